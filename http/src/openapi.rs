@@ -34,6 +34,7 @@ use crate::handlers::{analyses, books, builds, status, transpositions, tree, wor
         builds::resume,
         builds::cancel,
         builds::prioritize,
+        builds::build_settings,
         workers::list,
         analyses::analyze,
         description

@@ -141,6 +141,7 @@ fn routes() -> Vec<Route> {
             Rpc("/kagetsu.v1.Analysis/Analyze"),
             analyses::analyze,
         ),
+        Route::get("/api/v1/build-settings", Public, builds::build_settings),
         Route::get("/api/v1/openapi.json", Public, openapi::description),
         Route::get("/healthz", Public, status::health),
         Route::get("/readyz", Public, status::ready),

@@ -313,7 +313,7 @@ impl Keeper {
             .map(|view| &view.job)
             .filter(|job| job.state == JobState::Running);
         self.running = running
-            .map(|job| (job.id, job.spec.variant, job.spec.bounds.priority))
+            .map(|job| (job.id, job.spec.variant, job.spec.build.priority))
             .collect();
         self.running
             .sort_by_key(|(.., priority)| std::cmp::Reverse(*priority));
@@ -337,7 +337,7 @@ impl Keeper {
             if works.is_empty() {
                 continue;
             }
-            let split = self.book.job(id)?.spec.split;
+            let split = self.book.job(id)?.spec.build.split;
             for work in works {
                 // Only a question that may be divided needs to know its candidates.
                 let shallow = if split {

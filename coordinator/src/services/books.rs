@@ -37,10 +37,10 @@ pub(crate) struct BooksService {
 pub(crate) fn status(error: &BookError) -> Status {
     match error {
         BookError::NoJob(_) => Status::not_found(error.to_string()),
-        BookError::JobDiffers(..) | BookError::JobCancelled(_) => {
+        BookError::JobDiffers { .. } | BookError::JobExists(_) | BookError::JobCancelled(_) => {
             Status::failed_precondition(error.to_string())
         }
-        BookError::JobSpec(_) | BookError::RootExcluded(_) | BookError::Position(_) => {
+        BookError::JobSpec(_) | BookError::Position(_) => {
             Status::invalid_argument(error.to_string())
         }
         BookError::Record(_)

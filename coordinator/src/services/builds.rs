@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kagetsu_api::settings;
-use kagetsu_book::{Aside, BookError, Bounds, Deepen, Job, JobChange, JobSpec, JobState, Policy};
-use kagetsu_game::{Position, Side};
+use kagetsu_book::{Aside, BookError, BuildField, BuildSpec, Job, JobChange, JobSpec, JobState};
+use kagetsu_game::Position;
 use kagetsu_proto::v1::builds_server::Builds;
 use kagetsu_proto::{MAX_ROOTS, check_name, v1};
 use tokio::sync::mpsc;
@@ -45,7 +45,7 @@ impl Builds for BuildsService {
             .await
             .map_err(|_| Status::internal("the settings could not be read"))??;
         let name = spec.name.clone();
-        if spec.bounds.deepen.is_some() {
+        if spec.build.deepen.is_some() {
             self.has_one_of(&spec.roots).await?;
         }
         self.keeper()?
@@ -140,7 +140,7 @@ impl Builds for BuildsService {
         request: Request<v1::PrioritizeRequest>,
     ) -> Result<Response<v1::Job>, Status> {
         let v1::PrioritizeRequest { name, priority } = request.into_inner();
-        let change = JobChange::Priority(turn(priority)?);
+        let change = JobChange::Priority(self::priority(priority)?);
         self.change(Request::new(v1::JobName { name }), change)
             .await
     }
@@ -257,126 +257,60 @@ fn message(view: &JobView, hub: &Hub) -> v1::Job {
         variant: spec.variant.to_string(),
         state: state.into(),
         positions: *positions,
-        target: (spec.target != u64::MAX).then_some(spec.target),
+        target: spec.build.positions,
         rate: view.rate_now(),
         frontier: *frontier,
         set_aside: *set_aside,
         reason,
         workers: hub.worker_count(view.job.spec.variant),
         asides: view.asides.iter().map(aside).collect(),
-        priority: spec.bounds.priority.into(),
+        priority: spec.build.priority.into(),
         nodes: *nodes,
-        total_nodes: spec.bounds.nodes,
-        until_stable: spec.bounds.stable,
+        total_nodes: spec.build.total_nodes,
+        until_stable: spec.build.until_stable,
         waits_for: waits.unwrap_or_default(),
         settings: None,
     }
 }
 
-fn deepen(asked: &v1::Deepen) -> Result<Deepen, Status> {
-    let v1::Deepen {
-        depth,
-        nodes,
-        day,
-        engine,
-    } = asked;
-    let depth = u8::try_from(*depth)
-        .map_err(|_| Status::invalid_argument(format!("depth {depth} is too large")))?;
-    Ok(Deepen {
-        depth,
-        nodes: *nodes,
-        day: *day,
-        engine: (!engine.is_empty()).then(|| engine.clone()),
-    })
+/// Reads a priority as the setting of a build.
+fn priority(number: i32) -> Result<i8, Status> {
+    let field = BuildField::named("priority").expect("every build has a priority");
+    field
+        .check(&number.into())
+        .map_err(|faults| Status::invalid_argument(faults.to_string()))?;
+    i8::try_from(number).map_err(|_| Status::invalid_argument("the priority is too large"))
 }
 
-fn turn(priority: i32) -> Result<i8, Status> {
-    let narrow = i8::try_from(priority)
-        .ok()
-        .filter(|priority| (-100..=100).contains(priority));
-    narrow.ok_or_else(|| {
-        Status::invalid_argument(format!("priority {priority} is not from -100 to 100"))
-    })
-}
-
-/// The settings of a job, if they make sense.
+/// Reads the request that starts a job.
 fn spec(request: &v1::StartRequest) -> Result<JobSpec, Status> {
-    let wrong = |what: String| Status::invalid_argument(what);
-    check_name("the job's name", &request.name).map_err(|error| wrong(error.to_string()))?;
-    if request.roots.len() > MAX_ROOTS {
-        return Err(wrong(format!(
-            "{} roots are more than {MAX_ROOTS}",
-            request.roots.len()
-        )));
-    }
-    if !(0.0..=1_000.0).contains(&request.alpha) {
-        return Err(wrong(format!(
-            "alpha {} is not from 0 to 1000",
-            request.alpha
-        )));
-    }
-    let roots: Result<Vec<Position>, _> = request.roots.iter().map(Position::try_from).collect();
-    let roots = roots.map_err(|error| wrong(error.to_string()))?;
-    let variant = roots
-        .first()
-        .ok_or_else(|| wrong("a build needs a root".into()))?
+    check_name("the job's name", &request.name)
+        .map_err(|error| Status::invalid_argument(error.to_string()))?;
+    let roots = positions("roots", &request.roots)?;
+    let exclude = positions("excluded positions", &request.exclude)?;
+    let first = roots.first();
+    let variant = first
+        .ok_or_else(|| Status::invalid_argument("a build needs a root"))?
         .variant();
-    let effort = request
-        .effort
-        .as_ref()
-        .ok_or_else(|| wrong("a build needs an effort: depth, nodes or time".into()))?;
-    let side = match request.side() {
-        v1::Side::Unspecified | v1::Side::First => Side::First,
-        v1::Side::Second => Side::Second,
-    };
-    let alpha = request.alpha;
-    let policy = match request.policy() {
-        v1::Policy::Unspecified | v1::Policy::DropOut => Policy::DropOut { alpha },
-        v1::Policy::Prove => Policy::Prove { attacker: side },
-        v1::Policy::OneSide => Policy::OneSide { side, alpha },
-    };
-    if request.exclude.len() > MAX_ROOTS {
-        return Err(wrong(format!(
-            "{} excluded positions are more than {MAX_ROOTS}",
-            request.exclude.len()
-        )));
-    }
-    let exclude: Result<Vec<Position>, _> =
-        request.exclude.iter().map(Position::try_from).collect();
-    let exclude = exclude.map_err(|error| wrong(error.to_string()))?;
-    if exclude.iter().any(|position| position.variant() != variant) {
-        return Err(wrong("an excluded position is of another variant".into()));
-    }
-    let narrow = |what, value: u32| {
-        u16::try_from(value).map_err(|_| wrong(format!("{what} {value} is too large")))
-    };
+    let build = BuildSpec::from_json_text(&request.settings)
+        .map_err(|faults| Status::invalid_argument(faults.to_string()))?;
     Ok(JobSpec {
         name: request.name.clone(),
         variant,
         roots: roots.into(),
-        policy,
-        bounds: Bounds {
-            margin: request
-                .margin
-                .map(|margin| narrow("margin", margin))
-                .transpose()?,
-            noise: request.noise,
-            seed: request.seed,
-            exclude: exclude.into(),
-            deepen: request.deepen.as_ref().map(deepen).transpose()?,
-            nodes: request.total_nodes,
-            stable: request.until_stable,
-            priority: turn(request.priority)?,
-        },
-        effort: effort
-            .try_into()
-            .map_err(|error: kagetsu_proto::WireError| wrong(error.to_string()))?,
-        width: narrow("width", request.width)?,
-        max_ply: request
-            .max_ply
-            .map(|ply| narrow("max_ply", ply))
-            .transpose()?,
-        target: request.target.unwrap_or(u64::MAX),
-        split: request.split,
+        exclude: exclude.into(),
+        build,
     })
+}
+
+fn positions(what: &str, messages: &[v1::Position]) -> Result<Vec<Position>, Status> {
+    if messages.len() > MAX_ROOTS {
+        let count = messages.len();
+        let problem = format!("{count} {what} are more than {MAX_ROOTS}");
+        return Err(Status::invalid_argument(problem));
+    }
+    let positions = messages.iter().map(Position::try_from);
+    positions
+        .collect::<Result<_, _>>()
+        .map_err(|error| Status::invalid_argument(error.to_string()))
 }

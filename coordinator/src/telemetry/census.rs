@@ -43,7 +43,7 @@ impl Snapshot {
         let wanted = |view: &Arc<JobView>| {
             view.job
                 .frontier
-                .min(view.job.spec.target.saturating_sub(view.job.positions))
+                .min(view.job.target().saturating_sub(view.job.positions))
         };
         let tasks = (self.census.waiting_tasks + self.census.leased_tasks) as u64;
         // What is at work for a job is in its frontier too.

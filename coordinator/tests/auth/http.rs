@@ -19,6 +19,7 @@ const TABLE: &[(&str, &str, &[Role])] = {
         ("get", "/api/v1/jobs/{name}", LOOK),
         ("get", "/api/v1/jobs/{name}/events", LOOK),
         ("get", "/api/v1/jobs/{name}/history", LOOK),
+        ("get", "/api/v1/build-settings", &Role::ALL),
         ("get", "/api/v1/openapi.json", &Role::ALL),
         ("get", "/api/v1/pick", LOOK),
         ("get", "/api/v1/position", LOOK),
@@ -38,7 +39,12 @@ const TABLE: &[(&str, &str, &[Role])] = {
 };
 
 /// Routes that need no token.
-const OPEN: &[&str] = &["/healthz", "/readyz", "/api/v1/openapi.json"];
+const OPEN: &[&str] = &[
+    "/healthz",
+    "/readyz",
+    "/api/v1/build-settings",
+    "/api/v1/openapi.json",
+];
 
 /// The origin of a page that may read answers.
 const PAGE: &str = "https://example.org";

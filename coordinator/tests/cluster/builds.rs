@@ -4,9 +4,10 @@ use kagetsu_game::Position;
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::JobState;
 use kagetsu_proto::v1::report::Outcome;
+use serde_json::json;
 use tonic::Code;
 
-use crate::cluster::{Cluster, build, is_found_alone, position, refused};
+use crate::cluster::{Cluster, build, is_found_alone, position, refused, with};
 use crate::puppet::Puppet;
 
 /// How many workers there are cannot be told from the book.
@@ -169,10 +170,7 @@ async fn a_job_is_started_again_only_as_it_was() {
     assert_eq!(cluster.finished("test").await.positions, 9);
     let (code, words) = refused(
         builds
-            .start(v1::StartRequest {
-                width: 7,
-                ..build("test", 9)
-            })
+            .start(with(build("test", 9), &json!({"top": 7})))
             .await,
     );
     assert_eq!(code, Code::FailedPrecondition, "{words}");
@@ -321,9 +319,7 @@ async fn builds_of_a_greater_priority_go_first_and_priorities_change_while_they_
         let roots = vec![(&position(line)).into()];
         let request = v1::StartRequest {
             roots,
-            priority,
-            max_ply: Some(0),
-            ..build(name, 1)
+            ..with(build(name, 1), &json!({"priority": priority, "max_ply": 0}))
         };
         cluster
             .builds()
@@ -381,20 +377,12 @@ async fn a_job_that_searches_anew_needs_a_root_that_the_book_has() {
         .await
         .expect("a job");
     cluster.finished("test").await;
-    let deepen = Some(v1::Deepen {
-        depth: 4,
-        ..v1::Deepen::default()
-    });
-    let effort = Some(v1::Effort {
-        depth: Some(4),
-        ..v1::Effort::default()
-    });
     let anew = v1::StartRequest {
         name: "anew".into(),
-        target: None,
-        deepen,
-        effort,
-        ..build("test", 3)
+        ..with(
+            build("test", 3),
+            &json!({"positions": null, "depth": 4, "deepen": {"depth": 4}}),
+        )
     };
     let elsewhere = v1::StartRequest {
         roots: vec![(&position("a1")).into()],

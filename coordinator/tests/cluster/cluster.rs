@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use anyhow::Result;
 use kagetsu_coordinator::{Config, Coordinator, Server};
-use kagetsu_game::{Effort, Position, Variant};
+use kagetsu_game::{Position, Variant};
 use kagetsu_proto::AuthenticatedChannel;
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::books_client::BooksClient;
 use kagetsu_proto::v1::builds_client::BuildsClient;
 use kagetsu_proto::v1::workers_client::WorkersClient;
 use kagetsu_tests::ReferenceEngine;
+use serde_json::{Map, Value, json};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tonic::{Code, Response, Status};
@@ -144,13 +145,18 @@ pub(crate) fn build(name: &str, positions: u64) -> v1::StartRequest {
     v1::StartRequest {
         name: name.into(),
         roots: vec![(&position("h8")).into()],
-        alpha: 1.0,
-        effort: Some(Effort::depth(2).into()),
-        width: 3,
-        max_ply: None,
-        target: Some(positions),
-        split: false,
-        ..v1::StartRequest::default()
+        exclude: Vec::new(),
+        settings: json!({"depth": 2, "positions": positions}).to_string(),
+    }
+}
+
+/// The same build with other settings; null takes one away.
+pub(crate) fn with(build: v1::StartRequest, settings: &Value) -> v1::StartRequest {
+    let mut all: Map<String, Value> = serde_json::from_str(&build.settings).expect("an object");
+    all.extend(settings.as_object().expect("an object").clone());
+    v1::StartRequest {
+        settings: Value::Object(all).to_string(),
+        ..build
     }
 }
 

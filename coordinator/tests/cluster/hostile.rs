@@ -103,7 +103,7 @@ async fn a_build_that_cannot_be_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
     let mut builds = cluster.builds().await;
-    let rows: [(Spoil, &str); 14] = [
+    let rows: [(Spoil, &str); 16] = [
         (|r| r.name.clear(), "name"),
         (|r| r.name = "n".repeat(201), "at most 200"),
         (
@@ -124,11 +124,25 @@ async fn a_build_that_cannot_be_is_refused() {
             },
             "one variant",
         ),
-        (|r| r.alpha = f64::NAN, "alpha NaN"),
-        (|r| r.alpha = -1.0, "alpha -1"),
-        (|r| r.effort = None, "needs an effort"),
-        (|r| r.effort = Some(v1::Effort::default()), "effort"),
-        (|r| r.width = 0, "at least one move"),
+        (
+            |r| r.settings = r#"{"alpha": NaN}"#.into(),
+            "not a JSON object",
+        ),
+        (|r| r.settings = "[1]".into(), "not a JSON object"),
+        (
+            |r| r.settings = r#"{"alpha": -1}"#.into(),
+            "alpha: -1 is not",
+        ),
+        (|r| r.settings = r#"{"depth": 0}"#.into(), "depth: 0 is not"),
+        (
+            |r| r.settings = r#"{"depth": "x"}"#.into(),
+            "depth: \"x\" is not",
+        ),
+        (
+            |r| r.settings = r#"{"width": 3}"#.into(),
+            "width: a build has no such setting",
+        ),
+        (|r| r.settings = r#"{"top": 0}"#.into(), "top: 0 is not"),
     ];
     for (spoil, words) in rows {
         let mut request = build("test", 10);

@@ -1,14 +1,14 @@
 //! Builds that look for a proof: through workers that nobody need believe.
 
 use kagetsu_coordinator::Config;
-use kagetsu_game::{
-    Answer, Bound, Claim, Effort, Proof, ProofKind, Provenance, Question, Score, Verdict,
-};
+use kagetsu_game::{Answer, Bound, Claim, Proof, ProofKind, Provenance, Question, Score, Verdict};
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::JobState;
 use kagetsu_proto::v1::report::Outcome;
 
-use crate::cluster::{Cluster, build, position};
+use serde_json::json;
+
+use crate::cluster::{Cluster, build, position, with};
 use crate::puppet::{Puppet, answer};
 
 /// Two rows of two that meet, one ply before: whatever is replied, threats win.
@@ -17,12 +17,13 @@ const LOST: &str = "h8 a1 i9 a4 h10 a7 i7";
 fn proves(line: &str) -> v1::StartRequest {
     v1::StartRequest {
         roots: vec![(&position(line)).into()],
-        policy: v1::Policy::Prove.into(),
-        side: v1::Side::First.into(),
-        effort: Some(Effort::nodes(20_000).into()),
-        width: 5,
-        target: None,
-        ..build("proof", 1)
+        ..with(
+            build("proof", 1),
+            &json!({
+                "policy": "prove", "side": "first", "nodes": 20_000, "top": 5,
+                "depth": null, "positions": null,
+            }),
+        )
     }
 }
 
@@ -89,10 +90,7 @@ async fn losses_that_nobody_can_repeat_prove_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start_as(&doubting(folder.path()));
     let mut puppet = Puppet::join(&cluster, 1).await;
-    let small = v1::StartRequest {
-        effort: Some(Effort::nodes(200).into()),
-        ..proves("h8")
-    };
+    let small = with(proves("h8"), &json!({"nodes": 200}));
     cluster.builds().await.start(small).await.expect("a job");
     loop {
         let task = puppet.task().await;

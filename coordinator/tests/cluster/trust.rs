@@ -530,7 +530,6 @@ async fn true_proofs_enter_the_book_as_they_are() {
     let roots = vec![(&position("h8 a1 i8 a15 j8 o1")).into()];
     let request = v1::StartRequest {
         roots,
-        target: Some(1),
         ..build("test", 1)
     };
     cluster.builds().await.start(request).await.expect("a job");

@@ -16,6 +16,8 @@ mod settings;
 mod status;
 mod worker;
 
+pub use kagetsu_book::describe_build;
+
 pub use analysis::{EffortJson, QuestionJson, UpdateJson};
 pub use answer::{AnswerJson, ValueJson, VerdictJson, is_unknown};
 pub use date::{date, day};
@@ -25,6 +27,6 @@ pub use lookup::{
     BranchJson, ForbiddenJson, ParentJson, PickJson, PositionJson, SuccessorJson,
     TranspositionsJson, TreeJson,
 };
-pub use settings::{DeepenJson, SettingsJson, settings};
+pub use settings::{SettingsJson, StartJson, settings, settings_schema, start_schema};
 pub use status::StatusJson;
 pub use worker::WorkerJson;

@@ -13,8 +13,9 @@ use crate::graph::index::Index;
 use crate::graph::keys::{Marker, POSITION, key};
 use crate::graph::node::Node;
 use crate::graph::row::has_record;
+use crate::jobs::frontier::JobFrontier;
 use crate::jobs::job::{JobId, JobSpec};
-use crate::jobs::prover::Provers;
+use crate::jobs::policies::selection::{Frontier, Selection};
 use crate::journal::entry::{AnswerBody, LogEntry};
 use crate::journal::file::{Journal, Sequence, Syncer};
 use crate::journal::record;
@@ -58,8 +59,8 @@ pub struct Book {
     pub(crate) specs: BTreeMap<JobId, JobSpec>,
     /// Jobs that have changed since somebody asked.
     pub(crate) changed_jobs: BTreeSet<JobId>,
-    /// The order of the jobs that prove something, as far as it was asked for.
-    pub(crate) provers: Provers,
+    /// The choice of positions of each job that was asked for work.
+    pub(crate) selections: BTreeMap<JobId, Box<dyn Selection>>,
     _lock: Lock,
 }
 
@@ -104,7 +105,7 @@ impl Book {
             at_hand: BTreeMap::new(),
             specs: BTreeMap::new(),
             changed_jobs: BTreeSet::new(),
-            provers: Provers::new(),
+            selections: BTreeMap::new(),
             _lock: lock,
         };
         book.read_specs()?;
@@ -252,7 +253,7 @@ impl Book {
         (self.marker, self.cache) = (changes.marker, cache);
         self.frontiers.apply(changes.frontier);
         self.changed_jobs.extend(changed);
-        self.tell_provers(entry)?;
+        self.tell_selections(entry)?;
         if self.store.needs_maintenance() {
             self.syncer().sync()?;
             self.store.maintain()?;
@@ -261,22 +262,53 @@ impl Book {
         Ok(sequence)
     }
 
-    /// What was concluded from what is new is forgotten.
-    fn tell_provers(&mut self, entry: &LogEntry) -> Result<(), BookError> {
-        if self.provers.is_empty() {
+    /// Tells the choice of every job what an entry of the journal changes.
+    fn tell_selections(&mut self, entry: &LogEntry) -> Result<(), BookError> {
+        // No choice depends on how far a job has walked.
+        if matches!(entry, LogEntry::Walk { .. }) || self.selections.is_empty() {
             return Ok(());
         }
+        let about = entry.about()?;
         let mut index = Index::new(&*self.store, self.marker, mem::take(&mut self.cache));
-        for prover in self.provers.values_mut() {
-            match entry.about()? {
-                Some(id) => prover.forget(&mut index, id)?,
-                // Numbers do not depend on how far a job has walked.
-                None if matches!(entry, LogEntry::Walk { .. }) => {}
-                None => prover.forget_all(),
+        for (&job, selection) in &mut self.selections {
+            let frontier = &mut JobFrontier {
+                job,
+                index: &mut index,
+                frontiers: &mut self.frontiers,
+                store: &*self.store,
+                marker: self.marker,
+                at_hand: &self.at_hand,
+            };
+            match about {
+                Some(id) => selection.learned(frontier, id)?,
+                None => selection.forget(),
             }
         }
         self.cache = index.into_parts().1;
         Ok(())
+    }
+
+    /// Asks the choice of a job, if it has one, with what the job sees of the book.
+    pub(crate) fn select<T: Default>(
+        &mut self,
+        job: JobId,
+        ask: impl FnOnce(&mut dyn Selection, &mut dyn Frontier) -> Result<T, BookError>,
+    ) -> Result<T, BookError> {
+        let Some(selection) = self.selections.get_mut(&job) else {
+            return Ok(T::default());
+        };
+        let mut index = Index::new(&*self.store, self.marker, mem::take(&mut self.cache));
+        let frontier = &mut JobFrontier {
+            job,
+            index: &mut index,
+            frontiers: &mut self.frontiers,
+            store: &*self.store,
+            marker: self.marker,
+            at_hand: &self.at_hand,
+        };
+        let answer = ask(&mut **selection, frontier);
+        self.cache = index.into_parts().1;
+        answer
     }
 
     /// Looks something up with what was read before at hand.
@@ -284,16 +316,6 @@ impl Book {
         let mut index = Index::new(&*self.store, self.marker, mem::take(&mut self.cache));
         let found = look(&mut index);
         self.cache = index.into_parts().1;
-        found
-    }
-
-    /// The position that a job that proves something searches next; it is at hand then.
-    pub(crate) fn most_proving(&mut self, job: u32) -> Result<Option<Id>, BookError> {
-        let Some(mut prover) = self.provers.remove(&job) else {
-            return Ok(None);
-        };
-        let found = self.cached(|index| prover.take(index));
-        self.provers.insert(job, prover);
         found
     }
 

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use kagetsu_game::{Key, Position, PositionError};
 use kagetsu_store::{StoreError, is_disk_full};
 
+use crate::jobs::build_spec::SpecFaults;
+
 /// What stands between a caller and a book.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -161,22 +163,29 @@ pub enum BookError {
     /// No job of that name or number.
     #[error("the book has no job '{0}'; `kagetsu jobs list` shows those it has")]
     NoJob(String),
-    /// The name is taken by a different job.
+    /// The name is taken by a job with other settings.
     #[error(
-        "the book has a job '{0}' that differs in {1}; give another --name, or the same settings, which `kagetsu jobs show {0}` tells"
+        "the book has a job '{name}' that differs in {}; give another --name, or the same \
+         settings, which `kagetsu jobs show {name}` prints", .differences.join(", ")
     )]
-    JobDiffers(String, &'static str),
+    JobDiffers {
+        /// The job's name.
+        name: String,
+        /// The settings in which the two differ.
+        differences: Vec<String>,
+    },
+    /// The name of a new job is taken.
+    #[error("the book has a job '{0}' already; give another --name")]
+    JobExists(String),
+    /// The book has as many jobs as it can number.
+    #[error("the book has no number left for another job")]
+    TooManyJobs,
     /// What was given up does not go on.
     #[error("the job '{0}' is cancelled, and that is for good; start another with another --name")]
     JobCancelled(String),
-    /// A job that begins where it must not go.
-    #[error(
-        "the root {0} is one of the positions that are never entered (--exclude); leave it out of one of the two"
-    )]
-    RootExcluded(Position),
-    /// A job that cannot be.
-    #[error("a job needs {0}")]
-    JobSpec(&'static str),
+    /// A job with settings that cannot be.
+    #[error("the build has wrong settings: {0}")]
+    JobSpec(#[from] SpecFaults),
     /// A folder that this process must not write into.
     #[error(
         "cannot lock {path}: {error}; whoever looks something up in the folder of a book must be able to write there: \

@@ -28,9 +28,11 @@ pub use error::BookError;
 pub use graph::choice::Choice;
 pub use graph::id::Place;
 pub use graph::value::Derived;
-pub use jobs::job::{
-    Aside, Bounds, Deepen, Job, JobChange, JobId, JobSpec, JobState, Policy, Work,
-};
+pub use jobs::build_fields::{BUILD_FIELDS, BuildField, FieldKind, describe_build};
+pub use jobs::build_spec::{BuildSpec, Deepen, SpecFault, SpecFaults};
+pub use jobs::day::{Day, DayError};
+pub use jobs::job::{Aside, Job, JobChange, JobId, JobSpec, JobState, Work};
+pub use jobs::policies::{Policy, REGISTRY};
 pub use journal::file::{Sequence, Syncer};
 pub use maintenance::backup::{BackupReport, backup};
 pub use maintenance::check_report::CheckReport;

@@ -125,77 +125,20 @@ pub struct AnalyzeUpdate {
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct StartRequest {
-    /// Its name in the book.
+    /// The job's name in the book.
     #[prost(string, tag = "1")]
     pub name: ::prost::alloc::string::String,
-    /// Where it begins, all of one variant.
+    /// Where it begins; all of one variant.
     #[prost(message, repeated, tag = "2")]
     pub roots: ::prost::alloc::vec::Vec<Position>,
-    /// Plies that a loss of a hundred centi-units weighs, 0 to 1000.
-    #[prost(double, tag = "3")]
-    pub alpha: f64,
-    /// How hard to think about each position.
-    #[prost(message, optional, tag = "4")]
-    pub effort: ::core::option::Option<Effort>,
-    /// How many best moves of each position get an exact value, and are followed.
-    #[prost(uint32, tag = "5")]
-    pub width: u32,
-    /// Plies beyond the deepest root after which nothing is followed.
-    #[prost(uint32, optional, tag = "6")]
-    pub max_ply: ::core::option::Option<u32>,
-    /// How many positions to add; absent: no end.
-    #[prost(uint64, optional, tag = "7")]
-    pub target: ::core::option::Option<u64>,
-    /// Whether one position may be divided among workers.
-    #[prost(bool, tag = "8")]
-    pub split: bool,
-    /// Which position comes next.
-    #[prost(enumeration = "Policy", tag = "9")]
-    pub policy: i32,
-    /// Whose win is to be proven, or whose best moves alone are followed; absent: the first side's.
-    #[prost(enumeration = "Side", tag = "10")]
-    pub side: i32,
-    /// Moves that lose more than this, in centi-units against the best, are not followed.
-    #[prost(uint32, optional, tag = "11")]
-    pub margin: ::core::option::Option<u32>,
-    /// Up to so many plies, by chance, are added to the priority of each position, 0 to 100.
-    #[prost(double, tag = "12")]
-    pub noise: f64,
-    /// Makes the chance the same every time.
-    #[prost(uint64, tag = "13")]
-    pub seed: u64,
-    /// Positions that are never entered.
-    #[prost(message, repeated, tag = "14")]
+    /// Positions that it never enters.
+    #[prost(message, repeated, tag = "3")]
     pub exclude: ::prost::alloc::vec::Vec<Position>,
-    /// Searches anew what the book has, and adds nothing; not with POLICY_PROVE.
-    #[prost(message, optional, tag = "15")]
-    pub deepen: ::core::option::Option<Deepen>,
-    /// Ends when its answers have visited so many positions, counted from when that was first asked for.
-    #[prost(uint64, optional, tag = "16")]
-    pub total_nodes: ::core::option::Option<u64>,
-    /// Ends when so many positions were added in a row while at every root the best move stayed, and the value within 10
-    /// centi-units.
-    #[prost(uint64, optional, tag = "17")]
-    pub until_stable: ::core::option::Option<u64>,
-    /// Of the jobs of a book those with more go first, -100 to 100.
-    #[prost(sint32, tag = "18")]
-    pub priority: i32,
-}
-/// What is searched anew: positions whose best move was searched with less than this. What is proven is left alone.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct Deepen {
-    /// Plies.
-    #[prost(uint32, tag = "1")]
-    pub depth: u32,
-    /// Positions visited for all moves together.
-    #[prost(uint64, tag = "2")]
-    pub nodes: u64,
-    /// Days since 1970-01-01 of the search.
-    #[prost(uint32, tag = "3")]
-    pub day: u32,
-    /// By another engine than this, name and version; empty: by whatever engine.
+    /// The settings of the build as a JSON object, for example {"depth": 8, "positions": 1000}. Empty
+    /// text, or a setting that is absent or null, stands for the default. The HTTP API describes all
+    /// settings at /api/v1/build-settings.
     #[prost(string, tag = "4")]
-    pub engine: ::prost::alloc::string::String,
+    pub settings: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Job {
@@ -248,16 +191,16 @@ pub struct Job {
     #[prost(message, optional, tag = "17")]
     pub settings: ::core::option::Option<Settings>,
 }
-/// What a job was started with.
+/// The request that started a job.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Settings {
-    /// Of the roots and of the excluded positions the first 100.
+    /// The request, with at most the first 100 roots and the first 100 excluded positions.
     #[prost(message, optional, tag = "1")]
     pub request: ::core::option::Option<StartRequest>,
-    /// How many roots there are.
+    /// Number of roots.
     #[prost(uint64, tag = "2")]
     pub roots: u64,
-    /// How many positions are excluded.
+    /// Number of excluded positions.
     #[prost(uint64, tag = "3")]
     pub exclude: u64,
 }
@@ -770,72 +713,6 @@ impl Split {
             "SPLIT_UNSPECIFIED" => Some(Self::Unspecified),
             "SPLIT_SHARED" => Some(Self::Shared),
             "SPLIT_SEEDED" => Some(Self::Seeded),
-            _ => None,
-        }
-    }
-}
-/// Which position of a build comes next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
-#[repr(i32)]
-pub enum Policy {
-    /// As POLICY_DROP_OUT.
-    Unspecified = 0,
-    /// The nearest to the root, where a worse move counts as farther away.
-    DropOut = 1,
-    /// The one that helps most to prove that one side wins. The nodes of the effort are those of each search for threats.
-    Prove = 2,
-    /// As POLICY_DROP_OUT, but of one side only the best move is followed, and of the other what is within the margin.
-    OneSide = 3,
-}
-impl Policy {
-    /// String value of the enum field names used in the ProtoBuf definition.
-    ///
-    /// The values are not transformed in any way and thus are considered stable
-    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
-    pub fn as_str_name(&self) -> &'static str {
-        match self {
-            Self::Unspecified => "POLICY_UNSPECIFIED",
-            Self::DropOut => "POLICY_DROP_OUT",
-            Self::Prove => "POLICY_PROVE",
-            Self::OneSide => "POLICY_ONE_SIDE",
-        }
-    }
-    /// Creates an enum from field names used in the ProtoBuf definition.
-    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
-        match value {
-            "POLICY_UNSPECIFIED" => Some(Self::Unspecified),
-            "POLICY_DROP_OUT" => Some(Self::DropOut),
-            "POLICY_PROVE" => Some(Self::Prove),
-            "POLICY_ONE_SIDE" => Some(Self::OneSide),
-            _ => None,
-        }
-    }
-}
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
-#[repr(i32)]
-pub enum Side {
-    Unspecified = 0,
-    First = 1,
-    Second = 2,
-}
-impl Side {
-    /// String value of the enum field names used in the ProtoBuf definition.
-    ///
-    /// The values are not transformed in any way and thus are considered stable
-    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
-    pub fn as_str_name(&self) -> &'static str {
-        match self {
-            Self::Unspecified => "SIDE_UNSPECIFIED",
-            Self::First => "SIDE_FIRST",
-            Self::Second => "SIDE_SECOND",
-        }
-    }
-    /// Creates an enum from field names used in the ProtoBuf definition.
-    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
-        match value {
-            "SIDE_UNSPECIFIED" => Some(Self::Unspecified),
-            "SIDE_FIRST" => Some(Self::First),
-            "SIDE_SECOND" => Some(Self::Second),
             _ => None,
         }
     }

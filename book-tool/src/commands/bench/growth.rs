@@ -6,9 +6,9 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, ensure};
-use kagetsu_book::{Book, BookOptions, Bounds, Compiled, JobSpec, Policy, Syncer};
+use kagetsu_book::{Book, BookOptions, BuildSpec, Compiled, JobSpec, Syncer};
 use kagetsu_game::{
-    Answer, Bound, Effort, Key, Move, Position, Provenance, Question, Score, Variant, Verdict,
+    Answer, Bound, Key, Move, Position, Provenance, Question, Score, Variant, Verdict,
 };
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
@@ -172,13 +172,14 @@ fn measure(args: &Args, folder: &Path) -> Result<Report> {
         name: "growth".into(),
         variant,
         roots: [Position::from_line(variant, "h8")?].into(),
-        policy: Policy::DropOut { alpha: 2.0 },
-        bounds: Bounds::default(),
-        effort: Effort::depth(1),
-        width: WIDTH,
-        max_ply: None,
-        target: args.positions,
-        split: false,
+        exclude: [].into(),
+        build: BuildSpec {
+            alpha: 2.0,
+            depth: Some(1),
+            top: WIDTH,
+            positions: Some(args.positions),
+            ..BuildSpec::default()
+        },
     })?;
     let (mut times, mut laps, mut keys) = (Vec::new(), vec![(0, Duration::ZERO)], Vec::new());
     let (durable, syncs) = syncing(book.syncer());

@@ -4,8 +4,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use kagetsu_api::{JobJson, job_state};
+use kagetsu_book::Policy;
 use kagetsu_coordinator::Server;
-use kagetsu_game::{Position, Side};
+use kagetsu_game::Position;
 use kagetsu_program::Exit;
 use kagetsu_proto::{Connector, v1};
 use serde::Serialize;
@@ -13,6 +14,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use super::arguments::Args;
+use super::arguments::BuildRequest;
 use super::proofs::{self, ProofJson};
 use crate::books::{BookFolder, COORDINATOR_FLAG, with_hint};
 use crate::client::{self as remote, Builds};
@@ -21,8 +23,8 @@ use crate::output::progress::waiting;
 use crate::output::terminal::EchoOff;
 use crate::runtime::runtime;
 
-/// Roots that a coordinator is asked about at a time.
-const AT_ONCE: usize = 1_024;
+/// Number of roots that one request looks up.
+const ROOTS_PER_LOOKUP: usize = 1_024;
 
 /// How the build ended.
 struct Ended {
@@ -97,7 +99,7 @@ impl Args {
 }
 
 /// Builds with a cluster inside this process.
-async fn here(args: &Args, request: v1::StartRequest) -> Result<Ended> {
+async fn here(args: &Args, request: BuildRequest) -> Result<Ended> {
     if let Some(path) = args
         .book
         .as_ref()
@@ -151,7 +153,7 @@ async fn here(args: &Args, request: v1::StartRequest) -> Result<Ended> {
 }
 
 /// Builds on a cluster.
-async fn there(args: &Args, url: &str, request: v1::StartRequest) -> Result<Ended> {
+async fn there(args: &Args, url: &str, request: BuildRequest) -> Result<Ended> {
     follow(
         args,
         &args.access.connector(url)?,
@@ -161,26 +163,24 @@ async fn there(args: &Args, url: &str, request: v1::StartRequest) -> Result<Ende
     .await
 }
 
-/// Refuses to search anew from roots of which the book has none.
-async fn has_one_of(connector: &Connector, roots: &[v1::Position]) -> Result<()> {
-    for some in roots.chunks(AT_ONCE) {
-        if remote::lookup(connector, some, 1)
-            .await?
-            .iter()
-            .any(|found| found.answer.is_some())
-        {
+/// Refuses to deepen from roots none of which the book has.
+async fn check_knows_a_root(connector: &Connector, roots: &[Position]) -> Result<()> {
+    let messages: Vec<v1::Position> = roots.iter().map(Into::into).collect();
+    for some in messages.chunks(ROOTS_PER_LOOKUP) {
+        let found = remote::lookup(connector, some, 1).await?;
+        if found.iter().any(|found| found.answer.is_some()) {
             return Ok(());
         }
     }
     let first = roots.first().context("a root is needed")?;
-    let first = Position::try_from(first)?;
     let others = if roots.len() > 1 {
         format!(", nor any of the {} other roots", roots.len() - 1)
     } else {
         String::new()
     };
     bail!(
-        "the book does not hold the root {first}{others}, and --deepen searches anew what it has; build from it first"
+        "the book does not hold the root {first}{others}, and --deepen searches again what it \
+         has; build from it first"
     )
 }
 
@@ -188,17 +188,17 @@ async fn has_one_of(connector: &Connector, roots: &[v1::Position]) -> Result<()>
 async fn follow(
     args: &Args,
     connector: &Connector,
-    request: v1::StartRequest,
+    request: BuildRequest,
     pauses: bool,
 ) -> Result<Ended> {
-    let (name, to_prove) = (request.name.clone(), to_prove(&request)?);
-    if request.deepen.is_some() {
-        has_one_of(connector, &request.roots).await?;
+    let name = request.name.clone();
+    if request.build.deepen.is_some() {
+        check_knows_a_root(connector, &request.roots).await?;
     }
     let mut builds = Builds::connect(connector).await?;
     // Who has closed stderr does not want to know.
     let told = |line: String| drop(writeln!(std::io::stderr(), "{line}"));
-    let first = builds.start(connector, request, told).await?;
+    let first = builds.start(connector, request.message(), told).await?;
     let (bar, _keys) = (progress_bar(&first), EchoOff::new());
     let stop = stopped(args.time);
     let (mut waits, mut last) = (String::new(), first);
@@ -248,35 +248,16 @@ async fn follow(
             }
         },
     };
-    let proofs = match to_prove {
-        Some((roots, attacker)) => Some(proofs::of(connector, &roots, attacker).await?),
-        None => None,
+    let proofs = if request.build.policy == Policy::PROVE {
+        Some(proofs::of(connector, &request.roots, request.build.side).await?)
+    } else {
+        None
     };
     Ok(Ended {
         job,
         is_stopped,
         proofs,
     })
-}
-
-/// The roots of a build that is to prove something, and whose win.
-fn to_prove(request: &v1::StartRequest) -> Result<Option<(Vec<Position>, Side)>> {
-    if request.policy() != v1::Policy::Prove {
-        return Ok(None);
-    }
-    let roots = request
-        .roots
-        .iter()
-        .map(Position::try_from)
-        .collect::<Result<_, _>>()?;
-    Ok(Some((
-        roots,
-        if request.side() == v1::Side::Second {
-            Side::Second
-        } else {
-            Side::First
-        },
-    )))
 }
 
 /// Waits for Ctrl-C, or until the time is up.

@@ -6,9 +6,10 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use clap::{Args as Flags, Subcommand};
 use kagetsu_api::{AsideJson, JobJson, SettingsJson, WorkerJson, settings};
-use kagetsu_book::{Book, JobChange};
+use kagetsu_book::{BUILD_FIELDS, Book, BuildField, JobChange};
 use kagetsu_program::Exit;
 use kagetsu_proto::{Access, Connector, v1};
+use serde_json::{Map, Value};
 
 use super::dashboard::Dashboard;
 use crate::books::{COORDINATOR_FLAG, open_book, with_hint};
@@ -316,45 +317,22 @@ fn write_line(out: &mut dyn Write, line: JobJson, json: bool) -> Result<()> {
     Ok(())
 }
 
-/// What the job was started with, as `kagetsu build` takes it.
+/// Prints the settings that the job was started with, as flags of `kagetsu build`.
 fn write_settings(out: &mut dyn Write, job: &JobJson) -> Result<()> {
     let Some(settings) = &job.settings else {
         return Ok(());
     };
-    let list = |flag: &str, lines: &[String]| {
+    let lines = |flag: &str, lines: &[String]| -> Vec<String> {
         lines
             .iter()
             .map(|line| format!("{flag} \"{line}\""))
-            .collect::<Vec<_>>()
+            .collect()
     };
-    let mut said = list("--moves", &settings.roots);
-    said.push(format!("--policy {}", settings.policy));
-    let value = |flag: &str, value: Option<String>| value.map(|value| format!("--{flag} {value}"));
-    let text = |number: Option<u64>| number.map(|number| number.to_string());
-    let has_noise = settings.noise > 0.0;
-    let limits = [
-        value("side", settings.side.clone()),
-        value("alpha", settings.alpha.map(|alpha| alpha.to_string())),
-        value("depth", text(settings.depth.map(Into::into))),
-        value("nodes", text(settings.nodes)),
-        value("top", Some(settings.top.to_string())),
-        value("max-ply", text(settings.max_ply.map(Into::into))),
-        value("margin", text(settings.margin.map(Into::into))),
-        value("noise", has_noise.then(|| settings.noise.to_string())),
-        value("seed", has_noise.then(|| settings.seed.to_string())),
-        settings.deepen.as_ref().map(|_| "--deepen".into()),
-        value(
-            "before",
-            settings
-                .deepen
-                .as_ref()
-                .and_then(|deepen| deepen.before.clone()),
-        ),
-        settings.split.then(|| "--share-positions".into()),
-    ];
-    said.extend(limits.into_iter().flatten());
-    said.extend(list("--exclude", &settings.exclude));
-    writeln!(out, "started with {}", said.join(" "))?;
+    let mut flags = lines("--moves", &settings.roots);
+    let build = BUILD_FIELDS.iter().filter(|field| !field.is_live);
+    flags.extend(build.filter_map(|field| flag_text(field, &settings.build)));
+    flags.extend(lines("--exclude", &settings.exclude));
+    writeln!(out, "started with {}", flags.join(" "))?;
     let untold = |count: u64, told: &[String]| count.saturating_sub(told.len() as u64);
     let more = [
         (untold(settings.root_count, &settings.roots), "roots"),
@@ -366,6 +344,25 @@ fn write_settings(out: &mut dyn Write, job: &JobJson) -> Result<()> {
     more.iter()
         .filter(|(count, _)| *count > 0)
         .try_for_each(|(count, of)| Ok(writeln!(out, "and {count} more {of}")?))
+}
+
+/// The setting as a flag; `None` if it has its default and that means that it does nothing.
+fn flag_text(field: &BuildField, settings: &Map<String, Value>) -> Option<String> {
+    let value = settings.get(field.name)?;
+    if let Value::Object(deepen) = value {
+        let before = deepen.get("before").and_then(Value::as_str);
+        let before = before.map_or_else(String::new, |day| format!(" --before {day}"));
+        return Some(format!("--{}{before}", field.name));
+    }
+    let flag = field.flag?;
+    let is_default = *value == field.default_value();
+    match value {
+        Value::Null | Value::Bool(false) => None,
+        Value::Bool(true) => Some(format!("--{flag}")),
+        Value::Number(number) if is_default && number.as_f64() == Some(0.0) => None,
+        Value::String(text) => Some(format!("--{flag} {text}")),
+        value => Some(format!("--{flag} {value}")),
+    }
 }
 
 /// When the job ends before it has its positions.

@@ -5,3 +5,4 @@ mod dashboard;
 pub(crate) mod grow;
 pub(crate) mod manage;
 mod proofs;
+mod setting_arguments;

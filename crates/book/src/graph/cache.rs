@@ -6,7 +6,7 @@ use quick_cache::unsync::Cache;
 use crate::graph::id::Id;
 use crate::graph::node::Node;
 use crate::graph::row::Row;
-use crate::jobs::move_filter::Way;
+use crate::jobs::move_filter::MoveFilter;
 
 /// What was read before and is likely to be read again. Says the same as the store, only sooner.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub(crate) struct ReadCache {
     pub(crate) rows: Cache<Id, Row>,
     pub(crate) engines: Vec<Arc<str>>,
     /// By job, of which there are few; they never change.
-    pub(crate) ways: HashMap<u32, Arc<Way>>,
+    pub(crate) move_filters: HashMap<u32, Arc<MoveFilter>>,
     /// How many there are.
     pub(crate) jobs: Option<u32>,
     /// Positions that jobs have yet to walk on from, in order of job and priority, once they were asked for.
@@ -33,7 +33,7 @@ impl Default for ReadCache {
             nodes: Cache::new(MOST_NODES),
             rows: Cache::new(MOST_ROWS),
             engines: Vec::new(),
-            ways: HashMap::new(),
+            move_filters: HashMap::new(),
             jobs: None,
             walks: None,
         }

@@ -15,19 +15,15 @@ use crate::graph::links::Stage;
 use crate::graph::node::Node;
 use crate::graph::value::Derived;
 use crate::jobs::job::JobChange;
-use crate::jobs::move_filter::Candidate;
-use crate::journal::entry::{AnswerBody, LogEntry, Setting, SpecBody};
+use crate::jobs::move_filter::PLY;
+use crate::journal::entry::{AnswerBody, JobEntry, LogEntry};
 use crate::journal::record;
-
-/// One ply, in the unit of priorities.
-const PLY: u64 = 1_000_000;
 
 /// Does to the store what an entry says.
 pub(crate) fn apply(index: &mut Index, entry: &LogEntry) -> Result<(), BookError> {
     match entry {
         LogEntry::Answer(body) => learn(index, body)?,
-        LogEntry::Job(spec) => create(index, spec, &[])?,
-        LogEntry::JobWith(spec, settings) => create(index, spec, settings)?,
+        LogEntry::Job(entry) => create(index, entry)?,
         LogEntry::Change(id, change) => {
             match change {
                 JobChange::Retry => take_up(index, *id)?,
@@ -82,7 +78,9 @@ fn learn(index: &mut Index, body: &AnswerBody) -> Result<(), BookError> {
     let mut facts = facts.ok_or(BookError::Store("an answer in the journal"))?;
     let nodes = facts.nodes();
     let is_short = match body.job {
-        Some(job) if index.way(job)?.deepen.is_some() => index.judged(job, id)? == Some(true),
+        Some(job) if index.move_filter(job)?.deepen.is_some() => {
+            index.judged(job, id)? == Some(true)
+        }
         _ => false,
     };
     let is_distrusted = index.reach(id)?.is_distrusted();
@@ -155,17 +153,17 @@ fn judge_again(
     facts: &Answer,
 ) -> Result<(), BookError> {
     let is_anew = by
-        .map(|job| index.way(job))
+        .map(|job| index.move_filter(job))
         .transpose()?
-        .is_some_and(|way| way.deepen.is_some());
+        .is_some_and(|filter| filter.deepen.is_some());
     for job in index
         .reach(id)?
         .jobs()
         .into_iter()
         .filter(|job| by != Some(*job))
     {
-        let way = index.way(job)?;
-        let Some((deepen, before)) = way.deepen.as_ref().zip(index.judged(job, id)?) else {
+        let filter = index.move_filter(job)?;
+        let Some((deepen, before)) = filter.deepen.as_ref().zip(index.judged(job, id)?) else {
             continue;
         };
         let is_short = deepen.wants(facts) && (before || !is_anew);
@@ -181,7 +179,7 @@ fn enter(index: &mut Index, id: Id) -> Result<(), BookError> {
     let parents: Vec<Id> = index.reach(id)?.parents().collect();
     for parent in parents {
         for job in index.reach(parent)?.jobs() {
-            if index.way(job)?.deepen.is_some() {
+            if index.move_filter(job)?.deepen.is_some() {
                 grow_for(index, job, parent)?;
             }
         }
@@ -322,14 +320,14 @@ fn limit(
     })
 }
 
-fn create(index: &mut Index, spec: &SpecBody, settings: &[Setting]) -> Result<(), BookError> {
-    let known = spec
-        .spec(settings)
+fn create(index: &mut Index, entry: &JobEntry) -> Result<(), BookError> {
+    let spec = entry
+        .spec()
         .ok_or(BookError::Store("a job in the journal"))?;
-    let job = index.add_job(spec, settings)?;
-    for root in known.roots.iter().filter(|root| root.outcome().is_none()) {
+    let job = index.add_job(entry, &spec)?;
+    for root in spec.roots.iter().filter(|root| root.outcome().is_none()) {
         let canonical = root.canonical();
-        let id = Id::of(known.variant.code(), &canonical);
+        let id = Id::of(spec.variant.code(), &canonical);
         index.put_reach(id, |reach| reach.begin(job, &canonical.packed))?;
         if index.reach(id)?.is_known() {
             index.walk_later(job, 0, id)?;
@@ -393,7 +391,7 @@ fn grow(index: &mut Index, id: Id) -> Result<(), BookError> {
 /// they follow.
 fn regrow(index: &mut Index, id: Id) -> Result<(), BookError> {
     for job in index.reach(id)?.jobs() {
-        if index.way(job)?.has_margin() {
+        if index.move_filter(job)?.has_margin() {
             grow_for(index, job, id)?;
         }
     }
@@ -409,12 +407,10 @@ fn grow_for(index: &mut Index, job: u32, id: Id) -> Result<(), BookError> {
     let Some(value) = index.value(id)? else {
         return Ok(());
     };
-    let state = index.job(job)?;
-    let (alpha_millis, most_stones) = (u64::from(state.alpha_millis), state.most_stones);
-    let is_left = value.proof.is_none() && id.stones() < most_stones;
+    let filter = index.move_filter(job)?;
+    let is_left = value.proof.is_none() && id.stones() < filter.max_stones;
     let priority = index.reach(id)?.priority(job).filter(|_| is_left);
-    let (way, by) = (index.way(job)?, node.side);
-    if let Some(deepen) = way.deepen.as_ref().filter(|_| priority.is_some())
+    if let Some(deepen) = filter.deepen.as_ref().filter(|_| priority.is_some())
         && index.judged(job, id)?.is_none()
     {
         index.judge(job, id, deepen.wants(&node.facts))?;
@@ -425,21 +421,15 @@ fn grow_for(index: &mut Index, job: u32, id: Id) -> Result<(), BookError> {
         };
         let seen = child_value(index, *child)?.and_then(|child| Seen::from_child(child, verdict));
         let score = seen.map_or(verdict.score, |seen| seen.score);
-        let lost = (i64::from(value.score.raw()) - i64::from(score.raw()))
+        let loss = (i64::from(value.score.raw()) - i64::from(score.raw()))
             .max(0)
             .unsigned_abs();
-        let candidate = Candidate {
-            by,
-            is_best: value.best == Some(*m),
-            lost,
-            child: *child,
-        };
-        let step = PLY + lost * alpha_millis * (PLY / 100_000) + way.chance(*child) * (PLY / 1_000);
-        let is_entered =
-            way.follows(&candidate) && (way.deepen.is_none() || index.reach(*child)?.is_known());
+        let is_best = value.best == Some(*m);
+        let is_followed = filter.follows(node.side, is_best, loss, *child)
+            && (filter.deepen.is_none() || index.reach(*child)?.is_known());
         let priority = priority
-            .filter(|_| is_entered)
-            .map(|priority| priority.saturating_add(step));
+            .filter(|_| is_followed)
+            .map(|priority| priority.saturating_add(filter.delay(loss, *child)));
         see(index, job, *child, id, priority)?;
     }
     Ok(())

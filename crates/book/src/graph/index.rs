@@ -12,16 +12,17 @@ use crate::graph::cache::ReadCache;
 use crate::graph::frontier::FrontierChange;
 use crate::graph::id::{Id, unpack};
 use crate::graph::keys::{
-    ACCOUNT, ASIDE, ENGINE, HELD, JOB, JUDGED, MARKER, Marker, POSITION, SETTINGS, SPEC, WALK, key,
+    ACCOUNT, ASIDE, ENGINE, HELD, JOB, JUDGED, MARKER, Marker, POSITION, SPEC, WALK, key,
     queue_key, queued,
 };
 use crate::graph::links::{Reach, Stage};
 use crate::graph::node::Node;
 use crate::graph::row::Row;
 use crate::graph::value::Derived;
-use crate::jobs::move_filter::Way;
+use crate::jobs::job::JobSpec;
+use crate::jobs::move_filter::MoveFilter;
 use crate::jobs::state::{Account, Held, JobBody};
-use crate::journal::entry::{Setting, SpecBody};
+use crate::journal::entry::JobEntry;
 use crate::journal::record::{self, Record};
 use kagetsu_store::{Batch, Pair, Store};
 use kagetsu_store::{decode, digest, encode};
@@ -279,7 +280,7 @@ impl<'a> Index<'a> {
         id: Id,
         reach: &Reach,
     ) -> Result<Option<u64>, BookError> {
-        if self.way(job)?.deepen.is_none() {
+        if self.move_filter(job)?.deepen.is_none() {
             return Ok(reach.waiting(job));
         }
         let Some(is_short) = self.judged(job, id)? else {
@@ -404,54 +405,35 @@ impl<'a> Index<'a> {
         Ok(())
     }
 
-    /// A new job's number.
-    pub(crate) fn add_job(
-        &mut self,
-        spec: &SpecBody,
-        settings: &[Setting],
-    ) -> Result<u32, BookError> {
+    /// Adds a job, and returns its number.
+    pub(crate) fn add_job(&mut self, entry: &JobEntry, spec: &JobSpec) -> Result<u32, BookError> {
         let number = match self.cache.jobs {
             Some(known) => known,
             None => u32::try_from(self.first(&[SPEC], usize::MAX)?.len())
-                .map_err(|_| BookError::JobSpec("fewer jobs before it"))?,
+                .map_err(|_| BookError::TooManyJobs)?,
         };
-        self.cache.jobs = Some(
-            number
-                .checked_add(1)
-                .ok_or(BookError::JobSpec("fewer jobs before it"))?,
-        );
-        self.put(key(SPEC, &[&number.to_be_bytes()]), None, Some(spec));
-        if !settings.is_empty() {
-            self.put(
-                key(SETTINGS, &[&number.to_be_bytes()]),
-                None,
-                Some(&settings.to_vec()),
-            );
-        }
-        self.jobs.insert(number, (None, JobBody::new(spec)));
+        self.cache.jobs = Some(number.checked_add(1).ok_or(BookError::TooManyJobs)?);
+        self.put(key(SPEC, &[&number.to_be_bytes()]), None, Some(entry));
+        let target = spec.build.positions.unwrap_or(u64::MAX);
+        self.jobs.insert(number, (None, JobBody::new(target)));
         Ok(number)
     }
 
-    pub(crate) fn spec(&self, id: u32) -> Result<Option<SpecBody>, BookError> {
-        self.body(&key(SPEC, &[&id.to_be_bytes()]), "a job")
+    /// Returns what a job was made with.
+    pub(crate) fn spec(&self, job: u32) -> Result<JobSpec, BookError> {
+        let entry: Option<JobEntry> = self.body(&key(SPEC, &[&job.to_be_bytes()]), "a job")?;
+        let spec = entry.and_then(|entry| entry.spec());
+        spec.ok_or(BookError::Store("a job"))
     }
 
-    /// What a job was told beyond its spec.
-    pub(crate) fn settings(&self, id: u32) -> Result<Vec<Setting>, BookError> {
-        Ok(self
-            .body(&key(SETTINGS, &[&id.to_be_bytes()]), "a job")?
-            .unwrap_or_default())
-    }
-
-    /// Which moves a job follows.
-    pub(crate) fn way(&mut self, job: u32) -> Result<Arc<Way>, BookError> {
-        if let Some(way) = self.cache.ways.get(&job) {
-            return Ok(Arc::clone(way));
+    /// Returns which moves a job follows.
+    pub(crate) fn move_filter(&mut self, job: u32) -> Result<Arc<MoveFilter>, BookError> {
+        if let Some(filter) = self.cache.move_filters.get(&job) {
+            return Ok(Arc::clone(filter));
         }
-        let variant = self.spec(job)?.ok_or(BookError::Store("a job"))?.variant;
-        let way = Arc::new(Way::new(variant, &self.settings(job)?)?);
-        self.cache.ways.insert(job, Arc::clone(&way));
-        Ok(way)
+        let filter = Arc::new(MoveFilter::new(&self.spec(job)?));
+        self.cache.move_filters.insert(job, Arc::clone(&filter));
+        Ok(filter)
     }
 
     /// All jobs as they are in the store.

@@ -45,7 +45,6 @@ pub(crate) const MARKER: &[u8] = b"m";
 pub(crate) const POSITION: u8 = b'p';
 pub(crate) const WALK: u8 = b'w';
 pub(crate) const SPEC: u8 = b's';
-pub(crate) const SETTINGS: u8 = b'x';
 pub(crate) const JOB: u8 = b'j';
 pub(crate) const ENGINE: u8 = b'e';
 pub(crate) const ASIDE: u8 = b'a';

@@ -1,122 +1,88 @@
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use kagetsu_game::{Answer, Effort, Position, Question, Side, Variant};
+use kagetsu_game::{Key, Position, Question, Variant};
 use serde::{Deserialize, Serialize};
 
+use super::build_spec::{BuildSpec, SpecFault, SpecFaults};
 use crate::graph::id::Id;
 
 /// Names a job of a book.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct JobId(pub u32);
 
-/// Which position comes next.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Policy {
-    /// Drop-out expansion (Lincke: "Strategies for the automatic construction of opening books", 2000): a position's
-    /// priority is its parent's, plus one for the ply, plus `alpha` for every hundred centi-units that its move is worse
-    /// than the best. The least is next.
-    DropOut {
-        /// Plies that a loss of a hundred centi-units weighs, 0 to 1,000.
-        alpha: f64,
-    },
-    /// A repertoire: as [`Policy::DropOut`], but of one side only the best move is followed, and of the other all that lose
-    /// no more than [`Bounds::margin`].
-    OneSide {
-        /// Whose.
-        side: Side,
-        /// As in [`Policy::DropOut`].
-        alpha: f64,
-    },
-    /// Proof-number order: the position next that helps most to prove that one side wins.
-    Prove {
-        /// Which side.
-        attacker: Side,
-    },
-}
-
-impl Policy {
-    /// What a loss of value weighs in the order of what waits.
-    pub(crate) fn alpha(self) -> f64 {
-        match self {
-            Self::DropOut { alpha } | Self::OneSide { alpha, .. } => alpha,
-            Self::Prove { .. } => 0.0,
-        }
-    }
-}
-
-/// What a job leaves out, in what order it takes what is alike, and when it ends.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Bounds {
-    /// Moves that lose more than this, in centi-units against the best, are not followed.
-    pub margin: Option<u16>,
-    /// Up to so many plies, by chance, are added to the priority of each position, so that there are fewer holes: 0 to 100.
-    pub noise: f64,
-    /// Makes the chance the same every time.
-    pub seed: u64,
-    /// Positions that are never entered, by whatever moves.
-    pub exclude: Arc<[Position]>,
-    /// Searches anew what the book has, and adds nothing to it.
-    pub deepen: Option<Deepen>,
-    /// Ends when its answers have visited so many positions in searching, counted from when that was first asked for. Works
-    /// at hand by then are finished.
-    pub nodes: Option<u64>,
-    /// Ends when so many positions were added in a row while at every root the best move stayed, and the value within 10
-    /// centi-units.
-    pub stable: Option<u64>,
-    /// Of the jobs of a book those with more go first: -100 to 100.
-    pub priority: i8,
-}
-
-/// Which positions are searched anew: those whose best move was searched with less than this. What is proven is left alone.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Deepen {
-    /// Plies.
-    pub depth: u8,
-    /// Positions visited for all moves together.
-    pub nodes: u64,
-    /// Days since 1970-01-01 of the search.
-    pub day: u32,
-    /// By another engine than this, name and version.
-    pub engine: Option<String>,
-}
-
-impl Deepen {
-    /// Whether an answer falls short.
-    pub(crate) fn wants(&self, answer: &Answer) -> bool {
-        let Some((_, best)) = answer.best().filter(|(_, best)| best.proof.is_none()) else {
-            return false;
-        };
-        let is_other = self
-            .engine
-            .as_ref()
-            .is_some_and(|engine| **engine != *best.by.engine);
-        best.depth < self.depth || best.by.day < self.day || is_other || answer.nodes() < self.nodes
-    }
-}
-
-/// What is to be built.
+/// What a job is made with.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobSpec {
     /// Its name in this book.
     pub name: String,
-    /// What is played.
+    /// The game and its rules.
     pub variant: Variant,
-    /// Where it begins; many, and shared by all copies.
+    /// The positions where it begins. They may be many, so all copies share them.
     pub roots: Arc<[Position]>,
-    /// Which position comes next.
-    pub policy: Policy,
-    /// What is left out.
-    pub bounds: Bounds,
-    /// How hard to think about each.
-    pub effort: Effort,
-    /// How many best moves of each get an exact value, and are followed.
-    pub width: u16,
-    /// Stones or plies beyond the root with the most, after which nothing is followed.
-    pub max_ply: Option<u16>,
-    /// How many positions to add to the book; `u64::MAX` for no end.
-    pub target: u64,
-    /// Whether one position may be divided among workers; then the answers depend on how.
-    pub split: bool,
+    /// Positions that it never enters, by whatever moves.
+    pub exclude: Arc<[Position]>,
+    /// Its settings.
+    pub build: BuildSpec,
+}
+
+impl JobSpec {
+    /// Checks the job by itself, without the book that is to have it.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn validate(&self) -> Result<(), SpecFaults> {
+        let mut faults = Vec::new();
+        let mut add = |field: &str, problem: String| faults.push(SpecFault::new(field, problem));
+        if self.name.is_empty() {
+            add("name", "a job needs a name".into());
+        }
+        if self.roots.is_empty() {
+            add("roots", "a job needs a root".into());
+        }
+        for (field, positions) in [("roots", &self.roots), ("exclude", &self.exclude)] {
+            let stranger = positions
+                .iter()
+                .find(|position| position.variant() != self.variant);
+            if let Some(position) = stranger {
+                let variant = self.variant;
+                add(
+                    field,
+                    format!("all positions must be of one variant, {variant}, but not {position}"),
+                );
+            }
+        }
+        let excluded: BTreeSet<Key> = self.exclude.iter().map(Position::key).collect();
+        let is_excluded = |root: &&Position| !excluded.is_empty() && excluded.contains(&root.key());
+        if let Some(root) = self.roots.iter().find(is_excluded) {
+            add(
+                "exclude",
+                format!("the root {root} is one of the positions that are never entered"),
+            );
+        }
+        if self.build.max_ply.is_some() && !self.variant.places_stones() {
+            add(
+                "max_ply",
+                format!(
+                    "{} does not tell from a position how many plies were played",
+                    self.variant
+                ),
+            );
+        }
+        if let Err(more) = self.build.validate() {
+            faults.extend(more.0);
+        }
+        SpecFaults::check(faults)
+    }
+
+    /// The same with [completed](BuildSpec::completed) settings.
+    #[must_use]
+    pub fn completed(&self) -> Self {
+        Self {
+            build: self.build.clone().completed(),
+            ..self.clone()
+        }
+    }
 }
 
 /// How a job stands.
@@ -163,6 +129,14 @@ pub struct Job {
     pub frontier: u64,
     /// Positions visited in searching, since the job has a limit of them.
     pub nodes: u64,
+}
+
+impl Job {
+    /// Number of positions after which it is done; `u64::MAX` for no end.
+    #[must_use]
+    pub fn target(&self) -> u64 {
+        self.spec.build.positions.unwrap_or(u64::MAX)
+    }
 }
 
 /// What can be done to a job.

@@ -1,7 +1,13 @@
 //! Build jobs: their settings, their state, and which position each searches next.
 
-pub(crate) mod building;
+pub(crate) mod build_fields;
+pub(crate) mod build_spec;
+pub(crate) mod day;
+pub(crate) mod frontier;
 pub(crate) mod job;
+pub(crate) mod lifecycle;
 pub(crate) mod move_filter;
-pub(crate) mod prover;
+pub(crate) mod policies;
+pub(crate) mod questions;
 pub(crate) mod state;
+pub(crate) mod work_queue;

@@ -1,58 +1,54 @@
 use std::collections::BTreeSet;
 
-use kagetsu_game::Side;
-
-use crate::BookError;
+use super::build_spec::Deepen;
+use super::job::JobSpec;
+use super::policies::growth_policy::{Candidate, GrowthPolicy, PolicyScope};
 use crate::graph::id::Id;
-use crate::graph::id::unpack;
-use crate::jobs::job::Deepen;
-use crate::journal::entry::Setting;
 
-/// Which moves a job follows, and what it adds to the priority of what they lead to; the same every time.
-#[derive(Debug, Default)]
-pub(crate) struct Way {
-    /// The side of which only the best move is followed.
-    own: Option<Side>,
+/// Which moves a job follows, and in what order: the settings of a job as the growth of the book
+/// needs them. It gives the same results every time, so that the same journal grows the same book.
+pub(crate) struct MoveFilter {
+    policy: &'static dyn GrowthPolicy,
+    scope: PolicyScope,
     margin: Option<u16>,
-    /// In thousandths of a ply.
-    noise: u32,
-    seed: u64,
     excluded: BTreeSet<Id>,
-    /// What is known is searched anew where it falls short of this, and nothing else is entered.
+    /// Thousandths of a ply by which a loss of 100 centi-units postpones a position.
+    loss_weight: u64,
+    /// Greatest random delay, in thousandths of a ply.
+    noise: u64,
+    seed: u64,
+    /// Number of stones beyond which no line is followed.
+    pub(crate) max_stones: u16,
+    /// Which known positions are searched again; with it the job enters known positions only.
     pub(crate) deepen: Option<Deepen>,
 }
 
-/// A move, as far as it matters to whether it is followed.
-pub(crate) struct Candidate {
-    /// Who makes it.
-    pub(crate) by: Side,
-    /// Whether it is the best.
-    pub(crate) is_best: bool,
-    /// Centi-units that it is worth less than the best.
-    pub(crate) lost: u64,
-    /// Where it leads.
-    pub(crate) child: Id,
-}
-
-impl Way {
-    /// Of a job of this variant.
-    pub(crate) fn new(variant: u32, settings: &[Setting]) -> Result<Self, BookError> {
-        let mut way = Self::default();
-        for setting in settings {
-            match setting {
-                Setting::Prove(_) => {}
-                Setting::OneSide(0) => way.own = Some(Side::First),
-                Setting::OneSide(_) => way.own = Some(Side::Second),
-                Setting::Margin(margin) => way.margin = Some(*margin),
-                Setting::Noise(millis, seed) => (way.noise, way.seed) = (*millis, *seed),
-                Setting::Deepen(deepen) => way.deepen = Some(deepen.clone()),
-                Setting::Exclude(packed) => {
-                    way.excluded
-                        .insert(Id::of(variant, &unpack(variant, packed)?.canonical()));
-                }
-            }
+impl MoveFilter {
+    pub(crate) fn new(spec: &JobSpec) -> Self {
+        let JobSpec {
+            variant,
+            roots,
+            exclude,
+            build,
+            ..
+        } = spec;
+        let policy = build.policy.rules();
+        let excluded =
+            |position: &kagetsu_game::Position| Id::of(variant.code(), &position.canonical());
+        let deepest_root = roots.iter().map(|root| root.canonical().stones).max();
+        Self {
+            policy,
+            scope: PolicyScope { side: build.side },
+            margin: build.margin,
+            excluded: exclude.iter().map(excluded).collect(),
+            loss_weight: thousandths(policy.loss_weight(build.alpha)),
+            noise: thousandths(build.noise),
+            seed: build.seed,
+            max_stones: build.max_ply.map_or(u16::MAX, |plies| {
+                deepest_root.unwrap_or(0).saturating_add(plies)
+            }),
+            deepen: build.deepen.clone(),
         }
-        Ok(way)
     }
 
     /// Whether it matters how much a move loses.
@@ -60,26 +56,50 @@ impl Way {
         self.margin.is_some()
     }
 
-    /// Whether the job goes on to where the move leads.
-    pub(crate) fn follows(&self, candidate: &Candidate) -> bool {
-        let is_near = match self.own {
-            Some(own) if own == candidate.by => candidate.is_best,
-            _ => self
-                .margin
-                .is_none_or(|margin| candidate.lost <= margin.into()),
+    /// Whether the job follows a move by `by` that is worth `loss` centi-units less than the best
+    /// one and leads to `child`.
+    pub(crate) fn follows(
+        &self,
+        by: kagetsu_game::Side,
+        is_best: bool,
+        loss: u64,
+        child: Id,
+    ) -> bool {
+        let candidate = Candidate {
+            by,
+            is_best,
+            is_within_margin: self.margin.is_none_or(|margin| loss <= margin.into()),
         };
-        is_near && !self.excluded.contains(&candidate.child)
+        self.policy.follows(&self.scope, &candidate) && !self.excluded.contains(&child)
     }
 
-    /// Thousandths of a ply by chance. The position's key is as good as a throw of dice, and is mixed with the seed as in
+    /// Millionths of a ply by which a position is postponed against the one before it.
+    pub(crate) fn delay(&self, loss: u64, child: Id) -> u64 {
+        PLY + loss * self.loss_weight * (PLY / 100_000) + self.random_delay(child) * (PLY / 1_000)
+    }
+
+    /// A random number of thousandths of a ply: the position's key mixed with the seed as in
     /// Steele, Lea and Flood: "Fast splittable pseudorandom number generators", 2014.
-    pub(crate) fn chance(&self, child: Id) -> u64 {
+    fn random_delay(&self, child: Id) -> u64 {
         if self.noise == 0 {
             return 0;
         }
         let mut mixed = child.key().0 as u64 ^ self.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ mixed >> 31) % u64::from(self.noise)
+        (mixed ^ mixed >> 31) % self.noise
     }
+}
+
+impl std::fmt::Debug for MoveFilter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MoveFilter").finish_non_exhaustive()
+    }
+}
+
+/// One ply, in the unit of priorities.
+pub(crate) const PLY: u64 = 1_000_000;
+
+fn thousandths(number: f64) -> u64 {
+    (number * 1e3).round() as u64
 }

@@ -1,7 +1,6 @@
 use serde::{Deserialize, Serialize};
 
 use crate::jobs::job::{JobChange, JobState};
-use crate::journal::entry::SpecBody;
 
 /// How far a job is, and what growing it asks of its spec; apart from the spec, which may be long and never changes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -14,9 +13,6 @@ pub(crate) struct JobBody {
     pub(crate) frontier: u64,
     /// Known positions that it has yet to walk on from.
     pub(crate) walking: u64,
-    pub(crate) alpha_millis: u32,
-    /// Stones beyond which nothing is followed.
-    pub(crate) most_stones: u16,
 }
 
 /// What a job was told after it was made, and what it has spent since; a job that was told nothing has none. Apart from
@@ -58,16 +54,14 @@ impl Held {
 }
 
 impl JobBody {
-    pub(crate) fn new(spec: &SpecBody) -> Self {
+    pub(crate) fn new(target: u64) -> Self {
         Self {
             state: JobState::Running,
-            target: spec.target,
+            target,
             positions: 0,
             set_aside: 0,
             frontier: 0,
             walking: 0,
-            alpha_millis: spec.alpha_millis,
-            most_stones: spec.most_stones,
         }
     }
 

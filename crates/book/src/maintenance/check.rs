@@ -193,7 +193,7 @@ impl Book {
         let of = |many: &ByJob, job: u32| many.get(&job).copied().unwrap_or_default();
         for (job, state) in self.index().jobs()? {
             let mut due = of(&said.due, job);
-            if self.index().way(job)?.deepen.is_some() {
+            if self.index().move_filter(job)?.deepen.is_some() {
                 due = self.due_again(job)?;
             }
             let [aside, walking] = [&said.aside, &said.walking].map(|many| of(many, job).count);
@@ -347,16 +347,14 @@ fn circle(mut above: HashMap<Id, Vec<Id>>) -> Option<kagetsu_game::Key> {
 
 #[cfg(test)]
 mod tests {
-    use kagetsu_game::{
-        Answer, Bound, Effort, Move, Position, Provenance, Score, Variant, Verdict,
-    };
+    use kagetsu_game::{Answer, Bound, Move, Position, Provenance, Score, Variant, Verdict};
 
     use super::*;
     use crate::graph::frontier::FrontierChange;
     use crate::graph::keys::JOB;
     use crate::graph::row::{Row, has_record};
     use crate::jobs::state::JobBody;
-    use crate::{BookOptions, Bounds, Derived, JobSpec, Policy};
+    use crate::{BookOptions, BuildSpec, Derived, JobSpec};
     use kagetsu_store::{Batch, Pair};
     use kagetsu_store::{decode, encode};
 
@@ -404,13 +402,14 @@ mod tests {
             name: "test".into(),
             variant,
             roots: [Position::start(variant)].into(),
-            policy: Policy::DropOut { alpha: 1.0 },
-            bounds: Bounds::default(),
-            effort: Effort::depth(2),
-            width: 3,
-            max_ply: None,
-            target: 12,
-            split: false,
+            exclude: [].into(),
+            build: BuildSpec {
+                alpha: 1.0,
+                depth: Some(2),
+                top: 3,
+                positions: Some(12),
+                ..BuildSpec::default()
+            },
         };
         let job = book.create_job(&spec).expect("a job");
         while let Some(work) = book.next_work(job, 1).expect("readable").first() {

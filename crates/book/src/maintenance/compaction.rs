@@ -101,10 +101,7 @@ impl Stories {
                     .or_default()
                     .distrust(number, *job),
                 LogEntry::SetAside { .. } => stories.asides += 1,
-                LogEntry::Job(_)
-                | LogEntry::JobWith(..)
-                | LogEntry::Change(..)
-                | LogEntry::Walk { .. } => {}
+                LogEntry::Job(_) | LogEntry::Change(..) | LogEntry::Walk { .. } => {}
             }
             Ok(())
         })?;
@@ -128,7 +125,7 @@ impl Book {
         let (bytes_before, entries_before) = (self.bytes()?, self.sequence().0);
         let jobs = self.jobs()?;
         let counts =
-            |job: &&Job| job.spec.bounds.deepen.is_some() || job.spec.bounds.nodes.is_some();
+            |job: &&Job| job.spec.build.deepen.is_some() || job.spec.build.total_nodes.is_some();
         let counting: Vec<JobId> = jobs.iter().filter(counts).map(|job| job.id).collect();
         let stories = Stories::read(&self.path.join("journal"), &counting)?;
         let aside: u64 = jobs.iter().map(|job| job.set_aside).sum();
@@ -226,7 +223,7 @@ impl Book {
         if self.job(before.id)?.state == before.state {
             return Ok(());
         }
-        self.change_job(before.id, JobChange::Target(before.spec.target))?;
+        self.change_job(before.id, JobChange::Target(before.target()))?;
         match &before.state {
             JobState::Running => {}
             JobState::Done => {
@@ -236,7 +233,7 @@ impl Book {
                 self.change_job(before.id, JobChange::Pause)?;
             }
             JobState::Cancelled => {
-                self.tell(before.id, JobChange::Cancel)?;
+                self.log_change(before.id, JobChange::Cancel)?;
             }
             JobState::Failed(reason) => {
                 self.change_job(before.id, JobChange::Fail(reason.clone()))?;

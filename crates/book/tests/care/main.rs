@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use kagetsu_book::{
-    Book, BookError, BookOptions, Bounds, Entry, JobId, JobSpec, JobState, Policy, Pruning, backup,
+    Book, BookError, BookOptions, BuildSpec, Entry, JobId, JobSpec, JobState, Pruning, backup,
     repair,
 };
 use kagetsu_game::{Effort, Key, Position, Question, Variant};
@@ -30,13 +30,14 @@ fn spec(name: &str, target: u64) -> JobSpec {
         name: name.into(),
         variant: variant(),
         roots: [Position::from_line(variant(), "d4").expect("legal")].into(),
-        policy: Policy::DropOut { alpha: 2.0 },
-        bounds: Bounds::default(),
-        effort: Effort::depth(3),
-        width: 3,
-        max_ply: None,
-        target,
-        split: false,
+        exclude: [].into(),
+        build: BuildSpec {
+            alpha: 2.0,
+            depth: Some(3),
+            top: 3,
+            positions: (target != u64::MAX).then_some(target),
+            ..BuildSpec::default()
+        },
     }
 }
 

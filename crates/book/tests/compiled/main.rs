@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use kagetsu_book::{
-    Book, BookError, BookOptions, Bounds, Choice, Compiled, Derived, Entry, JobSpec, Policy,
+    Book, BookError, BookOptions, BuildSpec, Choice, Compiled, Derived, Entry, JobSpec,
 };
 use kagetsu_game::{Answer, Bound, Effort, Move, Packed, Position, Variant, Verdict};
 use tempfile::TempDir;
@@ -28,13 +28,14 @@ fn compiled(positions: u64) -> (TempDir, Book, PathBuf) {
         roots: ["d4", "c4 a1 d4 a7 e4 g1 f4 g7"]
             .map(|line| Position::from_line(variant, line).expect("legal"))
             .into(),
-        policy: Policy::DropOut { alpha: 2.0 },
-        bounds: Bounds::default(),
-        effort: Effort::depth(3),
-        width: 3,
-        max_ply: None,
-        target: positions,
-        split: false,
+        exclude: [].into(),
+        build: BuildSpec {
+            alpha: 2.0,
+            depth: Some(3),
+            top: 3,
+            positions: Some(positions),
+            ..BuildSpec::default()
+        },
     });
     let job = job.expect("a job");
     while let Some(work) = book.next_work(job, 1).expect("readable").first() {

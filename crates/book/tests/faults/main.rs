@@ -6,8 +6,8 @@ mod engine;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use kagetsu_book::{Book, BookError, BookOptions, Bounds, JobId, JobSpec, Notice, Policy, repair};
-use kagetsu_game::{Effort, Position, Variant};
+use kagetsu_book::{Book, BookError, BookOptions, BuildSpec, JobId, JobSpec, Notice, repair};
+use kagetsu_game::{Position, Variant};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use tempfile::TempDir;
@@ -18,13 +18,14 @@ fn spec(target: u64) -> JobSpec {
         name: "test".into(),
         variant,
         roots: [Position::from_line(variant, "d4").expect("legal")].into(),
-        policy: Policy::DropOut { alpha: 2.0 },
-        bounds: Bounds::default(),
-        effort: Effort::depth(3),
-        width: 3,
-        max_ply: None,
-        target,
-        split: false,
+        exclude: [].into(),
+        build: BuildSpec {
+            alpha: 2.0,
+            depth: Some(3),
+            top: 3,
+            positions: (target != u64::MAX).then_some(target),
+            ..BuildSpec::default()
+        },
     }
 }
 

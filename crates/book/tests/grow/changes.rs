@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use kagetsu_book::{Book, Bounds, Deepen, Job, JobChange, JobId, JobSpec};
+use kagetsu_book::{Book, Deepen, Job, JobChange, JobId, JobSpec};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use crate::{engine, open, spec};
+use crate::{engine, open, spec, with};
 
 fn all(book: &Book) -> BTreeMap<JobId, Job> {
     book.jobs()
@@ -29,21 +29,18 @@ fn a_job_of_which_nothing_is_said_is_as_it_was() {
             match dice.random_range(0..14) {
                 0 | 1 => {
                     let deepen = dice.random_bool(0.3).then(|| Deepen {
-                        depth: 9,
+                        depth: Some(9),
                         ..Deepen::default()
                     });
-                    let bounds = Bounds {
-                        deepen,
-                        priority: dice.random_range(-2..3),
-                        ..Bounds::default()
-                    };
+                    let priority = dice.random_range(-2..3);
                     let target = dice.random_range(5..60);
                     let name = format!("job {}", dice.random_range(0..6));
                     // One of the name may be another.
                     let _ = book.start_job(&JobSpec {
                         name,
-                        bounds,
-                        ..spec(target)
+                        ..with(spec(target), |build| {
+                            (build.deepen, build.priority) = (deepen, priority);
+                        })
                     });
                 }
                 2 => drop(book.change_job(job, JobChange::Pause)),

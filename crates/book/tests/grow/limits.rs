@@ -1,17 +1,16 @@
 //! When a job ends before it has its positions, what it searches anew, and whose turn it is.
 
-use kagetsu_book::{Book, Bounds, Deepen, JobChange, JobId, JobSpec, JobState};
+use kagetsu_book::{Book, BuildSpec, Day, Deepen, JobChange, JobId, JobSpec, JobState};
 use kagetsu_game::{Answer, Provenance, Question, Verdict};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use crate::{assert_clean, engine, open, spec};
+use crate::{assert_clean, engine, open, spec, with};
 
-fn bounded(name: &str, target: u64, bounds: Bounds) -> JobSpec {
+fn bounded(name: &str, target: u64, change: impl FnOnce(&mut BuildSpec)) -> JobSpec {
     JobSpec {
         name: name.into(),
-        bounds,
-        ..spec(target)
+        ..with(spec(target), change)
     }
 }
 
@@ -63,28 +62,28 @@ fn what_falls_short_is_searched_anew_once_and_nothing_is_added() {
     let wants = [
         (
             Deepen {
-                depth: 5,
+                depth: Some(5),
                 ..Deepen::default()
             },
             true,
         ),
         (
             Deepen {
-                depth: 3,
+                depth: Some(3),
                 ..Deepen::default()
             },
             false,
         ),
         (
             Deepen {
-                day: 20_001,
+                before: Some(Day(20_001)),
                 ..Deepen::default()
             },
             true,
         ),
         (
             Deepen {
-                day: 20_000,
+                before: Some(Day(20_000)),
                 ..Deepen::default()
             },
             false,
@@ -105,14 +104,14 @@ fn what_falls_short_is_searched_anew_once_and_nothing_is_added() {
         ),
         (
             Deepen {
-                nodes: 1 << 40,
+                nodes: Some(1 << 40),
                 ..Deepen::default()
             },
             true,
         ),
         (
             Deepen {
-                nodes: 1,
+                nodes: Some(1),
                 ..Deepen::default()
             },
             false,
@@ -123,14 +122,9 @@ fn what_falls_short_is_searched_anew_once_and_nothing_is_added() {
         let mut book = open(folder.path());
         let grows = book.create_job(&spec(30)).expect("a job");
         work(&mut book, grows, engine::answer);
-        let job = bounded(
-            "again",
-            u64::MAX,
-            Bounds {
-                deepen: Some(deepen.clone()),
-                ..Bounds::default()
-            },
-        );
+        let job = bounded("again", u64::MAX, |build| {
+            build.deepen = Some(deepen.clone())
+        });
         let again = book.create_job(&job).expect("a job");
         // What is new is what it is asked for, but for the nodes: it is searched once all the same.
         let searched = work(&mut book, again, |question| {
@@ -199,18 +193,11 @@ fn a_job_that_searches_anew_and_is_done_sees_what_came_later_when_it_is_started_
     let grows = book.create_job(&spec(20)).expect("a job");
     work(&mut book, grows, engine::answer);
     let deepen = Deepen {
-        depth: 5,
+        depth: Some(5),
         engine: Some("hash 2".into()),
         ..Deepen::default()
     };
-    let deeper = bounded(
-        "again",
-        u64::MAX,
-        Bounds {
-            deepen: Some(deepen),
-            ..Bounds::default()
-        },
-    );
+    let deeper = bounded("again", u64::MAX, |build| build.deepen = Some(deepen));
     let again = book.create_job(&deeper).expect("a job");
     let deep = |question: &Question| answer(question, 5, 20_001, "hash 2");
     work(&mut book, again, deep);
@@ -296,14 +283,7 @@ fn two_jobs_that_want_different_engines_do_not_take_turns_for_ever() {
             engine: Some(engine.into()),
             ..Deepen::default()
         };
-        let job = bounded(
-            engine,
-            u64::MAX,
-            Bounds {
-                deepen: Some(deepen),
-                ..Bounds::default()
-            },
-        );
+        let job = bounded(engine, u64::MAX, |build| build.deepen = Some(deepen));
         (engine, book.create_job(&job).expect("a job"))
     });
     let mut searched = [0; 2];
@@ -335,11 +315,11 @@ fn much_said(folder: &std::path::Path, seed: u64) -> (Book, [JobId; 3]) {
     let grows = book.create_job(&spec(20)).expect("a job");
     let deepen = [
         Deepen {
-            depth: 4,
+            depth: Some(4),
             ..Deepen::default()
         },
         Deepen {
-            day: 20_000,
+            before: Some(Day(20_000)),
             ..Deepen::default()
         },
     ];
@@ -349,14 +329,7 @@ fn much_said(folder: &std::path::Path, seed: u64) -> (Book, [JobId; 3]) {
             .filter(char::is_ascii_alphanumeric)
             .take(32)
             .collect::<String>();
-        let job = bounded(
-            &name,
-            u64::MAX,
-            Bounds {
-                deepen: Some(deepen),
-                ..Bounds::default()
-            },
-        );
+        let job = bounded(&name, u64::MAX, |build| build.deepen = Some(deepen));
         book.create_job(&job).expect("a job")
     });
     let jobs = [grows, deeper, other];
@@ -456,16 +429,7 @@ fn book_is_open(question: &Question) -> bool {
 fn nodes_and_stillness_end_a_job_and_more_of_them_goes_on() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut book = open(folder.path());
-    let with = |nodes| {
-        bounded(
-            "nodes",
-            500,
-            Bounds {
-                nodes: Some(nodes),
-                ..Bounds::default()
-            },
-        )
-    };
+    let with = |nodes| bounded("nodes", 500, |build| build.total_nodes = Some(nodes));
     let job = book.create_job(&with(30_000)).expect("a job");
     work(&mut book, job, engine::answer);
     let (ended, first) = state(&book, job);
@@ -481,21 +445,14 @@ fn nodes_and_stillness_end_a_job_and_more_of_them_goes_on() {
         ended == JobState::Done && second > first && book.job(job).expect("known").nodes >= 60_000,
         "{second}"
     );
-    book.start_job(&bounded("nodes", 500, Bounds::default()))
+    book.start_job(&bounded("nodes", 500, |_| {}))
         .expect("the same");
     assert_eq!(state(&book, job).0, JobState::Running);
     assert_clean(&book);
 
     let folder = tempfile::tempdir().expect("a folder");
     let mut book = open(folder.path());
-    let spec = bounded(
-        "still",
-        2_000,
-        Bounds {
-            stable: Some(40),
-            ..Bounds::default()
-        },
-    );
+    let spec = bounded("still", 2_000, |build| build.until_stable = Some(40));
     let job = book.create_job(&spec).expect("a job");
     let choices = |book: &Book| {
         let value = |root| {
@@ -533,37 +490,21 @@ fn nodes_and_stillness_end_a_job_and_more_of_them_goes_on() {
 fn a_priority_is_kept_and_changed_and_one_too_great_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut book = open(folder.path());
-    let with = |priority| {
-        bounded(
-            "turn",
-            9,
-            Bounds {
-                priority,
-                ..Bounds::default()
-            },
-        )
-    };
+    let with = |priority| bounded("turn", 9, |build| build.priority = priority);
     let job = book.create_job(&with(7)).expect("a job");
     assert_eq!(book.next_work(job, 1).expect("readable")[0].turn, 7);
     book.change_job(job, JobChange::Priority(-3)).expect("room");
     book.close().expect("room");
     let mut book = open(folder.path());
-    assert_eq!(book.job(job).expect("known").spec.bounds.priority, -3);
+    assert_eq!(book.job(job).expect("known").spec.build.priority, -3);
     book.start_job(&with(4)).expect("the same");
-    assert_eq!(book.job(job).expect("known").spec.bounds.priority, 4);
-    let refused = book.create_job(&bounded(
-        "more",
-        9,
-        Bounds {
-            priority: 101,
-            ..Bounds::default()
-        },
-    ));
+    assert_eq!(book.job(job).expect("known").spec.build.priority, 4);
+    let refused = book.create_job(&bounded("more", 9, |build| build.priority = 101));
     assert!(
         refused
             .expect_err("too great")
             .to_string()
-            .contains("--priority")
+            .contains("priority: 101 is not")
     );
     assert_clean(&book);
 }

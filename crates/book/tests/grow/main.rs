@@ -4,15 +4,15 @@ mod changes;
 #[path = "../engine/mod.rs"]
 mod engine;
 mod limits;
+mod policies;
 mod prove;
 mod trust;
-mod ways;
 
 use std::fs;
 use std::path::Path;
 
 use kagetsu_book::{
-    Book, BookError, BookOptions, Bounds, JobChange, JobId, JobSpec, JobState, Policy, Work,
+    Book, BookError, BookOptions, BuildSpec, JobChange, JobId, JobSpec, JobState, Work,
 };
 use kagetsu_game::{Answer, Bound, Effort, Move, Position, Question, Score, Variant, Verdict};
 use rand::rngs::StdRng;
@@ -29,14 +29,22 @@ fn spec(target: u64) -> JobSpec {
             Position::start(variant),
         ]
         .into(),
-        policy: Policy::DropOut { alpha: 2.0 },
-        bounds: Bounds::default(),
-        effort: Effort::depth(3),
-        width: 3,
-        max_ply: None,
-        target,
-        split: false,
+        exclude: [].into(),
+        build: BuildSpec {
+            alpha: 2.0,
+            depth: Some(3),
+            top: 3,
+            positions: (target != u64::MAX).then_some(target),
+            ..BuildSpec::default()
+        },
     }
+}
+
+/// The same job with other settings.
+fn with(spec: JobSpec, change: impl FnOnce(&mut BuildSpec)) -> JobSpec {
+    let mut spec = spec;
+    change(&mut spec.build);
+    spec
 }
 
 fn open(path: &Path) -> Book {
@@ -119,8 +127,7 @@ fn a_game_that_repeats_itself_goes_round_in_no_circle() {
         let spec = JobSpec {
             variant: Variant::XIANGQI,
             roots: [root].into(),
-            width: 4,
-            ..spec(300)
+            ..with(spec(300), |build| build.top = 4)
         };
         let job = book.create_job(&spec).expect("a job");
         grow(&mut book, job, 3, &mut StdRng::seed_from_u64(seed));
@@ -144,8 +151,7 @@ fn a_game_that_repeats_itself_goes_round_in_no_circle() {
         assert!(
             book.create_job(&JobSpec {
                 name: "b".into(),
-                max_ply: Some(4),
-                ..spec.clone()
+                ..with(spec.clone(), |build| build.max_ply = Some(4))
             })
             .is_err()
         );
@@ -165,9 +171,7 @@ fn a_small_game_is_searched_to_its_end_and_proven() {
     let spec = JobSpec {
         variant,
         roots: [root.clone()].into(),
-        width: 30,
-        target: u64::MAX,
-        ..spec(1)
+        ..with(spec(u64::MAX), |build| build.top = 30)
     };
     let job = book.create_job(&spec).expect("a job");
     grow(&mut book, job, 4, &mut StdRng::seed_from_u64(1));
@@ -233,10 +237,7 @@ fn a_job_of_the_same_name_must_be_the_same() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut book = open(folder.path());
     book.create_job(&spec(10)).expect("a job");
-    let other = JobSpec {
-        width: 5,
-        ..spec(10)
-    };
+    let other = with(spec(10), |build| build.top = 5);
     assert!(
         book.start_job(&other)
             .expect_err("another width")
@@ -275,8 +276,7 @@ fn a_second_job_walks_through_what_is_known_and_goes_on_from_there() {
     let third = book
         .create_job(&JobSpec {
             name: "third".into(),
-            max_ply: Some(1),
-            ..spec(u64::MAX)
+            ..with(spec(u64::MAX), |build| build.max_ply = Some(1))
         })
         .expect("a job");
     grow(&mut book, third, 4, chance);
@@ -419,12 +419,13 @@ fn a_limit_of_positions_does_not_end_a_second_search_before_it_is_as_deep_as_the
     let effort = Effort {
         depth: None,
         nodes: Some(40),
-        ..spec(1).effort
+        ..spec(1).build.effort()
     };
     let job = JobSpec {
         roots: [root.clone()].into(),
-        effort,
-        ..spec(2)
+        ..with(spec(2), |build| {
+            (build.depth, build.nodes) = (None, Some(40))
+        })
     };
     let job = book.create_job(&job).expect("a job");
     let [work] = &book.next_work(job, 1).expect("readable")[..] else {

@@ -1,6 +1,6 @@
 //! Jobs that look for a proof.
 
-use kagetsu_book::{Book, BookOptions, Bounds, JobId, JobSpec, JobState, Policy, Work};
+use kagetsu_book::{Book, BookOptions, BuildSpec, JobId, JobSpec, JobState, Policy, Work};
 use kagetsu_game::{
     Answer, Bound, Claim, Effort, Move, Position, Proof, ProofKind, Provenance, Question, Score,
     Side, Variant, Verdict, Window,
@@ -8,7 +8,7 @@ use kagetsu_game::{
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use crate::{assert_clean, engine, open};
+use crate::{assert_clean, engine, open, with};
 
 fn spec(line: &str, attacker: Side, target: u64) -> JobSpec {
     let variant: Variant = "freestyle-7".parse().expect("a variant");
@@ -16,13 +16,15 @@ fn spec(line: &str, attacker: Side, target: u64) -> JobSpec {
         name: "proof".into(),
         variant,
         roots: [Position::from_line(variant, line).expect("legal")].into(),
-        policy: Policy::Prove { attacker },
-        bounds: Bounds::default(),
-        effort: Effort::nodes(1_000),
-        width: 3,
-        max_ply: None,
-        target,
-        split: false,
+        exclude: [].into(),
+        build: BuildSpec {
+            policy: Policy::PROVE,
+            side: attacker,
+            nodes: Some(1_000),
+            top: 3,
+            positions: Some(target),
+            ..BuildSpec::default()
+        },
     }
 }
 
@@ -152,7 +154,7 @@ fn a_win_is_proven_and_what_waited_for_it_waits_no_more() {
             "seed {seed}"
         );
         assert!(
-            job.positions < spec.target,
+            Some(job.positions) < spec.build.positions,
             "seed {seed}: {} positions",
             job.positions
         );
@@ -187,20 +189,11 @@ fn the_attacker_is_asked_for_his_best_and_the_defender_whether_all_lose() {
     // The settings of a job are kept, and told from others.
     drop(book);
     let mut book = open(folder.path());
-    assert_eq!(
-        book.job(job).expect("known").spec.policy,
-        Policy::Prove {
-            attacker: Side::First
-        }
-    );
-    let other = JobSpec {
-        policy: Policy::Prove {
-            attacker: Side::Second,
-        },
-        ..spec("d4", Side::First, 9)
-    };
-    let refused = book.start_job(&other).expect_err("another policy");
-    assert!(refused.to_string().contains("the policy"), "{refused}");
+    let kept = book.job(job).expect("known").spec.build;
+    assert_eq!((kept.policy, kept.side), (Policy::PROVE, Side::First));
+    let other = spec("d4", Side::Second, 9);
+    let refused = book.start_job(&other).expect_err("another side");
+    assert!(refused.to_string().contains("--side"), "{refused}");
 }
 
 /// An attacker who takes a corner wins by it, but that looks dear, and only at the root; whatever else he does threatens
@@ -277,10 +270,7 @@ fn trap(question: &Question) -> Answer {
 fn a_move_that_has_taken_much_and_not_paid_gives_way() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut book = open(folder.path());
-    let spec = JobSpec {
-        width: 4,
-        ..spec("d4 e4", Side::First, 600)
-    };
+    let spec = with(spec("d4 e4", Side::First, 600), |build| build.top = 4);
     let job = book.create_job(&spec).expect("a job");
     while let Some(work) = next(&mut book, job, 1).first() {
         book.finish(work, &trap(&work.question)).expect("room");

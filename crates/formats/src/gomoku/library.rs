@@ -329,8 +329,8 @@ fn comment(verdict: &Verdict) -> String {
 
 #[cfg(test)]
 mod tests {
-    use kagetsu_book::{Bounds, JobSpec, Policy};
-    use kagetsu_game::{Bound, Effort, Provenance};
+    use kagetsu_book::{BuildSpec, JobSpec};
+    use kagetsu_game::{Bound, Provenance};
 
     use super::*;
     use crate::tests::searched;
@@ -379,13 +379,14 @@ mod tests {
             name: "test".into(),
             variant: Variant::FREESTYLE_15,
             roots: [root.clone()].into(),
-            policy: Policy::DropOut { alpha: 0.5 },
-            bounds: Bounds::default(),
-            effort: Effort::depth(1),
-            width: 1,
-            max_ply: None,
-            target: 1,
-            split: false,
+            exclude: [].into(),
+            build: BuildSpec {
+                alpha: 0.5,
+                depth: Some(1),
+                top: 1,
+                positions: Some(1),
+                ..BuildSpec::default()
+            },
         };
         book.create_job(&job).expect("room");
         assert_eq!(names(&book), line);

@@ -1,26 +1,27 @@
-//! What a job follows, and what it leaves out: what is kept up to date holds the same as a walk from the root anew.
+//! Which moves a job follows: the frontier that is kept up to date holds the same positions as a new
+//! walk from the root.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use kagetsu_book::{Book, Bounds, JobId, JobSpec, Policy};
-use kagetsu_game::{Effort, Key, Position, Side, Variant};
+use kagetsu_book::{Book, BuildSpec, JobId, JobSpec, Policy};
+use kagetsu_game::{Key, Position, Side, Variant};
 
 use crate::{assert_clean, engine, open};
 
-fn spec(policy: Policy, bounds: Bounds) -> JobSpec {
+fn spec(build: BuildSpec) -> JobSpec {
     let variant: Variant = "freestyle-7".parse().expect("a variant");
     JobSpec {
         name: "way".into(),
         variant,
         roots: [Position::from_line(variant, "d4").expect("legal")].into(),
-        policy,
-        bounds,
-        effort: Effort::depth(3),
-        width: 4,
-        max_ply: None,
-        target: 1_000,
-        split: false,
+        exclude: [].into(),
+        build: BuildSpec {
+            depth: Some(3),
+            top: 4,
+            positions: Some(1_000),
+            ..build
+        },
     }
 }
 
@@ -45,7 +46,7 @@ fn walk(
     if entry.derived.proof.is_some() {
         return;
     }
-    let is_own = matches!(spec.policy, Policy::OneSide { side, .. } if side == position.side());
+    let is_own = spec.build.policy == Policy::ONE_SIDE && spec.build.side == position.side();
     let is_fact = |m| {
         entry
             .facts
@@ -54,16 +55,9 @@ fn walk(
     };
     for (m, verdict) in entry.answer.verdicts().iter().filter(|(m, _)| is_fact(*m)) {
         let lost = (i32::from(entry.derived.score.raw()) - i32::from(verdict.score.raw())).max(0);
-        let is_near = spec
-            .bounds
-            .margin
-            .is_none_or(|margin| lost <= margin.into());
+        let is_near = spec.build.margin.is_none_or(|margin| lost <= margin.into());
         let next = position.play(*m).expect("legal");
-        let is_excluded = spec
-            .bounds
-            .exclude
-            .iter()
-            .any(|other| other.key() == next.key());
+        let is_excluded = spec.exclude.iter().any(|other| other.key() == next.key());
         if !is_excluded
             && if is_own {
                 entry.derived.best == Some(*m)
@@ -111,81 +105,74 @@ fn grown(spec: &JobSpec, positions: u64) -> (tempfile::TempDir, Book, JobId) {
 }
 
 #[test]
-fn of_one_side_the_best_move_is_followed_and_of_the_other_what_is_near() {
+fn one_side_follows_its_best_and_near_replies() {
     for side in [Side::First, Side::Second] {
-        let bounds = Bounds {
+        let build = BuildSpec {
+            policy: Policy::ONE_SIDE,
+            side,
             margin: Some(60),
-            ..Bounds::default()
+            ..BuildSpec::default()
         };
-        grown(&spec(Policy::OneSide { side, alpha: 1.0 }, bounds), 60);
+        grown(&spec(build), 60);
     }
 }
 
 #[test]
-fn what_loses_too_much_and_what_is_excluded_is_not_entered() {
+fn costly_and_excluded_moves_are_not_entered() {
     let variant: Variant = "freestyle-7".parse().expect("a variant");
     let exclude: Arc<[Position]> = ["d4 e5", "d4 d5", "d4 c3"]
         .map(|line| Position::from_line(variant, line).expect("legal"))
         .into();
-    grown(
-        &spec(
-            Policy::DropOut { alpha: 1.0 },
-            Bounds {
-                margin: Some(150),
-                ..Bounds::default()
-            },
-        ),
-        60,
-    );
-    let bounds = Bounds {
-        exclude: Arc::clone(&exclude),
-        ..Bounds::default()
+    let build = BuildSpec {
+        margin: Some(150),
+        ..BuildSpec::default()
     };
-    let (folder, book, job) = grown(&spec(Policy::DropOut { alpha: 1.0 }, bounds.clone()), 80);
+    grown(&spec(build), 60);
+    let spec = JobSpec {
+        exclude: Arc::clone(&exclude),
+        ..spec(BuildSpec::default())
+    };
+    let (folder, book, job) = grown(&spec, 80);
     for position in exclude.iter() {
         assert_eq!(book.lookup(position).expect("readable"), None, "{position}");
     }
-    // The settings are kept: the same again goes on, others are refused.
+    // The settings are kept: the same job again goes on, another one is refused.
     drop(book);
     let mut book = open(folder.path());
-    assert_eq!(
-        book.start_job(&spec(Policy::DropOut { alpha: 1.0 }, bounds))
-            .expect("the same"),
-        job
-    );
-    let refused = book
-        .start_job(&spec(Policy::DropOut { alpha: 1.0 }, Bounds::default()))
-        .expect_err("others");
-    assert!(
-        refused.to_string().contains("what it leaves out"),
-        "{refused}"
-    );
+    assert_eq!(book.start_job(&spec).expect("the same"), job);
+    let other = JobSpec {
+        exclude: [].into(),
+        ..spec
+    };
+    let refused = book.start_job(&other).expect_err("another job");
+    assert!(refused.to_string().contains("--exclude"), "{refused}");
+}
+
+/// The order of a job's frontier after 12 positions.
+fn order(noise: f64, seed: u64) -> Vec<Key> {
+    let build = BuildSpec {
+        alpha: 0.0,
+        noise,
+        seed,
+        ..BuildSpec::default()
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut book = open(folder.path());
+    let job = book.create_job(&spec(build)).expect("a job");
+    for _ in 0..12 {
+        let work = book
+            .next_work(job, 1)
+            .expect("readable")
+            .pop()
+            .expect("work");
+        book.finish(&work, &engine::answer(&work.question))
+            .expect("room");
+    }
+    waiting(&mut book, job)
 }
 
 #[test]
-fn chance_changes_the_order_and_a_seed_makes_it_the_same() {
-    let order = |noise, seed| {
-        let bounds = Bounds {
-            noise,
-            seed,
-            ..Bounds::default()
-        };
-        let folder = tempfile::tempdir().expect("a folder");
-        let mut book = open(folder.path());
-        let job = book
-            .create_job(&spec(Policy::DropOut { alpha: 0.0 }, bounds))
-            .expect("a job");
-        for _ in 0..12 {
-            let work = book
-                .next_work(job, 1)
-                .expect("readable")
-                .pop()
-                .expect("work");
-            book.finish(&work, &engine::answer(&work.question))
-                .expect("room");
-        }
-        waiting(&mut book, job)
-    };
+fn noise_changes_the_order_and_a_seed_repeats_it() {
     let calm = order(0.0, 1);
     assert_eq!(order(0.0, 2), calm);
     assert_eq!(order(3.0, 1), order(3.0, 1));

@@ -1,0 +1,253 @@
+//! How the positions of a job are handed out, and what becomes of them.
+
+use kagetsu_game::{Answer, Position, Question};
+
+use crate::BookError;
+use crate::book::{Book, answered};
+use crate::graph::id::{Id, unpack};
+use crate::graph::index::AsideBody;
+use crate::jobs::job::{Aside, Job, JobId, JobState, Work};
+use crate::jobs::policies::growth_policy::PolicyScope;
+use crate::jobs::policies::selection::Selection;
+use crate::jobs::questions::question;
+use crate::journal::entry::LogEntry;
+use crate::journal::file::Sequence;
+
+impl Book {
+    /// Hands out up to `n` positions of a running job. They are at hand until they are
+    /// [finished](Self::finish), [released](Self::release) or [set aside](Self::set_aside).
+    ///
+    /// # Errors
+    /// A damaged store.
+    pub fn next_work(&mut self, job: JobId, n: usize) -> Result<Vec<Work>, BookError> {
+        let mut state = self.index().job(job.0)?.clone();
+        if state.state != JobState::Running || n == 0 {
+            return Ok(Vec::new());
+        }
+        if state.frontier == 0 && state.walking > 0 {
+            // A book that was closed while a job walked goes on when work is asked for, so that
+            // opening it changes nothing.
+            self.walk_on()?;
+            state = self.index().job(job.0)?.clone();
+        }
+        let at_hand = self
+            .at_hand
+            .range((job, Id([0; Id::LEN]))..=(job, Id([u8::MAX; Id::LEN])))
+            .count() as u64;
+        let left = state
+            .target
+            .saturating_sub(state.positions)
+            .saturating_sub(at_hand);
+        let n = n.min(usize::try_from(left).unwrap_or(usize::MAX));
+        let found = self.choose(job, n, at_hand == 0)?;
+        if found.is_empty() {
+            return Ok(Vec::new());
+        }
+        let spec = self.job(job)?.spec;
+        let questions = self.cached(|index| {
+            let asked = |at: Id| {
+                let reach = index.reach(at)?;
+                let priority = index.waiting(job.0, at, &reach)?.unwrap_or_default();
+                Ok((question(index, job, &spec, at)?, priority, at))
+            };
+            found
+                .into_iter()
+                .map(asked)
+                .collect::<Result<Vec<_>, BookError>>()
+        })?;
+        let work = |(question, priority, at)| {
+            self.next_work += 1;
+            Work {
+                id: self.next_work,
+                job,
+                turn: spec.build.priority,
+                question,
+                priority,
+                at,
+            }
+        };
+        let works: Vec<Work> = questions.into_iter().map(work).collect();
+        self.at_hand
+            .extend(works.iter().map(|work| ((job, work.at), work.id)));
+        Ok(works)
+    }
+
+    /// Chooses up to `n` positions by the job's policy. Where the policy sees no position that
+    /// helps and none is being searched, the most urgent ones may open another way.
+    fn choose(&mut self, job: JobId, n: usize, is_idle: bool) -> Result<Vec<Id>, BookError> {
+        self.selection(job)?;
+        let found = self.select(job, |selection, frontier| selection.next(frontier, n))?;
+        if !found.is_empty() || !is_idle {
+            return Ok(found);
+        }
+        if self.is_proven(job)? {
+            // Walking on shows that nothing waits any more, and the job is done.
+            self.walk_to_the_end(job)?;
+        }
+        let found = self.select(job, |_, frontier| frontier.most_urgent(n))?;
+        Ok(found)
+    }
+
+    /// The selection of a job, which is made when it is first asked for.
+    fn selection(&mut self, job: JobId) -> Result<&mut dyn Selection, BookError> {
+        let spec = self.known_spec(job)?;
+        let scope = PolicyScope {
+            side: spec.build.side,
+        };
+        let id = |root: &Position| Id::of(root.variant().code(), &root.canonical());
+        if !self.selections.contains_key(&job) {
+            let roots = spec.roots.iter().map(id).collect();
+            let selection = spec.build.policy.rules().selection(job.0, scope, roots);
+            self.selections.insert(job, selection);
+        }
+        let selection = self.selections.get_mut(&job);
+        Ok(&mut **selection.expect("it was just made"))
+    }
+
+    /// Takes the work of a running job that asks just this, if it waits and is not at hand.
+    ///
+    /// # Errors
+    /// If there is no such job, or the store is damaged.
+    pub fn claim(&mut self, job: JobId, question: &Question) -> Result<Option<Work>, BookError> {
+        let Job {
+            spec,
+            state,
+            positions,
+            ..
+        } = self.job(job)?;
+        let is_full = spec.build.positions.is_some_and(|most| positions >= most);
+        let variant = question.position.variant();
+        if state != JobState::Running || is_full || variant != spec.variant {
+            return Ok(None);
+        }
+        let at = Id::of(variant.code(), &question.position.canonical());
+        let found = self.cached(|index| {
+            let reach = index.reach(at)?;
+            let Some(priority) = index.waiting(job.0, at, &reach)? else {
+                return Ok(None);
+            };
+            let asked = self::question(index, job, &spec, at)?;
+            Ok::<_, BookError>(Some((priority, asked)))
+        })?;
+        let Some((priority, asked)) = found else {
+            return Ok(None);
+        };
+        if self.at_hand.contains_key(&(job, at)) || asked != *question {
+            return Ok(None);
+        }
+        self.next_work += 1;
+        let work = Work {
+            id: self.next_work,
+            job,
+            turn: spec.build.priority,
+            question: asked,
+            priority,
+            at,
+        };
+        self.at_hand.insert((job, at), work.id);
+        self.selection(job)?.taken(at);
+        Ok(Some(work))
+    }
+
+    /// Whether every root of a job has a proven result.
+    fn is_proven(&self, job: JobId) -> Result<bool, BookError> {
+        let mut index = self.index();
+        for root in self.known_spec(job)?.roots.iter() {
+            let value = index.value(Id::of(root.variant().code(), &root.canonical()))?;
+            if value.is_none_or(|value| value.proof.is_none()) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Learns the answer to a work, and lets the job grow from it. It is durable after a
+    /// [`Syncer::sync`](crate::Syncer::sync). An answer without moves sets the position aside, and
+    /// so does one that values none of the moves without a value that were asked about.
+    ///
+    /// # Errors
+    /// If the answer has an illegal move, or the disk fails; then the book is as it was, and the
+    /// work is still at hand.
+    pub fn finish(&mut self, work: &Work, answer: &Answer) -> Result<Sequence, BookError> {
+        if answer.is_empty() {
+            return self.set_aside(work, "the answer has no moves");
+        }
+        let is_widening = !work.question.moves.is_empty();
+        let sequence = self.log(&answered(
+            Some(work.job),
+            is_widening,
+            &work.question.position,
+            answer,
+        ))?;
+        self.release(work);
+        self.walk_on()?;
+        Ok(sequence)
+    }
+
+    /// Returns a work that was not done to the frontier.
+    pub fn release(&mut self, work: &Work) {
+        self.at_hand.remove(&(work.job, work.at));
+        if let Some(selection) = self.selections.get_mut(&work.job) {
+            selection.released(work.at);
+        }
+    }
+
+    /// Withdraws what the book has learned about a position, for a job or outside of any: nothing
+    /// follows from it any more, and the position waits until the next answer replaces it. It does
+    /// nothing for a position that the book does not have.
+    ///
+    /// # Errors
+    /// If the disk fails.
+    pub fn distrust(
+        &mut self,
+        job: Option<JobId>,
+        position: &Position,
+    ) -> Result<Sequence, BookError> {
+        let (variant, packed) = (position.variant().code(), position.canonical().packed.0);
+        let sequence = self.log(&LogEntry::Distrust {
+            job: job.map(|job| job.0),
+            variant,
+            packed,
+        })?;
+        self.walk_on()?;
+        Ok(sequence)
+    }
+
+    /// Returns the first `most` positions that a job goes on without, and why.
+    ///
+    /// # Errors
+    /// A damaged store.
+    pub fn asides(&self, job: JobId, most: usize) -> Result<Vec<Aside>, BookError> {
+        let variant = self.known_spec(job)?.variant.code();
+        let aside = |(_, AsideBody { packed, reason })| {
+            Ok(Aside {
+                position: unpack(variant, &packed)?,
+                reason,
+            })
+        };
+        self.index()
+            .asides(job.0, most)?
+            .into_iter()
+            .map(aside)
+            .collect()
+    }
+
+    /// Lets a job go on without a position that cannot be searched, until the job is
+    /// [told to try again](crate::JobChange::Retry).
+    ///
+    /// # Errors
+    /// If the disk fails.
+    pub fn set_aside(&mut self, work: &Work, reason: &str) -> Result<Sequence, BookError> {
+        let canonical = work.question.position.canonical();
+        let variant = work.question.position.variant().code();
+        let (packed, reason) = (canonical.packed.0, reason.to_string());
+        let sequence = self.log(&LogEntry::SetAside {
+            job: work.job.0,
+            variant,
+            packed,
+            reason,
+        })?;
+        self.release(work);
+        Ok(sequence)
+    }
+}
