@@ -5,7 +5,7 @@
 //! The interface offers what a compiled book holds, and neither book folders nor servers.
 #![expect(unsafe_code, reason = "C calls take pointers")]
 
-mod asked;
+mod arguments;
 
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_int};
@@ -16,12 +16,12 @@ use std::ptr::{self, NonNull};
 use kagetsu_book::{BookError, Choice, Compiled};
 use kagetsu_game::{Move, Position, Verdict};
 
-use crate::asked::{Asked, Fault};
+use crate::arguments::{CallError, PositionArguments};
 
 /// An open book; opaque to C.
 pub struct Book(Compiled);
 
-/// What the book knows of one move; the header describes the fields.
+/// The book's knowledge of one move; the header describes the fields.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct KnownMove {
@@ -50,8 +50,8 @@ thread_local! {
 }
 
 /// Runs the body of a call and keeps its fault for `kagetsu_last_error`.
-fn call(body: impl FnOnce() -> Result<c_int, Fault>) -> c_int {
-    let ended = catch_unwind(AssertUnwindSafe(body)).unwrap_or(Err(Fault::Internal));
+fn call(body: impl FnOnce() -> Result<c_int, CallError>) -> c_int {
+    let ended = catch_unwind(AssertUnwindSafe(body)).unwrap_or(Err(CallError::Internal));
     ended.unwrap_or_else(|fault| {
         let text = CString::new(fault.to_string().replace('\0', "?")).unwrap_or_default();
         LAST.with_borrow_mut(|last| *last = text);
@@ -63,18 +63,21 @@ fn call(body: impl FnOnce() -> Result<c_int, Fault>) -> c_int {
 ///
 /// # Safety
 /// A non-null pointer must lead to bytes that end with a zero byte and stay valid during the call.
-unsafe fn text<'a>(what: &'static str, pointer: *const c_char) -> Result<Option<&'a str>, Fault> {
+unsafe fn text<'a>(
+    what: &'static str,
+    pointer: *const c_char,
+) -> Result<Option<&'a str>, CallError> {
     if pointer.is_null() {
         return Ok(None);
     }
     // SAFETY: the caller's promise.
     let text = unsafe { CStr::from_ptr(pointer) }.to_str();
     text.map(Some)
-        .map_err(|_| Fault::Argument(format!("{what} is no UTF-8")))
+        .map_err(|_| CallError::Argument(format!("{what} is no UTF-8")))
 }
 
-fn missing(what: &'static str) -> Fault {
-    Fault::Argument(format!("{what} is NULL"))
+fn missing(what: &'static str) -> CallError {
+    CallError::Argument(format!("{what} is NULL"))
 }
 
 fn known(position: &Position, m: Move, verdict: &Verdict) -> KnownMove {
@@ -118,7 +121,7 @@ struct Out {
 }
 
 impl Out {
-    fn new(first: *mut KnownMove, capacity: usize, count: *mut usize) -> Result<Self, Fault> {
+    fn new(first: *mut KnownMove, capacity: usize, count: *mut usize) -> Result<Self, CallError> {
         let count = NonNull::new(count).ok_or_else(|| missing("count"))?;
         if first.is_null() && capacity > 0 {
             Err(missing("out"))
@@ -133,7 +136,7 @@ impl Out {
 
     /// # Safety
     /// `first` must have room for `capacity` moves, `count` for a number.
-    unsafe fn fill(&self, book: &Compiled, position: &Position) -> Result<c_int, Fault> {
+    unsafe fn fill(&self, book: &Compiled, position: &Position) -> Result<c_int, CallError> {
         // SAFETY: the caller's promise.
         unsafe { self.count.write(0) };
         let Some((answer, _)) = book.lookup(position)? else {
@@ -200,15 +203,15 @@ pub unsafe extern "C" fn kagetsu_book_lookup(
     call(|| {
         let out = Out::new(out, capacity, count)?;
         // SAFETY: the caller's promise, for all of them.
-        let (book, asked) = unsafe {
-            let asked = Asked {
+        let (book, arguments) = unsafe {
+            let arguments = PositionArguments {
                 variant: text("variant", variant)?,
                 fen: text("fen", fen)?,
                 moves: text("moves", moves)?,
             };
-            (book.as_ref(), asked)
+            (book.as_ref(), arguments)
         };
-        let position = asked.position()?;
+        let position = arguments.position()?;
         // SAFETY: the caller's promise.
         unsafe { out.fill(&book.ok_or_else(|| missing("book"))?.0, &position) }
     })
@@ -237,8 +240,9 @@ pub unsafe extern "C" fn kagetsu_book_lookup_stones(
         let (book, variant) = unsafe { (book.as_ref(), text("variant", variant)?) };
         // SAFETY: not null, and the caller promises `length` cells; no more than a board has are
         // read.
-        let cells = unsafe { std::slice::from_raw_parts(cells, length.min(asked::MAX_CELLS + 1)) };
-        let position = asked::by_stones(variant, cells, side)?;
+        let cells =
+            unsafe { std::slice::from_raw_parts(cells, length.min(arguments::MAX_CELLS + 1)) };
+        let position = arguments::by_stones(variant, cells, side)?;
         // SAFETY: the caller's promise.
         unsafe { out.fill(&book.ok_or_else(|| missing("book"))?.0, &position) }
     })
@@ -260,15 +264,15 @@ pub unsafe extern "C" fn kagetsu_book_pick(
     call(|| {
         let out = NonNull::new(out).ok_or_else(|| missing("out"))?;
         // SAFETY: the caller's promise, for all of them.
-        let (book, asked) = unsafe {
-            let asked = Asked {
+        let (book, arguments) = unsafe {
+            let arguments = PositionArguments {
                 variant: text("variant", variant)?,
                 fen: text("fen", fen)?,
                 moves: text("moves", moves)?,
             };
-            (book.as_ref().ok_or_else(|| missing("book"))?, asked)
+            (book.as_ref().ok_or_else(|| missing("book"))?, arguments)
         };
-        let position = asked.position()?;
+        let position = arguments.position()?;
         let choice = Choice {
             temperature,
             seed: Some(seed),
@@ -276,7 +280,7 @@ pub unsafe extern "C" fn kagetsu_book_pick(
             margin: None,
         };
         if !choice.is_possible() {
-            return Err(Fault::Argument(format!(
+            return Err(CallError::Argument(format!(
                 "the temperature {temperature} is not 0 or more"
             )));
         }
@@ -309,7 +313,7 @@ pub extern "C" fn kagetsu_version() -> *const c_char {
     VERSION.as_ptr()
 }
 
-impl From<BookError> for Fault {
+impl From<BookError> for CallError {
     fn from(error: BookError) -> Self {
         match error {
             BookError::Compiled { .. } | BookError::Collision(_) => {

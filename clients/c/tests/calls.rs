@@ -208,7 +208,7 @@ fn stones_say_the_same_as_moves_from_many_threads() {
     threads
         .into_iter()
         .for_each(|thread| thread.join().expect("no panic"));
-    // SAFETY: open, and nobody asks it any more.
+    // SAFETY: the book is open and no thread uses it any more.
     unsafe { kagetsu_book_close(book) };
 }
 
@@ -255,7 +255,8 @@ fn what_cannot_be_has_a_code_and_a_reason() {
     let mut out = empty();
     let mut count = 0;
     let cells = [9_u8; 225];
-    // SAFETY: null pointers and cells that cannot be are refused; what is not null has the room that it needs.
+    // SAFETY: the library refuses null pointers and invalid cells; every other pointer has the room
+    // that it needs.
     unsafe {
         let text = variant.as_ptr();
         assert_eq!(

@@ -79,8 +79,7 @@ pub struct Task {
     pub part: Question,
     /// The relation of the task to its question.
     pub role: Role,
-    /// Of the tasks not begun, a worker begins the one with the lowest number first, then the
-    /// earliest assigned.
+    /// A worker begins its waiting tasks in ascending order of this number, then of assignment.
     pub priority: u64,
 }
 

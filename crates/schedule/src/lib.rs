@@ -21,14 +21,17 @@
 //! let now = Duration::ZERO; // since any fixed moment
 //! scheduler.join(now, WorkerId(1), 1, &[]);
 //! let id = scheduler.submit(now, question, Answer::new(), Split::Never, 0);
-//! let Some(Effect::Assign { worker, task }) = scheduler.poll() else { panic!("one task and one free worker") };
+//! let Some(Effect::Assign { worker, task }) = scheduler.poll() else {
+//!     panic!("one task and one free worker")
+//! };
 //!
 //! let now = Duration::from_secs(2); // the worker has answered
 //! scheduler.report(now, worker, task.id, task.attempt, Report::Done(Answer::new()));
 //! assert!(matches!(scheduler.poll(), Some(Effect::Finished { question, .. }) if question == id));
 //!
 //! scheduler.settle(id); // the answer is on disk
-//! assert_eq!(scheduler.poll(), Some(Effect::Acknowledge { worker, task: task.id, attempt: task.attempt }));
+//! let (task, attempt) = (task.id, task.attempt);
+//! assert_eq!(scheduler.poll(), Some(Effect::Acknowledge { worker, task, attempt }));
 //! # Ok::<(), kagetsu_game::PositionError>(())
 //! ```
 #![no_std]

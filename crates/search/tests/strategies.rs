@@ -3,12 +3,12 @@
 use kagetsu_game::{Claim, Effort, Move, Position, Question, Score, Variant, Window};
 use kagetsu_search::threats::{self, ThreatSearch};
 use kagetsu_search::{Control, Engine, EngineOptions};
-use kagetsu_verify::{Grove, Node, Reference, Tree, check};
+use kagetsu_verify::{Node, ProofDag, Reference, Tree, check};
 use proptest::prelude::*;
 
 /// The plan as a win tree.
 fn tree(position: &Position, plan: &threats::Strategy) -> Tree {
-    let mut grove = Grove::default();
+    let mut dag = ProofDag::default();
     let mut numbers: Vec<u32> = Vec::new();
     for step in &plan.steps {
         let to = |next: u32| Reference::to(numbers[next as usize]);
@@ -17,13 +17,13 @@ fn tree(position: &Position, plan: &threats::Strategy) -> Tree {
             .iter()
             .map(|(m, next)| (*m, to(*next)))
             .collect();
-        numbers.push(grove.add(Node {
+        numbers.push(dag.add(Node {
             at: Some(step.at),
             replies,
             otherwise: step.otherwise.map(to),
         }));
     }
-    grove.tree(
+    dag.tree(
         *numbers.last().expect("a plan has a step"),
         position.clone(),
         Claim::Win,

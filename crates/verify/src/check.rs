@@ -2,9 +2,9 @@ use std::collections::HashSet;
 
 use kagetsu_game::{Claim, Game, Move, Outcome, Packed, Side, Symmetry, with_game};
 
-use crate::quick::Quick;
+use crate::shortcuts::ReplyShortcuts;
 use crate::tree::{Node, Reference, Tree};
-use crate::{Fault, Grove};
+use crate::{Fault, ProofDag};
 
 /// The result of a successful check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,11 +61,11 @@ pub fn check(tree: &Tree, progress: &mut dyn FnMut(u64)) -> Result<Checked, Faul
     with_game!(position.variant(), G => {
         let mut game = position.game::<G>();
         let winner = if tree.claim == Claim::Win { game.side() } else { game.side().other() };
-        let mut walk = Walk::<G>::new(nodes, &plies, winner, progress);
+        let mut walk = CheckWalk::<G>::new(nodes, &plies, winner, progress);
         let root = Reference::to(nodes.len() as u32 - 1);
         match walk.node(&mut game, root) {
             Ok(()) => Ok(Checked { plies: plies.last().copied().unwrap_or(0), positions: walk.positions }),
-            Err(Wrong { node, moves, what }) => {
+            Err(FailedNode { node, moves, what }) => {
                 let names: Vec<_> = moves.iter().map(|&m| position.write_move(m)).collect();
                 let way = if names.is_empty() { String::new() } else { format!("after {}: ", names.join(" ")) };
                 let line = node.map_or(last, |node| tree.first_line + u64::from(node));
@@ -75,13 +75,13 @@ pub fn check(tree: &Tree, progress: &mut dyn FnMut(u64)) -> Result<Checked, Faul
     })
 }
 
-impl Grove {
+impl ProofDag {
     /// Whether a node, under its symmetry, wins for the side to move of `game`. Leaves `game`
     /// unchanged.
-    pub fn wins<G: Quick>(&self, game: &mut G, node: Reference) -> bool {
+    pub fn wins<G: ReplyShortcuts>(&self, game: &mut G, node: Reference) -> bool {
         let winner = game.side();
         let mut silent = |_| {};
-        let mut walk = Walk::new(&self.nodes, &self.plies, winner, &mut silent);
+        let mut walk = CheckWalk::new(&self.nodes, &self.plies, winner, &mut silent);
         let moves = game.history().len();
         let is_won = walk.node(game, node).is_ok();
         while game.history().len() > moves {
@@ -92,13 +92,13 @@ impl Grove {
 }
 
 /// A failed node, and the moves that lead to it.
-struct Wrong {
+struct FailedNode {
     node: Option<u32>,
     moves: Vec<Move>,
     what: String,
 }
 
-struct Walk<'a, G> {
+struct CheckWalk<'a, G> {
     nodes: &'a [Node],
     /// Upper bound of the game's length from each node.
     plies: &'a [u16],
@@ -117,7 +117,7 @@ struct Walk<'a, G> {
     game: std::marker::PhantomData<G>,
 }
 
-impl<'a, G: Quick> Walk<'a, G> {
+impl<'a, G: ReplyShortcuts> CheckWalk<'a, G> {
     fn new(
         nodes: &'a [Node],
         plies: &'a [u16],
@@ -138,8 +138,8 @@ impl<'a, G: Quick> Walk<'a, G> {
         }
     }
 
-    fn wrong<T>(&self, node: u32, game: &G, what: impl Into<String>) -> Result<T, Wrong> {
-        Err(Wrong {
+    fn wrong<T>(&self, node: u32, game: &G, what: impl Into<String>) -> Result<T, FailedNode> {
+        Err(FailedNode {
             node: Some(node),
             moves: game.history()[self.begun.unwrap_or(0)..].to_vec(),
             what: what.into(),
@@ -148,7 +148,7 @@ impl<'a, G: Quick> Walk<'a, G> {
 
     /// Checks a node, under its symmetry, at the position of `game`. On failure `game` stays at the
     /// failing position.
-    fn node(&mut self, game: &mut G, at: Reference) -> Result<(), Wrong> {
+    fn node(&mut self, game: &mut G, at: Reference) -> Result<(), FailedNode> {
         self.begun.get_or_insert(game.history().len());
         let (variant, nodes) = (game.variant(), self.nodes);
         let node = &nodes[at.node as usize];
@@ -194,7 +194,7 @@ impl<'a, G: Quick> Walk<'a, G> {
     }
 
     /// Checks every reply of the loser, who is to move.
-    fn replies(&mut self, game: &mut G, at: Reference, node: &Node) -> Result<(), Wrong> {
+    fn replies(&mut self, game: &mut G, at: Reference, node: &Node) -> Result<(), FailedNode> {
         let (variant, back) = (game.variant(), G::inverse(at.turn));
         let mut moves = self.spare.pop().unwrap_or_default();
         moves.clear();

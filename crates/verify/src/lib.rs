@@ -24,17 +24,17 @@
 #![forbid(unsafe_code)]
 
 mod check;
+mod dag;
 mod fault;
-mod gap;
-mod grove;
 mod line;
-mod quick;
+mod line_error;
 mod read;
+mod shortcuts;
 mod tree;
 
 pub use check::{Checked, check};
+pub use dag::ProofDag;
 pub use fault::Fault;
-pub use gap::Gap;
-pub use grove::Grove;
-pub use quick::Quick;
+pub use line_error::LineError;
+pub use shortcuts::ReplyShortcuts;
 pub use tree::{Node, Reference, Tree};

@@ -1,7 +1,7 @@
 use kagetsu_game::{Claim, Game, Move, Outcome, Position, Side, with_game};
 
 use crate::tree::{Node, Reference, Tree};
-use crate::{Gap, Grove};
+use crate::{LineError, ProofDag};
 
 impl Tree {
     /// Builds the tree of a forced line: every reply but the line's own loses to a move that ends
@@ -9,36 +9,37 @@ impl Tree {
     /// that it takes.
     ///
     /// # Errors
-    /// [`Gap::Wrong`] for a line that cannot be played or that the other side wins; [`Gap::Open`]
+    /// [`LineError::Wrong`] for a line that cannot be played or that the other side wins;
+    /// [`LineError::Open`]
     /// for one that leaves the loser a choice or ends before the game does.
-    pub fn of_line(position: &Position, claim: Claim, line: &[Move]) -> Result<Self, Gap> {
+    pub fn of_line(position: &Position, claim: Claim, line: &[Move]) -> Result<Self, LineError> {
         let wrong = |m: Move, what: String| {
-            Gap::Wrong(format!("{} in the line: {what}", position.write_move(m)))
+            LineError::Wrong(format!("{} in the line: {what}", position.write_move(m)))
         };
         with_game!(position.variant(), G => {
             let mut game = position.game::<G>();
             let winner = match claim {
                 Claim::Win => game.side(),
                 Claim::Loss => game.side().other(),
-                Claim::Draw => return Err(Gap::Open("no line shows a draw".into())),
+                Claim::Draw => return Err(LineError::Open("no line shows a draw".into())),
             };
             for &m in line {
                 game.check(m).map_err(|error| wrong(m, error.to_string()))?;
                 game.play(m);
             }
             if let Some(outcome) = game.outcome().filter(|outcome| *outcome != Outcome::Win(winner)) {
-                return Err(Gap::Wrong(format!("the line ends with {outcome:?}")));
+                return Err(LineError::Wrong(format!("the line ends with {outcome:?}")));
             }
             line.iter().for_each(|_| game.undo());
-            let mut liner = Liner { game, winner, grove: Grove::default() };
+            let mut liner = Liner { game, winner, dag: ProofDag::default() };
             let root = match claim {
                 Claim::Win => liner.winner(line)?,
                 _ => {
                     let root = liner.replies(None, line)?;
-                    liner.grove.add(root)
+                    liner.dag.add(root)
                 }
             };
-            Ok(liner.grove.tree(root, position.clone(), claim))
+            Ok(liner.dag.tree(root, position.clone(), claim))
         })
     }
 }
@@ -46,7 +47,7 @@ impl Tree {
 struct Liner<G> {
     game: G,
     winner: Side,
-    grove: Grove,
+    dag: ProofDag,
 }
 
 impl<G: Game> Liner<G> {
@@ -55,9 +56,9 @@ impl<G: Game> Liner<G> {
     }
 
     /// Adds the node of the winner's next move.
-    fn winner(&mut self, line: &[Move]) -> Result<u32, Gap> {
+    fn winner(&mut self, line: &[Move]) -> Result<u32, LineError> {
         let Some(m) = line.first().copied().or_else(|| self.end()) else {
-            return Err(Gap::Open("the line ends before the game does".into()));
+            return Err(LineError::Open("the line ends before the game does".into()));
         };
         self.game.play(m);
         let node = match self.game.outcome() {
@@ -68,11 +69,11 @@ impl<G: Game> Liner<G> {
             None => self.replies(Some(m), line.get(1..).unwrap_or_default())?,
         };
         self.game.undo();
-        Ok(self.grove.add(node))
+        Ok(self.dag.add(node))
     }
 
     /// Adds the replies to the winner's move `at`.
-    fn replies(&mut self, at: Option<Move>, line: &[Move]) -> Result<Node, Gap> {
+    fn replies(&mut self, at: Option<Move>, line: &[Move]) -> Result<Node, LineError> {
         let (mut moves, mut answers, mut end) = (Vec::new(), Vec::new(), None);
         self.game.moves(&mut moves);
         let told = line.first().copied();
@@ -86,14 +87,14 @@ impl<G: Game> Liner<G> {
                             at.map(|at| format!("after {}: ", self.name(at))),
                             self.name(reply),
                         );
-                        return Err(Gap::Open(format!(
+                        return Err(LineError::Open(format!(
                             "{}{reply} has no answer in the line",
                             at.unwrap_or_default()
                         )));
                     };
                     answers.push((
                         reply,
-                        self.grove.add(Node {
+                        self.dag.add(Node {
                             at: Some(m),
                             ..Node::default()
                         }),
@@ -101,7 +102,7 @@ impl<G: Game> Liner<G> {
                 }
                 Some(Outcome::Win(side)) if side == self.winner => {}
                 Some(_) => {
-                    return Err(Gap::Wrong(format!(
+                    return Err(LineError::Wrong(format!(
                         "{} ends the game otherwise",
                         self.name(reply)
                     )));

@@ -9,13 +9,13 @@ use crate::tree::{MAGIC, Node, Reference, Tree};
 const MAX_LINE_BYTES: u64 = 1 << 20;
 
 /// A line reader that counts.
-struct Lines<'a> {
+struct LineReader<'a> {
     source: &'a mut dyn BufRead,
     line: String,
     number: u64,
 }
 
-impl Lines<'_> {
+impl LineReader<'_> {
     /// Reads the next line and returns it without its end.
     fn next(&mut self) -> Result<&str, Fault> {
         self.number += 1;
@@ -62,7 +62,7 @@ impl Tree {
     /// The first wrong line: not a node, or a reference to a later node, or a node that no other
     /// refers to.
     pub fn read(source: &mut dyn BufRead) -> Result<Self, Fault> {
-        let mut lines = Lines {
+        let mut lines = LineReader {
             source,
             line: String::new(),
             number: 0,
@@ -78,7 +78,7 @@ impl Tree {
         };
         let position = read_position(&mut lines, variant)?;
         let (claim, plies) = read_claim(&mut lines)?;
-        let mut reader = Reader {
+        let mut reader = NodeReader {
             position,
             nodes: Vec::new(),
             is_used: Vec::new(),
@@ -105,7 +105,7 @@ impl Tree {
                 "the tree has ended, but the file goes on",
             ));
         }
-        let Reader {
+        let NodeReader {
             position,
             nodes,
             is_used,
@@ -142,7 +142,7 @@ impl Tree {
     }
 }
 
-fn read_position(lines: &mut Lines, variant: Variant) -> Result<Position, Fault> {
+fn read_position(lines: &mut LineReader, variant: Variant) -> Result<Position, Fault> {
     lines.next()?;
     let start = match lines.rest("setup") {
         Err(_) => Position::start(variant),
@@ -161,7 +161,7 @@ fn read_position(lines: &mut Lines, variant: Variant) -> Result<Position, Fault>
         .map_err(|error| lines.wrong(error.to_string()))
 }
 
-fn read_claim(lines: &mut Lines) -> Result<(Claim, u16), Fault> {
+fn read_claim(lines: &mut LineReader) -> Result<(Claim, u16), Fault> {
     let text = lines.after("claim")?;
     let claim = match text.split_once(' ') {
         Some(("win", plies)) => plies.parse().ok().map(|plies| (Claim::Win, plies)),
@@ -191,13 +191,13 @@ fn from_hex(text: &str) -> Option<Vec<u8>> {
     )
 }
 
-struct Reader {
+struct NodeReader {
     position: Position,
     nodes: Vec<Node>,
     is_used: Vec<bool>,
 }
 
-impl Reader {
+impl NodeReader {
     fn add(&mut self, node: Node) {
         node.references()
             .for_each(|next| self.is_used[next.node as usize] = true);

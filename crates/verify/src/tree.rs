@@ -63,7 +63,7 @@ pub struct Tree {
 /// The first line of a file.
 pub(crate) const MAGIC: &str = "kagetsu-proof 1";
 
-/// Lines before the first node, where the position has no setup.
+/// LineReader before the first node, where the position has no setup.
 pub(crate) const HEAD: u64 = 4;
 
 impl Tree {

@@ -7,7 +7,7 @@ use kagetsu_book::{Book, Entry};
 use kagetsu_game::{Claim, Effort, Key, Move, Outcome, Position, Proof, ProofKind, Verdict};
 use kagetsu_search::Control;
 use kagetsu_search::threats::ThreatSearch;
-use kagetsu_verify::{Gap, Grove, Tree, check};
+use kagetsu_verify::{LineError, ProofDag, Tree, check};
 use serde::Serialize;
 
 use super::win_tree::plant;
@@ -287,16 +287,16 @@ impl<'a> Ledger<'a> {
         }
         let ruled = by_the_rules(&next, proof);
         let replayed = match ruled {
-            Some(ruled) => ruled.map_err(|why| Gap::Wrong(why.into())),
+            Some(ruled) => ruled.map_err(|why| LineError::Wrong(why.into())),
             None => self.line(position, &next, m, verdict, proof)?,
         };
         let why = match replayed {
             Ok(()) => return Ok(Status::Holds),
-            Err(Gap::Wrong(why)) => {
+            Err(LineError::Wrong(why)) => {
                 self.tell(entry, Some(m), proof, Status::Failed, why);
                 return Ok(Status::Failed);
             }
-            Err(Gap::Open(why)) => why,
+            Err(LineError::Open(why)) => why,
         };
         let is_enough = |other: Proof| other.claim == proof.claim && other.plies <= proof.plies;
         if let Some(status) = self
@@ -317,8 +317,8 @@ impl<'a> Ledger<'a> {
         m: Move,
         verdict: &Verdict,
         proof: Proof,
-    ) -> Result<Result<(), Gap>> {
-        let open = |why: &str| Ok(Err(Gap::Open(why.into())));
+    ) -> Result<Result<(), LineError>> {
+        let open = |why: &str| Ok(Err(LineError::Open(why.into())));
         match proof.kind {
             ProofKind::Manual => return open("it was only said"),
             _ if verdict.line.first() != Some(&m) && self.player.is_none() => {
@@ -338,25 +338,26 @@ impl<'a> Ledger<'a> {
         };
         let replayed = match Tree::of_line(from, Claim::Win, line) {
             Ok(tree) => within(&tree, plies),
-            Err(gap) => Err(gap),
+            Err(line_error) => Err(line_error),
         };
-        let (Err(Gap::Open(_)), Some((threats, nodes))) = (&replayed, &mut self.player) else {
+        let (Err(LineError::Open(_)), Some((threats, nodes))) = (&replayed, &mut self.player)
+        else {
             return Ok(replayed);
         };
         if !from.variant().has_threat_search() {
             return Ok(replayed);
         }
         let Some(plan) = threats.strategy(from, Effort::nodes(*nodes), &Control::new())? else {
-            return Ok(Err(Gap::Open(format!(
+            return Ok(Err(LineError::Open(format!(
                 "its win was not found again in {nodes} positions"
             ))));
         };
-        let mut grove = Grove::default();
-        let root = plant(&mut grove, &plan);
-        if proof.claim == Claim::Win && grove.node(root).at != Some(m) {
+        let mut dag = ProofDag::default();
+        let root = plant(&mut dag, &plan);
+        if proof.claim == Claim::Win && dag.node(root).at != Some(m) {
             return Ok(replayed);
         }
-        Ok(within(&grove.tree(root, from.clone(), Claim::Win), plies))
+        Ok(within(&dag.tree(root, from.clone(), Claim::Win), plies))
     }
 
     fn tell(&mut self, entry: &Entry, m: Option<Move>, proof: Proof, status: Status, why: String) {
@@ -411,10 +412,10 @@ fn by_the_rules(next: &Position, proof: Proof) -> Option<Result<(), &'static str
 }
 
 /// Plays the tree, which must end the game within that many plies.
-fn within(tree: &Tree, plies: u16) -> Result<(), Gap> {
-    let checked = check(tree, &mut |_| {}).map_err(|fault| Gap::Open(fault.to_string()))?;
+fn within(tree: &Tree, plies: u16) -> Result<(), LineError> {
+    let checked = check(tree, &mut |_| {}).map_err(|fault| LineError::Open(fault.to_string()))?;
     if checked.plies > plies {
-        return Err(Gap::Open(format!(
+        return Err(LineError::Open(format!(
             "what can be replayed takes {} plies",
             checked.plies
         )));

@@ -10,7 +10,7 @@ use kagetsu_game::{
 };
 use kagetsu_search::threats::{Strategy, ThreatSearch};
 use kagetsu_search::{Control, Engine, EngineOptions};
-use kagetsu_verify::{Grove, Node, Reference};
+use kagetsu_verify::{Node, ProofDag, Reference};
 
 /// Bytes of what the searches for threats remember.
 const TABLE: usize = 256 << 20;
@@ -52,10 +52,10 @@ pub(crate) fn write(
     let position =
         Position::from_line(variant, line).with_context(|| format!("--moves \"{line}\""))?;
     let engine = Engine::new(EngineOptions::default())?;
-    let (grove, threats) = (Grove::default(), ThreatSearch::new(TABLE));
+    let (dag, threats) = (ProofDag::default(), ThreatSearch::new(TABLE));
     let mut forester = Forester {
         book,
-        grove,
+        dag,
         threats,
         engine,
         nodes: args.nodes,
@@ -70,7 +70,7 @@ pub(crate) fn write(
 /// Grows the tree.
 struct Forester<'a> {
     book: &'a Book,
-    grove: Grove,
+    dag: ProofDag,
     threats: ThreatSearch,
     engine: Engine,
     nodes: u64,
@@ -88,7 +88,7 @@ impl Forester<'_> {
             Some(Claim::Win) => self.node(position)?,
             Some(Claim::Loss) => {
                 let root = self.answers(None, position)?;
-                self.grove.add(root)
+                self.dag.add(root)
             }
             Some(Claim::Draw) | None => {
                 bail!(
@@ -97,7 +97,7 @@ impl Forester<'_> {
             }
         };
         Ok(self
-            .grove
+            .dag
             .tree(root, position.clone(), claim.unwrap_or(Claim::Win)))
     }
 
@@ -145,7 +145,7 @@ impl Forester<'_> {
         };
         let next = position.play(m)?;
         if next.outcome().is_some() {
-            return Ok(self.grove.add(Node {
+            return Ok(self.dag.add(Node {
                 at: Some(m),
                 ..Node::default()
             }));
@@ -157,7 +157,7 @@ impl Forester<'_> {
             return self.search(position);
         }
         let node = self.answers(Some(m), &next)?;
-        Ok(self.grove.add(node))
+        Ok(self.dag.add(node))
     }
 
     /// The node of a move `at` that leads to a position, with an answer to every legal move of the loser there.
@@ -205,7 +205,7 @@ impl Forester<'_> {
             .filter(|(answer, _)| self.plans.contains(&answer.node))
             .collect();
         tried.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
-        let wins = |answer: &Reference| with_game!(next.variant(), G => self.grove.wins(&mut next.game::<G>(), *answer));
+        let wins = |answer: &Reference| with_game!(next.variant(), G => self.dag.wins(&mut next.game::<G>(), *answer));
         tried
             .into_iter()
             .take(TRIED)
@@ -237,24 +237,24 @@ impl Forester<'_> {
         };
         let next = position.play(m)?;
         if next.outcome().is_some() {
-            return Ok(self.grove.add(Node {
+            return Ok(self.dag.add(Node {
                 at: Some(m),
                 ..Node::default()
             }));
         }
         let node = self.answers(Some(m), &next)?;
-        Ok(self.grove.add(node))
+        Ok(self.dag.add(node))
     }
 
     fn add(&mut self, plan: &Strategy) -> u32 {
-        let first = plant(&mut self.grove, plan);
+        let first = plant(&mut self.dag, plan);
         self.plans.insert(first);
         first
     }
 }
 
 /// Steps of a plan as nodes; gives the number of its first.
-pub(crate) fn plant(grove: &mut Grove, plan: &Strategy) -> u32 {
+pub(crate) fn plant(dag: &mut ProofDag, plan: &Strategy) -> u32 {
     let mut numbers: Vec<u32> = Vec::with_capacity(plan.steps.len());
     for step in &plan.steps {
         let to = |step: u32| Reference::to(numbers[step as usize]);
@@ -268,7 +268,7 @@ pub(crate) fn plant(grove: &mut Grove, plan: &Strategy) -> u32 {
             replies,
             otherwise: step.otherwise.map(to),
         };
-        numbers.push(grove.add(node));
+        numbers.push(dag.add(node));
     }
     numbers.last().copied().unwrap_or_default()
 }

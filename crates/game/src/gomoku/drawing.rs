@@ -5,7 +5,8 @@ use super::packing;
 use crate::notation::board_text::{BoardError, read_stones};
 use crate::{Move, Packed, Side, Variant};
 
-/// Reads a drawn board into packed bytes; see [`Position::from_board`](crate::Position::from_board).
+/// Reads a drawn board into packed bytes; see
+/// [`Position::from_board`](crate::Position::from_board).
 pub(super) fn read_board(
     variant: Variant,
     text: &str,

@@ -63,7 +63,7 @@ pub enum FenError {
 }
 
 /// The letters and words of a game's FEN.
-pub(crate) struct Dialect<P> {
+pub(crate) struct FenDialect<P> {
     pub(crate) variant: Variant,
     pub(crate) columns: usize,
     pub(crate) rows: usize,
@@ -84,7 +84,7 @@ pub(crate) struct Fen<P> {
     pub(crate) quiet: u8,
 }
 
-impl<P: Copy> Dialect<P> {
+impl<P: Copy> FenDialect<P> {
     pub(crate) fn read(&self, text: &str) -> Result<Fen<P>, FenError> {
         let mut fields = text.split_whitespace();
         let cells = self.read_rows(fields.next().unwrap_or_default())?;

@@ -36,7 +36,8 @@ pub trait Game: Clone + Send + Sync + Sized {
     /// Returns the outcome of a finished game.
     fn outcome(&self) -> Option<Outcome>;
 
-    /// Returns the empty points that the rules forbid the side to move, each with the reason's name,
+    /// Returns the empty points that the rules forbid the side to move, each with the reason's
+    /// name,
     /// in the order of [`Game::moves`]. Playing one loses. Only renju has such points.
     fn forbidden(&self) -> Vec<(Move, &'static str)> {
         Vec::new()
@@ -146,14 +147,15 @@ pub trait Game: Clone + Send + Sync + Sized {
         None
     }
 
-    /// The board as lines of text for a terminal, with coordinates and the last move marked; empty where the game has
-    /// no drawing.
+    /// Draws the board as text, with coordinates and the last move marked; empty if the game has no
+    /// drawing.
     fn draw(&self) -> String {
         String::new()
     }
 
-    /// The same with a character on the point of each of these moves. A game whose moves lead from point to point has no
-    /// such marks.
+    /// Draws the board with a character on each of these empty points. Games that move pieces
+    /// ignore
+    /// the marks.
     fn draw_marked(&self, marks: &[(Move, char)]) -> String {
         let _ = marks;
         self.draw()

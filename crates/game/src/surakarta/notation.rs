@@ -2,7 +2,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 
 use super::{POINTS, SIZE};
-use crate::notation::fen::Dialect;
+use crate::notation::fen::FenDialect;
 use crate::{Move, MoveError, Side, Variant};
 
 /// Returns both ends of a move, if the board has such points.
@@ -64,9 +64,9 @@ fn side(letter: char) -> Option<Side> {
 }
 
 /// `wwwwww/wwwwww/6/6/bbbbbb/bbbbbb b`.
-pub(super) fn fen(variant: Variant) -> Dialect<Side> {
+pub(super) fn fen(variant: Variant) -> FenDialect<Side> {
     let word = |word: &str| word.parse().ok().and_then(side);
-    Dialect {
+    FenDialect {
         variant,
         columns: SIZE,
         rows: SIZE,

@@ -2,7 +2,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 
 use super::{FILES, Piece, RANKS, SQUARES, Square};
-use crate::notation::fen::Dialect;
+use crate::notation::fen::FenDialect;
 use crate::{Move, MoveError, Side, Variant};
 
 /// Returns both ends of a move, if the board has such points.
@@ -94,8 +94,8 @@ fn side(word: &str) -> Option<Side> {
 }
 
 /// `rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1`.
-pub(super) fn fen(variant: Variant) -> Dialect<Piece> {
-    Dialect {
+pub(super) fn fen(variant: Variant) -> FenDialect<Piece> {
+    FenDialect {
         variant,
         columns: FILES,
         rows: RANKS,

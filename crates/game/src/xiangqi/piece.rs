@@ -83,7 +83,8 @@ impl Piece {
         }
     }
 
-    /// Reads the letters of all schools: elephants are `B`, `E` or `M`, horses `N` or `H`, advisors `A`, `G` or `S`.
+    /// Reads the letters of all schools: elephants are `B`, `E` or `M`, horses `N` or `H`, advisors
+    /// `A`, `G` or `S`.
     pub(super) fn from_letter(letter: char) -> Option<Self> {
         let kind = match letter.to_ascii_uppercase() {
             'K' => Kind::General,

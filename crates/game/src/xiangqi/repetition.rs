@@ -2,7 +2,7 @@ use super::geometry::has_crossed;
 use super::{Board, Kind, Piece, SQUARES, Square, Squares};
 use crate::{Chase, Outcome, Side};
 
-/// What all moves of a side in a stretch had in common.
+/// The common features of a side's moves in a stretch.
 struct Habit {
     /// Every move gave check.
     checks: bool,

@@ -13,7 +13,7 @@ use super::{Board, Kind, Piece, RANKS, Square};
 use crate::Side;
 
 /// The piece that moves.
-enum Subject {
+enum MovedPiece {
     /// The only one on this file.
     File(usize),
     /// The one in front.
@@ -25,7 +25,7 @@ enum Subject {
 }
 
 /// The direction.
-enum Action {
+enum Direction {
     Forward(usize),
     Back(usize),
     /// Along its rank, to this file.
@@ -33,10 +33,10 @@ enum Action {
 }
 
 /// A move, with numbers 1 to 9 as the mover sees them.
-struct Entry {
+struct ScoreEntry {
     piece: Piece,
-    subject: Subject,
-    action: Action,
+    subject: MovedPiece,
+    action: Direction,
 }
 
 /// Returns the file as its owner counts it, 1 to 9.
@@ -55,7 +55,7 @@ fn height(side: Side, square: Square) -> usize {
     }
 }
 
-impl Entry {
+impl ScoreEntry {
     /// Returns `None` if no piece stands on `from`.
     fn new(board: &Board, from: Square, to: Square) -> Option<Self> {
         let piece = board.at(from)?;
@@ -67,9 +67,9 @@ impl Entry {
             before.abs_diff(after)
         };
         let action = match after.cmp(&before) {
-            core::cmp::Ordering::Equal => Action::Across(file(piece.side, to)),
-            core::cmp::Ordering::Greater => Action::Forward(number),
-            core::cmp::Ordering::Less => Action::Back(number),
+            core::cmp::Ordering::Equal => Direction::Across(file(piece.side, to)),
+            core::cmp::Ordering::Greater => Direction::Forward(number),
+            core::cmp::Ordering::Less => Direction::Back(number),
         };
         Some(Self {
             piece,
@@ -79,16 +79,16 @@ impl Entry {
     }
 }
 
-fn subject(board: &Board, from: Square, piece: Piece) -> Subject {
-    let alone = Subject::File(file(piece.side, from));
+fn subject(board: &Board, from: Square, piece: Piece) -> MovedPiece {
+    let alone = MovedPiece::File(file(piece.side, from));
     let tandems = tandems(board, piece);
     match piece.kind {
         // Only one of two can make the move; the direction tells which.
         Kind::General | Kind::Advisor | Kind::Elephant => alone,
         _ if !tandems.contains(&from) => alone,
-        _ if tandems.len() == 2 && tandems[0] == from => Subject::Front,
-        _ if tandems.len() == 2 => Subject::Rear,
-        _ => Subject::Number(
+        _ if tandems.len() == 2 && tandems[0] == from => MovedPiece::Front,
+        _ if tandems.len() == 2 => MovedPiece::Rear,
+        _ => MovedPiece::Number(
             tandems
                 .iter()
                 .position(|&square| square == from)
@@ -113,21 +113,21 @@ fn tandems(board: &Board, piece: Piece) -> Vec<Square> {
 /// Writes `C2=5`, `H8+7`, `+R-1` (the front rook of two), `bP+1` (the second of several soldiers).
 /// Empty if no piece stands there.
 pub(super) fn wxf(board: &Board, from: Square, to: Square) -> String {
-    let Some(entry) = Entry::new(board, from, to) else {
+    let Some(entry) = ScoreEntry::new(board, from, to) else {
         return String::new();
     };
     let letter = ['K', 'A', 'E', 'H', 'R', 'C', 'P'][entry.piece.kind.index()];
     let digit = |number: usize| char::from(b'0' + number as u8);
     let (sign, number) = match entry.action {
-        Action::Forward(number) => ('+', number),
-        Action::Back(number) => ('-', number),
-        Action::Across(number) => ('=', number),
+        Direction::Forward(number) => ('+', number),
+        Direction::Back(number) => ('-', number),
+        Direction::Across(number) => ('=', number),
     };
     let (one, two) = match entry.subject {
-        Subject::File(number) => (letter, digit(number)),
-        Subject::Front => ('+', letter),
-        Subject::Rear => ('-', letter),
-        Subject::Number(number) => (char::from(b'a' + number as u8), letter),
+        MovedPiece::File(number) => (letter, digit(number)),
+        MovedPiece::Front => ('+', letter),
+        MovedPiece::Rear => ('-', letter),
+        MovedPiece::Number(number) => (char::from(b'a' + number as u8), letter),
     };
     String::from_iter([one, two, sign, digit(number)])
 }
@@ -135,7 +135,7 @@ pub(super) fn wxf(board: &Board, from: Square, to: Square) -> String {
 /// Writes 炮二平五 in simplified characters; Red's numbers are Chinese, Black's are digits. Empty if no
 /// piece stands there.
 pub(super) fn chinese(board: &Board, from: Square, to: Square) -> String {
-    let Some(entry) = Entry::new(board, from, to) else {
+    let Some(entry) = ScoreEntry::new(board, from, to) else {
         return String::new();
     };
     let Piece { side, kind } = entry.piece;
@@ -145,19 +145,19 @@ pub(super) fn chinese(board: &Board, from: Square, to: Square) -> String {
     };
     let name = names[kind.index()];
     let (action, number) = match entry.action {
-        Action::Forward(number) => ('进', number),
-        Action::Back(number) => ('退', number),
-        Action::Across(number) => ('平', number),
+        Direction::Forward(number) => ('进', number),
+        Direction::Back(number) => ('退', number),
+        Direction::Across(number) => ('平', number),
     };
     let (one, two) = match entry.subject {
-        Subject::File(number) => (name, numeral(side, number)),
-        Subject::Front => ('前', name),
-        Subject::Rear => ('后', name),
+        MovedPiece::File(number) => (name, numeral(side, number)),
+        MovedPiece::Front => ('前', name),
+        MovedPiece::Rear => ('后', name),
         // Three on one file have a middle one; more are counted.
-        Subject::Number(number) if tandems(board, entry.piece).len() == 3 => {
+        MovedPiece::Number(number) if tandems(board, entry.piece).len() == 3 => {
             (['前', '中', '后'][number], name)
         }
-        Subject::Number(number) => (numeral(Side::First, number + 1), name),
+        MovedPiece::Number(number) => (numeral(Side::First, number + 1), name),
     };
     String::from_iter([one, two, action, numeral(side, number)])
 }

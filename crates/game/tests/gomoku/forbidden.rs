@@ -90,7 +90,8 @@ fn author_expects(row: &Value) -> Vec<(String, bool)> {
         return vec![(probe.to_owned(), !text.starts_with("not forbidden"))];
     }
     if let Some(code) = row["author_assert"].as_str() {
-        // forbidden(&square, Point(7, 7)); assert_eq!(result, Some(DoubleFour)) and [(DoubleThree, Point(2, 12)), ...]
+        // forbidden(&square, Point(7, 7)); assert_eq!(result, Some(DoubleFour)) and
+        // [(DoubleThree, Point(2, 12)), ...]
         let points = code.split("Point(").skip(1);
         return points
             .map(|rest| (rust_point(rest), !rest.contains("assert_eq!(result, None)")))

@@ -154,8 +154,7 @@ fn a_line_read_backwards_is_the_same() {
     }
 }
 
-/// Of the four lines through a stone, two that force an answer are a double threat; one is not,
-/// even a four.
+/// Two lines that force an answer are a double threat; one is not, even a four.
 #[test]
 fn killers_force_two_answers_at_once() {
     for (lines, killer) in [

@@ -30,11 +30,11 @@ struct Attempt {
     to: WorkerId,
     /// The worker that holds it now; another one after a claim.
     worker: WorkerId,
-    state: State,
+    state: AttemptState,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum AttemptState {
     /// The worker holds it.
     Running,
     /// The worker holds it for too long; others may have it too.
@@ -48,7 +48,7 @@ enum State {
     Returned,
 }
 
-impl State {
+impl AttemptState {
     const fn is_held(self) -> bool {
         matches!(self, Self::Running | Self::Overdue)
     }
@@ -75,7 +75,7 @@ impl TaskState {
             number: self.issued,
             to: worker,
             worker,
-            state: State::Running,
+            state: AttemptState::Running,
         });
         self.issued
     }
@@ -105,31 +105,33 @@ impl TaskState {
 
     /// Whether a worker that is not overdue holds it.
     pub(crate) fn is_running(&self) -> bool {
-        self.attempts.iter().any(|a| a.state == State::Running)
+        self.attempts
+            .iter()
+            .any(|a| a.state == AttemptState::Running)
     }
 
     pub(crate) fn failures(&self) -> u32 {
-        self.count(State::Failed)
+        self.count(AttemptState::Failed)
     }
 
     /// Returns the workers that failed at it, each once.
     pub(crate) fn failed_on(&self) -> BTreeSet<WorkerId> {
         self.attempts
             .iter()
-            .filter(|a| a.state == State::Failed)
+            .filter(|a| a.state == AttemptState::Failed)
             .map(|a| a.worker)
             .collect()
     }
 
     pub(crate) fn losses(&self) -> u32 {
-        self.count(State::Lost)
+        self.count(AttemptState::Lost)
     }
 
     /// Returns the worker of every attempt that was lost or failed.
     pub(crate) fn tried(&self) -> impl Iterator<Item = WorkerId> + '_ {
         self.attempts
             .iter()
-            .filter(|a| matches!(a.state, State::Lost | State::Failed))
+            .filter(|a| matches!(a.state, AttemptState::Lost | AttemptState::Failed))
             .map(|a| a.worker)
     }
 
@@ -137,41 +139,43 @@ impl TaskState {
     /// cannot be resumed.
     pub(crate) fn lost_by(&self, worker: WorkerId) -> Option<u32> {
         let last = self.attempts.iter().rev().find(|a| a.worker == worker);
-        last.filter(|a| a.state == State::Lost).map(|a| a.number)
+        last.filter(|a| a.state == AttemptState::Lost)
+            .map(|a| a.number)
     }
 
     /// Returns the worker of an attempt that is held or lost; `None` if it has ended.
     pub(crate) fn owner(&self, attempt: u32) -> Option<WorkerId> {
-        let may_run =
-            |a: &&Attempt| a.number == attempt && (a.state.is_held() || a.state == State::Lost);
+        let may_run = |a: &&Attempt| {
+            a.number == attempt && (a.state.is_held() || a.state == AttemptState::Lost)
+        };
         self.attempts.iter().find(may_run).map(|a| a.worker)
     }
 
     pub(crate) fn reclaim(&mut self, attempt: u32, worker: WorkerId) {
         if let Some(known) = self.attempts.iter_mut().find(|a| a.number == attempt) {
             known.worker = worker;
-            known.state = State::Running;
+            known.state = AttemptState::Running;
         }
     }
 
     /// The worker keeps it, and another may have it too.
     pub(crate) fn mark_overdue(&mut self, worker: WorkerId) {
-        self.end(worker, State::Overdue);
+        self.end(worker, AttemptState::Overdue);
     }
 
     pub(crate) fn lose(&mut self, worker: WorkerId) {
-        self.end(worker, State::Lost);
+        self.end(worker, AttemptState::Lost);
     }
 
     pub(crate) fn fail(&mut self, worker: WorkerId) {
-        self.end(worker, State::Failed);
+        self.end(worker, AttemptState::Failed);
     }
 
     /// Ends an attempt without blame: handed back, or taken from a queue.
     pub(crate) fn mark_returned(&mut self, worker: WorkerId) {
         self.attempts
-            .retain(|a| a.worker != worker || a.state != State::Returned);
-        self.end(worker, State::Returned);
+            .retain(|a| a.worker != worker || a.state != AttemptState::Returned);
+        self.end(worker, AttemptState::Returned);
     }
 
     /// Returns the verdicts on the moves asked about; `None` if moves were named and no verdict is
@@ -188,7 +192,7 @@ impl TaskState {
         }
     }
 
-    fn end(&mut self, worker: WorkerId, state: State) {
+    fn end(&mut self, worker: WorkerId, state: AttemptState) {
         let running = |a: &&mut Attempt| a.worker == worker && a.state.is_held();
         self.attempts
             .iter_mut()
@@ -196,7 +200,7 @@ impl TaskState {
             .for_each(|a| a.state = state);
     }
 
-    fn count(&self, state: State) -> u32 {
+    fn count(&self, state: AttemptState) -> u32 {
         self.attempts.iter().filter(|a| a.state == state).count() as u32
     }
 }

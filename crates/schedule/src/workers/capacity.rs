@@ -3,7 +3,8 @@ use alloc::sync::Arc;
 
 use kagetsu_game::Variant;
 
-/// What a worker can take. A plain number of slots means a worker that plays every variant.
+/// The tasks that a worker can take. A plain number of slots means a worker that plays every
+/// variant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capacity {
     /// Maximum number of tasks at a time.

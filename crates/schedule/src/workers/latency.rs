@@ -60,14 +60,14 @@ pub(crate) fn is_too_slow(nodes: u64, speed: u64, span: Duration) -> bool {
 
 /// Tasks that take about as long as each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Kind {
+struct TaskKind {
     variant: Variant,
     depth: Option<u8>,
     /// Whether the task asks about some of the moves only.
     is_partial: bool,
 }
 
-impl Kind {
+impl TaskKind {
     fn of(ask: &Question) -> Self {
         Self {
             variant: ask.position.variant(),
@@ -80,7 +80,7 @@ impl Kind {
 /// Estimates of search effort: the largest recent number of positions for each kind of task.
 #[derive(Debug, Default)]
 pub(crate) struct LatencyEstimate {
-    most: BTreeMap<Kind, u64>,
+    most: BTreeMap<TaskKind, u64>,
     /// Recent positions a second of a slot, averaged over all workers; 0 while unknown.
     pub(crate) usual: u64,
 }
@@ -88,7 +88,7 @@ pub(crate) struct LatencyEstimate {
 impl LatencyEstimate {
     /// Records the positions visited for a task.
     pub(crate) fn learn(&mut self, ask: &Question, nodes: u64) {
-        let kind = Kind::of(ask);
+        let kind = TaskKind::of(ask);
         if self.most.len() >= MAX_TASK_KINDS && !self.most.contains_key(&kind) {
             self.most.pop_first();
         }
@@ -113,7 +113,7 @@ impl LatencyEstimate {
         speed: u64,
         options: &Options,
     ) -> Option<Duration> {
-        let known = self.most.get(&Kind::of(ask)).copied();
+        let known = self.most.get(&TaskKind::of(ask)).copied();
         let nodes = known
             .into_iter()
             .chain(ask.effort.nodes)

@@ -1,36 +1,36 @@
 //! The checker against a naive one, on trees from a naive search and on damaged versions of them.
 
 use kagetsu_game::{Claim, Game, Move, Outcome, Position, Side, Symmetry, Variant, with_game};
-use kagetsu_verify::{Fault, Gap, Grove, Node, Reference, Tree, check};
+use kagetsu_verify::{Fault, LineError, Node, ProofDag, Reference, Tree, check};
 use proptest::prelude::*;
 
 /// Builds a tree by which the side to move wins within `plies`; every reply is tried.
-fn grow<G: Game>(game: &mut G, plies: u16, grove: &mut Grove) -> Option<u32> {
+fn grow<G: Game>(game: &mut G, plies: u16, dag: &mut ProofDag) -> Option<u32> {
     let (mut moves, winner) = (Vec::new(), game.side());
     game.moves(&mut moves);
     for m in moves {
         game.play(m);
         let replies = match game.outcome() {
             Some(outcome) => (outcome == Outcome::Win(winner)).then(Vec::new),
-            None if plies >= 3 => answers(game, plies - 1, grove),
+            None if plies >= 3 => answers(game, plies - 1, dag),
             None => None,
         };
         game.undo();
         if let Some(replies) = replies {
-            return Some(grove.add(node(Some(m), replies)));
+            return Some(dag.add(node(Some(m), replies)));
         }
     }
     None
 }
 
 /// Returns an answer to each reply of the side to move within `plies`, if all have one.
-fn answers<G: Game>(game: &mut G, plies: u16, grove: &mut Grove) -> Option<Vec<(Move, u32)>> {
+fn answers<G: Game>(game: &mut G, plies: u16, dag: &mut ProofDag) -> Option<Vec<(Move, u32)>> {
     let mut moves = Vec::new();
     game.moves(&mut moves);
     let answer = |m: Move| {
         game.play(m);
         let answer = if game.outcome().is_none() {
-            grow(game, plies - 1, grove)
+            grow(game, plies - 1, dag)
         } else {
             None
         };
@@ -146,15 +146,15 @@ fn boards() -> impl Strategy<Value = Position> {
 
 /// Returns the tree of a position that the side to move wins or loses within 5 plies.
 fn tree_of(position: &Position) -> Option<Tree> {
-    let mut grove = Grove::default();
+    let mut dag = ProofDag::default();
     with_game!(position.variant(), G => {
         let mut game = position.game::<G>();
-        if let Some(root) = grow(&mut game, 5, &mut grove) {
-            return Some(grove.tree(root, position.clone(), Claim::Win));
+        if let Some(root) = grow(&mut game, 5, &mut dag) {
+            return Some(dag.tree(root, position.clone(), Claim::Win));
         }
-        let root = node(None, answers(&mut game, 4, &mut grove)?);
-        let root = grove.add(root);
-        Some(grove.tree(root, position.clone(), Claim::Loss))
+        let root = node(None, answers(&mut game, 4, &mut dag)?);
+        let root = dag.add(root);
+        Some(dag.tree(root, position.clone(), Claim::Loss))
     })
 }
 
@@ -311,8 +311,8 @@ fn each_line_that_is_wrong_is_named() {
 fn a_line_shows_a_win_where_the_rules_leave_no_choice() {
     // The first side has a three that is closed at g8, and two stones above k8.
     let fours = "h8 g8 i8 a1 j8 a3 k9 a5 k10 a7";
-    let open = |what: &str| Err(Gap::Open(what.into()));
-    let wrong = |what: &str| Err(Gap::Wrong(what.into()));
+    let open = |what: &str| Err(LineError::Open(what.into()));
+    let wrong = |what: &str| Err(LineError::Wrong(what.into()));
     let rows = [
         ("h8 a1 i8 a3 j8 a5", Claim::Win, "k8", Ok(3)),
         ("h8 a1 i8 a3 j8 a5 k8", Claim::Loss, "", Ok(2)),

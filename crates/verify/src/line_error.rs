@@ -1,6 +1,6 @@
 /// Why a line is not a proof.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Gap {
+pub enum LineError {
     /// It contradicts the claim.
     #[error("{0}")]
     Wrong(String),

@@ -6,14 +6,14 @@ use crate::tree::{HEAD, Node, Reference, Tree};
 
 /// A shared graph of nodes from which win trees are taken; equal nodes are stored once.
 #[derive(Clone, Debug, Default)]
-pub struct Grove {
+pub struct ProofDag {
     pub(crate) nodes: Vec<Node>,
     known: HashMap<Node, u32>,
     /// Upper bound of the game's length from each node.
     pub(crate) plies: Vec<u16>,
 }
 
-impl Grove {
+impl ProofDag {
     /// Returns the number of a node, adding it if it is new. It may refer to nodes added before.
     ///
     /// # Panics

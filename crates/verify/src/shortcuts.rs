@@ -6,7 +6,7 @@ use kagetsu_game::{Game, Move};
 use crate::tree::{Node, Reference};
 
 /// Shortcuts of a game's rules for judging many replies at once.
-pub trait Quick: Game {
+pub trait ReplyShortcuts: Game {
     /// Whether every reply of the loser is answered by a move that ends the game. The winner has
     /// just made the move of node `at`; `last` is the loser's move before it, when the loser had no
     /// five. `false` is always allowed: then every reply is played.
@@ -16,14 +16,14 @@ pub trait Quick: Game {
     }
 }
 
-impl Quick for Xiangqi {}
+impl ReplyShortcuts for Xiangqi {}
 
-impl Quick for Surakarta {}
+impl ReplyShortcuts for Surakarta {}
 
 /// A five depends only on the stones of its side and on its point being empty. So the winner's five
 /// answers every reply except one on its point, and the loser, who had no five, can make one only
 /// in a row with its last stone.
-impl<R: Rule> Quick for Gomoku<R> {
+impl<R: Rule> ReplyShortcuts for Gomoku<R> {
     fn fives_answer_all(&self, nodes: &[Node], at: Reference, last: Move) -> bool {
         if self.is_in_four(last) {
             return false;

@@ -7,7 +7,7 @@ pub(crate) const MAX_CELLS: usize = kagetsu_game::gomoku::MAX_CELLS;
 
 /// Why a call fails, as in the header.
 #[derive(Debug)]
-pub(crate) enum Fault {
+pub(crate) enum CallError {
     Argument(String),
     Position(String),
     File(String),
@@ -15,7 +15,7 @@ pub(crate) enum Fault {
     Internal,
 }
 
-impl Fault {
+impl CallError {
     pub(crate) const fn status(&self) -> c_int {
         match self {
             Self::Argument(_) => -1,
@@ -27,7 +27,7 @@ impl Fault {
     }
 }
 
-impl std::fmt::Display for Fault {
+impl std::fmt::Display for CallError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Argument(text)
@@ -40,57 +40,65 @@ impl std::fmt::Display for Fault {
 }
 
 /// A position in the caller's text arguments.
-pub(crate) struct Asked<'a> {
+pub(crate) struct PositionArguments<'a> {
     pub(crate) variant: Option<&'a str>,
     pub(crate) fen: Option<&'a str>,
     pub(crate) moves: Option<&'a str>,
 }
 
-fn variant(text: Option<&str>) -> Result<Variant, Fault> {
-    let text = text.ok_or_else(|| Fault::Argument("variant is NULL".into()))?;
+fn variant(text: Option<&str>) -> Result<Variant, CallError> {
+    let text = text.ok_or_else(|| CallError::Argument("variant is NULL".into()))?;
     text.parse()
-        .map_err(|error| Fault::Position(format!("{error}")))
+        .map_err(|error| CallError::Position(format!("{error}")))
 }
 
-impl Asked<'_> {
-    pub(crate) fn position(&self) -> Result<Position, Fault> {
+impl PositionArguments<'_> {
+    pub(crate) fn position(&self) -> Result<Position, CallError> {
         let variant = variant(self.variant)?;
         let start = match self.fen {
             Some(fen) => Position::from_fen(variant, fen)
-                .map_err(|error| Fault::Position(format!("fen: {error}")))?,
+                .map_err(|error| CallError::Position(format!("fen: {error}")))?,
             None => Position::start(variant),
         };
         start
             .play_line(self.moves.unwrap_or_default())
-            .map_err(|error| Fault::Position(format!("moves: {error}")))
+            .map_err(|error| CallError::Position(format!("moves: {error}")))
     }
 }
 
 /// Returns the position of these cells, given row by row from the top.
-pub(crate) fn by_stones(text: Option<&str>, cells: &[u8], side: c_int) -> Result<Position, Fault> {
+pub(crate) fn by_stones(
+    text: Option<&str>,
+    cells: &[u8],
+    side: c_int,
+) -> Result<Position, CallError> {
     let variant = variant(text)?;
     if !variant.places_stones() {
-        return Err(Fault::Position(format!(
+        return Err(CallError::Position(format!(
             "{variant} has no stones; give a FEN to kagetsu_book_lookup"
         )));
     }
     let board = variant.board();
     let wanted = usize::from(board.columns) * usize::from(board.rows);
     if cells.len() != wanted {
-        return Err(Fault::Argument(format!(
+        return Err(CallError::Argument(format!(
             "length: a board of {variant} has {wanted} cells"
         )));
     }
     let side = match side {
         1 => Side::First,
         2 => Side::Second,
-        other => return Err(Fault::Argument(format!("side {other} is neither 1 nor 2"))),
+        other => {
+            return Err(CallError::Argument(format!(
+                "side {other} is neither 1 nor 2"
+            )));
+        }
     };
     let drawn = |cell: &u8| match cell {
         0 => Ok('.'),
         1 => Ok('X'),
         2 => Ok('O'),
-        other => Err(Fault::Argument(format!(
+        other => Err(CallError::Argument(format!(
             "a cell is {other}, none of 0, 1 and 2"
         ))),
     };
@@ -99,5 +107,5 @@ pub(crate) fn by_stones(text: Option<&str>, cells: &[u8], side: c_int) -> Result
         .map(|row| row.iter().map(drawn).collect::<Result<String, _>>());
     let drawing = rows.collect::<Result<Vec<_>, _>>()?.join("\n");
     Position::from_board(variant, &drawing, Some(side))
-        .map_err(|error| Fault::Position(error.to_string()))
+        .map_err(|error| CallError::Position(error.to_string()))
 }
