@@ -37,7 +37,7 @@ struct Past {
 fn limit(variant: Variant) -> Option<u8> {
     match variant {
         Variant::Surakarta { limit } => Some(limit),
-        Variant::Gomoku { .. } | Variant::Xiangqi { .. } => None,
+        _ => None,
     }
 }
 

@@ -57,7 +57,7 @@ struct Past {
 fn chase(variant: Variant) -> Option<Chase> {
     match variant {
         Variant::Xiangqi { chase } => Some(chase),
-        Variant::Gomoku { .. } | Variant::Surakarta { .. } => None,
+        _ => None,
     }
 }
 
