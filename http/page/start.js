@@ -1,6 +1,6 @@
 // The form that starts a build: what it grows or deepens, how each position is searched, and when it ends.
 
-import { post } from "./api.js";
+import { get, post } from "./api.js";
 import { h } from "./element.js";
 import { game, sideWord, VARIANTS } from "./games.js";
 import { t } from "./words.js";
@@ -15,8 +15,29 @@ const AIMS = {
 
 const lines = (text) => text.split(";").map((line) => line.trim()).filter(Boolean);
 
-/** The body of the request: a field that was left empty, or that this aim does not have, is not in it. */
-function asked(data) {
+/** The input of a setting that the server lists, by the type that its schema has. */
+function settingInput({ name, schema, choices }) {
+  if (schema.type === "boolean") return h("input", { name, type: "checkbox" });
+  if (choices.length > 0) {
+    const options = choices.map((choice) => h("option", { value: choice.name, title: choice.help }, choice.name));
+    return h("select", { name }, h("option", { value: "" }, ""), options);
+  }
+  const { minimum: min, maximum: max } = schema;
+  const step = schema.type === "integer" ? "1" : "any";
+  return h("input", { name, type: "number", min, max, step, placeholder: schema.default ?? "" });
+}
+
+/** The value of such a setting, as the API takes it. */
+function settingValue({ schema, choices }, text) {
+  if (schema.type === "boolean") return true;
+  return choices.length > 0 ? text : Number(text);
+}
+
+/**
+ * The body of the request: a field that was left empty, or that this aim does not have, is not in
+ * it. `listed` are the settings that the server lists and this form has no field of its own for.
+ */
+function asked(data, listed) {
   const text = (name) => String(data.get(name) ?? "").trim();
   const aim = text("aim");
   const body = { name: text("name"), variant: text("variant"), policy: aim === "deepen" ? "drop-out" : aim };
@@ -25,6 +46,7 @@ function asked(data) {
   if (AIMS[aim].includes("side")) body.side = text("side");
   const numbers = [...AIMS[aim], "total_nodes", "until_stable", "priority"].filter((name) => name !== "side" && name !== "before");
   for (const name of numbers) if (text(name)) body[name] = Number(text(name));
+  for (const setting of listed) if (text(setting.name)) body[setting.name] = settingValue(setting, text(setting.name));
   if (body.margin !== undefined) body.margin = Math.round(100 * body.margin);
   if (aim === "deepen") body.deepen = { depth: body.depth, before: text("before") || null };
   return body;
@@ -40,6 +62,22 @@ export function startForm(app, began) {
   const variant = h("select", { name: "variant", onchange: () => fit() });
   const side = h("select", { name: "side" });
   const refused = h("p", { class: "complaint", role: "alert", hidden: true });
+  const knobs = h("div", { class: "knobs" });
+  let listed = [];
+  let isListAsked = false;
+
+  /** Adds the settings that the server lists and that have no field here. */
+  const addListed = async () => {
+    if (isListAsked) return;
+    isListAsked = true;
+    try {
+      const { fields } = await get("/build-settings");
+      listed = fields.filter(({ name, schema }) => schema.type !== "object" && name !== "policy" && !form.elements[name]);
+      knobs.append(...listed.map((setting) => h("label", { title: setting.help }, setting.label, settingInput(setting))));
+    } catch {
+      // The form starts builds without them.
+    }
+  };
 
   /** Shows the fields that belong to the aim. */
   const fit = () => {
@@ -60,7 +98,7 @@ export function startForm(app, began) {
     event.preventDefault();
     refused.hidden = true;
     try {
-      await post("/jobs", asked(new FormData(form)));
+      await post("/jobs", asked(new FormData(form), listed));
       details.open = false;
       // The next build begins anew; under the same name it would be the same one.
       form.reset();
@@ -86,24 +124,26 @@ export function startForm(app, began) {
     count("top", "topMoves", { max: "1000", value: "3", required: true }),
     field("before", "searchedBefore", { type: "date" }),
     count("positions", "wantPositions", { value: "1000" }),
-    h("details", { class: "more" }, h("summary", {}, t("moreKnobs")),
-      h("div", { class: "knobs" },
-        field("alpha", "alpha", { type: "number", min: "0", step: "any", placeholder: "1" }),
-        field("margin", "margin", { type: "number", min: "0", step: "0.01", placeholder: t("marginHint") }),
-        field("noise", "noise", { type: "number", min: "0", max: "100", step: "any", placeholder: "0" }),
-        count("max_ply", "maxPly"),
-        field("cover", "cover", { type: "text", placeholder: "h8 i9 h9; …" }),
-        field("exclude", "exclude", { type: "text", placeholder: "h8 a1; …" }),
-        field("fen", "setUp", { type: "text" }),
-        count("total_nodes", "totalNodes"),
-        count("until_stable", "untilStable"),
-        field("priority", "priority", { type: "number", min: "-100", max: "100", step: "1", placeholder: "0" }))),
+    h("details", { class: "more" }, h("summary", {}, t("moreKnobs")), knobs),
     refused,
     h("button", { type: "submit", class: "primary" }, t("startJob")));
+  knobs.append(
+    field("alpha", "alpha", { type: "number", min: "0", step: "any", placeholder: "1" }),
+    field("margin", "margin", { type: "number", min: "0", step: "0.01", placeholder: t("marginHint") }),
+    field("noise", "noise", { type: "number", min: "0", max: "100", step: "any", placeholder: "0" }),
+    count("max_ply", "maxPly"),
+    field("cover", "cover", { type: "text", placeholder: "h8 i9 h9; …" }),
+    field("exclude", "exclude", { type: "text", placeholder: "h8 a1; …" }),
+    field("fen", "setUp", { type: "text" }),
+    count("total_nodes", "totalNodes"),
+    count("until_stable", "untilStable"),
+    field("priority", "priority", { type: "number", min: "-100", max: "100", step: "1", placeholder: "0" }));
 
   /** A form that was not touched begins where the explorer stands. */
   const begin = () => {
-    if (!details.open || form.elements.name.value) return;
+    if (!details.open) return;
+    addListed();
+    if (form.elements.name.value) return;
     const { variant: here, moves, at, fen } = app.explorer.line;
     const names = VARIANTS.includes(here) ? VARIANTS : [...VARIANTS, here];
     variant.replaceChildren(...names.map((name) => h("option", { value: name, selected: name === here }, name)));

@@ -15,11 +15,11 @@ const TABLE: &[(&str, &str, &[Role])] = {
     const CHANGE: &[Role] = &[Build, Admin];
     &[
         ("get", "/api/v1/book", LOOK),
+        ("get", "/api/v1/build-settings", &Role::ALL),
         ("get", "/api/v1/jobs", LOOK),
         ("get", "/api/v1/jobs/{name}", LOOK),
         ("get", "/api/v1/jobs/{name}/events", LOOK),
         ("get", "/api/v1/jobs/{name}/history", LOOK),
-        ("get", "/api/v1/build-settings", &Role::ALL),
         ("get", "/api/v1/openapi.json", &Role::ALL),
         ("get", "/api/v1/pick", LOOK),
         ("get", "/api/v1/position", LOOK),

@@ -90,7 +90,7 @@ fn too_small_numbers_are_refused() {
     for (command, flag, value, what) in [
         ("build", "--alpha", "-1", "0 to 1000"),
         ("build", "--margin", "-3", "0..=65535"),
-        ("build", "--top", "-1", "1..=1000"),
+        ("build", "--top", "-1", "from 1 to 1000"),
         ("pick", "--temperature", "-5", "0 or more"),
         ("analyze", "--top", "-1", "1.."),
     ] {

@@ -218,7 +218,7 @@ fn builds_of_every_policy_start_over_http() {
         &json!({"depth": 8, "before": "2026-01-01", "engine": "kagetsu 0.1.0"})
     );
     let wrong = [
-        (json!({"name": "x", "policy": "best"}), 422, "policy"),
+        (json!({"name": "x", "policy": "best"}), 400, "policy"),
         (json!({"name": "x", "priority": 101}), 400, "-100 to 100"),
         (
             json!({"name": "x", "deepen": {"before": "yesterday"}}),
