@@ -1,4 +1,4 @@
-//! Games and trees of moves, as what a book says of moves.
+//! Games and trees of moves, counted into answers.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::SystemTime;
@@ -8,17 +8,17 @@ use kagetsu_game::{
     Variant, Verdict,
 };
 
-/// How a game ended.
+/// The result of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum GameResult {
     Won(Side),
     Drawn,
-    /// Nobody says.
+    /// The file does not say.
     Unknown,
 }
 
 impl GameResult {
-    /// How the game of a position has ended by the rules.
+    /// Returns the result of a position by the rules.
     pub(crate) fn of(position: &Position) -> Self {
         match position.outcome() {
             Some(Outcome::Win(side)) => Self::Won(side),
@@ -28,14 +28,14 @@ impl GameResult {
     }
 }
 
-/// What is said of a move, for who makes it.
+/// The value that a file gives a move, from the view of the side that makes it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct GivenValue {
     pub(crate) score: Score,
     pub(crate) proof: Option<Proof>,
 }
 
-/// How the games went on in which a move was made, and what was said of it.
+/// The results of the games in which a move was made, and the value that a file gives it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
     wins: u64,
@@ -45,17 +45,17 @@ struct Tally {
     said: Option<GivenValue>,
 }
 
-/// What was played from each position, however that was turned.
+/// The moves that were played in each position, counted over all symmetric images.
 #[derive(Debug, Default)]
 pub(crate) struct Games {
     known: HashMap<(Variant, Key), usize>,
     played: Vec<(Position, BTreeMap<Move, Tally>)>,
-    /// Times that somebody lost by making a move that no book offers: one of Black's forbidden points in renju.
+    /// The number of moves on points that renju forbids, which a book does not hold.
     fouls: u64,
 }
 
 impl Games {
-    /// How often that was.
+    /// Returns the number of moves on forbidden points.
     pub(crate) fn fouls(&self) -> u64 {
         self.fouls
     }
@@ -80,7 +80,7 @@ impl Games {
         Some((played.1.entry(m).or_default(), position.side()))
     }
 
-    /// A move was made in so many games that ended so.
+    /// Counts `games` games with a result in which a move was made.
     pub(crate) fn add(&mut self, position: &Position, m: Move, ending: GameResult, games: u64) {
         let Some((tally, side)) = self.tally(position, m) else {
             return;
@@ -93,7 +93,7 @@ impl Games {
         }
     }
 
-    /// Somebody says this of a move.
+    /// Sets the value that a file gives a move.
     pub(crate) fn say(&mut self, position: &Position, m: Move, said: GivenValue) {
         let Some((tally, _)) = self.tally(position, m) else {
             return;
@@ -101,7 +101,8 @@ impl Games {
         tally.said = Some(said);
     }
 
-    /// Adds other games to these; of what was said of one move twice, a proof stays, then the stronger one, then the greater value.
+    /// Adds other games. Of two given values of a move, a proof stays, then the stronger proof,
+    /// then the greater value.
     pub(crate) fn join(&mut self, other: Self) {
         self.fouls += other.fouls;
         for (position, moves) in other.played {
@@ -119,7 +120,8 @@ impl Games {
         }
     }
 
-    /// A game from a position on, as far as its moves are legal; returns how many of them are.
+    /// Counts one game from a position, as far as its moves are legal. Returns the number of legal
+    /// moves.
     pub(crate) fn play(&mut self, start: &Position, moves: &[Move], ending: GameResult) -> usize {
         let mut positions = vec![start.clone()];
         for m in moves {
@@ -139,8 +141,9 @@ impl Games {
         made
     }
 
-    /// Each position with what is known of its moves: what was said of a move; else, of games with an end, a hundred centi-units
-    /// for the share of wins over omissions; else that it was made and no more.
+    /// Returns each position with the values of its moves: the given value; else, for games with a
+    /// result, 100 centi-units times the share of wins minus losses; else a mark that the move was
+    /// made.
     pub(crate) fn answers(self, engine: &str) -> Vec<(Position, Answer)> {
         let day = SystemTime::UNIX_EPOCH
             .elapsed()
@@ -190,8 +193,9 @@ impl Games {
     }
 }
 
-/// What is proven of the move that led to a position of gomoku, where all that is known is that who made it wins or loses: this may
-/// take as long as there are points left. `None` if the position shows that it cannot be.
+/// Returns the proof of the gomoku move that led to a position, for a given win or loss without a
+/// distance: the distance is the longest that the free points allow. Returns `None` if the position
+/// contradicts the claim.
 pub(crate) fn longest(after: &Position, claim: Claim) -> Option<Proof> {
     let Some((_, size)) = after.variant().gomoku() else {
         return None;
@@ -207,13 +211,13 @@ pub(crate) fn longest(after: &Position, claim: Claim) -> Option<Proof> {
     match (after.outcome(), claim) {
         (Some(Outcome::Win(side)), Claim::Win) if side != after.side() => proof(1),
         (Some(_), _) | (None, Claim::Draw) => None,
-        // The move is the first of the plies, and the winner makes the last one.
+        // The move is the first ply, and the winner makes the last one.
         (None, Claim::Win) => proof(1 + left / 2 * 2).filter(|_| left > 1),
         (None, Claim::Loss) => proof(left.div_ceil(2) * 2).filter(|_| left > 0),
     }
 }
 
-/// The position after a move, also where the game was over by repetition and its players went on.
+/// Returns the position after a move, even if the game was over by repetition and went on.
 pub(crate) fn after(position: &Position, m: Move) -> Option<Position> {
     position
         .play(m)
@@ -221,7 +225,7 @@ pub(crate) fn after(position: &Position, m: Move) -> Option<Position> {
         .or_else(|| bare(position)?.play(m).ok())
 }
 
-/// The position without its history, if it has a FEN.
+/// Returns the position without its history, if it has a FEN.
 pub(crate) fn bare(position: &Position) -> Option<Position> {
     Position::from_fen(position.variant(), &position.fen().ok()?).ok()
 }

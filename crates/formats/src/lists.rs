@@ -1,4 +1,4 @@
-//! Lists with a line for each game or position: lines of moves, openings of Gomocup, FENs.
+//! Text files with a line for each game or position: moves, Gomocup openings, FENs.
 
 use anyhow::{Context, Result, bail};
 use kagetsu_book::Book;
@@ -11,12 +11,12 @@ use crate::omissions::{
 use crate::openings as roots;
 use crate::xiangqi::colours::{as_they_come_up, others};
 
-/// Balanced openings have so many stones.
+/// The number of stones of an exported opening.
 const OPENING_STONES: std::ops::RangeInclusive<u16> = 2..=12;
-/// And are worth no more than this many centi-units to either side.
-const BALANCED: i16 = 60;
-/// What a line with a FEN has no place for.
-const NO_PLACE: [MoveDetail; 5] = [
+/// The largest value of an exported opening for either side, in centi-units.
+const MAX_BALANCED_CENTI: i16 = 60;
+/// Details for which a line with a FEN has no room.
+const MISSING_DETAILS: [MoveDetail; 5] = [
     MoveDetail::Nodes,
     MoveDetail::Line,
     MoveDetail::Engine,
@@ -24,10 +24,10 @@ const NO_PLACE: [MoveDetail; 5] = [
     MoveDetail::ProofKind,
 ];
 
-/// Lines of moves, or offsets of stones from the centre, as `build --roots` takes them.
+/// Reads lines of moves, or offsets of stones from the centre, as `build --roots` takes them.
 ///
 /// # Errors
-/// The first line that is none, by its number.
+/// The first invalid line, by its number.
 pub(crate) fn openings(text: &str, variant: Variant) -> Result<(Games, u64, Omissions)> {
     let roots = if text.trim_start().starts_with('{') {
         roots::of_json(text, variant)?
@@ -41,10 +41,10 @@ pub(crate) fn openings(text: &str, variant: Variant) -> Result<(Games, u64, Omis
     Ok((games, roots.len() as u64, Omissions::new()))
 }
 
-/// The balanced openings of a book, as offsets of stones from the centre; how many, and how many positions are none.
+/// Writes the balanced openings of a book as offsets of stones from the centre.
 ///
 /// # Errors
-/// A damaged record.
+/// If a record is damaged.
 pub(crate) fn write_openings(book: &Book, variant: Variant) -> Result<(String, u64, Omissions)> {
     let Some((_, size)) = variant.gomoku() else {
         bail!("openings by offsets are of gomoku, not of {variant}")
@@ -57,9 +57,9 @@ pub(crate) fn write_openings(book: &Book, variant: Variant) -> Result<(String, u
         let is_one = OPENING_STONES.contains(&entry.position.canonical().stones)
             && derived.proof.is_none()
             && !derived.is_open
-            && derived.score.raw().abs() <= BALANCED;
+            && derived.score.raw().abs() <= MAX_BALANCED_CENTI;
         if entry.position.variant() != variant {
-            // They are counted below.
+            // Positions of other games are counted below.
             continue;
         }
         let Some(line) = entry.position.line().filter(|_| is_one) else {
@@ -82,11 +82,12 @@ pub(crate) fn write_openings(book: &Book, variant: Variant) -> Result<(String, u
     Ok((text, count, omissions))
 }
 
-/// A game a line: its moves in any notation that a command takes, with a FEN and a `|` before them where it does not begin at the
-/// start, and `1-0`, `0-1` or `1/2-1/2` behind them where somebody knows the end. Blank lines and what follows `#` are left out.
+/// Reads one game a line: its moves in any notation that a command takes, optionally with a FEN and
+/// `|` before them, and with `1-0`, `0-1` or `1/2-1/2` behind them. Blank lines and text after `#`
+/// are skipped.
 ///
 /// # Errors
-/// The first line that is none, by its number.
+/// The first invalid line, by its number.
 pub(crate) fn games(text: &str, variant: Variant) -> Result<(Games, u64, Omissions)> {
     let (mut games, mut count) = (Games::default(), 0);
     for (number, line) in (1..).zip(text.lines()) {
@@ -118,7 +119,8 @@ pub(crate) fn games(text: &str, variant: Variant) -> Result<(Games, u64, Omissio
     Ok((games, count, Omissions::new()))
 }
 
-/// The moves of a line whose players went on where the game was over by repetition, as they do in other programs.
+/// Returns the moves of a line that goes on after a game was over by repetition, as some programs
+/// do.
 fn played_on(start: &Position, line: &str) -> Option<Vec<Move>> {
     let (mut at, mut moves) = (start.clone(), Vec::new());
     for word in line
@@ -135,11 +137,12 @@ fn played_on(start: &Position, line: &str) -> Option<Vec<Move>> {
     Some(moves)
 }
 
-/// A position a line: a FEN, and behind a semicolon each what is said of its best move: `bm h2e2`, and `ce 34` (centi-units) or `win 7`
-/// or `loss 8` (plies). What else stands there (`acd`, `id`), and a value that cannot be, is passed over and told.
+/// Reads one position a line: a FEN, then fields after semicolons: the best move `bm h2e2`, and its
+/// value `ce 34` (centi-units), `win 7` or `loss 8` (plies). Other fields (`acd`, `id`) and
+/// impossible values are skipped and counted.
 ///
 /// # Errors
-/// The first line that is none, by its number.
+/// The first invalid line, by its number.
 pub(crate) fn fens(text: &str, variant: Variant) -> Result<(Games, u64, Omissions)> {
     let (mut games, mut count, mut omissions) = (Games::default(), 0, Omissions::new());
     for (number, line) in (1..).zip(text.lines()) {
@@ -198,7 +201,8 @@ pub(crate) fn fens(text: &str, variant: Variant) -> Result<(Games, u64, Omission
     Ok((games, count, omissions))
 }
 
-/// A win or a loss of who makes a move, which is the first of so many plies; the winner makes the last.
+/// Returns a win or a loss in `plies` plies, of which the move is the first; the winner makes the
+/// last.
 fn proven(claim: Claim, plies: &str) -> Option<Proof> {
     let plies = plies
         .parse()
@@ -211,10 +215,10 @@ fn proven(claim: Claim, plies: &str) -> Option<Proof> {
     })
 }
 
-/// The positions of a variant with their best moves, as [`fens`] reads them: each as the moves of the book lead to it.
+/// Writes the positions of a variant with their best moves, as [`fens`] reads them.
 ///
 /// # Errors
-/// A damaged record.
+/// If a record is damaged.
 pub(crate) fn write_fens(book: &Book, variant: Variant) -> Result<(String, u64, Omissions)> {
     let (mut text, mut count, mut omissions) = (String::new(), 0, Omissions::new());
     for position in as_they_come_up(book, variant)? {
@@ -240,7 +244,7 @@ pub(crate) fn write_fens(book: &Book, variant: Variant) -> Result<(String, u64, 
                 "moves_behind_the_best",
                 entry.answer.len() as u64 - 1,
             );
-            omit_details(&mut omissions, verdict, &NO_PLACE);
+            omit_details(&mut omissions, verdict, &MISSING_DETAILS);
         }
         text.push('\n');
         count += 1;
@@ -258,7 +262,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_that_cannot_be_is_told_and_a_move_stays() {
+    fn impossible_value_is_counted_and_move_stays() {
         let fen = Position::start(Variant::XIANGQI).fen().expect("pieces");
         for (said, score, lost) in [
             ("ce 34", Some(Score::opinion(34)), None),

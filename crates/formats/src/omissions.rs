@@ -1,4 +1,4 @@
-//! What an import or export cannot carry over.
+//! Counts of what an import or export cannot carry over.
 
 use std::collections::BTreeMap;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! Files of root positions for `build --roots`.
+//! Files of openings: root positions for `build --roots`.
 
 use std::path::Path;
 
@@ -6,16 +6,17 @@ use anyhow::{Context, Result, anyhow, bail};
 use kagetsu_game::{Position, Variant};
 use serde::Deserialize;
 
-/// Reads the roots of a build: one position a line. Blank lines and what follows `#` are left out.
+/// Reads the openings of a file, one a line. Blank lines and text after `#` are skipped.
 ///
-/// A line is a line of moves (`h8 i9 h9`), or, as in the opening lists of Gomocup and Piskvork, pairs of offsets from the
-/// centre point (`0,0, 1,-1, 3,2`: columns to the right, then rows DOWN; the centre of an even board is the point right
-/// of and below the middle). In games of pieces it may be a FEN. A file whose name ends in `.json` holds `{"size": 15, "coordinateSystem":
-/// "center-relative-x-y", "openings": [{"id": "..", "coordinates": [[0, 0], ..]}, ..]}`, or rows from the top and columns, both
-/// from 0, as `board-row-column`.
+/// A line holds moves (`h8 i9 h9`), a FEN, or pairs of offsets from the centre as in the opening
+/// lists of Gomocup and Piskvork (`0,0, 1,-1, 3,2`: columns to the right, then rows DOWN; the
+/// centre of an even board is the point right of and below the middle). A `.json` file holds
+/// `{"size": 15, "coordinateSystem": "center-relative-x-y", "openings": [{"id": "..",
+/// "coordinates": [[0, 0], ..]}, ..]}`; with `board-row-column` the coordinates are rows from the
+/// top and columns, both from 0.
 ///
 /// # Errors
-/// The first line or opening that is no position of the variant, by its number or id.
+/// The first invalid line or opening, by its number or id.
 pub fn read(path: &Path, variant: Variant) -> Result<Vec<Position>> {
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("cannot read the roots file {}", path.display()))?;
@@ -35,10 +36,10 @@ pub fn read(path: &Path, variant: Variant) -> Result<Vec<Position>> {
     }
 }
 
-/// Roots, a line each; see [`read`].
+/// Reads openings, one a line; see [`read`].
 ///
 /// # Errors
-/// The first line that is none, by its number.
+/// The first invalid line, by its number.
 pub fn of_lines(text: &str, variant: Variant) -> Result<Vec<Position>> {
     let mut roots = Vec::new();
     for (index, line) in text.lines().enumerate() {
@@ -58,7 +59,7 @@ pub fn of_lines(text: &str, variant: Variant) -> Result<Vec<Position>> {
     Ok(roots)
 }
 
-/// What a line says, without a comment, and without the quotation marks and the comma of a list that was copied out of a program.
+/// Removes a comment, and the quotation marks and comma of a list in source code.
 pub fn bare(line: &str) -> &str {
     let line = line.split('#').next().unwrap_or_default().trim();
     let inside = |mark: char| {
@@ -114,10 +115,10 @@ struct Opening {
     coordinates: Vec<Vec<i32>>,
 }
 
-/// Roots out of a list of openings; see [`read`].
+/// Reads the openings of a JSON file; see [`read`].
 ///
 /// # Errors
-/// The first opening that is none, by its id.
+/// The first invalid opening, by its id.
 pub fn of_json(text: &str, variant: Variant) -> Result<Vec<Position>> {
     let file: Openings = serde_json::from_str(text).context("not a list of openings")?;
     let size = match variant.gomoku() {
@@ -130,7 +131,7 @@ pub fn of_json(text: &str, variant: Variant) -> Result<Vec<Position>> {
     let half = i32::from(size / 2);
     let offset: fn(&Vec<i32>, i32) -> Vec<i32> = match file.coordinate_system.as_str() {
         "center-relative-x-y" => |pair, _| pair.clone(),
-        // What is no number of a point stays none.
+        // The subtraction saturates, so that an invalid number stays invalid.
         "board-row-column" => |pair, half| {
             pair.iter()
                 .rev()

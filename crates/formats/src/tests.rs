@@ -1,4 +1,4 @@
-//! Every format there and back, damaged files, and the real files that lie beside the checkout.
+//! Round trips of every format, damaged files, and real files beside the checkout.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,7 +19,7 @@ use crate::xiangqi::zobrist::ZobristKeys;
 use crate::{Contents, Format, Importer, Omissions, PositionRecord, export};
 use anyhow::Result;
 
-/// A file of the real data; `None`, with a line that says so, where it is absent.
+/// Returns the path of a real file, or prints that it is missing and returns `None`.
 pub(crate) fn sample(name: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../shared/data")
@@ -31,7 +31,7 @@ pub(crate) fn sample(name: &str) -> Option<PathBuf> {
     None
 }
 
-/// The files of a folder of the real data with this end.
+/// Returns the real files of a folder whose names end in `end`.
 fn samples(folder: &str, end: &str) -> Vec<PathBuf> {
     let Some(folder) = sample(folder) else {
         return Vec::new();
@@ -93,7 +93,7 @@ fn by_key(answers: &[(Position, Answer)]) -> BTreeMap<Key, usize> {
 }
 
 #[test]
-fn libraries_have_the_nodes_that_they_are_said_to_have() {
+fn real_libraries_have_known_node_counts() {
     for (name, nodes, comments, texts) in [
         ("from_sgf_24地毯之丘月_lib", 4, 0, 3),
         ("from_sgf_24地毯之名月_lib", 19_692, 0, 281),
@@ -103,7 +103,7 @@ fn libraries_have_the_nodes_that_they_are_said_to_have() {
         ("from_sgf_山口打点_東光制作_", 15_539, 0, 8_206),
         ("from_sgf_测试1", 11, 0, 0),
         ("from_sgf_浙江五子棋教室", 12, 0, 0),
-        // Without a root of their own.
+        // These have no root node.
         ("handmade_v30", 13, 4, 5),
         ("handmade_v34", 13, 4, 5),
         ("rapfi_export_of_handmade", 58, 21, 32),
@@ -125,7 +125,7 @@ fn libraries_have_the_nodes_that_they_are_said_to_have() {
         );
         assert_eq!(found, (nodes, comments, texts), "{name}");
         let contents = read(Format::Lib, &path, Some(variant("freestyle-15")));
-        // One that has no root of its own has a node less.
+        // A library without a root node has one node less.
         assert_eq!(
             contents.items,
             (nodes - usize::from(!library.has_root)) as u64,
@@ -141,7 +141,7 @@ fn libraries_have_the_nodes_that_they_are_said_to_have() {
 }
 
 #[test]
-fn a_tree_says_the_same_as_sgf_and_as_a_library() {
+fn sgf_and_library_of_one_tree_agree() {
     for (sgf, lib) in [
         ("24地毯之名月.lib.sgf", "from_sgf_24地毯之名月_lib"),
         ("!濤开局分析.lib-1.sgf", "from_sgf__濤开局分析_lib_1"),
@@ -237,7 +237,7 @@ fn games_of_many_programs_are_read_whole() {
 }
 
 #[test]
-fn a_list_of_lines_is_read_out_of_a_program() {
+fn quoted_source_lines_are_read() {
     let Some(path) = sample("xiangqi/books/wukong_opening_book_uci.txt") else {
         return;
     };
@@ -249,7 +249,7 @@ fn a_list_of_lines_is_read_out_of_a_program() {
 }
 
 #[test]
-fn games_of_xiangqi_are_read_in_all_notations() {
+fn all_xiangqi_notations_are_read() {
     let counts = |name: &str| {
         let contents = read(Format::Pgn, &sample(name)?, None);
         assert_eq!(told(&contents.omissions), Omissions::new(), "{name}");
@@ -258,7 +258,7 @@ fn games_of_xiangqi_are_read_in_all_notations() {
     let Some(coordinates) = counts("xiangqi/pgn/bulk_games_uci.pgn") else {
         return;
     };
-    // The same games, as they are written in the west and in China.
+    // The same games are written in Western and in Chinese notation.
     let wxf = counts("xiangqi/pgn/wukong_bulk_games_wxf.pgn").expect("with the other");
     assert_eq!(
         counts("xiangqi/pgn/xqdb_international.pgn").as_ref(),
@@ -268,7 +268,8 @@ fn games_of_xiangqi_are_read_in_all_notations() {
         counts("xiangqi/pgn/xqdb_traditional.pgn").as_ref(),
         Some(&wxf)
     );
-    // The coordinates have one move of another soldier: e5e6 where both others say that the rear one of e3 and e5 went.
+    // The coordinates differ in one move of another soldier: e5e6, where the others have the rear
+    // one of e3 and e5.
     assert_eq!((coordinates.0, wxf.0), (15, 15));
     let others = |a: &BTreeMap<Key, usize>, b: &BTreeMap<Key, usize>| {
         a.keys().filter(|key| !b.contains_key(key)).count()
@@ -283,7 +284,7 @@ fn games_of_xiangqi_are_read_in_all_notations() {
 }
 
 #[test]
-fn games_in_an_old_encoding_say_how_they_are_read() {
+fn old_encoding_error_names_iconv() {
     let games = samples("xiangqi/pgn/ccpd_big5", ".pgn");
     assert!(games.is_empty() || games.len() == 48, "{}", games.len());
     for path in games {
@@ -300,8 +301,8 @@ fn games_in_an_old_encoding_say_how_they_are_read() {
 }
 
 #[test]
-fn databases_have_the_records_that_they_are_said_to_have() {
-    // The greater ones were made of libraries: texts and labels, and hardly a value, but moves that were made.
+fn real_databases_have_known_record_counts() {
+    // The large files were converted from libraries, so most of their moves have no value.
     for (name, records, positions, texts) in [
         ("rapfi_search_raw", 941, 353, 0),
         ("rapfi_search_lz4", 941, 353, 0),
@@ -322,14 +323,14 @@ fn databases_have_the_records_that_they_are_said_to_have() {
 }
 
 #[test]
-fn a_book_of_elephanteye_is_read_as_far_as_its_moves_lead() {
+fn elephanteye_book_is_walked_from_start() {
     let Some(path) = sample("xiangqi/books/eleeye_BOOK.DAT") else {
         return;
     };
     let contents = read(Format::Eleeye, &path, None);
     assert_eq!((contents.items, contents.answers.len()), (12_081, 2_880));
-    // All that moves lead to: who tells mirror images apart counts 5,759, of which 2,879 are found by their images' keys. (A count
-    // of 4,000, 2,001 by their images, is of a walk that ended there.)
+    // A program that keeps mirror images apart counts 5,759 positions, of which 2,879 are found by
+    // the keys of their images.
     let is_its_own_image =
         |position: &Position| position.distinct_moves().len() < position.legal_moves().len();
     let apart: usize = contents
@@ -344,7 +345,7 @@ fn a_book_of_elephanteye_is_read_as_far_as_its_moves_lead() {
     );
 }
 
-/// A book of positions of a game that were searched.
+/// Returns a book of searched positions of one game.
 pub(crate) fn searched(name: &str, picks: &[Index], count: usize) -> (TempDir, Book) {
     let folder = tempfile::tempdir().expect("a folder");
     let options = BookOptions {
@@ -376,7 +377,7 @@ pub(crate) fn searched(name: &str, picks: &[Index], count: usize) -> (TempDir, B
     (folder, book)
 }
 
-/// A book of the positions that follow on the best moves from the start.
+/// Returns a book of the positions along the best moves from the start.
 pub(crate) fn followed(name: &str, count: usize) -> (TempDir, Book) {
     let (folder, mut book) = searched(name, &[], 0);
     let mut engine = Engine::new(EngineOptions {
@@ -419,7 +420,7 @@ pub(crate) fn learned(contents: &Contents) -> (TempDir, Book) {
     (folder, book)
 }
 
-/// A score, and its proof where there is one: a mate always has one.
+/// Returns a score, with a proof where it has one; a mate always has one.
 fn value() -> impl Strategy<Value = (Score, Option<Proof>)> {
     let kinds = [
         ProofKind::Terminal,
@@ -449,7 +450,7 @@ fn value() -> impl Strategy<Value = (Score, Option<Proof>)> {
 }
 
 prop_compose! {
-    /// What anybody may say of a move: which, how the game goes on, and how good that is.
+    /// A possible verdict of a move, with indices of the move and of its continuation.
     fn said()(
         at in any::<Index>(),
         replies in prop::collection::vec(any::<Index>(), 0..4),
@@ -467,7 +468,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(10))]
 
     #[test]
-    fn a_table_has_everything(
+    fn csv_is_lossless(
         name in prop::sample::select(vec!["freestyle-15", "renju-15", "xiangqi", "surakarta"]),
         picks in prop::collection::vec(any::<Index>(), 1..8),
     ) {
@@ -483,7 +484,7 @@ proptest! {
     }
 
     #[test]
-    fn json_and_tables_carry_whatever_may_be_said(
+    fn json_and_csv_are_lossless(
         name in prop::sample::select(vec!["freestyle-15", "renju-15", "standard-7", "xiangqi", "surakarta"]),
         picks in prop::collection::vec(any::<Index>(), 0..12),
         said in prop::collection::vec(said(), 1..20),
@@ -527,7 +528,7 @@ proptest! {
     }
 
     #[test]
-    fn what_a_format_has_room_for_comes_back(
+    fn formats_round_trip_what_they_carry(
         (name, format) in prop::sample::select(vec![
             ("freestyle-15", Format::Lib),
             ("renju-15", Format::Lib),
@@ -540,7 +541,7 @@ proptest! {
     ) {
         let (_folder, book) = searched(name, &picks, 10);
         let first = contents(format, &written(format, &book), Some(variant(name)));
-        // No position of this book may be a balanced opening, and then there is nothing to read.
+        // A book may have no balanced opening; the file is then empty.
         let Ok(first) = first else { return Ok(()) };
         for (position, answer) in &first.answers {
             for (m, verdict) in answer.verdicts().iter().filter(|(_, v)| v.is_exact()) {
@@ -549,7 +550,7 @@ proptest! {
                 prop_assert_eq!(known.map(|v| v.score), Some(verdict.score), "{}", position.write_move(*m));
             }
         }
-        // What was lost on the way is lost once.
+        // A second export loses nothing more.
         if matches!(format, Format::Lib | Format::Fen) {
             let (_one, copy) = learned(&first);
             let bytes = written(format, &copy);
@@ -560,7 +561,7 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_are_a_surprise(
+    fn arbitrary_bytes_do_not_panic(
         format in prop::sample::select(Format::ALL.to_vec()),
         name in prop::sample::select(vec!["freestyle-15", "renju-15", "xiangqi", "surakarta"]),
         mut bytes in prop::collection::vec(any::<u8>(), 0..300),
@@ -572,7 +573,7 @@ proptest! {
     ) {
         let mut all = begin.to_vec();
         all.append(&mut bytes);
-        // What is wrong with them is no matter here.
+        // Errors are fine here; panics are not.
         let keys = ZobristKeys::from_seed(1);
         let mut importer = Importer::new(format, Some(variant(name))).with_zobrist(Some(keys));
         let _ = importer.add(&all);
@@ -580,7 +581,7 @@ proptest! {
 }
 
 #[test]
-fn a_byte_order_mark_is_no_letter_of_a_text() {
+fn byte_order_mark_is_skipped() {
     for (format, name, text) in [
         (Format::Lines, "freestyle-15", "h8 i9 h9 1-0\n"),
         (Format::Openings, "freestyle-15", "0,0, 1,1\n"),
@@ -615,9 +616,9 @@ fn a_byte_order_mark_is_no_letter_of_a_text() {
     }
 }
 
-/// A game that Black lost by a forbidden point, which no book offers.
+/// The game ended because Black played a forbidden point, which a book does not hold.
 #[test]
-fn a_game_that_a_foul_ended_is_learned_but_for_the_foul() {
+fn game_ended_by_foul_is_learned_without_it() {
     let game = "g8 a1 i8 c15 h7 o1 h9 o15 h8\n";
     let contents =
         contents(Format::Lines, game.as_bytes(), Some(variant("renju-15"))).expect("a game");
@@ -629,7 +630,7 @@ fn a_game_that_a_foul_ended_is_learned_but_for_the_foul() {
 }
 
 #[test]
-fn a_file_that_is_cut_or_changed_is_an_error_or_says_less() {
+fn cut_or_changed_files_do_not_panic() {
     for (format, path, name) in [
         (Format::Lib, "renju/lib/handmade_v34.lib", "renju-15"),
         (Format::Psq, "gomoku/psq/engine_std15_01.psq", "standard-15"),

@@ -1,8 +1,8 @@
-//! Libraries of RenLib, as what a book says of moves.
+//! RenLib libraries as books.
 //!
-//! A library is a tree of moves, and most of them come without a value: then the book holds that the move was made, and no more. Texts
-//! on points that Rapfi gives a meaning (`v34`, `m34`, `W12`, `L12`, `W*`, `L*`) are values; what is exported has the first, third and
-//! fourth of them, and comments with depth and proof.
+//! Most moves of a library have no value; the book then holds that the move was made. Rapfi gives
+//! some texts on points a meaning (`v34`, `m34`, `W12`, `L12`, `W*`, `L*`), and these are read as
+//! values. An export writes the first, third and fourth of them, with depth and proof in comments.
 
 use std::collections::HashSet;
 
@@ -19,10 +19,10 @@ use crate::omissions::{
     VALUES_OUT_OF_RANGE, omit, omit_details,
 };
 
-/// What is said of the moves of a library.
+/// Reads the moves of a library.
 ///
 /// # Errors
-/// If it is none, or the variant is not played on its board.
+/// If the file is no library, or the variant has another board.
 pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissions)> {
     is_on_its_board(variant)?;
     let Library {
@@ -58,7 +58,7 @@ pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissi
         }
         positions.push(reached.map(|(_, after)| after));
     }
-    // A file of version 3.0 begins with its first move.
+    // A file of version 3.0 has no root node and begins with its first move.
     Ok((
         games,
         (nodes.len() - usize::from(!has_root)) as u64,
@@ -88,20 +88,20 @@ fn note_texts(node: &LibraryNode, text: PointText, omissions: &mut Omissions) {
     }
 }
 
-/// What a text on a point says of the move made there, as Rapfi reads it.
+/// The meaning of a text on a point for the move made there, as Rapfi reads it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum PointText {
-    /// Nothing that has a meaning to a book.
+    /// A text without a meaning for a book.
     Plain,
     Value(GivenValue),
-    /// A win or a loss, and not when.
+    /// A win or a loss without a distance.
     Endless(GivenValue),
-    /// A value that the move cannot have; which kind.
+    /// A value that the move cannot have, with the kind of omission.
     Impossible(&'static str),
 }
 
 impl PointText {
-    /// The text of the move that led to a position.
+    /// Reads the text of the move that led to a position.
     fn read(text: &[u8], after: &Position) -> Self {
         let Ok(text) = std::str::from_utf8(text) else {
             return Self::Plain;
@@ -129,7 +129,7 @@ impl PointText {
             score: proof.score(),
             proof: Some(proof),
         };
-        // A letter alone is more often the name of a point.
+        // A single letter is more often a label of a point than a value.
         if number == "*" {
             return longest(after, claim).map_or(Self::Impossible(IMPOSSIBLE_ENDS), |proof| {
                 Self::Endless(said(proof))
@@ -138,7 +138,7 @@ impl PointText {
         let Ok(end) = number.parse::<u16>() else {
             return Self::Plain;
         };
-        // The ply in which the game is over, counted from its beginning; the move itself is one.
+        // The number is the last ply of the game, counted from its start.
         let made = after.moves().len() as u16;
         let left = (end + 1).checked_sub(made).filter(|left| *left > 0);
         let proof = left.map(|plies| Proof {
@@ -153,25 +153,26 @@ impl PointText {
     }
 }
 
-/// Whether a game can end with a ply, counted from its beginning, as it is said of the move that led to a position.
+/// Whether the game can end at ply `end`, counted from its start, as a text claims of the last
+/// move.
 fn can_end(after: &Position, proof: Proof, end: u16) -> bool {
     let points = (SIZE * SIZE) as u16;
     // The winner makes the last move, and five stones have to be there.
     let is_winners = (proof.plies % 2 == 1) == (proof.claim == Claim::Win);
     let is_over = matches!(after.outcome(), Some(Outcome::Win(_)));
-    is_winners && (FIVE..=points).contains(&end) && is_over == (proof.plies == 1)
+    is_winners && (MIN_END_PLY..=points).contains(&end) && is_over == (proof.plies == 1)
 }
 
-/// The ply in which somebody can have five stones.
-const FIVE: u16 = 9;
+/// The first ply at which a game can end with five stones.
+const MIN_END_PLY: u16 = 9;
 
-/// What a book says of a variant, as a library; how many of its positions that is, and what has no place there.
+/// Writes the positions of a variant as a library.
 ///
-/// Each position is gone into once, on the way by which it is come to first; where it is come to again the branch ends. First comes what
-/// the moves of the book lead to from the start, then from the roots of its builds, as they were given.
+/// Each position is expanded once, at the first line that reaches it. The lines from the start come
+/// first, then those from the roots of the book's jobs, in the order of the jobs' moves.
 ///
 /// # Errors
-/// A damaged record.
+/// If a record is damaged.
 pub(crate) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Omissions)> {
     is_on_its_board(variant)?;
     let mut omissions = Omissions::new();
@@ -182,7 +183,7 @@ pub(crate) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Omis
     };
     let start = Position::start(variant);
     tree.grow(book, &start, 0, &mut omissions)?;
-    // A build began where somebody asked for it, and so its branches lie as they were asked for.
+    // The branches of a job keep the move order in which its root was given.
     for job in book
         .jobs()?
         .iter()
@@ -197,7 +198,8 @@ pub(crate) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Omis
         if entry.position.variant() != variant {
             omit(&mut omissions, "positions_of_other_games", 1);
         } else if !tree.seen.contains(&entry.position.key()) {
-            // Nothing leads to it: its stones in any order do.
+            // No line of the book leads to the position, so its stones are placed in any legal
+            // order.
             match entry.position.line() {
                 Some(line) => tree.grow_at(book, &from_the_centre(&start, line), &mut omissions)?,
                 None => omit(&mut omissions, "positions_that_no_line_leads_to", 1),
@@ -208,7 +210,7 @@ pub(crate) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Omis
     Ok((renlib::write(&tree.branches), positions, omissions))
 }
 
-/// The line with the centre first, where that is one of the first player's moves.
+/// Moves the centre to the front of a line, if the first player has a stone there.
 fn from_the_centre(start: &Position, line: Vec<Move>) -> Vec<Move> {
     let centre = Move::new((SIZE * SIZE / 2) as u16);
     let Some(at) = line
@@ -230,12 +232,12 @@ fn from_the_centre(start: &Position, line: Vec<Move>) -> Vec<Move> {
 struct Tree {
     variant: Variant,
     branches: Vec<LibraryBranch>,
-    /// Positions of the book that have their moves in the tree.
+    /// Positions whose moves are in the tree.
     seen: HashSet<Key>,
 }
 
 impl Tree {
-    /// The branch of a move, new where there is none yet.
+    /// Returns the branch of a move, and creates it if necessary.
     fn child(&mut self, at: usize, m: Move) -> usize {
         let known = self.branches[at]
             .children
@@ -252,7 +254,7 @@ impl Tree {
         })
     }
 
-    /// Hangs what the book says of the position that a line leads to, and of those that follow it, behind that line.
+    /// Adds the moves of the position after a line, and of those that follow it, to the tree.
     fn grow_at(&mut self, book: &Book, line: &[Move], omissions: &mut Omissions) -> Result<()> {
         let (variant, mut at) = (self.variant, 0);
         let mut position = Position::start(variant);
@@ -268,7 +270,7 @@ impl Tree {
         self.grow(book, &position, at, omissions)
     }
 
-    /// Hangs what the book says of a position, and of those that it leads to, on a branch.
+    /// Adds the moves of a position, and of those that follow it, to a branch.
     fn grow(
         &mut self,
         book: &Book,
@@ -302,7 +304,7 @@ impl Tree {
                         &[MoveDetail::Nodes, MoveDetail::Line, MoveDetail::Date],
                     );
                 }
-                // A foul of renju ends the game; there is no position after it.
+                // A foul of renju ends the game, so no position follows.
                 next.extend(position.play(*m).ok().map(|after| (after, child)));
             }
             left.extend(next.into_iter().rev());
@@ -335,7 +337,7 @@ mod tests {
     use super::*;
     use crate::tests::searched;
 
-    /// What a text says of the last move of a line.
+    /// Returns the meaning of a text on the last move of a line.
     fn said(line: &str, text: &str) -> PointText {
         PointText::read(
             text.as_bytes(),
@@ -344,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_build_lies_as_it_was_asked_for() {
+    fn job_roots_keep_their_move_order() {
         let line = ["h8", "g9", "j10"];
         let root = Position::from_line(Variant::FREESTYLE_15, &line.join(" ")).expect("legal");
         let (_folder, mut book) = searched("freestyle-15", &[], 0);
@@ -373,7 +375,7 @@ mod tests {
             let name = |node: &LibraryNode| node.cell.map(|cell| root.write_move(Move::new(cell)));
             nodes[1..4].iter().filter_map(name).collect::<Vec<_>>()
         };
-        // Nobody knows how it lay, but the centre is the likeliest first move.
+        // The original move order is unknown, and the centre is the likeliest first move.
         assert_eq!(names(&book)[0], line[0]);
         let job = JobSpec {
             name: "test".into(),
@@ -426,12 +428,13 @@ mod tests {
                 "v99999",
                 PointText::Impossible(VALUES_OUT_OF_RANGE),
             ),
-            // The third ply is the first player's, who makes each odd one.
+            // The third ply belongs to the first player.
             ("h8 i9 h9", "W11", PointText::Value(proof(Claim::Win, 9))),
             ("h8 i9 h9", "L12", PointText::Value(proof(Claim::Loss, 10))),
             ("h8 i9 h9", "W12", PointText::Impossible(IMPOSSIBLE_ENDS)),
             ("h8 i9 h9", "L11", PointText::Impossible(IMPOSSIBLE_ENDS)),
-            // Before five stones can be there, before the move, and behind the last point.
+            // These ends come before five stones are possible, before the move, or after the board
+            // is full.
             ("h8 i9 h9", "W7", PointText::Impossible(IMPOSSIBLE_ENDS)),
             ("h8 i9 h9", "W1", PointText::Impossible(IMPOSSIBLE_ENDS)),
             ("h8 i9 h9", "W227", PointText::Impossible(IMPOSSIBLE_ENDS)),

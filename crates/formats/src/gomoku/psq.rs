@@ -6,10 +6,10 @@ use kagetsu_game::{Move, Position, Variant};
 use crate::games::{GameResult, Games};
 use crate::omissions::{Omissions, TRUNCATED_FILES, omit};
 
-/// The game of a file.
+/// Reads the game of a file.
 ///
 /// # Errors
-/// If it is none, or was played on another board.
+/// If the file is no such game, or the game has another board.
 pub(crate) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Omissions)> {
     let mut lines = text.lines();
     let head = lines.next().unwrap_or_default();
@@ -28,7 +28,7 @@ pub(crate) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Omission
     };
     let mut omissions = Omissions::new();
     let mut moves = Vec::new();
-    // A last line that nothing ends may be the beginning of a longer one: 1 of 12.
+    // A last line without a line end may be cut: `1` of `12`.
     let is_last_whole = text.ends_with('\n');
     let mut lines = (2..).zip(lines).peekable();
     while let Some((number, line)) = lines.next_if(|(_, line)| made(line).is_some()) {
@@ -52,7 +52,7 @@ pub(crate) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Omission
         // Rows are counted from the top.
         moves.push(Move::new((size - y) * size + x - 1));
     }
-    // Names and numbers of the end follow the moves, and one of these may be cut off before its second number.
+    // Names and numbers follow the moves; the last of them may be cut before its second number.
     let behind = lines.peek().map(|(number, _)| *number);
     let rest: Vec<&str> = lines.map(|(_, line)| line).collect();
     if let Some(number) = behind.filter(|_| {
@@ -87,7 +87,7 @@ pub(crate) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Omission
     Ok((games, 1, omissions))
 }
 
-/// Column and row, from 1, of a line with a move, and the time that it took where it tells one.
+/// Reads the column and row, from 1, and the time, if any, of a line with a move.
 fn made(line: &str) -> Option<(u16, u16, Option<&str>)> {
     let (x, rest) = line.split_once(',')?;
     let (y, time) = rest
@@ -101,7 +101,7 @@ fn made(line: &str) -> Option<(u16, u16, Option<&str>)> {
 mod tests {
     use super::*;
 
-    /// How many moves it has, and whether it is said to be cut.
+    /// Returns the number of moves, and whether the file counts as truncated.
     fn said(text: &str) -> Result<(usize, u64), String> {
         let (games, _, omissions) =
             read(text, Variant::FREESTYLE_15).map_err(|error| format!("{error:#}"))?;
@@ -112,14 +112,14 @@ mod tests {
     }
 
     #[test]
-    fn a_game_that_ends_in_the_middle_is_told() {
+    fn truncated_game_is_counted() {
         let head = "Piskvorky 15x15, 11:11, 0\n8,8,0\n";
         for (rest, expected) in [
             ("9,9,12\n", (2, 0)),
             ("9,9\n", (2, 0)),
             ("9,9,12\none.zip\nother.zip\n-1", (2, 0)),
             ("9,9,1", (2, 1)),
-            // That may be 9,10 or 9,15.
+            // The line may be the beginning of 9,10 or 9,15.
             ("9,1", (1, 1)),
             ("9,1,", (1, 1)),
             ("9,", (1, 1)),
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_no_move_ends_the_moves_or_is_damage() {
+    fn line_without_move_ends_moves_or_is_damage() {
         let said = said("Piskvorky 15x15, 11:11, 0\n8,8,0\n9;9,1\n7,7,0\n");
         assert_eq!(
             said,

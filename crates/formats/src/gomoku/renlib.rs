@@ -1,13 +1,13 @@
-//! RenLib's library files (`.lib`): a tree of moves, texts at its nodes.
+//! The bytes of RenLib's library files (`.lib`): a tree of moves, with texts at its nodes.
 //!
-//! The bytes are those of RenLib 3.4, as its program reads them: a node is a point and flags, in pre-order, with marks that say where
-//! a branch ends and where another follows.
+//! A node is a point and flags, as RenLib 3.4 reads them. The nodes stand in pre-order; flags mark
+//! the end of a branch, and a node that has a sibling.
 
 use anyhow::{Result, bail};
 
 const MAGIC: [u8; 8] = *b"\xffRenLib\xff";
 const HEADER: usize = 20;
-/// The board that its points lie on.
+/// The board size of a library.
 pub(crate) const SIZE: usize = 15;
 
 const DOWN: u8 = 0x80;
@@ -17,7 +17,7 @@ const MARK: u8 = 0x10;
 const COMMENT: u8 = 0x08;
 const NO_MOVE: u8 = 0x02;
 const EXTENSION: u8 = 0x01;
-/// In the first of the two bytes of an extension.
+/// A flag in the first of the two bytes of an extension.
 const BOARD_TEXT: u8 = 0x01;
 
 /// A node of the tree.
@@ -25,32 +25,32 @@ const BOARD_TEXT: u8 = 0x01;
 pub(crate) struct LibraryNode {
     /// Cell `row * 15 + column` from the lower left; `None` for the root, and for a pass.
     pub(crate) cell: Option<u16>,
-    /// The node before it, by number; the root has none.
+    /// Index of the parent node; the root has none.
     pub(crate) parent: Option<usize>,
-    /// Whether it counts as a move.
+    /// Whether the node is a move.
     pub(crate) is_move: bool,
     pub(crate) is_marked: bool,
-    /// As it stands in the file, in an encoding that the file does not name.
+    /// The comment as stored; the file does not name its encoding.
     pub(crate) comment: Vec<u8>,
     pub(crate) board_text: Vec<u8>,
 }
 
-/// What a file holds.
+/// The contents of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Library {
-    /// The tree, the root first, also where the file has none of its own.
+    /// The nodes, beginning with a root, even where the file has none.
     pub(crate) nodes: Vec<LibraryNode>,
     pub(crate) has_root: bool,
-    /// Whether the file ends before the tree does: nodes are missing, or a part of the last text.
+    /// Whether the file ends before the tree does: nodes, or a part of the last text, are missing.
     pub(crate) is_cut: bool,
-    /// Bytes behind the end of the tree, of which nobody knows what they are.
+    /// The number of unknown bytes after the tree.
     pub(crate) behind: u64,
 }
 
-/// The tree of a file. Nothing follows a node that ends the file too early.
+/// Reads the tree of a file, up to the point where a truncated file ends.
 ///
 /// # Errors
-/// If it is no library, or a point is off the board.
+/// If the file is no library, or a point is off the board.
 pub(crate) fn read(bytes: &[u8]) -> Result<Library> {
     let is_headed = bytes.starts_with(&MAGIC);
     if !is_headed && bytes.first() != Some(&0x78) {
@@ -71,7 +71,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Library> {
     let mut nodes = vec![LibraryNode::default()];
     let (mut at, mut waiting) = (0, Vec::new());
     let (mut is_first, mut has_root) = (true, false);
-    // A file without any node is whole.
+    // A file without nodes is complete.
     let mut is_cut = !rest.is_empty();
     while let [point, flags, after @ ..] = rest {
         let place = bytes.len() - rest.len();
@@ -106,11 +106,11 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Library> {
         }
         if has_text && is_whole {
             (node.board_text, is_whole) = text(&mut rest);
-            // Half a text may say something else than the whole.
+            // Half a text may mean something else than the whole.
             node.board_text
                 .truncate(if is_whole { usize::MAX } else { 0 });
         }
-        // A point of zero at the beginning is the root, in whatever version.
+        // A point of zero at the beginning is the root, in all versions.
         if is_first && *point == 0 {
             nodes[0] = LibraryNode {
                 parent: None,
@@ -142,7 +142,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Library> {
     })
 }
 
-/// Pairs of bytes up to one with a zero, and whether there is one.
+/// Reads pairs of bytes up to one with a zero. Returns whether there is one.
 fn text(rest: &mut &[u8]) -> (Vec<u8>, bool) {
     let mut text = Vec::new();
     while let [first, second, after @ ..] = *rest {
@@ -159,7 +159,7 @@ fn text(rest: &mut &[u8]) -> (Vec<u8>, bool) {
     (text, false)
 }
 
-/// Bytes up to one with bit 7, padded to an even number, and whether there is one.
+/// Reads bytes up to one with bit 7, padded to an even number. Returns whether there is one.
 fn old_text(rest: &mut &[u8]) -> (Vec<u8>, bool) {
     let last = rest.iter().position(|byte| byte & 0x80 != 0);
     let end = last.map_or(rest.len(), |last| last + 1);
@@ -168,7 +168,7 @@ fn old_text(rest: &mut &[u8]) -> (Vec<u8>, bool) {
     (text, last.is_some())
 }
 
-/// A node to be written; its children come in this order.
+/// A node to write, with its children in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LibraryBranch {
     pub(crate) cell: u16,
@@ -177,7 +177,7 @@ pub(crate) struct LibraryBranch {
     pub(crate) children: Vec<usize>,
 }
 
-/// The file of a tree whose first branch is the root, of which only the children count.
+/// Writes a tree. The first branch is the root, of which only the children count.
 pub(crate) fn write(branches: &[LibraryBranch]) -> Vec<u8> {
     let mut bytes = [&MAGIC[..], &[3, 4], &[0xff; 10]].concat();
     let mut left = vec![(0, false)];
@@ -228,7 +228,7 @@ mod tests {
 
     use super::*;
 
-    /// A tree: of each branch after the root the number of the one that it hangs on, and what stands there.
+    /// Returns trees; each branch after the root hangs on an earlier one.
     fn trees() -> impl Strategy<Value = Vec<LibraryBranch>> {
         let node = (
             any::<prop::sample::Index>(),
@@ -252,7 +252,7 @@ mod tests {
         })
     }
 
-    /// The nodes as the file has them, in pre-order.
+    /// Returns the nodes in the order of the file.
     fn expected(branches: &[LibraryBranch]) -> Vec<LibraryNode> {
         let (mut nodes, mut left) = (Vec::new(), vec![(0, None)]);
         while let Some((number, parent)) = left.pop() {
@@ -278,7 +278,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(branches in trees()) {
+        fn written_files_are_read_back(branches in trees()) {
             let bytes = write(&branches);
             let whole = Library { nodes: expected(&branches), has_root: true, is_cut: false, behind: 0 };
             prop_assert_eq!(read(&bytes).expect("just written"), whole);
@@ -289,7 +289,7 @@ mod tests {
         }
 
         #[test]
-        fn no_bytes_are_a_surprise(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        fn arbitrary_bytes_do_not_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             let headed = [&MAGIC[..], &[3, 4], &[0xff; 10], &bytes].concat();
             for bytes in [&bytes, &headed] {
                 if let Ok(library) = read(bytes) {

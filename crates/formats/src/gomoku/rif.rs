@@ -1,4 +1,4 @@
-//! Games of RenjuNet's database (`.rif`, an XML).
+//! Games of RenjuNet's database (`.rif`, XML).
 
 use std::borrow::Cow;
 
@@ -11,17 +11,17 @@ use quick_xml::events::{BytesStart, Event};
 use crate::games::{GameResult, Games};
 use crate::omissions::{Omissions, omit};
 
-/// A game as far as it was read.
+/// A game as read so far.
 #[derive(Default)]
 struct Game {
-    /// Who won, as one says it of Black: 1, 0.5 or 0.
+    /// The result for Black: 1, 0.5 or 0.
     result: String,
     moves: String,
     has_offer: bool,
     has_comment: bool,
 }
 
-/// In which element of a game the reader is.
+/// The element of a game that the reader is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Inside {
     Moves,
@@ -29,10 +29,10 @@ enum Inside {
     Other,
 }
 
-/// The text of a file, out of the encoding that its mark or its first line names.
+/// Decodes a file by its byte order mark, or by the encoding that its first line names.
 ///
 /// # Errors
-/// If it is none that is known.
+/// If the encoding is unknown.
 pub(crate) fn text(bytes: &[u8]) -> Result<Cow<'_, str>> {
     let head = String::from_utf8_lossy(&bytes[..bytes.len().min(200)]);
     let declaration = head
@@ -55,10 +55,10 @@ pub(crate) fn text(bytes: &[u8]) -> Result<Cow<'_, str>> {
     }
 }
 
-/// All games of a file.
+/// Reads all games of a file.
 ///
 /// # Errors
-/// If it is no XML, ends in the middle, or has no games.
+/// If the file is no XML, is truncated, or has no games.
 pub(crate) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Omissions)> {
     let mut reader = Reader::from_str(text);
     reader.config_mut().expand_empty_elements = true;
@@ -81,7 +81,7 @@ pub(crate) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Omission
             }
             Event::Text(text) => put(game.as_mut(), inside, &text),
             Event::CData(text) => put(game.as_mut(), inside, &text),
-            // A character by its name or number is part of a comment, never of a move.
+            // Character references occur in comments, never in moves.
             Event::GeneralRef(_) => put(game.as_mut(), inside, b"&"),
             Event::End(element) => {
                 depth = depth.saturating_sub(1);
@@ -107,7 +107,7 @@ pub(crate) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Omission
     Ok((games, count, omissions))
 }
 
-/// What the beginning of a game says.
+/// Reads the attributes of a game.
 fn begun(element: &BytesStart) -> Game {
     let value = |name: &str| {
         let found = element.try_get_attribute(name).ok().flatten();
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_read_as_an_xml_whatever_its_author_likes() {
+    fn unusual_xml_is_read() {
         let plain = r#"<games><game bresult="1"><move>h8 h9 h10</move></game></games>"#;
         assert_eq!(said(plain), Ok((1, Omissions::new())));
         let odd = "<?xml version='1.0'?><!-- <game bresult='1'> --><games>\n\
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_read_in_the_encoding_that_it_names() {
+    fn rif_is_decoded_by_its_named_encoding() {
         let game =
             "<games><game bresult='1'><move>h8 h9</move><info>caf\u{e9}</info></game></games>";
         let latin = |head: &str| {
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_short_or_no_xml_is_refused() {
+    fn truncated_or_invalid_xml_is_refused() {
         for (text, why) in [
             (
                 "<games><game bresult='1'><move>h8 h9</move></game><game",

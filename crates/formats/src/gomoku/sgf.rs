@@ -1,4 +1,4 @@
-//! Games and trees of moves in the Smart Game Format (SGF), as programs for gomoku and renju write it.
+//! Games and trees of moves in SGF (Smart Game Format), as gomoku and renju programs write it.
 
 use std::borrow::Cow;
 
@@ -9,20 +9,20 @@ use kagetsu_game::{Move, Position, Side, Variant};
 use crate::games::{GameResult, Games};
 use crate::omissions::{Omissions, TRUNCATED_FILES, omit};
 
-/// Properties of a node: names, and values of each as they stand in the file.
+/// The properties of a node: names, with their values as stored.
 type Node = Vec<(String, Vec<Vec<u8>>)>;
 
-/// A step through a file.
+/// A syntactic element of a file.
 enum Step {
     Open,
     Close,
     Node(Node),
 }
 
-/// All games of a file.
+/// Reads all games of a file.
 ///
 /// # Errors
-/// If it is none, or one was played on another board.
+/// If the file is no SGF, or a game has another board.
 pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissions)> {
     let Some((_, size)) = variant.gomoku() else {
         bail!("this reads games of gomoku, not of {variant}")
@@ -30,7 +30,7 @@ pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissi
     let (mut games, mut omissions, mut count) = (Games::default(), Omissions::new(), 0);
     let mut at: Option<Position> = None;
     let mut left: Vec<Option<Position>> = Vec::new();
-    // What a game says of its end counts where it has no branches: then it is what was played.
+    // The given result counts only for a game without branches, which was played as it stands.
     let mut line: Vec<Move> = Vec::new();
     let (mut start, mut ending, mut has_branches) =
         (Position::start(variant), GameResult::Unknown, false);
@@ -69,7 +69,7 @@ pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissi
             }
             Step::Node(node) => {
                 if node.iter().any(|(name, _)| SETUP.contains(&name.as_str())) {
-                    // One that comes later than the first move has no place in a game.
+                    // A setup after the first move has no place in a game.
                     let before = at
                         .take()
                         .filter(|at| at.moves().is_empty() && line.is_empty());
@@ -130,7 +130,7 @@ fn result(value: &[u8]) -> GameResult {
     }
 }
 
-/// Columns and rows are letters, rows from the top.
+/// Reads a point: letters for column and row, rows from the top.
 fn point(value: &[u8], size: u8) -> Option<Move> {
     let &[column, row] = value else { return None };
     let place = |letter: u8| {
@@ -144,7 +144,7 @@ fn point(value: &[u8], size: u8) -> Option<Move> {
     Some(Move::new((size - 1 - row) * size + column))
 }
 
-/// Points, of which two with a colon between them are the corners of a rectangle.
+/// Reads a point, or a rectangle given by two corners with a colon between them.
 fn points(value: &[u8], size: u8) -> Option<Vec<Move>> {
     let (from, to) = match value.iter().position(|byte| *byte == b':') {
         Some(at) => (point(&value[..at], size)?, point(&value[at + 1..], size)?),
@@ -162,10 +162,10 @@ fn points(value: &[u8], size: u8) -> Option<Vec<Move>> {
     )
 }
 
-/// Stones of Black and White, points without any, and whose turn it is.
+/// Setup properties: black stones, white stones, empty points, side to move.
 const SETUP: [&str; 4] = ["AB", "AW", "AE", "PL"];
 
-/// A position with the stones that a node puts down.
+/// Returns the position with the stones that a node sets up.
 fn setup(before: &Position, node: &Node, size: u8) -> Option<Position> {
     let drawing = before.draw();
     let is_point = |c: &char| matches!(c, 'X' | 'O' | '.');
@@ -181,7 +181,7 @@ fn setup(before: &Position, node: &Node, size: u8) -> Option<Position> {
             "AW" => 'O',
             "AE" => '.',
             "PL" => {
-                // Some write the colour in full.
+                // Some programs write the colour in full.
                 told = match values.first()?.trim_ascii().first()? {
                     b'B' | b'b' | b'1' => Some(Side::First),
                     b'W' | b'w' | b'2' => Some(Side::Second),
@@ -216,8 +216,9 @@ fn setup(before: &Position, node: &Node, size: u8) -> Option<Position> {
     .ok()
 }
 
-/// The file in UTF-8, out of the encoding that its mark or itself names. Where it names none, letters of China have two bytes, of which the second
-/// may look like a bracket, and those of Europe have one: by the right way there are more moves.
+/// Decodes a file by its byte order mark or the encoding that it names. If it names none, both
+/// GB18030 and Windows-1252 are tried, and the one that yields more moves wins: the second byte of
+/// a Chinese character may look like a bracket.
 fn text(bytes: &[u8]) -> Cow<'_, [u8]> {
     if std::str::from_utf8(bytes).is_ok() {
         return bytes.into();
@@ -264,8 +265,8 @@ fn text(bytes: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// The parts of a file in UTF-8 one after the other; what stands before the first game is passed over. What is not closed is closed at
-/// the end, and that is told.
+/// Splits a file into its elements, from the first game on. Branches left open are closed at the
+/// end, and the result says so.
 fn steps(bytes: &[u8]) -> Result<(Vec<Step>, bool)> {
     let (mut steps, mut depth, mut at) = (Vec::new(), 0_usize, 0);
     let Some(begin) = bytes.iter().position(|byte| *byte == b'(') else {
@@ -295,7 +296,7 @@ fn steps(bytes: &[u8]) -> Result<(Vec<Step>, bool)> {
     Ok((steps, depth > 0))
 }
 
-/// A node from behind its semicolon on, and where it ends.
+/// Reads a node after its semicolon. Returns the node and its end.
 fn node(bytes: &[u8], mut at: usize) -> (Node, usize) {
     let mut node: Node = Vec::new();
     let mut name = String::new();
@@ -303,7 +304,7 @@ fn node(bytes: &[u8], mut at: usize) -> (Node, usize) {
         match byte {
             b'(' | b')' | b';' => break,
             b'[' => {
-                // Half a value may say something else than the whole.
+                // Half a value may mean something else than the whole.
                 let Some((value, end)) = value(bytes, at + 1) else {
                     return (node, bytes.len());
                 };
@@ -324,7 +325,7 @@ fn node(bytes: &[u8], mut at: usize) -> (Node, usize) {
     (node, at)
 }
 
-/// What stands in brackets, and where it ends; `None` if it does not.
+/// Reads a value in brackets. Returns the value and its end, or `None` if the bracket stays open.
 fn value(bytes: &[u8], mut at: usize) -> Option<(Vec<u8>, usize)> {
     let mut value = Vec::new();
     loop {
@@ -345,7 +346,7 @@ fn value(bytes: &[u8], mut at: usize) -> Option<(Vec<u8>, usize)> {
 mod tests {
     use super::*;
 
-    /// The positions that moves were made in, their moves, and what was lost.
+    /// Returns each position with a move, its moves, and the omissions.
     fn said(bytes: &[u8]) -> (Vec<String>, Omissions) {
         let (games, _, mut omissions) = read(bytes, Variant::FREESTYLE_15).expect("SGF");
         omissions.retain(|what, lost| *lost > 0 && *what != "comments");
@@ -393,10 +394,11 @@ mod tests {
     }
 
     #[test]
-    fn a_setup_is_all_of_its_node_and_says_whose_turn_it_is() {
+    fn setup_sets_stones_and_side_to_move() {
         for (text, expected) in [
             ("(;SZ[15]AB[hh]AW[ih];B[hi])", "2 "),
-            // Rectangles, a point that is cleared again, and White's turn though the stones are as many.
+            // These cases have rectangles, a point cleared again, and White to move with equal
+            // stones.
             ("(;SZ[15]PL[W]AB[hh:ih]AW[hi:ii];W[aa])", "4 "),
             ("(;SZ[15]AB[ih:hi]AE[ii];W[aa])", "3 "),
             ("(;SZ[15]AW[hh]AB[ih][hi]PL[black];B[aa])", "3 "),
@@ -413,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_ends_in_the_middle_is_told() {
+    fn truncated_file_is_counted() {
         let whole = "(;SZ[15];B[hh];W[ih];B[hi])";
         for (end, moves) in [(26, 3), (25, 2), (24, 2), (20, 2), (19, 1), (9, 0)] {
             let (found, lost) = said(&whole.as_bytes()[..end]);

@@ -1,4 +1,4 @@
-//! What a database of Yixin or Rapfi says of positions, as what a book says of moves.
+//! Databases of Yixin and Rapfi as books: their values belong to positions, a book's to moves.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::SystemTime;
@@ -16,11 +16,11 @@ use crate::omissions::{
     IMPOSSIBLE_ENDS, MISSING_DISTANCES, MoveDetail, Omissions, omit, omit_details,
 };
 
-/// Who is said to have found what was read.
+/// The engine name under which imported values are kept.
 const ENGINE: &str = "yixin database";
 
-/// What a record has no place for.
-const NO_PLACE: [MoveDetail; 5] = [
+/// Details for which a record has no room.
+const MISSING_DETAILS: [MoveDetail; 5] = [
     MoveDetail::Nodes,
     MoveDetail::Line,
     MoveDetail::Engine,
@@ -28,23 +28,23 @@ const NO_PLACE: [MoveDetail; 5] = [
     MoveDetail::ProofKind,
 ];
 
-/// The positions that lead to others of the records, each with what these say of its moves.
+/// Returns the positions whose moves lead to records, with the values of these moves.
 ///
-/// A database has values of positions, a book has values of moves: a value that no other position of the file leads to is lost, and
-/// so are marks that are no value, comments and texts on points. Of a move to a position without a value the book holds that it was
-/// made.
+/// The value of a record is lost if no position of the file leads to it, and so are marks without a
+/// value, comments and texts on points. A move to a record without a value is kept as a move that
+/// was made.
 ///
 /// # Errors
-/// A record whose stones are no position.
+/// If the stones of a record are no position.
 pub(crate) fn answers(records: &[YixinRecord]) -> Result<(Vec<(Position, Answer)>, Omissions)> {
     let mut omissions = Omissions::new();
-    let mut known: HashMap<(Variant, Key), (usize, Option<Told>)> = HashMap::new();
+    let mut known: HashMap<(Variant, Key), (usize, Option<RecordValue>)> = HashMap::new();
     let mut positions = Vec::with_capacity(records.len());
     for (at, record) in records.iter().enumerate() {
         let position = position(record).with_context(|| format!("record {}", at + 1))?;
         let (told, has_distance) = match told(record, &position) {
             (
-                Some(Told {
+                Some(RecordValue {
                     proof: Some(proof), ..
                 }),
                 _,
@@ -95,14 +95,14 @@ pub(crate) fn answers(records: &[YixinRecord]) -> Result<(Vec<(Position, Answer)
             found.push((position, verdicts.into_iter().collect()));
         }
     }
-    let is_lost = |(at, told): &&(usize, Option<Told>)| told.is_some() && !used[*at];
+    let is_lost = |(at, told): &&(usize, Option<RecordValue>)| told.is_some() && !used[*at];
     omit(
         &mut omissions,
         "values_without_a_move",
         known.values().filter(is_lost).count() as u64,
     );
-    // The first of all has no move that leads to it.
-    let is_alone = |(at, told): &&(usize, Option<Told>)| {
+    // No move leads to the start.
+    let is_alone = |(at, told): &&(usize, Option<RecordValue>)| {
         told.is_none() && !used[*at] && !records[*at].first.is_empty()
     };
     omit(
@@ -113,17 +113,18 @@ pub(crate) fn answers(records: &[YixinRecord]) -> Result<(Vec<(Position, Answer)
     Ok((found, omissions))
 }
 
-/// What a record says, from the view of the side to move.
+/// The value of a record, from the view of the side to move.
 #[derive(Clone, Copy, Debug)]
-struct Told {
+struct RecordValue {
     score: Score,
     proof: Option<Proof>,
     bound: Bound,
     depth: u16,
 }
 
-impl Told {
-    /// Of the move that leads there, for who makes it.
+impl RecordValue {
+    /// Returns the value of the move that leads to the record, from the view of the side that makes
+    /// it.
     fn before(self, m: Move, by: &Provenance) -> Verdict {
         let proof = self.proof.map(Proof::before);
         let bound = match self.bound {
@@ -143,7 +144,7 @@ impl Told {
     }
 }
 
-/// Of a move that leads to a position without a value: that it was made.
+/// Returns the verdict of a move to a record without a value: the move was made.
 fn made(by: &Provenance) -> Verdict {
     let score = -Score::OPINION_MAX;
     Verdict {
@@ -157,7 +158,7 @@ fn made(by: &Provenance) -> Verdict {
     }
 }
 
-/// Whether a label, that of who moved last, says the same as a proof for the side to move.
+/// Whether a label, given for the side that moved last, agrees with a claim of the side to move.
 fn is_label_of(label: YixinLabel, claim: Claim) -> bool {
     matches!(
         (label, claim),
@@ -167,21 +168,21 @@ fn is_label_of(label: YixinLabel, claim: Claim) -> bool {
     )
 }
 
-/// Whether the game can end so, for the side to move: the winner makes its last move, and each takes a point.
+/// Whether the game can end as claimed: the winner makes the last move, and each ply takes a point.
 fn can_be(position: &Position, proof: Proof) -> bool {
     let longest = longest(position, proof.claim.negated()).map(|proof| proof.plies - 1);
     proof.claim == Claim::Draw
         || longest.is_some_and(|most| proof.plies <= most && proof.plies % 2 == most % 2)
 }
 
-/// What a record says of a position, `None` for nothing that a book could hold; and whether it says when a win or a loss comes.
-fn told(record: &YixinRecord, position: &Position) -> (Option<Told>, bool) {
+/// Returns the value of a record, if a book can hold it, and whether a win or loss has a distance.
+fn told(record: &YixinRecord, position: &Position) -> (Option<RecordValue>, bool) {
     let manual = |claim, plies| Proof {
         claim,
         kind: ProofKind::Manual,
         plies,
     };
-    // A label is of the move before, and so one ply more.
+    // A label belongs to the move before the position, which is one ply more.
     let endless = |claim| {
         longest(position, claim).map(|proof| manual(proof.claim.negated(), proof.plies - 1))
     };
@@ -204,7 +205,7 @@ fn told(record: &YixinRecord, position: &Position) -> (Option<Told>, bool) {
     };
     let score = proof.map_or(opinion, Proof::score);
     (
-        bound.map(|bound| Told {
+        bound.map(|bound| RecordValue {
             score,
             proof,
             bound,
@@ -236,10 +237,11 @@ fn position(record: &YixinRecord) -> Result<Position> {
     )?)
 }
 
-/// A book's gomoku positions, or those of one game, as records, and those that its moves lead to; positions of other games are lost.
+/// Returns the gomoku positions of a book, or those of one game, as records, with the positions
+/// that their moves lead to.
 ///
 /// # Errors
-/// A damaged record of the book.
+/// If a record of the book is damaged.
 pub(crate) fn records(book: &Book, only: Option<Variant>) -> Result<(Vec<YixinRecord>, Omissions)> {
     let mut own: BTreeMap<(Variant, Key), YixinRecord> = BTreeMap::new();
     let mut leaves: BTreeMap<(Variant, Key), YixinRecord> = BTreeMap::new();
@@ -253,12 +255,12 @@ pub(crate) fn records(book: &Book, only: Option<Variant>) -> Result<(Vec<YixinRe
         }
         own.insert((variant, entry.position.key()), of_entry(&entry));
         for (m, verdict) in entry.answer.verdicts() {
-            // A foul of renju ends the game; there is no position after it.
+            // A foul of renju ends the game, so no position follows.
             let Ok(child) = entry.position.play(*m) else {
                 continue;
             };
             leaves.insert((variant, child.key()), of_move(&child, verdict));
-            omit_details(&mut omissions, verdict, &NO_PLACE);
+            omit_details(&mut omissions, verdict, &MISSING_DETAILS);
         }
     }
     leaves.extend(own);
@@ -282,7 +284,7 @@ fn of_entry(entry: &Entry) -> YixinRecord {
     )
 }
 
-/// The position after a move, from the view of who is to move there.
+/// Returns the record of the position after a move, from the view of its side to move.
 fn of_move(child: &Position, verdict: &Verdict) -> YixinRecord {
     let bound = match verdict.bound {
         Bound::Exact => Bound::Exact,
@@ -470,7 +472,7 @@ mod tests {
             panic!("one position leads to others: {answers:?}")
         };
         assert_eq!(position.side(), Side::Second);
-        // i8, i9, a1 and h1 and their three images, b1, c1 and their seven.
+        // These are i8, i9, a1 and h1 with their three images, and b1 and c1 with their seven.
         let of = |name: &str| {
             answer
                 .get(position.parse_move(name).expect("a move"))
@@ -498,7 +500,7 @@ mod tests {
         };
         assert_eq!(of("i9").proof, Some(loss));
         assert_eq!(of("i9").score, Score::loss_in(18));
-        // Nobody says when that is won: at the latest when the board is full.
+        // The distance is not given, so it is the longest that the board allows.
         let win = Proof {
             claim: Claim::Win,
             kind: ProofKind::Manual,

@@ -1,53 +1,54 @@
 //! The bytes of a position database of Yixin and Rapfi (`.db`).
 //!
-//! A file is one LZ4 frame, or its content as it is: a number of records, each a key (rule, size, stones) and a value. All
-//! numbers are little-endian. Values are from the view of the side to move; labels from that of who moved last.
+//! A file is one LZ4 frame or its uncompressed content: a number of records, each a key (rule,
+//! size, stones) and a value. All numbers are little-endian. Values are from the view of the side
+//! to move, labels from that of the side that moved last.
 
 use std::io::Read;
 
 use anyhow::{Context, Result, bail};
 use kagetsu_game::{Bound, RuleName, Side, Variant};
 
-/// How a compressed file begins.
+/// The first bytes of a compressed file.
 const LZ4: [u8; 4] = [0x04, 0x22, 0x4d, 0x18];
-/// Bytes that a file may have, so that a small one cannot unpack into all memory.
-const MOST_BYTES: u64 = 4 << 30;
-/// A value beyond this is a mate: what is missing to [`MATE`] are the plies.
-const LEAST_MATE: i32 = 29_500;
+/// The maximum size of an uncompressed file, which bounds the memory that a small file can claim.
+const MAX_UNPACKED_BYTES: u64 = 4 << 30;
+/// A value beyond this is a mate, whose distance is the difference to [`MATE`].
+const MIN_MATE_SCORE: i32 = 29_500;
 const MATE: i32 = 30_000;
-/// What stands for a stone that was not made.
+/// The point that stands for a pass.
 const PASS: (i8, i8) = (-1, -1);
-/// Key and value of the record that says how the texts are written.
+/// Key and value of the record that names the encoding of the texts.
 const CHARSET: (&[u8], &[u8]) = (&[0, 0, 0], b"\0\0\0\0\0charset=\"UTF-8\"");
 
-/// A position, and what is said of it.
+/// A position with its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct YixinRecord {
     pub(crate) variant: Variant,
     /// Cells `row * size + column` of the first player's stones.
     pub(crate) first: Vec<u16>,
-    /// And of the second's.
+    /// Cells of the second player's stones.
     pub(crate) second: Vec<u16>,
-    /// Whose turn it is.
+    /// The side to move.
     pub(crate) side: Side,
     pub(crate) label: YixinLabel,
     pub(crate) value: YixinValue,
     pub(crate) depth: u16,
-    /// Where the value is one.
+    /// The bound of the value, if there is a value.
     pub(crate) bound: Option<Bound>,
-    /// Comments, and texts on points.
+    /// Comments and texts on points.
     pub(crate) text: Vec<u8>,
 }
 
-/// What is said of who moved last.
+/// The label of a position, for the side that moved last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum YixinLabel {
-    /// Nothing.
+    /// No label.
     None,
     Win,
     Loss,
     Draw,
-    /// A mark that is no value.
+    /// A mark without a value.
     Mark(u8),
 }
 
@@ -64,16 +65,16 @@ impl YixinValue {
     fn read(raw: i16) -> Self {
         let plies = |raw: i32| (MATE - raw).max(0) as u16;
         match i32::from(raw) {
-            raw if raw > LEAST_MATE => Self::Win(plies(raw)),
-            raw if raw < -LEAST_MATE => Self::Loss(plies(-raw)),
+            raw if raw > MIN_MATE_SCORE => Self::Win(plies(raw)),
+            raw if raw < -MIN_MATE_SCORE => Self::Loss(plies(-raw)),
             _ => Self::Centi(raw),
         }
     }
 
     fn write(self) -> i16 {
-        let mate = |plies: u16| MATE - i32::from(plies).min(MATE - LEAST_MATE - 1);
+        let mate = |plies: u16| MATE - i32::from(plies).min(MATE - MIN_MATE_SCORE - 1);
         match self {
-            Self::Centi(centi) => centi.clamp(-LEAST_MATE as i16, LEAST_MATE as i16),
+            Self::Centi(centi) => centi.clamp(-MIN_MATE_SCORE as i16, MIN_MATE_SCORE as i16),
             Self::Win(plies) => mate(plies) as i16,
             Self::Loss(plies) => -mate(plies) as i16,
         }
@@ -102,14 +103,14 @@ impl YixinLabel {
     }
 }
 
-/// The records of a file, without that of the character set.
+/// Reads the records of a file, without the record of the encoding.
 ///
 /// # Errors
-/// The first record that cannot be, by its number.
+/// The first invalid record, by its number.
 pub(crate) fn read(bytes: &[u8]) -> Result<Vec<YixinRecord>> {
     let mut unpacked = Vec::new();
     let mut rest = if bytes.starts_with(&LZ4) {
-        let mut frame = lz4_flex::frame::FrameDecoder::new(bytes).take(MOST_BYTES);
+        let mut frame = lz4_flex::frame::FrameDecoder::new(bytes).take(MAX_UNPACKED_BYTES);
         frame
             .read_to_end(&mut unpacked)
             .context("the LZ4 frame is damaged")?;
@@ -133,7 +134,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Vec<YixinRecord>> {
     Ok(records)
 }
 
-/// Takes some bytes off the front.
+/// Takes bytes off the front.
 fn cut<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
     let (bytes, after) = rest.split_first_chunk()?;
     *rest = after;
@@ -213,14 +214,14 @@ fn record(rest: &mut &[u8]) -> Result<Option<YixinRecord>> {
     }))
 }
 
-/// The bytes of a file with these records, not compressed: Yixin and Rapfi both read it. Each position is turned as they
-/// turn it, and all are in their order.
+/// Writes records as an uncompressed file, which Yixin and Rapfi both read. Positions are turned
+/// and sorted as these programs do.
 pub(crate) fn write(records: &[YixinRecord]) -> Vec<u8> {
     let mut parts: Vec<(Vec<u8>, Vec<u8>)> = records
         .iter()
         .map(|record| (key(record), body(record)))
         .collect();
-    // By rule and size, then by the number of stones, then by their bytes.
+    // The order is by rule and size, then by the number of stones, then by the bytes.
     parts.sort_by(|(a, _), (b, _)| (&a[..3], a.len(), a).cmp(&(&b[..3], b.len(), b)));
     parts.dedup_by(|(a, _), (b, _)| a == b);
     let charset = (CHARSET.0.to_vec(), CHARSET.1.to_vec());
@@ -234,10 +235,10 @@ pub(crate) fn write(records: &[YixinRecord]) -> Vec<u8> {
     bytes
 }
 
-/// Where a point goes, by its column, its row and the last of them.
+/// Maps a column and a row, given the last of them, to those of an image.
 type Image = fn(u8, u8, u8) -> (u8, u8);
 
-/// The least of the eight images of a position.
+/// Returns the key: the least of the eight images of a position.
 fn key(record: &YixinRecord) -> Vec<u8> {
     let Some((rule, size)) = record.variant.gomoku() else {
         return Vec::new();
@@ -272,7 +273,7 @@ fn key(record: &YixinRecord) -> Vec<u8> {
             points
         };
         let (mut first, mut second) = (stones(&record.first), stones(&record.second));
-        // The number of stones must tell the colours and whose turn it is.
+        // Passes pad the stones, because their numbers determine the side to move.
         let pass = (PASS.0 as u8, PASS.1 as u8);
         let ahead = usize::from(record.side == Side::Second);
         while first.len() < second.len() + ahead {
@@ -302,7 +303,7 @@ fn body(record: &YixinRecord) -> Vec<u8> {
     let mut bytes = vec![record.label.write()];
     bytes.extend(record.value.write().to_le_bytes());
     bytes.extend(depth_and_bound.to_le_bytes());
-    // A part has 16 bits for its length.
+    // The length of a part has 16 bits.
     bytes.extend(record.text.iter().take(usize::from(u16::MAX) - bytes.len()));
     bytes
 }
@@ -369,7 +370,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(record in some_record()) {
+        fn written_files_are_read_back(record in some_record()) {
             let bytes = write(std::slice::from_ref(&record));
             let records = read(&bytes).expect("our own");
             prop_assert_eq!(records.len(), 1);
@@ -382,7 +383,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_read_or_refused(bytes in vec(any::<u8>(), 0..200), record in some_record(), at: prop::sample::Index, byte: u8) {
+        fn arbitrary_database_bytes_do_not_panic(bytes in vec(any::<u8>(), 0..200), record in some_record(), at: prop::sample::Index, byte: u8) {
             let _ = read(&bytes);
             let _ = read(&[&LZ4[..], &bytes].concat());
             let mut damaged = write(&[record]);

@@ -9,27 +9,28 @@ use serde::{Deserialize, Serialize};
 use time::macros::{date, format_description};
 use time::{Date, Duration};
 
-/// A position and what was searched there, as one line.
+/// A position and its searched moves, as one line of JSON.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct PositionRecord {
     pub(crate) variant: String,
-    /// Xiangqi and surakarta.
+    /// The position of xiangqi or surakarta.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) fen: Option<String>,
-    /// Gomoku: rows from the top, `X` the first player's stones, `O` the second's.
+    /// The gomoku board: rows from the top, `X` for the first player's stones, `O` for the
+    /// second's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) board: Vec<String>,
     pub(crate) side: String,
     pub(crate) answers: Vec<MoveRecord>,
 }
 
-/// What was searched of one move; its value is that of the player who makes it.
+/// A searched move. Its value is from the view of the side that makes it.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MoveRecord {
     pub(crate) r#move: String,
-    /// Centi-units, where it is no mate.
+    /// Centi-units; absent for a mate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) score: Option<i16>,
     /// Plies.
@@ -37,7 +38,7 @@ pub(crate) struct MoveRecord {
     pub(crate) win_in: Option<u16>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) loss_in: Option<u16>,
-    /// Plies to a proven draw, if there are any.
+    /// Plies to a proven draw, above zero.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) draw_in: Option<u16>,
     pub(crate) bound: String,
@@ -50,7 +51,7 @@ pub(crate) struct MoveRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) proof_kind: Option<String>,
     pub(crate) engine: String,
-    /// As 2026-11-21.
+    /// The date of the search, as 2026-11-21.
     pub(crate) date: String,
 }
 
@@ -65,7 +66,7 @@ const KINDS: [ProofKind; 6] = [
     ProofKind::Terminal,
 ];
 
-/// The one that is written so.
+/// Returns the value with the given name.
 fn named<T: Copy + ToString>(all: &[T], what: &str, text: &str) -> Result<T> {
     let names = || {
         all.iter()
@@ -78,7 +79,7 @@ fn named<T: Copy + ToString>(all: &[T], what: &str, text: &str) -> Result<T> {
 }
 
 impl PositionRecord {
-    /// What is known of a position.
+    /// Returns the record of a position.
     pub fn new(position: &Position, answer: &Answer) -> Self {
         let (fen, board) = match position.fen() {
             Ok(fen) => (Some(fen), Vec::new()),
@@ -114,7 +115,7 @@ impl PositionRecord {
         }
     }
 
-    /// The position alone.
+    /// Returns the record without moves.
     pub(crate) fn head(&self) -> Self {
         let Self {
             variant,
@@ -132,10 +133,10 @@ impl PositionRecord {
         }
     }
 
-    /// The position and the answer.
+    /// Returns the position and the answer.
     ///
     /// # Errors
-    /// The first thing in it that cannot be.
+    /// The first invalid field.
     pub fn decode(&self) -> Result<(Position, Answer)> {
         let variant: Variant = self.variant.parse()?;
         let side = named(&[Side::First, Side::Second], "the side", &self.side)?;
@@ -256,7 +257,7 @@ impl MoveRecord {
     }
 }
 
-/// Writes a day, counted from 1970-01-01, as `2026-11-21`; empty where the calendar ends before it.
+/// Writes a day, counted from 1970-01-01, as `2026-11-21`; empty for a day beyond the calendar.
 fn write_date(day: u32) -> String {
     let date = date!(1970 - 01 - 01).checked_add(Duration::days(i64::from(day)));
     let text = date.and_then(|date| {
@@ -276,11 +277,11 @@ fn day(text: &str) -> Result<u32> {
         .with_context(|| format!("'{text}' is no date as in 2026-11-21"))
 }
 
-/// The rows of a gomoku board from the top, a character a point.
+/// Returns the rows of a gomoku board from the top, one character a point.
 fn rows(position: &Position) -> Vec<String> {
     let is_point = |c: &char| matches!(c, 'X' | 'O' | '.');
     let drawing = position.draw();
-    // The last line of a drawing has the letters of the columns.
+    // The last line of a drawing holds the column letters.
     let lines = drawing.lines().collect::<Vec<_>>();
     let rows = lines.split_last().map_or(&[][..], |(_, rows)| rows);
     rows.iter()
@@ -312,7 +313,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(48))]
 
         #[test]
-        fn what_is_written_is_read(
+        fn written_files_are_read_back(
             name in prop::sample::select(vec!["freestyle-15", "renju-15", "standard-7", "xiangqi", "surakarta"]),
             picks in prop::collection::vec(any::<Index>(), 0..30),
             depth in 1u8..4,
@@ -335,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused_by_name() {
+    fn impossible_field_is_refused_by_name() {
         let good = r#"{"variant":"freestyle-5","board":[".....",".....","..X..",".....","....."],"side":"second","answers":
             [{"move":"a1","score":12,"bound":"exact","depth":3,"nodes":9,"line":["a1"],"proof":"none","engine":"e","date":"2026-11-21"}]}"#;
         let valued =

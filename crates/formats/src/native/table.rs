@@ -1,4 +1,4 @@
-//! A table with a line for each move.
+//! CSV tables with a line for each move.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -26,17 +26,17 @@ const HEAD: [&str; 15] = [
     "line",
 ];
 
-/// A column that earlier tables have not.
+/// An optional last column, which earlier tables lack.
 const DRAW_IN: &str = "draw_in";
 
-/// A table that is written line by line.
+/// Writes a table line by line.
 pub(crate) struct MoveTable<W: Write>(csv::Writer<W>);
 
 impl<W: Write> MoveTable<W> {
-    /// Begins with the names of the columns.
+    /// Writes the column names.
     ///
     /// # Errors
-    /// If it can't be written.
+    /// If `out` fails.
     pub(crate) fn begin(out: W) -> Result<Self> {
         let mut table = csv::Writer::from_writer(out);
         table.write_record(HEAD.iter().chain([&DRAW_IN]))?;
@@ -46,23 +46,23 @@ impl<W: Write> MoveTable<W> {
     /// Writes the lines of a position.
     ///
     /// # Errors
-    /// If they can't be written.
+    /// If `out` fails.
     pub(crate) fn write(&mut self, position: &Position, answer: &Answer) -> Result<()> {
         lines(position, answer)
             .iter()
             .try_for_each(|fields| Ok(self.0.write_record(fields)?))
     }
 
-    /// Writes what is left.
+    /// Flushes the table.
     ///
     /// # Errors
-    /// If it can't be written.
+    /// If `out` fails.
     pub(crate) fn end(mut self) -> Result<()> {
         Ok(self.0.flush()?)
     }
 }
 
-/// The lines of a position.
+/// Returns the lines of a position.
 fn lines(position: &Position, answer: &Answer) -> Vec<[String; 16]> {
     let record = PositionRecord::new(position, answer);
     let place = record.fen.clone().unwrap_or_else(|| record.board.join("/"));
@@ -90,10 +90,10 @@ fn lines(position: &Position, answer: &Answer) -> Vec<[String; 16]> {
     record.answers.iter().map(fields).collect()
 }
 
-/// The positions of a table, each with all that its lines say; and how many lines there are.
+/// Reads a table. Returns its positions with their moves, and the number of lines.
 ///
 /// # Errors
-/// The first line that cannot be, by its number.
+/// The first invalid line, by its number.
 pub(crate) fn read(text: &str) -> Result<(Vec<(Position, Answer)>, u64)> {
     let mut table = csv::ReaderBuilder::new()
         .flexible(true)
@@ -148,7 +148,7 @@ pub(crate) fn read(text: &str) -> Result<(Vec<(Position, Answer)>, u64)> {
                 answers: Vec::new(),
             });
         }
-        // A line that cannot be is named while its number is known.
+        // The line is decoded here, while its number is known.
         let one = PositionRecord {
             answers: vec![line],
             ..records[at].head()
@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_may_be_of_another_program() {
+    fn table_of_another_program_is_read() {
         let head = HEAD.join(",");
         let row = |score: &str| {
             format!(

@@ -1,5 +1,5 @@
-//! The positions of a book of xiangqi or surakarta as they come up. A book holds a position, its images and those with the
-//! sides exchanged as one; other programs tell them apart.
+//! The positions of a xiangqi or surakarta book as they occur in games. A book keeps a position,
+//! its images, and the position with the colours exchanged as one; other programs keep them apart.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -9,11 +9,12 @@ use kagetsu_game::{Key, Position, Side, Variant};
 
 use crate::games::bare;
 
-/// Each position as the moves of the book lead to it from the start: perhaps in both colours. What they do not lead to is told as
-/// the book has it and with the sides exchanged, for nobody says which it is.
+/// Returns each position as the moves of the book lead to it from the start, possibly in both
+/// colours. Positions that no move leads to are returned in both colours, because their colours are
+/// unknown.
 ///
 /// # Errors
-/// A damaged record.
+/// If a record is damaged.
 pub(crate) fn as_they_come_up(book: &Book, variant: Variant) -> Result<Vec<Position>> {
     let start = Position::start(variant);
     let mut seen: HashSet<(Key, Side)> = HashSet::from([(start.key(), start.side())]);
@@ -39,18 +40,18 @@ pub(crate) fn as_they_come_up(book: &Book, variant: Variant) -> Result<Vec<Posit
     Ok(found)
 }
 
-/// How many positions of a book are of other games.
+/// Returns the number of positions of other games.
 ///
 /// # Errors
-/// A damaged record.
+/// If a record is damaged.
 pub(crate) fn others(book: &Book, variant: Variant) -> Result<u64> {
     book.positions().try_fold(0, |count, entry| {
         Ok(count + u64::from(entry?.position.variant() != variant))
     })
 }
 
-/// The position with the sides exchanged: each piece the other side's, and the other side to move; in xiangqi the board is turned
-/// around too. `None` for other games.
+/// Returns the position with the colours exchanged, which in xiangqi also turns the board; `None`
+/// for other games.
 fn exchanged(position: &Position) -> Option<Position> {
     let fen = position.fen().ok()?;
     let mut fields = fen.split(' ');
@@ -82,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn exchanged_sides_are_the_same_position_to_a_book() {
+    fn exchanged_colours_keep_the_key() {
         let lines = ["", "h2e2", "b2e2 h9g7 h0g2 i9h9"].map(|line| (Variant::XIANGQI, line));
         for (variant, line) in lines
             .into_iter()

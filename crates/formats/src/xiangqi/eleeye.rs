@@ -1,4 +1,4 @@
-//! Books of ElephantEye and XQWizard (`BOOK.DAT`): moves of xiangqi by a 32-bit key of the position, each with a weight.
+//! Xiangqi books of ElephantEye and XQWizard (`BOOK.DAT`): weighted moves by a 32-bit key.
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 
@@ -11,13 +11,13 @@ use crate::omissions::{MoveDetail, Omissions, omit, omit_details};
 use crate::xiangqi::colours::{as_they_come_up, others};
 use crate::xiangqi::squares::{KINDS, SQUARES, of_text, placed, text};
 
-/// Key, move, weight.
-const RECORD: usize = 8;
-/// A move this many centi-units worse than the best has no weight.
-const RANGE: i32 = 100;
+/// Bytes of a record: key, move, weight.
+const RECORD_BYTES: usize = 8;
+/// The loss of value, in centi-units, at which a move gets no weight.
+const MAX_WEIGHTED_LOSS: i32 = 100;
 
-/// What a record has no place for.
-const NO_PLACE: [MoveDetail; 6] = [
+/// Details for which a record has no room.
+const MISSING_DETAILS: [MoveDetail; 6] = [
     MoveDetail::Depth,
     MoveDetail::Nodes,
     MoveDetail::Line,
@@ -26,14 +26,15 @@ const NO_PLACE: [MoveDetail; 6] = [
     MoveDetail::ProofKind,
 ];
 
-/// The numbers of which keys are made: for Black to move, then for each piece on each square of a board of 16x16.
+/// The numbers from which keys are made: one for Black to move, and one for each piece on each
+/// square of a 16x16 board.
 struct Locks {
     side: u32,
     pieces: Vec<u32>,
 }
 
 impl Locks {
-    /// Out of the stream of RC4 with a key of four zeros: of each three numbers the last.
+    /// Derives the numbers from RC4 with a key of four zeros: every third number of its output.
     fn new() -> Self {
         let mut state: [u8; 256] = std::array::from_fn(|at| at as u8);
         let mut j = 0_u8;
@@ -59,7 +60,7 @@ impl Locks {
         }
     }
 
-    /// The key of a position, or of its mirror image.
+    /// Returns the key of a position, or of its mirror image.
     fn of(&self, position: &Position, is_mirrored: bool) -> Option<u32> {
         let side = if position.side() == Side::Second {
             self.side
@@ -73,16 +74,16 @@ impl Locks {
     }
 }
 
-/// What a book says of the positions that its moves lead to from the start. To look for others would be to try millions of positions
-/// against ten thousand keys of 32 bits: some would be found by mistake.
+/// Reads the moves of the positions that the book's moves reach from the start. Other positions
+/// cannot be found by trying, because 32-bit keys would match by accident.
 ///
 /// # Errors
-/// If the file is none.
+/// If the file is no such book.
 pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissions)> {
     if !matches!(variant, Variant::Xiangqi { .. }) {
         bail!("these books are of xiangqi, not of {variant}");
     }
-    let (chunks, rest) = bytes.as_chunks::<RECORD>();
+    let (chunks, rest) = bytes.as_chunks::<RECORD_BYTES>();
     let mut records: BTreeMap<u32, Vec<(u16, u16)>> = BTreeMap::new();
     let mut last = 0;
     for [a, b, c, d, e, f, g, h] in chunks {
@@ -97,7 +98,9 @@ pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissi
             .push((u16::from_le_bytes([*e, *f]), u16::from_le_bytes([*g, *h])));
     }
     if !rest.is_empty() || chunks.is_empty() {
-        bail!("it is no book of ElephantEye: its length is no number of records of {RECORD} bytes");
+        bail!(
+            "it is no book of ElephantEye: its length is no number of records of {RECORD_BYTES} bytes"
+        );
     }
     let locks = Locks::new();
     let (mut games, mut omissions) = (Games::default(), Omissions::new());
@@ -119,7 +122,7 @@ pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissi
             match m.and_then(|m| Some((m, position.play(m).ok()?))) {
                 Some((m, after)) => {
                     games.add(&position, m, GameResult::Unknown, (*weight).into());
-                    // A book's lines may come to it by any way.
+                    // Lines may transpose, so the history is dropped.
                     left.extend(bare(&after).filter(|after| seen.insert(after.key())));
                 }
                 None => omit(&mut omissions, "moves_that_cannot_be_made", 1),
@@ -139,11 +142,11 @@ pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissi
     Ok((games, chunks.len() as u64, omissions))
 }
 
-/// The moves of a book that are worth making, each with a weight: by how little worse it is than the best, or how often it was
-/// made where that is all that is known.
+/// Writes the moves worth playing, weighted by how close they are to the best, or by how often they
+/// were played if they have no value.
 ///
 /// # Errors
-/// A damaged record.
+/// If a record is damaged.
 pub(crate) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Omissions)> {
     if !matches!(variant, Variant::Xiangqi { .. }) {
         bail!("these books are of xiangqi, not of {variant}");
@@ -176,14 +179,16 @@ pub(crate) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Omis
             let weight = if verdict.is_silent() {
                 u16::try_from(verdict.nodes).unwrap_or(u16::MAX).max(1)
             } else {
-                (RANGE - (best - i32::from(verdict.score.raw())).clamp(0, RANGE)) as u16
+                (MAX_WEIGHTED_LOSS
+                    - (best - i32::from(verdict.score.raw())).clamp(0, MAX_WEIGHTED_LOSS))
+                    as u16
             };
             match of_text(&position.write_move(*m))
                 .filter(|_| weight > 0 && known(&&(*m, verdict.clone())))
             {
                 Some((from, to)) => {
                     records.push((lock, from | to << 8, weight));
-                    omit_details(&mut omissions, verdict, &NO_PLACE);
+                    omit_details(&mut omissions, verdict, &MISSING_DETAILS);
                 }
                 None => omit(&mut omissions, "moves_that_are_not_worth_making", 1),
             }
@@ -195,7 +200,7 @@ pub(crate) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Omis
         others(book, variant)?,
     );
     records.sort_unstable();
-    let mut bytes = Vec::with_capacity(records.len() * RECORD);
+    let mut bytes = Vec::with_capacity(records.len() * RECORD_BYTES);
     for (lock, code, weight) in records {
         bytes.extend(lock.to_le_bytes());
         bytes.extend(code.to_le_bytes());
@@ -209,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_start_has_the_key_that_elephanteye_gives_it() {
+    fn start_has_elephanteye_key() {
         let start = Position::start("xiangqi".parse().expect("a variant"));
         assert_eq!(Locks::new().of(&start, false), Some(0x0526_56D5));
         assert_eq!(Locks::new().of(&start, true), Some(0x0526_56D5));

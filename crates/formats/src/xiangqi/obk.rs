@@ -1,5 +1,5 @@
-//! Books of xiangqi in SQLite (`.obk`, and `.pfBook` of the same build): moves by a 64-bit key of the position, each with a
-//! weight and the games in which it was made.
+//! Xiangqi books in SQLite (`.obk`, and `.pfBook` of the same layout): moves by a 64-bit key, each
+//! with a weight and the results of its games.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
@@ -15,14 +15,14 @@ use crate::xiangqi::colours::{as_they_come_up, others};
 use crate::xiangqi::squares;
 use crate::xiangqi::zobrist::ZobristKeys;
 
-/// The tables that have one form: of Bridge and most others, and of another program.
+/// The names that programs give the table.
 const TABLES: [&str; 2] = ["bhobk", "pfBook"];
 const MAKE: &str = "CREATE TABLE bhobk(id INTEGER PRIMARY KEY AUTOINCREMENT, vkey INTEGER, vmove INTEGER, vscore INTEGER, \
                     vwin INTEGER, vdraw INTEGER, vlost INTEGER, vvalid INTEGER, vmemo BLOB, vindex INTEGER)";
 const INDEX: &str = "CREATE INDEX idxkey ON bhobk(vkey)";
 
-/// What a row has no place for.
-const NO_PLACE: [MoveDetail; 5] = [
+/// Details for which a row has no room.
+const MISSING_DETAILS: [MoveDetail; 5] = [
     MoveDetail::Depth,
     MoveDetail::Nodes,
     MoveDetail::Line,
@@ -33,18 +33,18 @@ const NO_PLACE: [MoveDetail; 5] = [
 /// A move of a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Row {
-    /// `None` for what stands where the key should.
+    /// The key; `None` for a value that is no key.
     key: Option<u64>,
-    /// From and to, a byte each.
+    /// The squares from and to, one byte each.
     squares: i64,
     score: i64,
-    /// Won, drawn and lost by who makes the move.
+    /// Games won, drawn and lost by the side that makes the move.
     games: [i64; 3],
     is_valid: bool,
     has_memo: bool,
 }
 
-/// All rows of a file.
+/// Reads all rows of a file.
 fn rows(bytes: &[u8]) -> Result<Vec<Row>> {
     ensure!(
         bytes.starts_with(b"SQLite format 3\0"),
@@ -52,7 +52,7 @@ fn rows(bytes: &[u8]) -> Result<Vec<Row>> {
     );
     let mut base = Connection::open_in_memory()?;
     base.deserialize_read_exact("main", bytes, bytes.len(), true)?;
-    // What a stranger's file says is no program of ours.
+    // The file is untrusted, so SQLite must not run code from its schema.
     base.execute_batch("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON")?;
     let is_table = |name: &&str| -> Result<bool> {
         let known = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?1 AND sql LIKE 'CREATE TABLE %'";
@@ -81,7 +81,7 @@ fn rows(bytes: &[u8]) -> Result<Vec<Row>> {
         };
         let key = match row.get_ref(0)? {
             ValueRef::Integer(key) => Some(key.cast_unsigned()),
-            // Some programs keep a key as the number that has its bits.
+            // Some programs store a key as the floating-point number with its bits.
             ValueRef::Real(key) => Some(key.to_bits()),
             _ => None,
         };
@@ -102,11 +102,12 @@ fn rows(bytes: &[u8]) -> Result<Vec<Row>> {
         .collect::<rusqlite::Result<_>>()?)
 }
 
-/// What a book says of the positions that its moves lead to from the start, and from another root. A move's value is that of its
-/// games where it has some, else its weight; where no move of a position has either, they were made and no more.
+/// Reads the moves of the positions that the book's moves reach from the start and from `root`. A
+/// move has the value of its games, else its weight; if no move of a position has either, the moves
+/// are kept as moves that were made.
 ///
 /// # Errors
-/// If the file is none.
+/// If the file is no such book.
 pub(crate) fn read(
     bytes: &[u8],
     variant: Variant,
@@ -124,7 +125,7 @@ pub(crate) fn read(
             None => omit(&mut omissions, "moves_without_a_key", 1),
             Some(key) => {
                 of_key.entry(key).or_default().push(row);
-                // A key kept as a number that happens to be whole was made an integer by SQLite.
+                // SQLite stores a floating-point key with an integral value as an integer.
                 let whole = key.cast_signed() as f64;
                 if key.cast_signed() < 0 && whole as i64 == key.cast_signed() {
                     of_key.entry(whole.to_bits()).or_default().push(row);
@@ -158,7 +159,7 @@ pub(crate) fn read(
                 let text =
                     squares.and_then(|both| squares::text(both >> 8, both & 255, is_mirrored));
                 match text.and_then(|text| position.parse_move(&text).ok()) {
-                    // Who writes a position both ways says the same twice.
+                    // A program that stores both mirror images stores the same move twice.
                     Some(m) => drop(moves.entry(m).or_insert(row)),
                     None => omit(&mut omissions, "moves_that_cannot_be_made", 1),
                 }
@@ -173,7 +174,7 @@ pub(crate) fn read(
                 continue;
             };
             say(&mut games, &position, m, row, has_value, &mut omissions);
-            // A book's lines may come to it by any way.
+            // Lines may transpose, so the history is dropped.
             left.extend(bare(&after).filter(|after| seen.insert(after.key())));
         }
     }
@@ -196,7 +197,7 @@ fn is_xiangqi(variant: Variant) -> Result<()> {
     Ok(())
 }
 
-/// What a row says of a move.
+/// Counts the games or the weight of a row.
 fn say(
     games: &mut Games,
     position: &Position,
@@ -234,10 +235,10 @@ fn say(
     }
 }
 
-/// The moves of a book of which a value is known, the best first, with the value as their weight.
+/// Writes the moves with a value, best first, with the value as their weight.
 ///
 /// # Errors
-/// A damaged record.
+/// If a record is damaged.
 pub(crate) fn write(
     book: &Book,
     variant: Variant,
@@ -274,14 +275,15 @@ pub(crate) fn write(
                     continue;
                 };
                 omit(&mut omissions, "proofs", verdict.proof.is_some().into());
-                omit_details(&mut omissions, verdict, &NO_PLACE);
+                omit_details(&mut omissions, verdict, &MISSING_DETAILS);
                 let score = if verdict.is_silent() {
                     0
                 } else {
                     verdict.score.raw()
                 };
                 let squares = from << 8 | to;
-                // As the programs look for it: one beyond the signed numbers as the number that has its bits, if there is one.
+                // Programs look up a key beyond the signed range as the floating-point number with
+                // its bits.
                 let real = f64::from_bits(key);
                 if key.cast_signed() < 0 && !real.is_nan() {
                     insert.execute(params![real, squares, score, index])?;
@@ -314,11 +316,12 @@ mod tests {
 
     const VARIANT: Variant = Variant::XIANGQI;
 
-    /// Key (an SQL expression), move, weight, games won, drawn and lost, whether it counts, memo (hexadecimal).
-    type Told = (String, u16, i64, [i64; 3], i64, &'static str);
+    /// A row: key (an SQL expression), move, weight, games won, drawn and lost, validity, memo
+    /// (hex).
+    type RowSpec = (String, u16, i64, [i64; 3], i64, &'static str);
 
-    /// A file with these rows.
-    fn file(rows: &[Told]) -> Vec<u8> {
+    /// Returns a file with these rows.
+    fn file(rows: &[RowSpec]) -> Vec<u8> {
         let mut base = Connection::open_in_memory().expect("memory");
         base.execute_batch(&format!("{MAKE}; {INDEX}"))
             .expect("it is SQL");
@@ -347,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_book_knows_comes_back() {
+    fn obk_round_trips_values() {
         for seed in [1, 2, 3] {
             let keys = ZobristKeys::from_seed(seed);
             let (_folder, book) = followed("xiangqi", 12);
@@ -385,7 +388,7 @@ mod tests {
                 };
                 assert_eq!(known(&back), known(&entry.answer), "{}", entry.position);
             }
-            // Of half of all keys the highest bit is set, and there the key is kept as another kind of number.
+            // Half of all keys have the highest bit set and are stored as floating-point numbers.
             let mut rows = rows(&bytes).expect("just written");
             rows.retain(|row| row.key.is_some_and(|key| key >> 63 == 1));
             assert!(!rows.is_empty());
@@ -393,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_all_kinds_are_read_or_told() {
+    fn all_kinds_of_rows_are_read_or_counted() {
         let keys = ZobristKeys::from_seed(9);
         let start = Position::start(VARIANT);
         let after = start.play_line("b2e2").expect("legal");
@@ -407,7 +410,7 @@ mod tests {
         let mut rows = vec![
             row(signed(key(&start, false)), "b2e2", 250, [3, 1, 0]),
             row(signed(key(&start, false)), "c3c4", 0, [0; 3]),
-            // As somebody has it who writes all positions mirrored, and once more as it is.
+            // One program stores all positions mirrored; the next row is not mirrored.
             row(signed(key(&after, true)), "h9g7", 17, [0; 3]),
             row(signed(key(&after, false)), "b9c7", 17, [0; 3]),
             row(signed(key(&after, false)), "b9c6", 0, [0; 3]),
@@ -449,7 +452,7 @@ mod tests {
             said(&later, "a0a1").map(|(_, games, bound)| (games, bound)),
             Some((1, Bound::Lower))
         );
-        // What nothing leads to is read from a root of its own.
+        // Positions that no move leads to are read from a root of their own.
         rows.retain(|(key, ..)| *key != signed(key_of_start(&keys)));
         let book = file(&rows);
         assert_eq!(
@@ -474,7 +477,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_such_book_is_refused() {
+    fn file_that_is_no_obk_is_refused() {
         let base = |sql: &str| {
             let mut base = Connection::open_in_memory().expect("memory");
             base.execute_batch(sql).expect("it is SQL");
@@ -522,7 +525,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sample_has_the_rows_that_it_is_said_to_have() {
+    fn real_obk_has_known_row_count() {
         let Some(path) = sample("xiangqi/books/synthetic_sample.obk") else {
             return;
         };
@@ -536,7 +539,7 @@ mod tests {
             (rows.len(), start.squares, start.games),
             (4_711, 43_687, [124, 19, 61])
         );
-        // With numbers of our own the start is found, and nothing behind it.
+        // With made-up numbers only the start is found.
         let contents = read_obk(&bytes, None, &ZobristKeys::from_seed(1), None).expect("a book");
         assert_eq!((contents.items, contents.answers.len()), (4_711, 1));
         let Some(table) = std::env::var_os("KAGETSU_ZOBRIST") else {

@@ -1,4 +1,4 @@
-//! Games of xiangqi in PGN, with moves in coordinates (ICCS), in WXF's notation or in Chinese.
+//! Xiangqi games in PGN, with moves in coordinates (ICCS), WXF or Chinese notation.
 
 use anyhow::{Result, bail};
 use kagetsu_game::xiangqi::Xiangqi;
@@ -7,10 +7,10 @@ use kagetsu_game::{Move, Position, Side, Variant};
 use crate::games::{GameResult, Games, after, bare};
 use crate::omissions::{Omissions, omit};
 
-/// All games of a file.
+/// Reads all games of a file.
 ///
 /// # Errors
-/// If it has none.
+/// If the file has none.
 pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissions)> {
     if !matches!(variant, Variant::Xiangqi { .. }) {
         bail!("this reads games of xiangqi, not of {variant}");
@@ -38,7 +38,7 @@ pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissi
         }
     }
     let has_moves = omissions.get("games_without_moves") != Some(&count);
-    // Moves in Latin letters are read all the same.
+    // Moves in Latin letters are readable in any encoding.
     if count > 0 && !has_moves && std::str::from_utf8(bytes).is_err() {
         bail!("it is no text in UTF-8; `iconv -f GB18030 -t UTF-8`, or `-f BIG5`, makes it one");
     }
@@ -48,15 +48,15 @@ pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissi
     Ok((games, count, omissions))
 }
 
-/// A game as its text has it.
+/// The text of a game.
 #[derive(Default)]
 struct Game<'a> {
     tags: Vec<(&'a str, &'a str)>,
-    /// Without comments and variations.
+    /// The moves without comments and variations.
     moves: String,
 }
 
-/// The games of a text: tags, each on a line, and then moves.
+/// Splits a text into games: tags, one a line, and then moves.
 fn split<'a>(text: &'a str, omissions: &mut Omissions) -> Vec<Game<'a>> {
     let (mut games, mut game) = (Vec::new(), Game::default());
     let (mut is_comment, mut depth) = (false, 0_u32);
@@ -106,7 +106,7 @@ fn split<'a>(text: &'a str, omissions: &mut Omissions) -> Vec<Game<'a>> {
     games
 }
 
-/// Name and value of a tag: `[Result "1-0"]`.
+/// Reads the name and value of a tag: `[Result "1-0"]`.
 fn tag(line: &str) -> Option<(&str, &str)> {
     let (name, value) = line.strip_prefix('[')?.strip_suffix(']')?.split_once(' ')?;
     let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic());
@@ -131,7 +131,7 @@ fn play(
 ) {
     let (mut at, mut moves) = (start.clone(), Vec::new());
     for word in text.split_whitespace() {
-        // A number may stand close to its move: 1.h2e2
+        // A number may touch its move: 1.h2e2
         let word = word
             .trim_start_matches(|c: char| c.is_ascii_digit())
             .strip_prefix('.')
@@ -163,7 +163,7 @@ fn play(
     games.play(start, &moves, ending);
 }
 
-/// Full-width letters as plain ones.
+/// Replaces full-width letters by ASCII.
 fn ascii(letter: char) -> char {
     match u32::from(letter) {
         code @ 0xff01..=0xff5e => char::from_u32(code - 0xfee0).unwrap_or(letter),
@@ -172,7 +172,7 @@ fn ascii(letter: char) -> char {
     }
 }
 
-/// A move of a position, in any of the notations, whatever somebody thought of it.
+/// Reads a move in any of the notations, without annotation marks.
 fn read_move(position: &Position, word: &str) -> Option<Move> {
     let bare = bare(position).filter(|_| position.outcome().is_some());
     let position = bare.as_ref().unwrap_or(position);
@@ -187,14 +187,15 @@ fn read_move(position: &Position, word: &str) -> Option<Move> {
     if let Some(m) = moves.iter().copied().find(is_named) {
         return Some(m);
     }
-    // Of two pieces on one file often but one can make the move, and then many do not say which.
+    // If only one of two pieces on a file can make the move, many authors omit which one it is.
     let by_file =
         |m: &Move| by_file(&game, position, *m).is_some_and(|name| plain(&name) == wanted);
     let mut left = moves.into_iter().filter(by_file);
     left.next().filter(|_| left.next().is_none())
 }
 
-/// What a move is called; the mark of the front or rear piece of two stands before its letter or behind it.
+/// Returns the names of a move; the mark of the front or rear piece stands before or behind its
+/// letter.
 fn names(game: &Xiangqi, m: Move) -> [String; 3] {
     let wxf = game.wxf(m);
     let turned = match wxf.as_bytes() {
@@ -207,7 +208,8 @@ fn names(game: &Xiangqi, m: Move) -> [String; 3] {
     [wxf, turned, game.chinese(m)]
 }
 
-/// The name in WXF's notation of a move of one of several pieces on a file, without the mark of which.
+/// Returns the WXF name of a move of one of several pieces on a file, without the mark of which
+/// one.
 fn by_file(game: &Xiangqi, position: &Position, m: Move) -> Option<String> {
     let wxf = game.wxf(m);
     let &[b'+' | b'-' | b'a'..=b'e', letter, sign, number] = wxf.as_bytes() else {
@@ -227,7 +229,7 @@ fn by_file(game: &Xiangqi, position: &Position, m: Move) -> Option<String> {
     )
 }
 
-/// One spelling of many: of letters that stand for one piece, of signs, and of characters old and new.
+/// Normalises the spelling: synonymous piece letters, signs, and traditional characters.
 fn plain(word: &str) -> String {
     word.chars()
         .map(|letter| match letter.to_ascii_uppercase() {
@@ -300,8 +302,8 @@ mod tests {
     }
 
     #[test]
-    fn one_of_two_pieces_on_a_file_has_many_names() {
-        // Both rooks on the fifth file, and both horses: one of the latter can go to the fourth.
+    fn two_pieces_on_a_file_are_told_apart() {
+        // Both rooks and both horses are on the fifth file, and one horse can go to the fourth.
         let position = Position::from_fen(Variant::XIANGQI, "3k5/9/4R4/9/4R4/3p5/9/4N4/9/3KN4 w")
             .expect("legal");
         let read = |word: &str| read_move(&position, word).map(|m| position.write_move(m));

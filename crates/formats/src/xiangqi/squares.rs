@@ -1,16 +1,17 @@
-//! The board of 16x16 on which books of xiangqi number their squares, as programs of China have it: the board's corner
-//! on Black's left is square 0x33, a row has 16 squares.
+//! The 16x16 board on which Chinese programs number the squares of xiangqi: the corner on Black's
+//! left is square 0x33, and a row has 16 squares.
 
 use kagetsu_game::Position;
 
-/// Pieces in the order of the numbers, Red's; then Black's in the same order.
+/// Red's pieces in the order of their numbers; Black's follow in the same order.
 const PIECES: &str = "KABNRCP";
-/// Pieces of both sides.
+/// The number of kinds of pieces of both sides.
 pub(crate) const KINDS: usize = 14;
-/// Squares of that board.
+/// The number of squares.
 pub(crate) const SQUARES: usize = 256;
 
-/// Piece and square of all that stands on the board, or on its mirror image. `None` for a position that has no FEN.
+/// Returns the kind and square of each piece on the board, or on its mirror image; `None` for a
+/// position without a FEN.
 pub(crate) fn placed(position: &Position, is_mirrored: bool) -> Option<Vec<(usize, usize)>> {
     let fen = position.fen().ok()?;
     let mut placed = Vec::with_capacity(32);
@@ -39,7 +40,7 @@ pub(crate) fn placed(position: &Position, is_mirrored: bool) -> Option<Vec<(usiz
     Some(placed)
 }
 
-/// A move between two squares in the text of our own; `None` for squares off the board.
+/// Writes a move between two squares in our notation; `None` for squares off the board.
 pub(crate) fn text(from: u16, to: u16, is_mirrored: bool) -> Option<String> {
     let square = |code: u16| {
         let (file, row) = ((code & 15).checked_sub(3)?, (code >> 4).checked_sub(3)?);
@@ -53,7 +54,7 @@ pub(crate) fn text(from: u16, to: u16, is_mirrored: bool) -> Option<String> {
     Some(square(from)? + &square(to)?)
 }
 
-/// The two squares of a move in our own text.
+/// Reads the two squares of a move in our notation.
 pub(crate) fn of_text(text: &str) -> Option<(u16, u16)> {
     let square = |text: &str| {
         let &[file, rank] = text.as_bytes() else {

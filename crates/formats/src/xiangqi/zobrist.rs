@@ -1,5 +1,5 @@
-//! The numbers of which the keys of `.obk` books are made. They are known from programs under the GPL alone, so the user
-//! hands them over.
+//! The Zobrist numbers of `.obk` books. They are known only from programs under the GPL, so the
+//! user supplies them.
 
 use std::path::Path;
 
@@ -8,27 +8,28 @@ use kagetsu_game::{Position, Side, Variant};
 
 use crate::xiangqi::squares::{KINDS, SQUARES, placed};
 
-/// For Red to move.
+/// The number for Red to move.
 const SIDE: u64 = 0xA0CE_2AF9_0C45_2F58;
 /// The key of the start, with Red to move.
 pub(crate) const START: u64 = 7_101_337_512_282_506_414;
-/// What is said where nobody handed numbers over.
+/// The error for missing numbers.
 pub(crate) const MISSING_KEYS: &str = "the keys of these books are made of 3,584 numbers that are not ours to hand on: give a text that has them \
                                   by --zobrist FILE (docs/book.md says which)";
 
-/// A number for each piece on each square of a board of 16x16.
+/// The Zobrist numbers: one for each piece on each square of a 16x16 board.
 #[derive(Clone)]
 pub struct ZobristKeys {
     numbers: Vec<u64>,
 }
 
 impl ZobristKeys {
-    /// Reads numbers, piece by piece (K A B N R C P of Red, then of Black), of each 256 squares: decimal or hexadecimal, with
-    /// a sign or without, apart from each other by blanks, commas, brackets or line ends; what follows `#` or `//` on a line is a
-    /// comment. The number for Red to move may stand before or behind them.
+    /// Reads numbers, piece by piece (K A B N R C P of Red, then of Black), 256 squares each:
+    /// decimal or hexadecimal, signed or unsigned, separated by blanks, commas, brackets or line
+    /// ends. Text after `#` or `//` is a comment. The number for Red to move may stand first or
+    /// last.
     ///
     /// # Errors
-    /// What is no number, another count, or numbers by which the start has another key than in these books.
+    /// If a word is no number, the count is wrong, or the start does not get its key in such books.
     pub fn read(text: &str) -> Result<Self> {
         let mut numbers = Vec::with_capacity(KINDS * SQUARES + 1);
         for (number, line) in (1..).zip(text.lines()) {
@@ -72,7 +73,7 @@ impl ZobristKeys {
     /// Reads the numbers of a file.
     ///
     /// # Errors
-    /// As [`Self::read`]; if there is no file, or none that can be read.
+    /// As [`Self::read`], and if the file is missing or unreadable.
     pub fn of_file(path: Option<&Path>) -> Result<Self> {
         let path = path.context(MISSING_KEYS)?;
         let text = std::fs::read_to_string(path)
@@ -80,7 +81,7 @@ impl ZobristKeys {
         Self::read(&text).with_context(|| format!("--zobrist {}", path.display()))
     }
 
-    /// Numbers by chance by which the start has the key that it should have: for trying what nobody has real ones for.
+    /// Returns pseudo-random numbers that give the start its right key, for tests.
     pub fn from_seed(seed: u64) -> Self {
         let mut state = seed;
         // Steele, Lea and Flood: "Fast splittable pseudorandom number generators", 2014.
@@ -95,7 +96,7 @@ impl ZobristKeys {
         };
         let start = Position::start(Variant::XIANGQI);
         let wrong = keys.of(&start, false).unwrap_or_default() ^ START;
-        // Red's king, which stands on its own file.
+        // Red's king stands on the middle file, so its mirror image has the same key.
         if let Some((piece, at)) = placed(&start, false)
             .and_then(|placed| placed.into_iter().find(|(piece, _)| *piece == 0))
         {
@@ -104,7 +105,7 @@ impl ZobristKeys {
         keys
     }
 
-    /// The numbers as [`Self::read`] reads them.
+    /// Writes the numbers as [`Self::read`] reads them.
     #[cfg(test)]
     pub(crate) fn text(&self) -> String {
         self.numbers
@@ -113,7 +114,7 @@ impl ZobristKeys {
             .collect()
     }
 
-    /// The key of a position, or of its mirror image; `None` for a position that has no FEN.
+    /// Returns the key of a position, or of its mirror image; `None` for a position without a FEN.
     pub(crate) fn of(&self, position: &Position, is_mirrored: bool) -> Option<u64> {
         let side = if position.side() == Side::First {
             SIDE
@@ -127,7 +128,8 @@ impl ZobristKeys {
     }
 }
 
-/// A number of 64 bits, as programs write it: with a sign or without, hexadecimal after `0x`, with Java's or C's ending.
+/// Reads a 64-bit number: signed or unsigned, hexadecimal after `0x`, with the suffixes of Java and
+/// C.
 fn parse(word: &str) -> Option<u64> {
     let plain = word.trim_end_matches(['L', 'l', 'U', 'u']).replace('_', "");
     if let Some(digits) = plain
@@ -174,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_table_is_refused_and_says_what_is_wrong() {
+    fn wrong_zobrist_table_is_refused() {
         let text = ZobristKeys::from_seed(7).text();
         let (first, rest) = text.split_once('\n').expect("many lines");
         for (text, says) in [
