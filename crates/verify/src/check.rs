@@ -4,7 +4,7 @@ use kagetsu_game::{Claim, Game, Move, Outcome, Packed, Side, Symmetry, with_game
 
 use crate::shortcuts::ReplyShortcuts;
 use crate::tree::{Node, Reference, Tree};
-use crate::{Fault, ProofDag};
+use crate::{ProofDag, TreeFault};
 
 /// The result of a successful check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ const PROGRESS_INTERVAL: u64 = 1 << 20;
 ///
 /// # Errors
 /// The line of the first node that fails, with the moves that lead to it.
-pub fn check(tree: &Tree, progress: &mut dyn FnMut(u64)) -> Result<Checked, Fault> {
+pub fn check(tree: &Tree, progress: &mut dyn FnMut(u64)) -> Result<Checked, TreeFault> {
     let (nodes, position) = (&tree.nodes, &tree.position);
     let mut plies: Vec<u16> = Vec::with_capacity(nodes.len());
     for (node, line) in nodes.iter().zip(tree.first_line..) {
@@ -41,7 +41,7 @@ pub fn check(tree: &Tree, progress: &mut dyn FnMut(u64)) -> Result<Checked, Faul
         let own = u16::from(node.at.is_some());
         let total = below.map_or(own, |below| below.saturating_add(1 + own));
         if total > tree.plies {
-            return Err(Fault::at(
+            return Err(TreeFault::at(
                 line,
                 format!(
                     "the game may last {total} plies, and {} are claimed",
@@ -53,7 +53,7 @@ pub fn check(tree: &Tree, progress: &mut dyn FnMut(u64)) -> Result<Checked, Faul
     }
     let last = tree.first_line + nodes.len() as u64 - 1;
     if let Some(outcome) = position.outcome() {
-        return Err(Fault::at(
+        return Err(TreeFault::at(
             tree.first_line - 2,
             format!("the game is over in {position}: {outcome:?}"),
         ));
@@ -69,7 +69,7 @@ pub fn check(tree: &Tree, progress: &mut dyn FnMut(u64)) -> Result<Checked, Faul
                 let names: Vec<_> = moves.iter().map(|&m| position.write_move(m)).collect();
                 let way = if names.is_empty() { String::new() } else { format!("after {}: ", names.join(" ")) };
                 let line = node.map_or(last, |node| tree.first_line + u64::from(node));
-                Err(Fault::at(line, format!("{way}{what}")))
+                Err(TreeFault::at(line, format!("{way}{what}")))
             }
         }
     })

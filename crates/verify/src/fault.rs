@@ -1,7 +1,7 @@
 /// A fault of a win tree, and its place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}")]
-pub struct Fault {
+pub struct TreeFault {
     /// The line of the file, counted from 1.
     pub line: u64,
     /// The fault.
@@ -10,7 +10,7 @@ pub struct Fault {
     pub is_unreadable: bool,
 }
 
-impl Fault {
+impl TreeFault {
     pub(crate) fn at(line: u64, what: impl Into<String>) -> Self {
         Self {
             line,

@@ -17,7 +17,7 @@
 //! let tree = Tree::read(&mut text.as_bytes())?;
 //! let checked = check(&tree, &mut |_| {})?;
 //! assert_eq!((checked.plies, checked.positions), (1, 1));
-//! # Ok::<(), kagetsu_verify::Fault>(())
+//! # Ok::<(), kagetsu_verify::TreeFault>(())
 //! ```
 //!
 //! This crate neither searches nor reads books.
@@ -34,7 +34,7 @@ mod tree;
 
 pub use check::{Checked, check};
 pub use dag::ProofDag;
-pub use fault::Fault;
+pub use fault::TreeFault;
 pub use line_error::LineError;
 pub use shortcuts::ReplyShortcuts;
 pub use tree::{Node, Reference, Tree};

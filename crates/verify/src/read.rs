@@ -2,7 +2,7 @@ use std::io::{BufRead, Read};
 
 use kagetsu_game::{Claim, Move, Packed, Position, Score, Symmetry, Variant};
 
-use crate::Fault;
+use crate::TreeFault;
 use crate::tree::{MAGIC, Node, Reference, Tree};
 
 /// Bytes of the longest line that is read.
@@ -17,17 +17,17 @@ struct LineReader<'a> {
 
 impl LineReader<'_> {
     /// Reads the next line and returns it without its end.
-    fn next(&mut self) -> Result<&str, Fault> {
+    fn next(&mut self) -> Result<&str, TreeFault> {
         self.number += 1;
         self.line.clear();
         let read = Read::take(&mut *self.source, MAX_LINE_BYTES).read_line(&mut self.line);
         match read {
-            Err(error) => Err(Fault::unreadable(self.number, &error)),
-            Ok(0) => Err(Fault::at(
+            Err(error) => Err(TreeFault::unreadable(self.number, &error)),
+            Ok(0) => Err(TreeFault::at(
                 self.number,
                 "the file ends here, before its tree does",
             )),
-            Ok(_) if !self.line.ends_with('\n') => Err(Fault::at(
+            Ok(_) if !self.line.ends_with('\n') => Err(TreeFault::at(
                 self.number,
                 "the line does not end: the file was cut off, or is none of ours",
             )),
@@ -36,12 +36,12 @@ impl LineReader<'_> {
     }
 
     /// Reads the next line and returns the rest after its first word.
-    fn after(&mut self, word: &str) -> Result<&str, Fault> {
+    fn after(&mut self, word: &str) -> Result<&str, TreeFault> {
         self.next()?;
         self.rest(word)
     }
 
-    fn rest(&self, word: &str) -> Result<&str, Fault> {
+    fn rest(&self, word: &str) -> Result<&str, TreeFault> {
         let line = self.line.trim_end_matches(['\n', '\r']);
         let rest = line
             .strip_prefix(word)
@@ -50,8 +50,8 @@ impl LineReader<'_> {
             .ok_or_else(|| self.wrong(format!("'{word}' is expected")))
     }
 
-    fn wrong(&self, what: impl Into<String>) -> Fault {
-        Fault::at(self.number, what)
+    fn wrong(&self, what: impl Into<String>) -> TreeFault {
+        TreeFault::at(self.number, what)
     }
 }
 
@@ -61,7 +61,7 @@ impl Tree {
     /// # Errors
     /// The first wrong line: not a node, or a reference to a later node, or a node that no other
     /// refers to.
-    pub fn read(source: &mut dyn BufRead) -> Result<Self, Fault> {
+    pub fn read(source: &mut dyn BufRead) -> Result<Self, TreeFault> {
         let mut lines = LineReader {
             source,
             line: String::new(),
@@ -100,7 +100,7 @@ impl Tree {
             reader.add(read.map_err(|what| lines.wrong(what))?);
         }
         if !lines.source.fill_buf().is_ok_and(<[u8]>::is_empty) {
-            return Err(Fault::at(
+            return Err(TreeFault::at(
                 lines.number + 1,
                 "the tree has ended, but the file goes on",
             ));
@@ -117,16 +117,16 @@ impl Tree {
             .rev()
             .position(|is_used| !is_used);
         if let Some(at) = unused {
-            return Err(Fault::at(
+            return Err(TreeFault::at(
                 first_line + at as u64,
                 format!("no node refers to node {}", at + 1),
             ));
         }
         match nodes.last() {
-            None => Err(Fault::at(first_line, "a tree has at least one node")),
+            None => Err(TreeFault::at(first_line, "a tree has at least one node")),
             Some(root) if root.at.is_some() != (claim == Claim::Win) => {
                 let last = first_line + nodes.len() as u64 - 1;
-                Err(Fault::at(
+                Err(TreeFault::at(
                     last,
                     "the root has a move where a win is claimed, and '-' where a loss is",
                 ))
@@ -142,7 +142,7 @@ impl Tree {
     }
 }
 
-fn read_position(lines: &mut LineReader, variant: Variant) -> Result<Position, Fault> {
+fn read_position(lines: &mut LineReader, variant: Variant) -> Result<Position, TreeFault> {
     lines.next()?;
     let start = match lines.rest("setup") {
         Err(_) => Position::start(variant),
@@ -161,7 +161,7 @@ fn read_position(lines: &mut LineReader, variant: Variant) -> Result<Position, F
         .map_err(|error| lines.wrong(error.to_string()))
 }
 
-fn read_claim(lines: &mut LineReader) -> Result<(Claim, u16), Fault> {
+fn read_claim(lines: &mut LineReader) -> Result<(Claim, u16), TreeFault> {
     let text = lines.after("claim")?;
     let claim = match text.split_once(' ') {
         Some(("win", plies)) => plies.parse().ok().map(|plies| (Claim::Win, plies)),

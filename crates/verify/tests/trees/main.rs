@@ -1,7 +1,7 @@
 //! The checker against a naive one, on trees from a naive search and on damaged versions of them.
 
 use kagetsu_game::{Claim, Game, Move, Outcome, Position, Side, Symmetry, Variant, with_game};
-use kagetsu_verify::{Fault, LineError, Node, ProofDag, Reference, Tree, check};
+use kagetsu_verify::{LineError, Node, ProofDag, Reference, Tree, TreeFault, check};
 use proptest::prelude::*;
 
 /// Builds a tree by which the side to move wins within `plies`; every reply is tried.
@@ -112,11 +112,11 @@ fn text(tree: &Tree) -> String {
     String::from_utf8(bytes).expect("text")
 }
 
-fn read(text: &str) -> Result<Tree, Fault> {
+fn read(text: &str) -> Result<Tree, TreeFault> {
     Tree::read(&mut text.as_bytes())
 }
 
-fn verify(text: &str) -> Result<u16, Fault> {
+fn verify(text: &str) -> Result<u16, TreeFault> {
     Ok(check(&read(text)?, &mut |_| {})?.plies)
 }
 
@@ -426,7 +426,7 @@ fn xiangqi_and_surakarta_are_played_by_their_rules() {
         ))
     };
     let fault = |line, what: &str| {
-        Err(Fault {
+        Err(TreeFault {
             line,
             what: what.into(),
             is_unreadable: false,
