@@ -12,13 +12,14 @@ use crate::commands::lookup::{bottlenecks, explore, pick, query, stats, tree};
 use crate::commands::maintenance::{backup, check, compact, compile, diff, merge, prune, repair};
 use crate::commands::{bench, brain, verify};
 
-/// Analyses positions and builds opening books for gomoku, xiangqi and surakarta, here or on a cluster.
+/// Analyses positions and builds opening books for gomoku, xiangqi and surakarta, here or on a
+/// cluster.
 ///
-/// Every flag --some-name can also be given as the environment variable KAGETSU_SOME_NAME, or as the key some-name of a
-/// TOML file named by --config; a flag beats the environment, and the environment beats the file. KAGETSU_LOG says which log
-/// lines to show where --log-level does not go far enough.
+/// A flag --some-name is also the environment variable KAGETSU_SOME_NAME, and the key some-name of
+/// the TOML file given by --config. A flag overrides the environment, and the environment the file.
+/// KAGETSU_LOG sets log filters in detail.
 ///
-/// Exit codes: 0 done; 1 nothing found, or a check that failed; 2 an error.
+/// Exit codes: 0 done; 1 nothing found, or a failed check; 2 an error.
 #[derive(Debug, Parser)]
 #[command(name = "kagetsu", version, max_term_width = 100)]
 #[command(
@@ -27,7 +28,7 @@ use crate::commands::{bench, brain, verify};
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
-    /// How log lines look on stderr
+    /// Format of log lines on stderr
     #[arg(
         long,
         global = true,
@@ -36,7 +37,7 @@ pub struct Cli {
         value_name = "FORMAT"
     )]
     log_format: LogFormat,
-    /// The least important log lines to show: off, error, warn, info, debug, trace; or as in kagetsu=debug,h2=warn
+    /// Log level: off, error, warn, info, debug, trace; or by module as in kagetsu=debug,h2=warn
     #[arg(long, global = true, default_value = "warn", value_name = "LEVEL")]
     log_level: String,
 }
@@ -76,7 +77,7 @@ enum Command {
     ///
     /// Example: kagetsu completions bash > /etc/bash_completion.d/kagetsu
     Completions {
-        /// For which shell
+        /// The shell
         shell: clap_complete::Shell,
     },
     /// Prints the manual page
@@ -86,10 +87,10 @@ enum Command {
 }
 
 impl Cli {
-    /// Does what was asked; results go to `out`, talk to stderr.
+    /// Runs the command. Results go to `out`, messages to stderr.
     ///
     /// # Errors
-    /// Whatever stands in the way, with what to do about it.
+    /// The reason why the command failed, with the way out.
     pub fn run(self, out: &mut dyn Write) -> Result<Exit> {
         start_log(&self.log_level, self.log_format)?;
         match self.command {
@@ -123,7 +124,7 @@ impl Cli {
             Command::Brain(args) => brain::run(args),
             Command::Bench(args) => bench::run(&args, out),
             Command::Completions { shell } => {
-                // It panics where nobody reads what it writes.
+                // The generator panics on a closed pipe, so it writes to memory.
                 let mut script = Vec::new();
                 clap_complete::generate(shell, &mut Self::command(), "kagetsu", &mut script);
                 out.write_all(&script)?;

@@ -1,6 +1,6 @@
-//! The door of Kagetsu: the command `kagetsu`, by which people and scripts build, ask and care for opening books.
+//! The command `kagetsu`: builds, queries and maintains opening books.
 //!
-//! What it refuses: rules of its own. It reads arguments, asks the crates below, and prints.
+//! The crate reads arguments, calls the crates below, and prints. It refuses rules of its own.
 #![forbid(unsafe_code)]
 
 mod arguments;

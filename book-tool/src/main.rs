@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use book_tool::Cli;
 use mimalloc::MiMalloc;
 
-/// A server of books spends a third of its time on memory with the system's allocator.
+/// With the system's allocator a book server spends a third of its time on memory.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 

@@ -1,4 +1,4 @@
-//! The engine `pbrain-kagetsu`, as managers of gomoku games start it: without arguments.
+//! The engine `pbrain-kagetsu`, which managers of gomoku games start without arguments.
 #![forbid(unsafe_code)]
 
 use std::ffi::OsString;
@@ -8,16 +8,17 @@ use book_tool::PlayArgs;
 use clap::{CommandFactory, FromArgMatches, Parser};
 use kagetsu_program::{LogFormat, start_log};
 
-/// Plays gomoku by Gomocup's protocol: from a book first, then by search.
+/// Plays gomoku by the Gomocup protocol: from a book first, then by search.
 ///
-/// Every flag --some-name can also be given as the environment variable KAGETSU_SOME_NAME, or as the key some-name of a
-/// TOML file: that which --config names, else `pbrain-kagetsu.toml` beside the program, if it is there.
+/// A flag --some-name is also the environment variable KAGETSU_SOME_NAME, and the key some-name of
+/// a TOML file: the one given by --config, or else `pbrain-kagetsu.toml` beside the program.
 #[derive(Debug, Parser)]
 #[command(name = "pbrain-kagetsu", version, max_term_width = 100)]
 struct Cli {
     #[command(flatten)]
     play: PlayArgs,
-    /// The least important log lines to show on stderr: off, error, warn, info, debug, trace; or as in kagetsu=debug,h2=warn
+    /// Log level on stderr: off, error, warn, info, debug, trace; or by module as in
+    /// kagetsu=debug,h2=warn
     #[arg(long, default_value = "warn", value_name = "LEVEL")]
     log_level: String,
 }
@@ -33,7 +34,8 @@ fn main() -> ExitCode {
     })
 }
 
-/// What it was started with, and the settings file beside the program where no other is named.
+/// Returns the arguments of the process, with the settings file beside the program if no other is
+/// given.
 fn arguments() -> Vec<OsString> {
     let mut arguments: Vec<OsString> = std::env::args_os().collect();
     let names_file = |argument: &OsString| argument.to_string_lossy().starts_with("--config");

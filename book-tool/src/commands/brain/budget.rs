@@ -1,14 +1,15 @@
 use std::time::Duration;
 
-/// What is kept back of every limit, for the way of a line through two pipes.
+/// Time kept back from every limit for the transfer of a line through two pipes.
 pub(crate) const OVERHEAD: Duration = Duration::from_millis(15);
-/// The least time for a move.
+/// The minimum time for a move.
 const LEAST: Duration = Duration::from_millis(1);
-/// Moves that a game is thought to last yet, where nobody says.
+/// The assumed number of remaining moves, if the manager does not say.
 const MOVES: u32 = 30;
 
-/// Time for one move: of what is `left` on the clock an equal share for each of the moves to come, and most of what each
-/// adds; never more than three quarters of what is left, nor more than `turn`, less the [`OVERHEAD`].
+/// Returns the time for one move: an equal share of the time `left` for each move to come, and most
+/// of the increment. The time is at most three quarters of what is left, at most `turn`, and
+/// reduced by [`OVERHEAD`].
 pub(crate) fn budget(
     left: Option<Duration>,
     increment: Duration,
@@ -18,7 +19,7 @@ pub(crate) fn budget(
     let share = left.map(|left| {
         let moves = moves_to_go.unwrap_or(MOVES).clamp(1, MOVES);
         let share = left / moves + increment * 3 / 4;
-        // The last move before more time is added may take all there is.
+        // The last move before more time is added may take all of it.
         let most = if moves_to_go == Some(1) {
             left
         } else {

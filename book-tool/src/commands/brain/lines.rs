@@ -1,13 +1,13 @@
 use std::io::{BufRead, BufReader, Read};
 use std::sync::mpsc::{Receiver, sync_channel};
 
-/// Bytes of the longest line that is read; what is longer is cut.
+/// The maximum length of a line, in bytes; longer lines are cut.
 const LONGEST: usize = 1 << 16;
-/// Lines that wait to be understood.
+/// The maximum number of unread lines in the channel.
 const WAITING: usize = 64;
 
-/// The lines of a stream, read by a thread of their own so that a search can be stopped by the next one. What is not UTF-8
-/// is replaced, and what is too long is cut. The channel ends where the stream does.
+/// Reads lines in a thread of its own, so that the next line can stop a search. Invalid UTF-8 is
+/// replaced, and long lines are cut. The channel ends with the stream.
 pub(crate) fn read(stream: impl Read + Send + 'static) -> Receiver<String> {
     let (sender, receiver) = sync_channel(WAITING);
     std::thread::spawn(move || {
@@ -21,7 +21,8 @@ pub(crate) fn read(stream: impl Read + Send + 'static) -> Receiver<String> {
     receiver
 }
 
-/// The next line without its end, be it LF, CR or both; `None` at the end of the stream, or where it cannot be read.
+/// Returns the next line without its end (LF, CR or both), or `None` at the end of the stream or on
+/// a read error.
 fn next(stream: &mut impl BufRead) -> Option<String> {
     let mut line = Vec::new();
     loop {

@@ -12,56 +12,56 @@ use kagetsu_search::{Control, Engine, EngineOptions, Progress};
 
 use crate::books::BookSource;
 
-/// How an engine thinks.
+/// The settings of an engine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Settings {
     pub(crate) threads: usize,
     pub(crate) table_mib: u64,
-    /// How a book move is chosen.
+    /// The rule for choosing a book move.
     pub(crate) choice: Choice,
-    /// Plies from the start of a game after which the book is not asked.
+    /// Plies from the start after which the book is not used.
     pub(crate) book_depth: u32,
 }
 
 /// A book and a search.
 pub(crate) struct Mind {
     pub(crate) settings: Settings,
-    /// How to speak to a coordinator that has the book.
+    /// The credentials for a coordinator that has the book.
     access: Access,
     book: Option<BookSource>,
-    /// Made when it is first asked, and again when its settings have changed.
+    /// The engine, created at its first use and again after a change of its settings.
     engine: Option<(usize, u64, Engine)>,
 }
 
-/// What is to be thought about.
+/// A position to think about.
 #[derive(Clone, Debug)]
 pub(crate) struct Order {
     pub(crate) question: Question,
-    /// Whether a book move will do.
+    /// Whether a book move may answer it.
     pub(crate) asks_book: bool,
-    /// Whether nothing is answered before the search is stopped or [`Thinking::release`]d.
+    /// Whether to hold the answer until the search is stopped or [`Thinking::release`]d.
     pub(crate) waits: bool,
 }
 
-/// What is said of a search.
+/// An event of a search.
 #[derive(Debug)]
 pub(crate) enum Report {
     /// An iteration has ended.
     Progress(Progress),
-    /// It was not as it should be, but it goes on.
+    /// A problem that does not end the search.
     Trouble(String),
-    /// The end.
+    /// The result.
     Done(Thought),
 }
 
-/// What to play.
+/// The result of thinking.
 #[derive(Debug)]
 pub(crate) enum Thought {
     /// The book's move.
     Book(Move, Verdict),
-    /// What the search has found; empty where the game is over.
+    /// The answer of the search; empty if the game is over.
     Search(Answer),
-    /// The search could not be made.
+    /// The search failed.
     Failed(String),
 }
 
@@ -75,17 +75,17 @@ impl Mind {
         }
     }
 
-    /// Speaks so to coordinators that have a book.
+    /// Sets the credentials for coordinators.
     pub(crate) fn through(self, access: Access) -> Self {
         Self { access, ..self }
     }
 
-    /// Plays from this book from now on; from none where the name is empty.
+    /// Opens a book to play from; an empty name closes the book.
     ///
     /// # Errors
-    /// If it cannot be opened; then there is none.
+    /// If the book cannot be opened; there is none then.
     pub(crate) fn open(&mut self, book: &str) -> Result<()> {
-        // A folder can be opened only once: the old one is let go of first.
+        // A folder can be open only once, so the old book is closed first.
         self.book = None;
         if !book.is_empty() {
             self.book = Some(BookSource::open(book, &self.access)?);
@@ -98,17 +98,17 @@ impl Mind {
         self.book.is_some()
     }
 
-    /// What the book knows, whatever the ply.
+    /// Looks up a position at any ply.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// If the book cannot be read.
     pub(crate) fn known(&mut self, position: &Position) -> Result<Option<Answer>> {
         self.book
             .as_mut()
             .map_or(Ok(None), |book| book.lookup(position, false))
     }
 
-    /// The book's move.
+    /// Returns the book move.
     fn look_up(&mut self, position: &Position) -> Result<Option<(Move, Verdict)>> {
         let is_within = position.moves().len() < self.settings.book_depth as usize;
         let Some(book) = self.book.as_mut().filter(|_| is_within) else {
@@ -133,7 +133,7 @@ impl Mind {
             .as_ref()
             .is_none_or(|(own, mib, _)| (*own, *mib) != (threads, table_mib))
         {
-            // The old table goes before the new one comes.
+            // The old table is freed before the new one is allocated.
             self.engine = None;
             let table_bytes = usize::try_from(table_mib << 20)?;
             let engine = Engine::new(EngineOptions {
@@ -149,18 +149,18 @@ impl Mind {
             .ok_or_else(|| anyhow!("no engine"))
     }
 
-    /// Makes what the first search would have to wait for.
+    /// Creates the engine before the first search needs it.
     ///
     /// # Errors
-    /// If the system has not so many threads.
+    /// If the system cannot start the threads.
     pub(crate) fn prepare(&mut self) -> Result<()> {
         self.engine().map(|_| ())
     }
 
-    /// The answer of the search, whatever the book says.
+    /// Searches a position without the book.
     ///
     /// # Errors
-    /// If there is no search for it.
+    /// If the game has no search.
     pub(crate) fn ask(&mut self, question: &Question) -> Result<Answer> {
         Ok(self
             .engine()?
@@ -193,7 +193,7 @@ impl Mind {
     }
 }
 
-/// A search in a thread of its own, which has the mind until it ends.
+/// A search in a thread of its own, which owns the mind until it ends.
 pub(crate) struct Thinking {
     control: Control,
     release: Sender<()>,
@@ -202,7 +202,7 @@ pub(crate) struct Thinking {
 }
 
 impl Thinking {
-    /// Begins to think. What is found goes to `report`, the last of it [`Report::Done`].
+    /// Starts to think. Events go to `report`; the last one is [`Report::Done`].
     pub(crate) fn begin(
         mut mind: Mind,
         order: Order,
@@ -216,7 +216,7 @@ impl Thinking {
         let thread = std::thread::spawn(move || {
             let thought = mind.think(&order, &own, &mut report);
             if order.waits {
-                // Ends too when the sender is gone.
+                // The wait ends too when the sender is dropped.
                 let _ = released.recv();
             }
             over.store(true, Relaxed);
@@ -231,13 +231,13 @@ impl Thinking {
         }
     }
 
-    /// Ends it with what it has.
+    /// Stops the search with its answer so far.
     pub(crate) fn stop(&self) {
         self.control.stop();
         let _ = self.release.send(());
     }
 
-    /// Lets an order that waits answer; it ends after `time` at the latest.
+    /// Lets a held answer out; the search ends after `time` at the latest.
     pub(crate) fn release(&self, time: Option<Duration>) {
         let _ = self.release.send(());
         if let Some(time) = time {
@@ -249,12 +249,12 @@ impl Thinking {
         }
     }
 
-    /// Whether its answer is being said, or was.
+    /// Whether the answer is being reported, or was.
     pub(crate) fn is_over(&self) -> bool {
         self.is_over.load(Relaxed)
     }
 
-    /// Waits for its end. The mind is lost only where the search panicked; the reason is on stderr then.
+    /// Waits for the end. Returns `None` if the search panicked; the reason is on stderr.
     pub(crate) fn wait(self) -> Option<Mind> {
         self.thread.join().ok()
     }

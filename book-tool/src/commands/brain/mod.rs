@@ -1,4 +1,4 @@
-//! Kagetsu as an engine: what a match runner or a graphical interface starts, and talks with on stdin and stdout.
+//! Kagetsu as an engine that a match runner or a graphical interface starts.
 
 mod budget;
 mod gomocup;
@@ -20,44 +20,46 @@ use crate::commands::brain::mind::{Mind, Settings};
 
 /// Plays as an engine: from the book first, then by search
 ///
-/// `gomocup` is for gomoku, `uci` and `ucci` for xiangqi; over UCI the other games are played too, with Kagetsu's own names
-/// of moves. Where the book has a move it is played at once and said so; else a search answers within the limits that it is
-/// given. `pbrain-kagetsu` is the same as `kagetsu brain --protocol gomocup`.
+/// The protocol `gomocup` is for gomoku, `uci` and `ucci` are for xiangqi; `uci` also plays the
+/// other games, with moves in Kagetsu's notation. A book move is played at once and announced;
+/// without one, a search answers within the limits of the manager. `pbrain-kagetsu` is `kagetsu
+/// brain --protocol gomocup`.
 ///
 /// Example: kagetsu brain --protocol uci --variant xiangqi --book cannon.book
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// What is spoken on stdin and stdout
+    /// The protocol on stdin and stdout
     #[arg(long, value_enum, value_name = "PROTOCOL")]
     protocol: Protocol,
-    /// What is played by UCI and UCCI, until the other side says otherwise
+    /// The game of UCI and UCCI, until an option changes it
     #[arg(long, default_value = "xiangqi", value_name = "VARIANT")]
     variant: Variant,
     #[command(flatten)]
     play: PlayArgs,
 }
 
-/// How an engine plays.
+/// The settings of an engine.
 #[derive(Debug, clap::Args)]
 pub struct PlayArgs {
-    /// A book's folder, a compiled book, or the URL of a coordinator
+    /// A book folder, a compiled book, or the URL of a coordinator
     #[arg(long, value_name = "BOOK", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     book: Option<String>,
     #[command(flatten)]
     access: Access,
-    /// Plies from the start of a game after which the book is not asked any more
+    /// Plies from the start after which the book is not used
     #[arg(long, default_value_t = 1_000, value_name = "N")]
     book_depth: u32,
-    /// Centi-units of value that make a book move e times less likely; 0 takes the best
+    /// Loss of value, in centi-units, that makes a book move e times less likely; 0 plays the best
+    /// move
     #[arg(long, default_value_t = 0.0, value_name = "T", value_parser = crate::commands::lookup::pick::temperature)]
     temperature: f64,
-    /// Makes the chance the same every time
+    /// Seed of the random generator
     #[arg(long, value_name = "S")]
     seed: Option<u64>,
-    /// Leaves out book moves that were searched less deeply and are not proven
+    /// Skips unproven book moves that were searched less deeply than N plies
     #[arg(long, default_value_t = 0, value_name = "N")]
     min_depth: u8,
-    /// Threads to search with
+    /// Number of search threads
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: u16,
     /// Memory for the transposition table, in MiB; a manager may allow less
@@ -67,7 +69,7 @@ pub struct PlayArgs {
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum Protocol {
-    /// Gomocup's, of Piskvork and its relatives, with the words of Yixin
+    /// Gomocup (Piskvork), with extensions of Yixin
     Gomocup,
     /// Universal Chess Interface
     Uci,
@@ -75,13 +77,13 @@ enum Protocol {
     Ucci,
 }
 
-/// Where an engine speaks: whole lines, each sent at once, from whichever thread.
+/// The output of an engine: whole lines, each flushed at once, from any thread.
 pub(crate) type Voice = Arc<Mutex<dyn Write + Send>>;
 
-/// Says a line. Nobody may be listening any more; then the next line that is not heard ends the engine.
+/// Writes a line. Errors are ignored, because the end of stdin ends the engine.
 pub(crate) fn say(voice: &Voice, line: &str) {
     let mut out = voice.lock().unwrap_or_else(PoisonError::into_inner);
-    // The reader of stdin ends too when the other side has gone.
+    // The reader of stdin also ends when the manager has gone.
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
@@ -98,10 +100,10 @@ pub(crate) fn run(args: Args) -> Result<Exit> {
     }
 }
 
-/// Plays gomoku by Gomocup's protocol on stdin and stdout, until it is told to end.
+/// Plays gomoku by the Gomocup protocol on stdin and stdout, until `END`.
 ///
 /// # Errors
-/// A book that cannot be opened.
+/// If the book cannot be opened.
 pub fn gomocup(play: &PlayArgs) -> Result<Exit> {
     gomocup::Brain::new(mind(play)?, voice()).run(lines::read(std::io::stdin()));
     Ok(Exit::Done)

@@ -61,7 +61,7 @@ pub(crate) struct Args {
 
 #[derive(Serialize)]
 struct BookJson {
-    /// Whether nothing fails, and of what is claimed something holds.
+    /// Whether no claim fails, and at least one holds if there are any.
     holds: bool,
     #[serde(flatten)]
     findings: Findings,

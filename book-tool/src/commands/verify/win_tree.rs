@@ -1,4 +1,4 @@
-//! Win trees out of a book: what it has proven, with the wins that a search found played out.
+//! Win trees of a book's proofs, in which the wins found by search are played out.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::Write;
@@ -12,23 +12,26 @@ use kagetsu_search::threats::{Strategy, ThreatSearch};
 use kagetsu_search::{Control, Engine, EngineOptions};
 use kagetsu_verify::{Node, ProofDag, Reference};
 
-/// Bytes of what the searches for threats remember.
+/// Memory of the threat search, in bytes.
 const TABLE: usize = 256 << 20;
-/// Plans that are tried as an answer to a reply before one is searched for.
+/// The number of known plans to try as an answer before searching for a new one.
 const TRIED: usize = 6;
 
-/// Which win, for `--format proof`.
+/// The arguments of `--format proof`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ProofArgs {
-    /// For --format proof: the position that is proven, as its moves [default: the start]
+    /// For --format proof: the proven position, as moves [default: the start]
     #[arg(long, value_name = "LINE", requires = "variant")]
     moves: Option<String>,
-    /// For --format proof: positions to visit in each search for a win that the book has found and that is played out
+    /// For --format proof: maximum number of positions to visit when a win of the book is searched
+    /// again
     #[arg(long, default_value_t = 20_000_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     nodes: u64,
 }
 
 impl ProofArgs {
+    /// Checks that the arguments fit the format.
+    ///
     /// # Errors
     /// If they are given for another format.
     pub(crate) fn fits(&self, is_proof: bool) -> Result<()> {
@@ -39,7 +42,7 @@ impl ProofArgs {
     }
 }
 
-/// Writes the win tree of a position; gives the number of its nodes.
+/// Writes the win tree of a position. Returns the number of its nodes.
 pub(crate) fn write(
     book: &Book,
     variant: Option<Variant>,
@@ -74,9 +77,9 @@ struct Forester<'a> {
     threats: ThreatSearch,
     engine: Engine,
     nodes: u64,
-    /// Nodes of canonical positions of gomoku where the winner is to move.
+    /// Nodes of canonical gomoku positions with the winner to move.
     known: HashMap<Key, u32>,
-    /// Nodes that answer threats alone: cheap to try at another position.
+    /// Nodes that consist of threats only, and so are cheap to try in another position.
     plans: BTreeSet<u32>,
 }
 
@@ -101,7 +104,7 @@ impl Forester<'_> {
             .tree(root, position.clone(), claim.unwrap_or(Claim::Win)))
     }
 
-    /// What the book has proven; what was only said is no proof.
+    /// Returns the book's proof of a position, unless it is of kind `manual`.
     fn proof(&self, position: &Position) -> Result<Option<Proof>> {
         let entry = self.book.lookup(position)?;
         Ok(entry
@@ -109,7 +112,8 @@ impl Forester<'_> {
             .filter(|proof| proof.kind != kagetsu_game::ProofKind::Manual))
     }
 
-    /// How the winner goes on after a reply at `before`, which leads to `position`. A node of a square game stands for all images of its position.
+    /// Returns the winner's continuation after a reply at `before`, which leads to `position`. In
+    /// gomoku one node serves all images of a position.
     fn winner(&mut self, before: &Position, reply: Move, position: &Position) -> Result<Reference> {
         let variant = position.variant();
         if !variant.is_square() {
@@ -120,7 +124,8 @@ impl Forester<'_> {
         if let Some(&node) = self.known.get(&canonical.key) {
             return Ok(Reference { node, turn });
         }
-        // Where nothing is in the book, the moves are found as they stand: so like positions have like trees.
+        // Outside the book the position keeps its orientation, so that similar positions get
+        // similar trees.
         if self.proof(position)?.is_none() {
             return match self
                 .threats
@@ -135,7 +140,8 @@ impl Forester<'_> {
         Ok(Reference { node, turn })
     }
 
-    /// The node of a position that its side to move wins, in the position's own orientation.
+    /// Returns the node of a position that its side to move wins, in the position's own
+    /// orientation.
     fn node(&mut self, position: &Position) -> Result<u32> {
         let entry = self.book.lookup(position)?.map(|entry| entry.derived);
         let best =
@@ -160,11 +166,13 @@ impl Forester<'_> {
         Ok(self.dag.add(node))
     }
 
-    /// The node of a move `at` that leads to a position, with an answer to every legal move of the loser there.
+    /// Returns the node of a move `at` to a position, with an answer to every legal move of the
+    /// loser.
     fn answers(&mut self, at: Option<Move>, position: &Position) -> Result<Node> {
         let mut answers: Vec<(Move, Reference)> = Vec::new();
         let mut counts: BTreeMap<Reference, usize> = BTreeMap::new();
-        // What the book knows comes first: a search for the others then stays at this position.
+        // Replies that the book knows come first, so that the search for the others stays at one
+        // position.
         let (mut known, mut open) = (Vec::new(), Vec::new());
         for reply in position.legal_moves() {
             let next = position.play(reply)?;
@@ -198,7 +206,7 @@ impl Forester<'_> {
         })
     }
 
-    /// What answers other replies and answers this one too, the most used first.
+    /// Returns the most used answer to other replies that answers this one too.
     fn answered(&self, next: &Position, counts: &BTreeMap<Reference, usize>) -> Option<Reference> {
         let mut tried: Vec<_> = counts
             .iter()
@@ -213,7 +221,7 @@ impl Forester<'_> {
             .find(wins)
     }
 
-    /// The node of a position that a search has won: by threats, or by the engine where there are none.
+    /// Searches a position for a win, by threats or else by the engine, and returns its node.
     fn search(&mut self, position: &Position) -> Result<u32> {
         let effort = Effort::nodes(self.nodes);
         if position.variant().has_threat_search()
