@@ -24,17 +24,18 @@ use crate::opening::{self, Notice};
 use crate::{BookError, Derived};
 use kagetsu_store::Store;
 
-/// How to open a book.
+/// Options for opening a book.
 #[derive(Clone, Copy, Debug)]
 pub struct BookOptions {
-    /// Makes the book where there is none.
+    /// Whether to make the book where there is none.
     pub create: bool,
-    /// Memory for the store. It takes about twice that at most, and three bytes more for each position.
+    /// Memory for the store. The store takes at most about twice that, and three bytes more for
+    /// each position.
     pub cache_bytes: u64,
 }
 
 impl Default for BookOptions {
-    /// An existing book, 64 MiB of cache.
+    /// Opens an existing book with 64 MiB of cache.
     fn default() -> Self {
         Self {
             create: false,
@@ -43,7 +44,7 @@ impl Default for BookOptions {
     }
 }
 
-/// An opening book: one folder, held by one process.
+/// An opening book: one folder, open in one process.
 pub struct Book {
     pub(crate) path: PathBuf,
     journal: Journal,
@@ -51,37 +52,39 @@ pub struct Book {
     pub(crate) marker: Marker,
     cache: ReadCache,
     pub(crate) frontiers: Frontiers,
-    /// A write has failed half way: the journal has an entry that the store lacks.
+    /// Whether a write failed half way, so that the journal has an entry that the store lacks.
     is_broken: bool,
     pub(crate) next_work: u64,
     pub(crate) at_hand: BTreeMap<(JobId, Id), u64>,
-    /// What the jobs were made of: long, and asked for with every answer.
+    /// The settings of the jobs: they are long, and every answer needs them.
     pub(crate) specs: BTreeMap<JobId, JobSpec>,
-    /// Jobs that have changed since somebody asked.
+    /// Jobs that changed since [`Book::changed_jobs`] was last called.
     pub(crate) changed_jobs: BTreeSet<JobId>,
     /// The choice of positions of each job that was asked for work.
     pub(crate) selections: BTreeMap<JobId, Box<dyn Selection>>,
     _lock: Lock,
 }
 
-/// What a book holds of one position, in the position's own orientation.
+/// A position of the book and its moves, in the orientation in which it was asked for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     /// The position.
     pub position: Position,
-    /// What the book believes: where a move leads to a position of the book, the value comes from there.
+    /// The moves with the values that the book believes: where a move leads to a position of the
+    /// book, the value comes from there.
     pub answer: Answer,
-    /// As it was searched.
+    /// The moves as they were searched.
     pub facts: Answer,
     /// The value of the position.
     pub derived: Derived,
 }
 
 impl Book {
-    /// Opens the book in this folder. The notices are for a person to hear.
+    /// Opens the book in this folder. The notices are for the user.
     ///
     /// # Errors
-    /// If there is no book, another process holds it and does not end within two seconds, or its journal is damaged.
+    /// If there is no book, another process keeps it open for longer than two seconds, or its
+    /// journal is damaged.
     pub fn open(path: &Path, options: &BookOptions) -> Result<(Self, Vec<Notice>), BookError> {
         opening::check_is_no_url(path)?;
         let is_new = !path.join("journal").exists();
@@ -112,35 +115,35 @@ impl Book {
         Ok((book, opened.notices))
     }
 
-    /// Its folder.
+    /// Returns the folder of the book.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Positions with a record.
+    /// Returns the number of positions with a record.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.marker.positions
     }
 
-    /// Whether it holds no position.
+    /// Returns whether the book holds no position.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Entries of its journal.
+    /// Returns the number of entries of the journal.
     #[must_use]
     pub fn sequence(&self) -> Sequence {
         Sequence(self.marker.applied)
     }
 
-    /// What the book holds of a position, whichever way it is turned and by whichever moves it was reached.
-    /// What is [not believed](Self::distrust) is as if it were not there.
+    /// Returns the entry of a position, in any orientation and reached by any moves. A position
+    /// whose record was [invalidated](Self::distrust) has none.
     ///
     /// # Errors
-    /// A damaged record.
+    /// If the record is damaged.
     pub fn lookup(&self, position: &Position) -> Result<Option<Entry>, BookError> {
         let canonical = position.canonical();
         let id = Id::of(position.variant().code(), &canonical);
@@ -166,12 +169,12 @@ impl Book {
         }))
     }
 
-    /// The store as it is, to read.
+    /// Returns a view of the store for reading.
     pub(crate) fn index(&self) -> Index<'_> {
         Index::new(&*self.store, self.marker, ReadCache::default())
     }
 
-    /// The entry of a record, in canonical orientation.
+    /// Returns the entry of a record, in canonical orientation.
     pub(crate) fn entry(&self, id: Id) -> Result<Option<Entry>, BookError> {
         let mut index = self.index();
         let Some(node) = index.node(id)? else {
@@ -190,16 +193,17 @@ impl Book {
         }))
     }
 
-    /// All entries, in canonical orientation: by variant, then by stones, then by key.
+    /// Returns all entries in canonical orientation, sorted by variant, stones and key.
     pub fn positions(&self) -> impl Iterator<Item = Result<Entry, BookError>> + '_ {
         self.ids()
             .filter_map(|id| id.and_then(|id| self.entry(id)).transpose())
     }
 
-    /// The next `most` entries after a place, in the order of [`Book::positions`]; from the first where none is given.
+    /// Returns the next `most` entries after a place, in the order of [`Book::positions`]; the
+    /// first ones without a place.
     ///
     /// # Errors
-    /// A damaged record.
+    /// If a record is damaged.
     pub fn page(&self, after: Option<Place>, most: usize) -> Result<Vec<Entry>, BookError> {
         let mut from = key(POSITION, &[]);
         if let Some(Place(id)) = after {
@@ -216,17 +220,18 @@ impl Book {
         self.ids_from(&[POSITION])
     }
 
-    /// The positions with a record from a key on.
+    /// Returns the positions with a record, from a key on.
     fn ids_from(&self, from: &[u8]) -> impl Iterator<Item = Result<Id, BookError>> + use<'_> {
         let rows = self.store.range(&[POSITION], from);
         let searched = rows.filter(|pair| pair.as_ref().map_or(true, |(_, row)| has_record(row)));
         searched.map(|pair| Id::at_end(&pair?.0).ok_or(BookError::Store("a key")))
     }
 
-    /// Learns an answer outside of any job. It is durable after a [`Syncer::sync`].
+    /// Learns an answer that belongs to no job. It is durable after a [`Syncer::sync`].
     ///
     /// # Errors
-    /// If the answer is empty or speaks of an illegal move, or the disk says no; then the book is as it was.
+    /// If the answer is empty or has an illegal move, or the disk refuses. Then the book is
+    /// unchanged.
     pub fn learn(&mut self, position: &Position, answer: &Answer) -> Result<Sequence, BookError> {
         if answer.is_empty() {
             return Err(BookError::Empty(position.clone()));
@@ -236,7 +241,7 @@ impl Book {
         Ok(sequence)
     }
 
-    /// Writes an entry into the journal, and does what it says.
+    /// Appends an entry to the journal and applies it to the store.
     pub(crate) fn log(&mut self, entry: &LogEntry) -> Result<Sequence, BookError> {
         if self.is_broken {
             return Err(BookError::Broken(self.path.clone()));
@@ -247,7 +252,7 @@ impl Book {
         let (changes, cache) = index.into_parts();
         let bytes = postcard::to_allocvec(entry).expect("plain data, and memory grows");
         let sequence = self.journal.append(&bytes)?;
-        // From here on the entry counts; where the store fails, the next opening applies it.
+        // From here on the entry counts: where the store fails, the next opening applies it.
         self.is_broken = true;
         self.store.apply(changes.batch)?;
         (self.marker, self.cache) = (changes.marker, cache);
@@ -311,7 +316,7 @@ impl Book {
         answer
     }
 
-    /// Looks something up with what was read before at hand.
+    /// Reads from the store through the cache of the book.
     pub(crate) fn cached<T>(&mut self, look: impl FnOnce(&mut Index) -> T) -> T {
         let mut index = Index::new(&*self.store, self.marker, mem::take(&mut self.cache));
         let found = look(&mut index);
@@ -319,22 +324,23 @@ impl Book {
         found
     }
 
-    /// The store on disk is never ahead of the journal on disk.
+    /// Makes the journal durable and then the store, so that the store on disk is never ahead of
+    /// the journal.
     fn flush(&mut self) -> Result<(), BookError> {
         self.syncer().sync()?;
         Ok(self.store.flush()?)
     }
 
-    /// Makes durable what was learned, without holding the book.
+    /// Returns a handle that makes the journal durable without borrowing the book.
     #[must_use]
     pub fn syncer(&self) -> Syncer {
         self.journal.syncer()
     }
 
-    /// Makes everything durable and lets the folder go.
+    /// Makes everything durable and releases the folder.
     ///
     /// # Errors
-    /// If the disk says no, or has said so before.
+    /// If the disk refuses, or has refused before.
     pub fn close(mut self) -> Result<(), BookError> {
         if self.is_broken {
             return Err(BookError::Broken(self.path));
@@ -342,10 +348,10 @@ impl Book {
         self.flush()
     }
 
-    /// Removes what makes the folder a book: one that was just made, and has nothing in it.
+    /// Removes the files of a book that was just made and is empty.
     ///
     /// # Errors
-    /// If the disk says no.
+    /// If the disk refuses.
     pub fn unmake(self) -> Result<(), BookError> {
         let Self {
             path,
@@ -355,7 +361,7 @@ impl Book {
             ..
         } = self;
         drop((journal, store));
-        // In this order: it is a book, or one that was never finished, until the end.
+        // In this order, a crash leaves a book or an unfinished one, never an unknown folder.
         for name in ["store", "manifest", "journal", "lock"] {
             let at = path.join(name);
             let removed = if at.is_dir() {
@@ -374,7 +380,8 @@ impl Book {
     }
 }
 
-/// The facts of a node, with the values from the book for the moves that lead to its positions; `after` gives them.
+/// Returns the facts of a node with the values from the book: `after` returns the value behind a
+/// move that leads to a position of the book.
 pub(crate) fn believed(
     node: &Node,
     mut after: impl FnMut(Move) -> Result<Option<Derived>, BookError>,
@@ -401,7 +408,7 @@ pub(crate) fn believed(
     node.facts.verdicts().iter().map(believe).collect()
 }
 
-/// What the journal says of an answer: in canonical orientation, with the engines by name.
+/// Makes the journal entry of an answer: in canonical orientation, with the engines by name.
 pub(crate) fn answered(
     job: Option<JobId>,
     is_widening: bool,

@@ -6,40 +6,40 @@ use kagetsu_store::{StoreError, is_disk_full};
 
 use crate::jobs::build_spec::SpecFaults;
 
-/// What stands between a caller and a book.
+/// Why an operation on a book failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BookError {
-    /// There is nothing at this path.
+    /// The path does not exist.
     #[error("{}", missing(.0))]
     Missing(PathBuf),
-    /// A URL where a folder must be.
+    /// The path is a URL, but a folder is needed.
     #[error(
         "{0} is a URL, and this needs the folder of a book; `kagetsu backup` copies the one of a coordinator while it works"
     )]
     Url(PathBuf),
-    /// The folder holds something else.
+    /// The folder is not empty and has no book.
     #[error("{0} is not a book: it has no journal; give an empty or a new folder to make one")]
     NotABook(PathBuf),
-    /// A book without what it is made of.
+    /// The folder has a store or a manifest but no journal.
     #[error(
         "{0} has lost its journal, which holds all that was ever searched: bring it back with `kagetsu restore`"
     )]
     JournalLost(PathBuf),
-    /// A file stands where the folder of a book should.
+    /// The path is a file, but a folder is needed.
     #[error(
         "{0} is a file, and this needs the folder of a book: a compiled book is only for looking up"
     )]
     File(PathBuf),
-    /// A copy of a book would go where the book is.
+    /// The target of a backup is the book itself.
     #[error("{to} is the book {from} itself; a copy of it needs another folder")]
     Itself {
-        /// Which book.
+        /// The book.
         from: PathBuf,
-        /// The same folder, perhaps by another name.
+        /// The same folder, perhaps under another name.
         to: PathBuf,
     },
-    /// Another process has it open.
+    /// Another process has the book open.
     #[error(
         "the book {path} is open in process {holder}; stop that process, or `kagetsu backup --book {path} --to COPY` and \
          use the copy"
@@ -47,22 +47,22 @@ pub enum BookError {
     Held {
         /// The folder.
         path: PathBuf,
-        /// Its process id, or what could be found out of it.
+        /// The id of that process, as far as it is known.
         holder: String,
     },
-    /// Written by a later program.
+    /// A later program wrote the file.
     #[error(
         "{path} has format {found}, this program knows formats up to {known}; use a newer kagetsu"
     )]
     Newer {
         /// The file.
         path: PathBuf,
-        /// Its version.
+        /// The version of its format.
         found: u32,
-        /// Ours.
+        /// The latest version that this program reads.
         known: u32,
     },
-    /// The journal has bytes that nobody wrote.
+    /// The journal is damaged.
     #[error(
         "the journal {path} is damaged at byte {at}: {what}; restore the book from a backup, or \
          `kagetsu repair` what can be read of it; nothing was changed"
@@ -70,22 +70,22 @@ pub enum BookError {
     Journal {
         /// The file.
         path: PathBuf,
-        /// Where the damaged entry begins.
+        /// The offset of the damaged entry in bytes.
         at: u64,
         /// What is wrong with it.
         what: &'static str,
     },
-    /// A backup of one book would go over another.
+    /// The target of a backup holds another book.
     #[error(
         "{to} holds another book than {from}, or has more than it; give an empty or a new folder"
     )]
     OtherBook {
-        /// Which book.
+        /// The book.
         from: PathBuf,
-        /// Where it should go.
+        /// The target.
         to: PathBuf,
     },
-    /// The journal lacks entries that were on disk.
+    /// The journal lacks entries that were durable.
     #[error(
         "the journal {path} ends after {found} entries, but {expected} were on disk: it was cut off; restore the book \
          from a backup, or `kagetsu repair` it; nothing was changed"
@@ -93,52 +93,52 @@ pub enum BookError {
     JournalShort {
         /// The file.
         path: PathBuf,
-        /// How many it has.
+        /// The entries that it has.
         found: u64,
-        /// How many it had.
+        /// The entries that it had.
         expected: u64,
     },
-    /// An entry of the journal is whole, but nothing that this program knows.
+    /// The checksum of an entry matches, but this program cannot decode it.
     #[error(
         "entry {0} of the journal says nothing that this program understands; use a newer kagetsu"
     )]
     Unreadable(u64),
-    /// An entry for the journal that is longer than any may be.
+    /// An entry is longer than the journal allows.
     #[error(
         "an entry of {0} bytes is too long for the journal, which takes 16 MiB; give fewer roots at a time"
     )]
     TooLong(usize),
-    /// A record has bytes that nobody wrote.
+    /// A record in the store is damaged.
     #[error(
         "the record of position {0} is damaged; open the book again, and it is rebuilt from the journal"
     )]
     Record(Key),
-    /// Something else in the store has.
+    /// Another part of the store is damaged.
     #[error("the store is damaged ({0}); open the book again, and it is rebuilt from the journal")]
     Store(&'static str),
-    /// Two positions have one name.
+    /// Two positions have the same key.
     #[error("two positions have the key {0}")]
     Collision(Key),
-    /// An answer speaks of a move that cannot be made.
+    /// An answer has an illegal move.
     #[error("{text} is not legal in {position}; nothing was learned")]
     Illegal {
-        /// Where.
+        /// The position.
         position: Position,
         /// The move.
         text: String,
     },
-    /// An answer without any move.
+    /// An answer has no move.
     #[error("an answer about {0} has no moves; nothing was learned")]
     Empty(Position),
-    /// The book could not be written once; what it holds in memory may be less than its journal.
+    /// A write failed earlier, so that the book in memory may lack entries of its journal.
     #[error(
         "the book {0} could not be written before; open it again, nothing acknowledged is lost"
     )]
     Broken(PathBuf),
-    /// A file that should be a compiled book.
+    /// The file is not a compiled book.
     #[error("{0} is not a compiled book; `kagetsu compile` makes one of a book's folder")]
     NotCompiled(PathBuf),
-    /// A compiled book has bytes that nobody wrote.
+    /// The compiled book is damaged.
     #[error("the compiled book {path} is damaged: {what}; compile it again from its folder")]
     Compiled {
         /// The file.
@@ -146,21 +146,21 @@ pub enum BookError {
         /// What is wrong.
         what: &'static str,
     },
-    /// A compiled book would take the place of something else.
+    /// A file that is no compiled book has the name of the new one.
     #[error("{0} is there and is not a compiled book; give another name, or move it away")]
     Taken(PathBuf),
-    /// More than a compiled book may hold.
+    /// A compiled book cannot hold so many positions.
     #[error("{0} are too many for one compiled book, whose positions take 4 GiB at most")]
     TooMany(u64),
-    /// A position in it cannot be.
+    /// A position is impossible in its game.
     #[error(transparent)]
     Position(#[from] PositionError),
-    /// A root that nothing of the book follows from.
+    /// The book has neither the root nor a position after it.
     #[error(
         "the book does not hold the root {0}, nor what it leads to; nothing was removed; `kagetsu query` shows what it holds"
     )]
     NoRoot(Position),
-    /// No job of that name or number.
+    /// The book has no job of this name or number.
     #[error("the book has no job '{0}'; `kagetsu jobs list` shows those it has")]
     NoJob(String),
     /// The name is taken by a job with other settings.
@@ -180,31 +180,31 @@ pub enum BookError {
     /// The book has as many jobs as it can number.
     #[error("the book has no number left for another job")]
     TooManyJobs,
-    /// What was given up does not go on.
+    /// A cancelled job cannot be resumed.
     #[error("the job '{0}' is cancelled, and that is for good; start another with another --name")]
     JobCancelled(String),
-    /// A job with settings that cannot be.
+    /// The settings of a job are invalid.
     #[error("the build has wrong settings: {0}")]
     JobSpec(#[from] SpecFaults),
-    /// A folder that this process must not write into.
+    /// The lock file cannot be opened for writing.
     #[error(
         "cannot lock {path}: {error}; whoever looks something up in the folder of a book must be able to write there: \
          `kagetsu compile` makes a file of a book that can only be read"
     )]
     NoLock {
-        /// The file that is locked.
+        /// The lock file.
         path: PathBuf,
-        /// Why not.
+        /// The answer of the operating system.
         error: io::Error,
     },
-    /// The disk says no.
+    /// The operating system refused an operation.
     #[error("{what} {path}: {error}{}", way_out(error))]
     Io {
-        /// What was tried.
+        /// The failed operation, for instance "cannot read".
         what: &'static str,
-        /// With which file.
+        /// The file or folder.
         path: PathBuf,
-        /// What came of it.
+        /// The answer of the operating system.
         error: io::Error,
     },
 }
@@ -235,7 +235,7 @@ impl From<StoreError> for BookError {
     }
 }
 
-/// What to do about an error, where that is known.
+/// Returns advice for an error that has a known remedy.
 fn way_out(error: &io::Error) -> &'static str {
     if is_disk_full(error) {
         "; make room for it and do the same again: nothing that was acknowledged is lost"
@@ -244,7 +244,7 @@ fn way_out(error: &io::Error) -> &'static str {
     }
 }
 
-/// A compiled book is made of another one, and known by its name where there is none.
+/// Returns the message for a missing path; a name that ends with `.kbk` belongs to a compiled book.
 fn missing(path: &Path) -> String {
     let shown = path.display();
     if path.extension().is_some_and(|end| end == "kbk") {

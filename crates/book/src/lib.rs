@@ -1,12 +1,14 @@
-//! The opening book: records, journal, store, growth, propagation.
+//! The opening book: journal, records, growth, propagation.
 //!
-//! A book is a folder. Its **journal** is the truth: an append-only file of checksummed entries, each of which says what was
-//! learned. Its **store** is an index made from the journal: records, values, links and frontier, in sled. A result may be
-//! acknowledged when its journal entry is on disk ([`Syncer`]); the store follows, and is rebuilt from the journal where it
-//! is damaged. `FORMAT.md` draws the bytes.
+//! A book is a folder. Its **journal** is the truth: an append-only file of checksummed entries,
+//! one for each answer, job or change. Its **store** is an index that is made from the journal:
+//! records, values and links, in the log-structured store of `kagetsu-store`. The positions that
+//! wait to be searched are kept in memory and read from the links. A result may be acknowledged
+//! when its journal entry is durable ([`Syncer`]). The store follows, and is rebuilt from the
+//! journal where it is damaged. `FORMAT.md` describes the bytes.
 //!
-//! [`Book::compile`] writes what a book believes into one file that never changes, which any number of processes
-//! look into at once: a [`Compiled`] book.
+//! [`Book::compile`] writes the values that a book believes into one immutable file, which any
+//! number of processes read at once: a [`Compiled`] book.
 //!
 //! What this crate refuses: networks, searching, async.
 

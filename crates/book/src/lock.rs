@@ -6,22 +6,22 @@ use std::time::{Duration, Instant};
 
 use crate::BookError;
 
-/// Holds a book for this process until it is dropped.
+/// Keeps a book for this process until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Lock {
     _file: File,
 }
 
-/// How long a holder is waited for: whoever only looks something up is gone by then.
+/// Time to wait for the process that has the lock; a mere look-up is over by then.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How long between two times that it is asked for.
+/// Time between two attempts to take the lock.
 const PAUSE: Duration = Duration::from_millis(10);
 
 impl Lock {
-    /// Waits a moment for who has it.
+    /// Takes the lock of a book, and waits a moment for another process that has it.
     ///
     /// # Errors
-    /// [`BookError::Held`], if the holder keeps it; or the disk says no.
+    /// [`BookError::Held`] where the other process keeps it, or the error of the disk.
     pub(crate) fn take(folder: &Path) -> Result<Self, BookError> {
         let path = folder.join("lock");
         let fail = |error: io::Error| match error.kind() {
@@ -45,7 +45,7 @@ impl Lock {
                 Err(TryLockError::WouldBlock) => {}
                 Err(TryLockError::Error(error)) => return Err(fail(error)),
             }
-            // A holder who has just come has not written its number yet.
+            // A process that has just taken the lock has not written its id yet.
             holder = Some(number(&mut file))
                 .filter(|number| !number.is_empty())
                 .unwrap_or(holder);
@@ -70,7 +70,7 @@ impl Lock {
     }
 }
 
-/// What stands in the file; empty where that cannot be read.
+/// Returns the process id in the file; an empty string where it cannot be read.
 fn number(file: &mut File) -> String {
     let mut number = String::new();
     let read = file

@@ -1,4 +1,4 @@
-//! How a book is opened: the store is held against the journal, and made again where it falls short.
+//! The opening of a book: the store is compared with the journal, and rebuilt where it falls short.
 
 use std::fs;
 use std::path::Path;
@@ -16,20 +16,20 @@ use kagetsu_store::catch_panics;
 use kagetsu_store::{Batch, Store};
 use kagetsu_store::{FORMAT_VERSION, decode, encode, version};
 
-/// What a person should hear about the opening of a book.
+/// An event during the opening of a book that the user should know of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Notice {
-    /// The store was damaged, and made again from the journal.
+    /// The store was damaged and was rebuilt from the journal.
     Rebuilt {
-        /// What was wrong with it.
+        /// The damage.
         reason: String,
-        /// Entries of the journal that it was made from.
+        /// The entries of the journal.
         entries: u64,
     },
-    /// The last entry of the journal was never finished, and never acknowledged; it was cut off.
+    /// The last entry of the journal was unfinished and not acknowledged, and was cut off.
     Torn {
-        /// Its bytes.
+        /// The bytes of that entry.
         bytes: u64,
     },
 }
@@ -51,10 +51,10 @@ impl std::fmt::Display for Notice {
     }
 }
 
-/// Entries applied at a time while a store is made.
+/// Entries that are applied at a time while the store is rebuilt.
 const CHUNK: u64 = 256;
-/// Changes to a store that are made in memory before any is sealed, some 256 bytes each: whoever only looks something up has a
-/// smaller cache than who made them, and would seal many times what is sealed once.
+/// Changes to a store that are made in memory before a compaction may begin, some 256 bytes each. A
+/// look-up has a small cache, with which a rebuild would compact many times.
 const MOST_UNSEALED: usize = 1 << 20;
 
 pub(crate) struct Opened {
@@ -64,7 +64,7 @@ pub(crate) struct Opened {
     pub(crate) notices: Vec<Notice>,
 }
 
-/// A folder could have the name of a URL, but whoever gives one means a server.
+/// Refuses a URL: a folder could have such a name, but the user means a server.
 pub(crate) fn check_is_no_url(path: &Path) -> Result<(), BookError> {
     if path.to_string_lossy().contains("://") {
         Err(BookError::Url(path.to_path_buf()))
@@ -73,7 +73,7 @@ pub(crate) fn check_is_no_url(path: &Path) -> Result<(), BookError> {
     }
 }
 
-/// Why a folder without a journal is no book: it was one, or it never was.
+/// Returns the error for a folder without a journal: a damaged book, or none.
 pub(crate) fn without_journal(path: &Path) -> BookError {
     match ["manifest", "store"]
         .iter()
@@ -84,7 +84,8 @@ pub(crate) fn without_journal(path: &Path) -> BookError {
     }
 }
 
-/// Makes the folder of a new book, or finds it empty; what a crash left of an earlier attempt does not count.
+/// Makes the folder of a new book or checks that it is empty. Files of an attempt that a crash
+/// ended do not count.
 pub(crate) fn room_for_a_book(path: &Path, create: bool) -> Result<(), BookError> {
     let is_ours = |name: &std::ffi::OsStr| name == "lock" || name == "journal.new";
     let is_empty = match fs::read_dir(path) {
@@ -106,7 +107,7 @@ pub(crate) fn room_for_a_book(path: &Path, create: bool) -> Result<(), BookError
 
 pub(crate) fn open(folder: &Path, cache_bytes: u64) -> Result<Opened, BookError> {
     let (journal, at) = (folder.join("journal"), folder.join("store"));
-    // Before anything is changed the whole journal is read once: a damaged one, or a newer one, is left as it is.
+    // Read the whole journal before anything is changed: a damaged or newer one is left as it is.
     let acknowledged = Manifest::read(folder)?;
     let scan = Journal::scan(&journal, acknowledged, &mut |_, _| Ok(()))?;
     if let Some(expected) = acknowledged.filter(|expected| *expected > scan.entries) {
@@ -144,8 +145,9 @@ pub(crate) fn open(folder: &Path, cache_bytes: u64) -> Result<Opened, BookError>
 
 type Sound = Result<(Box<dyn Store>, Marker), String>;
 
-/// The store, if each of its parts holds just what was written there and the journal has all of that; else what is wrong with
-/// it. It is an error where the disk or the permissions are, and not the store.
+/// Opens the store and returns it with its marker if every level is whole and the journal has all
+/// of its entries; otherwise returns the damage. Errors of the disk and of permissions are no
+/// damage.
 fn sound(at: &Path, cache_bytes: u64, entries: u64) -> Result<Sound, BookError> {
     if !at.exists() {
         return Ok(Err("it was missing".into()));
@@ -169,7 +171,7 @@ fn sound(at: &Path, cache_bytes: u64, entries: u64) -> Result<Sound, BookError> 
     })
 }
 
-/// A later program's store is not damage.
+/// Refuses the store of a later program, which is no damage.
 fn refuse_newer(store: &dyn Store, at: &Path) -> Result<(), BookError> {
     let version = store.get(MARKER)?.and_then(|bytes| version(MARKER, &bytes));
     match version.filter(|version| *version > FORMAT_VERSION) {
@@ -186,12 +188,12 @@ fn refuse_newer(store: &dyn Store, at: &Path) -> Result<(), BookError> {
 fn anew(at: &Path, cache_bytes: u64) -> Result<Box<dyn Store>, BookError> {
     if at.exists() {
         let aside = at.with_extension("damaged");
-        // One damaged store is kept for a curious eye, not all that ever were.
+        // Keep one damaged store for inspection, not all that ever were.
         let _ = fs::remove_dir_all(&aside);
         fs::rename(at, &aside).map_err(BookError::io("cannot move aside", at))?;
     }
     let mut store = LsmStore::create(at, cache_bytes)?;
-    // It says from the beginning what it holds: nothing.
+    // The marker says from the beginning that the store is empty.
     store.apply(Batch(vec![(
         MARKER.to_vec(),
         Some(encode(MARKER, &Marker::default())),
@@ -200,7 +202,7 @@ fn anew(at: &Path, cache_bytes: u64) -> Result<Box<dyn Store>, BookError> {
     Ok(Box::new(store))
 }
 
-/// Applies what the store lacks of the journal.
+/// Applies the entries of the journal that the store lacks.
 fn replay(journal: &Path, store: &mut dyn Store, marker: &mut Marker) -> Result<(), BookError> {
     let from = marker.applied;
     let mut replay = Replay {
@@ -230,7 +232,7 @@ fn replay(journal: &Path, store: &mut dyn Store, marker: &mut Marker) -> Result<
     }
 }
 
-/// Entries of the journal on their way into a store.
+/// Entries of the journal that are being applied to a store.
 struct Replay<'a> {
     store: &'a mut dyn Store,
     marker: &'a mut Marker,

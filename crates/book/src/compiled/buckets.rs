@@ -1,8 +1,9 @@
-//! The buckets of a compiled book: a few positions each, found by a byte of their keys.
+//! The buckets of a compiled book: a few positions each, found by one byte of their keys.
 //!
-//! A look-up is to wait for memory once. So the directory is small enough to stay in the processor's caches, the lines of
-//! a bucket are asked for together, and none of its positions is walked through that is not looked for. Bytes are held
-//! against their checksums a block at a time, when the first look-up comes there.
+//! A look-up should wait for memory once. So the directory is small enough for the caches of the
+//! processor, all cache lines of a bucket are prefetched together, and positions with another byte
+//! are skipped unread. Checksums are verified a block at a time, when the first look-up comes
+//! there.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,38 +13,38 @@ use kagetsu_game::Key;
 use crate::compiled::key_tail::{Tail, bucket_of, checksum, tail_of};
 use crate::compiled::simd::{AT_ONCE, ask, equal};
 
-/// Positions in a bucket, on the average, and bytes of them at most, on the average.
+/// Mean positions of a bucket, and the greatest mean of its bytes.
 const SHARE: u64 = 8;
 const BYTES: u64 = 384;
-/// Bytes of a line of the directory, and the buckets that it tells of.
+/// Bytes of a line of the directory, and the buckets of a line.
 pub(crate) const LINE: usize = 64;
 const OF_LINE: usize = 31;
-/// Bytes with a checksum of their own.
+/// Bytes with a common checksum.
 const BLOCK: usize = 4_096;
-/// Bytes of a bucket that are asked for at once, a processor's line each.
+/// Offsets in a bucket that are prefetched, one for each cache line.
 const AHEAD: [usize; 5] = [64, 128, 192, 256, 320];
 
-/// Why there is no bucket.
+/// Why a bucket cannot be read.
 type Torn = &'static str;
 const TORN: Torn = "a bucket is torn";
 
-/// How many buckets hold so many positions with so many bytes.
+/// Returns the number of buckets for these positions and bytes.
 pub(crate) fn buckets_for(positions: u64, bytes: u64) -> Option<u32> {
     u32::try_from((positions / SHARE).max(bytes / BYTES) + 1).ok()
 }
 
-/// Where the buckets lie in the file, and which blocks of them are known to be whole.
+/// The place of the buckets in the file, and the blocks that were verified.
 #[derive(Debug)]
 pub(crate) struct Buckets {
     directory: usize,
     data: Range<usize>,
     buckets: u32,
-    /// A bit for each block.
+    /// One bit for each verified block.
     whole: Box<[AtomicU64]>,
 }
 
 impl Buckets {
-    /// Of a file with so many buckets, with so many bytes in all; `None` for more than memory has room for.
+    /// Describes a file with these buckets and bytes; `None` for more than memory can map.
     pub(crate) fn new(directory: usize, buckets: u32, bytes: u64) -> Option<Self> {
         let begin = directory + LINE * lines(buckets);
         let data = begin..begin.checked_add(usize::try_from(bytes).ok()?)?;
@@ -57,7 +58,7 @@ impl Buckets {
         })
     }
 
-    /// Where the checksums of the blocks lie.
+    /// Returns the place of the blocks' checksums.
     pub(crate) fn sums(&self) -> Range<usize> {
         self.data.end
             ..self
@@ -66,12 +67,12 @@ impl Buckets {
                 .saturating_add(4 * self.data.len().div_ceil(BLOCK))
     }
 
-    /// The directory.
+    /// Returns the place of the directory.
     pub(crate) fn directory(&self) -> Range<usize> {
         self.directory..self.data.start
     }
 
-    /// What is known of the position with this key.
+    /// Returns the encoded moves of the position with this key.
     #[inline]
     pub(crate) fn find<'a>(&self, file: &'a [u8], key: Key) -> Result<Option<&'a [u8]>, Torn> {
         let place = self
@@ -93,7 +94,7 @@ impl Buckets {
             let mut hits = equal(names, name);
             while hits != 0 {
                 let at = from + hits.trailing_zeros() as usize;
-                // Behind the names stands something else, which may look like one.
+                // The bytes behind the names may look like a name.
                 if at >= usize::from(count) {
                     break;
                 }
@@ -107,7 +108,7 @@ impl Buckets {
         Ok(None)
     }
 
-    /// The positions of a bucket.
+    /// Returns the positions of a bucket.
     pub(crate) fn bucket<'a>(
         &self,
         file: &'a [u8],
@@ -139,7 +140,7 @@ impl Buckets {
         }
     }
 
-    /// Where a bucket lies in the file.
+    /// Returns the place of a bucket in the file.
     #[inline]
     fn place(&self, file: &[u8], number: u32) -> Option<Range<usize>> {
         let (line, at) = (number as usize / OF_LINE, number as usize % OF_LINE);
@@ -163,7 +164,7 @@ impl Buckets {
             .then_some(self.data.start + from..self.data.start + to)
     }
 
-    /// Holds the blocks of these bytes against their checksums, unless that was done.
+    /// Verifies the checksums of the blocks of these bytes, if that was not done before.
     #[inline]
     fn hold(&self, file: &[u8], place: &Range<usize>) -> Result<(), Torn> {
         let (from, to) = (place.start - self.data.start, place.end - self.data.start);
@@ -199,12 +200,13 @@ impl Buckets {
     }
 }
 
-/// Lines of the directory: one more than have buckets, for where the last one ends.
+/// Returns the lines of the directory: one more than the buckets need, for the end of the last
+/// bucket.
 fn lines(buckets: u32) -> usize {
     (buckets as usize).div_ceil(OF_LINE) + 1
 }
 
-/// What a bucket says at a place: the key's bytes but the first, and what is known.
+/// Returns an entry of a bucket: the bytes of its key but the first, and its encoded moves.
 #[inline]
 fn entry(bucket: &[u8], count: u8, at: usize) -> Option<(&[u8; 9], &[u8])> {
     let ends = bucket.get(count.into()..)?;
@@ -213,14 +215,15 @@ fn entry(bucket: &[u8], count: u8, at: usize) -> Option<(&[u8; 9], &[u8])> {
             *ends.get(2 * at..)?.first_chunk()?,
         )))
     };
-    // No branch: which place it is nobody can guess.
+    // No branch, because the processor could not predict it.
     let from = usize::from(at != 0) * end(at.saturating_sub(1))?;
     ends.get(2 * usize::from(count)..)?
         .get(from..end(at)?)?
         .split_first_chunk()
 }
 
-/// Directory, buckets and checksums of positions that are sorted by bucket and tail. `None` for more than they have room for.
+/// Encodes directory, buckets and checksums of positions that are sorted by bucket and tail. `None`
+/// for too many.
 pub(crate) fn write<'a>(
     buckets: u32,
     positions: impl Iterator<Item = (Key, &'a [u8])>,
@@ -272,7 +275,7 @@ mod tests {
             keys in proptest::collection::btree_set(0u128..1 << 112, 0..600),
             (buckets, fill) in (1u32..80, 4usize..180),
         ) {
-            // All in few buckets, so that some have more positions than are compared at once.
+            // Few buckets, so that some have more positions than are compared at once.
             let mut keys: Vec<Key> = keys.into_iter().map(Key).collect();
             keys.sort_by_key(|key| (bucket_of(*key, buckets), tail_of(*key)));
             let known: Vec<Vec<u8>> = (0..keys.len()).map(|at| vec![at as u8; fill + at % 7]).collect();

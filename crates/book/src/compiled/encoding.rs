@@ -1,46 +1,47 @@
-//! What a compiled book holds of a position, in few bytes.
+//! The encoding of a position and its moves in a compiled book.
 
 use kagetsu_game::{Answer, Bound, Move, Proof, Provenance, Score, Verdict};
 
 use crate::journal::record::ProofBody;
 use crate::{Choice, Derived};
 
-/// Moves kept of which the value is known, exactly or from below: the best.
+/// Moves that are kept with an exact value or a lower bound: the best.
 const MOST_KNOWN: usize = 12;
-/// Moves kept of which only an upper bound is known, above the value of the best.
+/// Moves that are kept with an upper bound above the value of the best.
 const MOST_RIVALS: usize = 4;
-/// In the byte of a proof: the position has moves that may be better than all that have a value.
+/// The bit of the proof byte for an open position: a move without a value may be the best.
 const OPEN: u8 = 0x80;
-/// In the byte of a proof: no move reaches the value.
+/// The bit of the proof byte for a position whose value no move reaches.
 const NO_BEST: u8 = 0x40;
-/// In the number of a move: what its score says; all of these bits say nothing.
+/// The bits of the bound in the number of a move; the value 3 is unused.
 const BOUND: u16 = 3 << 1;
 
-/// The value of a position and its best moves, out of a compiled book; in canonical orientation.
+/// The value of a position and its best moves as a compiled book holds them, in canonical
+/// orientation.
 #[derive(Clone, Copy, Debug)]
 pub struct Compact<'a> {
     value: Derived,
-    /// Moves that follow.
+    /// The moves of the position.
     count: u8,
     rest: &'a [u8],
 }
 
-/// What a compiled book holds of one move.
+/// A move of a compiled book.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompactMove {
     /// The move.
     pub at: Move,
-    /// Its value, from the view of the side that makes it.
+    /// The value, from the view of the side that makes the move.
     pub score: Score,
-    /// What the score says.
+    /// Whether the score is exact.
     pub bound: Bound,
-    /// Plies searched behind it.
+    /// The depth of the search in plies.
     pub depth: u8,
-    /// What is proven of it.
+    /// The proof, if there is one.
     pub proof: Option<Proof>,
 }
 
-/// As bytes; `None` for moves or scores that no game has.
+/// Encodes a position; `None` for moves or scores that no game has.
 pub(crate) fn write(value: &Derived, answer: &Answer) -> Option<Vec<u8>> {
     let kept = kept(value, answer);
     let mut bytes = vec![u8::try_from(kept.len()).ok()?];
@@ -80,7 +81,8 @@ pub(crate) fn write(value: &Derived, answer: &Answer) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// The moves that are worth a place: the one that reaches the value, then the best others, then those that may be better.
+/// Returns the moves that are kept: the one that reaches the value, the best others, and those that
+/// may be better.
 fn kept<'a>(value: &Derived, answer: &'a Answer) -> Vec<&'a (Move, Verdict)> {
     let is_known = |(_, v): &&(Move, Verdict)| v.bound != Bound::Upper || v.proof.is_some();
     let (mut first, others): (Vec<_>, Vec<_>) = answer
@@ -99,7 +101,7 @@ fn kept<'a>(value: &Derived, answer: &'a Answer) -> Vec<&'a (Move, Verdict)> {
 }
 
 impl<'a> Compact<'a> {
-    /// `None` for bytes that nobody wrote.
+    /// Decodes a position; `None` for damaged bytes.
     #[inline]
     pub(crate) fn read(bytes: &'a [u8]) -> Option<Self> {
         if let Some(common) = Self::read_common(bytes) {
@@ -108,8 +110,9 @@ impl<'a> Compact<'a> {
         Self::read_any(bytes)
     }
 
-    /// Where nothing is proven or open and the depth is of one byte, as it mostly is, with few steps that depend on these bytes:
-    /// all of them wait for the memory, and when too many do the processor does not begin with the look-up after this one.
+    /// Decodes the common case: no proof, not open, a depth of one byte. Few steps depend on these
+    /// bytes, which wait for memory; with more of them the processor could not begin the next
+    /// look-up meanwhile.
     #[inline]
     fn read_common(bytes: &'a [u8]) -> Option<Self> {
         let [count, 0, depth @ ..0x80, low, high, ..] = *bytes else {
@@ -136,7 +139,7 @@ impl<'a> Compact<'a> {
         Some(Self { value, count, rest })
     }
 
-    /// Whatever was written.
+    /// Decodes any position.
     #[inline]
     fn read_any(bytes: &'a [u8]) -> Option<Self> {
         let mut bytes = bytes;
@@ -164,13 +167,13 @@ impl<'a> Compact<'a> {
         Some(compact)
     }
 
-    /// The value of the position.
+    /// Returns the value of the position.
     #[must_use]
     pub fn value(&self) -> Derived {
         self.value
     }
 
-    /// The moves, the one that reaches the value first; `None` in place of one with bytes that nobody wrote.
+    /// Returns the moves, the one that reaches the value first; `None` in place of a damaged one.
     #[inline]
     pub fn moves(&self) -> impl Iterator<Item = Option<CompactMove>> + use<'a> {
         let (mut rest, count) = (self.rest, self.count);
@@ -204,7 +207,7 @@ impl<'a> Compact<'a> {
         })
     }
 
-    /// All moves with all that an answer says of them; `None` for bytes that nobody wrote.
+    /// Returns the moves as an answer; `None` for damaged bytes.
     pub(crate) fn answer(&self, by: &Provenance) -> Option<Answer> {
         let verdict = |said: Option<CompactMove>| {
             let CompactMove {
@@ -236,7 +239,7 @@ impl<'a> Compact<'a> {
     }
 }
 
-/// Two differences. Most are of a byte each, and are taken at once.
+/// Decodes two differences, with a short path for the usual two bytes.
 #[inline]
 fn differences(bytes: &mut &[u8]) -> Option<(i32, i32)> {
     match **bytes {
@@ -263,7 +266,7 @@ fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
     Some(*first)
 }
 
-/// Small numbers of either sign as small ones without: 0, -1, 1, -2, 2.
+/// Maps small numbers of either sign to small numbers: 0, -1, 1, -2, 2.
 fn zigzag(number: i32) -> u32 {
     (number << 1 ^ number >> 31).cast_unsigned()
 }
@@ -272,7 +275,7 @@ fn unzigzag(number: u32) -> i32 {
     (number >> 1).cast_signed() ^ -(number & 1).cast_signed()
 }
 
-/// Seven bits a byte, the least first; the eighth says that more follow.
+/// Encodes a number with seven bits a byte, the least first; the eighth bit says that more follow.
 fn put(bytes: &mut Vec<u8>, mut number: u32) {
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);
@@ -281,7 +284,7 @@ fn put(bytes: &mut Vec<u8>, mut number: u32) {
     bytes.push(number as u8);
 }
 
-/// Three bytes at most.
+/// Decodes a number of at most three bytes.
 fn get(bytes: &mut &[u8]) -> Option<u32> {
     let mut number = 0;
     for shift in [0, 7, 14] {

@@ -6,7 +6,7 @@ use memmap2::Mmap;
 
 use crate::BookError;
 
-/// A file as memory, shared by all processes that have it open.
+/// A file mapped into memory, shared by all processes that have it open.
 #[derive(Debug)]
 pub(crate) struct Map(Mmap);
 
@@ -14,10 +14,11 @@ impl Map {
     pub(crate) fn open(path: &Path) -> Result<Self, BookError> {
         let fail = |error| BookError::io("cannot read", path)(error);
         let file = File::open(path).map_err(fail)?;
-        // SAFETY: memory that another process changes under us is no memory of Rust's. A compiled book is never changed: a
-        // new one takes the name of the old by a rename, and who has the old open keeps it. One that somebody writes into
-        // all the same is no worse than a damaged one: its bytes are held against checksums, and every access keeps to bounds.
-        // One that is cut while it is read ends the process, by SIGBUS: no error, and no access to what is not ours.
+        // SAFETY: another process must not change the mapped bytes. No program of ours changes a
+        // compiled book: a new one takes the name of the old one by a rename, and a reader keeps
+        // the old file. A write by another program is like damage: checksums are verified, and
+        // every access is bounds-checked. A truncation during a read ends the process with SIGBUS,
+        // which is no access to other memory.
         #[expect(unsafe_code, reason = "there is no safe way to share a file as memory")]
         let map = unsafe { Mmap::map(&file) };
         map.map(Self).map_err(fail)

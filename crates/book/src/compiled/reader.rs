@@ -1,4 +1,4 @@
-//! The compiled book: one file that never changes, for any number of processes at once.
+//! The reader of compiled books: one immutable file for any number of processes.
 
 use std::path::{Path, PathBuf};
 
@@ -12,21 +12,21 @@ use crate::{BookError, CheckReport, Derived, Stats};
 
 pub(crate) const MAGIC: [u8; 8] = *b"kagetsub";
 pub(crate) const VERSION: u32 = 2;
-/// What the answers of a compiled book say of who gave them: that is in the book that it was compiled from.
+/// The engine's name in answers of a compiled book, which does not keep the engines of its source.
 pub const ENGINE: &str = "compiled book";
 
 /// The first bytes of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
-    /// Of the latest search, since 1970-01-01.
+    /// The day of the latest search, since 1970-01-01.
     pub(crate) day: u32,
     pub(crate) positions: u64,
     pub(crate) buckets: u32,
-    /// Checksum of the directory.
+    /// The checksum of the directory.
     pub(crate) directory: u32,
     pub(crate) data_bytes: u64,
     pub(crate) summary_bytes: u32,
-    /// Checksum of the summary.
+    /// The checksum of the summary.
     pub(crate) summary: u32,
 }
 
@@ -74,8 +74,8 @@ impl Header {
     }
 }
 
-/// An open compiled book. It takes a bit of memory for each 4 KiB of the file; of those that were looked at the pages are
-/// in memory too, which all processes share and the system may take back.
+/// An open compiled book. It takes one bit of memory for each 4 KiB of the file. Pages that were
+/// read are in memory too; all processes share them, and the system can reclaim them.
 #[derive(Debug)]
 pub struct Compiled {
     path: PathBuf,
@@ -87,11 +87,11 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    /// Opens the file. Of its bytes header, directory and summary are held against their checksums now, all others when
-    /// they are looked at first.
+    /// Opens the file. Verifies the checksums of header, directory and summary now, and the others
+    /// when they are first read.
     ///
     /// # Errors
-    /// If the file cannot be read, is no compiled book, or is damaged.
+    /// If the file cannot be read, is not a compiled book, or is damaged.
     pub fn open(path: &Path) -> Result<Self, BookError> {
         let map = Map::open(path)?;
         let Some((version, _)) = map
@@ -155,25 +155,25 @@ impl Compiled {
         })
     }
 
-    /// Positions that it holds.
+    /// Returns the number of positions.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.header.positions
     }
 
-    /// Whether it holds no position.
+    /// Returns whether the book holds no position.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Its bytes.
+    /// Returns the size of the file in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.map.len() as u64
     }
 
-    /// The book that it was compiled from, in numbers.
+    /// Returns the statistics of the book that was compiled.
     #[must_use]
     pub fn stats(&self) -> &Stats {
         &self.stats
@@ -187,10 +187,10 @@ impl Compiled {
         }
     }
 
-    /// What it holds of the position with this key. Reads two places of the file, and takes no memory.
+    /// Returns the position with this key. Reads two places of the file and allocates nothing.
     ///
     /// # Errors
-    /// If the bytes there are not those that were written.
+    /// If the bytes there are damaged.
     #[inline]
     pub fn find(&self, key: Key) -> Result<Option<Compact<'_>>, BookError> {
         let found = self.buckets.find(&self.map, key);
@@ -203,17 +203,16 @@ impl Compiled {
         }
     }
 
-    /// The positions of a bucket.
+    /// Returns the positions of a bucket.
     fn bucket(&self, number: u32) -> Result<Vec<(Tail, &[u8])>, BookError> {
         let positions = self.buckets.bucket(&self.map, number);
         positions.map_err(|what| self.damaged(what))
     }
 
-    /// What it holds of a position, whichever way it is turned and by whichever moves it was reached: the answer, and the
-    /// value of the position.
+    /// Returns the answer and the value of a position, in any orientation and reached by any moves.
     ///
     /// # Errors
-    /// If the bytes there are not those that were written.
+    /// If the bytes there are damaged.
     pub fn lookup(&self, position: &Position) -> Result<Option<(Answer, Derived)>, BookError> {
         let (key, symmetry) = position.key_and_symmetry();
         let Some(found) = self.find(key)? else {
@@ -229,7 +228,7 @@ impl Compiled {
         Ok(Some((answer, Derived { best, ..value })))
     }
 
-    /// Reads every byte and holds it against its checksum. `progress` hears how many positions are done.
+    /// Verifies every byte of the file. `progress` gets the number of checked positions.
     #[must_use]
     pub fn check(&self, progress: &mut dyn FnMut(u64)) -> CheckReport {
         let mut report = CheckReport::default();

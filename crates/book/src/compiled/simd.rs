@@ -1,16 +1,16 @@
-//! What a look-up asks of the processor itself; on other kinds than x86-64 the same in plain words.
+//! Instructions of x86-64 that a look-up uses, and portable replacements.
 
 /// Bytes compared at once.
 pub(crate) const AT_ONCE: usize = 16;
 
-/// Asks for the line of memory with the byte at `at`, which is read soon: nothing waits for it, so that what comes after may
-/// begin meanwhile, the next look-up too.
+/// Prefetches the cache line with the byte at `at`. No later instruction waits for it, so that the
+/// next look-up may begin meanwhile.
 #[inline]
 pub(crate) fn ask(bytes: &[u8], at: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: nothing is read and nothing fails, wherever it points to.
+        // SAFETY: a prefetch reads nothing and cannot fail, whatever its address.
         #[expect(unsafe_code, reason = "it takes a pointer")]
         unsafe {
             _mm_prefetch::<_MM_HINT_T0>(bytes.as_ptr().wrapping_add(at).cast());
@@ -20,14 +20,14 @@ pub(crate) fn ask(bytes: &[u8], at: usize) {
     std::hint::black_box(bytes.get(at).copied());
 }
 
-/// Which of the names it is, a bit for each.
+/// Compares all names with one, and returns one bit for each that is equal.
 #[inline]
 pub(crate) fn equal(names: &[u8; AT_ONCE], name: u8) -> u32 {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_mm_cmpeq_epi8, _mm_movemask_epi8, _mm_set_epi64x, _mm_set1_epi8};
         let halves = u128::from_le_bytes(*names);
-        // SAFETY: every processor of this kind has these instructions.
+        // SAFETY: every x86-64 processor has these instructions.
         #[expect(
             unsafe_code,
             reason = "the compiler does not take the instructions for granted"

@@ -1,4 +1,4 @@
-//! How a compiled book is written.
+//! The writer of compiled books.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -21,26 +21,26 @@ use crate::maintenance::full_scan::{Known, known};
 use crate::{Book, BookError, Derived, Stats};
 use kagetsu_store::{Partition, map_partitions};
 
-/// What was compiled.
+/// The result of a compilation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompileReport {
-    /// Positions.
+    /// Positions of the compiled book.
     pub positions: u64,
     /// Bytes of the file.
     pub bytes: u64,
 }
 
-/// Gathers what a compiled book shall hold, in memory: some 60 bytes a position.
+/// Collects the positions of a compiled book in memory, in about 60 bytes each.
 #[derive(Debug, Default)]
 pub struct Compiler {
-    /// Keys, and where in the bytes what is known begins.
+    /// The key of each position, and the offset of its encoded moves.
     keys: Vec<(Key, u64)>,
     bytes: Vec<u8>,
     day: u32,
 }
 
 impl Compiler {
-    /// Adds a position by the key of its canonical form: its value and what is known of its moves, both in canonical
+    /// Adds a position by the key of its canonical form, with value and moves in canonical
     /// orientation.
     ///
     /// # Errors
@@ -67,10 +67,10 @@ impl Compiler {
         self.day = self.day.max(other.day);
     }
 
-    /// Writes the file: whole, or not at all. A compiled book that has the name is replaced.
+    /// Writes the file, whole or not at all. Replaces a compiled book of the same name.
     ///
     /// # Errors
-    /// If two positions have one key, there is something else by that name, or the disk says no.
+    /// If two positions have the same key, another kind of file has the name, or the disk refuses.
     pub fn write(mut self, path: &Path, stats: &Stats) -> Result<CompileReport, BookError> {
         leave_others_alone(path)?;
         let positions = self.keys.len() as u64;
@@ -117,7 +117,7 @@ impl Compiler {
     }
 }
 
-/// Only a compiled book gives way to one.
+/// Refuses to replace a file that is not a compiled book.
 fn leave_others_alone(path: &Path) -> Result<(), BookError> {
     let mut magic = [0; MAGIC.len()];
     match File::open(path).and_then(|mut file| io::Read::read_exact(&mut file, &mut magic)) {
@@ -127,7 +127,7 @@ fn leave_others_alone(path: &Path) -> Result<(), BookError> {
     }
 }
 
-/// Writes a file under another name, makes it durable, and gives it its own.
+/// Writes a temporary file, makes it durable, and renames it.
 fn put(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
     let mut name = path
         .file_name()
@@ -148,17 +148,18 @@ fn put(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
     };
     let written = write();
     if written.is_err() {
-        // Whatever there is of it is of no use.
+        // A partial file is of no use.
         let _ = fs::remove_file(&temporary);
     }
     written
 }
 
 impl Book {
-    /// Compiles the book into one file. `progress` hears how many positions are done. Takes some 200 bytes of memory for each.
+    /// Compiles the book into one file. `progress` gets the number of positions that are done.
+    /// Takes about 200 bytes of memory for each position.
     ///
     /// # Errors
-    /// A damaged record, or the disk says no; then there is no new file.
+    /// If a record is damaged or the disk refuses. Then there is no new file.
     pub fn compile(
         &self,
         path: &Path,
@@ -192,7 +193,7 @@ impl Book {
         all.write(path, &sum)
     }
 
-    /// What is believed of the positions of a piece.
+    /// Collects the positions of a partition.
     fn compiled(
         &self,
         piece: &Partition,

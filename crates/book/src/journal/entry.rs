@@ -10,7 +10,8 @@ use crate::jobs::build_spec::BuildSpec;
 use crate::jobs::job::{JobChange, JobSpec};
 use crate::journal::record::Group;
 
-/// One thing that happened to a book. Only grows: new kinds come after the last.
+/// An event in the life of a book. New kinds come after the last, because their order is the
+/// encoding.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum LogEntry {
     /// A position was searched.
@@ -19,16 +20,16 @@ pub(crate) enum LogEntry {
     Job(JobEntry),
     /// A job was changed.
     Change(u32, JobChange),
-    /// A position of a job could not be searched, and why.
+    /// A job skips a position that could not be searched.
     SetAside {
         job: u32,
         variant: u32,
         packed: Vec<u8>,
         reason: String,
     },
-    /// A job goes on from known positions that it has come to.
+    /// A job expands known positions that it has reached, at most `steps` of them.
     Walk { job: u32, steps: u32 },
-    /// What was learned of a position, for a job or for none, is not to be believed.
+    /// The record of a position is invalid, and the job that searched it has one position less.
     Distrust {
         job: Option<u32>,
         variant: u32,
@@ -37,7 +38,8 @@ pub(crate) enum LogEntry {
 }
 
 impl LogEntry {
-    /// The variant and the position of which it speaks; `None` where it speaks of a job, and so perhaps of many.
+    /// Returns the variant and the packed position of an entry about one position; `None` for an
+    /// entry about a job.
     pub(crate) fn packed(&self) -> Option<(u32, &[u8])> {
         match self {
             Self::Answer(AnswerBody {
@@ -53,7 +55,7 @@ impl LogEntry {
         }
     }
 
-    /// The position of which it speaks, if it speaks of one.
+    /// Returns the position of an entry about one position.
     pub(crate) fn about(&self) -> Result<Option<Id>, BookError> {
         let Some((variant, packed)) = self.packed() else {
             return Ok(None);
@@ -64,14 +66,14 @@ impl LogEntry {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct AnswerBody {
-    /// For which job, if for one.
+    /// The job that asked, if any.
     pub(crate) job: Option<u32>,
-    /// Whether only moves were asked about that had no value.
+    /// Whether the question was only about moves without a value.
     pub(crate) is_widening: bool,
     pub(crate) variant: u32,
     /// The canonical position.
     pub(crate) packed: Vec<u8>,
-    /// The engines that the groups number.
+    /// The engines, which the groups refer to by index.
     pub(crate) engines: Vec<String>,
     pub(crate) groups: Vec<Group>,
 }

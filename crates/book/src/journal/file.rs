@@ -1,4 +1,4 @@
-//! The journal: an append-only file of framed, checksummed entries; the truth of a book.
+//! The journal: an append-only file of framed, checksummed entries. It is the truth of a book.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufReader, ErrorKind, Read, Write};
@@ -10,27 +10,27 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::BookError;
 use crate::journal::manifest::Manifest;
 
-/// The how-manieth entry of a journal, from 1; 0 is before the first.
+/// The number of an entry of a journal, from 1; 0 is before the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Sequence(pub u64);
 
 const MAGIC: [u8; 8] = *b"kagetsuj";
 const VERSION: u32 = 1;
 const HEADER: u64 = 12;
-/// Before every entry: its length, a checksum over its number and length, and one over its number and bytes. A length
-/// that is not whole can so be told from an entry that is not.
+/// Bytes before each entry: its length, a checksum over its number and length, and one over its
+/// number and bytes. So a damaged length can be told from a damaged entry.
 const FRAME: usize = 12;
-/// A longer entry is damage.
+/// The greatest length of an entry; a longer one is damage.
 const LONGEST: u32 = 16 << 20;
 
-/// The open end of a journal.
+/// A journal, open for appending.
 #[derive(Debug)]
 pub(crate) struct Journal {
     end: Arc<End>,
     length: u64,
 }
 
-/// What the book and its syncers share.
+/// The state that the journal shares with its syncers.
 #[derive(Debug)]
 struct End {
     path: PathBuf,
@@ -43,20 +43,20 @@ struct End {
 #[derive(Debug)]
 struct Synced {
     manifest: Manifest,
-    /// Entries on disk; `None` after the disk has said no: what it then has of the file nobody can tell.
+    /// Entries on disk; `None` after a failed sync, when the state of the file is unknown.
     entries: Option<u64>,
 }
 
-/// Makes durable what was appended, without holding the book.
+/// A handle that makes the journal durable without borrowing the book.
 #[derive(Clone, Debug)]
 pub struct Syncer(Arc<End>);
 
 impl Syncer {
-    /// Makes every entry appended so far durable; returns the last of them. Only then may a result be acknowledged.
-    /// Callers that wait for each other share one write.
+    /// Makes all entries durable that were appended so far, and returns the last of them. A result
+    /// may be acknowledged only after this. Concurrent callers share one write.
     ///
     /// # Errors
-    /// If the disk says no, now or ever before: then nothing may be acknowledged any more.
+    /// If the disk refuses or has refused before. Then nothing may be acknowledged any more.
     pub fn sync(&self) -> Result<Sequence, BookError> {
         let end = &*self.0;
         let wanted = end.written.load(Ordering::Acquire);
@@ -77,31 +77,31 @@ impl Syncer {
     }
 }
 
-/// Hears each entry of a journal, in order.
+/// A callback for each entry of a journal, in order.
 type Visit<'a> = dyn FnMut(Sequence, &[u8]) -> Result<(), BookError> + 'a;
 
-/// What was found when a journal was read.
+/// The extent of a journal that was read.
 #[derive(Debug)]
 pub(crate) struct Scan {
     /// Whole entries.
     pub(crate) entries: u64,
-    /// Bytes of an entry that was never finished, at the end.
+    /// Bytes of an unfinished entry at the end.
     pub(crate) torn: u64,
     /// Bytes of header and whole entries.
     pub(crate) length: u64,
 }
 
-/// The file of the journal in this folder.
+/// Returns the path of the journal in this folder.
 pub(crate) fn file_of(folder: &Path) -> PathBuf {
     folder.join("000001.journal")
 }
 
 impl Journal {
-    /// Makes the folder of an empty journal: whole or not at all.
+    /// Makes the folder of an empty journal, whole or not at all.
     pub(crate) fn create(folder: &Path) -> Result<(), BookError> {
         let fail = |error| BookError::io("cannot make the journal", folder)(error);
         let whole = folder.with_extension("new");
-        // Whatever a crash left of an earlier attempt.
+        // A crash may have left an earlier attempt.
         let _ = fs::remove_dir_all(&whole);
         fs::create_dir_all(&whole).map_err(fail)?;
         let mut file = File::create(file_of(&whole)).map_err(fail)?;
@@ -118,8 +118,8 @@ impl Journal {
             .map_err(fail)
     }
 
-    /// Reads all entries in order, and tells how the file ends. Changes nothing. `acknowledged` entries at least were on
-    /// disk once (`None`: nobody knows how many).
+    /// Reads all entries in order and returns the extent of the file. Changes nothing. At least
+    /// `acknowledged` entries were durable (`None`: unknown).
     pub(crate) fn scan(
         folder: &Path,
         acknowledged: Option<u64>,
@@ -143,7 +143,8 @@ impl Journal {
                         length: at,
                     });
                 }
-                // The last entry of all may be there in full length and not in all its bytes, if the power went.
+                // After a power failure the last entry may have its full length but not all of its
+                // bytes.
                 Next::Damaged(_)
                     if reader.at == reader.size && acknowledged.is_some_and(|n| n <= entries) =>
                 {
@@ -159,7 +160,7 @@ impl Journal {
         }
     }
 
-    /// Opens the end for writing; what was never finished is cut off.
+    /// Opens a journal for appending and cuts off an unfinished entry.
     pub(crate) fn open(folder: &Path, scan: &Scan, manifest: Manifest) -> Result<Self, BookError> {
         let path = file_of(folder);
         let fail = |error| BookError::io("cannot write to", &path)(error);
@@ -173,7 +174,7 @@ impl Journal {
                 .and_then(|()| file.sync_all())
                 .map_err(fail)?;
         }
-        // What was found may not all be on disk yet: the first sync sees to it.
+        // The entries may not be durable yet; the first sync makes them so.
         let synced = Mutex::new(Synced {
             manifest,
             entries: Some(0),
@@ -190,13 +191,14 @@ impl Journal {
         })
     }
 
-    /// Adds one entry: whole, or (on an error) not at all. It is durable after a [`Syncer::sync`].
+    /// Appends one entry, whole or (on an error) not at all. It is durable after a
+    /// [`Syncer::sync`].
     pub(crate) fn append(&mut self, entry: &[u8]) -> Result<Sequence, BookError> {
         let end = &*self.end;
         let next = end.written.load(Ordering::Acquire) + 1;
         let bytes = frame(next, entry)?;
         if let Err(error) = end.file.write_all_at(&bytes, self.length) {
-            // What was written of it is the torn end of a crash; the next entry goes in its place.
+            // The next entry overwrites the partial one, as it would after a crash.
             let _ = end.file.set_len(self.length);
             return Err(BookError::io("cannot write to", &end.path)(error));
         }
@@ -210,12 +212,12 @@ impl Journal {
     }
 }
 
-/// What comes next in a journal.
+/// The result of reading the next entry.
 enum Next {
     Entry,
-    /// Nothing, or the beginning of an entry that was never finished.
+    /// The end of the file, or an unfinished entry.
     End,
-    /// Bytes that nobody wrote; the reader stands behind them.
+    /// A damaged entry; the reader stands behind it.
     Damaged(&'static str),
 }
 
@@ -228,11 +230,11 @@ struct Reader {
 }
 
 impl Reader {
-    /// Stands behind the header, which is one that this program knows.
+    /// Opens a journal and reads its header.
     fn open(path: &Path) -> Result<Self, BookError> {
         let fail = |error| BookError::io("cannot read", path)(error);
         let file = match File::open(path) {
-            // Beside the rest of a book: the folders are there.
+            // The folders exist, so only the journal is missing.
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 let book = path.parent().and_then(Path::parent).unwrap_or(path);
                 return Err(BookError::JournalLost(book.into()));
@@ -263,7 +265,8 @@ impl Reader {
         match (magic == MAGIC, version) {
             (true, VERSION) => Ok(reader),
             (true, found) if found > VERSION => {
-                // No later version has this one's checksums.
+                // A later version has other checksums. If the first entry matches, only the version
+                // is damaged.
                 let is_of_this_version = matches!(reader.next(1, &mut Vec::new()), Ok(Next::Entry));
                 Err(if is_of_this_version {
                     damaged("its header has a version that is not its entries'")
@@ -289,7 +292,7 @@ impl Reader {
         let is_whole = checksum(number, &length) == u32::from_le_bytes(of_length);
         let length = u32::from_le_bytes(length);
         if !is_whole || length > LONGEST {
-            // A file may grow before its bytes are on disk: then they are zeros.
+            // A file may grow before its bytes are on disk; then they are zeros.
             let is_blank = frame == [0; FRAME] && self.is_blank()?;
             return Ok(if is_blank {
                 Next::End
@@ -310,7 +313,7 @@ impl Reader {
         })
     }
 
-    /// Whether all that is left is zeros.
+    /// Returns whether the rest of the file is zeros.
     fn is_blank(&mut self) -> Result<bool, BookError> {
         let mut rest = Vec::new();
         self.file
@@ -334,7 +337,8 @@ impl Reader {
     }
 }
 
-/// Over the number and the bytes, so that an entry cannot stand in another's place.
+/// Returns a checksum over the number of an entry too, so that no entry can stand in another's
+/// place.
 fn checksum(number: u64, bytes: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&number.to_le_bytes());
@@ -342,12 +346,12 @@ fn checksum(number: u64, bytes: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// What every journal begins with.
+/// Returns the first bytes of every journal.
 pub(crate) fn header() -> Vec<u8> {
     [&MAGIC[..], &VERSION.to_le_bytes()].concat()
 }
 
-/// An entry as it stands in the file.
+/// Encodes an entry with its frame.
 pub(crate) fn frame(number: u64, entry: &[u8]) -> Result<Vec<u8>, BookError> {
     let length = u32::try_from(entry.len())
         .ok()
@@ -357,11 +361,12 @@ pub(crate) fn frame(number: u64, entry: &[u8]) -> Result<Vec<u8>, BookError> {
     Ok([&length, &sums[0], &sums[1], entry].concat())
 }
 
-/// Hears each whole entry of a damaged journal, in order, and whether it is the one after the last heard.
+/// A callback for each whole entry of a damaged journal, and whether it follows the one before
+/// without a gap.
 type Salvaged<'a> = dyn FnMut(Sequence, &[u8], bool) -> Result<(), BookError> + 'a;
 
-/// Finds what is whole in a damaged journal: beyond bytes that nobody wrote the next entry is looked for byte by byte. Returns how
-/// many bytes belong to no whole entry.
+/// Finds the whole entries of a damaged journal: behind damage it tries every byte as the beginning
+/// of the next entry. Returns the number of bytes that belong to no whole entry.
 pub(crate) fn whole_entries(bytes: &[u8], each: &mut Salvaged) -> Result<u64, BookError> {
     let (mut at, mut last, mut lost) = (HEADER as usize, 0, 0);
     let mut is_next = true;
@@ -377,7 +382,7 @@ pub(crate) fn whole_entries(bytes: &[u8], each: &mut Salvaged) -> Result<u64, Bo
     Ok(lost)
 }
 
-/// The whole entry that these bytes begin with, if its number is greater than the last.
+/// Returns the whole entry at the beginning of these bytes, if its number is greater than the last.
 fn entry_at(bytes: &[u8], last: u64) -> Option<(u64, &[u8])> {
     let (frame, rest) = bytes.split_first_chunk::<FRAME>()?;
     let [length, of_length, of_entry] =
@@ -390,8 +395,8 @@ fn entry_at(bytes: &[u8], last: u64) -> Option<(u64, &[u8])> {
     is_whole.then_some((number, entry))
 }
 
-/// The number below 2^32 that has this checksum together with a length: four bytes reach every state of a CRC-32, each by one way,
-/// and the way can be gone back.
+/// Returns the number below 2^32 that has this checksum together with a length. Four bytes reach
+/// every state of a CRC-32 in exactly one way, so the computation can be reversed.
 fn number_of(sum: u32, length: [u8; 4]) -> u32 {
     let zeros = [0; 4];
     let before = length
@@ -403,11 +408,11 @@ fn number_of(sum: u32, length: [u8; 4]) -> u32 {
     !before
 }
 
-/// The state of a CRC-32 before a byte.
+/// Returns the state of a CRC-32 before a byte.
 fn step_back(state: u32, byte: u8) -> u32 {
     const POLYNOMIAL: u32 = 0xEDB8_8320;
     let state = (0..8).fold(state, |state, _| {
-        // The highest bit says whether the polynomial was added when the lowest fell out.
+        // The highest bit says whether the polynomial was added.
         if state >> 31 == 1 {
             (state ^ POLYNOMIAL) << 1 | 1
         } else {

@@ -7,11 +7,11 @@ use crate::BookError;
 
 const MAGIC: [u8; 8] = *b"kagetsum";
 const VERSION: u32 = 1;
-/// Magic, version, entries, checksum.
+/// Bytes of magic, version, entries and checksum.
 const LENGTH: usize = 24;
 
-/// Says how many entries of the journal are on disk, so that a journal that was cut off can be told from one that never
-/// had more. Written after each of their writes, and never before: it may say too few after the power went, not too many.
+/// The number of durable entries of the journal, by which a truncated journal is recognised. It is
+/// written after the journal, so after a power failure it may be too low but never too high.
 #[derive(Debug)]
 pub(crate) struct Manifest {
     path: PathBuf,
@@ -19,8 +19,8 @@ pub(crate) struct Manifest {
 }
 
 impl Manifest {
-    /// How many entries the manifest in the folder of a book says are on disk; `None` if there is none, or a damaged one.
-    /// Changes nothing.
+    /// Reads the number of durable entries in the folder of a book; `None` where the manifest is
+    /// missing or damaged. Changes nothing.
     pub(crate) fn read(folder: &Path) -> Result<Option<u64>, BookError> {
         let path = path_in(folder);
         match fs::read(&path) {
@@ -30,7 +30,7 @@ impl Manifest {
         }
     }
 
-    /// Opens or makes the file in the folder of a book.
+    /// Opens or makes the manifest in the folder of a book.
     pub(crate) fn open(folder: &Path) -> Result<Self, BookError> {
         let path = path_in(folder);
         let fail = |error| BookError::io("cannot open", &path)(error);
@@ -50,7 +50,8 @@ impl Manifest {
             .map_err(BookError::io("cannot write to", &self.path))
     }
 
-    /// Writes it, and waits for the disk: what comes after it is never found with a manifest from before.
+    /// Writes the manifest and waits for the disk, so that no later write is ever found with an
+    /// earlier manifest.
     pub(crate) fn write_durably(&mut self, entries: u64) -> Result<(), BookError> {
         self.write(entries)?;
         self.file
@@ -73,8 +74,8 @@ fn bytes_of(entries: u64) -> [u8; LENGTH] {
     bytes
 }
 
-/// Every version begins with magic and version and ends with a checksum over all before it, so that a newer manifest can
-/// be told from a damaged one.
+/// Decodes a manifest. Every version begins with magic and version and ends with a checksum, so
+/// that a newer one can be told from a damaged one.
 fn entries_of(bytes: &[u8], path: &Path) -> Result<Option<u64>, BookError> {
     let Some((body, sum)) = bytes.split_last_chunk() else {
         return Ok(None);

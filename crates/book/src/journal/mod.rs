@@ -1,4 +1,4 @@
-//! The journal: what was learned, in the order in which it was learned.
+//! The journal: everything that happened to a book, in order.
 
 pub(crate) mod entry;
 pub(crate) mod file;

@@ -1,18 +1,19 @@
-//! Verdicts as bytes: moves that share a verdict stand together, so that many bounded moves cost little.
+//! The encoding of verdicts: moves with a common verdict form a group, so that many bounded moves
+//! cost little.
 
 use std::sync::Arc;
 
 use kagetsu_game::{Answer, Bound, Claim, Move, Proof, ProofKind, Provenance, Score, Verdict};
 use serde::{Deserialize, Serialize};
 
-/// What the book knows of a position: facts, as they were searched.
+/// A position and its moves as they were searched.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Record {
     pub(crate) packed: Vec<u8>,
     pub(crate) groups: Vec<Group>,
 }
 
-/// Moves with the same verdict, but for nodes and line. Engines are numbered by a table elsewhere.
+/// Moves with the same verdict, except nodes and line. Engines are numbers in a table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Group {
     score: i16,
@@ -21,25 +22,25 @@ pub(crate) struct Group {
     proof: Option<ProofBody>,
     engine: u32,
     day: u32,
-    /// Whether the moves come with lines, each of which begins with its move.
+    /// Whether every move comes with a line, which begins with the move.
     has_line: bool,
-    /// Ascending.
+    /// The moves, ascending.
     moves: Vec<MoveBody>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct MoveBody {
-    /// Above the move before it.
+    /// The difference of its code to that of the move before.
     step: u16,
     nodes: u64,
-    /// What follows the move.
+    /// The line after the move.
     line: Vec<u16>,
 }
 
-/// Of proofs.
+/// The number of kinds of proofs.
 const KINDS: u8 = 6;
 
-/// A proof.
+/// An encoded proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ProofBody {
     claim: u8,
@@ -71,12 +72,12 @@ impl From<Proof> for ProofBody {
 }
 
 impl ProofBody {
-    /// Claim and kind in a number, 0 to 17.
+    /// Returns claim and kind as one number, 0 to 17.
     pub(crate) fn code(self) -> u8 {
         self.claim * KINDS + self.kind
     }
 
-    /// The inverse of [`ProofBody::code`].
+    /// Makes the proof from a number of [`ProofBody::code`].
     pub(crate) fn of_code(code: u8, plies: u16) -> Self {
         Self {
             claim: code / KINDS,
@@ -109,7 +110,7 @@ impl ProofBody {
     }
 }
 
-/// `None` stands for no proof; `Some(None)` for one that is damaged.
+/// Decodes an optional proof; `None` for a damaged one.
 fn proof_of(body: Option<ProofBody>) -> Option<Option<Proof>> {
     match body {
         None => Some(None),
@@ -117,8 +118,8 @@ fn proof_of(body: Option<ProofBody>) -> Option<Option<Proof>> {
     }
 }
 
-/// The answer as groups, in an order that depends on it alone; `number` gives an engine's number. A line that does not
-/// begin with its move is left out.
+/// Encodes an answer as groups in a canonical order; `number` returns an engine's number. Leaves
+/// out a line that does not begin with its move.
 pub(crate) fn write<E>(
     answer: &Answer,
     mut number: impl FnMut(&Arc<str>) -> Result<u32, E>,
@@ -165,7 +166,7 @@ pub(crate) fn write<E>(
     Ok(groups.into_iter().map(|(group, _)| group).collect())
 }
 
-/// The answer again; `None` for groups that nobody wrote. `name` gives the engine of a number.
+/// Decodes an answer; `None` for damaged groups. `name` returns the engine of a number.
 pub(crate) fn read(groups: &[Group], name: impl Fn(u32) -> Option<Arc<str>>) -> Option<Answer> {
     let mut verdicts = Vec::new();
     for group in groups {

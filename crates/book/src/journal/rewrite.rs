@@ -1,4 +1,4 @@
-//! A journal that takes another's place, whole or not at all.
+//! The replacement of a journal by another, whole or not at all.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -9,7 +9,7 @@ use crate::journal::entry::LogEntry;
 use crate::journal::file;
 use crate::journal::manifest::Manifest;
 
-/// The new journal of a book that nobody else has open.
+/// A new journal of a book that no other process has open.
 pub(crate) struct Rewrite {
     book: PathBuf,
     path: PathBuf,
@@ -18,7 +18,7 @@ pub(crate) struct Rewrite {
 }
 
 impl Rewrite {
-    /// Begins one, empty.
+    /// Begins an empty journal.
     pub(crate) fn begin(book: &Path) -> Result<Self, BookError> {
         let path = file::file_of(&book.join("journal")).with_extension("new");
         let file = File::create(&path).map_err(BookError::io("cannot write to", &path))?;
@@ -38,7 +38,7 @@ impl Rewrite {
             .map_err(BookError::io("cannot write to", &self.path))
     }
 
-    /// Entries so far.
+    /// Returns the number of entries so far.
     pub(crate) fn len(&self) -> u64 {
         self.entries
     }
@@ -55,8 +55,8 @@ impl Rewrite {
         Ok(())
     }
 
-    /// Takes the old journal's place, which stays as a file of this extension where one is given. The store goes: it is made
-    /// anew from what the journal now says.
+    /// Replaces the old journal, which is kept with the extension `keep` if there is one. Removes
+    /// the store, which is rebuilt from the new journal.
     pub(crate) fn finish(self, keep: Option<&str>) -> Result<u64, BookError> {
         let Self {
             book,
@@ -75,8 +75,8 @@ impl Rewrite {
             let _ = fs::remove_file(&kept);
             fs::hard_link(&old, &kept).map_err(BookError::io("cannot keep", &old))?;
         }
-        // From here to the end every moment leaves a whole journal, of which no more is expected than it has, and no store that
-        // is another's.
+        // From here on a crash leaves a whole journal, a manifest that expects no more than it has,
+        // and no store of another journal.
         let mut manifest = Manifest::open(&book)?;
         manifest.write_durably(0)?;
         let store = book.join("store");

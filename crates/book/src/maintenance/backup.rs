@@ -1,4 +1,4 @@
-//! A book's journal somewhere else: all that a book is, in fewer bytes, and copied while the book is open.
+//! Backup: a copy of the journal, which is all that a book needs, made while the book may be open.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -10,28 +10,29 @@ use crate::journal::manifest::Manifest;
 use crate::lock::Lock;
 use crate::opening::{check_is_no_url, room_for_a_book};
 
-/// Bytes copied and compared at a time.
+/// Bytes that are copied and compared at a time.
 const PIECE: usize = 1 << 20;
 
-/// What a copy of a book's journal took.
+/// The result of a backup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BackupReport {
-    /// Entries of the journal that the copy now has.
+    /// Entries of the copied journal.
     pub entries: u64,
-    /// Bytes that it has.
+    /// Bytes of the copied journal.
     pub bytes: u64,
-    /// Bytes that it did not have before.
+    /// Bytes that the copy did not have before.
     pub copied: u64,
 }
 
-/// Brings the journal of the book in `from` into the folder `to`, which is empty, new, or has an earlier copy of it: then only
-/// what came since is copied. The copy is a book, which lacks nothing but its store; the first opening makes that.
+/// Copies the journal of the book in `from` into the folder `to`, which is empty, new, or has an
+/// earlier copy; then only new entries are copied. The copy is a book without a store, which the
+/// first opening makes.
 ///
-/// The book may be open meanwhile: the copy then has what was whole when it began, and so all that was acknowledged by then.
+/// The book may be open meanwhile. The copy has all entries that were acknowledged when it began.
 ///
 /// # Errors
-/// If either is no book, or both are one, the journal is damaged, the copy is one of another book, somebody has it open, or the
-/// disk says no.
+/// If either folder is not a book or both are the same, the journal is damaged, the copy is one of
+/// another book or open in a process, or the disk refuses.
 pub fn backup(from: &Path, to: &Path) -> Result<BackupReport, BookError> {
     check_is_no_url(from)?;
     check_is_no_url(to)?;
@@ -39,14 +40,14 @@ pub fn backup(from: &Path, to: &Path) -> Result<BackupReport, BookError> {
     if !source.exists() {
         room_for_a_book(from, false)?;
     }
-    // Under one name or two: what is there has nothing to be copied, and no second copy.
+    // The same folder may have two names.
     if fs::canonicalize(from).is_ok_and(|from| fs::canonicalize(to).is_ok_and(|to| from == to)) {
         return Err(BookError::Itself {
             from: from.into(),
             to: to.into(),
         });
     }
-    // In this order: of what is acknowledged later nothing is asked.
+    // Read the manifest before the journal: entries that are acknowledged later are not expected.
     let acknowledged = Manifest::read(from)?;
     let scan = Journal::scan(&source, acknowledged, &mut |_, _| Ok(()))?;
     if let Some(expected) = acknowledged.filter(|expected| *expected > scan.entries) {
@@ -68,7 +69,8 @@ pub fn backup(from: &Path, to: &Path) -> Result<BackupReport, BookError> {
     let length = fs::metadata(&target)
         .map_err(BookError::io("cannot read", &target))?
         .len();
-    // A copy that was cut short may end within an entry; it is a beginning of the journal all the same.
+    // An interrupted copy may end within an entry, but it is a beginning of the journal all the
+    // same.
     if length > scan.length || !is_same(&source, &target, length)? {
         return Err(BookError::OtherBook {
             from: from.into(),
@@ -84,7 +86,7 @@ pub fn backup(from: &Path, to: &Path) -> Result<BackupReport, BookError> {
     })
 }
 
-/// Whether two files begin with the same bytes.
+/// Returns whether two files begin with the same bytes.
 fn is_same(one: &Path, other: &Path, length: u64) -> Result<bool, BookError> {
     let open = |path: &Path| File::open(path).map_err(BookError::io("cannot read", path));
     let mut files = [open(one)?.take(length), open(other)?.take(length)];
@@ -104,7 +106,7 @@ fn is_same(one: &Path, other: &Path, length: u64) -> Result<bool, BookError> {
     Ok(true)
 }
 
-/// Brings the bytes of a file from one place to another to the end of a second, and onto the disk.
+/// Copies a range of bytes of one file to the end of another, durably.
 fn append(source: &Path, target: &Path, from: u64, to: u64) -> Result<(), BookError> {
     let mut file = File::open(source).map_err(BookError::io("cannot read", source))?;
     file.seek(SeekFrom::Start(from))

@@ -1,9 +1,9 @@
-//! Proves a book whole.
+//! The check of a whole book.
 //!
-//! The store is read twice, in pieces and on all cores. First all of it, for its sums, and for the values and what leads where;
-//! then the records, from which all that must follow again. What belongs together but lies far apart in the store, as a link and
-//! the record that it comes from, is compared as two sums of hashes over all: where they are equal nothing is missing and nothing
-//! is too much. Only where they are not is each looked up, to name it.
+//! The store is read twice, in partitions and on all cores: first everything, for the totals, the
+//! values and the links; then the records, from which all values and links must follow. Things that
+//! lie far apart in the store, such as a link and the record that it comes from, are compared as
+//! two sums of hashes. Only where the sums differ is each looked up, to name the fault.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::maintenance::check_report::CheckReport;
 use crate::maintenance::full_scan::{ByJob, Known, Many, Said, survey};
 use kagetsu_store::{Partition, map_partitions};
 
-/// What follows from the records of a piece.
+/// The links and faults that follow from the records of a partition.
 #[derive(Default)]
 struct Followed {
     links: Many,
@@ -31,12 +31,12 @@ struct Followed {
 }
 
 impl Book {
-    /// Examines everything: checksums, keys, canonical forms, links, derived values (computed again from the leaves up),
-    /// the frontier of every job, and the counts. `progress` hears how many positions are done. Takes some 100 bytes of memory
-    /// for each position.
+    /// Checks everything: checksums, keys, canonical forms, links, values (derived again from the
+    /// leaves up), the frontier of every job, and the counts. `progress` gets the number of checked
+    /// positions. Takes about 100 bytes of memory for each position.
     ///
     /// # Errors
-    /// If the store cannot be read at all; what is wrong in it is in the report.
+    /// If the store cannot be read at all. Faults in it are in the report.
     pub fn check(&self, progress: &mut dyn FnMut(u64)) -> Result<CheckReport, BookError> {
         let (said, known) = survey(&*self.store)?;
         let mut report = said.report.clone();
@@ -106,8 +106,8 @@ impl Book {
         Ok(report)
     }
 
-    /// Every value is derived again from the values behind it. Links never lead back to where they come from, and so in the end
-    /// to facts alone: where each is right, all are.
+    /// Derives every value of a partition again from the values behind it. Links have no cycle and
+    /// end at facts, so where each step is right, all values are.
     fn followed(
         &self,
         piece: &Partition,
@@ -135,7 +135,7 @@ impl Book {
         Ok(followed)
     }
 
-    /// Names the links that are missing, and those that no record has.
+    /// Reports the links that are missing, and those that follow from no record.
     fn name_links(&self, report: &mut CheckReport) -> Result<(), BookError> {
         let before = report.count;
         let mut index = self.index();
@@ -188,7 +188,8 @@ impl Book {
         Ok(())
     }
 
-    /// Each job counts right, and its frontier in memory holds the positions that wait by their links.
+    /// Checks the counts of every job, and that its frontier in memory holds the positions that
+    /// wait by their links.
     fn check_jobs(&self, said: &Said, report: &mut CheckReport) -> Result<(), BookError> {
         let of = |many: &ByJob, job: u32| many.get(&job).copied().unwrap_or_default();
         for (job, state) in self.index().jobs()? {
@@ -220,7 +221,8 @@ impl Book {
         Ok(())
     }
 
-    /// What should wait for a job that searches anew: that depends on what it has judged, too.
+    /// Returns the positions that should wait for a job that searches known positions anew, which
+    /// depends on stored judgements.
     fn due_again(&self, job: u32) -> Result<Many, BookError> {
         let (mut due, mut index) = (Many::default(), self.index());
         for pair in self.store.scan(&[POSITION], Some(&[POSITION + 1])) {
@@ -235,7 +237,7 @@ impl Book {
         Ok(due)
     }
 
-    /// Names what should wait and does not, and what should not and does.
+    /// Reports positions that should wait and do not, and those that wait and should not.
     fn name_waiting(
         &self,
         job: u32,
@@ -307,7 +309,8 @@ impl Followed {
             }
             let is_linked = known.leads(id, child);
             self.level += u64::from(is_linked);
-            // A link that would lead back is left out, and only from known positions anything leads on.
+            // A link that would close a cycle is left out, which is possible only between known
+            // positions.
             let is_right = is_linked || known.stage(child) != Stage::Unknown;
             self.report.hold(is_right, || {
                 format!("position {name}: a link to {} is missing", child.key())
@@ -317,7 +320,7 @@ impl Followed {
     }
 }
 
-/// A position that its own links lead back to, of those whose parents with as many stones are given.
+/// Returns a position on a cycle of links between positions with as many stones, if there is one.
 fn circle(mut above: HashMap<Id, Vec<Id>>) -> Option<kagetsu_game::Key> {
     let mut children: BTreeMap<Id, usize> = BTreeMap::new();
     above
@@ -329,7 +332,7 @@ fn circle(mut above: HashMap<Id, Vec<Id>>) -> Option<kagetsu_game::Key> {
         .copied()
         .filter(|id| !children.contains_key(id))
         .collect();
-    // What leads nowhere is no part of a circle.
+    // Remove positions without children until none is left but those of cycles.
     while let Some(id) = ends.pop() {
         for parent in above.remove(&id).unwrap_or_default() {
             let left = children.entry(parent).or_default();
@@ -358,7 +361,7 @@ mod tests {
     use kagetsu_store::{Batch, Pair};
     use kagetsu_store::{decode, encode};
 
-    /// The first moves of a position, each a little worse than the one before.
+    /// Values the first moves of a position, each a little lower than the one before.
     fn answer(position: &Position) -> Answer {
         let by = Provenance {
             engine: "test".into(),
@@ -424,14 +427,14 @@ mod tests {
         rows.collect::<Result<_, _>>().expect("readable")
     }
 
-    /// The row in the middle of those that were searched.
+    /// Returns the row in the middle of those that were searched.
     fn middle(book: &Book) -> Pair {
         let mut rows = scanned(book, POSITION);
         rows.retain(|(_, bytes)| has_record(bytes));
         rows[rows.len() / 2].clone()
     }
 
-    /// The row with the last key, of a position that was not searched.
+    /// Returns the row with the last key, of a position that was not searched.
     fn last(book: &Book) -> Pair {
         let row = scanned(book, POSITION).pop().expect("some");
         assert!(!has_record(&row.1));

@@ -1,24 +1,24 @@
 use crate::opening::Notice;
 
-/// What a check found.
+/// The result of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckReport {
-    /// Positions examined.
+    /// Checked positions.
     pub positions: u64,
-    /// Links examined.
+    /// Checked links.
     pub links: u64,
-    /// Waiting positions examined.
+    /// Positions that wait in frontiers.
     pub frontier: u64,
-    /// What is wrong, one line each; the first hundred.
+    /// The first hundred faults, one line each.
     pub faults: Vec<String>,
-    /// How many faults there are.
+    /// The number of faults.
     pub count: u64,
-    /// What the opening of the book had to say.
+    /// The notices of the opening of the book.
     pub notices: Vec<Notice>,
 }
 
 impl CheckReport {
-    /// Whether nothing is wrong.
+    /// Returns whether there is no fault.
     #[must_use]
     pub fn is_clean(&self) -> bool {
         self.count == 0

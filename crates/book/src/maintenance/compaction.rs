@@ -1,4 +1,4 @@
-//! A journal without what was superseded, and a store of one sealed file.
+//! Compaction: a journal without superseded entries, and a store of one sorted file.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -12,34 +12,34 @@ use crate::journal::file::{Journal, Sequence};
 use crate::journal::rewrite::Rewrite;
 use crate::{Book, BookError, BookOptions, Notice};
 
-/// What a compaction did.
+/// The result of a compaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompactReport {
     /// Entries of the journal before.
     pub entries_before: u64,
-    /// Entries that it has now.
+    /// Entries of the journal now.
     pub entries: u64,
     /// Bytes of all files before.
     pub bytes_before: u64,
     /// Bytes of all files now.
     pub bytes: u64,
-    /// What the opening of the book had to say.
+    /// The notices of the opening of the book.
     pub notices: Vec<Notice>,
 }
 
-/// What the journal says of a position.
+/// The entries of the journal about one position.
 #[derive(Default)]
 struct Story {
-    /// The first answer that still counts, 0 for none, and for which job it was.
+    /// The number of the first answer that still counts, 0 for none, and its job.
     first: u64,
     job: Option<u32>,
     /// Answers that count.
     answers: u32,
     /// Entries of all kinds.
     entries: u32,
-    /// Where it was last said that they are not to be believed; 0 where they are.
+    /// The number of the entry that invalidated the answers last; 0 where they are valid.
     distrusted: u64,
-    /// Dropping what no longer counts would change how many positions a job has.
+    /// Whether all entries stay, because fewer would change the number of positions of a job.
     is_kept: bool,
 }
 
@@ -48,7 +48,7 @@ impl Story {
         !self.is_kept && self.entries > u32::from(self.answers > 0) + u32::from(self.distrusted > 0)
     }
 
-    /// Whether an entry still counts; where there are several answers, the first stands for all.
+    /// Returns whether an entry stays. The first of several answers stands for all.
     fn tells(&self, number: u64) -> bool {
         self.is_kept || number == self.first || number == self.distrusted
     }
@@ -56,7 +56,7 @@ impl Story {
     fn answer(&mut self, number: u64, body: &AnswerBody) {
         self.entries += 1;
         match (self.answers > 0, self.distrusted > 0) {
-            // It goes with what it was to complete.
+            // An answer that completes an invalid one is invalid, too.
             (true, true) if body.is_widening => {}
             (true, false) => self.answers += 1,
             _ => (self.first, self.job, self.answers, self.distrusted) = (number, body.job, 1, 0),
@@ -72,16 +72,17 @@ impl Story {
     }
 }
 
-/// What the journal says, and what of it still counts.
+/// The entries of the journal about all positions.
 #[derive(Default)]
 struct Stories {
     positions: HashMap<Id, Story>,
-    /// Times that a position was set aside.
+    /// Entries that a position is skipped.
     asides: u64,
 }
 
 impl Stories {
-    /// Of the jobs that are told so every answer counts.
+    /// Reads the journal. Every answer for one of the jobs `counting` stays, because these jobs
+    /// count their answers.
     fn read(journal: &Path, counting: &[JobId]) -> Result<Self, BookError> {
         let mut stories = Self::default();
         Journal::scan(journal, None, &mut |Sequence(number), bytes| {
@@ -114,12 +115,13 @@ fn read(number: u64, bytes: &[u8]) -> Result<LogEntry, BookError> {
 }
 
 impl Book {
-    /// Writes the journal anew, with one entry for all answers to a position and none for what no longer counts, and the store as
-    /// one sealed file; then opens the book. It holds what it held: positions, what was searched, jobs and what waits for them.
-    /// Takes some 100 bytes of memory for each position.
+    /// Rewrites the journal with one entry for all answers to a position and none that is
+    /// superseded, rewrites the store as one sorted file, and opens the book. Positions, records,
+    /// jobs and frontiers stay the same. Takes about 100 bytes of memory for each position.
     ///
     /// # Errors
-    /// A damaged record, or what the disk says; then the book is as it was, or as it should be.
+    /// If a record is damaged or the disk refuses. Then the book is the old one or the new one,
+    /// whole.
     pub fn compact(self, options: &BookOptions) -> Result<(Self, CompactReport), BookError> {
         self.syncer().sync()?;
         let (bytes_before, entries_before) = (self.bytes()?, self.sequence().0);
@@ -151,7 +153,7 @@ impl Book {
         ))
     }
 
-    /// The same book, of a journal that says only what counts.
+    /// Rewrites the journal and opens the book again.
     fn rewritten(
         self,
         stories: &Stories,
@@ -193,7 +195,8 @@ impl Book {
                 }
             },
         )?;
-        // What is set aside may be so because of an answer that is part of another now.
+        // A position may be skipped because of an answer that is merged into another now, so say so
+        // explicitly.
         for job in &jobs {
             for (id, AsideBody { packed, reason }) in index.asides(job.id.0, usize::MAX)? {
                 new.add(&LogEntry::SetAside {
@@ -214,8 +217,8 @@ impl Book {
         Ok((book, notices))
     }
 
-    /// Where there is one answer in place of several, a job may have had nothing left to do for a moment and be done too early, or
-    /// always something, and not be done; or it came to a position at another time, when there was more or less to search there.
+    /// Restores the state and the count of a job. With one answer in place of several a job may be
+    /// done too early or too late, or reach a position when there was more or less to search there.
     fn bring_back(&mut self, before: &Job) -> Result<(), BookError> {
         if self.job(before.id)?.positions != before.positions {
             self.change_job(before.id, JobChange::Count(before.positions))?;

@@ -1,4 +1,4 @@
-//! What a store says apart from its records, read in pieces and on all cores.
+//! A scan of a whole store, except its records, in partitions and on all cores.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -11,7 +11,7 @@ use crate::{BookError, CheckReport, Derived};
 use kagetsu_store::Store;
 use kagetsu_store::{Partition, map_partitions};
 
-/// Things without an order: how many, and a hash over all of them.
+/// The number of things in a set, and a hash over them that does not depend on their order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Many {
     pub(crate) count: u64,
@@ -36,27 +36,28 @@ impl Many {
     }
 }
 
-/// Of each job something.
+/// A set for each job.
 pub(crate) type ByJob = BTreeMap<u32, Many>;
 
-/// What a piece of the store says, but for its records.
+/// The content of a partition, except its records.
 #[derive(Default)]
 pub(crate) struct Said {
     pub(crate) found: Marker,
     values: Vec<(Id, Derived)>,
     stages: Vec<(Id, Stage)>,
-    /// From positions with more stones, or with less.
+    /// Links from positions with more or fewer stones.
     pub(crate) links: Many,
-    /// Of a position, those that lead there and have as many stones.
+    /// For each position, the positions with as many stones that lead there.
     level: Vec<(Id, Vec<Id>)>,
-    /// What should wait, what is to be walked on from, and what is set aside.
+    /// The positions that should wait, those that are yet to be expanded, and those that are
+    /// skipped.
     pub(crate) due: ByJob,
     pub(crate) walking: ByJob,
     pub(crate) aside: ByJob,
     pub(crate) report: CheckReport,
 }
 
-/// All that the second reading asks of the first.
+/// The stages, values and links that a second scan needs.
 #[derive(Default)]
 pub(crate) struct Known {
     pub(crate) positions: HashMap<Id, (Stage, Option<Derived>)>,
@@ -90,7 +91,7 @@ impl Known {
     }
 }
 
-/// What all entries say but for the records, and what is wrong with them.
+/// Scans all entries except the records, and reports damaged ones.
 ///
 /// # Errors
 /// If the store cannot be read.
@@ -103,10 +104,10 @@ pub(crate) fn survey(store: &dyn Store) -> Result<(Said, Known), BookError> {
     Ok(gathered(pieces))
 }
 
-/// What is known of every position.
+/// Returns the stages, values and links of all positions.
 ///
 /// # Errors
-/// If the store cannot be read, or one of its entries is damaged.
+/// If the store cannot be read or an entry is damaged.
 pub(crate) fn known(store: &dyn Store) -> Result<Known, BookError> {
     let (said, known) = survey(store)?;
     if said.report.is_clean() {
@@ -116,7 +117,7 @@ pub(crate) fn known(store: &dyn Store) -> Result<Known, BookError> {
     }
 }
 
-/// What the entries of a piece say.
+/// Scans the entries of a partition.
 fn said(store: &dyn Store, piece: &Partition) -> Result<Said, BookError> {
     let mut said = Said::default();
     for pair in piece.entries(store) {
@@ -134,7 +135,7 @@ fn said(store: &dyn Store, piece: &Partition) -> Result<Said, BookError> {
 }
 
 impl Said {
-    /// `false` for bytes that nobody wrote.
+    /// Adds an entry; `false` for a damaged one.
     fn entry(&mut self, key: &[u8], value: &[u8]) -> bool {
         match key.first() {
             Some(&POSITION) => {
@@ -184,7 +185,7 @@ impl Said {
     }
 }
 
-/// All pieces as one.
+/// Combines the partitions.
 fn gathered(pieces: Vec<Said>) -> (Said, Known) {
     let (mut all, mut known) = (Said::default(), Known::default());
     known

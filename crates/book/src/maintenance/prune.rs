@@ -13,34 +13,35 @@ use crate::journal::file::{Journal, Sequence};
 use crate::journal::rewrite::Rewrite;
 use crate::{Book, BookError, BookOptions, Notice};
 
-/// What of a book is kept: what its roots lead to.
+/// The part of a book to keep: the positions that its roots lead to.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pruning {
-    /// Positions of other variants are kept; where there is none, those that no root is of, or no others where there are no roots.
+    /// The variant to prune; positions of others are kept. Without it, the variants of the roots,
+    /// or all where there are no roots.
     pub variant: Option<Variant>,
-    /// Where it begins; where there are none, what no other position of the book leads to and what its jobs begin with.
+    /// The roots. Without any, the roots of the jobs and the positions that no other leads to.
     pub roots: Vec<Position>,
-    /// Plies from the nearest root.
+    /// The greatest distance from the nearest root in plies.
     pub max_ply: Option<u16>,
-    /// Centi-units by which a move may be worse than the best of its position; a worse one is not followed.
+    /// Centi-units by which a move may be worse than the best of its position to be followed.
     pub max_loss: Option<u16>,
 }
 
-/// What pruning did.
+/// The result of pruning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PruneReport {
-    /// Positions that the book still has.
+    /// Positions that are left.
     pub kept: u64,
-    /// Positions that it has no more.
+    /// Positions that were removed.
     pub removed: u64,
-    /// Jobs that were done, and wait to be resumed because positions of theirs were removed.
+    /// Jobs that were done and are paused now, because some of their positions were removed.
     pub paused: Vec<String>,
-    /// What the opening of the book had to say.
+    /// The notices of the opening of the book.
     pub notices: Vec<Notice>,
 }
 
 impl Pruning {
-    /// Whether a position may be removed.
+    /// Returns whether a position may be removed.
     fn is_about(&self, id: Id) -> bool {
         match self.variant {
             Some(variant) => id.variant() == variant.code(),
@@ -56,11 +57,12 @@ impl Pruning {
 }
 
 impl Book {
-    /// Removes positions for good, and opens the book anew. Jobs stay, with the positions that are left to them.
+    /// Removes positions for good and opens the book again. Jobs stay, with the positions that are
+    /// left to them.
     ///
     /// # Errors
-    /// A root that leads to nothing the book holds; then nothing is removed. A damaged record, or what the disk says; then the book
-    /// is as it was, or as it should be.
+    /// If a root leads to no position of the book; then nothing is removed. If a record is damaged
+    /// or the disk refuses; then the book is the old one or the new one, whole.
     pub fn prune(
         self,
         pruning: &Pruning,
@@ -130,7 +132,8 @@ impl Book {
         ))
     }
 
-    /// The positions that the roots lead to, each on a shortest way, and those of variants that are not pruned.
+    /// Returns the positions that the roots lead to, by the shortest ways, and those of variants
+    /// that are not pruned.
     fn kept(&self, pruning: &Pruning) -> Result<HashSet<Id>, BookError> {
         let mut index = self.index();
         let mut left: VecDeque<(Id, u16, Option<Position>)> = VecDeque::new();
@@ -186,7 +189,7 @@ impl Book {
     }
 }
 
-/// The positions of the book that a position leads to.
+/// Returns the positions of the book that a position leads to.
 fn followed(
     index: &mut Index,
     position: &Position,

@@ -13,45 +13,46 @@ use crate::maintenance::full_scan::{Known, known};
 use crate::{Book, BookError, Derived, Stats};
 use kagetsu_store::{Partition, map_partitions};
 
-/// Holes that are told one by one.
+/// The number of holes in a report.
 const TOLD: usize = 10;
 
-/// How well a book knows what it holds.
+/// The quality of a book.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Grades {
-    /// What there is.
+    /// The statistics of the book.
     pub stats: Stats,
-    /// By stones on the board.
+    /// The quality by stones on the board.
     pub by_stones: BTreeMap<u16, Grade>,
     /// Moves by the engine that searched them.
     pub engines: BTreeMap<String, u64>,
-    /// The holes nearest to the start by the stones that came or were taken since, of those as near the ones that lose least.
+    /// The holes that are nearest to the start, by stones placed or taken; among equals those that
+    /// lose least come first.
     pub holes: Vec<Hole>,
 }
 
-/// The positions with so many stones.
+/// The quality of the positions with the same number of stones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Grade {
-    /// How many.
+    /// The number of positions.
     pub positions: u64,
-    /// The depths of their searches, added up.
+    /// The sum of the depths of their searches.
     pub depths: u64,
-    /// Proven won, lost and drawn for the side to move.
+    /// Positions proven won for the side to move.
     pub wins: u64,
-    /// See [`Grade::wins`].
+    /// Positions proven lost for the side to move.
     pub losses: u64,
-    /// See [`Grade::wins`].
+    /// Positions proven drawn.
     pub draws: u64,
     /// Positions where a move without a value may be the best.
     pub open: u64,
-    /// Moves with a value that lead to no position of the book, where no win is proven.
+    /// Moves with a value that lead to no position of the book, in positions without a proven win.
     pub holes: u64,
 }
 
 /// A move with a value that leads to no position of the book.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hole {
-    /// Where, in canonical orientation.
+    /// The position, in canonical orientation.
     pub position: Position,
     /// The move.
     pub at: Move,
@@ -83,7 +84,7 @@ impl Grade {
     }
 }
 
-/// The grades of a piece of the book, its holes by how near they are to the start and then by how little they lose.
+/// The quality of a partition, with its holes by distance from the start and by loss.
 #[derive(Default)]
 struct Graded {
     grades: Grades,
@@ -91,7 +92,7 @@ struct Graded {
 }
 
 impl Graded {
-    /// Adds the grades of the positions that come after these.
+    /// Adds the quality of the partition that follows.
     fn add(&mut self, other: Self) {
         let (
             all,
@@ -115,7 +116,7 @@ impl Graded {
             .for_each(|(place, hole)| self.tell(place, || hole));
     }
 
-    /// Keeps a hole, if it is one of the nearest.
+    /// Adds a hole, if it is one of the nearest.
     fn tell(&mut self, place: (u16, u32), hole: impl FnOnce() -> Hole) {
         if self.nearest.len() < TOLD || self.nearest.last().is_some_and(|(last, _)| place < *last) {
             let at = self.nearest.partition_point(|(known, _)| *known <= place);
@@ -134,7 +135,7 @@ impl Graded {
                 None => drop(self.grades.engines.insert(verdict.by.engine.to_string(), 1)),
             }
         }
-        // Who has a proven win needs no other move.
+        // A position with a proven win needs no other move.
         let is_won = value.proof.is_some_and(|proof| proof.claim == Claim::Win);
         let variant = node.position.variant();
         let at_start = || with_game!(variant, G => G::start(variant).stones());
@@ -167,10 +168,10 @@ impl Graded {
 }
 
 impl Book {
-    /// How well the book knows what it holds; reads it whole. Takes some 100 bytes of memory for each position.
+    /// Measures the quality of the whole book. Takes about 100 bytes of memory for each position.
     ///
     /// # Errors
-    /// A damaged record.
+    /// If a record is damaged.
     pub fn grades(&self) -> Result<Grades, BookError> {
         let known = known(&*self.store)?;
         let engines = self.index().engines()?.to_vec();

@@ -9,37 +9,38 @@ use crate::lock::Lock;
 use crate::opening::{check_is_no_url, without_journal};
 use crate::{Book, BookError, BookOptions, Notice};
 
-/// What a repair found, and what it could not save.
+/// The result of a repair.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RepairReport {
     /// Entries of the journal that were kept.
     pub kept: u64,
-    /// Bytes of the journal that nobody can read.
+    /// Bytes of the journal that belong to no whole entry.
     pub lost_bytes: u64,
-    /// Whole entries that say nothing without those that were lost: of jobs, mostly.
+    /// Whole entries that mean nothing without lost ones, mostly those of jobs.
     pub left_out: u64,
-    /// Entries that were on disk once and are no more, at the end.
+    /// Durable entries that are missing at the end.
     pub missing: u64,
-    /// What the opening of the book had to say.
+    /// The notices of the opening of the book.
     pub notices: Vec<Notice>,
 }
 
 impl RepairReport {
-    /// Whether the journal had all that was ever acknowledged.
+    /// Returns whether the journal had every acknowledged entry.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.lost_bytes == 0 && self.missing == 0 && self.left_out == 0
     }
 }
 
-/// Makes a book whole again, as far as its journal can be read: a store that is damaged is made anew by every opening; here a
-/// damaged journal gives place to one of its whole entries. The damaged one stays beside it, as `000001.damaged`.
+/// Repairs a book as far as its journal can be read. Every opening rebuilds a damaged store; this
+/// replaces a damaged journal by one of its whole entries, and keeps the damaged one as
+/// `000001.damaged`.
 ///
-/// After a loss nobody knows which job has which number. So what was searched is kept from there on, and what was decided about
-/// jobs is not: a build of the same name and settings takes up again where the book is.
+/// After a loss the numbers of jobs are unknown. So answers after the loss are kept, and changes to
+/// jobs are not. A build of the same name and settings continues from what the book holds.
 ///
 /// # Errors
-/// If there is no book, somebody has it open, or the disk says no.
+/// If there is no book, another process has it open, or the disk refuses.
 pub fn repair(path: &Path, options: &BookOptions) -> Result<(Book, RepairReport), BookError> {
     check_is_no_url(path)?;
     let folder = path.join("journal");
@@ -66,7 +67,7 @@ pub fn repair(path: &Path, options: &BookOptions) -> Result<(Book, RepairReport)
     Ok((book, report))
 }
 
-/// A new journal of what can be read of the old.
+/// Writes a new journal of the whole entries of the old one.
 fn salvage(path: &Path, acknowledged: Option<u64>) -> Result<RepairReport, BookError> {
     let file = file::file_of(&path.join("journal"));
     let bytes = fs::read(&file).map_err(BookError::io("cannot read", &file))?;

@@ -9,20 +9,20 @@ use crate::graph::id::Id;
 use crate::graph::node::Node;
 use crate::{Book, BookError, Derived};
 
-/// A book in numbers.
+/// The statistics of a book.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stats {
     /// Positions with a record.
     pub positions: u64,
-    /// Of these by stones on the board.
+    /// Positions by stones on the board.
     pub by_stones: BTreeMap<u16, u64>,
     /// Positions by the depth of their search.
     pub by_depth: BTreeMap<u8, u64>,
-    /// Positions proven won, lost and drawn for the side to move.
+    /// Positions proven won for the side to move.
     pub wins: u64,
-    /// See [`Stats::wins`].
+    /// Positions proven lost for the side to move.
     pub losses: u64,
-    /// See [`Stats::wins`].
+    /// Positions proven drawn.
     pub draws: u64,
     /// Positions visited by all searches.
     pub nodes: u64,
@@ -47,7 +47,7 @@ impl Stats {
         }
     }
 
-    /// Adds the numbers of other positions.
+    /// Adds the statistics of other positions.
     pub(crate) fn add(&mut self, other: &Self) {
         self.positions += other.positions;
         other
@@ -67,7 +67,7 @@ impl Stats {
 }
 
 impl Book {
-    /// Bytes of its files.
+    /// Returns the size of the files of the book in bytes.
     ///
     /// # Errors
     /// If a file cannot be read.
