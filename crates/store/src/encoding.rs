@@ -1,4 +1,5 @@
-//! Values with a version and a checksum: one byte of version, the body in postcard's encoding, and a CRC-32 over key and value.
+//! Values with a version and a checksum: one byte of version, the body in postcard's encoding, and
+//! a CRC-32 over key and value.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +19,8 @@ pub fn encode(key: &[u8], body: &impl Serialize) -> Vec<u8> {
     bytes
 }
 
-/// Decodes a value; `None` where the bytes are not those that were written under `key`, or of another version.
+/// Decodes a value; `None` where the bytes are not those that were written under `key`, or of
+/// another version.
 #[must_use]
 pub fn decode<'a, T: Deserialize<'a>>(key: &[u8], bytes: &'a [u8]) -> Option<T> {
     let (version, body) = open(key, bytes)?;
@@ -41,7 +43,8 @@ pub fn version(key: &[u8], bytes: &[u8]) -> Option<u8> {
     open(key, bytes).map(|(version, _)| version)
 }
 
-/// Returns version and body. Values of every version begin with the version and end with the checksum.
+/// Returns version and body. Values of every version begin with the version and end with the
+/// checksum.
 fn open<'a>(key: &[u8], bytes: &'a [u8]) -> Option<(u8, &'a [u8])> {
     let (all, sum) = bytes.split_last_chunk()?;
     let (&version, body) = all.split_first()?;
@@ -55,7 +58,8 @@ fn checksum(key: &[u8], body: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// Returns a hash of an entry, of 64 bits from two checksums. The XOR over all entries identifies the content of a store.
+/// Returns a hash of an entry, of 64 bits from two checksums. The XOR over all entries identifies
+/// the content of a store.
 #[must_use]
 pub fn digest(key: &[u8], value: &[u8]) -> u64 {
     let low = checksum(key, value);

@@ -1,13 +1,16 @@
 //! The ordered key-value store below a book.
 //!
-//! [`LsmStore`] is a log-structured merge store without a log of its own, because the journal of a book is one. Changes gather in
-//! a memtable in memory. When the memtable is large, a background thread merges all levels into a new sorted file (an SSTable).
-//! [`Store::flush`] puts a small memtable into a tree of sled instead, which is quicker than a new sorted file. Every level is
+//! [`LsmStore`] is a log-structured merge store without a log of its own, because the journal of a
+//! book is one. Changes gather in a memtable in memory. When the memtable is large, a background
+//! thread merges all levels into a new sorted file (an SSTable). [`Store::flush`] puts a small
+//! memtable into a tree of sled instead, which is quicker than a new sorted file. Every level is
 //! verified against checksums when the store is opened.
 //!
-//! Another store is another crate with a type that implements [`Store`], and the functions `create` and `open`.
+//! Another store is another crate with a type that implements [`Store`], and the functions `create`
+//! and `open`.
 //!
-//! What this crate refuses: any knowledge of positions, and durability of changes that were not flushed.
+//! What this crate refuses: any knowledge of positions, and durability of changes that were not
+//! flushed.
 
 mod bloom;
 mod encoding;

@@ -60,7 +60,8 @@ impl Manifest {
         sync_folder(folder)
     }
 
-    /// Removes files that the manifest does not name: levels that were replaced, and files that were never finished.
+    /// Removes files that the manifest does not name: levels that were replaced, and files that
+    /// were never finished.
     pub(crate) fn remove_other_files(self, folder: &Path) -> Result<(), StoreError> {
         let mut kept = vec![folder.join(FILE_NAME), sled_path(folder, self.sled)];
         kept.extend(self.sorted.map(|number| sorted_path(folder, number)));

@@ -11,7 +11,8 @@ use crate::store::Batch;
 #[derive(Debug, Default)]
 pub(crate) struct Memtable {
     entries: BTreeMap<SortedKey, Option<Vec<u8>>>,
-    /// Hashes of all keys. Most lookups are for absent keys, and this says so without a search of the tree.
+    /// Hashes of all keys. Most lookups are for absent keys, and this says so without a search of
+    /// the tree.
     hashes: HashSet<u64, BuildHasherDefault<IdentityHasher>>,
 }
 
@@ -33,7 +34,8 @@ impl Hasher for IdentityHasher {
     }
 }
 
-/// A key, ordered by its bytes. The first 24 bytes lie in the node of the tree, so that most comparisons read no other memory.
+/// A key, ordered by its bytes. The first 24 bytes lie in the node of the tree, so that most
+/// comparisons read no other memory.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct SortedKey {
     /// The first bytes as big-endian numbers, with zeros behind a shorter key.

@@ -18,7 +18,8 @@ pub struct Partition {
 }
 
 impl Partition {
-    /// Splits all entries, or those whose keys begin with the byte `first`, into partitions in key order.
+    /// Splits all entries, or those whose keys begin with the byte `first`, into partitions in key
+    /// order.
     #[must_use]
     pub fn split(store: &dyn Store, first: Option<u8>) -> Vec<Self> {
         let begin = first.map_or_else(Vec::new, |first| vec![first]);
@@ -47,7 +48,8 @@ impl Partition {
     }
 }
 
-/// Maps every partition on all cores and returns the results in their order. `progress` gets each result when it is there.
+/// Maps every partition on all cores and returns the results in their order. `progress` gets each
+/// result when it is there.
 ///
 /// # Errors
 /// One of the errors of `map`.

@@ -30,7 +30,8 @@ impl SledDb {
     /// Opens or makes the database; its cache takes about `cache_bytes` of memory.
     pub(crate) fn open(path: &Path, cache_bytes: u64) -> Result<Self, StoreError> {
         wait_until_unlocked(&path.join("db"))?;
-        // sled counts the size of pages on disk. In memory they take some two and a half times that.
+        // sled counts the size of pages on disk. In memory they take some two and a half times
+        // that.
         let capacity = (cache_bytes / 5 * 2).max(MIN_CACHE_BYTES);
         let config = sled::Config::new()
             .path(path)
@@ -88,8 +89,8 @@ impl SledDb {
     }
 }
 
-/// Waits until the file of a database is unlocked: threads of sled hold it for a moment after their database was dropped, and sled
-/// reports a locked file as if it were damaged.
+/// Waits until the file of a database is unlocked: threads of sled hold it for a moment after their
+/// database was dropped, and sled reports a locked file as if it were damaged.
 fn wait_until_unlocked(file: &Path) -> Result<(), StoreError> {
     // A new database has no file.
     let Ok(locked) = File::open(file) else {
@@ -123,7 +124,8 @@ fn store_error(path: &Path, error: sled::Error) -> StoreError {
         {
             StoreError::Damaged("it does not open")
         }
-        // sled repeats such an error with the same kind and a message for programmers: keep the kind alone.
+        // sled repeats such an error with the same kind and a message for programmers: keep the
+        // kind alone.
         sled::Error::Io(error) if is_disk_full(&error) => {
             StoreError::io("cannot write to", path)(error.kind().into())
         }

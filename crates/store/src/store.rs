@@ -23,7 +23,8 @@ pub trait Store: Send + Sync {
     /// Returns the entries whose keys begin with `prefix`, from the key `from` on.
     fn range<'a>(&'a self, prefix: &[u8], from: &[u8]) -> Pairs<'a>;
 
-    /// Returns the entries from one key on up to another, for a reader that needs each only once: it leaves the cache as it is.
+    /// Returns the entries from one key on up to another, for a reader that needs each only once:
+    /// it leaves the cache as it is.
     fn scan<'a>(&'a self, from: &[u8], to: Option<&[u8]>) -> Pairs<'a> {
         let to = to.map(<[u8]>::to_vec);
         let is_before = move |pair: &Result<Pair, StoreError>| match (pair, &to) {
@@ -33,7 +34,8 @@ pub trait Store: Send + Sync {
         Box::new(self.range(&[], from).take_while(is_before))
     }
 
-    /// Returns fewer than `max` ascending keys that split the entries into parts of about the same size.
+    /// Returns fewer than `max` ascending keys that split the entries into parts of about the same
+    /// size.
     fn split_points(&self, max: usize) -> Vec<Vec<u8>>;
 
     /// Makes all changes or none.
@@ -45,7 +47,8 @@ pub trait Store: Send + Sync {
     /// Returns whether there is work for [`Store::maintain`].
     fn needs_maintenance(&self) -> bool;
 
-    /// Starts a compaction in the background if one is due, and takes over the result of a finished one.
+    /// Starts a compaction in the background if one is due, and takes over the result of a finished
+    /// one.
     ///
     /// # Errors
     /// See [`Store`].
@@ -63,7 +66,8 @@ pub trait Store: Send + Sync {
     /// See [`Store`].
     fn flush(&mut self) -> Result<(), StoreError>;
 
-    /// Makes few changes durable now, and begins a compaction of many, which ends before the store is dropped.
+    /// Makes few changes durable now, and begins a compaction of many, which ends before the store
+    /// is dropped.
     ///
     /// # Errors
     /// See [`Store`].

@@ -1,4 +1,5 @@
-//! The positions that wait to be searched, by job, in memory alone: the links of the positions say the same.
+//! The positions that wait to be searched, by job, in memory alone: the links of the positions say
+//! the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +24,8 @@ pub(crate) struct FrontierChange {
     pub(crate) now: Option<u64>,
 }
 
-/// The frontiers of the jobs that have asked for one. Each takes some 50 bytes for a position that waits.
+/// The frontiers of the jobs that have asked for one. Each takes some 50 bytes for a position that
+/// waits.
 #[derive(Debug, Default)]
 pub(crate) struct Frontiers(BTreeMap<u32, Queue>);
 

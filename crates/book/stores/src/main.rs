@@ -1,8 +1,9 @@
 //! Compares stores on the rows that growing a book writes.
 //!
-//! `cargo run --release -- lsm 200000` grows 200,000 positions in one of `lsm` (the store of the book, durable like the others),
-//! `journaled` (the same as a book uses it: the journal, which is not measured, makes changes durable), `sled`, `redb`, `fjall`
-//! and `lmdb`. The crate is no part of the workspace, so that a build of the book compiles no other store.
+//! `cargo run --release -- lsm 200000` grows 200,000 positions in one of `lsm` (the store of the
+//! book, durable like the others), `journaled` (the same as a book uses it: the journal, which is
+//! not measured, makes changes durable), `sled`, `redb`, `fjall` and `lmdb`. The crate is no part
+//! of the workspace, so that a build of the book compiles no other store.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
@@ -110,7 +111,8 @@ impl Sled {
     fn open(path: &Path) -> Self {
         let config = sled::Config::new()
             .path(path.join("sled"))
-            // sled counts the size of pages on disk. In memory they take some two and a half times that.
+            // sled counts the size of pages on disk. In memory they take some two and a half times
+            // that.
             .cache_capacity(CACHE / 5 * 2)
             .flush_every_ms(None);
         Self(config.open().expect("opens"))
@@ -256,8 +258,8 @@ impl Lmdb {
         let mut options = heed::EnvOpenOptions::new();
         options.map_size(16 << 30);
         #[expect(unsafe_code)]
-        // SAFETY: no other process writes to the files of this folder while they are mapped. `flush` syncs what
-        // NO_SYNC leaves to the operating system.
+        // SAFETY: no other process writes to the files of this folder while they are mapped.
+        // `flush` syncs what NO_SYNC leaves to the operating system.
         let env = unsafe {
             options.flags(heed::EnvFlags::NO_SYNC);
             options.open(&path).expect("opens")
@@ -364,8 +366,9 @@ fn random_bytes(random: &mut StdRng, count: usize) -> Vec<u8> {
     (0..count).map(|_| random.random::<u8>() & 15).collect()
 }
 
-/// The next position of the frontier becomes one of the book: its whole row is written, the links of its children, and now and
-/// then the row of a position above it, whose value changed. Returns its id.
+/// The next position of the frontier becomes one of the book: its whole row is written, the links
+/// of its children, and now and then the row of a position above it, whose value changed. Returns
+/// its id.
 fn learn(
     store: &mut dyn Candidate,
     frontier: &mut BTreeSet<(u64, Id)>,

@@ -22,15 +22,17 @@ use crate::store::{Batch, Pair, Pairs, Store};
 
 /// Memory for each change that is not in the sorted file.
 const BYTES_PER_CHANGE: u64 = 256;
-/// The most entries of the level in sled, which takes some 4 KiB of memory for each new one and opens slowly with many.
+/// The most entries of the level in sled, which takes some 4 KiB of memory for each new one and
+/// opens slowly with many.
 const MAX_SLED_ENTRIES: usize = 16_384;
-/// A memtable that is full to this part is compacted when there is time, so that little is lost in a crash.
+/// A memtable that is full to this part is compacted when there is time, so that little is lost in
+/// a crash.
 const EARLY_COMPACTION_PART: usize = 8;
 /// There is time when this many times as long went by as the last compaction took.
 const COMPACTION_PAUSE: u32 = 20;
 
-/// A store of up to four levels, the newest first: a memtable, the memtable that is being compacted, a small tree of sled, and a
-/// sorted file.
+/// A store of up to four levels, the newest first: a memtable, the memtable that is being
+/// compacted, a small tree of sled, and a sorted file.
 ///
 /// Changes in the memtables are lost in a crash; the journal of the book has them.
 #[derive(Debug)]
@@ -230,7 +232,8 @@ fn open_sorted(path: &Path, cache_bytes: u64) -> Result<SortedFile, StoreError> 
 
 impl Drop for LsmStore {
     fn drop(&mut self) {
-        // A compaction that is dropped would be repeated. Where it fails, the journal has all of it.
+        // A compaction that is dropped would be repeated. Where it fails, the journal has all of
+        // it.
         let _ = self.end_compaction();
     }
 }

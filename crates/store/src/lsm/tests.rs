@@ -20,7 +20,8 @@ fn pairs(store: &LsmStore, prefix: &[u8], from: &[u8]) -> Vec<Pair> {
     pairs.expect("readable")
 }
 
-/// Makes and closes a store with entries in sled and in a sorted file. Returns what it held after each change.
+/// Makes and closes a store with entries in sled and in a sorted file. Returns what it held after
+/// each change.
 fn closed(folder: &Path) -> Vec<Vec<Pair>> {
     let mut store = LsmStore::create(folder, 0).expect("room");
     let mut model = MemoryStore::default();

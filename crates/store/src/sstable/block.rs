@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use crate::StoreError;
 
-/// The bytes of an entry before its key: those that its key shares with the key before (1), its own (1), the length of the value (4).
+/// The bytes of an entry before its key: those that its key shares with the key before (1), its own
+/// (1), the length of the value (4).
 pub(super) const ENTRY_HEAD: usize = 6;
 
 /// The entries of a block, without its checksum.
@@ -66,7 +67,8 @@ impl Cursor {
     }
 }
 
-/// Returns the checksum of a block, over its number too, so that no block can stand in another's place.
+/// Returns the checksum of a block, over its number too, so that no block can stand in another's
+/// place.
 pub(super) fn checksum(number: u32, body: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&number.to_le_bytes());

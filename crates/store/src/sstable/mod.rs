@@ -20,7 +20,8 @@ use crate::store::Pair;
 const MAGIC: [u8; 8] = *b"kagetsus";
 const VERSION: u32 = 1;
 const HEADER_BYTES: u64 = 12;
-/// The position of the directory, its blocks, its checksum, the entries of the file, and a checksum over header and footer.
+/// The position of the directory, its blocks, its checksum, the entries of the file, and a checksum
+/// over header and footer.
 const FOOTER_BYTES: usize = 8 + 4 + 4 + 8 + 4;
 /// A block ends with the entry that reaches this length.
 const BLOCK_BYTES: usize = 8 << 10;
@@ -57,7 +58,8 @@ impl Content {
 }
 
 impl SortedFile {
-    /// Writes at most `max_entries` entries with ascending keys into a file, which is durable then. Caches `cache_bytes` of it.
+    /// Writes at most `max_entries` entries with ascending keys into a file, which is durable then.
+    /// Caches `cache_bytes` of it.
     pub(crate) fn create(
         path: &Path,
         cache_bytes: u64,
@@ -268,13 +270,15 @@ impl Iterator for Range<'_> {
 /// The positions of the blocks in the file, and their first keys.
 #[derive(Debug, Default)]
 struct Directory {
-    /// For each block its position in the file and that of its first key in `keys`; then the end of the last block.
+    /// For each block its position in the file and that of its first key in `keys`; then the end of
+    /// the last block.
     blocks: Vec<(u64, u32)>,
     keys: Vec<u8>,
 }
 
 impl Directory {
-    /// Reads a directory: for each block where it ends (8 bytes), the length of its first key (1), and the key.
+    /// Reads a directory: for each block where it ends (8 bytes), the length of its first key (1),
+    /// and the key.
     fn read(bytes: &[u8], end: u64, count: u32) -> Option<Self> {
         let mut directory = Self::default();
         let mut rest = bytes;
@@ -306,7 +310,8 @@ impl Directory {
         bytes
     }
 
-    /// Adds the beginning of a block, or the end of the last with an empty key. `None` where the keys are too long.
+    /// Adds the beginning of a block, or the end of the last with an empty key. `None` where the
+    /// keys are too long.
     fn begin_block(&mut self, at: u64, first_key: &[u8]) -> Option<()> {
         self.blocks.push((at, u32::try_from(self.keys.len()).ok()?));
         self.keys.extend_from_slice(first_key);
