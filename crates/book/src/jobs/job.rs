@@ -57,7 +57,9 @@ impl JobSpec {
         if let Some(root) = self.roots.iter().find(is_excluded) {
             add(
                 "exclude",
-                format!("the root {root} is one of the positions that are never entered"),
+                format!(
+                    "the root {root} is one of the positions that are never entered (--exclude)"
+                ),
             );
         }
         if self.build.max_ply.is_some() && !self.variant.places_stones() {

@@ -89,7 +89,7 @@ fn too_small_numbers_are_refused() {
     let place = ["--book", "b", "--variant", "freestyle-15"];
     for (command, flag, value, what) in [
         ("build", "--alpha", "-1", "0 to 1000"),
-        ("build", "--margin", "-3", "0..=65535"),
+        ("build", "--margin", "-3", "from 0 to 65535"),
         ("build", "--top", "-1", "from 1 to 1000"),
         ("pick", "--temperature", "-5", "0 or more"),
         ("analyze", "--top", "-1", "1.."),
