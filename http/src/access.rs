@@ -7,8 +7,8 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
 use crate::error::ApiError;
 
-/// What a caller may do: an extension that an authenticating layer puts into each request. Without
-/// one the caller may do everything.
+/// The rights of a caller: an extension that an authenticating layer puts into each request.
+/// Without one the caller may do everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rights {
     /// Whether it may have positions analysed.

@@ -2,10 +2,10 @@
 //!
 //! The API calls the gRPC services in this process: a request becomes a message, and the answer
 //! becomes JSON. So a coordinator and a read-only server of a book have the same API. Each route
-//! names the rpc that it stands for, whose permission it needs. The OpenAPI description is made from
-//! the handlers; a test compares it with the routes.
+//! names the rpc that it stands for, whose permission it needs. The OpenAPI description is made
+//! from the handlers; a test compares it with the routes.
 //!
-//! What this crate refuses: any decision about positions, jobs or workers.
+//! This crate refuses to decide anything about positions, jobs or workers.
 #![forbid(unsafe_code)]
 
 mod access;

@@ -25,12 +25,12 @@ const MAX_EVENT_STREAMS: usize = 128;
 /// Open analyses; one address may have half of them.
 const MAX_ANALYSES: usize = 64;
 
-/// What an HTTP request reaches.
+/// The target of an HTTP request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// Something that is no secret: the page, its description, whether the server is alive.
     Public,
-    /// What the rpc of this path reaches.
+    /// The same as the rpc of this path.
     Rpc(&'static str),
 }
 
@@ -148,8 +148,8 @@ fn routes() -> Vec<Route> {
     ]
 }
 
-/// What a request reaches; `None` if no route takes it. `HEAD` reaches what `GET` reaches. A
-/// browser asks by `OPTIONS`, without a token, whether its page may make a request.
+/// Returns the target of a request; `None` if no route takes it. `HEAD` has the target of `GET`.
+/// `OPTIONS` is public: a browser sends it without a token before a request of its page.
 #[must_use]
 pub fn target(method: &Method, path: &str) -> Option<Target> {
     static TARGETS: LazyLock<Vec<(Method, &'static str, Target)>> = LazyLock::new(|| {

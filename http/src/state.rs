@@ -12,7 +12,7 @@ use crate::services::{ServerInfo, Services};
 /// Time between two points of a job's history.
 const HISTORY_INTERVAL: Duration = Duration::from_secs(2);
 
-/// What every handler sees.
+/// The state that every handler shares.
 pub(crate) struct AppState {
     pub(crate) services: Services,
     pub(crate) server: Arc<dyn ServerInfo>,

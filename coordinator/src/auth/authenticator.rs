@@ -68,7 +68,7 @@ pub struct Principal {
     pub revoked: CancellationToken,
 }
 
-/// What a request shows about its caller.
+/// The proof of identity that a request carries.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RequestCredentials<'a> {
     /// The `Authorization` header.

@@ -1,6 +1,6 @@
 use super::role::{Role, names};
 
-/// What a caller needs for a request.
+/// The right to make a kind of request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Permission {
     /// Nothing, not even a token: whether the server is alive is no secret.

@@ -3,7 +3,7 @@ use std::str::FromStr;
 
 use super::permission::Permission;
 
-/// What the holder of a token is.
+/// The function of a token's holder, with its permissions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
     /// Reads the book, jobs and workers.

@@ -122,8 +122,8 @@ impl Tokens {
         Ok(all)
     }
 
-    /// Changes a file atomically, under a lock; creates it if it is missing. Only its owner can read
-    /// it.
+    /// Changes a file atomically, under a lock; creates it if it is missing. Only its owner can
+    /// read it.
     ///
     /// # Errors
     /// If the file cannot be read or written, and the errors of `change`.

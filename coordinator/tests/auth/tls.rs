@@ -169,7 +169,7 @@ async fn ask(access: &Access, url: &str) -> Result<(), String> {
 async fn wrong_setups_fail_before_the_first_request() {
     let folder = Folder::full();
     let (plain, tls, mutual) = (None, Some(("server", None)), Some(("server", Some("ca"))));
-    // Server, scheme, client's authority, client's certificate, parts of the error; none for success.
+    // Server, scheme, client's authority and certificate, parts of the error (none: success).
     #[expect(clippy::type_complexity, reason = "rows of a table")]
     let rows: &[(
         Option<(&str, Option<&str>)>,

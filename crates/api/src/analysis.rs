@@ -42,7 +42,7 @@ pub struct QuestionJson {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Update))]
 pub struct UpdateJson {
-    /// What is known so far.
+    /// The answer so far.
     #[serde(flatten)]
     pub answer: AnswerJson,
     /// Connected workers; 0 while the question waits for the first.

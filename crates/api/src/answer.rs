@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::date::date;
 
-/// What is known about a position. Values are from the view of the side to move.
+/// The knowledge about a position. Values are from the view of the side to move.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Answer))]
 pub struct AnswerJson {
@@ -46,7 +46,7 @@ pub struct ValueJson {
     proof_kind: Option<String>,
 }
 
-/// What is known about one move.
+/// The knowledge about one move.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Verdict))]
 pub struct VerdictJson {

@@ -14,7 +14,7 @@ pub struct ErrorJson {
 pub struct ErrorBody {
     /// The kind of error, for programs.
     pub code: String,
-    /// What happened and what to do about it, for people.
+    /// The cause and the way out, for people.
     pub message: String,
 }
 

@@ -38,7 +38,7 @@ pub struct JobJson {
     /// It ends after this many positions in a row that change nothing at the roots.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until_stable: Option<u64>,
-    /// What a running job waits for while no worker can work on it.
+    /// The reason why no worker can work on a running job.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waits_for: Option<String>,
     /// The first positions that could not be searched.

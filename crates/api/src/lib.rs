@@ -3,7 +3,7 @@
 //! Each type is made from the messages of the wire or from the book, and knows how to serialize
 //! itself. The feature `openapi` derives the schemas of the API's description from the same types.
 //!
-//! What this crate refuses: reading books, connecting to servers, and any decision.
+//! This crate refuses to read books, to connect to servers, and to decide anything.
 #![forbid(unsafe_code)]
 
 mod analysis;

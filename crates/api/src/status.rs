@@ -1,6 +1,6 @@
 use serde::Serialize;
 
-/// What a server is, and what the caller may do there.
+/// The state of a server, and the rights of the caller there.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Status))]
 pub struct StatusJson {

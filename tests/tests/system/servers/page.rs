@@ -126,7 +126,7 @@ fn page_explores_the_book_and_shows_builds() {
             "document.querySelector('[name={name}]').value = '{value}'"
         ));
     };
-    // Each aim shows its own fields. An error of the server appears, and the fields keep their content.
+    // Each aim shows its own fields. After an error of the server the fields keep their content.
     let fields = "[...document.querySelectorAll('.start form > [data-field]')].filter((e) => !e.hidden)\
                   .map((e) => e.dataset.field).join(' ')";
     for (aim, own) in [
