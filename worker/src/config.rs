@@ -8,23 +8,23 @@ use kagetsu_search::Split;
 
 use crate::engine_args::EngineArgs;
 
-/// How a worker works.
+/// Settings of a worker.
 #[derive(Args, Clone, Debug)]
 pub struct Config {
-    /// Positions searched at the same time; 0: one for each core, shared by --threads
+    /// Positions searched at the same time; 0 means the number of cores divided by --threads
     #[arg(long, default_value_t = 0, value_name = "N", value_parser = clap::value_parser!(u32).range(..=1024))]
     pub slots: u32,
-    /// Threads for each position; 1 gives the same answers every time where depth or nodes limit the search
+    /// Threads for each position; with 1, searches limited by depth or nodes are reproducible
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: u16,
-    /// How these threads share a position: `shared` (each searches all of it, with one table) or `seeded` (the root moves
-    /// are divided, the best of a 2-ply search first)
+    /// How the threads share a position: `shared` (each searches all moves, with one table) or `seeded` (the root moves are
+    /// divided, the best of a 2-ply search first)
     #[arg(long, default_value_t = Split::Shared, value_name = "SPLIT")]
     pub split: Split,
-    /// Memory for all transposition tables together, in MiB
+    /// Memory of all transposition tables together, in MiB
     #[arg(long, default_value_t = 128, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     pub table_mib: u64,
-    /// Its name in lists and logs, by which a quarantine goes: it should be the same after a restart [default: the machine's]
+    /// Name in lists and logs; a quarantine is kept by name, so use the same name after a restart [default: the host name]
     #[arg(
         long,
         default_value = "",
@@ -32,27 +32,27 @@ pub struct Config {
         value_name = "NAME"
     )]
     pub name: String,
-    /// How long a search may go on after SIGTERM before it is handed back
+    /// How long a search may continue after SIGTERM before it is handed back
     #[arg(long, default_value = "10s", value_name = "TIME", value_parser = humantime::parse_duration)]
     pub grace: Duration,
-    /// A folder of its own where results lie until the coordinator has them on disk, so that none is lost with the worker
-    /// [default: none; then a worker that is killed loses what was not acknowledged]
+    /// Folder that keeps results until the coordinator has them on disk; each worker needs its own [default: none, so a worker
+    /// that is killed loses unacknowledged results]
     #[arg(long, value_name = "DIR")]
     pub spool: Option<PathBuf>,
-    /// Whose engine searches
+    /// The external engine, if any
     #[command(flatten)]
     pub engine: EngineArgs,
-    /// What the engine of --engine is to play; may be given more than once [default: those of xiangqi, freestyle-15,
-    /// standard-15 and renju-15 that it knows]
+    /// Variant for the engine of --engine; may be repeated [default: those of xiangqi, freestyle-15, standard-15 and renju-15
+    /// that it plays]
     #[arg(long, value_name = "VARIANT", requires = "engine")]
     pub variant: Vec<Variant>,
-    /// Whether the coordinator is in this process: then its end is told by others, and is no news
+    /// Whether the coordinator is in this process, so that its end needs no warning
     #[arg(skip)]
     pub is_embedded: bool,
 }
 
 impl Config {
-    /// A worker inside this process.
+    /// Returns the settings of a worker inside a coordinator's process.
     #[must_use]
     pub fn embedded(name: String, table_mib: u64) -> Self {
         Self {
@@ -69,7 +69,7 @@ impl Config {
         }
     }
 
-    /// Positions searched at the same time.
+    /// Returns the number of positions searched at the same time.
     #[must_use]
     pub fn slots(&self) -> u32 {
         let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
@@ -80,14 +80,14 @@ impl Config {
         }
     }
 
-    /// Its name. The process id is no part of it: a quarantine goes by name, and is to outlive the process.
+    /// Returns the worker's name. It has no process id, because a quarantine is kept by name and outlives the process.
     #[must_use]
     pub fn name(&self) -> String {
         if !self.name.is_empty() {
             return self.name.clone();
         }
         let host = gethostname::gethostname().into_string().ok();
-        host.filter(|host| !host.is_empty() && check_name("the machine's name", host).is_ok())
+        host.filter(|host| !host.is_empty() && check_name("the host name", host).is_ok())
             .unwrap_or_else(|| "worker".into())
     }
 }
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_worker_without_a_name_has_its_machines() {
+    fn default_name_is_the_host_name() {
         let config = Config::embedded("given".into(), 1);
         assert_eq!(config.name(), "given");
         let named = Config {

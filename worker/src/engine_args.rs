@@ -3,23 +3,23 @@ use std::time::Duration;
 use clap::Args;
 use kagetsu_engines::{EngineAddress, EngineSettings, OptionValue};
 
-/// Somebody else's engine in place of our own.
+/// Options of an external engine.
 #[derive(Args, Clone, Debug, Default)]
 pub struct EngineArgs {
-    /// Searches with somebody else's engine: gomocup:COMMAND, uci:COMMAND or ucci:COMMAND, as in
+    /// External engine to search with, as gomocup:COMMAND, uci:COMMAND or ucci:COMMAND, for example
     /// uci:/usr/games/fairy-stockfish
     #[arg(long, value_name = "PROTOCOL:COMMAND")]
     pub engine: Option<EngineAddress>,
-    /// Sets an option of that engine, as in "Skill Level=20"; may be given more than once
+    /// Option of the external engine, as in "Skill Level=20"; may be repeated
     #[arg(long, value_name = "NAME=VALUE", requires = "engine")]
     pub engine_option: Vec<OptionValue>,
-    /// How long that engine may go without getting on before it is taken to hang [default: 60s]
+    /// Time without progress after which the external engine is taken to hang [default: 60s]
     #[arg(long, value_name = "TIME", requires = "engine", value_parser = humantime::parse_duration)]
     pub engine_patience: Option<Duration>,
 }
 
 impl EngineArgs {
-    /// How the engine is made, where one is named.
+    /// Returns the settings of the external engine, if one is named.
     #[must_use]
     pub fn settings(&self, threads: u16, memory_mib: u64) -> Option<EngineSettings> {
         let address = self.engine.clone()?;

@@ -1,21 +1,21 @@
 //! A worker: an engine in every slot, and the loop that asks the coordinator for tasks.
 //!
-//! What it was told to do and what it has found out lie on its desk: the connection may come and go, the searches
-//! go on, and a finished answer is kept until the coordinator has acknowledged it.
+//! Tasks and results are kept in a queue. The connection may be lost and made again, while the searches go on; a finished
+//! answer stays in the queue until the coordinator has acknowledged it.
 //!
-//! What this crate refuses: leases, and the book.
+//! This crate knows neither leases nor the book.
 #![forbid(unsafe_code)]
 
 mod config;
-mod desk;
 mod engine_args;
+mod engine_runner;
+mod file_remover;
+mod heartbeat;
 mod outcome;
-mod pulse;
 mod session;
 mod slot;
 mod spool;
-mod sweeper;
-mod thinker;
+mod task_queue;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,132 +28,138 @@ use tokio_util::sync::CancellationToken;
 
 pub use config::Config;
 pub use engine_args::EngineArgs;
-pub use thinker::Thinker;
+pub use engine_runner::EngineRunner;
 
-use crate::desk::Desk;
-use crate::session::{End, Repertoire, Session};
+use crate::engine_runner::EnginePool;
+use crate::session::{EngineInfo, SessionEnd, WorkerSession};
 use crate::spool::Spool;
-use crate::thinker::Team;
+use crate::task_queue::TaskQueue;
 
-/// The wait after the first failure to connect, and the longest.
-const BACKOFF: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(15));
-/// How long a worker that stops waits for its last reports to be acknowledged.
-pub const LAST_WORDS: Duration = Duration::from_secs(3);
+/// The delay after the first failure to connect.
+const MIN_BACKOFF: Duration = Duration::from_millis(200);
+/// The longest delay between two attempts to connect.
+const MAX_BACKOFF: Duration = Duration::from_secs(15);
+/// How long a worker that stops waits for the acknowledgement of its last reports.
+pub const GOODBYE_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Works for a coordinator until the shutdown: then it finishes what it searches, as far as the grace allows, hands back
-/// the rest, and says goodbye. Lost connections are made again, for ever. After the shutdown it always ends, whether there
-/// is a coordinator or not: what it could not hand back is given to others when its lease ends.
+/// Works for a coordinator until the shutdown. Then it finishes its searches within the grace period, hands back the rest and
+/// says goodbye. A lost connection is made again without end. After the shutdown the worker always ends, even without a
+/// coordinator: tasks that it could not hand back are reassigned when their leases end.
 ///
 /// # Errors
-/// If the coordinator refuses this worker, if as things are set up no connection can be had and none ever was, or if the
-/// engines cannot be made.
+/// If the coordinator refuses this worker, if the settings allow no connection and there was none before, or if the engines
+/// cannot be created.
 pub async fn run(config: Config, connector: Connector, shutdown: CancellationToken) -> Result<()> {
-    let Some(Team {
-        thinkers,
-        name,
-        variants,
-    }) = assemble(&config, &shutdown).await?
-    else {
+    let Some(pool) = create_engines(&config, &shutdown).await? else {
         return Ok(());
     };
     let spool = config.spool.as_deref().map(Spool::open).transpose()?;
-    let desk = Desk::new(config.slots(), spool);
-    let slots = slot::start(&config, thinkers, &desk)?;
-    let engine = Repertoire { name, variants };
-    let worked = tokio::select! {
-        worked = stay_connected(&config, &engine, &connector, &desk, &shutdown) => worked,
-        () = retire(&desk, &shutdown, config.grace) => Ok(()),
+    let queue = TaskQueue::new(config.slots(), spool);
+    let slots = slot::start(&config, pool.engines, &queue)?;
+    let engine = EngineInfo {
+        name: pool.name,
+        variants: pool.variants,
     };
-    desk.close();
+    let worked = tokio::select! {
+        worked = stay_connected(&config, &engine, &connector, &queue, &shutdown) => worked,
+        () = retire(&queue, &shutdown, config.grace) => Ok(()),
+    };
+    queue.close();
     for slot in slots {
-        // A slot catches what its search throws; it ends by itself when the desk is closed.
+        // A slot catches the panics of its searches, and ends when the queue is closed.
         let _ = tokio::task::spawn_blocking(move || slot.join()).await;
     }
     worked
 }
 
-/// The engines; none if the shutdown comes before they are ready.
-async fn assemble(config: &Config, shutdown: &CancellationToken) -> Result<Option<Team>> {
+/// Creates the engines; `None` if the shutdown comes first.
+async fn create_engines(
+    config: &Config,
+    shutdown: &CancellationToken,
+) -> Result<Option<EnginePool>> {
     let control = Control::new();
-    let assembled = {
+    let creating = {
         let (config, control) = (config.clone(), control.clone());
-        tokio::task::spawn_blocking(move || slot::assemble(&config, &control))
+        tokio::task::spawn_blocking(move || slot::create_engines(&config, &control))
     };
-    tokio::pin!(assembled);
+    tokio::pin!(creating);
     tokio::select! {
-        team = &mut assembled => return team?.map(Some),
+        pool = &mut creating => return pool?.map(Some),
         () = shutdown.cancelled() => control.stop(),
     }
-    // It ends at once, and what it says of being stopped is no news.
-    drop(assembled.await?);
+    // It ends at once; an error only says that it was stopped.
+    drop(creating.await?);
     Ok(None)
 }
 
-/// After the shutdown nothing new is begun; after the grace what is at work is handed back. Ends when nobody needs to wait
-/// any longer for that to be heard.
-async fn retire(desk: &Desk, shutdown: &CancellationToken, grace: Duration) {
+/// Waits for the shutdown, then starts nothing new, and after the grace period hands back the running tasks. Ends when the
+/// last reports have had time to be acknowledged.
+async fn retire(queue: &TaskQueue, shutdown: &CancellationToken, grace: Duration) {
     shutdown.cancelled().await;
-    tracing::info!("stopping: what is at work is finished within {grace:?}, or handed back");
-    desk.hand_back_waiting();
+    tracing::info!("stopping: running searches get {grace:?} to finish, the rest is handed back");
+    queue.retire();
     tokio::time::sleep(grace).await;
-    desk.hand_back_all();
-    tokio::time::sleep(LAST_WORDS).await;
+    queue.hand_back_running();
+    tokio::time::sleep(GOODBYE_TIMEOUT).await;
     tracing::warn!("the coordinator did not acknowledge the last reports");
 }
 
 async fn stay_connected(
     config: &Config,
-    engine: &Repertoire,
+    engine: &EngineInfo,
     connector: &Connector,
-    desk: &Arc<Desk>,
+    queue: &Arc<TaskQueue>,
     shutdown: &CancellationToken,
 ) -> Result<()> {
     let instance = rand::random();
-    let (mut failures, mut was_ever_welcome) = (0, false);
+    let mut failures = 0;
+    let mut was_ever_welcome = false;
     loop {
-        let session = Session {
+        let session = WorkerSession {
             config,
             engine,
             instance,
-            desk,
+            queue,
         };
-        let (reason, asked) = match session.run(connector).await {
-            End::Done => return Ok(()),
-            End::Refused(error) => return Err(error),
-            End::Misled(error) if !was_ever_welcome => return Err(error),
-            // What worked before will again when somebody has mended it over there.
-            End::Misled(error) => {
+        let (reason, wanted_delay) = match session.run(connector).await {
+            SessionEnd::Done => return Ok(()),
+            SessionEnd::Refused(error) => return Err(error),
+            SessionEnd::Misconfigured(error) if !was_ever_welcome => return Err(error),
+            // The connection worked before, so the fault is expected to be mended at the coordinator.
+            SessionEnd::Misconfigured(error) => {
                 failures += 1;
                 (error.to_string(), Duration::ZERO)
             }
-            End::Lost {
+            SessionEnd::Lost {
                 reason,
                 was_welcome,
-                wait,
+                retry_after,
             } => {
                 was_ever_welcome |= was_welcome;
-                // Somebody who answers need not be a coordinator.
+                // An answer without a welcome may come from another server.
                 failures = if was_welcome { 0 } else { failures + 1 };
-                (reason, wait)
+                (reason, retry_after)
             }
         };
-        let wait = backoff(failures).max(asked);
+        let delay = backoff(failures).max(wanted_delay);
         if config.is_embedded {
             tracing::debug!("{reason}");
         } else {
-            tracing::warn!("{reason}; next try in {:.1} s", wait.as_secs_f64());
+            tracing::warn!("{reason}; next try in {:.1} s", delay.as_secs_f64());
         }
         tokio::select! {
-            () = tokio::time::sleep(wait) => {}
-            // Who stops does not wait for a coordinator that is not there.
+            () = tokio::time::sleep(delay) => {}
+            // A worker that stops does not wait for an absent coordinator.
             () = shutdown.cancelled(), if failures > 0 => return Ok(()),
         }
     }
 }
 
-/// Twice as long after every failure, by chance between half and all of it, so that many workers do not come at once.
+/// Returns the delay after a number of failures: it doubles with each, and half of it is random, so that many workers do not
+/// connect at the same time.
 fn backoff(failures: u32) -> Duration {
-    let (first, longest) = BACKOFF;
-    let wait = first.saturating_mul(1 << failures.min(10)).min(longest);
-    wait.mul_f64(rand::rng().random_range(0.5..=1.0))
+    let delay = MIN_BACKOFF
+        .saturating_mul(1 << failures.min(10))
+        .min(MAX_BACKOFF);
+    delay.mul_f64(rand::rng().random_range(0.5..=1.0))
 }

@@ -9,23 +9,22 @@ use anyhow::{Context, Result};
 use clap::Parser;
 use kagetsu_program::{Exit, LogFormat, start_log};
 use kagetsu_proto::Access;
-use kagetsu_worker::{Config, LAST_WORDS};
+use kagetsu_worker::{Config, GOODBYE_TIMEOUT};
 use mimalloc::MiMalloc;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-/// Its large tables lie on large pages, where Linux gives them to who asks; a search is a tenth faster by it.
+/// Uses huge pages for large tables where Linux offers them, which makes a search a tenth faster.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// Asks a coordinator for positions and searches them.
 ///
-/// Connects again for ever when the coordinator is not there; ends with code 2 where it could never connect as it is set
-/// up, as with a wrong authority or a token for plain text. On Ctrl-C and on SIGTERM it finishes what it searches
-/// within --grace, hands back the rest, and ends.
+/// The worker retries without end while the coordinator is absent. It ends with code 2 if its settings can never connect, as
+/// with a wrong authority. On Ctrl-C and SIGTERM it finishes running searches within --grace, hands back the rest, and ends.
 ///
-/// Every flag --some-name can also be given as the environment variable KAGETSU_SOME_NAME, or as the key some-name of a
-/// TOML file named by --config; a flag beats the environment, and the environment beats the file.
+/// Every flag --some-name can also be given as the environment variable KAGETSU_SOME_NAME, or as the key some-name of the
+/// TOML file of --config. A flag overrides the environment, and the environment overrides the file.
 ///
 /// Exit codes: 0 stopped cleanly; 2 an error.
 #[derive(Debug, Parser)]
@@ -34,21 +33,21 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 struct Arguments {
     #[command(flatten)]
     config: Config,
-    /// The coordinator to work for
+    /// URL of the coordinator
     #[arg(long, default_value = "http://127.0.0.1:7615", value_name = "URL")]
     coordinator: String,
-    /// A file whose first line is the coordinator's URL, instead of --coordinator; it is read for every connection, so that
-    /// the coordinator may come up later, or elsewhere
+    /// File whose first line is the coordinator's URL, instead of --coordinator; it is read for every connection, so that the
+    /// coordinator may start later or move
     #[arg(long, value_name = "FILE")]
     coordinator_file: Option<PathBuf>,
-    /// Ends by itself within this time, for clusters with a wall-clock limit: it begins nothing more when only --grace is
-    /// left, and a little time to say so
+    /// Time after which the worker has ended, for clusters with a wall-clock limit; it takes no more tasks --grace and a few
+    /// seconds earlier
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     max_runtime: Option<Duration>,
-    /// How log lines look on stderr
+    /// Format of the log on stderr
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     log_format: LogFormat,
-    /// The least important log lines to show: off, error, warn, info, debug, trace; or as in kagetsu=debug,h2=warn
+    /// Level of the log: off, error, warn, info, debug or trace; or levels by module, as in kagetsu=debug,h2=warn
     #[arg(long, default_value = "info", value_name = "LEVEL")]
     log_level: String,
     #[command(flatten)]
@@ -67,13 +66,13 @@ fn main() -> ExitCode {
     })
 }
 
-/// How long a worker may begin tasks that is to have ended after `limit`.
+/// Returns how long a worker may take tasks that must have ended after `limit`.
 fn working_time(limit: Duration, grace: Duration) -> Result<Duration> {
-    let end = grace.saturating_add(LAST_WORDS);
+    let end = grace.saturating_add(GOODBYE_TIMEOUT);
     let left = limit.checked_sub(end).filter(|left| !left.is_zero());
     left.with_context(|| {
         format!(
-            "--max-runtime {} leaves no time to work before the {} that its end takes; give it more, or a --grace shorter \
+            "--max-runtime {} leaves no time to work, because stopping takes {}; give a longer time, or a --grace shorter \
              than {}",
             humantime::format_duration(limit),
             humantime::format_duration(end),

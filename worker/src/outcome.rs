@@ -1,38 +1,39 @@
-//! What came of a task, as it fits into a message. One that does not would be refused, and sent again for ever.
+//! Outcomes of tasks that fit into a message. A longer one would be refused, and sent again without end.
 
 use kagetsu_game::{Answer, Position};
 use kagetsu_proto::v1::report::Outcome;
 use kagetsu_proto::{MESSAGE_LIMIT, v1};
 use prost::Message;
 
-/// Bytes of a message that are not its answer.
-const FRAME: usize = 256;
-/// Most bytes of a reason.
-const MOST_REASON: usize = 4_096;
+/// Bytes of a message beside its answer.
+const ENVELOPE_BYTES: usize = 256;
+/// Moves of an unfinished answer, and moves of each of their lines.
+const MAX_SHOWN_MOVES: usize = 16;
+const MAX_SHOWN_LINE: usize = 32;
+/// Bytes of a reason.
+const MAX_REASON_BYTES: usize = 4_096;
 
-/// An answer to be sent: its lines are shortened where it is too long for a message.
+/// Returns an answer, with shorter lines if it is too long for a message.
 pub(crate) fn answered(position: &Position, answer: &Answer) -> Outcome {
-    fitted(position, answer.into(), MESSAGE_LIMIT - FRAME)
+    fitted(position, answer.into(), MESSAGE_LIMIT - ENVELOPE_BYTES)
 }
 
-/// The best moves of an answer that is not complete, as many as were asked for, to be shown to a person.
+/// Returns the best moves of an unfinished answer, at most as many as were asked for, for a user who watches.
 pub(crate) fn so_far(answer: &Answer, width: u16) -> v1::Answer {
-    const MOST_SHOWN: usize = 16;
-    const LINE_SHOWN: usize = 32;
     let mut shown = v1::Answer::from(answer);
     shown
         .verdicts
-        .truncate(usize::from(width.max(1)).min(MOST_SHOWN));
+        .truncate(usize::from(width.max(1)).min(MAX_SHOWN_MOVES));
     shown
         .verdicts
         .iter_mut()
-        .for_each(|verdict| verdict.line.truncate(LINE_SHOWN));
+        .for_each(|verdict| verdict.line.truncate(MAX_SHOWN_LINE));
     shown
 }
 
-/// A failure to be sent.
+/// Returns a failure, with a shorter reason if it is too long.
 pub(crate) fn failed(mut reason: String) -> Outcome {
-    let end = (0..=MOST_REASON)
+    let end = (0..=MAX_REASON_BYTES)
         .rev()
         .find(|&end| reason.is_char_boundary(end))
         .unwrap_or(0);
@@ -52,7 +53,7 @@ fn fitted(position: &Position, mut answer: v1::Answer, limit: usize) -> Outcome 
         if longest <= 1 {
             tracing::error!(%position, bytes, limit, "an answer is too long for a message: the task fails");
             return failed(format!(
-                "an answer of {bytes} bytes, more than the {limit} that a message takes"
+                "the answer has {bytes} bytes, and a message has room for {limit}"
             ));
         }
         longest /= 2;
@@ -72,7 +73,7 @@ mod tests {
 
     use super::*;
 
-    /// An answer of so many moves with lines of so many.
+    /// Returns an answer of `moves` moves with lines of `line` moves.
     fn answer(moves: usize, line: usize) -> Answer {
         let verdict = |n: usize| {
             let m = Move::new(n as u16);
@@ -101,16 +102,21 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_answer_that_is_read_is_sent_with_shorter_lines() {
+    fn longest_answer_is_sent_with_shorter_lines() {
         let position = Position::start(Variant::FREESTYLE_15);
         let whole = v1::Answer::from(&answer(MAX_MOVES, MAX_MOVES));
-        let Outcome::Answer(sent) = fitted(&position, whole.clone(), MESSAGE_LIMIT - FRAME) else {
+        let Outcome::Answer(sent) =
+            fitted(&position, whole.clone(), MESSAGE_LIMIT - ENVELOPE_BYTES)
+        else {
             panic!("it can be sent")
         };
-        assert!(whole.encoded_len() > MESSAGE_LIMIT && sent.encoded_len() <= MESSAGE_LIMIT - FRAME);
+        assert!(
+            whole.encoded_len() > MESSAGE_LIMIT
+                && sent.encoded_len() <= MESSAGE_LIMIT - ENVELOPE_BYTES
+        );
         assert!(
             sent.encoded_len() > MESSAGE_LIMIT / 4,
-            "no more is lost than must be"
+            "no more is cut than needed"
         );
         assert_eq!(sent.verdicts.len(), whole.verdicts.len());
         for (sent, whole) in sent.verdicts.iter().zip(&whole.verdicts) {
@@ -127,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_sent_as_it_is_and_what_never_does_is_a_failure() {
+    fn an_answer_that_never_fits_is_a_failure() {
         let position = Position::start(Variant::FREESTYLE_15);
         let small = v1::Answer::from(&answer(3, 9));
         let bytes = small.encoded_len();
@@ -139,19 +145,19 @@ mod tests {
             matches!(fitted(&position, small.clone(), bytes - 1), Outcome::Answer(shorter) if shorter != small)
         );
         let Outcome::Failed(reason) = fitted(&position, small, 100) else {
-            panic!("three moves take more")
+            panic!("three moves need more")
         };
         assert!(
-            reason.contains(&format!("{bytes} bytes, more than the 100")),
+            reason.contains(&format!("{bytes} bytes, and a message has room for 100")),
             "{reason}"
         );
     }
 
     #[test]
-    fn a_reason_has_an_end() {
-        let Outcome::Failed(reason) = failed("日".repeat(MOST_REASON)) else {
+    fn long_reasons_are_cut() {
+        let Outcome::Failed(reason) = failed("日".repeat(MAX_REASON_BYTES)) else {
             panic!("it is one")
         };
-        assert!((MOST_REASON - 3..=MOST_REASON).contains(&reason.len()));
+        assert!((MAX_REASON_BYTES - 3..=MAX_REASON_BYTES).contains(&reason.len()));
     }
 }

@@ -1,110 +1,110 @@
 //! One connection of a worker to its coordinator.
 
 use std::collections::VecDeque;
+use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Error, anyhow};
 use kagetsu_game::{Question, Variant};
-use kagetsu_proto::v1::from_worker::Message as Said;
-use kagetsu_proto::v1::to_worker::Message as Heard;
+use kagetsu_proto::v1::from_worker::Message as Outgoing;
+use kagetsu_proto::v1::to_worker::Message as Incoming;
 use kagetsu_proto::v1::workers_client::WorkersClient;
 use kagetsu_proto::{
     AuthenticatedChannel, Connector, MESSAGE_LIMIT, PROTOCOL, explain, retry_after, v1,
 };
 use kagetsu_search::Note;
 use tokio::sync::mpsc;
-use tokio::time::Interval;
+use tokio::time::{Instant, Interval, sleep_until};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Status, Streaming};
 
 use crate::config::Config;
-use crate::desk::{Desk, Role};
-use crate::pulse::Pulse;
+use crate::heartbeat::HeartbeatStream;
+use crate::task_queue::{Role, TaskQueue};
 
-/// Messages on their way out.
-const WAITING: usize = 64;
-/// Notes in a message.
-const MOST_NOTES: usize = 4_096;
+/// Messages that wait to be sent.
+const MAX_QUEUED_MESSAGES: usize = 64;
+/// Notes in one message.
+const MAX_NOTES_PER_MESSAGE: usize = 4_096;
+/// The bounds of the interval between two heartbeats, in milliseconds.
+const MIN_HEARTBEAT_MS: u32 = 100;
+const MAX_HEARTBEAT_MS: u32 = 60_000;
+/// How long a worker that says goodbye waits for the coordinator to end the stream.
+const STREAM_END_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Why a connection ended.
-pub(crate) enum End {
-    /// The worker was told to stop, and everything is said.
+/// The end of a connection.
+pub(crate) enum SessionEnd {
+    /// The worker was told to stop and has sent everything.
     Done,
-    /// The coordinator does not want this worker.
+    /// The coordinator does not accept this worker.
     Refused(Error),
-    /// There is no connection to be had as things are set up, here or there.
-    Misled(Error),
-    /// The network, or the coordinator, is gone.
+    /// The settings, here or at the coordinator, allow no connection.
+    Misconfigured(Error),
+    /// The network or the coordinator is gone.
     Lost {
         reason: String,
-        /// Whether a coordinator has said that it knows us.
+        /// Whether the coordinator had welcomed the worker.
         was_welcome: bool,
-        /// How long to stay away, where the coordinator says so.
-        wait: Duration,
+        /// The delay that the coordinator asked for.
+        retry_after: Duration,
     },
 }
 
-/// What a worker says of its engines.
-pub(crate) struct Repertoire {
+/// The engines of a worker, as its hello describes them.
+pub(crate) struct EngineInfo {
     pub(crate) name: String,
-    /// What they play; none: what our own engine plays.
+    /// The variants that they play; empty for all variants of Kagetsu's own engine.
     pub(crate) variants: Vec<Variant>,
 }
 
-/// What a coordinator wants to hear.
+/// How the coordinator of this connection wants heartbeats.
 struct Welcomed {
-    /// How often a sign of life.
-    every: Duration,
-    /// Whether on a stream of its own.
-    hears_beats: bool,
+    interval: Duration,
+    has_heartbeat_stream: bool,
 }
 
-/// Where the signs of life go.
-enum Beats {
-    /// Nowhere, before the welcome: only then is it known where they are heard.
-    Nowhere,
-    /// Among the reports, this often.
-    Here(Interval),
+/// The way of the heartbeats.
+enum Heartbeats {
+    /// None before the welcome, which says where they go.
+    None,
+    /// Among the reports.
+    WithReports(Interval),
     /// On a stream of their own.
-    Own(Pulse),
+    OwnStream(HeartbeatStream),
 }
 
-impl Beats {
-    /// Until the next that goes among the reports.
-    async fn here(&mut self) {
+impl Heartbeats {
+    /// Waits for the time of the next heartbeat among the reports.
+    async fn next_with_reports(&mut self) {
         match self {
-            Self::Here(interval) => {
-                interval.tick().await;
-            }
-            Self::Nowhere | Self::Own(_) => std::future::pending().await,
+            Self::WithReports(interval) => _ = interval.tick().await,
+            Self::None | Self::OwnStream(_) => pending().await,
         }
     }
 }
 
-/// What a connection needs to know.
-pub(crate) struct Session<'a> {
+/// One connection of a worker.
+pub(crate) struct WorkerSession<'a> {
     pub(crate) config: &'a Config,
-    pub(crate) engine: &'a Repertoire,
+    pub(crate) engine: &'a EngineInfo,
     /// The same for every connection of this process.
     pub(crate) instance: u64,
-    pub(crate) desk: &'a Arc<Desk>,
+    pub(crate) queue: &'a Arc<TaskQueue>,
 }
 
-impl Session<'_> {
-    pub(crate) async fn run(&self, connector: &Connector) -> End {
+impl WorkerSession<'_> {
+    pub(crate) async fn run(&self, connector: &Connector) -> SessionEnd {
         let channel = match connector.connect().await {
             Ok(channel) => channel,
-            Err(error) if error.is_permanent() => return End::Misled(error.into()),
+            Err(error) if error.is_permanent() => return SessionEnd::Misconfigured(error.into()),
             Err(error) => return lost(error.to_string(), false),
         };
         let mut client = WorkersClient::new(channel).max_decoding_message_size(MESSAGE_LIMIT);
-        let (out, messages) = mpsc::channel(WAITING);
-        // The first message must be there before the server answers.
+        let (out, messages) = mpsc::channel(MAX_QUEUED_MESSAGES);
+        // The server answers only after the first message.
         if out
-            .send(v1::FromWorker {
-                message: Some(Said::Hello(self.hello())),
-            })
+            .send(message(Outgoing::Hello(self.hello())))
             .await
             .is_err()
         {
@@ -112,9 +112,9 @@ impl Session<'_> {
         }
         let tasks = match client.work(ReceiverStream::new(messages)).await {
             Ok(tasks) => tasks.into_inner(),
-            Err(status) => return refusal(connector.name(), &status, false),
+            Err(status) => return refused(connector.name(), &status, false),
         };
-        self.talk(connector.name(), client, out, tasks).await
+        self.exchange(connector.name(), client, out, tasks).await
     }
 
     fn hello(&self) -> v1::Hello {
@@ -123,9 +123,9 @@ impl Session<'_> {
             name: self.config.name(),
             instance: self.instance,
             engine: self.engine.name.clone(),
-            slots: self.desk.slots(),
+            slots: self.queue.slots(),
             threads: self.config.threads.into(),
-            held: self.desk.held(),
+            held: self.queue.held(),
             variants: self
                 .engine
                 .variants
@@ -136,192 +136,212 @@ impl Session<'_> {
         }
     }
 
-    async fn talk(
+    /// Sends reports, notes and heartbeats, and receives tasks, until the connection ends.
+    async fn exchange(
         &self,
         url: &str,
         client: WorkersClient<AuthenticatedChannel>,
         out: mpsc::Sender<v1::FromWorker>,
         mut tasks: Streaming<v1::ToWorker>,
-    ) -> End {
+    ) -> SessionEnd {
         let mut was_welcome = false;
-        let mut beats = Beats::Nowhere;
-        // What waits to be sent must not keep the worker from hearing.
-        let mut unsaid = VecDeque::new();
-        let mut told = tokio::time::Instant::now();
+        let mut heartbeats = Heartbeats::None;
+        // A full stream must not keep the worker from receiving.
+        let mut unsent = VecDeque::new();
+        let mut notes_sent = Instant::now();
         loop {
-            unsaid.extend(self.desk.reports());
-            if self.desk.has_iterated() {
-                match &beats {
-                    Beats::Nowhere => {}
-                    Beats::Here(_) => self.beat(&out),
-                    Beats::Own(pulse) => pulse.hurry(),
+            unsent.extend(self.queue.take_reports());
+            if self.queue.has_unsent_progress() {
+                match &heartbeats {
+                    Heartbeats::None => {}
+                    Heartbeats::WithReports(_) => self.send_heartbeat(&out),
+                    Heartbeats::OwnStream(stream) => stream.send_now(),
                 }
             }
-            if unsaid.is_empty() && self.desk.is_empty_after_retiring() {
+            if unsent.is_empty() && self.queue.is_drained() {
                 return self.say_goodbye(out, tasks).await;
             }
-            let next = self.desk.pace().map(|pace| told + pace);
-            let turn = async move {
-                match next {
-                    Some(next) => tokio::time::sleep_until(next).await,
-                    None => std::future::pending().await,
+            let notes_due = self
+                .queue
+                .notes_interval()
+                .map(|interval| notes_sent + interval);
+            let notes_timer = async move {
+                match notes_due {
+                    Some(due) => sleep_until(due).await,
+                    None => pending().await,
                 }
             };
             tokio::select! {
-                () = turn => {
-                    self.tell(&out);
-                    told = tokio::time::Instant::now();
+                () = notes_timer => {
+                    self.send_notes(&out);
+                    notes_sent = Instant::now();
                 }
-                heard = tasks.message() => match heard {
+                received = tasks.message() => match received {
                     Ok(Some(message)) => {
-                        if let Some(Welcomed { every, hears_beats }) = self.hear(message) {
+                        if let Some(welcomed) = self.receive(message) {
                             tracing::info!("working for {url}");
                             was_welcome = true;
-                            beats = if hears_beats {
-                                Beats::Own(Pulse::start(client.clone(), self.desk, self.instance, every))
-                            } else {
-                                Beats::Here(tokio::time::interval(every))
-                            };
+                            heartbeats = self.start_heartbeats(&client, &welcomed);
                         }
                     }
-                    Ok(None) => return lost(format!("the coordinator at {url} ended the connection"), was_welcome),
-                    Err(status) => return refusal(url, &status, was_welcome),
-                },
-                room = out.reserve(), if !unsaid.is_empty() => match (room, unsaid.pop_front()) {
-                    (Ok(room), Some(report)) => room.send(v1::FromWorker { message: Some(Said::Report(report)) }),
-                    _ => return lost(format!("the connection to {url} was lost"), was_welcome),
-                },
-                () = self.desk.news() => {}
-                () = beats.here() => self.beat(&out),
-            }
-        }
-    }
-
-    /// Says what the other members of the tasks at work should know.
-    fn tell(&self, out: &mpsc::Sender<v1::FromWorker>) {
-        for (task, notes) in self.desk.notes() {
-            for notes in notes.chunks(MOST_NOTES) {
-                let notes = notes
-                    .iter()
-                    .flat_map(|note| note.to_bytes())
-                    .collect::<Vec<u8>>()
-                    .into();
-                // What a slow network has no room for is not needed.
-                let _ = out.try_send(v1::FromWorker {
-                    message: Some(Said::Notes(v1::Notes { task, notes })),
-                });
-            }
-        }
-    }
-
-    /// A sign of life, with what is new of the tasks at work.
-    fn beat(&self, out: &mpsc::Sender<v1::FromWorker>) {
-        let message = Said::Heartbeat(v1::Heartbeat {
-            progress: self.desk.progress(),
-        });
-        // A full queue is a slow network: the next heartbeat will do.
-        let _ = out.try_send(v1::FromWorker {
-            message: Some(message),
-        });
-    }
-
-    /// Takes in a message.
-    fn hear(&self, message: v1::ToWorker) -> Option<Welcomed> {
-        match message.message {
-            Some(Heard::Welcome(welcome)) => {
-                // Whoever welcomes us has agreed to what we speak.
-                self.desk.welcomed(welcome.epoch);
-                let every = Duration::from_millis(welcome.heartbeat_ms.clamp(100, 60_000).into());
-                return Some(Welcomed {
-                    every,
-                    hears_beats: welcome.hears_beats,
-                });
-            }
-            Some(Heard::Task(v1::Task {
-                task,
-                attempt,
-                question,
-                priority,
-                role,
-            })) => {
-                let question = question.as_ref().map(Question::try_from);
-                match question {
-                    Some(Ok(question)) => {
-                        self.desk
-                            .take(task, attempt, priority, question, part(role))
+                    Ok(None) => {
+                        let reason = format!("the coordinator at {url} ended the connection");
+                        return lost(reason, was_welcome);
                     }
-                    Some(Err(error)) => {
-                        self.desk
-                            .refuse(task, attempt, format!("a task that cannot be: {error}"))
+                    Err(status) => return refused(url, &status, was_welcome),
+                },
+                permit = out.reserve(), if !unsent.is_empty() => {
+                    match (permit, unsent.pop_front()) {
+                        (Ok(permit), Some(report)) => {
+                            permit.send(message(Outgoing::Report(report)));
+                        }
+                        _ => return lost(format!("the connection to {url} was lost"), was_welcome),
                     }
-                    None => self
-                        .desk
-                        .refuse(task, attempt, "a task without a question".into()),
                 }
+                () = self.queue.wait_for_news() => {}
+                () = heartbeats.next_with_reports() => self.send_heartbeat(&out),
             }
-            Some(Heard::Notes(notes)) => {
-                let (all, _) = notes.notes.as_chunks();
-                self.desk.hear(
-                    notes.task,
-                    &all.iter()
-                        .map(|bytes| Note::from_bytes(*bytes))
-                        .collect::<Vec<_>>(),
-                );
+        }
+    }
+
+    fn start_heartbeats(
+        &self,
+        client: &WorkersClient<AuthenticatedChannel>,
+        welcomed: &Welcomed,
+    ) -> Heartbeats {
+        if !welcomed.has_heartbeat_stream {
+            return Heartbeats::WithReports(tokio::time::interval(welcomed.interval));
+        }
+        Heartbeats::OwnStream(HeartbeatStream::start(
+            client.clone(),
+            self.queue,
+            self.instance,
+            welcomed.interval,
+        ))
+    }
+
+    /// Sends notes to the other members of the shared searches. Notes that a slow network has no room for are dropped.
+    fn send_notes(&self, out: &mpsc::Sender<v1::FromWorker>) {
+        for (task, notes) in self.queue.take_notes() {
+            for notes in notes.chunks(MAX_NOTES_PER_MESSAGE) {
+                let bytes: Vec<u8> = notes.iter().flat_map(|note| note.to_bytes()).collect();
+                let notes = v1::Notes {
+                    task,
+                    notes: bytes.into(),
+                };
+                let _ = out.try_send(message(Outgoing::Notes(notes)));
             }
-            Some(Heard::Revoke(revoke)) => self.desk.revoke(revoke.task),
-            Some(Heard::Acknowledge(held)) => self.desk.acknowledge(held.task, held.attempt),
-            None => {}
+        }
+    }
+
+    /// Sends a heartbeat with the progress of the running tasks. It is left out where the stream is full.
+    fn send_heartbeat(&self, out: &mpsc::Sender<v1::FromWorker>) {
+        let progress = self.queue.take_progress();
+        let _ = out.try_send(message(Outgoing::Heartbeat(v1::Heartbeat { progress })));
+    }
+
+    /// Handles a message of the coordinator.
+    fn receive(&self, message: v1::ToWorker) -> Option<Welcomed> {
+        match message.message? {
+            Incoming::Welcome(welcome) => {
+                self.queue.welcome(welcome.epoch);
+                let interval = welcome
+                    .heartbeat_ms
+                    .clamp(MIN_HEARTBEAT_MS, MAX_HEARTBEAT_MS);
+                return Some(Welcomed {
+                    interval: Duration::from_millis(interval.into()),
+                    has_heartbeat_stream: welcome.hears_beats,
+                });
+            }
+            Incoming::Task(task) => self.receive_task(task),
+            Incoming::Notes(notes) => {
+                let (notes_bytes, _) = notes.notes.as_chunks();
+                let all: Vec<Note> = notes_bytes
+                    .iter()
+                    .map(|bytes| Note::from_bytes(*bytes))
+                    .collect();
+                self.queue.receive_notes(notes.task, &all);
+            }
+            Incoming::Revoke(revoke) => self.queue.revoke(revoke.task),
+            Incoming::Acknowledge(held) => self.queue.acknowledge(held.task, held.attempt),
         }
         None
     }
 
-    /// Says goodbye, and waits until the coordinator has heard it.
+    fn receive_task(&self, message: v1::Task) {
+        let v1::Task {
+            task,
+            attempt,
+            question,
+            priority,
+            role,
+        } = message;
+        let reason = match question.as_ref().map(Question::try_from) {
+            Some(Ok(question)) => {
+                self.queue
+                    .add(task, attempt, priority, question, self::role(role));
+                return;
+            }
+            Some(Err(error)) => format!("the task is invalid: {error}"),
+            None => "the task has no question".into(),
+        };
+        self.queue.reject(task, attempt, reason);
+    }
+
+    /// Says goodbye, and waits until the coordinator ends the stream.
     async fn say_goodbye(
         &self,
         out: mpsc::Sender<v1::FromWorker>,
         mut tasks: Streaming<v1::ToWorker>,
-    ) -> End {
-        let goodbye = v1::FromWorker {
-            message: Some(Said::Goodbye(v1::Goodbye {})),
-        };
-        if out.send(goodbye).await.is_ok() {
+    ) -> SessionEnd {
+        if out
+            .send(message(Outgoing::Goodbye(v1::Goodbye {})))
+            .await
+            .is_ok()
+        {
             drop(out);
+            // Tasks that still arrive are reassigned to other workers.
             let ended = async { while let Ok(Some(_)) = tasks.message().await {} };
-            // What it still sends is for others.
-            let _ = tokio::time::timeout(Duration::from_secs(2), ended).await;
+            let _ = tokio::time::timeout(STREAM_END_TIMEOUT, ended).await;
         }
-        End::Done
+        SessionEnd::Done
     }
 }
 
-fn part(role: Option<v1::task::Role>) -> Role {
+const fn message(message: Outgoing) -> v1::FromWorker {
+    v1::FromWorker {
+        message: Some(message),
+    }
+}
+
+fn role(role: Option<v1::task::Role>) -> Role {
     match role {
         None => Role::Whole,
         Some(v1::task::Role::Member(v1::Member { number, of })) => Role::Member { number, of },
     }
 }
 
-fn lost(reason: String, was_welcome: bool) -> End {
-    End::Lost {
+fn lost(reason: String, was_welcome: bool) -> SessionEnd {
+    SessionEnd::Lost {
         reason,
         was_welcome,
-        wait: Duration::ZERO,
+        retry_after: Duration::ZERO,
     }
 }
 
-/// A coordinator that says no for good, or one that is not there.
-fn refusal(url: &str, status: &Status, was_welcome: bool) -> End {
+/// Tells a permanent refusal of the coordinator from a lost connection.
+fn refused(url: &str, status: &Status, was_welcome: bool) -> SessionEnd {
     let reason = explain(url, status);
     match status.code() {
         Code::FailedPrecondition
         | Code::InvalidArgument
         | Code::Unimplemented
         | Code::Unauthenticated
-        | Code::PermissionDenied => End::Refused(anyhow!(reason)),
-        _ => End::Lost {
+        | Code::PermissionDenied => SessionEnd::Refused(anyhow!(reason)),
+        _ => SessionEnd::Lost {
             reason,
             was_welcome,
-            wait: retry_after(status).unwrap_or_default(),
+            retry_after: retry_after(status).unwrap_or_default(),
         },
     }
 }

@@ -11,102 +11,102 @@ use kagetsu_proto::v1::report::Outcome;
 use kagetsu_search::{Control, Engine, EngineOptions, Progress};
 
 use crate::config::Config;
-use crate::desk::{Desk, Job, Role};
+use crate::engine_runner::{EnginePool, EngineRunner};
 use crate::outcome;
-use crate::thinker::{Team, Thinker};
+use crate::task_queue::{Role, SlotTask, TaskQueue};
 
-/// The engines of all slots; somebody else's show first that they can play.
-pub(crate) fn assemble(config: &Config, control: &Control) -> Result<Team> {
+/// Creates the engines of all slots. External engines are tried out first.
+pub(crate) fn create_engines(config: &Config, control: &Control) -> Result<EnginePool> {
     let slots = config.slots();
     let options = options(config)?;
-    match config
-        .engine
-        .settings(config.threads, (config.table_mib / u64::from(slots)).max(1))
-    {
-        Some(settings) => Team::external(slots, settings, &config.variant, control),
-        None => Team::own(slots, options),
+    let memory_mib = (config.table_mib / u64::from(slots)).max(1);
+    match config.engine.settings(config.threads, memory_mib) {
+        Some(settings) => EnginePool::external(slots, settings, &config.variant, control),
+        None => EnginePool::own(slots, options),
     }
 }
 
 fn options(config: &Config) -> Result<EngineOptions> {
-    let table_bytes = usize::try_from((config.table_mib << 20) / u64::from(config.slots()))
-        .context("--table-mib")?;
-    let (threads, split) = (config.threads.into(), config.split);
+    let table_bytes = (config.table_mib << 20) / u64::from(config.slots());
     Ok(EngineOptions {
-        threads,
-        split,
-        table_bytes,
+        threads: config.threads.into(),
+        split: config.split,
+        table_bytes: usize::try_from(table_bytes).context("--table-mib")?,
         ..EngineOptions::default()
     })
 }
 
-/// Starts the slots; they end when the desk is closed.
+/// Starts the slots, which end when the queue is closed.
 pub(crate) fn start(
     config: &Config,
-    thinkers: Vec<Thinker>,
-    desk: &Arc<Desk>,
+    engines: Vec<EngineRunner>,
+    queue: &Arc<TaskQueue>,
 ) -> Result<Vec<JoinHandle<()>>> {
     let options = options(config)?;
-    let start = |(slot, mut thinker): (usize, Thinker)| {
-        let desk = Arc::clone(desk);
-        let work = move || {
-            while let Some(job) = desk.begin() {
-                let number = job.number;
-                let mut told =
-                    |progress: &Progress| desk.iterated(number, job.question.width, progress);
-                let outcome = search(&mut thinker, &job, &mut told);
-                if outcome.is_err() {
-                    // What a panic left behind is not to be trusted.
-                    renew(&mut thinker, options);
-                }
-                desk.end(number, outcome.unwrap_or_else(outcome::failed));
-            }
-        };
-        Ok(Builder::new().name(format!("slot-{slot}")).spawn(work)?)
+    let start = |(slot, engine): (usize, EngineRunner)| {
+        let queue = Arc::clone(queue);
+        let thread = Builder::new().name(format!("slot-{slot}"));
+        Ok(thread.spawn(move || work(engine, options, &queue))?)
     };
-    thinkers.into_iter().enumerate().map(start).collect()
+    engines.into_iter().enumerate().map(start).collect()
 }
 
-fn renew(thinker: &mut Thinker, options: EngineOptions) {
-    match thinker {
-        Thinker::External(engine) => **engine = engine.twin(),
-        Thinker::Own(engine) => match Engine::new(options) {
+/// Searches tasks until the queue is closed.
+fn work(mut engine: EngineRunner, options: EngineOptions, queue: &TaskQueue) {
+    while let Some(task) = queue.start_next() {
+        let mut progress = |progress: &Progress| {
+            queue.record_iteration(task.number, task.question.width, progress);
+        };
+        let outcome = search(&mut engine, &task, &mut progress);
+        if outcome.is_err() {
+            // The panic may have left the engine in any state.
+            replace(&mut engine, options);
+        }
+        queue.finish(task.number, outcome.unwrap_or_else(outcome::failed));
+    }
+}
+
+fn replace(engine: &mut EngineRunner, options: EngineOptions) {
+    match engine {
+        EngineRunner::External(engine) => **engine = engine.twin(),
+        EngineRunner::Own(engine) => match Engine::new(options) {
             Ok(fresh) => *engine = fresh,
-            Err(error) => tracing::error!("cannot make a new engine: {error}"),
+            Err(error) => tracing::error!("cannot create a new engine: {error}"),
         },
     }
 }
 
-/// One search; an error is a panic, in words.
+/// Searches one task. An error is the message of a panic.
 fn search(
-    thinker: &mut Thinker,
-    Job {
+    engine: &mut EngineRunner,
+    task: &SlotTask,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Outcome, String> {
+    let SlotTask {
         question,
         role,
         control,
         ..
-    }: &Job,
-    told: &mut dyn FnMut(&Progress),
-) -> Result<Outcome, String> {
+    } = task;
     let answered = catch_unwind(AssertUnwindSafe(|| match role {
-        Role::Whole => thinker.answer(question, control, told),
-        Role::Member { number, of } => thinker.share(question, (*number, *of), control, told),
+        Role::Whole => engine.answer(question, control, progress),
+        Role::Member { number, of } => engine.share(question, (*number, *of), control, progress),
     }));
     match answered {
         Ok(Ok(answer)) => Ok(outcome::answered(&question.position, &answer)),
-        // Whatever an engine does that is stopped, nobody has failed.
+        // An error of an engine that was stopped is no failure.
         Ok(Err(_)) if control.is_stopped() => Ok(Outcome::HandedBack(v1::HandedBack {})),
         Ok(Err(error)) => Ok(outcome::failed(error.to_string())),
         Err(panic) => Err(format!(
             "the search of {} panicked: {}",
             question.position,
-            words(&*panic)
+            message(&*panic)
         )),
     }
 }
 
-fn words(panic: &(dyn Any + Send)) -> &str {
+fn message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("without a word")
+        .unwrap_or("without a message")
 }

@@ -1,5 +1,5 @@
-//! What is found out and not acknowledged, on the worker's disk. Who keeps a report waits until it is there; who forgets one
-//! waits for nothing.
+//! Reports on the worker's disk until the coordinator has acknowledged them. Writing one waits for the disk; removing one does
+//! not.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::Write;
@@ -9,31 +9,31 @@ use anyhow::{Context, Result, bail};
 use kagetsu_proto::v1;
 use prost::Message;
 
-use crate::sweeper::Sweeper;
+use crate::file_remover::FileRemover;
 
-/// The first bytes of a file: what it is, and the version of its format.
-const HEAD: &[u8; 8] = b"kagrep\x00\x01";
-/// Most reports that are read at a start; others wait for the next.
-const MOST: usize = 4_096;
+/// The first bytes of a file: its kind, and the version of its format.
+const HEADER: &[u8; 8] = b"kagrep\x00\x01";
+/// Reports that are read at a start; more wait for the next start.
+const MAX_RESTORED: usize = 4_096;
 
-/// A folder of reports, one file each, held by one worker.
+/// A folder of reports, one file each, locked by one worker.
 #[derive(Debug)]
 pub(crate) struct Spool {
     folder: PathBuf,
-    // In this order they are dropped: the folder is another's when what is forgotten is gone.
-    sweeper: Sweeper,
+    // Dropped in this order: the lock is released after the files are removed.
+    remover: FileRemover,
     _lock: File,
 }
 
 impl Spool {
-    /// Takes the folder, which is made where there is none; with what an earlier worker left in it, by number. A damaged
-    /// report is told of and left out: its task is given to others when its lease ends.
+    /// Opens or creates the folder, and returns the reports of an earlier worker by number. A damaged report is left out with
+    /// a warning; its task is reassigned when its lease ends.
     ///
     /// # Errors
-    /// If another worker has it, or the disk says no.
+    /// If another worker has locked the folder, or for an error of the disk.
     pub(crate) fn open(folder: &Path) -> Result<(Self, Vec<(u64, v1::Spooled)>)> {
         let name = folder.display();
-        fs::create_dir_all(folder).with_context(|| format!("cannot make the spool {name}"))?;
+        fs::create_dir_all(folder).with_context(|| format!("cannot create the spool {name}"))?;
         let lock = folder.join("lock");
         let lock = OpenOptions::new()
             .write(true)
@@ -44,7 +44,9 @@ impl Spool {
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                bail!("the spool {name} is another worker's; give each worker a --spool of its own")
+                bail!(
+                    "the spool {name} belongs to another worker; give each worker a --spool of its own"
+                )
             }
             Err(TryLockError::Error(error)) => {
                 return Err(error).context(format!("cannot lock the spool {name}"));
@@ -56,9 +58,9 @@ impl Spool {
                 .with_context(|| format!("cannot read the spool {name}"))?
                 .path();
             match path.extension().and_then(|extension| extension.to_str()) {
-                Some("report") if left.len() < MOST => {}
+                Some("report") if left.len() < MAX_RESTORED => {}
                 Some("new") if number(&path).is_some() => {
-                    // Never finished, and so never counted on.
+                    // It was never finished, so no report was sent from it.
                     let _ = fs::remove_file(&path);
                     continue;
                 }
@@ -71,43 +73,43 @@ impl Spool {
                 fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
             match read(&bytes) {
                 Some(report) => left.push((number, report)),
-                None => tracing::warn!(file = %path.display(), "a damaged report is left out"),
+                None => tracing::warn!(file = %path.display(), "a damaged report is ignored"),
             }
         }
         left.sort_by_key(|(number, _)| *number);
-        let sweeper = Sweeper::start(|file| {
-            // What is left behind is said again after the next start, and does no harm.
+        let remover = FileRemover::start(|file| {
+            // A file that stays is reported again after the next start, which does no harm.
             let _ = fs::remove_file(file);
         });
-        let sweeper = sweeper.context("cannot start a thread that empties the spool")?;
+        let remover = remover.context("cannot start a thread that removes reports")?;
         Ok((
             Self {
                 folder: folder.to_path_buf(),
-                sweeper,
+                remover,
                 _lock: lock,
             },
             left,
         ))
     }
 
-    /// Writes a report. One that cannot be written is kept in memory alone, which is said.
+    /// Writes a report. If that fails, the report is in memory alone, with a warning.
     pub(crate) fn keep(&self, number: u64, report: &v1::Spooled) {
         if let Err(error) = self.write(number, report) {
             tracing::warn!(
-                "cannot write to the spool {}: {error}; the result is in memory alone",
+                "cannot write to the spool {}: {error}; the result is kept in memory alone",
                 self.folder.display()
             );
             let _ = fs::remove_file(self.path(number, "new"));
         }
     }
 
-    /// A report is safe elsewhere, or wanted no more. It goes by and by.
-    pub(crate) fn forget(&self, number: u64) {
-        self.sweeper.remove(self.path(number, "report"));
+    /// Removes a report, without waiting for the disk.
+    pub(crate) fn remove(&self, number: u64) {
+        self.remover.remove(self.path(number, "report"));
     }
 
     fn write(&self, number: u64, report: &v1::Spooled) -> std::io::Result<()> {
-        let mut bytes = HEAD.to_vec();
+        let mut bytes = HEADER.to_vec();
         bytes.extend(report.encode_to_vec());
         bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
         let new = self.path(number, "new");
@@ -123,16 +125,16 @@ impl Spool {
     }
 }
 
-/// The number of a report, as its file has it; `None` for a file of somebody else's.
+/// Returns the number in the name of a report's file; `None` for other files.
 fn number(path: &Path) -> Option<u64> {
     let stem = path.file_stem()?.to_str().filter(|stem| stem.len() == 16)?;
     u64::from_str_radix(stem, 16).ok()
 }
 
-/// `None` for bytes that nobody wrote.
+/// Reads a report; `None` for damaged bytes.
 fn read(bytes: &[u8]) -> Option<v1::Spooled> {
     let (body, sum) = bytes.split_last_chunk()?;
-    let message = body.strip_prefix(HEAD)?;
+    let message = body.strip_prefix(HEADER)?;
     if crc32fast::hash(body).to_le_bytes() != *sum {
         return None;
     }
@@ -157,14 +159,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_there_after_a_crash_and_what_is_forgotten_is_not() {
+    fn reports_survive_a_crash_until_removed() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("new").join("spool");
         let (spool, left) = Spool::open(&path).expect("room");
         assert!(left.is_empty());
         (1..=4).for_each(|n| spool.keep(n, &report(n)));
-        spool.forget(2);
-        spool.forget(9);
+        spool.remove(2);
+        spool.remove(9);
         assert!(
             Spool::open(&path)
                 .expect_err("one worker at a time")
@@ -173,14 +175,14 @@ mod tests {
         );
         drop(spool);
         fs::write(path.join("0000000000000009.new"), "half").expect("room");
-        fs::write(path.join("notes.new"), "somebody's").expect("room");
+        fs::write(path.join("notes.new"), "another file").expect("room");
         let (_spool, left) = Spool::open(&path).expect("room");
         assert_eq!(left, [(1, report(1)), (3, report(3)), (4, report(4))]);
         assert!(!path.join("0000000000000009.new").exists() && path.join("notes.new").exists());
     }
 
     #[test]
-    fn damaged_bytes_are_left_out_whichever_they_are() {
+    fn damage_to_any_byte_is_found() {
         let folder = tempfile::tempdir().expect("a folder");
         let (spool, _) = Spool::open(folder.path()).expect("room");
         spool.keep(1, &report(1));
@@ -196,7 +198,7 @@ mod tests {
         fs::write(&file, &whole[1..]).expect("room");
         assert!(
             Spool::open(folder.path())
-                .expect("it is left out")
+                .expect("it is ignored")
                 .1
                 .is_empty()
         );

@@ -27,6 +27,7 @@ pub mod gomoku;
 mod info;
 mod notation;
 mod position;
+mod quote;
 mod registry;
 mod rules;
 pub mod surakarta;
@@ -39,6 +40,7 @@ pub use answer::{
 pub use info::{BoardShape, GameInfo, MoveKind};
 pub use notation::{BoardError, FenError};
 pub use position::{Canonical, Key, KeyError, KnownAnswer, Position, PositionError};
+pub use quote::{Quote, is_visible, quote};
 pub use registry::VariantError;
 pub use rules::{
     Game, Move, MoveError, Outcome, Packed, Side, Symmetry, UnpackError, divide, perft, zobrist,

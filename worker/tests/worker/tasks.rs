@@ -106,10 +106,10 @@ async fn a_task_that_cannot_be_done_is_refused_in_words() {
         ..v1::Question::from(&short())
     };
     let rows = [
-        (None, "a task without a question"),
+        (None, "the task has no question"),
         (
             Some(spoiled),
-            "a task that cannot be: width 0 is out of range",
+            "the task is invalid: width 0 is out of range",
         ),
         (Some(occupied), "h8"),
     ];

@@ -9,7 +9,7 @@ use kagetsu_game::{Answer, Effort, Move, Position, Question};
 use kagetsu_program::Exit;
 use kagetsu_proto::Access;
 use kagetsu_search::{Control, Engine, EngineOptions, Progress, shallow};
-use kagetsu_worker::{EngineArgs, Thinker};
+use kagetsu_worker::{EngineArgs, EngineRunner};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::arguments::effort::{EffortArgs, parse_time};
@@ -204,9 +204,11 @@ async fn here(args: &Args, question: &Question, live: &mut LiveProgress<'_>) -> 
         move || {
             let thinker = match external {
                 Some(settings) => {
-                    Thinker::external(settings, question.position.variant(), &control)
+                    EngineRunner::external(settings, question.position.variant(), &control)
                 }
-                None => Engine::new(options).map(Thinker::Own).map_err(Into::into),
+                None => Engine::new(options)
+                    .map(EngineRunner::Own)
+                    .map_err(Into::into),
             };
             let mut thinker = match thinker {
                 Ok(thinker) => thinker,

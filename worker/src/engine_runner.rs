@@ -1,28 +1,29 @@
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, bail};
 use kagetsu_engines::{EngineSettings, External};
 use kagetsu_game::{Answer, Question, Variant};
 use kagetsu_search::{Control, Engine, EngineOptions, Progress};
 
-/// Who answers questions: our own engine, or somebody else's.
-pub enum Thinker {
-    /// Ours.
+/// An engine that answers questions: Kagetsu's own, or an external one.
+pub enum EngineRunner {
+    /// Kagetsu's own engine.
     Own(Engine),
-    /// Somebody else's, in a process of its own.
+    /// An external engine, in a process of its own.
     External(Box<External>),
 }
 
-impl Thinker {
-    /// Somebody else's engine that plays this variant by its rules.
+impl EngineRunner {
+    /// Starts an external engine and checks that it plays this variant by its rules.
     ///
     /// # Errors
-    /// If it does not start, does not play the variant, or does something wrong where the answer is known.
+    /// If the engine does not start, does not play the variant, or gives a wrong answer to a known
+    /// position.
     pub fn external(settings: EngineSettings, variant: Variant, control: &Control) -> Result<Self> {
         let mut engine = External::start(settings, control)?;
         engine.check(variant, control)?;
         Ok(Self::External(Box::new(engine)))
     }
 
-    /// Its name and version.
+    /// Returns the engine's name and version.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -31,10 +32,10 @@ impl Thinker {
         }
     }
 
-    /// Thinks until the effort is spent or `control` stops it; see [`Engine::answer`] and [`External::answer`].
+    /// Searches until the effort is spent or `control` stops it; see [`Engine::answer`] and [`External::answer`].
     ///
     /// # Errors
-    /// What stood against it, in words.
+    /// Those of the engine.
     pub fn answer(
         &mut self,
         question: &Question,
@@ -47,7 +48,7 @@ impl Thinker {
         }
     }
 
-    /// A question that others answer too, see [`Engine::share`]; somebody else's engine hears nothing of them.
+    /// Searches as one member of a shared search, see [`Engine::share`]. An external engine searches alone.
     pub(crate) fn share(
         &mut self,
         question: &Question,
@@ -62,32 +63,31 @@ impl Thinker {
     }
 }
 
-/// The thinkers of a worker, one for each slot.
-pub(crate) struct Team {
-    pub(crate) thinkers: Vec<Thinker>,
+/// The engines of a worker, one for each slot.
+pub(crate) struct EnginePool {
+    pub(crate) engines: Vec<EngineRunner>,
     /// Name and version, the same for all.
     pub(crate) name: String,
-    /// What they play; none: what our own engine plays.
+    /// The variants that they play; empty for all variants of Kagetsu's own engine.
     pub(crate) variants: Vec<Variant>,
 }
 
-impl Team {
-    /// Our own engines.
+impl EnginePool {
+    /// Creates Kagetsu's own engines.
     pub(crate) fn own(slots: u32, options: EngineOptions) -> Result<Self> {
-        let thinkers: Result<Vec<_>, _> = (0..slots)
-            .map(|_| Engine::new(options).map(Thinker::Own))
-            .collect();
+        let engines = (0..slots).map(|_| Engine::new(options).map(EngineRunner::Own));
         Ok(Self {
-            thinkers: thinkers?,
+            engines: engines.collect::<Result<_, _>>()?,
             name: Engine::NAME.into(),
             variants: Vec::new(),
         })
     }
 
-    /// Somebody else's, tried out in these variants; in all that are usual for its protocol where there are none.
+    /// Creates external engines and checks that they play the wanted variants, or any of the protocol's usual variants if
+    /// none is wanted.
     ///
     /// # Errors
-    /// If it does not start, or fails in one of the variants; in all of the usual ones.
+    /// If the engine does not start, fails in a wanted variant, or fails in all usual variants.
     pub(crate) fn external(
         slots: u32,
         settings: EngineSettings,
@@ -102,29 +102,27 @@ impl Team {
             match first.check(variant, control) {
                 Ok(()) => variants.push(variant),
                 Err(fault) if wanted.is_empty() && !control.is_stopped() => {
-                    faults.push((variant, fault))
+                    faults.push((variant, fault));
                 }
                 Err(fault) => bail!("{variant}: {fault}"),
             }
         }
         if variants.is_empty() {
-            let faults: Vec<String> = faults
+            let faults = faults
                 .iter()
-                .map(|(variant, fault)| format!("{variant}: {fault}"))
-                .collect();
-            return Err(anyhow!("{}", faults.join("; ")));
+                .map(|(variant, fault)| format!("{variant}: {fault}"));
+            bail!("{}", faults.collect::<Vec<_>>().join("; "));
         }
         for (variant, fault) in faults {
-            tracing::warn!(%variant, "{fault}; it gets no tasks of that");
+            tracing::warn!(%variant, "{fault}; it gets no tasks of this variant");
         }
         let name = first.name().to_string();
         let twins: Vec<_> = (1..slots).map(|_| first.twin()).collect();
-        let all = std::iter::once(first).chain(twins);
-        let thinkers = all
-            .map(|engine| Thinker::External(Box::new(engine)))
-            .collect();
+        let engines = std::iter::once(first).chain(twins);
         Ok(Self {
-            thinkers,
+            engines: engines
+                .map(|engine| EngineRunner::External(Box::new(engine)))
+                .collect(),
             name,
             variants,
         })

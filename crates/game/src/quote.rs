@@ -1,0 +1,98 @@
+use core::fmt::{self, Display, Formatter, Write};
+
+/// Characters of a quoted text; the rest is counted.
+const MAX_QUOTED_CHARS: usize = 200;
+
+/// Returns foreign text in a form that is safe in messages and logs: control characters, invisible characters and characters
+/// that change the direction of text are escaped as in `\u{1b}`, and at most 200 characters are shown. It adds no quotation
+/// marks.
+///
+/// ```
+/// use kagetsu_game::quote;
+///
+/// assert_eq!(quote("象棋 h8").to_string(), "象棋 h8");
+/// assert_eq!(quote("\u{1b}[2J\n").to_string(), r"\u{1b}[2J\n");
+/// assert_eq!(quote(&"x".repeat(1_000)).to_string().len(), "...(800 more)".len() + 200);
+/// ```
+#[must_use]
+pub const fn quote(text: &str) -> Quote<'_> {
+    Quote(text)
+}
+
+/// Foreign text that is made safe when it is displayed. See [`quote`].
+#[derive(Clone, Copy, Debug)]
+pub struct Quote<'a>(&'a str);
+
+impl Display for Quote<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let mut rest = self.0.chars();
+        for letter in rest.by_ref().take(MAX_QUOTED_CHARS) {
+            if letter.is_control() {
+                write!(f, "{}", letter.escape_debug())?;
+            } else if !is_visible(letter) {
+                write!(f, "{}", letter.escape_unicode())?;
+            } else {
+                f.write_char(letter)?;
+            }
+        }
+        match rest.count() {
+            0 => Ok(()),
+            more => write!(f, "...({more} more)"),
+        }
+    }
+}
+
+/// Whether a character can be seen and leaves the order of its neighbours as it is. False for control characters, format
+/// characters, direction marks, fillers and tags.
+#[must_use]
+pub const fn is_visible(letter: char) -> bool {
+    !matches!(
+        letter,
+        '\0'..='\u{1f}'
+            | '\u{7f}'..='\u{9f}'
+            | '\u{ad}'
+            | '\u{34f}'
+            | '\u{61c}'
+            | '\u{115f}'..='\u{1160}'
+            | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{3164}'
+            | '\u{feff}'
+            | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}'
+            | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+
+    use super::*;
+
+    #[test]
+    fn hidden_characters_are_escaped() {
+        for (text, expected) in [
+            ("h8 i9", "h8 i9"),
+            ("日本語 ü", "日本語 ü"),
+            ("a\tb\r\0", r"a\tb\r\0"),
+            ("\u{9b}2J", r"\u{9b}2J"),
+            ("job\u{202e}gpj", r"job\u{202e}gpj"),
+            ("a\u{200b}b\u{feff}", r"a\u{200b}b\u{feff}"),
+        ] {
+            assert_eq!(quote(text).to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn long_text_is_cut() {
+        let text = "象".repeat(1_000_000);
+        let quoted = quote(&text).to_string();
+        assert!(quoted.ends_with("象...(999800 more)"));
+        assert!(quoted.len() < 1_000);
+    }
+}
