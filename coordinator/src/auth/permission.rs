@@ -1,5 +1,3 @@
-use super::role::{Role, names};
-
 /// The right to make a kind of request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Permission {
@@ -54,15 +52,5 @@ impl Permission {
     pub fn of_rpc(path: &str) -> Option<Self> {
         let known = RPC_PERMISSIONS.iter().find(|(rpc, _)| *rpc == path);
         known.map(|(_, permission)| *permission)
-    }
-
-    /// The names of the roles that include it, separated by commas.
-    #[must_use]
-    pub fn roles(self) -> String {
-        let roles: Vec<_> = Role::ALL
-            .into_iter()
-            .filter(|role| role.has(self))
-            .collect();
-        names(&roles)
     }
 }

@@ -60,6 +60,18 @@ impl Role {
     }
 }
 
+impl Permission {
+    /// The names of the roles that include it, separated by commas.
+    #[must_use]
+    pub fn roles(self) -> String {
+        let roles: Vec<_> = Role::ALL
+            .into_iter()
+            .filter(|role| role.has(self))
+            .collect();
+        names(&roles)
+    }
+}
+
 impl fmt::Display for Role {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.pad(self.name())
