@@ -1,4 +1,4 @@
-//! Question in, answer out: alpha-beta with a shared table, a search for continuous fours, and an opinion of shapes.
+//! Searches positions: alpha-beta with a shared table, searches for continuous threats, and an evaluation of patterns.
 //!
 //! ```
 //! use kagetsu_game::{Effort, Position, Question, Variant};
@@ -13,7 +13,7 @@
 //! ```
 //!
 //! # Why every mate score is a proof
-//! Four facts need no search. Let S be to move and O the opponent, and nobody have five:
+//! Four facts need no search. Let S be to move and O the opponent, and neither side have five:
 //! 1. S has a cell that makes five: S wins in 1.
 //! 2. O has such cells. Two or more: S loses in 2. One: every other move loses in 2, so that cell alone is a complete set.
 //! 3. Neither, and S has a cell that leaves two completion points: O fills one, S the other; S wins in 3.
@@ -33,7 +33,7 @@
 //! if all of them lose the node returns the worst opinion, [`Score::OPINION_MAX`](kagetsu_game::Score::OPINION_MAX)
 //! negated, which is no mate.
 //!
-//! What this crate refuses: async, network, disk, and any knowledge of a book.
+//! This crate refuses async, network, disk, and any knowledge of a book.
 #![forbid(unsafe_code)]
 
 mod alphabeta;

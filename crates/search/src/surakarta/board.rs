@@ -5,14 +5,15 @@ use super::rings::{Rings, View};
 use super::weights::Weights;
 use crate::EngineOptions;
 
-/// Quiet plies before the limit from which their number is a part of the hash: no search goes farther without a capture.
+/// Remaining quiet plies from which their number is part of the hash. No search goes farther
+/// without a capture.
 const NEAR: u8 = 40;
 
 /// The points of the first and of the last file.
 const FILE_A: u64 = 0x41041041;
 const FILE_F: u64 = FILE_A << (SIZE - 1);
 
-/// What one ply has left behind.
+/// The state that undo restores.
 #[derive(Clone, Debug)]
 struct Past {
     state: State,
@@ -21,19 +22,19 @@ struct Past {
     captured: bool,
 }
 
-/// What changes with every ply beside the stones.
+/// The part of the state that changes with every ply, besides the stones.
 #[derive(Clone, Copy, Debug)]
 struct State {
-    /// Of stones and side to move.
+    /// Hash of stones and side to move.
     hash: u64,
     /// Plies since the last capture, as the rules count them.
     quiet: u8,
-    /// Plies since the last one that no later position can repeat.
+    /// Plies since the last irreversible one.
     back: u8,
     sums: [i32; 2],
 }
 
-/// The stones of a game and what they may capture. Kept up to date by play and undo.
+/// The stones of a game and their captures, updated incrementally by play and undo.
 #[derive(Clone, Debug)]
 pub(crate) struct Board {
     pub(super) side: Side,
@@ -43,7 +44,7 @@ pub(crate) struct Board {
     state: State,
     limit: u8,
     past: Vec<Past>,
-    /// Hashes of the positions before this one, those of the game among them as far back as they may be repeated.
+    /// Hashes of the earlier positions that may be repeated, including those of the game.
     hashes: Vec<u64>,
     pub(super) weights: &'static Weights,
 }
@@ -85,17 +86,17 @@ impl Board {
         !(self.stones[0] | self.stones[1]) & ((1 << POINTS) - 1)
     }
 
-    /// How many stones the side has.
+    /// Number of stones of the side.
     pub(super) fn count(&self, side: Side) -> u32 {
         self.stones[side.index()].count_ones()
     }
 
-    /// What the side's stones are worth where they stand.
+    /// Sum of the values of the side's stones on their points.
     pub(super) fn sum(&self, side: Side) -> i32 {
         self.state.sums[side.index()]
     }
 
-    /// Pairs of a stone of the side's and an empty point beside it.
+    /// Number of pairs of a stone of the side and an adjacent empty point.
     pub(super) fn steps(&self, side: Side) -> i32 {
         let stones = self.stones[side.index()];
         let (left, right) = (stones & !FILE_A, stones & !FILE_F);
@@ -119,7 +120,7 @@ impl Board {
             .sum()
     }
 
-    /// Of stones and side to move, and of the quiet plies where the limit is near.
+    /// Returns a hash of stones and side to move, and of the quiet plies near their limit.
     pub(super) fn hash_with_count(&self) -> u64 {
         let State { hash, quiet, .. } = self.state;
         let left = self.limit.saturating_sub(quiet);
@@ -130,7 +131,7 @@ impl Board {
         }
     }
 
-    /// Whether the game is over by what was played: how many plies before this position those begin that it rests on.
+    /// Whether earlier positions end the game. Returns the plies back to the first of them.
     pub(super) fn is_over_by_history(&self) -> Option<usize> {
         let State {
             hash, quiet, back, ..
@@ -187,7 +188,7 @@ impl Board {
         self.view = self.rings.view(self.stones[0]);
     }
 
-    /// Gives the move to the other side; that counts as a quiet ply that nothing before can be repeated after.
+    /// Passes, as a quiet and irreversible ply.
     pub(super) fn pass_turn(&mut self) {
         self.past.push(Past {
             state: self.state,
@@ -218,7 +219,7 @@ impl Board {
         }
     }
 
-    /// Moves a stone of the side to move there, or back again.
+    /// Moves a stone of the side to move, or back again.
     fn move_stone(&mut self, from: u8, to: u8, captured: bool) {
         let (me, other) = (self.side.index(), self.side.other().index());
         self.stones[me] ^= 1 << from | 1 << to;
@@ -231,7 +232,7 @@ impl Board {
     }
 }
 
-/// The hashes of the positions that the game may still repeat, oldest first.
+/// Returns the hashes of the positions that the game may still repeat, oldest first.
 fn earlier(game: &Surakarta) -> Vec<u64> {
     let mut game = game.clone();
     let plies = game.history().len().min(game.quiet().into());
@@ -245,7 +246,7 @@ fn earlier(game: &Surakarta) -> Vec<u64> {
     hashes
 }
 
-/// The numbers of the bits that are set, rising.
+/// Iterates over the bits that are set, ascending.
 pub(super) fn points(mut set: u64) -> impl Iterator<Item = u8> {
     std::iter::from_fn(move || {
         let point = set.trailing_zeros() as u8;
@@ -254,7 +255,7 @@ pub(super) fn points(mut set: u64) -> impl Iterator<Item = u8> {
     })
 }
 
-/// Where a move comes from and goes to.
+/// Returns the start and the end of a move.
 pub(super) fn ends(m: Move) -> (u8, u8) {
     ((m.index() / POINTS) as u8, (m.index() % POINTS) as u8)
 }

@@ -7,14 +7,14 @@ use super::weights::Weights;
 use crate::EngineOptions;
 use crate::heuristics::{Force, Heuristics, Late, Moves, Situation, Style};
 
-/// What a capture promises beyond what history and killers may say of a quiet move.
+/// Worth of a capture for the move order, beyond any history or killer bonus of a quiet move.
 const CAPTURE: i32 = 2_000;
-/// What it promises to move a stone that can be captured.
+/// Worth of moving a stone that could be captured.
 const ESCAPE: i32 = 60;
 /// Stones of a side at the start.
 const STONES: i32 = 12;
-/// Stones below which no move is given away: with few of them, having to move may do harm.
-const LEAST: u32 = 3;
+/// Least number of stones for a null move. With fewer, having to move may do harm.
+const MIN_NULL_STONES: u32 = 3;
 
 impl Heuristics for Board {
     type Rules = Surakarta;
@@ -44,7 +44,7 @@ impl Heuristics for Board {
     }
 
     fn pass(&mut self) -> bool {
-        let may = self.count(self.side) >= LEAST;
+        let may = self.count(self.side) >= MIN_NULL_STONES;
         if may {
             self.pass_turn();
         }
@@ -55,7 +55,7 @@ impl Heuristics for Board {
         self.hash_with_count()
     }
 
-    /// Stones where they stand, and what else counts, mine less the opponent's.
+    /// Sums the values of stones on their points and the further terms, own minus the opponent's.
     fn evaluate(&self) -> Score {
         let (me, other) = (self.side, self.side.other());
         let stones = self.sum(me) - self.sum(other);
@@ -132,7 +132,7 @@ impl Heuristics for Board {
         }
     }
 
-    /// Whether the opponent could capture something.
+    /// Whether the opponent could capture a stone.
     fn is_threatened(&self) -> bool {
         !self.view.captures[self.side.other().index()].is_empty()
     }
@@ -160,7 +160,7 @@ impl Heuristics for Board {
 }
 
 impl Board {
-    /// More stones win; for the side to move.
+    /// Returns the result by the number of stones, for the side to move.
     fn majority(&self) -> Score {
         match self.count(self.side).cmp(&self.count(self.side.other())) {
             std::cmp::Ordering::Greater => Score::win_in(0),
@@ -177,14 +177,14 @@ impl Board {
         has_room || !self.view.captures[self.side.index()].is_empty()
     }
 
-    /// The stones that `side` could capture, a bit each.
+    /// Returns the stones that `side` could capture, one bit each.
     fn victims(&self, side: Side) -> u64 {
         self.view.captures[side.index()]
             .iter()
             .fold(0, |set, &(_, to)| set | 1 << to)
     }
 
-    /// The captures of the side to move.
+    /// Returns the captures of the side to move.
     fn list_captures(&self) -> Moves {
         let mut moves = Moves::new(true);
         for &(from, to) in &self.view.captures[self.side.index()] {

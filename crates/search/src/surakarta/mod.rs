@@ -1,4 +1,4 @@
-//! Surakarta as the engine sees it.
+//! Surakarta for the search.
 
 mod board;
 mod heuristics;

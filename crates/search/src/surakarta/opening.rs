@@ -1,4 +1,5 @@
-//! The "three-move attack" that Li, Hu and Wang name without a figure: found here by trying all that there is.
+//! The "three-move attack" that Li, Hu and Wang name without a figure, found here by exhaustive
+//! search.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +11,7 @@ use super::board::join;
 use crate::EngineOptions;
 use crate::heuristics::Heuristics;
 
-/// Stones that the side to move wins more than the opponent by captures alone; nobody must capture.
+/// Returns the stones that the side to move gains by captures alone. No capture is compulsory.
 fn gain(board: &mut Board) -> i32 {
     let mut best = 0;
     for m in board
@@ -24,7 +25,7 @@ fn gain(board: &mut Board) -> i32 {
     best
 }
 
-/// The first side's quiet moves.
+/// Returns the first side's quiet moves.
 fn quiet(board: &Board) -> Vec<Move> {
     board
         .legal()
@@ -37,7 +38,7 @@ fn mirrored(m: Move) -> Move {
     Surakarta::image(Variant::SURAKARTA, m, mirror())
 }
 
-/// The symmetry that turns left and right.
+/// Returns the symmetry that swaps left and right.
 fn mirror() -> Symmetry {
     let is_mirror = |&symmetry: &Symmetry| {
         Surakarta::image(Variant::SURAKARTA, join(0, 6), symmetry) == join(5, 11)
@@ -48,8 +49,8 @@ fn mirror() -> Symmetry {
         .expect("the board is its own image")
 }
 
-/// By the moves that lead there, the boards after so many of the first side's while the other side stands still; of two that
-/// are each other's images left and right only one.
+/// Returns the boards after `moves` moves of the first side while the second side passes, with
+/// those moves. Of two mirror images it returns one.
 fn boards(moves: u32) -> Vec<(Vec<Move>, Board)> {
     let start = Board::new(
         &Surakarta::start(Variant::SURAKARTA),
@@ -80,7 +81,8 @@ fn boards(moves: u32) -> Vec<(Vec<Move>, Board)> {
     level
 }
 
-/// Whether captures win something for the first side, who is to move, and would win nothing for the second.
+/// Whether captures gain a stone for the first side, which is to move, and none for the second
+/// side.
 fn is_attack(board: &mut Board) -> bool {
     let wins = gain(board) > 0;
     assert!(board.pass(), "twelve stones");

@@ -1,8 +1,8 @@
 //! Captures from the two circuits as rings of bits.
 //!
-//! A stone captures the first one that it meets around an arc, and what captures can be captured back the same way. So all
-//! captures of both sides are among the pairs of stones next to each other on a ring with an arc between them: a ring has
-//! four arcs, and at most four such pairs.
+//! A stone captures the first stone that it meets around an arc, and any capture works in both
+//! directions. So all captures of both sides are among the pairs of stones adjacent on a ring with
+//! an arc between them. A ring has four arcs, so there are at most four such pairs.
 
 use arrayvec::ArrayVec;
 use kagetsu_game::Side;
@@ -13,7 +13,7 @@ const LENGTH: u32 = CIRCUITS[0].len() as u32;
 /// Places between two arcs.
 const STRAIGHT: u32 = 6;
 
-/// The places that are taken, a bit each, on the inner and on the outer circuit.
+/// Occupied places of the inner and the outer circuit, one bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Rings([u32; 2]);
 
@@ -31,20 +31,20 @@ const fn places() -> [[u32; 2]; POINTS] {
     places
 }
 
-/// What there is to see on the rings, by the number of the side.
+/// The captures on the rings, by side.
 #[derive(Clone, Debug, Default)]
 pub(super) struct View {
-    /// What each could capture.
+    /// Possible captures of each side.
     pub(super) captures: [Captures; 2],
-    /// Ends of arcs, of 16, where the first stone to be met is the side's.
+    /// Number of the 16 arc ends where the side's stone is the first to be met.
     pub(super) ends: [u8; 2],
 }
 
-/// Captures of one side, from where to where, each once: at most two for each arc.
+/// Captures of one side as start and end, each once: at most two for each arc.
 pub(super) type Captures = ArrayVec<(u8, u8), 16>;
 
 impl Rings {
-    /// Puts a stone on the point or takes it off.
+    /// Puts a stone on the point, or takes it off.
     #[inline]
     pub(super) fn flip(&mut self, point: u8) {
         let [inner, outer] = PLACES[usize::from(point)];
@@ -52,7 +52,7 @@ impl Rings {
         self.0[1] ^= outer;
     }
 
-    /// What both sides see; `first` are the first side's stones.
+    /// Returns the captures of both sides; `first` are the first side's stones.
     #[inline]
     pub(super) fn view(self, first: u64) -> View {
         let View {
@@ -88,7 +88,8 @@ impl Rings {
                     note(after, before);
                     continue;
                 }
-                // One stone where two lines cross, or alone on the ring: where it starts counts as empty.
+                // A stone on a crossing, or alone on the ring, may return to its start, which
+                // counts as empty.
                 let (beyond, behind) = (
                     point(next(right % LENGTH + 1)),
                     point(last(left % LENGTH + LENGTH - 1)),

@@ -2,24 +2,25 @@ use kagetsu_game::surakarta::{POINTS, SIZE};
 
 use crate::Constants;
 
-/// What a stone is worth, in centi-units, by one set of constants.
+/// Values of the evaluation terms in centi-units, by one set of constants.
 #[derive(Debug)]
 pub(super) struct Weights {
-    /// By point.
+    /// Value of a stone, by point.
     pub(super) points: [i16; POINTS],
-    /// For being to move.
+    /// Value of being to move.
     pub(super) turn: i32,
-    /// For each capture that could be made.
+    /// Value of each possible capture.
     pub(super) capture: i32,
-    /// For each end of an arc where the side's stone is the first to be met.
+    /// Value of each arc end where the side's stone is the first to be met.
     pub(super) end: i32,
-    /// For each pair of a stone and an empty point beside it.
+    /// Value of each pair of a stone and an adjacent empty point.
     pub(super) step: i32,
-    /// For each stone more than the opponent when all others are gone; nothing at the start, in between in proportion.
+    /// Value of each extra stone with no other stones left; zero at the start and proportional in
+    /// between.
     pub(super) lead: i32,
 }
 
-/// A value for each of the six sorts of points that the symmetries leave apart: the corner, its neighbours b1 and c1 on the
+/// Values of the six classes of points under symmetry: the corner, its neighbours b1 and c1 on the
 /// edge, b2, c2 and c3.
 type Sorts = [i16; 6];
 
@@ -34,7 +35,7 @@ const NOTHING: Weights = Weights {
     step: 0,
     lead: 0,
 };
-/// A set of ours, fitted to games of the engine against itself.
+/// Kagetsu's own set, fitted to games against itself.
 const OWN: Weights = Weights {
     points: board([74, 96, 97, 119, 105, 109], 0),
     turn: 6,
@@ -48,21 +49,21 @@ const VALUE: Weights = Weights {
     points: board(MATRIX, 0),
     ..NOTHING
 };
-/// The number of stones alone. The paper counts its own; the difference of both sides is meant, for a move of one's own
-/// never changes one's own number.
+/// The number of stones alone. The paper counts one's own stones, but must mean the difference of
+/// both sides, since a move never changes one's own number.
 const COUNT: Weights = Weights {
     points: board([0; 6], 100),
     ..NOTHING
 };
-/// Matrix and number together. The paper does not say in what proportion; here a stone weighs as much as two of its best
-/// points.
+/// Matrix and number together. The paper gives no proportion; here a stone weighs as much as two of
+/// its best points.
 const EVALUE: Weights = Weights {
     points: board(MATRIX, 100),
     ..NOTHING
 };
 
 impl Weights {
-    /// The weights of a set; Kagetsu's own where the set is of another game.
+    /// Returns the weights of a set. A set of another game stands for Kagetsu's own.
     pub(super) const fn of(constants: Constants) -> &'static Self {
         match constants {
             Constants::Matrix => &VALUE,
@@ -83,7 +84,7 @@ const fn board(sorts: Sorts, stone: i16) -> [i16; POINTS] {
     points
 }
 
-/// The sort of a point.
+/// Returns the class of a point.
 const fn sort(point: usize) -> usize {
     let (x, y) = (from_edge(point % SIZE), from_edge(point / SIZE));
     let (near, far) = if x < y { (x, y) } else { (y, x) };

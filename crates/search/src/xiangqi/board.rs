@@ -5,10 +5,11 @@ use kagetsu_game::{Chase, Game, Move, Outcome, Score, Side, Symmetry, Variant, z
 
 use super::values::{PHASE, Value, value};
 
-/// What a repetition is worth that the rules give to one side; no mate, as it holds on one path only.
+/// Score of a repetition that the rules forbid to one side. No mate score, because it holds on one
+/// path only.
 const FORFEIT: Score = Score::OPINION_MAX;
 
-/// Pieces with what the search asks of them, kept up to date move by move.
+/// The pieces with the incremental facts that the search needs.
 #[derive(Clone, Debug)]
 pub(crate) struct Board {
     pub(super) pieces: xiangqi::Board,
@@ -16,24 +17,25 @@ pub(crate) struct Board {
     chase: Chase,
     now: State,
     past: Vec<Past>,
-    /// How many moves were played before the search began.
+    /// Number of moves played before the search began.
     root: usize,
 }
 
-/// What a move changes and an undo brings back.
+/// The state that a move changes and an undo restores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct State {
-    /// The low half of the rules' own.
+    /// The low half of the rules' hash.
     hash: u64,
     /// Plies since the last capture.
     quiet: u8,
-    /// The number of moves before the earliest position that may come again: since the last capture or null move.
+    /// Number of moves before the earliest position that may be repeated: since the last capture or
+    /// null move.
     since: usize,
-    /// Pieces and their places, Red's less Black's.
+    /// Value of pieces and squares, Red's minus Black's.
     sum: Value,
-    /// How much of the middle game is left.
+    /// Game phase: the remaining share of the middle game.
     phase: i32,
-    /// What the side to move must mind; `None` if it has lost its general.
+    /// Checks and pins against the side to move; `None` if it has lost its general.
     danger: Option<Danger>,
 }
 
@@ -45,7 +47,7 @@ struct Past {
 }
 
 impl Board {
-    /// The position, and all of the game that may come again.
+    /// Returns the position, with the part of the game that may be repeated.
     pub(super) fn of_game(game: &Xiangqi) -> Self {
         let mut start = game.clone();
         game.history().iter().for_each(|_| start.undo());
@@ -99,7 +101,7 @@ impl Board {
         self.turn();
     }
 
-    /// Leaves the move to the other side.
+    /// Passes.
     pub(super) fn make_nothing(&mut self) {
         self.past.push(Past {
             m: Move::NONE,
@@ -139,7 +141,7 @@ impl Board {
         self.now.phase
     }
 
-    /// All that is kept up to date, but how far back the game may repeat.
+    /// Returns the incremental state, without the limit of repetitions.
     #[cfg(test)]
     pub(super) fn state(&self) -> impl Eq + std::fmt::Debug {
         let State {
@@ -173,7 +175,7 @@ impl Board {
         self.now.danger.is_some_and(|danger| danger.is_check())
     }
 
-    /// Every piece of the side to move with what its legal moves are, captures and others.
+    /// Iterates over the pieces of the side to move with their legal targets, captures included.
     pub(super) fn targets(&self) -> impl Iterator<Item = (Square, Piece, xiangqi::Squares)> {
         let danger = self.now.danger;
         self.pieces
@@ -193,9 +195,9 @@ impl Board {
         self.targets().any(|(_, _, targets)| !targets.is_empty())
     }
 
-    /// How many plies ago the position stood that has come again, if it is time to judge: after the first time within the
-    /// search, as who can repeat once can do so again, and after the second, as the rules have it, where the game has been
-    /// there before.
+    /// Returns the plies back to an earlier equal position, if the repetition is to be judged: at
+    /// the first repetition within the search, since it could continue, and at the second one, as
+    /// the rules have it, if the position is older.
     pub(super) fn repeats(&self) -> Option<usize> {
         let now = self.past.len();
         let earliest = self.now.since.min(now);
@@ -219,7 +221,7 @@ impl Board {
         None
     }
 
-    /// What such a repetition is worth to the side to move.
+    /// Returns the score of such a repetition for the side to move.
     pub(super) fn judged(&self, plies: usize) -> Score {
         let stretch = &self.past[self.past.len() - plies..];
         let stretch: Vec<(Square, Square)> =
@@ -231,7 +233,7 @@ impl Board {
         }
     }
 
-    /// Whether the side has a piece that moves freely.
+    /// Whether the side has a freely moving piece.
     pub(super) fn has_officers(&self, side: Side) -> bool {
         let officers = self.pieces.kind(Kind::Rook)
             | self.pieces.kind(Kind::Horse)

@@ -4,9 +4,9 @@ use kagetsu_game::{Score, Side};
 use super::Board;
 use super::values::{Value, WHOLE};
 
-/// To be on move.
+/// Value of being to move.
 const TEMPO: i32 = 12;
-/// For each point that a piece may go to, beyond the usual number, by kind.
+/// Value of each reachable point beyond the usual number, by kind.
 const MOBILITY: [(Value, i32); 7] = [
     (Value::new(0, 0), 0),
     (Value::new(0, 0), 0),
@@ -16,29 +16,29 @@ const MOBILITY: [(Value, i32); 7] = [
     (Value::new(2, 4), 9),
     (Value::new(0, 0), 0),
 ];
-/// For a piece that an enemy could take for nothing, by its kind.
+/// Penalty for a piece that can be captured for nothing, by kind.
 const HANGING: [i32; 7] = [0, 12, 12, 36, 50, 36, 10];
-/// For one that a cheaper enemy attacks, protected or not.
+/// Penalty for a piece attacked by a cheaper one, protected or not.
 const HARRIED: Value = Value::new(40, 40);
-/// For one that is attacked and protected.
+/// Penalty for an attacked and protected piece.
 const TENSE: Value = Value::new(4, 4);
-/// What a piece that reaches into the palace threatens, by kind, and each point there that it reaches.
+/// Value of a piece that reaches into the palace, and of each point there that it reaches, by kind.
 const ATTACKER: [i32; 7] = [0, 0, 0, 9, 12, 8, 7];
 const ATTACKED_POINT: i32 = 3;
-/// For each guard that is lost and each enemy that profits by it: advisors against rooks and horses, elephants against
-/// cannons.
+/// Penalty for each lost guard and each enemy that profits by it: advisors against rooks and
+/// horses, elephants against cannons.
 const NO_ADVISOR: [i32; 7] = [0, 0, 0, 10, 16, 6, 6];
 const NO_ELEPHANT: [i32; 7] = [0, 0, 0, 4, 4, 12, 4];
-/// A cannon before the bare general: nothing may be put between, or it is check.
+/// Value of a cannon before the bare general, which forbids interposing.
 const HOLLOW_CANNON: Value = Value::new(110, 50);
-/// A cannon with two pieces before the general: none of them goes freely.
+/// Value of a cannon with two pieces before the general, which restrains both.
 const CENTRAL_CANNON: Value = Value::new(22, 8);
-/// A rook on the general's open file or rank, one piece between.
+/// Value of a rook on the general's open file or rank with one piece between.
 const PINNING_ROOK: Value = Value::new(16, 8);
 
 impl Board {
-    /// What the side to move thinks of the position: pieces and places, how freely they move, what they attack and protect,
-    /// and how safe the generals are.
+    /// Returns the evaluation for the side to move: pieces and squares, mobility, attacks and
+    /// protection, and the safety of the generals.
     pub(super) fn opinion(&self) -> Score {
         let mut all = self.sum();
         let attacks = [Side::First, Side::Second].map(|side| self.attacks(side));
@@ -58,7 +58,7 @@ impl Board {
         self.limited(Score::opinion(mine))
     }
 
-    /// Who has nothing to attack with has no good opinion of himself.
+    /// Limits the evaluation: a side without attacking pieces has no positive one.
     fn limited(&self, opinion: Score) -> Score {
         match [self.side, self.side.other()].map(|side| self.has_attackers(side)) {
             [true, true] => opinion,
@@ -72,7 +72,7 @@ impl Board {
         self.has_officers(side) || !self.pieces.pieces(side, Kind::Soldier).is_empty()
     }
 
-    /// Where the pieces of a side go.
+    /// Returns the reach of a side's pieces.
     fn attacks(&self, side: Side) -> Attacks {
         let (occupied, own) = (self.pieces.occupied(), self.pieces.side(side));
         let palace = palace(side.other());
@@ -106,7 +106,7 @@ impl Board {
         attacks
     }
 
-    /// What a side's pieces suffer from those that attack them.
+    /// Returns the penalties of a side's attacked pieces.
     fn relations(&self, side: Side, attacks: &[Attacks; 2]) -> Value {
         let (mine, his) = (&attacks[side.index()], &attacks[side.other().index()]);
         let general = self.pieces.pieces(side, Kind::General);
@@ -130,7 +130,7 @@ impl Board {
         value
     }
 
-    /// What a side has against the enemy's general.
+    /// Returns the value of a side's attack on the enemy's general.
     fn aim(&self, side: Side, pressure: i32) -> Value {
         let enemy = side.other();
         let guards = |kind| 2 - self.pieces.pieces(enemy, kind).count().min(2) as i32;
@@ -150,7 +150,7 @@ impl Board {
         aim
     }
 
-    /// Cannons and rooks on the general's file, or on his rank.
+    /// Values cannons and rooks on the general's file or rank.
     fn lines(&self, side: Side, general: Square) -> Value {
         let mut value = Value::default();
         let (rooks, cannons) = (
@@ -175,19 +175,19 @@ impl Board {
     }
 }
 
-/// Classes of attackers by what they cost: soldiers and guards, horses and cannons, rooks and generals.
+/// Classes of attackers by cost: soldiers and guards, horses and cannons, rooks and generals.
 const CLASS: [usize; 7] = [2, 0, 0, 1, 2, 1, 0];
 
-/// What the pieces of a side reach.
+/// The reach of a side's pieces.
 #[derive(Clone, Copy, Debug, Default)]
 struct Attacks {
-    /// The points where they could capture, the own pieces that they protect among them.
+    /// Attacked points, including own pieces that are protected.
     all: Squares,
     /// The same by class.
     by: [Squares; 3],
-    /// How freely they move.
+    /// Value of their mobility.
     value: Value,
-    /// What they threaten the enemy's palace with.
+    /// Pressure on the enemy's palace.
     pressure: i32,
 }
 

@@ -3,7 +3,7 @@ use kagetsu_game::xiangqi::{Board, Kind, Square, Squares};
 
 use super::values::worth;
 
-/// Who captures first: the least first.
+/// Order of capturing pieces, the cheapest first.
 const ORDER: [Kind; 7] = [
     Kind::Soldier,
     Kind::Advisor,
@@ -14,8 +14,8 @@ const ORDER: [Kind; 7] = [
     Kind::General,
 ];
 
-/// What a capture gains when both sides go on capturing on the point, the least piece first, as long as it pays (static
-/// exchange evaluation). Pins count for nothing.
+/// Returns the gain of a capture when both sides continue to capture on the point with their
+/// cheapest piece as long as it pays (static exchange evaluation). Ignores pins.
 pub(super) fn exchange(board: &Board, from: Square, to: Square) -> i32 {
     let (Some(piece), Some(victim)) = (board.at(from), board.at(to)) else {
         return 0;
@@ -28,7 +28,7 @@ pub(super) fn exchange(board: &Board, from: Square, to: Square) -> i32 {
     while let Some((square, kind)) = least(board, board.attackers(to, occupied) & board.side(side))
     {
         gain = standing - gain;
-        // Who gains nothing even if the piece that captures is safe leaves it.
+        // The capture does not pay even if the capturing piece stays.
         if gains.try_push(gain).is_err() || gain.max(-gains[gains.len() - 2]) < 0 {
             break;
         }

@@ -8,7 +8,7 @@ use super::values::{value, worth};
 use crate::EngineOptions;
 use crate::heuristics::{Force, Heuristics, Late, Moves, Situation, Style};
 
-/// What a capture that loses nothing promises beyond any quiet move, and one that loses lacks.
+/// Worth of a capture without loss above any quiet move, and of a losing one below.
 const GOOD: i32 = 10_000;
 const BAD: i32 = -2_000;
 
@@ -38,7 +38,7 @@ impl Heuristics for Board {
         self.unmake();
     }
 
-    /// Where only soldiers and guards are left, to be on move may be the trouble.
+    /// With only soldiers and guards left, having to move may do harm.
     fn pass(&mut self) -> bool {
         let passes = self.has_officers(self.side);
         if passes {
@@ -128,7 +128,7 @@ impl Heuristics for Board {
         all.collect()
     }
 
-    /// At a leaf checks do not pay: the search is deep enough to see them.
+    /// Searching checks at a leaf does not pay: the search is deep enough to see them.
     fn may_have_vcf(&self) -> bool {
         false
     }
@@ -139,8 +139,8 @@ impl Heuristics for Board {
 }
 
 impl Board {
-    /// What a move promises: what it captures, the cheaper the piece that does so the better; else what its new place is
-    /// better than the old.
+    /// Returns the worth of a move for the order: a capture by its victim and then the cheaper
+    /// piece, a quiet move by the gain in its square value.
     fn worth(&self, from: Square, to: Square, piece: Piece) -> i32 {
         let Some(victim) = self.pieces.at(to) else {
             return value(piece, to).middle - value(piece, from).middle;

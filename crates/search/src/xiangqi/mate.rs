@@ -1,4 +1,4 @@
-//! Mates by checks alone: every move of the attacker gives check, and every answer is tried.
+//! Mates by checks alone: every move of the attacker gives check, and every reply is tried.
 
 use std::collections::HashMap;
 
@@ -7,17 +7,17 @@ use kagetsu_game::xiangqi::join;
 
 use super::Board;
 
-/// A search for a mate by consecutive checks, deeper and deeper, so that what it finds is as short as such a mate can be. A
-/// position that has come again is no win: who checks for ever loses.
+/// A search for a mate by continuous checks, deeper and deeper, so that it finds a shortest one.
+/// Repeating a position is no win, because perpetual check loses.
 pub(super) struct Mate<'a> {
     board: &'a mut Board,
     budget: &'a mut u32,
-    /// Positions of the attacker in which so many checks do not mate.
+    /// Positions of the attacker, with the number of checks that do not mate.
     failed: HashMap<u64, u32>,
 }
 
 impl<'a> Mate<'a> {
-    /// With `budget` checks to try, from which those tried are taken.
+    /// Returns a search that takes its tried checks from `budget`.
     pub(super) fn new(board: &'a mut Board, budget: &'a mut u32) -> Self {
         Self {
             board,
@@ -26,7 +26,7 @@ impl<'a> Mate<'a> {
         }
     }
 
-    /// The moves of a mate in at most `length` checks, the longest defence.
+    /// Returns a mate in at most `length` checks against the longest defence.
     pub(super) fn find(&mut self, length: u32) -> Option<Vec<Move>> {
         for checks in 1..=length {
             let tried = *self.budget;
@@ -42,7 +42,7 @@ impl<'a> Mate<'a> {
         None
     }
 
-    /// The moves of a mate in at most so many checks from here, the attacker on move.
+    /// Returns a mate in at most `checks` checks, with the attacker to move.
     fn attack(&mut self, checks: u32) -> Option<Vec<Move>> {
         let hash = self.board.zobrist();
         if checks == 0
@@ -71,7 +71,7 @@ impl<'a> Mate<'a> {
         None
     }
 
-    /// The longest of the mates against every answer to the check; `None` if one escapes.
+    /// Returns the longest mate over all replies to the check, or `None` if one reply escapes.
     fn defend(&mut self, checks: u32) -> Option<Vec<Move>> {
         if self.board.repeats().is_some() {
             return None;

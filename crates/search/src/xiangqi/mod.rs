@@ -1,4 +1,4 @@
-//! Xiangqi as an engine sees it.
+//! Xiangqi for the search.
 
 mod board;
 mod evaluation;

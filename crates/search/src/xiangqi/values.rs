@@ -1,4 +1,5 @@
-//! What pieces are worth, and where, in centi-units: a soldier that has not crossed the river is worth 80.
+//! Values of pieces and squares in centi-units. A soldier that has not crossed the river is worth
+//! 80.
 
 use kagetsu_game::Side;
 use kagetsu_game::xiangqi::{FILES, Kind, Piece, RANKS, SQUARES, Square};
@@ -15,7 +16,7 @@ impl Value {
         Self { middle, end }
     }
 
-    /// So many of it.
+    /// Multiplies the value.
     pub(super) const fn times(self, count: i32) -> Self {
         Self {
             middle: self.middle * count,
@@ -38,10 +39,10 @@ impl std::ops::SubAssign for Value {
     }
 }
 
-/// What a capture of each kind gains, for the order of moves and for exchanges.
+/// Gain of capturing each kind, for the move order and for exchanges.
 pub(super) const WORTH: [i32; 7] = [20_000, 200, 200, 420, 950, 450, 100];
 
-/// How much of the middle game each kind makes; all of them together are [`WHOLE`].
+/// Share of each kind in the game phase; all pieces together make [`WHOLE`].
 pub(super) const PHASE: [i32; 7] = [0, 0, 0, 2, 4, 2, 0];
 pub(super) const WHOLE: i32 = 32;
 
@@ -147,7 +148,7 @@ const HALVES: [&Half; 7] = [
     &GENERAL, &ADVISOR, &ELEPHANT, &HORSE, &ROOK, &CANNON, &SOLDIER,
 ];
 
-/// By kind and point, for Red; a general's point counts in the middle game only.
+/// By kind and point, for Red. A general's point counts in the middle game only.
 static VALUES: [[Value; SQUARES]; 7] = values();
 
 const fn values() -> [[Value; SQUARES]; 7] {
@@ -164,7 +165,7 @@ const fn values() -> [[Value; SQUARES]; 7] {
     table
 }
 
-/// What a piece is worth on its point, to its own side.
+/// Returns the value of a piece on its point, for its own side.
 pub(super) fn value(piece: Piece, square: Square) -> Value {
     let index = match piece.side {
         Side::First => square.index(),
