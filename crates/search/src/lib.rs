@@ -13,25 +13,28 @@
 //! ```
 //!
 //! # Why every mate score is a proof
-//! Four facts need no search. Let S be to move and O the opponent, and neither side have five:
+//! Four facts need no search. Let S be to move, O be the opponent, and neither side have five:
 //! 1. S has a cell that makes five: S wins in 1.
-//! 2. O has such cells. Two or more: S loses in 2. One: every other move loses in 2, so that cell alone is a complete set.
-//! 3. Neither, and S has a cell that leaves two completion points: O fills one, S the other; S wins in 3.
-//! 4. Neither of these, and O has cells e that would leave two completion points. A move of S that makes no four and
-//!    stands neither on e nor on a completion point after e lets O play e and win: S loses in 4. So the moves that answer
-//!    every e, and all fours of S, are a complete set.
+//! 2. O has such cells. With two or more, S loses in 2. With one, every other move loses in 2, so that
+//!    cell alone is a complete set of moves.
+//! 3. Neither has one, and S has a cell that leaves two completion points: O fills one, S the other,
+//!    and S wins in 3.
+//! 4. None of these holds, and O has cells e that would leave two completion points. After a move of S
+//!    that makes no four and stands neither on e nor on a completion point after e, O plays e and wins:
+//!    S loses in 4. So the moves that meet every e, and all fours of S, are a complete set.
 //!
-//! Whether a stone completes a five depends on the stones of its own colour and on the cell being empty, never on where
-//! the opponent's other stones are; that is what 3 and 4 rest on.
+//! Facts 3 and 4 hold because a stone completes a five by the stones of its own colour and the empty
+//! cell alone, wherever the opponent's other stones are.
 //!
-//! In renju Black's e must also be allowed when he gets there. A cell counts as leaving two completion points only where it
-//! cannot be forbidden: one straight four, and at most one open three beside it. A stone of White's takes shapes away from
-//! Black and never adds any, so the cell stays allowed. Black's own answers and fours leave out what is forbidden; if the one
-//! completion point of White's is forbidden to Black, he has lost as if there were two.
+//! In renju Black's e must also be allowed when Black plays it. A cell counts as leaving two
+//! completion points only if it can never be forbidden: one straight four and at most one open three.
+//! A white stone removes Black's shapes and never adds any, so the cell stays allowed. Black's own
+//! replies and fours leave out forbidden points. If White's only completion point is forbidden to
+//! Black, Black has lost as if there were two.
 //!
-//! A node whose searched moves are complete and all lose is lost. Where nothing forces, the candidates are a choice, and
-//! if all of them lose the node returns the worst opinion, [`Score::OPINION_MAX`](kagetsu_game::Score::OPINION_MAX)
-//! negated, which is no mate.
+//! A node is lost if its searched moves are complete and all lose. Where nothing forces, the search
+//! selects candidates. If all of them lose, the node returns the worst opinion,
+//! [`Score::OPINION_MAX`](kagetsu_game::Score::OPINION_MAX) negated, which is no mate score.
 //!
 //! This crate refuses async, network, disk, and any knowledge of a book.
 #![forbid(unsafe_code)]

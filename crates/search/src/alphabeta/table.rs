@@ -2,10 +2,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use kagetsu_game::{Bound, Move, Score};
 
-/// What is remembered of a position.
+/// The stored result of searching a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TableEntry {
-    /// For the side to move; a mate counts from this position.
+    /// From the viewpoint of the side to move; mate distances count from this position.
     pub(crate) score: Score,
     pub(crate) bound: Bound,
     pub(crate) depth: u8,
@@ -14,7 +14,7 @@ pub(crate) struct TableEntry {
 }
 
 impl TableEntry {
-    /// Whether the score is a fact at any depth: at least a win, or at most a loss.
+    /// Whether the score is proven at any depth: at least a win, or at most a loss.
     pub(crate) fn is_proof(self) -> bool {
         let at_least = self.score.win_plies().is_some() && self.bound != Bound::Upper;
         let at_most = self.score.loss_plies().is_some() && self.bound != Bound::Lower;
@@ -22,10 +22,11 @@ impl TableEntry {
     }
 }
 
-/// A transposition table that threads share without locks: each slot holds its data and the exclusive or of data and hash,
-/// so that a half-written slot is not found (Hyatt and Mann, ICGA Journal 25(1), 2002).
+/// A transposition table that threads share without locks. Each slot holds its data and the
+/// exclusive or of data and hash, so that a half-written slot is not found (Hyatt and Mann, ICGA
+/// Journal 25(1), 2002).
 ///
-/// Entries of another question count as empty, so what was asked before never shows.
+/// Entries of earlier questions count as empty, so that an answer does not depend on them.
 #[derive(Debug)]
 pub(crate) struct TranspositionTable {
     slots: Vec<Slot>,
@@ -41,7 +42,7 @@ struct Slot {
 const BUCKET: usize = 2;
 
 impl TranspositionTable {
-    /// A table of at most `bytes`; none where there is no memory for it.
+    /// Returns a table of at most `bytes`, or `None` if there is no memory for it.
     pub(crate) fn of(bytes: usize) -> Option<Self> {
         let slots = bytes / (BUCKET * size_of::<Slot>()) * BUCKET;
         let mut table = Self {
@@ -53,13 +54,13 @@ impl TranspositionTable {
         Some(table)
     }
 
-    /// The same, of so few that there is memory for them.
+    /// Returns a small table for tests.
     #[cfg(test)]
     pub(crate) fn new(bytes: usize) -> Self {
         Self::of(bytes).expect("memory")
     }
 
-    /// Forgets everything, for the next question.
+    /// Forgets all entries before the next question.
     pub(crate) fn begin(&mut self) {
         self.generation = self.generation.wrapping_add(1);
         if self.generation == 0 {
@@ -79,7 +80,7 @@ impl TranspositionTable {
         found.and_then(unpack)
     }
 
-    /// Replaces what is known of the position, else an entry of another question, else the less deep one.
+    /// Replaces the entry of the position, else one of an earlier question, else the shallower one.
     pub(crate) fn put(&self, hash: u64, entry: TableEntry) {
         let worth = |slot: &&Slot| {
             let data = slot.data.load(Relaxed);

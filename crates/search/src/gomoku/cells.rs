@@ -3,12 +3,12 @@ use kagetsu_game::gomoku::MAX_CELLS;
 /// Words of a set of cells.
 pub(super) const WORDS: usize = MAX_CELLS.div_ceil(64);
 
-/// A set of cells of a board, by their numbers.
+/// A set of cells of a board, by their indices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Cells([u64; WORDS]);
 
 impl Cells {
-    /// No cell.
+    /// The empty set.
     pub(super) const NONE: Self = Self([0; WORDS]);
 
     #[inline]

@@ -1,4 +1,4 @@
-//! Gomoku as the engine sees it, by all three rules.
+//! Gomoku for the search: boards with threats and evaluation, for all three rules.
 
 /// Runs code with a rule's name as its type.
 macro_rules! with_rule {

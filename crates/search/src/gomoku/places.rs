@@ -16,8 +16,8 @@ const EVERY: u64 = 0x5555_5555_5555_5555;
 /// Rows, columns and the two kinds of diagonals of the largest board are numbered in a byte.
 const _: () = assert!(2 * MAX_SIZE + 2 * (2 * MAX_SIZE - 1) <= 256);
 
-/// A row, column or diagonal, two bits for each place: 0 empty, 1 a stone of the first side, 2 of the second, 3 beyond the
-/// edge.
+/// A row, column or diagonal, two bits a place: 0 empty, 1 a stone of the first side, 2 of the
+/// second side, 3 beyond the edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Line(u64);
 
@@ -25,7 +25,7 @@ impl Line {
     /// A line without a place on the board.
     pub(super) const BEYOND: Self = Self(u64::MAX);
 
-    /// Changes what is on a place, by exclusive or.
+    /// Changes the content of a place by exclusive or.
     #[inline]
     pub(super) const fn flip(&mut self, place: u8, content: u64) {
         self.0 ^= content << (2 * (place as u32 + MARGIN));
@@ -73,7 +73,7 @@ pub(super) struct Place {
     pub(super) place: u8,
 }
 
-/// What lies where on a board of one size.
+/// The lines and neighbourhoods of a board of one size.
 #[derive(Debug)]
 pub(super) struct Geometry {
     pub(super) size: usize,
@@ -81,7 +81,7 @@ pub(super) struct Geometry {
     pub(super) places: Vec<[Place; 4]>,
     /// From one cell of a line to the next, by direction.
     pub(super) strides: [isize; 4],
-    /// The cells worth a thought beside a stone, by the stone's cell.
+    /// Candidate cells around a stone, by the stone's cell.
     pub(super) near: Vec<Cells>,
 }
 

@@ -8,56 +8,57 @@ use crate::gomoku::{Board, Decision, LambdaSearch, ProofTable, ProofTemplate, Vc
 use crate::heuristics::Heuristics;
 use crate::{Control, EngineError, EngineOptions};
 
-/// Which threats the attacker may make.
+/// The threats that the attacker may make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThreatClass {
-    /// Fours alone: victory by continuous fours.
+    /// Fours only: victory by continuous fours.
     Vcf,
-    /// Open threes and whatever else threatens to win by fours, too: victory by continuous threats.
+    /// Also open threes and other threats of a VCF: victory by continuous threats.
     Vct,
 }
 
-/// What is known when the search ends.
+/// The result of a threat search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ThreatOutcome {
-    /// The side to move wins, whatever the defender does.
+    /// The side to move wins against every defence.
     Win {
-        /// The game ends within so many plies.
+        /// Plies within which the game ends.
         plies: u16,
         /// [`ProofKind::Vcf`] or [`ProofKind::Vct`]; [`ProofKind::Terminal`] for a five at once.
         kind: ProofKind,
-        /// How it goes if the defence is long; it may be shorter than `plies`.
+        /// The line against a long defence. It may be shorter than `plies`.
         line: Vec<Move>,
     },
-    /// There is no win of the class within the plies asked for; of any length if none were. Others may win all the same.
+    /// There is no win of the class within the requested plies, or of any length without such a
+    /// limit. Other wins may exist.
     NoWin,
-    /// The search ended before it knew.
+    /// The search ended before it could decide.
     Unknown,
 }
 
-/// What one search has found, and what it took.
+/// The result and the cost of one search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreatResult {
     /// The answer.
     pub outcome: ThreatOutcome,
-    /// Positions searched; for fours, the fours tried.
+    /// Positions searched; for VCF, fours tried.
     pub nodes: u64,
-    /// Wall-clock time, the making of the board left out.
+    /// Wall-clock time, without setting up the board.
     pub time: Duration,
 }
 
-/// Searches for wins by continuous threats, one after another. Keeps what it has learned of one variant for the next
-/// search of the same variant.
+/// Searches for wins by continuous threats, one after another. What it learns about a variant helps
+/// the next search of the same variant.
 #[derive(Debug)]
 pub struct ThreatSearch {
     table: ProofTable,
     variant: Option<Variant>,
-    /// How replies to the last position asked about were refuted.
+    /// Proofs of wins after replies to the last position.
     refuted: Option<(Position, Vec<ProofTemplate>)>,
 }
 
 impl ThreatSearch {
-    /// With a table of at most `bytes`, or of the least size.
+    /// Returns a search with a table of at most `bytes`, or of the least possible size.
     #[must_use]
     pub fn new(bytes: usize) -> Self {
         Self {
@@ -67,16 +68,16 @@ impl ThreatSearch {
         }
     }
 
-    /// Forgets what it has learned.
+    /// Clears the table.
     pub fn clear(&mut self) {
         self.table.clear();
         self.refuted = None;
     }
 
-    /// Looks for a win of the side to move; `effort.depth` is the most plies of the win.
+    /// Searches for a win of the side to move; `effort.depth` limits its plies.
     ///
     /// # Errors
-    /// [`EngineError::Unsupported`] for what is no gomoku.
+    /// [`EngineError::Unsupported`] for games other than gomoku.
     pub fn search(
         &mut self,
         position: &Position,
@@ -88,11 +89,11 @@ impl ThreatSearch {
         Ok(with_rule!(rule, R => self.run::<R>(position, class, effort, control)))
     }
 
-    /// Looks for a win of the side to move by continuous threats, the shortest where that is soon found, and how it is won
-    /// against every legal reply; `None` where none is found within the effort, or found again.
+    /// Searches for a VCT of the side to move, the shortest if that is cheap, and returns the
+    /// strategy against every legal reply. `None` if none is found within the effort.
     ///
     /// # Errors
-    /// [`EngineError::Unsupported`] for what is no gomoku.
+    /// [`EngineError::Unsupported`] for games other than gomoku.
     pub fn strategy(
         &mut self,
         position: &Position,
@@ -103,12 +104,13 @@ impl ThreatSearch {
         Ok(with_rule!(rule, R => self.run_strategy::<R>(position, effort, control)))
     }
 
-    /// Looks for a win by continuous threats after `reply`, of the side that is not to move at `position`, and how it is won
-    /// against every legal answer. What has won after other replies to the last position asked about is
-    /// tried first, so that many replies to one position cost little more than a few. `None` as for [`ThreatSearch::plan`].
+    /// Searches for a VCT after `reply`, of the side that is not to move at `position`, and returns
+    /// the strategy against every legal answer. Proofs of other replies to the last position are
+    /// tried first, so that many replies to one position cost little more than a few. `None` as for
+    /// [`ThreatSearch::strategy`].
     ///
     /// # Errors
-    /// [`EngineError::Unsupported`] for what is no gomoku, [`EngineError::IllegalMove`].
+    /// [`EngineError::Unsupported`] for games other than gomoku, [`EngineError::IllegalMove`].
     pub fn refute(
         &mut self,
         position: &Position,
@@ -126,7 +128,8 @@ impl ThreatSearch {
         })
     }
 
-    /// The rule of a position, which the table is of from now on.
+    /// Returns the rule of a position, and clears the table if the variant differs from the last
+    /// one.
     fn enter(&mut self, position: &Position) -> Result<RuleName, EngineError> {
         let variant = position.variant();
         let Variant::Gomoku { rule, .. } = variant else {

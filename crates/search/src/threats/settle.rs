@@ -1,4 +1,4 @@
-//! Whether every move loses, or which wins by threatening to: what a proof asks of either side.
+//! Answers to questions of proof: whether every move loses, or which move wins by a threat.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -12,31 +12,32 @@ use crate::gomoku::{LambdaCandidate, LambdaSearch, LambdaWin, ProofTable, with_r
 use crate::root::provenance::provenance;
 use crate::{Control, Engine, EngineError, Progress};
 
-/// Bytes of what the searches for threats of a question remember.
+/// Table memory of the threat searches of a question, in bytes.
 const TABLE: usize = 8 << 20;
-/// Positions of the searches after each move, one round after the other, and how many moves may stand a round before it ends:
-/// most moves lose to an attack that is soon found, and where several stand the dear searches the position is far from lost.
+/// Nodes of the search after each move, by round, and the number of surviving moves that ends a
+/// round. Most moves lose to an attack that is found soon; where several survive costly searches,
+/// the position is far from lost.
 const ROUNDS: [(u64, usize); 3] = [(1_000, usize::MAX), (5_000, 12), (u64::MAX, 4)];
-/// With more moves left after a round the rest of the effort is saved.
+/// Surviving moves from which further rounds do not pay.
 const MANY: usize = 24;
-/// So many that are left one after the other say the same.
+/// Consecutive failures from which a round does not pay.
 const HOPELESS: usize = 16;
-/// Plies to which the moves that are left are compared.
+/// Depth of the search that compares the surviving moves.
 const DEPTH: u8 = 2;
-/// Positions for each move, where the effort does not tell.
+/// Nodes for each move where the effort sets no limit.
 const NODES: u64 = 20_000;
-/// Positions to see what a move of the attacker threatens.
+/// Nodes to find the threat of an attacker's move.
 const GLANCE: u64 = 2_000;
-/// The part of the effort that a search for the attacker's own win has.
+/// Divisor of the effort for the search for an own win.
 const OWN: u64 = 10;
-/// Plies to which the attacker's moves are compared where none threatens anything.
+/// Depth of the search that compares moves without a threat.
 const GUESS: u8 = 6;
-/// What the best of such moves is worth, in centi-units.
+/// Opinion of the best move without a threat, in centi-units.
 const SILENT: i32 = -2_000;
 
 impl Engine {
-    /// The answer to a question of gomoku with a window in which nothing but a proof matters: whether all moves lose, or which
-    /// one wins. `None` for any other question.
+    /// Answers a gomoku question whose window asks for a proof only: whether all moves lose, or
+    /// which one wins. `None` for any other question.
     pub(crate) fn settle(
         &mut self,
         question: &Question,
@@ -55,8 +56,9 @@ impl Engine {
         }
     }
 
-    /// A search for a win by continuous threats after each move, within the same share of the effort. What is not lost by
-    /// that is compared as always, so that every legal move, up to symmetry, has an exact value or a proof.
+    /// Searches for a VCT after each move, with equal shares of the effort. A normal search
+    /// compares the surviving moves, so that every legal move has an exact value or a proof, up to
+    /// symmetry.
     fn refute(
         &mut self,
         rule: RuleName,
@@ -98,8 +100,9 @@ impl Engine {
         Ok(answer)
     }
 
-    /// A search for a win by continuous threats; where there is none, for moves that threaten one. An opinion says how much
-    /// seems to be left to prove after a move: 10 centi-units for each reply, and from [`SILENT`] on that it threatens nothing.
+    /// Searches for a VCT, and otherwise for moves that threaten one. Opinions estimate the rest of
+    /// the proof after a move: 10 centi-units for each reply; from [`SILENT`] on the move makes no
+    /// threat.
     fn lambda(
         &mut self,
         rule: RuleName,
@@ -153,7 +156,8 @@ impl Engine {
     }
 }
 
-/// What an attack finds: one move that wins, or what each move threatens; and the moves that threaten nothing.
+/// Returns one winning move, or the estimated cost of each move with a threat, and the moves
+/// without a threat.
 fn attack<R: Rule>(
     position: &Position,
     asked: &[Move],
@@ -186,7 +190,7 @@ fn attack<R: Rule>(
     }
     let mut found = lambda.candidates(GLANCE);
     found.retain(|found| asked.is_empty() || asked.contains(&found.at));
-    // One move of each set that leads to the same position up to symmetry.
+    // Keep one of the moves that are equal up to symmetry.
     let moves: Vec<Move> = found.iter().map(|found| found.at).collect();
     let mut seen = BTreeSet::new();
     let mut children = position.children(&moves).into_iter();
@@ -207,7 +211,7 @@ fn attack<R: Rule>(
     (threats, silent)
 }
 
-/// The place of a move in an order, as an opinion that no search stands behind: whatever was searched is stronger.
+/// Returns a verdict of depth 0 that only orders the moves; any searched verdict outweighs it.
 fn ordered(centi: i32, nodes: u64, line: Vec<Move>) -> Verdict {
     let score = Score::opinion(centi);
     Verdict {

@@ -1,4 +1,4 @@
-//! Which cells of a board are to be searched, and what they promise.
+//! Candidate moves and their order.
 
 use arrayvec::ArrayVec;
 use kagetsu_game::Move;
@@ -26,8 +26,8 @@ impl<R: Rule> Board<R> {
         self.listed(self.defences().iter(), true)
     }
 
-    /// The cells against an opponent who can make two completion points: those that answer each of his ways to do it, and
-    /// every four of one's own. Some may be forbidden.
+    /// Returns the cells that meet each of the opponent's ways to make two completion points, and
+    /// every four of the side to move. Some may be forbidden.
     pub(in crate::gomoku) fn defences(&self) -> Cells {
         let (me, other) = (self.side, self.side.other());
         let mut common: Option<Cells> = None;
@@ -44,7 +44,7 @@ impl<R: Rule> Board<R> {
         cells
     }
 
-    /// The cells worth a thought.
+    /// Returns the candidate moves where nothing forces.
     pub(super) fn candidates(&self) -> Moves {
         let near = if self.most == usize::MAX {
             self.empty
@@ -63,7 +63,7 @@ impl<R: Rule> Board<R> {
         moves
     }
 
-    /// The legal ones among empty cells, each with its worth.
+    /// Returns the legal moves among empty cells, each with its worth.
     fn listed(&self, cells: impl Iterator<Item = usize>, complete: bool) -> Moves {
         let mut moves = Moves::new(complete);
         for cell in cells.filter(|&cell| !self.is_forbidden(self.side, cell)) {
@@ -72,7 +72,8 @@ impl<R: Rule> Board<R> {
         moves
     }
 
-    /// Worth of a stone on an empty cell, for whoever moves: what it makes, and what it takes from the opponent.
+    /// Returns the worth of a move to the cell: the shapes that it makes, and those that it takes
+    /// from the opponent.
     #[inline]
     fn worth(&self, cell: usize) -> i32 {
         let grades = self.grades[cell];
@@ -86,7 +87,7 @@ impl<R: Rule> Board<R> {
         2 * mine.promise() + defended + 4_000 * mine.kind().rank() + 2_000 * his.kind().rank()
     }
 
-    /// Where there is nothing to be near to: the empty cells nearest to the centre.
+    /// Returns the empty cells by their distance to the centre, for boards without stones nearby.
     fn central(&self) -> Moves {
         let (size, middle) = (self.geometry.size, self.geometry.size as isize - 1);
         let distance = |cell: usize| {

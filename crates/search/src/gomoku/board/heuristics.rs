@@ -9,7 +9,7 @@ use crate::gomoku::threats::vct::{Decision, ProofTable, Vct};
 use crate::heuristics::{Force, Heuristics, Late, Moves, Situation, Style, VctOutcome};
 use crate::{Control, EngineOptions};
 
-/// Entries of the largest table of a search for continuous threats.
+/// Entries of the largest proof table.
 const MAX_PROOF_ENTRIES: usize = 1 << 20;
 
 impl<R: Rule> Heuristics for Board<R> {
@@ -42,8 +42,8 @@ impl<R: Rule> Heuristics for Board<R> {
         self.hash
     }
 
-    /// What may be made on all empty cells, mine less the opponent's, and what the threats of both are worth to me. Who cannot
-    /// win has no good opinion of himself.
+    /// Sums the values of all empty cells, own minus the opponent's, and the value of the threats
+    /// of both sides. A side that cannot win has no positive evaluation.
     fn evaluate(&self) -> Score {
         let (me, other) = (
             self.sums[self.side.index()],
@@ -117,7 +117,7 @@ impl<R: Rule> Heuristics for Board<R> {
     }
 
     fn vct(&mut self, effort: Effort, control: &Control) -> VctOutcome {
-        // An entry for each position to come, within reason.
+        // One entry for each position of the search, up to a limit.
         let entries = effort.nodes.map_or(MAX_PROOF_ENTRIES, |nodes| {
             usize::try_from(nodes).unwrap_or(MAX_PROOF_ENTRIES)
         });
@@ -159,7 +159,7 @@ impl<R: Rule> Heuristics for Board<R> {
         urgent.iter().map(|cell| Move::new(cell as u16)).collect()
     }
 
-    /// In renju White may win by Black's having none but forbidden points.
+    /// In renju White may also win when Black has only forbidden points left.
     fn can_win(&self) -> (bool, bool) {
         let can_win = |side: Side| self.live[side.index()] > 0 || is_judged::<R>(side.other());
         (can_win(self.side), can_win(self.side.other()))
@@ -180,7 +180,7 @@ impl<R: Rule> Heuristics for Board<R> {
 }
 
 impl<R: Rule> Board<R> {
-    /// Whether Black is to move in renju and has none but forbidden points left: then he has lost.
+    /// Whether Black is to move in renju with only forbidden points left, which loses.
     fn is_stuck(&self) -> bool {
         let doubtful = [Kind::Forbidden, Kind::DoubleThree, Kind::Tangle];
         let count = || {

@@ -15,10 +15,10 @@ use crate::gomoku::patterns::shape::{CENTRE, Shapes, reach};
 use crate::gomoku::patterns::weights::{Grade, Weights};
 use crate::gomoku::places::{Geometry, Line, empty};
 
-/// One number for each side and cell.
+/// Zobrist keys, by side and cell.
 static NUMBERS: [[u128; MAX_CELLS]; 2] = [zobrist::table(0), zobrist::table(MAX_CELLS as u64)];
 
-/// What a move changed, to take it back.
+/// The state before a move that undo restores.
 #[derive(Clone, Debug)]
 struct Played {
     cell: u16,
@@ -31,7 +31,7 @@ struct Played {
     five: Option<Side>,
 }
 
-/// What a cell was before a stone was put near it.
+/// The state of a cell before a stone near it changed its shapes.
 #[derive(Clone, Copy, Debug)]
 struct Was {
     cell: u16,
@@ -39,25 +39,25 @@ struct Was {
     grades: [Grade; 2],
 }
 
-/// Room for every cell, and no more to check where a number is taken modulo it.
+/// Number of slots for cells. A power of two makes index checks cheap.
 const ROOM: usize = MAX_CELLS.next_power_of_two();
 
-/// A gomoku board that knows, for every empty cell, what a stone of either side would make there. Kept up to date by
-/// play and undo.
+/// A gomoku board with the shapes that a stone of either side would make on each empty cell,
+/// updated incrementally by play and undo.
 ///
-/// Everything has a fixed size: a board is copied to every thread, and nothing is asked of the allocator in a search.
+/// Everything has a fixed size: each thread copies a board, and the search does not allocate.
 #[derive(Clone, Debug)]
 pub(crate) struct Board<R> {
     side: Side,
     /// Empty cells.
     left: usize,
     hash: u64,
-    /// Who has five.
+    /// The side that has five in a row.
     five: Option<Side>,
-    /// By the number of the line; most of them, of a smaller board, are none.
+    /// By line number. Smaller boards leave most of them unused.
     lines: [Line; 256],
     empty: Cells,
-    /// By cell, the second side's in the high half; of cells with a stone, as they were.
+    /// By cell, the second side's in the high half. Occupied cells keep their last value.
     crosses: [u32; ROOM],
     grades: [[Grade; 2]; ROOM],
     /// Empty cells by side and kind.
@@ -72,7 +72,8 @@ pub(crate) struct Board<R> {
     near: Cells,
     history: Vec<Played>,
     log: Vec<Was>,
-    /// Black's stones and the empty cells as the judge of renju wants them; unused by other rules.
+    /// Black's stones and the empty cells, for the test of forbidden points. Other rules leave them
+    /// unused.
     judged: (Lines, Lines),
     weights: [&'static Weights; 2],
     shapes: &'static Shapes,
@@ -82,7 +83,7 @@ pub(crate) struct Board<R> {
 }
 
 impl<R: Rule> Board<R> {
-    /// The board of a game, whose moves are forgotten.
+    /// Returns the board of a game, without its history.
     fn of_game(game: &Gomoku<R>, options: &EngineOptions) -> Self {
         let geometry = Geometry::of(game.size(), options.neighbourhood);
         let mut board = Self {
@@ -136,7 +137,7 @@ impl<R: Rule> Board<R> {
         board
     }
 
-    /// Whether the side may not play everywhere.
+    /// Whether the rule forbids some points to the side.
     #[expect(clippy::unused_self, reason = "the rule is the board's")]
     pub(in crate::gomoku) const fn is_judged(&self, side: Side) -> bool {
         is_judged::<R>(side)
@@ -156,7 +157,7 @@ impl<R: Rule> Board<R> {
         self.grades[cell % ROOM][side.index()].kind()
     }
 
-    /// Empty cells that are of such a kind for `side`; quiet ones are in no set.
+    /// Returns the empty cells of the wanted kinds for `side`. Quiet cells are in no set.
     #[inline]
     pub(in crate::gomoku) fn cells_of(&self, side: Side, wanted: impl Fn(Kind) -> bool) -> Cells {
         let sets = &self.sets[side.index()];
@@ -168,8 +169,9 @@ impl<R: Rule> Board<R> {
         cells
     }
 
-    /// Which threats there are, a bit each: of the side to move three, double three, four, four and three; of the opponent
-    /// the same and, the highest, two completion points. Below [`super::FLAGS`].
+    /// Returns the threats on the board, one bit each: three, double three, four, and four and
+    /// three of the side to move; the same and two completion points of the opponent. Below
+    /// [`super::FLAGS`].
     #[inline]
     pub(crate) fn flags(&self) -> usize {
         let threats = [
@@ -226,7 +228,7 @@ impl<R: Rule> Board<R> {
         self.flip(side, cell, grade.kind());
     }
 
-    /// Puts a cell into the set of its kind, or takes it out.
+    /// Adds a cell to the set of its kind, or removes it.
     #[inline]
     fn flip(&mut self, side: usize, cell: usize, kind: Kind) {
         if kind != Kind::Quiet {
@@ -234,10 +236,10 @@ impl<R: Rule> Board<R> {
         }
     }
 
-    /// Sees again what can be made on the empty cells of the four lines through a cell that has changed.
+    /// Updates the shapes of the empty cells on the four lines through a changed cell.
     fn refresh(&mut self, cell: usize) {
         let (geometry, shapes, reach) = (self.geometry, self.shapes, reach::<R>());
-        // Of the window's 11 places, those within reach.
+        // Only those of the window's 11 places that are within reach.
         let within = ((1u32 << (2 * (2 * reach + 1))) - 1) << (2 * (CENTRE - reach));
         for (direction, at) in geometry.places[cell].into_iter().enumerate() {
             let line = self.lines[usize::from(at.line)];
@@ -245,7 +247,7 @@ impl<R: Rule> Board<R> {
             while seen != 0 {
                 let step = seen.trailing_zeros() / 2;
                 seen &= seen - 1;
-                // Not below 0: what is beyond the edge is not empty.
+                // Never negative, because places beyond the edge are not empty.
                 let made = shapes.get::<R>(line.window(u32::from(at.place) + step - CENTRE));
                 let other =
                     cell as isize + (step as isize - CENTRE as isize) * geometry.strides[direction];
@@ -254,7 +256,7 @@ impl<R: Rule> Board<R> {
         }
     }
 
-    /// A stone on the cell would now make these shapes in this direction.
+    /// Sets the shapes that a stone on the cell makes in one direction.
     #[inline]
     fn reshape(&mut self, cell: usize, direction: usize, made: u8) {
         let (slot, shift) = (cell % ROOM, 4 * direction);
@@ -291,7 +293,7 @@ impl<R: Rule> Board<R> {
         }
     }
 
-    /// Takes back a reshaping, all but the sums and counts.
+    /// Restores the shapes of a cell, but not the sums and counts.
     #[inline]
     fn restore(&mut self, was: Was) {
         let cell = usize::from(was.cell) % ROOM;
@@ -395,7 +397,7 @@ const fn spread(made: u8) -> u32 {
     made as u32 & 0xf | (made as u32 >> 4) << 16
 }
 
-/// Whether the side may not play everywhere.
+/// Whether the rule forbids some points to the side.
 const fn is_judged<R: Rule>(side: Side) -> bool {
     R::FORBIDS && matches!(side, Side::First)
 }
@@ -406,7 +408,7 @@ impl<R: Rule> Board<R> {
         self.empty
     }
 
-    /// All that is kept up to date about empty cells: shapes, nearness, counts, sets and worth.
+    /// Returns all incremental facts about empty cells: shapes, nearness, counts, sets and sums.
     pub(in crate::gomoku) fn facts(&self) -> impl PartialEq + std::fmt::Debug + use<R> {
         let cells: Vec<_> = self
             .empty

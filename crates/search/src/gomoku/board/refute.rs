@@ -1,4 +1,4 @@
-//! What the opponent threatens to do by continuous fours, and which moves do nothing against it.
+//! The opponent's threat to win by continuous fours, and the moves that do not meet it.
 
 use kagetsu_game::gomoku::Rule;
 use kagetsu_game::{Move, zobrist};
@@ -11,7 +11,8 @@ use crate::gomoku::places::empty;
 use crate::gomoku::threats::vcf::Vcf;
 
 impl<R: Rule> Board<R> {
-    /// How the opponent would win by fours if it were his move, trying at most `budget` of them.
+    /// Returns the VCF that the opponent would have if it were to move, trying at most `budget`
+    /// fours.
     pub(in crate::gomoku) fn find_threat(&mut self, budget: &mut u32) -> Option<Vec<Move>> {
         if !self.may_threaten() {
             return None;
@@ -30,8 +31,8 @@ impl<R: Rule> Board<R> {
         count(Kind::FourThree) + count(Kind::Winning) > 0 || fours.iter().sum::<u16>() > 1
     }
 
-    /// The legal moves after which the opponent's line of fours may not win as it stands. Every other move loses in one ply
-    /// more than the line has.
+    /// Returns the legal moves after which the opponent's VCF may fail. Every other move loses in
+    /// one ply more than the line has.
     pub(in crate::gomoku) fn replies_to(&mut self, line: &[Move]) -> Cells {
         let near = self.touching(line).and(&self.empty);
         let legal: Cells = near
@@ -44,10 +45,10 @@ impl<R: Rule> Board<R> {
             .collect()
     }
 
-    /// The cells where a stone could change what becomes of the opponent's line of fours:
-    /// - those of the line, and the points of which the last four leaves one;
-    /// - those that make a four, and those that could make one together with an answer;
-    /// - all, where something is decided by what renju forbids.
+    /// Returns the cells where a stone could change the outcome of the opponent's VCF:
+    /// - the cells of the line, and the completion points of its last four;
+    /// - cells that make a four, alone or together with a reply of the line;
+    /// - all cells, where a forbidden point decides the line.
     fn touching(&mut self, line: &[Move]) -> Cells {
         let mut cells = self.cells_of(self.side, Kind::is_four);
         for (at, m) in line.iter().enumerate() {
@@ -90,10 +91,11 @@ impl<R: Rule> Board<R> {
             .collect()
     }
 
-    /// Whether the opponent's line of fours still wins after a move: every four of it can be made, has no other answer than
-    /// before, and none of the answers makes a five or a four that the next move does not stop.
+    /// Whether the opponent's VCF still wins after a move: each four of it can be made, has the
+    /// same only reply, and no reply makes a five, or a four that the next move does not stop.
     ///
-    /// Then the move loses in one ply more than the line has: nothing else is assumed of the mover.
+    /// The move then loses in one ply more than the line has. Nothing else is assumed of the side
+    /// that plays it.
     pub(in crate::gomoku) fn still_wins(&mut self, m: Move, line: &[Move]) -> bool {
         self.play_cell(m.index());
         let wins = self.follow(line);
@@ -141,7 +143,7 @@ impl<R: Rule> Board<R> {
         wins
     }
 
-    /// Lets the other side move, or takes that back.
+    /// Passes, or takes a pass back.
     pub(in crate::gomoku) fn pass(&mut self) {
         self.side = self.side.other();
         self.hash ^= zobrist::SECOND_TO_MOVE as u64;

@@ -1,4 +1,4 @@
-//! What the search for continuous threats asks of the board.
+//! Queries of the VCF and VCT searches.
 
 use kagetsu_game::Side;
 use kagetsu_game::gomoku::{Lines, Rule};
@@ -17,8 +17,8 @@ impl<R: Rule> Board<R> {
         })
     }
 
-    /// Empty cells that make neither a four nor an open three of `side`, but on some line a sleeping three (`XOOO__`), or a two
-    /// if so little is wanted by `least`.
+    /// Returns the empty cells that make neither a four nor an open three of `side`, but on some
+    /// line a shape between `least` and a sleeping three (`XOOO__`).
     pub(in crate::gomoku) fn hidden_threats(&self, side: Side, least: Shape) -> Cells {
         let makes = |cell: usize| {
             let cross = half(self.crosses[cell % ROOM], side.index());
@@ -52,12 +52,12 @@ impl<R: Rule> Board<R> {
         self.geometry
     }
 
-    /// Black's stones and the empty cells, for the judge of renju.
+    /// Black's stones and the empty cells, for the test of forbidden points.
     pub(in crate::gomoku) const fn judged(&self) -> &(Lines, Lines) {
         &self.judged
     }
 
-    /// What a stone of the side on the cell adds to the hash.
+    /// Returns the Zobrist key of a stone.
     #[inline]
     pub(in crate::gomoku) fn number(side: Side, cell: usize) -> u64 {
         NUMBERS[side.index()][cell] as u64

@@ -1,7 +1,7 @@
-//! Values fitted to games: what the crosses of empty cells and the threats of both sides say about who will win.
+//! Values of crosses and threats that are fitted to the results of games.
 //!
-//! The tables lie in `data/`, as text. `cargo run --release -p kagetsu-search --example fit` makes them from games that
-//! `--example selfplay` plays; both say how.
+//! The tables are text files in `data/`. `cargo run --release -p kagetsu-search --example fit`
+//! makes them from games of `--example selfplay`; both examples describe their use.
 
 use std::sync::LazyLock;
 
@@ -10,7 +10,7 @@ use kagetsu_game::{RuleName, Side};
 use super::kind::{Cross, shapes};
 use super::shape::SHAPES;
 
-/// Crosses that differ only in the order of their lines are one class.
+/// Number of classes. Crosses that differ only in the order of their lines share a class.
 pub(crate) const CLASSES: usize = SHAPES * (SHAPES + 1) * (SHAPES + 2) * (SHAPES + 3) / 24;
 
 /// Sets of threats; see [`super::board::Board::flags`].
@@ -32,7 +32,7 @@ fn sorted(cross: Cross) -> Cross {
 
 fn class_of(cross: Cross) -> u16 {
     static NAMES: LazyLock<Vec<u16>> = LazyLock::new(|| names().collect());
-    // A cross that no cell has stands with the dead ones.
+    // Crosses that no cell has count as dead.
     NAMES
         .binary_search(&sorted(cross))
         .map_or(0, |class| class as u16)
@@ -46,7 +46,7 @@ pub(crate) fn class(cross: Cross) -> usize {
 /// The fitted values of one side.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fitted {
-    /// By class, in centi-units for the player who may put a stone there.
+    /// By class, in centi-units for the side that may put a stone there.
     pub(crate) values: Vec<i16>,
     /// By flags, in centi-units for the side to move.
     pub(crate) threats: Vec<i16>,
@@ -68,7 +68,7 @@ impl Fitted {
         self.values[class(cross)]
     }
 
-    /// Reads a table; what it does not name is 0.
+    /// Reads a table; missing values are 0.
     fn read(text: &str) -> Option<Self> {
         let mut table = Self {
             values: vec![0; CLASSES],

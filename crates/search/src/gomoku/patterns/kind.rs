@@ -1,18 +1,20 @@
 use super::shape::{SHAPES, Shape};
 
-/// What a stone on a cell threatens in all four lines together (greater is stronger).
+/// The threat that a stone on a cell makes in all four lines together (greater is stronger).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(in crate::gomoku) enum Kind {
-    /// Nothing that must be answered.
+    /// No threat.
     Quiet,
-    /// What renju certainly forbids: an overline or two fours, and no five.
+    /// Certainly forbidden in renju: an overline or two fours, and no five.
     Forbidden,
     /// One open three.
     Three,
-    /// Two or more open threes. Black may play them in renju only where the rules say that some are none.
+    /// Two or more open threes. Forbidden to Black in renju unless some of them are no threes by
+    /// the rules.
     DoubleThree,
-    /// One four and two or more open threes of Black in renju, which is forbidden where these are threes by the rules.
+    /// One four and two or more open threes of Black in renju. Forbidden if these are threes by the
+    /// rules.
     Tangle,
     /// One four.
     Four,
@@ -56,7 +58,7 @@ impl Kind {
         ALL[number]
     }
 
-    /// How urgent a stone is there, from 0 to 6.
+    /// Returns the urgency of a move to the cell, from 0 to 6.
     pub(in crate::gomoku) const fn rank(self) -> i32 {
         const RANKS: [i32; KINDS] = [0, 0, 1, 2, 3, 3, 4, 5, 6];
         RANKS[self as usize]

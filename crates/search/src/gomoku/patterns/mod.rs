@@ -1,4 +1,4 @@
-//! What a stone makes of the lines through its cell, and what that is worth.
+//! Line patterns through a cell, and their values.
 
 pub(super) mod fitted;
 pub(super) mod kind;

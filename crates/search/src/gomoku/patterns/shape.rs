@@ -3,11 +3,11 @@ use std::sync::OnceLock;
 use kagetsu_game::gomoku::Rule;
 use kagetsu_game::{RuleName, Side};
 
-/// What one more stone on an empty cell makes of a line, by what can be completed (greater is stronger).
+/// The shape that one more stone makes on a line, by what it can become (greater is stronger).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(in crate::gomoku) enum Shape {
-    /// No five can ever come of it.
+    /// Can never become a five.
     Dead,
     /// A stone that can become a sleeping two at best.
     SleepingOne,
@@ -72,7 +72,8 @@ impl Shape {
     }
 }
 
-/// How far a window reaches on either side: a five holds the centre, and where exactly five wins its neighbours matter.
+/// Reach of a window on either side of the centre: every five with the centre, and its neighbours
+/// where an overline does not win.
 pub(in crate::gomoku) const fn reach<R: Rule>() -> u32 {
     match R::NAME {
         RuleName::Freestyle => R::ROW as u32 - 1,
@@ -119,15 +120,16 @@ impl Shapes {
         }
     }
 
-    /// What a stone in the centre of a window makes: the first side's in the low half of the byte, the second's in the
-    /// high half. What stands in the centre does not count.
+    /// Returns the shapes that a stone in the centre of a window makes: the first side's in the low
+    /// half of the byte, the second side's in the high half. The content of the centre does not
+    /// matter.
     #[inline]
     pub(in crate::gomoku) fn get<R: Rule>(&self, window: u32) -> u8 {
         self.table[index::<R>(window)]
     }
 }
 
-/// The window without its centre and without what lies beyond the reach.
+/// Returns the window without its centre and without the places beyond the reach.
 #[inline]
 const fn index<R: Rule>(window: u32) -> usize {
     let reach = reach::<R>();
@@ -137,9 +139,11 @@ const fn index<R: Rule>(window: u32) -> usize {
     (below | above << (2 * reach)) as usize
 }
 
-/// One side's shapes by its stones and the empty cells, a bit each, the centre left out: `own << sides | empty`.
+/// Returns one side's shapes, by its stones and the empty places without the centre: `own << sides
+/// | empty`.
 ///
-/// From more stones to fewer, so that what one more stone makes is known already: `own | q > own`.
+/// Runs from more stones to fewer, so that the shapes with one more stone are known: `own | q >
+/// own`.
 fn shapes_of<R: Rule>(side: Side) -> Vec<Shape> {
     let sides = 2 * reach::<R>();
     let mut table = vec![Shape::Dead; 1 << (2 * sides)];
@@ -209,7 +213,7 @@ const fn place<R: Rule>(bit: u32) -> u32 {
     CENTRE - reach + bit + (bit >= reach) as u32
 }
 
-/// What shapes are by their definition alone; its patterns stand in the order of [`Shape`].
+/// Shapes by their definition alone; its patterns have the order of [`Shape`].
 #[cfg(test)]
 #[path = "../../../../game/tests/patterns/definition.rs"]
 #[allow(
@@ -226,7 +230,8 @@ mod tests {
     use super::*;
     use kagetsu_game::gomoku::{Freestyle, Renju, Standard};
 
-    /// What a stone of the side on the centre makes, in a line of own stones, empty cells and others.
+    /// Returns the shape that a stone of the side on the centre makes, in a line of own stones,
+    /// empty cells and others.
     fn read<R: Rule>(side: Side, line: &[u8], centre: usize) -> Shape {
         let content = |cell: u8| match (cell, side) {
             (b'_', _) => 0,
@@ -287,7 +292,8 @@ mod tests {
         }
     }
 
-    /// What Black's stone at `at` is part of, where overlines and two fours on a line are forbidden and lead nowhere.
+    /// Returns the shape of Black's stone at `at`, where overlines and two fours on a line are
+    /// forbidden.
     fn judged(known: &mut HashMap<Vec<Spot>, Shape>, line: &[Spot], at: usize) -> Shape {
         if let Some(&shape) = known.get(line) {
             return shape;

@@ -6,8 +6,8 @@ use super::shape::{SHAPES, Shape};
 use crate::Constants;
 use kagetsu_game::{RuleName, Side};
 
-/// What a cross is, in 32 bits: its kind, its promise (how good a move there looks, 0 to 4,095), and its value, in
-/// centi-units, for the player who may put a stone there.
+/// Properties of a cross in 32 bits: its kind, its promise for the move order (0 to 4,095), and its
+/// value in centi-units for the side that may put a stone there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::gomoku) struct Grade(u32);
 
@@ -34,18 +34,18 @@ impl Grade {
     }
 }
 
-/// What crosses are worth to one side by one set of constants.
+/// Values of crosses for one side, by one set of constants.
 #[derive(Debug)]
 pub(in crate::gomoku) struct Weights {
     /// By cross.
     pub(in crate::gomoku) grades: Box<[Grade; 1 << 16]>,
     /// By the threats of both sides, in centi-units for the side to move; see [`super::board::Board::flags`].
     pub(in crate::gomoku) threats: Box<[i16]>,
-    /// Percent by which the opponent's values are taken: more than 100 defends first.
+    /// Weight of the opponent's values in percent: more than 100 favours defence.
     pub(in crate::gomoku) defence: i32,
 }
 
-/// Values of the shapes that one more stone makes, in their order; what is forbidden is worth nothing.
+/// Values of the shapes, in their order. Forbidden shapes are worth nothing.
 const fn line_values(constants: Constants) -> [i32; SHAPES] {
     match constants {
         Constants::Paper => [0, 1, 2, 5, 20, 15, 200, 200, 1_000_000, 9_999_999, 0, 0],
@@ -55,7 +55,8 @@ const fn line_values(constants: Constants) -> [i32; SHAPES] {
     }
 }
 
-/// What a compound threat is worth beyond its lines, by [`Kind`]. The paper's "killer" is `10000 * (1 + fours)`.
+/// Value of a compound threat beyond its lines, by [`Kind`]. The paper's "killer" is `10000 * (1 +
+/// fours)`.
 const fn compound(constants: Constants, kind: Kind) -> i32 {
     match (constants, kind) {
         (Constants::Own, Kind::DoubleThree) => 60,
@@ -69,7 +70,8 @@ const fn compound(constants: Constants, kind: Kind) -> i32 {
 }
 
 impl Weights {
-    /// The weights of a set for one side, made once; of Kagetsu's own where the set is of another game.
+    /// Returns the weights of a set for one side, computed once. A set of another game stands for
+    /// Kagetsu's own.
     pub(in crate::gomoku) fn of(constants: Constants, rule: RuleName, side: Side) -> &'static Self {
         static SETS: [[[OnceLock<Weights>; 2]; 3]; 4] =
             [const { [const { [const { OnceLock::new() }; 2] }; 3] }; 4];

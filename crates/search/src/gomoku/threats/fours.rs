@@ -5,8 +5,8 @@ use kagetsu_game::{Move, RuleName, Side};
 use crate::gomoku::board::Board;
 use crate::gomoku::places::{Geometry, Line};
 
-/// A board that knows only what makes and completes a four, for the search that plays nothing else: all the places of a
-/// line are judged at once, by counting stones in its windows of five.
+/// A board that knows only fours and fives, for the VCF search. It judges all places of a line at
+/// once by counting stones in windows of five.
 #[derive(Debug)]
 pub(in crate::gomoku) struct Fours<R> {
     attacker: Side,
@@ -51,8 +51,8 @@ impl<R: Rule> Fours<R> {
         judged.any(|(black, empty)| forbidden(black, empty, self.point(cell)).is_some())
     }
 
-    /// What the defender does against a four that is completed on one point: he takes it, or plays elsewhere, if it is
-    /// forbidden to him. `None` if all that he could play is.
+    /// Returns the defender's reply to a four with one completion point: that point, or another
+    /// cell if the point is forbidden to the defender. `None` if every cell is.
     #[inline]
     pub(in crate::gomoku) fn answer(&mut self, four: usize, point: usize) -> Option<u16> {
         let defender = self.attacker.other();
@@ -69,7 +69,7 @@ impl<R: Rule> Fours<R> {
         answer
     }
 
-    /// Whether the defender may not play everywhere.
+    /// Whether the rule forbids some points to the defender.
     pub(in crate::gomoku) fn judges_defender(&self) -> bool {
         R::FORBIDS && self.attacker == Side::Second
     }
@@ -85,7 +85,7 @@ impl<R: Rule> Fours<R> {
         legal.next().map(|cell| cell as u16)
     }
 
-    /// Lets the judge of renju know of a stone, or of its being taken off.
+    /// Adds a stone to the board of the renju test, or removes it.
     #[inline]
     fn judge(&mut self, cell: usize, side: Side) {
         let point = self.point(cell);
@@ -101,7 +101,7 @@ impl<R: Rule> Fours<R> {
         Point::of(Move::new(cell as u16), self.geometry.size as u8)
     }
 
-    /// What completes five after the attacker's stone on an empty cell.
+    /// Returns the cells that complete five after the attacker's stone on an empty cell.
     #[inline]
     pub(in crate::gomoku) fn completion(&self, cell: usize) -> Completion {
         let content = self.attacker.index() as u64 + 1;
@@ -128,7 +128,8 @@ impl<R: Rule> Fours<R> {
         found
     }
 
-    /// What completes five for the defender in the lines through a cell, where he has a stone.
+    /// Returns the cells that complete five for the defender, on the lines through its stone on
+    /// `cell`.
     #[inline]
     pub(in crate::gomoku) fn counter(&self, cell: usize) -> Completion {
         let side = self.attacker.other();
@@ -153,8 +154,8 @@ impl<R: Rule> Fours<R> {
         found
     }
 
-    /// Whether the attacker's stone on a cell may have taken a four from him that another cell made before: he makes no five
-    /// there any more, but six.
+    /// Whether the attacker's stone on `cell` may spoil its four on another cell of the line,
+    /// because six in a row is no five.
     #[inline]
     pub(in crate::gomoku) fn may_spoil(&self, cell: usize, four: usize) -> bool {
         let [cell, four] = [cell, four].map(|cell| &self.geometry.places[cell]);
@@ -225,9 +226,9 @@ const fn is_exact<R: Rule>(side: Side) -> bool {
     }
 }
 
-/// The windows of five that hold no stone of the other side nor leave the board, and where exactly five wins are not next
-/// to a stone of one's own: a bit at the first place of each. And in how many of their places there are own stones, as
-/// three bits: ones, twos, fours.
+/// Returns the windows of five without an opposing stone or edge, one bit at the first place of
+/// each, and the number of own stones in each as three bit planes: ones, twos, fours. Where exactly
+/// five wins, a window next to an own stone does not count.
 #[inline]
 fn windows<R: Rule>(side: Side, line: Line) -> (u64, [u64; 3]) {
     let (own, empty) = (line.stones(side), line.empty());

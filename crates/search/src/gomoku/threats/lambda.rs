@@ -1,6 +1,8 @@
-//! Wins by moves that threaten to win by continuous threats: what the attacker would do if the defender passed shows which
-//! replies could stand in his way (Thomsen, "Lambda-search in game trees", 2000), and all others lose to the very same
-//! (Kawano, "Using similar positions to search game trees", 1996).
+//! Lambda search: wins by moves that threaten to win by continuous threats.
+//!
+//! The attacker's win after a pass shows which replies could refute the threat (Thomsen,
+//! "Lambda-search in game trees", 2000). All other replies lose to the same win (Kawano, "Using
+//! similar positions to search game trees", 1996).
 
 use kagetsu_game::gomoku::{Gomoku, Rule};
 use kagetsu_game::{Effort, Move};
@@ -12,25 +14,26 @@ use crate::heuristics::{Heuristics, Situation};
 use crate::threats::Strategy;
 use crate::{Control, EngineOptions};
 
-/// Positions visited to see whether what won elsewhere wins here.
+/// Positions visited to test whether a proof template wins.
 const REPEAT: u64 = 400;
 
-/// Ways to win that are tried where others have won.
+/// Proof templates tried at a position.
 const TRIED: usize = 6;
 
-/// Of the replies to a quiet move that the first way to win leaves open most lose to another: one in so many counts.
+/// Divisor of the open replies to a quiet move: most of them lose to another template.
 const QUIET: u32 = 4;
 
-/// What a four or a three costs more: the threat is spent, and the replies are few whether it wins or not.
+/// Extra cost of a four and of a three: the threat is spent, and the replies are few whether it
+/// wins or not.
 const FOUR: u32 = 24;
 const THREE: u32 = 16;
 
-/// A board on which wins by threats are sought and repeated.
+/// A search for wins by threats that reuses the proofs of similar positions.
 pub(crate) struct LambdaSearch<'a, R> {
     board: Board<R>,
     table: &'a mut ProofTable,
     control: &'a Control,
-    /// How replies at this position were refuted, the latest success last.
+    /// Proofs of wins after replies to this position, the latest success last.
     pub(crate) templates: Vec<ProofTemplate>,
     /// Positions visited.
     pub(crate) nodes: u64,
@@ -40,7 +43,8 @@ pub(crate) struct LambdaSearch<'a, R> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LambdaCandidate {
     pub(crate) at: Move,
-    /// How much seems to be left to prove after it, more for a move that spends a threat; `None` where it threatens no win.
+    /// Estimated rest of the proof, greater for a move that spends a threat; `None` if the move
+    /// threatens no win.
     pub(crate) cost: Option<u32>,
 }
 
@@ -53,7 +57,8 @@ pub(crate) struct LambdaWin {
 }
 
 impl<'a, R: Rule> LambdaSearch<'a, R> {
-    /// What `table` knows is used and added to; it must be one of the same rule and size of board.
+    /// Returns a search that uses and extends `table`, which must belong to the same rule and board
+    /// size.
     pub(crate) fn new(game: &Gomoku<R>, table: &'a mut ProofTable, control: &'a Control) -> Self {
         let board = Board::new(game, &EngineOptions::default());
         Self {
@@ -65,7 +70,7 @@ impl<'a, R: Rule> LambdaSearch<'a, R> {
         }
     }
 
-    /// How the side to move wins by continuous threats.
+    /// Searches for a VCT of the side to move.
     pub(crate) fn find(&mut self, nodes: u64) -> Option<LambdaWin> {
         self.search(nodes).map(|(won, _)| won)
     }
@@ -83,8 +88,7 @@ impl<'a, R: Rule> LambdaSearch<'a, R> {
         found
     }
 
-    /// Whether the side that is not to move would win by continuous threats if the other passed; how is remembered, and
-    /// nothing else.
+    /// Whether the opponent would have a VCT after a pass. Remembers only the proof of that win.
     pub(crate) fn threaten(&mut self, nodes: u64) -> bool {
         self.templates.clear();
         self.board.pass();
@@ -96,7 +100,7 @@ impl<'a, R: Rule> LambdaSearch<'a, R> {
         is_threatened
     }
 
-    /// How a move loses to what has beaten the pass, or another move.
+    /// Returns the win that a known proof template gives after a move.
     pub(crate) fn loses_alike(&mut self, cell: usize) -> Option<LambdaWin> {
         self.board.play_cell(cell);
         let won = self.wins_alike(|_, plies, line| LambdaWin {
@@ -107,7 +111,8 @@ impl<'a, R: Rule> LambdaSearch<'a, R> {
         won
     }
 
-    /// Tries to win by what has won elsewhere; `then` makes of the search, the plies of the win and its beginning what is asked for.
+    /// Tries the known proof templates. `then` converts the search, the plies of the win and its
+    /// first moves.
     fn wins_alike<T>(&mut self, then: impl FnOnce(&mut Vct<R>, u16, Vec<Move>) -> T) -> Option<T> {
         for at in (0..self.templates.len()).rev().take(TRIED) {
             let mut vct = Vct::new(&mut self.board, self.table, self.control);
@@ -123,7 +128,7 @@ impl<'a, R: Rule> LambdaSearch<'a, R> {
         None
     }
 
-    /// How a move loses to continuous threats; that is remembered.
+    /// Searches for a VCT of the opponent after a move, and remembers its proof.
     pub(crate) fn loses(&mut self, cell: usize, nodes: u64) -> Option<LambdaWin> {
         self.board.play_cell(cell);
         let found = self.search(nodes);
@@ -136,8 +141,8 @@ impl<'a, R: Rule> LambdaSearch<'a, R> {
         })
     }
 
-    /// How a move loses, against every legal answer of the side that makes it: by what has beaten the pass or another move, or
-    /// by a win that is searched for; that is remembered.
+    /// Returns the strategy that wins after a move, by a known proof template or by a new search,
+    /// whose proof is remembered.
     pub(crate) fn strategy(&mut self, cell: usize, nodes: u64) -> Option<Strategy> {
         self.board.play_cell(cell);
         let strategy = match self.wins_alike(|vct, plies, _| vct.strategy(plies)) {
@@ -158,7 +163,7 @@ impl<'a, R: Rule> LambdaSearch<'a, R> {
         strategy
     }
 
-    /// What the side to move may play where it has no win by continuous threats, and what it threatens by that.
+    /// Returns the candidate moves of a position without a VCT, with the win that each threatens.
     pub(crate) fn candidates(&mut self, nodes: u64) -> Vec<LambdaCandidate> {
         let situation = self.board.situation();
         let moves = match situation {
@@ -188,7 +193,7 @@ impl<'a, R: Rule> LambdaSearch<'a, R> {
         cost
     }
 
-    /// Replies near the threat that its first way to win leaves open.
+    /// Counts the replies near the threat that the first proof template leaves open.
     fn open_replies(&mut self) -> u32 {
         let side = self.board.side();
         let mut near = self.board.cells_of(side, Kind::is_four);

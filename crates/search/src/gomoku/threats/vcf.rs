@@ -7,12 +7,12 @@ use super::fours::{Completion, Fours};
 use crate::gomoku::board::Board;
 use crate::gomoku::patterns::kind::Kind;
 
-/// With fewer fours tried, remembering costs more than searching again.
+/// Least number of tried fours from which remembering failures pays.
 const MIN_REMEMBERED: u32 = 48;
 
-/// The search for a win by continuous fours (VCF): the attacker makes a four with every move, so the defender has one
-/// answer. What it finds is a proof: nothing is assumed of the defender but that he must stop a five, and his own fives
-/// and fours are seen.
+/// The search for a victory by continuous fours (VCF): each move of the attacker makes a four, so
+/// the defender has one reply. A win is a proof: it assumes only that the defender must stop a
+/// five, and it sees the defender's fives and fours.
 pub(in crate::gomoku) struct Vcf<'a, R> {
     board: &'a Board<R>,
     budget: &'a mut u32,
@@ -20,13 +20,13 @@ pub(in crate::gomoku) struct Vcf<'a, R> {
     /// Fours tried.
     tried: u32,
     failures: FailureTable,
-    /// Where fours can be made, of the nodes on the way from the root, those of the root first.
+    /// Possible fours of the nodes on the current path, those of the root first.
     ways: Vec<FourMove>,
     /// The winning line, last move first.
     line: Vec<Move>,
 }
 
-/// A cell that makes a four, and the point that answers it.
+/// A cell that makes a four, and the cell of its reply.
 #[derive(Clone, Copy, Debug)]
 struct FourMove {
     cell: u16,
@@ -34,24 +34,24 @@ struct FourMove {
 }
 
 impl FourMove {
-    /// Instead of the point, where one answer is not enough.
+    /// Stands for the point where one reply is not enough.
     const MANY: u16 = u16::MAX;
 }
 
-/// How the search of one node ends.
+/// The result of searching a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     Win,
-    /// No win, however many fours there may be.
+    /// No win with any number of fours.
     Never,
-    /// No win with so few fours.
+    /// No win with the allowed number of fours.
     Short,
     /// The budget is spent.
     Spent,
 }
 
 impl<'a, R: Rule> Vcf<'a, R> {
-    /// The side to move attacks.
+    /// Returns a search with the side to move as attacker.
     pub(in crate::gomoku) fn new(board: &'a Board<R>, budget: &'a mut u32) -> Self {
         let fours = Fours::new(board);
         Self {
@@ -65,7 +65,8 @@ impl<'a, R: Rule> Vcf<'a, R> {
         }
     }
 
-    /// The win with the fewest fours, at most `length`, as the whole line; fours tried are taken from the budget.
+    /// Returns the win with the fewest fours, at most `length`, as the whole line. Takes the tried
+    /// fours from the budget.
     pub(in crate::gomoku) fn find(mut self, length: u32) -> Option<Vec<Move>> {
         let (me, other) = (self.board.side(), self.board.side().other());
         if let Some(five) = self.board.one(me, Kind::Five) {
@@ -90,8 +91,8 @@ impl<'a, R: Rule> Vcf<'a, R> {
         (end == End::Win).then_some(self.line)
     }
 
-    /// Adds a cell to the ways, if it makes a four. Whether that ends the game at once, and may be made now: then the line
-    /// of the win is written.
+    /// Adds a cell if it makes a four. Returns whether that four may be made and wins at once; the
+    /// line is then complete.
     #[inline]
     fn add(&mut self, cell: u16, must: Option<u16>) -> bool {
         match self.fours.completion(cell.into()) {
@@ -102,7 +103,7 @@ impl<'a, R: Rule> Vcf<'a, R> {
                     cell,
                     point: FourMove::MANY,
                 });
-                // The defender's stone on the one leaves the other.
+                // The defender stops one completion; the other remains.
                 match self.fours.answer(cell.into(), point.into()) {
                     Some(answer) if answer == point => {
                         self.wins(FourMove { cell, point: other }, point, must)
@@ -114,7 +115,7 @@ impl<'a, R: Rule> Vcf<'a, R> {
         }
     }
 
-    /// Adds a four with one answer.
+    /// Adds a four with one reply.
     #[inline]
     fn add_way(&mut self, way: FourMove, must: Option<u16>) -> bool {
         self.ways.push(way);
@@ -125,7 +126,8 @@ impl<'a, R: Rule> Vcf<'a, R> {
         answer.is_some_and(|answer| self.wins(way, answer, must))
     }
 
-    /// Whether a four may be made that is answered elsewhere than on its point.
+    /// Whether a four whose completion point the defender does not take may be made. The line is
+    /// then complete.
     fn wins(&mut self, way: FourMove, answer: u16, must: Option<u16>) -> bool {
         let is_won = must.is_none_or(|must| must == way.cell) && !self.is_forbidden(way.cell);
         if is_won {
@@ -139,8 +141,8 @@ impl<'a, R: Rule> Vcf<'a, R> {
         self.fours.is_forbidden(self.board.side(), cell.into())
     }
 
-    /// Searches wins with at most so many fours, at least two, among the ways from `first` on, none of which ends the game
-    /// at once; the first must be made on `must`, if that is given.
+    /// Searches wins with at most `fours` fours, at least two, among the fours from `first` on,
+    /// none of which wins at once. The first four must be on `must`, if given.
     fn attack(&mut self, first: usize, fours: u32, must: Option<u16>) -> End {
         let all = first..self.ways.len();
         let mut end = End::Never;
@@ -160,11 +162,11 @@ impl<'a, R: Rule> Vcf<'a, R> {
         end
     }
 
-    /// Makes a four, has it answered, and searches wins with at most so many more.
+    /// Plays a four and its reply, and searches wins with at most `fours` more.
     fn attempt(&mut self, way: FourMove, fours: u32, known: Range<usize>, is_forced: bool) -> End {
         let (cell, point) = (usize::from(way.cell), usize::from(way.point));
         if way.point == FourMove::MANY {
-            // What wins at once was tried: it is forbidden.
+            // Winning fours were tried before, so this one is forbidden.
             return End::Never;
         }
         let hash = self.fours.hash_after(cell, point);
@@ -194,7 +196,8 @@ impl<'a, R: Rule> Vcf<'a, R> {
         end
     }
 
-    /// A four and its answer are on the board; `known` are the ways before it, and if `is_forced` no other of them was allowed.
+    /// Searches after a four and its reply. `known` are the fours before it; if `is_forced`, only
+    /// one of them was allowed.
     fn after(&mut self, last: FourMove, fours: u32, known: Range<usize>, is_forced: bool) -> End {
         let must = match self.fours.counter(last.point.into()) {
             Completion::None => None,
@@ -202,12 +205,12 @@ impl<'a, R: Rule> Vcf<'a, R> {
             Completion::Two(..) => return End::Never,
         };
         let first = self.ways.len();
-        // Only along the lines of the new stone is there more to make than before.
+        // New fours arise only on the lines of the new stone.
         let beside = self.fours.cells_beside(last.cell.into());
         if beside.iter().any(|&cell| self.add(cell as u16, must)) {
             return End::Win;
         }
-        // No way of before can end it now that could not before, but where something is forbidden or was forced.
+        // An earlier four wins now only if it was forbidden or not allowed before.
         if fours == 1 && !R::FORBIDS && !is_forced {
             return End::Short;
         }
@@ -219,8 +222,8 @@ impl<'a, R: Rule> Vcf<'a, R> {
             if is_gone || beside.contains(&usize::from(way.cell)) {
                 continue;
             }
-            // What was not allowed before may be now; the answer may be forbidden now; and a stone next to the five may have
-            // made an overline of it.
+            // The four may be allowed now, its reply may be forbidden now, and its five may have
+            // become an overline.
             let may_differ = way.point == FourMove::MANY
                 || self.fours.may_spoil(last.cell.into(), way.cell.into());
             let is_won = if may_differ {
@@ -240,18 +243,18 @@ impl<'a, R: Rule> Vcf<'a, R> {
     }
 }
 
-/// Positions that are not won, each with the number of fours of which this is known. A slot holds one of the positions that
-/// share it; that two of them are taken for one another is unlikely, and would cost a win but never make one.
+/// Positions without a win, each with the number of fours for which that is known. Positions share
+/// slots. A hash collision is unlikely and could hide a win but never make one.
 struct FailureTable {
     slots: Vec<u64>,
-    /// Positions put in since it last grew.
+    /// Positions added since the last growth.
     put: usize,
 }
 
-/// Bits of a slot that hold the number of fours; the others are the hash's.
+/// Bits of a slot that hold the number of fours; the other bits hold the hash.
 const LENGTH: u64 = 0xff;
 
-/// Slots to begin with, and the most.
+/// Initial and greatest number of slots.
 const SLOTS: (usize, usize) = (1 << 8, 1 << 18);
 
 impl FailureTable {
@@ -291,7 +294,7 @@ impl FailureTable {
         self.put += 1;
     }
 
-    /// By bits that a slot keeps; the number of slots is a power of two.
+    /// Uses bits that the slot stores, too. The number of slots is a power of two.
     const fn slot(&self, hash: u64) -> usize {
         (hash >> 8) as usize & self.slots.len().wrapping_sub(1)
     }

@@ -6,8 +6,8 @@ use super::value::INFINITE;
 use crate::gomoku::patterns::kind::Kind;
 
 impl<R: Rule> VctSearch<'_, R> {
-    /// A line from a position that is won within `plies`: the attacker's quickest known win, the defender's longest known
-    /// defence. Shorter than the whole, if the search must end before it is found again.
+    /// Returns a line from a position that is won within `plies`: the attacker's quickest known win
+    /// against the longest known defence. The line is shorter if the search must end.
     pub(super) fn line(&mut self, mut plies: u16) -> Vec<Move> {
         let mut line = Vec::new();
         while let Some((cell, rest)) = self.next_move(plies) {
@@ -23,7 +23,7 @@ impl<R: Rule> VctSearch<'_, R> {
         line
     }
 
-    /// The next move of the line and the plies that are left after it; `None` where nothing is to be played.
+    /// Returns the next move of the line and the plies left after it, or `None` at the end.
     pub(super) fn next_move(&mut self, plies: u16) -> Option<(usize, u16)> {
         let side = self.board.side();
         let attacks = side == self.attacker;
@@ -60,7 +60,7 @@ impl<R: Rule> VctSearch<'_, R> {
                 let (value, cell) = self.expand(plies, INFINITE, INFINITE)?;
                 value.is_won().then_some((cell, plies - 1))
             }
-            // Every reply loses at once: one that at least stands in the way.
+            // Every reply loses at once: choose one that blocks.
             None => {
                 let cell = self
                     .board

@@ -1,37 +1,41 @@
-//! The search for a win by continuous threats (VCT): every move of the attacker makes a five, a four, or an open three, or
-//! threatens to win by continuous fours.
+//! The search for a victory by continuous threats (VCT): every move of the attacker makes a five, a
+//! four or an open three, or threatens a victory by continuous fours (VCF).
 //!
-//! # What is searched
-//! Depth-first proof-number search (Nagai, "Df-pn algorithm for searching AND/OR trees", 2002) with thresholds that leave
-//! a sibling only when it is worse by a quarter (Pawlewicz and Lew, "Improving depth-first pn-search: 1+epsilon trick",
-//! 2006), and with weak proof numbers (Ueda, Hashimoto, Hashimoto and Iida, "Weak proof-number search", 2008): instead of
-//! the sum over the children their greatest number and one for each other one, so that positions that are reached in many
-//! ways are not counted many times.
+//! # The search
+//! Depth-first proof-number search (Nagai, "Df-pn algorithm for searching AND/OR trees", 2002) with
+//! thresholds that leave a sibling only when it is worse by a quarter (Pawlewicz and Lew,
+//! "Improving depth-first pn-search: 1+epsilon trick", 2006), and with weak proof numbers (Ueda,
+//! Hashimoto, Hashimoto and Iida, "Weak proof-number search", 2008): instead of the sum over the
+//! children, their greatest number and one for each other child, so that transpositions are not
+//! counted many times.
 //!
-//! Wins of at most 5 plies are searched first, then of at most 7, 9 and so on, so that what is found is the shortest win
-//! of its class; what was decided for one length stays decided for those that follow from it. Three sorts of wins take turns,
-//! each time with twice the effort: those by fours and open threes alone, which are cheap to look for; those that make
-//! sleeping threes as well; and those where a stone that makes but a two threatens to win by fours.
+//! The search looks for wins of at most 5 plies first, then 7, 9 and so on, so that it finds the
+//! shortest win of its class. Facts about one length stay valid for the others. Three classes of
+//! attacks take turns, each time with twice the effort: fours and open threes alone, which are
+//! cheap; also moves that make a sleeping three; and also moves that only make a two and threaten a
+//! VCF.
 //!
-//! # Why a win is a win against every defence
-//! Let A attack and D defend. A node where A moves is won if one of his moves leads to a won node. A node where D moves
-//! is won only in these cases, and each says how many plies A needs:
-//! 1. A has two completion points, or one that is forbidden to D, and D has none: A wins in 2, whatever D does.
-//! 2. A has one, and D has none: every move of D but that point loses in 2. The node after that point is searched.
-//! 3. Neither has one, D has no cell that leaves two completion points of his, and A has such cells e. Every move of D that
-//!    makes no four and stands neither on e nor on a completion point after e loses in 4: A plays e, D has no five and can
-//!    fill but one of the points, A makes five. All other moves of D are searched: [`Board::defences`].
+//! # Why a win holds against every defence
+//! Let A attack and D defend. A node with A to move is won if one of A's moves leads to a won node.
+//! A node with D to move is won only in these cases, each with its number of plies:
+//! 1. A has two completion points, or one that is forbidden to D, and D has none: A wins in 2
+//!    against any move.
+//! 2. A has one, and D has none: every move of D except that point loses in 2. The search continues
+//!    after that point.
+//! 3. Neither has one, D has no cell that leaves two completion points of D's, and A has such cells
+//!    e. Every move of D that makes no four and stands neither on e nor on a completion point after
+//!    e loses in 4: A plays e, D has no five and can fill only one of the points, A makes five. The
+//!    search tries all other moves of D: [`Board::defences`].
+//! 4. Neither has one, and A would have a VCF after a pass. Every move of D after which this line
+//!    still wins, replayed against all replies, loses in one ply more than the line has. The search
+//!    tries all other moves of D: [`Board::replies_to`].
 //!
-//! 4. Neither has one, and A would win by a line of fours if it were his move. Every move of D after which this line wins as it
-//!    stands, replayed against all that D could do, loses in one ply more than the line has. All other moves of D are searched:
-//!    [`Board::replies_to`].
+//! In every other case the node counts as refuted, although A may win by other means: that misses
+//! wins but never claims a wrong one. A cell that leaves two completion points but may be forbidden
+//! does not count as e, so that the search tries more replies.
 //!
-//! In every other case the node counts as refuted, though A may win it by other means: that costs wins, never truth. The
-//! same holds for what the board does not see (a cell that leaves two completion points but may be forbidden): e is then
-//! not counted, so that D has more replies to be searched.
-//!
-//! So the number of plies is 1 more than the winning move's where A moves, and 1 more than the greatest of the replies'
-//! where D moves, those that need no search among them: a true upper bound on the length of the game.
+//! So the number of plies is 1 more than that of the winning move where A moves, and 1 more than
+//! the greatest of all replies where D moves: an upper bound on the length of the game.
 
 mod line;
 mod search;
@@ -54,53 +58,55 @@ use crate::threats::Strategy;
 pub(crate) use table::ProofTable;
 pub(crate) use template::ProofTemplate;
 
-/// The shortest win that is not seen without a search.
+/// The shortest win that needs a search, in plies.
 const SHORTEST: u16 = 5;
 
-/// Positions searched for a win of one sort before one of the other is looked for; twice as many the next time.
+/// Positions of the first turn of each class of attacks; each further turn has twice as many.
 const SHARE: u64 = 1_000;
 
-/// Less than that is too little to look for what is seldom there, and dear: moves that make but a two.
+/// Least turn of the widest class of attacks, which is costly and seldom succeeds.
 const WIDE: u64 = 4 * SHARE;
 
-/// Positions searched for the shortest win before any is good enough for a plan.
+/// Positions searched for the shortest win before any win is accepted.
 const SHORT: u64 = 50_000;
 
-/// The longest win that is ever searched for.
+/// The longest win that is searched for, in plies.
 const LONGEST: u16 = 255;
 
-/// What a search for a win has found.
+/// The result of a VCT search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Decision {
     /// The side to move wins.
     Win {
-        /// The game ends within so many plies, whatever the defender does.
+        /// Plies within which the game ends against every defence.
         plies: u16,
-        /// How it goes if he defends long; it may be shorter than that, and ends early if the search was stopped.
+        /// The line against a long defence. It may be shorter than `plies`, and ends early if the
+        /// search was stopped.
         line: Vec<Move>,
     },
-    /// There is no win of the class within so many plies; of any length where it is `u16::MAX`.
+    /// There is no win of the class within `plies`, or of any length for `u16::MAX`.
     NoWin {
-        /// For which length this is known.
+        /// The length for which this is known.
         plies: u16,
     },
-    /// The search had to end.
+    /// The search ended before it could decide.
     Unknown,
 }
 
-/// The side to move looks for a win by continuous threats.
+/// A VCT search with the side to move as attacker.
 pub(crate) struct Vct<'a, R> {
     board: &'a mut Board<R>,
     table: &'a mut ProofTable,
     control: &'a Control,
     /// Positions searched.
     pub(crate) nodes: u64,
-    /// With which moves the last win was found, or found again.
+    /// The class of attacks of the last win.
     found: Option<Attacks>,
 }
 
 impl<'a, R: Rule> Vct<'a, R> {
-    /// What `table` knows is used and added to; it must be one of the same rule and size of board.
+    /// Returns a search that uses and extends `table`, which must belong to the same rule and board
+    /// size.
     pub(crate) fn new(
         board: &'a mut Board<R>,
         table: &'a mut ProofTable,
@@ -116,17 +122,19 @@ impl<'a, R: Rule> Vct<'a, R> {
         }
     }
 
-    /// The shortest win, within `effort.depth` plies and the other limits of the effort.
+    /// Searches for the shortest win, within `effort.depth` plies and the other limits of the
+    /// effort.
     pub(crate) fn find(&mut self, effort: Effort) -> Decision {
         self.seek(effort, SHORTEST)
     }
 
-    /// Some win, however long: found with far less effort than the shortest.
+    /// Searches for any win, which costs far less than the shortest.
     pub(crate) fn find_any(&mut self, effort: Effort) -> Decision {
         self.seek(effort, LONGEST)
     }
 
-    /// The shortest win where that is soon found, or else any: a short win makes a small plan, but not at any price.
+    /// Searches for the shortest win up to a limited cost, then for any: short wins make small
+    /// strategies.
     pub(crate) fn find_short(&mut self, effort: Effort) -> Decision {
         let nodes = effort.nodes.map_or(SHORT, |nodes| nodes.min(SHORT));
         match self.find(Effort {
@@ -138,7 +146,7 @@ impl<'a, R: Rule> Vct<'a, R> {
         }
     }
 
-    /// Wins of at most `first` plies are searched for first.
+    /// Searches, beginning with wins of at most `first` plies.
     fn seek(&mut self, effort: Effort, first: u16) -> Decision {
         // The attacker makes the last move, so a win has an odd number of plies.
         let most = effort
@@ -192,7 +200,7 @@ impl<'a, R: Rule> Vct<'a, R> {
         Decision::NoWin { plies: lost }
     }
 
-    /// Searches longer and longer wins, from `plies` on to `most`, with so much effort.
+    /// Searches longer and longer wins, from `plies` to `most`.
     fn deepen(
         &mut self,
         attacks: Attacks,
@@ -213,13 +221,13 @@ impl<'a, R: Rule> Vct<'a, R> {
         value
     }
 
-    /// How a win that was found is won against every reply; `None` if it could not be found again.
+    /// Returns the strategy of the win just found, or `None` if it could not be found again.
     pub(crate) fn strategy(&mut self, plies: u16) -> Option<Strategy> {
         let limits = Limits::new(self.control, Effort::nodes(8 * self.nodes + 100_000));
         VctSearch::new(self.board, self.found?, self.table, &limits).strategy(plies)
     }
 
-    /// How the win was found, in so many plies; `None` if it could not be found again.
+    /// Returns the proof template of the win just found, or `None` if it could not be found again.
     pub(crate) fn template(&mut self, plies: u16) -> Option<ProofTemplate> {
         let limits = Limits::new(self.control, Effort::nodes(2 * self.nodes + 1_000));
         let mut search = VctSearch::new(self.board, self.found?, self.table, &limits);
@@ -228,8 +236,8 @@ impl<'a, R: Rule> Vct<'a, R> {
         template
     }
 
-    /// Whether what won another position wins this one: within how many plies, and how that begins; at most so many positions
-    /// are visited.
+    /// Tests whether a proof template wins this position, visiting at most `nodes` positions.
+    /// Returns the plies of the win and its first moves.
     pub(crate) fn repeat(
         &mut self,
         template: &ProofTemplate,
@@ -237,7 +245,7 @@ impl<'a, R: Rule> Vct<'a, R> {
     ) -> Option<(u16, Vec<Move>)> {
         let limits = Limits::new(self.control, Effort::nodes(nodes));
         let mut search = VctSearch::new(self.board, template.attacks, self.table, &limits);
-        // What is known already may be won by other means.
+        // A win known before may differ from the template.
         let is_known = search.is_known();
         let won = search.repeat(template);
         self.nodes += search.nodes();
@@ -261,7 +269,8 @@ impl<'a, R: Rule> Vct<'a, R> {
         })
     }
 
-    /// Finding a win again costs little while the table holds it; where it does not, the line ends early.
+    /// Returns the line of a win. It costs little while the table holds the win; otherwise the line
+    /// ends early.
     fn line(&mut self, attacks: Attacks, plies: u16) -> Vec<Move> {
         let limits = Limits::new(self.control, Effort::nodes(2 * self.nodes + 1_000));
         VctSearch::new(self.board, attacks, self.table, &limits).line(plies)

@@ -12,37 +12,38 @@ use crate::gomoku::threats::vcf::Vcf;
 use crate::heuristics::Heuristics;
 use kagetsu_game::Move;
 
-/// Fours tried at a new position of the attacker.
+/// Fours tried by the VCF search at a new position of the attacker.
 const FOURS: u32 = 64;
 
-/// Fours tried to see whether a move threatens to win by them: fewer, so that what is threatened is found when it is done.
+/// Fours tried to find the threat of a move. Fewer than [`FOURS`], so that the win is found once
+/// the threat is carried out.
 const THREAT: u32 = 32;
 
-/// Replies to such a threat, before they are known.
+/// Assumed number of replies to such a threat, before they are known.
 const REPLIES: u32 = 6;
 
-/// The hash of a position with the second side attacking.
+/// Hash of the second side as attacker.
 const SECOND: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The hash of a position in which sleeping threes are made, too.
+/// Hash of [`Attacks::Sleeping`].
 const SLEEPING: u64 = 0xc2b2_ae3d_27d4_eb4f;
 
-/// The hash of a position in which whatever may threaten is tried.
+/// Hash of [`Attacks::All`].
 const ALL: u64 = 0x1656_67b1_9e37_79f9;
 
-/// What the attacker may play.
+/// The class of moves that the attacker may play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Attacks {
     /// Fours and open threes.
     Threes,
-    /// Moves that make a sleeping three, too, where that threatens to win by fours.
+    /// Also moves that make a sleeping three and threaten a VCF.
     Sleeping,
-    /// Moves that make but a two, too, where that threatens to win by fours.
+    /// Also moves that only make a two and threaten a VCF.
     All,
 }
 
 impl Attacks {
-    /// From the cheapest on.
+    /// All classes, the cheapest first.
     pub(super) const EACH: [Self; 3] = [Self::Threes, Self::Sleeping, Self::All];
 }
 
@@ -52,7 +53,7 @@ struct Child {
     value: ProofNumbers,
 }
 
-/// One search, for one attacker. See the module's documentation.
+/// The search of one class of attacks. See the module's documentation.
 pub(super) struct VctSearch<'a, R> {
     pub(super) board: &'a mut Board<R>,
     pub(super) attacker: Side,
@@ -60,7 +61,7 @@ pub(super) struct VctSearch<'a, R> {
     table: &'a mut ProofTable,
     limits: &'a Limits<'a>,
     nodes: u64,
-    /// The children of the nodes on the way from the root, those of the root first.
+    /// Children of the nodes on the current path, those of the root first.
     children: Vec<Child>,
 }
 
@@ -91,17 +92,18 @@ impl<'a, R: Rule> VctSearch<'a, R> {
         self.attacks
     }
 
-    /// Counts a position that is looked at without a search; whether the search must end.
+    /// Counts a visited position. Returns whether the search must end.
     pub(super) fn visit(&mut self) -> bool {
         self.limits.count(&mut self.nodes, 1)
     }
 
-    /// Remembers that the attacker wins within so many plies.
+    /// Stores a win within `plies`.
     pub(super) fn learn(&mut self, plies: u16) {
         self.table.put(self.hash(), ProofNumbers::won(plies), 1);
     }
 
-    /// Whether the attacker, who has no five, may move there, and stops a five by it if there is one to stop.
+    /// Whether the attacker, who has no five, may play the cell, and stops the defender's five by
+    /// it if there is one.
     pub(super) fn may_attack(&self, cell: usize) -> bool {
         let (me, other) = (self.attacker, self.attacker.other());
         let stops = match self.board.count(other, Kind::Five) {
@@ -126,7 +128,8 @@ impl<'a, R: Rule> VctSearch<'a, R> {
         self.board.hash() ^ attacker ^ attacks
     }
 
-    /// Searches until the position is decided within `rest` plies; open if the search had to end.
+    /// Searches until the position is decided within `rest` plies. The result is open if the search
+    /// had to end.
     pub(super) fn decide(&mut self, rest: u16) -> ProofNumbers {
         let value = self.look(rest);
         if !value.is_open() {
@@ -136,7 +139,7 @@ impl<'a, R: Rule> VctSearch<'a, R> {
             .map_or(ProofNumbers::UNKNOWN, |(value, _)| value)
     }
 
-    /// What is known of the position without searching it.
+    /// Returns the value of the position without a search.
     pub(super) fn look(&mut self, rest: u16) -> ProofNumbers {
         let value = if self.board.side() == self.attacker {
             self.look_ahead(rest)
@@ -147,7 +150,7 @@ impl<'a, R: Rule> VctSearch<'a, R> {
         value
     }
 
-    /// The attacker is to move.
+    /// The value of a position with the attacker to move.
     fn look_ahead(&mut self, rest: u16) -> ProofNumbers {
         let (me, other) = (self.attacker, self.attacker.other());
         let fives = self.board.count(other, Kind::Five);
@@ -173,7 +176,7 @@ impl<'a, R: Rule> VctSearch<'a, R> {
         let count = if fives == 1 { 1 } else { threats() };
         match () {
             () if count == 0 => return ProofNumbers::REFUTED,
-            // What wins in 3 was seen, but for a four that a forbidden point leaves without an answer.
+            // Wins in 3 were seen above, except a four whose completion point is forbidden.
             () if rest < 5 && !self.board.is_judged(other) => return ProofNumbers::lost(4),
             () if rest < 3 => return ProofNumbers::lost(2),
             () => {}
@@ -196,7 +199,7 @@ impl<'a, R: Rule> VctSearch<'a, R> {
         }
     }
 
-    /// The defender is to move.
+    /// The value of a position with the defender to move.
     fn look_out(&mut self, rest: u16) -> ProofNumbers {
         let (me, other) = (self.attacker, self.attacker.other());
         if self.board.count(other, Kind::Five) > 0 {
@@ -226,7 +229,7 @@ impl<'a, R: Rule> VctSearch<'a, R> {
         }
     }
 
-    /// The same, where nothing but a line of fours can be threatened.
+    /// The same where only a VCF can be threatened.
     fn look_for_line(&mut self, rest: u16) -> ProofNumbers {
         if self.attacks == Attacks::Threes || !self.board.may_threaten() {
             return ProofNumbers::REFUTED;
@@ -248,28 +251,28 @@ impl<'a, R: Rule> VctSearch<'a, R> {
         }
     }
 
-    /// The defender is to move: how the attacker would win by fours if he were.
+    /// Returns the VCF that the attacker threatens, with the defender to move.
     pub(super) fn threat(&mut self) -> Option<Vec<Move>> {
         let mut left = THREAT;
         let line = self.board.find_threat(&mut left);
-        // A search that is over is so at the next position.
+        // The next visited position notices that the limit is reached.
         self.limits.count(&mut self.nodes, (THREAT - left) / 4);
         line
     }
 
-    /// Whether the attacker threatens two completion points, and the defender does not.
+    /// Whether the attacker threatens two completion points and the defender does not.
     pub(super) fn has_open_threat(&self) -> bool {
         let has = |side: Side| self.board.count(side, Kind::Winning) > 0;
         has(self.attacker) && !has(self.attacker.other())
     }
 
-    /// What the attacker may play where nothing is forced.
+    /// Returns the attacker's moves where nothing is forced.
     fn threats(&self) -> Cells {
         let mut cells = self.board.threats(self.attacker);
         let least = match self.attacks {
             Attacks::Threes => return cells,
             Attacks::Sleeping => Shape::SleepingThree,
-            // Where there is no four to be made, a two makes none.
+            // A two can threaten a VCF only beside a four.
             Attacks::All if self.board.has_four() => Shape::SleepingTwo,
             Attacks::All => Shape::SleepingThree,
         };
@@ -277,8 +280,8 @@ impl<'a, R: Rule> VctSearch<'a, R> {
         cells
     }
 
-    /// The moves that decide: the attacker's threats, or the replies that do not lose at once. And the plies within which
-    /// other replies lose; 0 where there are none such.
+    /// Returns the moves to search, the attacker's threats or the replies that do not lose at once,
+    /// and the plies within which other replies lose, or 0 if there are none.
     pub(super) fn moves(&mut self) -> (Cells, u16) {
         let (side, other) = (self.board.side(), self.board.side().other());
         match self.board.count(other, Kind::Five) {
@@ -286,7 +289,7 @@ impl<'a, R: Rule> VctSearch<'a, R> {
             0 if self.has_open_threat() => (self.board.defences(), 4),
             0 => match self.threat() {
                 Some(line) => (self.board.replies_to(&line), line.len() as u16 + 1),
-                // Not where a search comes to.
+                // The search never comes here.
                 None => (self.board.defences(), u16::MAX),
             },
             _ => (
@@ -296,7 +299,7 @@ impl<'a, R: Rule> VctSearch<'a, R> {
         }
     }
 
-    /// Appends the children, the strongest first, with what is known of them.
+    /// Appends the children with their known values, the strongest move first.
     fn add_children(&mut self, cells: &Cells, rest: u16) {
         let side = self.board.side();
         let first = self.children.len();
@@ -329,8 +332,8 @@ impl<'a, R: Rule> VctSearch<'a, R> {
         }
     }
 
-    /// Searches below an open node until its proof number reaches `pn` or its disproof number `dn`; gives the child that
-    /// decides, too. `None` if the search must end.
+    /// Searches below an open node until its proof number reaches `pn` or its disproof number `dn`.
+    /// Also returns the deciding child. `None` if the search must end.
     pub(super) fn expand(&mut self, rest: u16, pn: u32, dn: u32) -> Option<(ProofNumbers, usize)> {
         if self.limits.count(&mut self.nodes, 1) {
             return None;
@@ -377,20 +380,20 @@ impl<'a, R: Rule> VctSearch<'a, R> {
     }
 }
 
-/// What the children say of their parent.
+/// The value of a node by its children.
 struct Sum {
     value: ProofNumbers,
-    /// The child that decides, or that is to be searched next.
+    /// The child that decides, or the one to search next.
     best: usize,
-    /// The least number of the other children, of the one that the parent minimises.
+    /// The second least of the numbers that the node minimises.
     next: u32,
-    /// What the number of open children adds to the other number.
+    /// Addition of the open children to the other number.
     others: u32,
 }
 
 impl Sum {
     fn of(children: &[Child], attacks: bool, otherwise: u16) -> Self {
-        // The number that is minimised, the one that is added up, and the facts that one child alone decides.
+        // The minimised number and the summed number.
         let view = |value: ProofNumbers| {
             if attacks {
                 (value.pn, value.dn)

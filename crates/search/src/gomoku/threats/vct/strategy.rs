@@ -8,12 +8,12 @@ use crate::gomoku::patterns::kind::Kind;
 use crate::heuristics::Heuristics;
 use crate::threats::{Step, Strategy};
 
-/// A plan that is written, step after step.
+/// A strategy under construction.
 #[derive(Default)]
 struct Draft {
     steps: Vec<Step>,
     known: HashMap<Step, u32>,
-    /// The steps of positions where the attacker is to move, by hash.
+    /// Steps by the hash of their position, with the attacker to move.
     reached: HashMap<u64, u32>,
 }
 
@@ -37,15 +37,15 @@ impl Draft {
     }
 }
 
-/// How all replies of the defender are answered, as in a [`Step`].
+/// The answers to all replies of the defender, as in a [`Step`].
 struct Answers {
     replies: Vec<(Move, u32)>,
     otherwise: Option<u32>,
 }
 
 impl<R: Rule> VctSearch<'_, R> {
-    /// How a position is won that is known to be won within `plies`: an answer to every legal reply, those among them that
-    /// need no search. `None` if the search must end before all of it is found again.
+    /// Returns the strategy of a position that is won within `plies`, with an answer to every legal
+    /// reply. `None` if the search must end before it has found the whole win again.
     pub(super) fn strategy(&mut self, plies: u16) -> Option<Strategy> {
         let mut draft = Draft::default();
         if !self.decide(plies).is_won() {
@@ -55,7 +55,7 @@ impl<R: Rule> VctSearch<'_, R> {
         Some(Strategy { steps: draft.steps })
     }
 
-    /// The step of a position where the attacker is to move.
+    /// Returns the step of a position with the attacker to move.
     fn attack(&mut self, plies: u16, draft: &mut Draft) -> Option<u32> {
         let me = self.attacker;
         if let Some(five) = self.board.one(me, Kind::Five) {
@@ -79,7 +79,7 @@ impl<R: Rule> VctSearch<'_, R> {
         Some(step)
     }
 
-    /// The step that makes a move which leaves the attacker a win within `rest` plies.
+    /// Returns the step of a move that wins within `rest` further plies.
     fn make(&mut self, cell: usize, rest: u16, draft: &mut Draft) -> Option<u32> {
         self.board.play_cell(cell);
         let replies = self.answer_all(rest, draft);
@@ -92,7 +92,7 @@ impl<R: Rule> VctSearch<'_, R> {
         }))
     }
 
-    /// The defender is to move: how each of his replies is answered.
+    /// Returns the answers to all replies, with the defender to move.
     fn answer_all(&mut self, rest: u16, draft: &mut Draft) -> Option<Answers> {
         let (me, other) = (self.attacker, self.attacker.other());
         if self.board.count(me, Kind::Five) > 0 {
@@ -109,7 +109,7 @@ impl<R: Rule> VctSearch<'_, R> {
             None => self.board.defences(),
             Some(line) => self.board.replies_to(line),
         };
-        // Where a line of fours is threatened, there is no such cell.
+        // Positions with a threatened VCF have no such cell.
         let threat = if line.is_none() {
             self.board.one(me, Kind::Winning)?
         } else {
@@ -155,8 +155,8 @@ impl<R: Rule> VctSearch<'_, R> {
         })
     }
 
-    /// The attacker has made a four: a five answers all replies but the one on its point; after that he goes on by `next`,
-    /// if he has no other five.
+    /// Answers all replies to a four: with a five, except after the reply on its completion point.
+    /// `next` continues after that reply if there is no second five.
     fn answer_five(
         &mut self,
         draft: &mut Draft,
@@ -182,7 +182,7 @@ impl<R: Rule> VctSearch<'_, R> {
         })
     }
 
-    /// The step that begins a line of fours and their answers, which wins as it stands.
+    /// Returns the first step of a VCF that wins as given.
     fn follow(&mut self, line: &[Move], draft: &mut Draft) -> Option<u32> {
         if let Some(five) = self.board.one(self.attacker, Kind::Five) {
             return Some(draft.add_last(five));

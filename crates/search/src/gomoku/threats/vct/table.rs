@@ -3,14 +3,14 @@ use super::value::ProofNumbers;
 /// Entries that a position may be found in.
 const BUCKET: usize = 4;
 
-/// What is remembered of one position, for one attacker.
+/// The stored value of a position, for one attacker.
 #[derive(Clone, Copy, Debug)]
 struct ProofEntry {
     hash: u64,
     value: ProofNumbers,
-    /// Positions searched below it: what is dear is kept.
+    /// Positions searched below it. Costly entries are kept.
     work: u32,
-    /// Whether it is of the search that runs now.
+    /// Number of the search that stored the entry.
     generation: u16,
 }
 
@@ -21,7 +21,8 @@ const EMPTY: ProofEntry = ProofEntry {
     generation: 0,
 };
 
-/// Proof and disproof numbers by hash, in a fixed amount of memory; what was cheap to find gives way.
+/// Proof and disproof numbers by hash, in a fixed amount of memory. Cheap entries are replaced
+/// first.
 #[derive(Debug)]
 pub(crate) struct ProofTable {
     entries: Vec<ProofEntry>,
@@ -32,7 +33,7 @@ impl ProofTable {
     /// Bytes of one entry.
     pub(crate) const ENTRY: usize = size_of::<ProofEntry>();
 
-    /// A table of at most `bytes`, but of one bucket at least.
+    /// Returns a table of at most `bytes`, but at least one bucket.
     pub(crate) fn new(bytes: usize) -> Self {
         let buckets = (bytes / (BUCKET * size_of::<ProofEntry>())).max(1);
         Self {
@@ -41,7 +42,7 @@ impl ProofTable {
         }
     }
 
-    /// Begins another search: what is known stays, but gives way first.
+    /// Begins another search. Earlier entries stay but are replaced first.
     pub(super) fn begin(&mut self) {
         self.generation = self.generation.checked_add(1).unwrap_or(1);
     }
@@ -59,7 +60,7 @@ impl ProofTable {
             .map(|entry| entry.value)
     }
 
-    /// Remembers a value; what was proven of the position before is kept.
+    /// Stores a value, and keeps the proven facts of the position.
     pub(super) fn put(&mut self, hash: u64, value: ProofNumbers, work: u32) {
         let (range, generation) = (self.bucket(hash), self.generation);
         let worth = |entry: &&mut ProofEntry| match () {

@@ -7,15 +7,15 @@ use super::search::{Attacks, VctSearch};
 use crate::gomoku::cells::Cells;
 use crate::gomoku::patterns::kind::Kind;
 
-/// How a position was won: the attacker's moves, and how he goes on after each reply that was searched. Enough to try the
-/// same in a position that differs in a stone.
+/// The proof of a win: the attacker's moves, and the continuation after each searched reply. It can
+/// be tried in a position that differs by a stone.
 #[derive(Clone, Debug)]
 pub(crate) struct ProofTemplate {
-    /// With which moves it was found.
+    /// The class of attacks of the proof.
     pub(super) attacks: Attacks,
-    /// No step goes on to itself or to a later one; the last is the first to be made.
+    /// Steps refer to earlier steps only. The last one is the first to be played.
     steps: Vec<TemplateStep>,
-    /// The cells of all moves, and of the replies that were searched.
+    /// Cells of all moves and searched replies.
     cells: Cells,
 }
 
@@ -23,12 +23,12 @@ pub(crate) struct ProofTemplate {
 #[derive(Clone, Debug)]
 struct TemplateStep {
     cell: u16,
-    /// The replies searched, and the step after each; `None` where what follows is seen without a search.
+    /// Searched replies and the step after each; `None` where the win needs no search.
     replies: Vec<(u16, Option<u32>)>,
 }
 
 impl ProofTemplate {
-    /// The cells of all moves, and of the replies that were searched.
+    /// Returns the cells of all moves and searched replies.
     pub(in crate::gomoku) const fn cells(&self) -> &Cells {
         &self.cells
     }
@@ -40,8 +40,8 @@ impl ProofTemplate {
 }
 
 impl<R: Rule> VctSearch<'_, R> {
-    /// How a position is won that is known to be won within `plies`. `None` if the search must end before all of it is found
-    /// again.
+    /// Returns the template of a position that is won within `plies`. `None` if the search must end
+    /// before it has found the whole win again.
     pub(super) fn template(&mut self, plies: u16) -> Option<ProofTemplate> {
         let mut template = ProofTemplate {
             attacks: self.attacks(),
@@ -52,7 +52,7 @@ impl<R: Rule> VctSearch<'_, R> {
         Some(template)
     }
 
-    /// The step of a position where the attacker is to move.
+    /// Returns the step of a position with the attacker to move.
     fn draw(
         &mut self,
         plies: u16,
@@ -108,8 +108,8 @@ impl<R: Rule> VctSearch<'_, R> {
         Some(replies)
     }
 
-    /// Tries to win in the same way; where that leads nowhere a little search is to find another. The plies within which the
-    /// attacker, who is to move, wins then.
+    /// Plays the template; where it fails, a small search tries something else. Returns the plies
+    /// of the win, with the attacker to move.
     pub(super) fn repeat(&mut self, template: &ProofTemplate) -> Option<u16> {
         self.retrace(
             template,
@@ -117,7 +117,7 @@ impl<R: Rule> VctSearch<'_, R> {
         )
     }
 
-    /// Whether the attacker, who is to move, is known to win.
+    /// Whether the attacker, who is to move, has a known win.
     pub(super) fn is_known(&mut self) -> bool {
         self.look(LONGEST).is_won()
     }
@@ -143,7 +143,7 @@ impl<R: Rule> VctSearch<'_, R> {
         Some(won)
     }
 
-    /// The defender is to move.
+    /// Plays the template with the defender to move.
     fn retrace_replies(&mut self, template: &ProofTemplate, step: &TemplateStep) -> Option<u16> {
         let known = self.look(LONGEST);
         if !known.is_open() {

@@ -1,19 +1,20 @@
-/// A proof number of something that is refuted, and a disproof number of something that is proven.
+/// The proof number of a refuted position, and the disproof number of a proven one.
 pub(super) const INFINITE: u32 = u32::MAX / 4;
 
-/// Plies that no search reaches.
+/// A number of plies that no search reaches.
 pub(super) const NEVER: u16 = u16::MAX;
 
-/// What is known of a position about the attacker's win.
+/// Known facts about the attacker's win in a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ProofNumbers {
-    /// Proof number: how many positions must at least be won to prove the win within the limit of the search.
+    /// Proof number: the least number of positions to win for a proof within the limit of the
+    /// search.
     pub(super) pn: u32,
-    /// Disproof number: how many must be refuted to refute it.
+    /// Disproof number: the least number of positions to refute.
     pub(super) dn: u32,
-    /// The attacker wins within so many plies; [`NEVER`] if that is not known.
+    /// Plies within which the attacker wins; [`NEVER`] if unknown.
     pub(super) won: u16,
-    /// The attacker has no win by threats within so many plies; [`NEVER`] if he has none at all.
+    /// Plies within which the attacker has no win by threats; [`NEVER`] if there is none at all.
     pub(super) lost: u16,
 }
 
@@ -61,8 +62,8 @@ impl ProofNumbers {
         }
     }
 
-    /// The same facts, with the numbers that they mean to a search for a win within `plies`; `guess` gives them where the
-    /// facts do not decide.
+    /// Returns the same facts with the proof numbers for a win within `plies`; `guess` gives them
+    /// where the facts do not decide.
     pub(super) fn within(self, plies: u16, guess: impl FnOnce() -> (u32, u32)) -> Self {
         let (pn, dn) = match () {
             () if self.won <= plies => (0, INFINITE),
@@ -91,7 +92,7 @@ impl ProofNumbers {
         self.pn != 0 && self.dn != 0
     }
 
-    /// With the facts of `other`, which is about the same position.
+    /// Adds the facts of another value of the same position.
     pub(super) fn with(self, other: Self) -> Self {
         Self {
             won: self.won.min(other.won),
