@@ -1,4 +1,4 @@
-//! Writes `src/generated` anew from the .proto files, by a compiler in Rust.
+//! Generates `src/generated` from the .proto files with a compiler in Rust.
 
 use std::error::Error;
 use std::fs;

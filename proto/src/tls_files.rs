@@ -9,30 +9,30 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use x509_parser::certificate::X509Certificate;
 use x509_parser::prelude::FromDer;
 
-/// Certificates or a key that cannot be used.
+/// The reason why certificates or a key cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TlsError {
     /// The file cannot be read.
     #[error("cannot read {}: {}; `kagetsu certs DIR` makes certificates and keys", .0.display(), .1)]
     Read(PathBuf, io::Error),
-    /// The file is there and is something else.
+    /// The file holds something else.
     #[error("{} holds no {} in PEM, a text with -----BEGIN {}-----{}", .0.display(), .1, .2, .3)]
     Content(PathBuf, &'static str, &'static str, String),
-    /// The certificate has another key.
+    /// The key does not belong to the certificate.
     #[error("the key in {} is not that of the certificate in {}: give the two files that were made together", .1.display(), .0.display())]
     Pair(PathBuf, PathBuf),
-    /// The library refuses them.
+    /// The TLS library refuses the file.
     #[error("cannot use the certificate in {}: {}", .0.display(), .1)]
     Refused(PathBuf, String),
 }
 
-/// What computes; the one that is compiled in.
+/// Returns the cryptography library, ring.
 pub(crate) fn provider() -> Arc<CryptoProvider> {
     Arc::new(rustls::crypto::ring::default_provider())
 }
 
-/// A file of certificates, the owner's first.
+/// Reads a file of certificates, the owner's first.
 pub(crate) fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     let text = std::fs::read(path).map_err(|error| TlsError::Read(path.into(), error))?;
     let no = |why: String| TlsError::Content(path.into(), "certificate", "CERTIFICATE", why);
@@ -45,7 +45,7 @@ pub(crate) fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, 
     }
 }
 
-/// From when to when the owner's certificate in a file is valid, in seconds since 1970.
+/// Reads the first and last second of a certificate's validity, in seconds since 1970.
 pub(crate) fn validity(path: &Path) -> Result<(i64, i64), TlsError> {
     let all = certificates(path)?;
     let parsed = all.first().map(|first| X509Certificate::from_der(first));
@@ -67,7 +67,7 @@ pub(crate) fn validity(path: &Path) -> Result<(i64, i64), TlsError> {
     }
 }
 
-/// A file with a private key.
+/// Reads a file with a private key.
 pub(crate) fn key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
     let text = std::fs::read(path).map_err(|error| TlsError::Read(path.into(), error))?;
     PrivateKeyDer::from_pem_slice(&text).map_err(|error| {
@@ -80,7 +80,7 @@ pub(crate) fn key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
     })
 }
 
-/// A file of authorities.
+/// Reads a file of authorities' certificates.
 pub(crate) fn roots(path: &Path) -> Result<Arc<RootCertStore>, TlsError> {
     let mut store = RootCertStore::empty();
     for certificate in certificates(path)? {
@@ -91,7 +91,7 @@ pub(crate) fn roots(path: &Path) -> Result<Arc<RootCertStore>, TlsError> {
     Ok(Arc::new(store))
 }
 
-/// What the library says of a certificate and its key.
+/// Converts an error of the TLS library about a certificate and its key.
 pub(crate) fn refused(certificate: &Path, key: &Path, error: &rustls::Error) -> TlsError {
     match error {
         rustls::Error::InconsistentKeys(_) => TlsError::Pair(certificate.into(), key.into()),

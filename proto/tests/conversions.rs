@@ -1,4 +1,5 @@
-//! The laws of conversion: what we say is what is heard, and what cannot be is refused, never a panic.
+//! Laws of conversion: a message converts back to its value, and invalid messages are errors, never
+//! panics.
 
 use std::time::Duration;
 
@@ -23,7 +24,7 @@ fn variants() -> impl Strategy<Value = Variant> {
     prop::sample::select(names.to_vec()).prop_map(|name| name.parse().expect("a variant"))
 }
 
-/// A game of legal moves, none of them after its end.
+/// Generates positions of games with legal moves.
 fn positions() -> impl Strategy<Value = Position> {
     let packs = (
         variants(),
@@ -131,7 +132,7 @@ fn answers() -> impl Strategy<Value = Answer> {
         .prop_map(Answer::from_iter)
 }
 
-/// A message over the wire.
+/// Encodes and decodes a message.
 fn sent<M: Message + Default>(message: &M) -> M {
     M::decode(message.encode_to_vec().as_slice()).expect("what was encoded")
 }
@@ -175,7 +176,7 @@ proptest! {
     }
 }
 
-/// Reads bytes as whatever a stranger may send.
+/// Decodes bytes as each message that a client may send.
 fn read(bytes: &[u8]) {
     if let Ok(question) = v1::Question::decode(bytes) {
         let _ = Question::try_from(&question);

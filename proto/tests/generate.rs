@@ -1,4 +1,4 @@
-//! The committed generated code is what the .proto files give, and other compilers read them too.
+//! The committed generated code is current, and other compilers accept the .proto files.
 
 #[path = "../examples/generate.rs"]
 #[expect(dead_code, reason = "the example's main")]
@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// The published file.
+/// The path of the .proto file.
 const PROTO: &str = "kagetsu/v1/kagetsu.proto";
 
 #[test]
@@ -29,14 +29,14 @@ fn the_generated_code_is_current() {
     }
 }
 
-/// What stands between brackets after `what` in a line of a .proto file, without the word `stream`.
+/// Returns the text in brackets after `what` in a line of a .proto file, without the word `stream`.
 fn message_of<'a>(line: &'a str, what: &str) -> Option<&'a str> {
     let (_, rest) = line.split_once(what)?;
     let (inside, _) = rest.split_once('(')?.1.split_once(')')?;
     Some(inside.trim().trim_start_matches("stream ").trim())
 }
 
-/// Names are looked for in the service first, as protoc does: there a method hides a message of its name.
+/// protoc looks names up in the service first, where a method hides a message of the same name.
 #[test]
 fn no_method_hides_a_message() {
     let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(PROTO))

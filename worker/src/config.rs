@@ -17,14 +17,15 @@ pub struct Config {
     /// Threads for each position; with 1, searches limited by depth or nodes are reproducible
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: u16,
-    /// How the threads share a position: `shared` (each searches all moves, with one table) or `seeded` (the root moves are
-    /// divided, the best of a 2-ply search first)
+    /// How the threads share a position: `shared` (each searches all moves, with one table) or
+    /// `seeded` (the root moves are divided, the best of a 2-ply search first)
     #[arg(long, default_value_t = Split::Shared, value_name = "SPLIT")]
     pub split: Split,
     /// Memory of all transposition tables together, in MiB
     #[arg(long, default_value_t = 128, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     pub table_mib: u64,
-    /// Name in lists and logs; a quarantine is kept by name, so use the same name after a restart [default: the host name]
+    /// Name in lists and logs; a quarantine is kept by name, so use the same name after a restart
+    /// [default: the host name]
     #[arg(
         long,
         default_value = "",
@@ -35,15 +36,15 @@ pub struct Config {
     /// How long a search may continue after SIGTERM before it is handed back
     #[arg(long, default_value = "10s", value_name = "TIME", value_parser = humantime::parse_duration)]
     pub grace: Duration,
-    /// Folder that keeps results until the coordinator has them on disk; each worker needs its own [default: none, so a worker
-    /// that is killed loses unacknowledged results]
+    /// Folder that keeps results until the coordinator has them on disk; each worker needs its own
+    /// [default: none, so a worker that is killed loses unacknowledged results]
     #[arg(long, value_name = "DIR")]
     pub spool: Option<PathBuf>,
     /// The external engine, if any
     #[command(flatten)]
     pub engine: EngineArgs,
-    /// Variant for the engine of --engine; may be repeated [default: those of xiangqi, freestyle-15, standard-15 and renju-15
-    /// that it plays]
+    /// Variant for the engine of --engine; may be repeated [default: those of xiangqi,
+    /// freestyle-15, standard-15 and renju-15 that it plays]
     #[arg(long, value_name = "VARIANT", requires = "engine")]
     pub variant: Vec<Variant>,
     /// Whether the coordinator is in this process, so that its end needs no warning
@@ -80,7 +81,8 @@ impl Config {
         }
     }
 
-    /// Returns the worker's name. It has no process id, because a quarantine is kept by name and outlives the process.
+    /// Returns the worker's name. It has no process id, because a quarantine is kept by name and
+    /// outlives the process.
     #[must_use]
     pub fn name(&self) -> String {
         if !self.name.is_empty() {

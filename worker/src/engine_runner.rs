@@ -32,7 +32,8 @@ impl EngineRunner {
         }
     }
 
-    /// Searches until the effort is spent or `control` stops it; see [`Engine::answer`] and [`External::answer`].
+    /// Searches until the effort is spent or `control` stops it; see [`Engine::answer`] and
+    /// [`External::answer`].
     ///
     /// # Errors
     /// Those of the engine.
@@ -48,7 +49,8 @@ impl EngineRunner {
         }
     }
 
-    /// Searches as one member of a shared search, see [`Engine::share`]. An external engine searches alone.
+    /// Searches as one member of a shared search, see [`Engine::share`]. An external engine
+    /// searches alone.
     pub(crate) fn share(
         &mut self,
         question: &Question,
@@ -83,8 +85,8 @@ impl EnginePool {
         })
     }
 
-    /// Creates external engines and checks that they play the wanted variants, or any of the protocol's usual variants if
-    /// none is wanted.
+    /// Creates external engines and checks that they play the wanted variants, or any of the
+    /// protocol's usual variants if none is wanted.
     ///
     /// # Errors
     /// If the engine does not start, fails in a wanted variant, or fails in all usual variants.

@@ -19,7 +19,8 @@ pub(crate) struct HeartbeatStream {
 }
 
 impl HeartbeatStream {
-    /// Sends a heartbeat every `interval` for the worker of this instance. Must be called in a tokio runtime.
+    /// Sends a heartbeat every `interval` for the worker of this instance. Must be called in a
+    /// tokio runtime.
     pub(crate) fn start(
         client: WorkersClient<AuthenticatedChannel>,
         queue: &Arc<TaskQueue>,

@@ -1,7 +1,7 @@
 //! A worker: an engine in every slot, and the loop that asks the coordinator for tasks.
 //!
-//! Tasks and results are kept in a queue. The connection may be lost and made again, while the searches go on; a finished
-//! answer stays in the queue until the coordinator has acknowledged it.
+//! Tasks and results are kept in a queue. The connection may be lost and made again, while the
+//! searches go on; a finished answer stays in the queue until the coordinator has acknowledged it.
 //!
 //! This crate knows neither leases nor the book.
 #![forbid(unsafe_code)]
@@ -42,13 +42,14 @@ const MAX_BACKOFF: Duration = Duration::from_secs(15);
 /// How long a worker that stops waits for the acknowledgement of its last reports.
 pub const GOODBYE_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Works for a coordinator until the shutdown. Then it finishes its searches within the grace period, hands back the rest and
-/// says goodbye. A lost connection is made again without end. After the shutdown the worker always ends, even without a
-/// coordinator: tasks that it could not hand back are reassigned when their leases end.
+/// Works for a coordinator until the shutdown. Then it finishes its searches within the grace
+/// period, hands back the rest and says goodbye. A lost connection is made again without end. After
+/// the shutdown the worker always ends, even without a coordinator: tasks that it could not hand
+/// back are reassigned when their leases end.
 ///
 /// # Errors
-/// If the coordinator refuses this worker, if the settings allow no connection and there was none before, or if the engines
-/// cannot be created.
+/// If the coordinator refuses this worker, if the settings allow no connection and there was none
+/// before, or if the engines cannot be created.
 pub async fn run(config: Config, connector: Connector, shutdown: CancellationToken) -> Result<()> {
     let Some(pool) = create_engines(&config, &shutdown).await? else {
         return Ok(());
@@ -92,8 +93,8 @@ async fn create_engines(
     Ok(None)
 }
 
-/// Waits for the shutdown, then starts nothing new, and after the grace period hands back the running tasks. Ends when the
-/// last reports have had time to be acknowledged.
+/// Waits for the shutdown, then starts nothing new, and after the grace period hands back the
+/// running tasks. Ends when the last reports have had time to be acknowledged.
 async fn retire(queue: &TaskQueue, shutdown: &CancellationToken, grace: Duration) {
     shutdown.cancelled().await;
     tracing::info!("stopping: running searches get {grace:?} to finish, the rest is handed back");
@@ -125,7 +126,8 @@ async fn stay_connected(
             SessionEnd::Done => return Ok(()),
             SessionEnd::Refused(error) => return Err(error),
             SessionEnd::Misconfigured(error) if !was_ever_welcome => return Err(error),
-            // The connection worked before, so the fault is expected to be mended at the coordinator.
+            // The connection worked before, so the fault is expected to be mended at the
+            // coordinator.
             SessionEnd::Misconfigured(error) => {
                 failures += 1;
                 (error.to_string(), Duration::ZERO)
@@ -155,8 +157,8 @@ async fn stay_connected(
     }
 }
 
-/// Returns the delay after a number of failures: it doubles with each, and half of it is random, so that many workers do not
-/// connect at the same time.
+/// Returns the delay after a number of failures: it doubles with each, and half of it is random, so
+/// that many workers do not connect at the same time.
 fn backoff(failures: u32) -> Duration {
     let delay = MIN_BACKOFF
         .saturating_mul(1 << failures.min(10))

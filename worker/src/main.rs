@@ -20,11 +20,13 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// Asks a coordinator for positions and searches them.
 ///
-/// The worker retries without end while the coordinator is absent. It ends with code 2 if its settings can never connect, as
-/// with a wrong authority. On Ctrl-C and SIGTERM it finishes running searches within --grace, hands back the rest, and ends.
+/// The worker retries without end while the coordinator is absent. It ends with code 2 if its
+/// settings can never connect, as with a wrong authority. On Ctrl-C and SIGTERM it finishes running
+/// searches within --grace, hands back the rest, and ends.
 ///
-/// Every flag --some-name can also be given as the environment variable KAGETSU_SOME_NAME, or as the key some-name of the
-/// TOML file of --config. A flag overrides the environment, and the environment overrides the file.
+/// Every flag --some-name can also be given as the environment variable KAGETSU_SOME_NAME, or as
+/// the key some-name of the TOML file of --config. A flag overrides the environment, and the
+/// environment overrides the file.
 ///
 /// Exit codes: 0 stopped cleanly; 2 an error.
 #[derive(Debug, Parser)]
@@ -36,18 +38,19 @@ struct Arguments {
     /// URL of the coordinator
     #[arg(long, default_value = "http://127.0.0.1:7615", value_name = "URL")]
     coordinator: String,
-    /// File whose first line is the coordinator's URL, instead of --coordinator; it is read for every connection, so that the
-    /// coordinator may start later or move
+    /// File whose first line is the coordinator's URL, instead of --coordinator; it is read for
+    /// every connection, so that the coordinator may start later or move
     #[arg(long, value_name = "FILE")]
     coordinator_file: Option<PathBuf>,
-    /// Time after which the worker has ended, for clusters with a wall-clock limit; it takes no more tasks --grace and a few
-    /// seconds earlier
+    /// Time after which the worker has ended, for clusters with a wall-clock limit; it takes no
+    /// more tasks --grace and a few seconds earlier
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     max_runtime: Option<Duration>,
     /// Format of the log on stderr
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     log_format: LogFormat,
-    /// Level of the log: off, error, warn, info, debug or trace; or levels by module, as in kagetsu=debug,h2=warn
+    /// Level of the log: off, error, warn, info, debug or trace; or levels by module, as in
+    /// kagetsu=debug,h2=warn
     #[arg(long, default_value = "info", value_name = "LEVEL")]
     log_level: String,
     #[command(flatten)]

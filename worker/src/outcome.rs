@@ -1,4 +1,5 @@
-//! Outcomes of tasks that fit into a message. A longer one would be refused, and sent again without end.
+//! Outcomes of tasks that fit into a message. A longer one would be refused, and sent again without
+//! end.
 
 use kagetsu_game::{Answer, Position};
 use kagetsu_proto::v1::report::Outcome;
@@ -18,7 +19,8 @@ pub(crate) fn answered(position: &Position, answer: &Answer) -> Outcome {
     fitted(position, answer.into(), MESSAGE_LIMIT - ENVELOPE_BYTES)
 }
 
-/// Returns the best moves of an unfinished answer, at most as many as were asked for, for a user who watches.
+/// Returns the best moves of an unfinished answer, at most as many as were asked for, for a user
+/// who watches.
 pub(crate) fn so_far(answer: &Answer, width: u16) -> v1::Answer {
     let mut shown = v1::Answer::from(answer);
     shown

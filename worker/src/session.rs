@@ -220,7 +220,8 @@ impl WorkerSession<'_> {
         ))
     }
 
-    /// Sends notes to the other members of the shared searches. Notes that a slow network has no room for are dropped.
+    /// Sends notes to the other members of the shared searches. Notes that a slow network has no
+    /// room for are dropped.
     fn send_notes(&self, out: &mpsc::Sender<v1::FromWorker>) {
         for (task, notes) in self.queue.take_notes() {
             for notes in notes.chunks(MAX_NOTES_PER_MESSAGE) {
@@ -234,7 +235,8 @@ impl WorkerSession<'_> {
         }
     }
 
-    /// Sends a heartbeat with the progress of the running tasks. It is left out where the stream is full.
+    /// Sends a heartbeat with the progress of the running tasks. It is left out where the stream is
+    /// full.
     fn send_heartbeat(&self, out: &mpsc::Sender<v1::FromWorker>) {
         let progress = self.queue.take_progress();
         let _ = out.try_send(message(Outgoing::Heartbeat(v1::Heartbeat { progress })));

@@ -1,5 +1,5 @@
-//! Reports on the worker's disk until the coordinator has acknowledged them. Writing one waits for the disk; removing one does
-//! not.
+//! Reports on the worker's disk until the coordinator has acknowledged them. Writing one waits for
+//! the disk; removing one does not.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::Write;
@@ -26,8 +26,8 @@ pub(crate) struct Spool {
 }
 
 impl Spool {
-    /// Opens or creates the folder, and returns the reports of an earlier worker by number. A damaged report is left out with
-    /// a warning; its task is reassigned when its lease ends.
+    /// Opens or creates the folder, and returns the reports of an earlier worker by number. A
+    /// damaged report is left out with a warning; its task is reassigned when its lease ends.
     ///
     /// # Errors
     /// If another worker has locked the folder, or for an error of the disk.

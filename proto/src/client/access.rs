@@ -4,18 +4,22 @@ use std::io;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
+use kagetsu_game::quote;
+
 use super::connector::{ConnectError, Connector};
 use super::credentials::Credentials;
 use super::tls;
 use crate::tls_files::TlsError;
 
-/// The environment variable that can hold a token. There is no such flag, because every user of a machine can read flags.
+/// The environment variable that can hold a token. There is no such flag, because every user of a
+/// machine can read flags.
 const TOKEN_VARIABLE: &str = "KAGETSU_TOKEN";
 
 /// Options of a connection to a coordinator
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct Access {
-    /// Certificate of the authority that signed the coordinator's certificate, as ca.pem; needed for https://
+    /// Certificate of the authority that signed the coordinator's certificate, as ca.pem; needed
+    /// for https://
     #[arg(help_heading = "Connection", long, value_name = "FILE")]
     pub tls_ca: Option<PathBuf>,
     /// Certificate of this client, as client.pem, where the coordinator wants one
@@ -34,7 +38,8 @@ pub struct Access {
         requires = "tls_cert"
     )]
     pub tls_key: Option<PathBuf>,
-    /// File with the token, as `kagetsu token new` prints it; the variable KAGETSU_TOKEN can hold the token too
+    /// File with the token, as `kagetsu token new` prints it; the variable KAGETSU_TOKEN can hold
+    /// the token too
     #[arg(help_heading = "Connection", long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
     /// Sends the token to another machine in plain text, where the network can read it
@@ -87,8 +92,8 @@ impl Access {
         Ok(connector.with(credentials))
     }
 
-    /// Returns the connector to the coordinator whose URL is the first line of a file. The file is read for every connection,
-    /// so that the coordinator may start later or move.
+    /// Returns the connector to the coordinator whose URL is the first line of a file. The file is
+    /// read for every connection, so that the coordinator may start later or move.
     ///
     /// # Errors
     /// For an unusable token. Other faults show when a connection is made.
@@ -105,7 +110,7 @@ impl Access {
                         let form = "write it as in http://127.0.0.1:7615 or https://HOST:7615";
                         unusable(
                             &path,
-                            format!("says '{}', which is none; {form}", url.escape_debug()),
+                            format!("says '{}', which is none; {form}", quote(&url)),
                         )
                     }
                     AccessError::Connect(error) => error,
@@ -185,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_goes_in_plain_text_to_this_machine_alone() {
+    fn plain_text_tokens_stay_on_this_machine() {
         for (url, here) in [
             ("http://127.0.0.1:7615", true),
             ("http://127.8.0.1:7615", true),
@@ -200,7 +205,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_file_without_an_address_is_named_with_what_is_wrong_with_it() {
+    async fn unusable_address_files_are_explained() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("coordinator.url");
         let access = Access::default();

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hyper_util::rt::TokioIo;
+use kagetsu_game::quote;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tonic::service::interceptor::InterceptedService;
@@ -22,8 +23,9 @@ pub const MESSAGE_LIMIT: usize = 4 << 20;
 /// How long a connection may take to be made.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Returns how often a silent connection is probed, and how long the answer may take. A lost connection is found after both,
-/// sooner than a lease ends; a machine that is suspended for some seconds keeps its connection.
+/// Returns how often a silent connection is probed, and how long the answer may take. A lost
+/// connection is found after both, sooner than a lease ends; a machine that is suspended for some
+/// seconds keeps its connection.
 #[must_use]
 pub const fn keepalive() -> (Duration, Duration) {
     (Duration::from_secs(2), Duration::from_secs(8))
@@ -48,7 +50,8 @@ pub struct Connector {
 pub enum ConnectError {
     /// The text is no address.
     #[error(
-        "'{0}' is no address of a coordinator; write it as in http://127.0.0.1:7615 or https://HOST:7615"
+        "'{}' is no address of a coordinator; write it as in http://127.0.0.1:7615 or https://HOST:7615",
+        quote(.0)
     )]
     Url(String),
     /// There is no answer at the address.
@@ -94,8 +97,8 @@ impl ConnectError {
 }
 
 impl Connector {
-    /// Connects to a URL as in `http://127.0.0.1:7615`, in plain text and without a token. [`Access`](crate::Access) offers
-    /// TLS and tokens.
+    /// Connects to a URL as in `http://127.0.0.1:7615`, in plain text and without a token.
+    /// [`Access`](crate::Access) offers TLS and tokens.
     ///
     /// # Errors
     /// [`ConnectError::Url`] for other text.

@@ -1,5 +1,5 @@
-//! The first bytes of an HTTP/2 connection, exchanged before the library takes over, so that connecting fails with a reason
-//! where the other side speaks no HTTP/2 or refuses our certificate.
+//! The first bytes of an HTTP/2 connection, exchanged before the library takes over, so that
+//! connecting fails with a reason where the other side speaks no HTTP/2 or refuses our certificate.
 
 use std::io::{self, Cursor};
 use std::pin::Pin;
@@ -35,8 +35,8 @@ impl From<io::Error> for PrefaceError {
     }
 }
 
-/// Sends the preface and waits for the header of the server's first frame. The returned stream repeats what was read, and
-/// drops the preface that the library writes.
+/// Sends the preface and waits for the header of the server's first frame. The returned stream
+/// repeats what was read, and drops the preface that the library writes.
 ///
 /// # Errors
 /// If the connection is lost, or the server does not speak HTTP/2.

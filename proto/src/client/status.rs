@@ -29,8 +29,8 @@ pub fn explain(url: &str, status: &Status) -> String {
     }
 }
 
-/// Whether a retry may succeed: the coordinator stops, or the connection broke. A refused request stays refused, and a server
-/// that is no coordinator stays one.
+/// Whether a retry may succeed: the coordinator stops, or the connection broke. A refused request
+/// stays refused, and a server that is no coordinator stays one.
 #[must_use]
 pub fn is_transient(status: &Status) -> bool {
     let may_pass = matches!(

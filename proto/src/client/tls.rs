@@ -9,7 +9,7 @@ use tokio_rustls::client::TlsStream;
 
 use crate::tls_files::{TlsError, certificates, key, provider, refused, roots};
 
-/// A client's side of TLS: whom it believes, and who it is.
+/// The client's side of TLS: a trusted authority, and a certificate of its own if there is one.
 #[derive(Clone)]
 pub(crate) struct Client {
     connector: TlsConnector,
@@ -18,10 +18,10 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Believes what `authority` has signed; shows a certificate if it has one.
+    /// Trusts the certificates that `authority` has signed; `own` is a certificate and its key.
     ///
     /// # Errors
-    /// For files that cannot be used.
+    /// For unusable files.
     pub(crate) fn new(authority: &Path, own: Option<(&Path, &Path)>) -> Result<Self, TlsError> {
         let builder = ClientConfig::builder_with_provider(provider())
             .with_protocol_versions(&[&rustls::version::TLS13])
@@ -41,10 +41,10 @@ impl Client {
         })
     }
 
-    /// Makes a connection secret.
+    /// Performs the TLS handshake.
     ///
     /// # Errors
-    /// Those of the library, inside one of the system's.
+    /// An I/O error, which holds the error of rustls if that is the cause.
     pub(crate) async fn handshake(
         &self,
         host: &str,
@@ -55,12 +55,12 @@ impl Client {
         self.connector.connect(name, stream).await
     }
 
-    /// What a failure means to a person, and the way out; `None` for one that is no matter of TLS.
+    /// Explains a failed handshake with the way out; `None` if TLS is not the cause.
     pub(crate) fn explain(&self, host: &str, error: &std::io::Error) -> Option<String> {
         let error = error.get_ref()?.downcast_ref::<Error>()?;
         Some(match error {
-            Error::InvalidCertificate(error) => self.distrust(host, error),
-            Error::AlertReceived(alert) => self.rejection(*alert),
+            Error::InvalidCertificate(error) => self.explain_distrust(host, error),
+            Error::AlertReceived(alert) => self.explain_rejection(*alert),
             Error::InvalidMessage(_) => {
                 "it does not speak TLS: write http:// instead of https://".into()
             }
@@ -69,8 +69,8 @@ impl Client {
         })
     }
 
-    /// Why this side does not believe the other.
-    fn distrust(&self, host: &str, error: &CertificateError) -> String {
+    /// Explains why the server's certificate is not trusted.
+    fn explain_distrust(&self, host: &str, error: &CertificateError) -> String {
         let authority = self.authority.display();
         match error {
             CertificateError::UnknownIssuer | CertificateError::BadSignature => format!(
@@ -98,8 +98,8 @@ impl Client {
         }
     }
 
-    /// Why the other side does not believe this one.
-    fn rejection(&self, alert: AlertDescription) -> String {
+    /// Explains why the server does not trust this client.
+    fn explain_rejection(&self, alert: AlertDescription) -> String {
         let Some(certificate) = &self.certificate else {
             return "it wants a certificate: give --tls-cert and --tls-key, as in client.pem and client.key".into();
         };
@@ -116,7 +116,7 @@ impl Client {
     }
 }
 
-/// `DnsName("a.example")` and `IpAddress(10.0.0.1)` without what is around them.
+/// Returns the name inside `DnsName("a.example")` or `IpAddress(10.0.0.1)`.
 fn plain_name(shown: &str) -> String {
     let inner = shown
         .split_once('(')

@@ -1,4 +1,4 @@
-//! Messages to the words of `kagetsu-game` and back.
+//! Conversions between messages and the types of `kagetsu-game`.
 
 use std::time::Duration;
 
@@ -10,38 +10,38 @@ use kagetsu_game::{
 use super::limits::{MAX_MOVES, MAX_NAME_BYTES};
 use crate::v1;
 
-/// A message that says what cannot be.
+/// The reason why a message is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WireError {
-    /// A field that must be there is not.
+    /// A required field is missing.
     #[error("{0} is missing")]
     Missing(&'static str),
-    /// A number out of its range.
+    /// A number is out of its range.
     #[error("{what} {value} is out of range")]
     Range {
-        /// Of what.
+        /// The field.
         what: &'static str,
         /// The number.
         value: i64,
     },
-    /// A list or a text that is too long.
+    /// A list or a text is too long.
     #[error("{what}: {found} are more than {most}")]
     Long {
-        /// Of what.
+        /// The field.
         what: &'static str,
-        /// How many there are.
+        /// The number of elements.
         found: usize,
-        /// How many there may be.
+        /// The maximum.
         most: usize,
     },
-    /// A variant that does not exist.
+    /// The variant does not exist.
     #[error(transparent)]
     Variant(#[from] VariantError),
-    /// A position that cannot be.
+    /// The position is impossible.
     #[error(transparent)]
     Position(#[from] PositionError),
-    /// A verdict on a move that is not legal.
+    /// A verdict is about an illegal move.
     #[error("a verdict on the illegal move with code {0}")]
     Illegal(u16),
 }
@@ -316,7 +316,7 @@ impl From<&Answer> for v1::Answer {
     }
 }
 
-/// Whether the moves are legal is not asked here; see [`v1::Answer::about`].
+/// Does not check whether the moves are legal; see [`v1::Answer::about`].
 impl TryFrom<&v1::Answer> for Answer {
     type Error = WireError;
     fn try_from(message: &v1::Answer) -> Result<Self, WireError> {
@@ -326,10 +326,10 @@ impl TryFrom<&v1::Answer> for Answer {
 }
 
 impl v1::Answer {
-    /// The answer, if all of it is legal in `position`: its moves and every move of its lines.
+    /// Returns the answer, if its moves and all moves of its lines are legal in `position`.
     ///
     /// # Errors
-    /// What cannot be.
+    /// For invalid values and illegal moves.
     pub fn about(&self, position: &Position) -> Result<Answer, WireError> {
         let answer = Answer::try_from(self)?;
         let legal = position.legal_moves();

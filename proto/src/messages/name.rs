@@ -1,32 +1,35 @@
+use kagetsu_game::{is_visible, quote};
+
 use super::limits::MAX_NAME_BYTES;
 
-/// A name that cannot be used.
+/// The reason why a name cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NameError {
-    /// No message holds it.
-    #[error("a name has at most {MAX_NAME_BYTES} letters; {0} has more")]
+    /// The name is longer than messages allow.
+    #[error("a name has at most {MAX_NAME_BYTES} bytes; {0} has more")]
     Long(&'static str),
-    /// It would not stand on one line, or would draw on a terminal.
-    #[error("{whose} '{}' has a character that cannot be printed; choose another", .name.escape_debug())]
+    /// The name has a character that cannot be seen, or that changes the direction of text.
+    #[error("{whose} '{}' has a character that cannot be printed; choose another", quote(.name))]
     Unprintable {
-        /// Whose it is.
+        /// The owner, as in `the job's name`.
         whose: &'static str,
         /// The name.
         name: String,
     },
 }
 
-/// Checks the name of a job, a worker or an engine, which stands on one line in logs, tables and metrics. `whose` says which,
-/// as in `the job's name`.
+/// Checks the name of a job, a worker or an engine, which appears in logs, tables and metrics.
+/// `whose` names the owner, as in `the job's name`.
 ///
 /// # Errors
-/// For one of more than [`MAX_NAME_BYTES`] bytes, and for line ends, escapes and other control characters.
+/// For a name of more than [`MAX_NAME_BYTES`] bytes, and for control characters, invisible
+/// characters and characters that change the direction of text.
 pub fn check_name(whose: &'static str, name: &str) -> Result<(), NameError> {
     if name.len() > MAX_NAME_BYTES {
         return Err(NameError::Long(whose));
     }
-    if name.chars().any(char::is_control) {
+    if !name.chars().all(is_visible) {
         return Err(NameError::Unprintable {
             whose,
             name: name.into(),
@@ -40,11 +43,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_stands_on_one_line() {
+    fn names_are_visible_text() {
         for name in ["", "rack \"7\"", r"a\n", "象棋", "h8 (2)"] {
             assert_eq!(check_name("the job's name", name), Ok(()), "{name}");
         }
-        for name in ["a\nb", "a\rb", "\u{1b}[2J", "a\0", "a\u{85}b"] {
+        for name in [
+            "a\nb",
+            "a\rb",
+            "\u{1b}[2J",
+            "a\0",
+            "a\u{85}b",
+            "a\u{202e}b",
+            "a\u{200b}",
+        ] {
             let error = check_name("the job's name", name)
                 .expect_err("no name")
                 .to_string();

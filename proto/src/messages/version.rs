@@ -29,7 +29,8 @@ impl ProtocolVersion {
         }
     }
 
-    /// Returns what the sender of a request speaks; `None` where it does not say, as clients of other projects.
+    /// Returns what the sender of a request speaks; `None` where it does not say, as clients of
+    /// other projects.
     #[must_use]
     pub fn from_metadata(metadata: &MetadataMap) -> Option<Self> {
         let text = metadata.get(METADATA_KEY)?.to_str().ok()?;
@@ -50,7 +51,8 @@ impl ProtocolVersion {
         }
     }
 
-    /// Checks on a coordinator of this version that a client speaks the same protocol. `client` names it, as in "worker".
+    /// Checks on a coordinator of this version that a client speaks the same protocol. `client`
+    /// names it, as in "worker".
     ///
     /// # Errors
     /// `FAILED_PRECONDITION`, which says which program to upgrade.

@@ -18,11 +18,12 @@ use super::per_ip_limiter::PerIpPermit;
 pub(super) const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a client may read nothing while there is something to write.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
-/// Bytes after which a client may be silent: the length of the HTTP/2 preface (RFC 9113, section 3.4). From then on the
-/// keepalive of HTTP/2 or the head timeout of HTTP/1 finds silent clients.
+/// Bytes after which a client may be silent: the length of the HTTP/2 preface (RFC 9113, section
+/// 3.4). From then on the keepalive of HTTP/2 or the head timeout of HTTP/1 finds silent clients.
 const PREFACE_BYTES: usize = 24;
 
-/// A TCP stream with timeouts. They sit below TLS, because TLS buffers more than the client has read.
+/// A TCP stream with timeouts. They sit below TLS, because TLS buffers more than the client has
+/// read.
 pub(super) type TimedTcp = Pin<Box<TimeoutStream<TcpStream>>>;
 
 /// Returns the stream with the timeouts of a client that has sent nothing yet.
@@ -33,7 +34,8 @@ pub(super) fn with_timeouts(stream: TcpStream) -> TimedTcp {
     Box::pin(stream)
 }
 
-/// A connection to a client. Reading fails if the client sends nothing at first, writing fails if the client reads nothing.
+/// A connection to a client. Reading fails if the client sends nothing at first, writing fails if
+/// the client reads nothing.
 #[derive(Debug)]
 pub struct Connection {
     stream: Transport,

@@ -17,15 +17,16 @@ use super::log_throttle::LogThrottle;
 use super::per_ip_limiter::PerIpLimiter;
 use super::tls::ServerTls;
 
-/// TLS handshakes at the same time, where many connections are allowed; else half as many as those. One more ends the oldest,
-/// so that silent clients exclude no others.
+/// TLS handshakes at the same time, where many connections are allowed; else half as many as those.
+/// One more ends the oldest, so that silent clients exclude no others.
 const MAX_HANDSHAKES: usize = 512;
 /// How often the certificate files are checked for changes.
 const RELOAD_INTERVAL: Duration = Duration::from_secs(10);
 /// The delay after the system could not accept a connection, as when no file handles are left.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
 
-/// Throttles for the log lines on refused clients. Each kind has its own, so that a flood of one kind hides no other.
+/// Throttles for the log lines on refused clients. Each kind has its own, so that a flood of one
+/// kind hides no other.
 #[derive(Debug, Default)]
 struct Throttles {
     accept_errors: LogThrottle,
@@ -35,7 +36,8 @@ struct Throttles {
     timeouts: Arc<LogThrottle>,
 }
 
-/// Accepts connections with their TLS handshakes, and reloads changed certificates. It stops when it is dropped.
+/// Accepts connections with their TLS handshakes, and reloads changed certificates. It stops when
+/// it is dropped.
 #[derive(Debug)]
 pub struct Listener {
     connections: mpsc::Receiver<(Connection, SocketAddr)>,
@@ -44,8 +46,8 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Accepts at most `max_connections` at a time from a socket, at most half of them from one address. Without `tls` the
-    /// connections are plain. Must be called in a tokio runtime.
+    /// Accepts at most `max_connections` at a time from a socket, at most half of them from one
+    /// address. Without `tls` the connections are plain. Must be called in a tokio runtime.
     ///
     /// # Errors
     /// If the socket has no address.

@@ -16,7 +16,8 @@ struct State {
 }
 
 impl LogThrottle {
-    /// Returns how many lines were suppressed since the last one if a line may be written now, else `None`.
+    /// Returns how many lines were suppressed since the last one if a line may be written now, else
+    /// `None`.
     #[must_use]
     pub fn allow(&self, now: Instant) -> Option<u64> {
         let mut state = self.0.lock();

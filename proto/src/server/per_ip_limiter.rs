@@ -5,8 +5,8 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use thiserror::Error;
 
-/// A bound on concurrent uses of something. One client address gets at most half of them, so that no client excludes all
-/// others.
+/// A bound on concurrent uses of something. One client address gets at most half of them, so that
+/// no client excludes all others.
 #[derive(Debug)]
 pub struct PerIpLimiter {
     max: usize,
@@ -37,8 +37,8 @@ pub enum LimitReached {
     PerAddress(usize),
 }
 
-/// Returns the network that counts as one client: an IPv4 address, or the first 64 bits of an IPv6 address, because its
-/// owner chooses the other 64 freely.
+/// Returns the network that counts as one client: an IPv4 address, or the first 64 bits of an IPv6
+/// address, because its owner chooses the other 64 freely.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),

@@ -19,7 +19,7 @@ const MAX_UNCOUNTED_BYTES: usize = 64 << 10;
 /// KiB of counted responses that may wait to be read, of all clients together.
 const MAX_UNREAD_KIB: usize = 64 << 10;
 /// How long a client may take to read a counted response.
-const READ_TIMEOUT: Duration = Duration::from_secs(30);
+const READ_TIMEOUT: Duration = Duration::from_secs(60);
 /// The delay after which a refused client should retry.
 const RETRY_AFTER: Duration = Duration::from_secs(5);
 /// Bytes handed to a connection at a time: it keeps what it was handed until the client reads it.
@@ -27,19 +27,21 @@ const PIECE_BYTES: usize = 16 << 10;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// The size in bytes of a gRPC response, an extension that services set where a response may be large.
+/// The size in bytes of a gRPC response, an extension that services set where a response may be
+/// large.
 #[derive(Clone, Copy, Debug)]
 pub struct ResponseSize(pub usize);
 
-/// The budget for responses that clients have not read yet. A client that does not read loses its response after
-/// 30 seconds.
+/// The budget for responses that clients have not read yet. A client that does not read loses its
+/// response after 60 seconds.
 #[derive(Clone, Debug)]
 pub struct ResponseBudget {
     free_kib: Arc<Semaphore>,
     read_timeout: Duration,
 }
 
-/// The body of a response within the budget: counted and read piece by piece, or small and passed through.
+/// The body of a response within the budget: counted and read piece by piece, or small and passed
+/// through.
 pub type BudgetedBody<B> = Either<Channel<Bytes, BoxError>, B>;
 
 impl Default for ResponseBudget {
@@ -75,8 +77,8 @@ impl ResponseBudget {
         }
     }
 
-    /// Counts a body of `size` bytes until it is read, dropped, or not read in time; then it ends with an error. A small
-    /// body is returned as it is. Must be called in a tokio runtime.
+    /// Counts a body of `size` bytes until it is read, dropped, or not read in time; then it ends
+    /// with an error. A small body is returned as it is. Must be called in a tokio runtime.
     ///
     /// # Errors
     /// `RESOURCE_EXHAUSTED` with the time to retry, if the budget is used up.

@@ -12,18 +12,18 @@ use tokio_rustls::server::TlsStream;
 use super::connection::TimedTcp;
 use crate::tls_files::{TlsError, certificates, key, provider, refused, roots, validity};
 
-/// The files of a server's side of TLS.
+/// The files of the server's side of TLS.
 #[derive(Clone, Debug)]
 pub struct ServerFiles {
-    /// Its certificate, and those between it and the authority.
+    /// The certificate, followed by intermediate certificates.
     pub certificate: PathBuf,
     /// The certificate's key.
     pub key: PathBuf,
-    /// Whose clients may come; none: everybody may.
+    /// The authority of the clients' certificates; `None` admits clients without a certificate.
     pub client_authority: Option<PathBuf>,
 }
 
-/// A server's side of TLS. It can read its files again while it serves.
+/// The server's side of TLS, which can reload its files while it serves.
 pub struct ServerTls {
     files: ServerFiles,
     protocols: Vec<Vec<u8>>,
@@ -32,17 +32,17 @@ pub struct ServerTls {
 
 struct State {
     acceptor: TlsAcceptor,
-    /// From when to when the certificate is valid, in seconds since 1970.
+    /// The first and last second of the certificate's validity, in seconds since 1970.
     validity: (i64, i64),
-    /// A sum of the files: by their times alone two that are written one soon after the other could not be told apart.
+    /// A hash of the files. Their times are too coarse for two writes in a row.
     sum: u64,
 }
 
 impl ServerTls {
-    /// `protocols` are the names by which clients ask for a protocol, as `h2`.
+    /// Reads the files. `protocols` are ALPN names, as in `h2`.
     ///
     /// # Errors
-    /// For files that cannot be used.
+    /// For unusable files.
     pub fn new(files: ServerFiles, protocols: &[&str]) -> Result<Self, TlsError> {
         let protocols: Vec<_> = protocols
             .iter()
@@ -60,11 +60,11 @@ impl ServerTls {
         })
     }
 
-    /// Reads the files again if one of them has changed; connections that stand go on. Whether it did. A file that cannot be
-    /// used is told once, and what was read before stays.
+    /// Reloads the files if one has changed, and returns whether it did. Open connections continue.
+    /// An unusable file is reported once, and the previous files stay in use.
     ///
     /// # Errors
-    /// For files that cannot be used.
+    /// For unusable files.
     pub fn reload(&self) -> Result<bool, TlsError> {
         let sum = self.files.sum();
         {
@@ -83,7 +83,8 @@ impl ServerTls {
         Ok(true)
     }
 
-    /// Why no client will believe the certificate at this time, and the way out; none where it is valid.
+    /// Explains why the certificate is not valid at this time, with the way out; `None` if it is
+    /// valid.
     #[must_use]
     pub fn validity_fault(&self, now: SystemTime) -> Option<String> {
         let (from, until) = self.state.lock().validity;
@@ -109,16 +110,16 @@ impl ServerTls {
         })
     }
 
-    /// Whether a client needs a certificate.
+    /// Whether clients need a certificate.
     #[must_use]
     pub const fn knows_clients(&self) -> bool {
         self.files.client_authority.is_some()
     }
 
-    /// Makes a connection secret.
+    /// Performs the TLS handshake.
     ///
     /// # Errors
-    /// Those of the library, inside one of the system's.
+    /// An I/O error, which holds the error of rustls if that is the cause.
     pub(super) async fn handshake(&self, stream: TimedTcp) -> std::io::Result<TlsStream<TimedTcp>> {
         let acceptor = self.state.lock().acceptor.clone();
         acceptor.accept(stream).await

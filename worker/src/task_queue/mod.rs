@@ -1,4 +1,5 @@
-//! The tasks of a worker, shared by its connection and its slots: waiting, running, and reported but not acknowledged.
+//! The tasks of a worker, shared by its connection and its slots: waiting, running, and reported
+//! but not acknowledged.
 
 mod state;
 
@@ -26,7 +27,8 @@ const WATCHED_PRIORITY: u64 = 0;
 const MAX_HELLO_QUESTION_BYTES: usize = 1 << 20;
 /// Searches younger than this report their iterations with the next heartbeat, older ones at once.
 const MIN_AGE_FOR_PROGRESS: Duration = Duration::from_millis(200);
-/// The time between two messages to the other members of a shared search, per member and its bounds.
+/// The time between two messages to the other members of a shared search, per member and its
+/// bounds.
 const NOTES_INTERVAL_PER_MEMBER: Duration = Duration::from_micros(250);
 const MIN_NOTES_INTERVAL: Duration = Duration::from_millis(1);
 const MAX_NOTES_INTERVAL: Duration = Duration::from_millis(10);
@@ -83,7 +85,8 @@ impl TaskQueue {
         self.connection_wake.notify_one();
     }
 
-    /// Adds a task. A known task continues under its new name, and a reported one is reported again.
+    /// Adds a task. A known task continues under its new name, and a reported one is reported
+    /// again.
     pub(crate) fn add(
         &self,
         task: u64,
@@ -130,8 +133,8 @@ impl TaskQueue {
         self.connection_wake.notify_one();
     }
 
-    /// Drops a task that is no longer wanted. Its report stays, except for a task of an earlier coordinator process, which no
-    /// longer waits for it.
+    /// Drops a task that is no longer wanted. Its report stays, except for a task of an earlier
+    /// coordinator process, which no longer waits for it.
     pub(crate) fn revoke(&self, task: u64) {
         let mut state = self.state.lock();
         state.waiting.retain(|_, waiting| waiting.id.task != task);
@@ -155,8 +158,8 @@ impl TaskQueue {
         }
     }
 
-    /// Returns how often to send [notes](Self::take_notes); `None` without a shared search. Larger groups send less often,
-    /// because each message costs more and matters less.
+    /// Returns how often to send [notes](Self::take_notes); `None` without a shared search. Larger
+    /// groups send less often, because each message costs more and matters less.
     pub(crate) fn notes_interval(&self) -> Option<Duration> {
         let members = |running: &RunningTask| match running.role {
             Role::Member { of, .. } if of > 1 && !running.is_revoked => Some(of),
@@ -249,7 +252,8 @@ impl TaskQueue {
         }
     }
 
-    /// Records an iteration of a watched search. The first iterations take no time and wait for the next heartbeat.
+    /// Records an iteration of a watched search. The first iterations take no time and wait for the
+    /// next heartbeat.
     pub(crate) fn record_iteration(&self, number: u64, width: u16, progress: &Progress) {
         let mut state = self.state.lock();
         let running = state.running.get_mut(&number);
@@ -268,8 +272,8 @@ impl TaskQueue {
         running.any(|running| running.unsent_progress.is_some() && !running.is_revoked)
     }
 
-    /// Records the end of a task. With a spool, an answer is on disk before it is sent. The answer of a shared search is not
-    /// spooled, because a restarted coordinator cannot use it.
+    /// Records the end of a task. With a spool, an answer is on disk before it is sent. The answer
+    /// of a shared search is not spooled, because a restarted coordinator cannot use it.
     pub(crate) fn finish(&self, number: u64, outcome: Outcome) {
         let (outcome, spooled) = {
             let state = self.state.lock();
@@ -332,7 +336,8 @@ impl TaskQueue {
         self.connection_wake.notify_one();
     }
 
-    /// Returns all tasks that the worker has, for a hello. All reports are sent again after the welcome.
+    /// Returns all tasks that the worker has, for a hello. All reports are sent again after the
+    /// welcome.
     pub(crate) fn held(&self) -> Vec<v1::Held> {
         let mut state = self.state.lock();
         state.unsent = state.reported.keys().copied().collect();
@@ -407,7 +412,8 @@ impl TaskQueue {
         self.connection_wake.notified().await;
     }
 
-    /// Starts nothing more and hands back the waiting tasks. Calibration tasks stay where other reports depend on them.
+    /// Starts nothing more and hands back the waiting tasks. Calibration tasks stay where other
+    /// reports depend on them.
     pub(crate) fn retire(&self) {
         let mut state = self.state.lock();
         state.is_retired = true;
@@ -422,7 +428,8 @@ impl TaskQueue {
         self.connection_wake.notify_one();
     }
 
-    /// Stops the running searches, so that they are handed back, except for calibration tasks on which reports depend.
+    /// Stops the running searches, so that they are handed back, except for calibration tasks on
+    /// which reports depend.
     pub(crate) fn hand_back_running(&self) {
         let state = self.state.lock();
         let running = state

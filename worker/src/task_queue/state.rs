@@ -130,8 +130,9 @@ impl State {
         self.unsent.push(self.arrivals);
     }
 
-    /// Renames a task that the worker has already to its newer assignment. A task is recognized by its number, or by its
-    /// question when another coordinator process assigned it. A reported task is sent again. Returns whether it was known.
+    /// Renames a task that the worker has already to its newer assignment. A task is recognized by
+    /// its number, or by its question when another coordinator process assigned it. A reported task
+    /// is sent again. Returns whether it was known.
     pub(super) fn reassign(&mut self, id: TaskId, question: &Question) -> bool {
         let is_same = |known: TaskId, known_question: Option<&Question>| {
             if known.epoch == id.epoch {
@@ -166,8 +167,8 @@ impl State {
         false
     }
 
-    /// Whether a retiring worker still has to answer a task: the coordinator accepts its other reports only after its
-    /// calibration.
+    /// Whether a retiring worker still has to answer a task: the coordinator accepts its other
+    /// reports only after its calibration.
     pub(super) fn must_answer(&self, id: TaskId) -> bool {
         let running = self.running.values().map(|running| running.id);
         let reported = self.reported.values().map(|reported| reported.id);
