@@ -4,10 +4,11 @@
 //! cargo run --release -p kagetsu-search --example fit -- VARIANT GAMES_FILE FOLDER
 //! ```
 //!
-//! A logistic regression: the chance of the side to move is `1 / (1 + exp(-v / 200))` for a value of v centi-units, which
-//! is the sum of the classes of all empty cells, the opponent's subtracted, and of the set of threats. What a position is
-//! worth is told by the game's result and, where there is one, by the score of the search. Adam (Kingma and Ba, 2015) with
-//! a pull towards zero; one game in ten is kept aside, and the loss on it is printed.
+//! A logistic regression: the winning chance of the side to move is `1 / (1 + exp(-v / 200))` for a
+//! value of v centi-units. The value is the sum over the classes of all empty cells, own minus the
+//! opponent's, and of the set of threats. The target is the game's result and, where there is one,
+//! the score of the search. The optimiser is Adam (Kingma and Ba, 2015) with weight decay. One game
+//! in ten is held out, and the program prints the loss on it.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! Prints what the ten fixed positions take: `cargo run --release -p kagetsu-search --example seeds`.
+//! Prints what the ten fixed positions take: `cargo run --release -p kagetsu-search --example
+//! seeds`.
 
 use std::time::Duration;
 

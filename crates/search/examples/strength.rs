@@ -1,11 +1,15 @@
-//! Measures the gomoku search independently of the clock, on positions in which it once chose a losing move:
-//! `cargo run --release -p kagetsu-search --example strength -- FILE [NODES] [OPTIONS]`.
+//! Measures the gomoku search independently of the clock, on positions in which it once chose a
+//! losing move: `cargo run --release -p kagetsu-search --example strength -- FILE [NODES]
+//! [OPTIONS]`.
 //!
-//! Each line of FILE is a JSON object with `variant`, `moves`, `avoid` (the losing move) and `then` (the reply that wins by
-//! force). The example prints three measures, each with a budget of NODES positions a search:
+//! Each line of FILE is a JSON object with `variant`, `moves`, `avoid` (the losing move) and `then`
+//! (the reply that wins by force). The example prints three measures, each with a budget of NODES
+//! positions a search:
 //! - how often the search avoids the losing move;
-//! - how often, after the losing move, the search of the winner's side proves the win or values it at 4.00 or more;
-//! - how many positions searches to depth 8, 12 and 16 visit, before the losing move and earlier in the same games.
+//! - how often, after the losing move, the search of the winner's side proves the win or values it
+//!   at 4.00 or more;
+//! - how many positions searches to depth 8, 12 and 16 visit, before the losing move and earlier in
+//!   the same games.
 
 use std::time::Instant;
 

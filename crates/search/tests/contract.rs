@@ -1,4 +1,4 @@
-//! What a question may ask for, and what an answer then holds.
+//! Tests of the contract between questions and answers.
 
 use std::collections::BTreeSet;
 
@@ -188,14 +188,14 @@ fn the_first_stone_is_set_in_the_middle() {
 }
 
 #[test]
-fn a_symmetric_position_is_asked_one_move_of_each_kind() {
+fn symmetric_moves_are_searched_once() {
     let position = Position::from_line(Variant::FREESTYLE_15, "h8").expect("legal");
     let options = EngineOptions {
         candidates: 400,
         ..SMALL
     };
     let answer = ask(options, &Question::new(position.clone(), Effort::depth(2)));
-    // Of the 24 cells within two of the centre, 5 are different.
+    // The 24 cells within two of the centre make 5 classes under symmetry.
     assert_eq!(answer.len(), 5);
     let known: Vec<Move> = answer.verdicts().iter().map(|(m, _)| *m).collect();
     let keys: BTreeSet<_> = position
@@ -207,7 +207,7 @@ fn a_symmetric_position_is_asked_one_move_of_each_kind() {
 }
 
 #[test]
-fn progress_is_told_ply_by_ply_and_the_last_is_the_answer() {
+fn progress_ends_with_the_answer() {
     let position = Position::from_line(Variant::FREESTYLE_15, "h8 f6 i7").expect("legal");
     let mut told: Vec<Progress> = Vec::new();
     let mut engine = Engine::new(SMALL).expect("an engine");
@@ -230,7 +230,7 @@ fn progress_is_told_ply_by_ply_and_the_last_is_the_answer() {
 }
 
 #[test]
-fn a_search_is_stopped_between_two_iterations_with_the_last_answer() {
+fn stopped_search_keeps_the_last_iteration() {
     let position = Position::from_line(Variant::FREESTYLE_15, "h8 f6 i7").expect("legal");
     let control = Control::new();
     let mut last = Answer::new();

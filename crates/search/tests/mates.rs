@@ -42,7 +42,7 @@ fn is_mating(game: &mut Xiangqi, m: Move, plies: u16) -> bool {
 }
 
 #[test]
-fn mates_by_checks_are_found_and_hold_against_every_answer() {
+fn mates_by_checks_hold_against_every_reply() {
     let Some(folder) = data::folder("xiangqi") else {
         return;
     };

@@ -1,4 +1,5 @@
-//! Positions with and without a win by continuous fours, and every win replayed against every defence.
+//! Positions with and without a win by continuous fours, and every win replayed against every
+//! defence.
 
 #[path = "../../game/tests/data/mod.rs"]
 mod data;
@@ -40,8 +41,9 @@ fn position(row: &Value) -> Option<Position> {
     Some(Position::from_board(variant, &rows.join("\n"), Some(side)).expect("a board"))
 }
 
-/// Whether the attacker's moves of `line` win against every defence: wherever the line has one answer, any other lets
-/// the attacker make five at once, and the line itself ends with five. Tries every move, knows no pattern.
+/// Whether the attacker's moves of `line` win against every defence: wherever the line has one
+/// answer, any other lets the attacker make five at once, and the line itself ends with five. Tries
+/// every move, knows no pattern.
 fn holds<R: Rule>(game: &mut Gomoku<R>, line: &[Move]) -> bool {
     let me = game.side();
     let mut played = 0;

@@ -1,4 +1,4 @@
-//! Parts of a question that several engines search: what they say together, and how fast they listen.
+//! Searches of one question by several engines: equal answers, and fast reaction to notes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -22,7 +22,7 @@ fn told_best(answer: &Answer) -> Option<(Score, Bound, u8)> {
         .map(|(_, verdict)| (verdict.score, verdict.bound, verdict.depth))
 }
 
-/// What one of two members finds that has heard `notes`, and what it says.
+/// Returns the result of one of two members that has received `notes`, and its control.
 fn member(
     question: &Question,
     number: u32,
@@ -37,9 +37,9 @@ fn member(
     (told_best(&answer), control)
 }
 
-/// Who hears what another has found says the same, and sooner.
+/// A member that receives the notes of another gives the same answer, and sooner.
 #[test]
-fn members_say_what_one_engine_says() {
+fn members_answer_like_one_engine() {
     let (mut visited, mut sooner) = (0, 0);
     for position in seeds::positions()
         .expect("the line is legal")
@@ -60,9 +60,9 @@ fn members_say_what_one_engine_says() {
     assert!(sooner < visited, "{sooner} positions after {visited}");
 }
 
-/// What another began and never ended is put off, and searched in the end.
+/// A search that another member began and never ended is deferred, and run in the end.
 #[test]
-fn who_dies_at_work_keeps_nobody_waiting() {
+fn unfinished_search_of_another_blocks_nothing() {
     let mut begun = 0;
     for position in seeds::positions()
         .expect("the line is legal")
@@ -71,7 +71,7 @@ fn who_dies_at_work_keeps_nobody_waiting() {
     {
         let question = Question::new(position.clone(), Effort::depth(6));
         let (first, control) = member(&question, 0, &[]);
-        // Of a search that begins or ends nothing else is said.
+        // Notes about the start or end of a search carry a zero word.
         let beginnings: Vec<Note> = control
             .take_outgoing()
             .into_iter()
@@ -84,9 +84,10 @@ fn who_dies_at_work_keeps_nobody_waiting() {
     assert!(begun > 0, "nothing was ever put off");
 }
 
-/// Who has heard another says lines that can be played and tell something, as who has not, and searches them no second time.
+/// A member that receives notes returns legal lines of the usual length, and does not repeat the
+/// searches.
 #[test]
-fn what_was_heard_of_a_line_can_be_played() {
+fn received_lines_are_legal() {
     let mut visited = [0, 0];
     for position in seeds::positions().expect("the line is legal") {
         let question = Question::new(position.clone(), Effort::depth(9));
@@ -123,7 +124,8 @@ fn what_was_heard_of_a_line_can_be_played() {
     assert!(4 * visited[1] < visited[0], "{visited:?}");
 }
 
-/// A search that was asked for everything, and what it has visited when it ends after `news` has come at 20,000 positions.
+/// A search that was asked for everything, and what it has visited when it ends after `news` has
+/// come at 20,000 positions.
 fn told(news: impl Fn(&Control) + Send + Sync + 'static) -> (Answer, u64, u64) {
     let position =
         Position::from_line(Variant::FREESTYLE_15, "h8 f6 i7 g5 j6 g9").expect("a legal line");
@@ -151,7 +153,7 @@ fn told(news: impl Fn(&Control) + Send + Sync + 'static) -> (Answer, u64, u64) {
 }
 
 #[test]
-fn a_branch_that_is_revoked_ends_within_a_thousand_positions() {
+fn stopped_search_ends_within_1000_positions() {
     let (_, visited, counted) = told(Control::stop);
     assert!((20_000..21_000).contains(&visited), "{visited}");
     assert_eq!(visited, counted);

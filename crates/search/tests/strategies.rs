@@ -1,4 +1,5 @@
-//! Plans of wins by continuous threats, each held by the checker of win trees, which knows nothing but the rules.
+//! Plans of wins by continuous threats, each held by the checker of win trees, which knows nothing
+//! but the rules.
 
 use kagetsu_game::{Claim, Effort, Move, Position, Question, Score, Variant, Window};
 use kagetsu_search::threats::{self, ThreatSearch};
@@ -93,7 +94,7 @@ fn asked_for_win(line: &str, nodes: u64) -> (Position, kagetsu_game::Answer) {
 }
 
 #[test]
-fn a_move_that_wins_or_threatens_to_is_told_where_it_is_asked() {
+fn winning_or_threatening_move_is_found() {
     // Two rows of two that meet: a win by threats, told alone.
     let (position, won) = asked_for_win("h8 a1 i9 a4 h10 a7 i7 a10", 100_000);
     let (m, verdict) = won.best().expect("a win");
@@ -182,7 +183,7 @@ fn a_move_that_wins_or_threatens_to_is_told_where_it_is_asked() {
     );
 }
 
-/// Whether all moves of a position lose, as an engine answers that.
+/// Asks an engine whether all moves of a position lose.
 fn asked_for_loss(line: &str, nodes: u64) -> (Position, kagetsu_game::Answer) {
     let position = Position::from_line(Variant::FREESTYLE_15, line).expect("a line");
     let window = Window {
@@ -202,7 +203,7 @@ fn asked_for_loss(line: &str, nodes: u64) -> (Position, kagetsu_game::Answer) {
 }
 
 #[test]
-fn every_move_is_judged_where_it_is_asked_whether_all_lose() {
+fn every_move_is_judged_for_a_proof_of_loss() {
     let (position, lost) = asked_for_loss("h8 a1 h9 b1 j10", 5_000);
     assert_eq!(lost.len(), position.distinct_moves().len());
     assert!(

@@ -1,4 +1,5 @@
-//! Wins by continuous threats are held against every defence, by a checker that knows nothing but the rules.
+//! Wins by continuous threats are held against every defence, by a checker that knows nothing but
+//! the rules.
 
 #[path = "../../game/tests/data/mod.rs"]
 mod data;
@@ -13,8 +14,8 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
-/// Replays a claim: after the move that is claimed to win, every legal reply must leave a position that is claimed won
-/// again, two plies sooner, down to the five on the board.
+/// Replays a claim: after the move that is claimed to win, every legal reply must leave a position
+/// that is claimed won again, two plies sooner, down to the five on the board.
 struct Checker<R> {
     game: Gomoku<R>,
     threats: ThreatSearch,
@@ -33,7 +34,7 @@ impl<R: Rule> Checker<R> {
         }
     }
 
-    /// What is claimed of the board as it stands.
+    /// Returns the win that the search claims for a position.
     fn claim(&mut self, position: &Position, effort: Effort) -> Option<(u16, Vec<Move>)> {
         let found = self
             .threats
@@ -45,7 +46,8 @@ impl<R: Rule> Checker<R> {
         }
     }
 
-    /// Whether the side to move wins within `most` plies, as is claimed and as every reply confirms.
+    /// Whether the side to move wins within `most` plies, as is claimed and as every reply
+    /// confirms.
     fn confirm(&mut self, position: &Position, most: u16) -> Result<(), String> {
         if self
             .checked
@@ -254,7 +256,8 @@ fn game_positions(step: usize) -> Option<Vec<Position>> {
     Some(positions)
 }
 
-/// A four of White's stands beside the five that another four of his promised: six in a row are no five any more.
+/// A four of White's stands beside the five that another four of his promised: six in a row are no
+/// five any more.
 const SPOILED: &str = "
     ...............
     ...............
@@ -330,8 +333,8 @@ fn crowded_boards(rule: &str) -> impl Iterator<Item = Position> {
     std::iter::repeat_with(move || boards.new_tree(&mut runner).expect("a board").current())
 }
 
-/// As many claims as `KAGETSU_CASES` says, 100,000 without; as many of each rule and class, from games as far as they go and
-/// from crowded boards.
+/// As many claims as `KAGETSU_CASES` says, 100,000 without; as many of each rule and class, from
+/// games as far as they go and from crowded boards.
 #[test]
 #[ignore = "takes minutes"]
 fn no_defence_stands_for_very_many_claims() {

@@ -1,4 +1,4 @@
-//! What the engine claims is true: every mate is confirmed by a solver that tries everything.
+//! Every mate that the engine claims is confirmed by an exhaustive solver.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,8 @@ use kagetsu_game::{
 use kagetsu_search::{Control, Engine, EngineOptions};
 use proptest::prelude::*;
 
-/// Whether the side to move can force five within `plies`: every move is tried, no pattern is known.
+/// Whether the side to move can force five within `plies`: every move is tried, no pattern is
+/// known.
 fn wins<R: Rule>(game: &mut Gomoku<R>, plies: u16, seen: &mut HashMap<(u64, u16), bool>) -> bool {
     let key = (game.hash(), plies);
     if let Some(&known) = seen.get(&key) {
@@ -218,7 +219,8 @@ proptest! {
         let image: Vec<Move> =
             position.moves().iter().map(|&m| variant.image(m, kagetsu_game::Symmetry::new(symmetry))).collect();
         let image = Position::new(variant, None, &image).expect("as legal");
-        // All candidates and no fours by a budget: which of two equal ones is left out depends on how the board lies.
+        // All candidates and no fours by a budget: which of two equal ones is left out depends on
+        // how the board lies.
         let plain = EngineOptions { selective: false, ..EngineOptions::default() };
         let options = EngineOptions { candidates: 400, leaf_fours: 0, table_bytes: 0, ..plain };
         let value = |position: Position| {

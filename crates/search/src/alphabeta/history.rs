@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cuts_off_is_worth_more_and_never_too_much() {
+    fn cutoffs_raise_history_within_bounds() {
         let mut history = History::new(4, 225);
         let (good, bad) = (Move::new(7), Move::new(9));
         for _ in 0..1_000 {

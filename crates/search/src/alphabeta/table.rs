@@ -165,7 +165,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_put_last_is_got_until_the_next_question(entry in entry(), hash in any::<u64>()) {
+        fn entries_last_until_the_next_question(entry in entry(), hash in any::<u64>()) {
             let mut table = TranspositionTable::new(1 << 10);
             table.begin();
             table.put(hash, entry);

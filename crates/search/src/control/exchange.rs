@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_learns_the_other_knows_unless_it_has_looked_deeper() {
+    fn notes_enter_the_table_unless_it_knows_more() {
         let (one, other) = (Exchange::new(0, 2), Exchange::new(1, 2));
         let mut table = TranspositionTable::new(1 << 10);
         table.begin();
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_fetches_does_not_grow() {
+    fn queued_notes_are_bounded() {
         let exchange = Exchange::new(0, 2);
         (0..MAX_QUEUED_NOTES as u64 + 100).for_each(|hash| exchange.publish(hash, entry(1, 9)));
         let notes = exchange.take_outgoing();
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn who_says_much_soon_says_less_and_more_again() {
+    fn publishing_rate_adapts() {
         let exchange = Exchange::new(0, 32);
         let talk = |notes: u64| {
             (0..notes).for_each(|hash| exchange.publish(hash, entry(1, 9)));
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn all_search_the_last_iteration_few_those_before_and_no_two_neighbours_the_same() {
+    fn members_skip_staggered_iterations() {
         for deepest in [12, 13, 100] {
             let skipped = |number, of| {
                 let member = Exchange::new(number, of);

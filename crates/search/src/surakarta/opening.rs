@@ -92,7 +92,7 @@ fn is_attack(board: &mut Board) -> bool {
 }
 
 #[test]
-fn three_moves_open_a_circuit_and_win_a_stone_and_fewer_do_not() {
+fn three_moves_suffice_to_win_a_stone() {
     for (moves, count, with_captures, with_gain, attacks) in
         [(1, 8, 0, 0, 0), (2, 84, 12, 0, 0), (3, 503, 177, 12, 4)]
     {

@@ -26,7 +26,8 @@ fn legal<R: Rule>(game: &Gomoku<R>) -> Vec<Move> {
     moves
 }
 
-/// Plays and takes back as the picks say, about three moves forth for one back, and hands out every board on the way.
+/// Plays and takes back as the picks say, about three moves forth for one back, and hands out every
+/// board on the way.
 fn walk<R: Rule>(
     size: u8,
     picks: &[(Index, bool)],

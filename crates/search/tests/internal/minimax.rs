@@ -15,7 +15,8 @@ use crate::surakarta::laws::few_stones;
 use crate::xiangqi::{self, laws::few_pieces};
 use crate::{Control, EngineOptions};
 
-/// The value of a node by the definition that the search documents: every move that is to be searched, to the end.
+/// The value of a node by the definition that the search documents: every move that is to be
+/// searched, to the end.
 fn minimax<H: Heuristics>(board: &mut H, depth: i32, leaf_fours: u32) -> Score {
     let situation = board.situation();
     let (floor, next) = match situation {

@@ -1,5 +1,5 @@
-//! Small boards, whose truth is known, solved by the same code: (m, n, k) is k in a row on a board of m by n
-//! (Uiterwijk and van den Herik, "The advantage of the initiative", 2000).
+//! Small boards, whose truth is known, solved by the same code: (m, n, k) is k in a row on a board
+//! of m by n (Uiterwijk and van den Herik, "The advantage of the initiative", 2000).
 
 use kagetsu_game::gomoku::{Gomoku, Rule};
 use kagetsu_game::{Effort, Game, Move, RuleName, Score, Side, Symmetry, Variant};
@@ -11,7 +11,7 @@ use crate::gomoku::Board;
 use crate::heuristics::{Force, Heuristics, Moves, Situation, Style, VctOutcome};
 use crate::{Control, EngineOptions};
 
-/// So many in a row, or more, win.
+/// A rule under which `K` or more in a row win.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Row<const K: usize>;
 
@@ -113,7 +113,8 @@ impl<R: Rule> Heuristics for Folded<R> {
     }
 }
 
-/// Whether the first side wins, by a search that goes to the end of the game and leaves nothing out.
+/// Whether the first side wins, by a search that goes to the end of the game and leaves nothing
+/// out.
 fn first_wins<const K: usize>(size: u8) -> bool {
     let game = Gomoku::<Row<K>>::start(Variant::Gomoku {
         rule: RuleName::Freestyle,

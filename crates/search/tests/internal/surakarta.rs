@@ -12,7 +12,8 @@ use super::board::join;
 use crate::heuristics::{Heuristics, Situation};
 use crate::{Constants, Control, Engine, EngineOptions};
 
-/// Two to seven stones on any points, any side to move, any count of quiet plies below the limit, and up to 12 moves after it.
+/// Two to seven stones on any points, any side to move, any count of quiet plies below the limit,
+/// and up to 12 moves after it.
 pub(crate) fn few_stones(limit: u8) -> impl Strategy<Value = Position> {
     let stones = prop::collection::btree_map(0..POINTS, any::<bool>(), 2..8);
     let picks = prop::collection::vec(any::<Index>(), 0..12);
@@ -68,7 +69,7 @@ fn legal(game: &Surakarta) -> BTreeSet<Move> {
     moves.into_iter().collect()
 }
 
-/// What the rules say of the end, as a situation says it.
+/// Returns the score that the rules give a finished game.
 fn expected(game: &Surakarta) -> Option<Score> {
     Some(match game.outcome()? {
         Outcome::Win(side) if side == game.side() => Score::win_in(0),
@@ -219,9 +220,10 @@ proptest! {
         prop_assert_eq!(value(Symmetry::IDENTITY), value(Symmetry::new(number)));
     }
 
-    /// However early it is stopped, every move has a verdict, every line can be played, and no mate is without its proof.
+    /// A search may stop at any time: every move has a verdict, every line is legal, and every mate
+    /// score has its proof.
     #[test]
-    fn a_search_that_is_stopped_tells_no_lies(position in few_stones(30), nodes in 0u64..3_000) {
+    fn stopped_search_claims_nothing_false(position in few_stones(30), nodes in 0u64..3_000) {
         prop_assume!(position.outcome().is_none());
         let options = EngineOptions::default();
         let answer = ask(options, &Question::new(position.clone(), Effort::nodes(nodes)), &Control::new());
@@ -265,8 +267,9 @@ fn wins(position: &Position, side: Side, plies: u16) -> bool {
 }
 
 #[test]
-fn a_stone_alone_on_its_circuit_passes_the_point_where_it_began() {
-    // b2 stands twice on the outer circuit; around its own corner it meets itself, goes on and takes b5 from both ends.
+fn lone_stone_passes_its_start() {
+    // b2 stands twice on the outer circuit; around its own corner it meets itself, goes on and
+    // takes b5 from both ends.
     let position = Position::from_fen(Variant::SURAKARTA, "6/1w4/6/6/1b4/6 b").expect("a board");
     let board = board(&position.game());
     let found = board
@@ -299,7 +302,7 @@ fn steps_and_ends_of_arcs_are_counted() {
 }
 
 #[test]
-fn a_win_by_the_limit_is_no_proof_and_a_win_of_all_stones_is() {
+fn only_wins_of_all_stones_are_proofs() {
     let best = |fen: &str| {
         let position = Position::from_fen(Variant::Surakarta { limit: 6 }, fen).expect("a board");
         let answer = ask(

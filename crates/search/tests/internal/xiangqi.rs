@@ -1,4 +1,5 @@
-//! Laws of the board: what is kept up to date is what a fresh look would find, and the rules' own board agrees.
+//! Laws of the board: what is kept up to date is what a fresh look would find, and the rules' own
+//! board agrees.
 
 use kagetsu_game::xiangqi::{Square, Xiangqi, ends};
 use kagetsu_game::{
@@ -159,9 +160,10 @@ proptest! {
         prop_assert_eq!(value(Symmetry::IDENTITY), value(Symmetry::new(number)));
     }
 
-    /// However early it is stopped, every move has a verdict, every line can be played, and no mate is without its proof.
+    /// A search may stop at any time: every move has a verdict, every line is legal, and every mate
+    /// score has its proof.
     #[test]
-    fn a_search_that_is_stopped_tells_no_lies(position in position(60), nodes in 0u64..3_000) {
+    fn stopped_search_claims_nothing_false(position in position(60), nodes in 0u64..3_000) {
         prop_assume!(position.outcome().is_none());
         let answer = ask(EngineOptions::default(), &Question::new(position.clone(), Effort::nodes(nodes)), &Control::new());
         prop_assert!(answer.best().is_some());
@@ -190,8 +192,8 @@ proptest! {
     }
 }
 
-/// What a mate claims, replayed by the rules alone: the attacker checks with every move, every answer is tried, and the
-/// game ends within the plies.
+/// Replays a claimed mate by the rules alone: the attacker checks with every move, every reply is
+/// tried, and the game ends within the plies.
 fn mates(game: &mut Xiangqi, plies: u16) -> bool {
     let mut all = Vec::new();
     game.moves(&mut all);
@@ -298,7 +300,7 @@ fn a_repetition_in_the_search_is_judged_by_the_rules() {
             },
             "{fen}"
         );
-        // What was played before the search began counts as the rules count it.
+        // Moves played before the search count as the rules count them.
         let mut board = Board::of_game(&once.game());
         assert_eq!(board.situation(), Situation::Free, "{fen}");
         moves[..3].iter().for_each(|&m| board.play(m));
@@ -318,7 +320,8 @@ fn a_repetition_in_the_search_is_judged_by_the_rules() {
 #[test]
 fn exchanges_gain_what_the_least_pieces_leave() {
     for (fen, m, gain) in [
-        // A free soldier; one that a rook protects; a rook for a horse that a cannon behind its screen protects.
+        // A free soldier; one that a rook protects; a rook for a horse that a cannon behind its
+        // screen protects.
         ("4k4/9/9/9/9/2p6/9/9/2R6/3K5 w", "c1c4", 100),
         ("4k4/9/9/2r6/9/2p6/9/9/2R6/3K5 w", "c1c4", 100 - 950),
         ("4k4/9/2r6/9/2p6/9/9/2R6/2R6/3K5 w", "c2c5", 100),

@@ -10,7 +10,8 @@ use crate::gomoku::patterns::shape::Shape;
 use crate::gomoku::places::{Geometry, Line};
 
 impl<R: Rule> Board<R> {
-    /// Empty cells that may make a four or an open three of `side`, or both; those that win at once are among them.
+    /// Empty cells that may make a four or an open three of `side`, or both; those that win at once
+    /// are among them.
     pub(in crate::gomoku) fn threats(&self, side: Side) -> Cells {
         self.cells_of(side, |kind| {
             !matches!(kind, Kind::Quiet | Kind::Forbidden | Kind::Five)

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn renju_forbids_black_what_is_more_than_one_four_and_one_three() {
+    fn renju_forbids_compound_threats_of_black() {
         let kind = |shapes: [Shape; 4]| Kind::of_shapes(shapes, true);
         let (three, four, open, dead) =
             (Shape::OpenThree, Shape::Four, Shape::OpenFour, Shape::Dead);

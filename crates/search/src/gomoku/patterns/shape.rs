@@ -264,19 +264,19 @@ mod tests {
     }
 
     #[test]
-    fn the_table_is_the_definition_on_every_window_of_freestyle() {
+    fn freestyle_table_matches_definition() {
         check_all::<Freestyle>(Side::First);
         check_all::<Freestyle>(Side::Second);
     }
 
     #[test]
-    fn the_table_is_the_definition_where_exactly_five_wins() {
+    fn standard_table_matches_definition() {
         check_all::<Standard>(Side::First);
         check_all::<Standard>(Side::Second);
     }
 
     #[test]
-    fn the_tables_of_renju_are_the_definitions_of_each_side() {
+    fn renju_tables_match_definition() {
         check_all::<Renju>(Side::Second);
         let mut known = HashMap::new();
         for line in windows(reach::<Renju>()) {

@@ -39,7 +39,7 @@ impl Grade {
 pub(in crate::gomoku) struct Weights {
     /// By cross.
     pub(in crate::gomoku) grades: Box<[Grade; 1 << 16]>,
-    /// By the threats of both sides, in centi-units for the side to move; see [`super::board::Board::flags`].
+    /// By the threats of both sides, in centi-units for the side to move; see `Board::flags`.
     pub(in crate::gomoku) threats: Box<[i16]>,
     /// Weight of the opponent's values in percent: more than 100 favours defence.
     pub(in crate::gomoku) defence: i32,
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stronger_shape_is_never_worth_less_than_a_weaker_one_of_its_sort() {
+    fn stronger_shapes_are_worth_no_less() {
         use Shape::{Five, Four, OpenFour, OpenThree, OpenTwo, SleepingThree, SleepingTwo};
         for constants in [
             Constants::Own,
