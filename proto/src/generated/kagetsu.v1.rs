@@ -12,7 +12,7 @@ pub struct Position {
     #[prost(uint32, repeated, tag = "3")]
     pub moves: ::prost::alloc::vec::Vec<u32>,
 }
-/// How hard to think: whichever limit comes first. At least one.
+/// The limits of a search, which ends at the first that is reached. At least one is set.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Effort {
     /// Plies, 1 to 100.
@@ -25,18 +25,18 @@ pub struct Effort {
     #[prost(uint64, optional, tag = "3")]
     pub time_ms: ::core::option::Option<u64>,
 }
-/// What is asked about a position.
+/// A question about a position.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Question {
     #[prost(message, optional, tag = "1")]
     pub position: ::core::option::Option<Position>,
-    /// The moves to compare; none: all that are worth it.
+    /// The moves to compare; empty for all moves worth a search.
     #[prost(uint32, repeated, tag = "2")]
     pub moves: ::prost::alloc::vec::Vec<u32>,
-    /// Values at or below it need no more than a bound; raw score.
+    /// Values at or below it need only a bound; raw score.
     #[prost(sint32, optional, tag = "3")]
     pub alpha: ::core::option::Option<i32>,
-    /// Values at or above it need no more than a bound; raw score.
+    /// Values at or above it need only a bound; raw score.
     #[prost(sint32, optional, tag = "4")]
     pub beta: ::core::option::Option<i32>,
     #[prost(message, optional, tag = "5")]
@@ -45,18 +45,18 @@ pub struct Question {
     #[prost(uint32, tag = "6")]
     pub width: u32,
 }
-/// A fact.
+/// A proven result.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Proof {
     #[prost(enumeration = "Claim", tag = "1")]
     pub claim: i32,
     #[prost(enumeration = "ProofKind", tag = "2")]
     pub kind: i32,
-    /// The game ends within so many plies.
+    /// Plies within which the game ends.
     #[prost(uint32, tag = "3")]
     pub plies: u32,
 }
-/// What is known of one move, from the view of the side that makes it.
+/// The value of one move, from the view of the side that makes it.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Verdict {
     /// The move's code.
@@ -104,7 +104,7 @@ pub struct AnalyzeRequest {
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct AnalyzeUpdate {
-    /// All that is known so far; before anything is, the 2-ply search by which the question is divided.
+    /// The result so far; at first that of the 2-ply search by which the question is divided.
     #[prost(message, optional, tag = "1")]
     pub answer: ::core::option::Option<Answer>,
     /// Positions visited so far, by all workers.
@@ -119,7 +119,7 @@ pub struct AnalyzeUpdate {
     /// Whether this is the answer.
     #[prost(bool, tag = "5")]
     pub is_final: bool,
-    /// What it waits for before anybody can work on it; empty if somebody can.
+    /// The reason why no worker can search it now; empty if one can.
     #[prost(string, tag = "6")]
     pub waits_for: ::prost::alloc::string::String,
 }
@@ -184,7 +184,7 @@ pub struct Job {
     /// Ends when so many positions were added in a row without a change at the roots.
     #[prost(uint64, optional, tag = "15")]
     pub until_stable: ::core::option::Option<u64>,
-    /// What a running job waits for before anybody can work on it; empty if somebody can.
+    /// The reason why no worker can work on a running job; empty if one can.
     #[prost(string, tag = "16")]
     pub waits_for: ::prost::alloc::string::String,
     /// Set by Get.
@@ -232,7 +232,7 @@ pub struct ListJobsResponse {
     #[prost(message, repeated, tag = "1")]
     pub jobs: ::prost::alloc::vec::Vec<Job>,
 }
-/// What the book knows of a position.
+/// The book's knowledge of a position.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Found {
     /// Set by Export: which position it is.
@@ -250,7 +250,7 @@ pub struct LookupManyRequest {
     /// At most 1024.
     #[prost(message, repeated, tag = "1")]
     pub positions: ::prost::alloc::vec::Vec<Position>,
-    /// How many moves of each position to tell, the best first; 0 tells all.
+    /// The number of moves to return for each position, the best first; 0 returns all.
     #[prost(uint32, tag = "2")]
     pub top: u32,
 }
@@ -283,7 +283,7 @@ pub struct Picked {
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ExportRequest {}
-/// One thing that a worker says.
+/// A message from a worker.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct FromWorker {
     #[prost(oneof = "from_worker::Message", tags = "1, 2, 3, 4, 5")]
@@ -300,10 +300,10 @@ pub mod from_worker {
         Heartbeat(super::Heartbeat),
         #[prost(message, tag = "3")]
         Report(super::Report),
-        /// It will not come back; what it holds goes to others.
+        /// The worker leaves; its tasks are reassigned.
         #[prost(message, tag = "4")]
         Goodbye(super::Goodbye),
-        /// What the table of a member has learned, for the others.
+        /// New table entries, for the other members of a shared search.
         #[prost(message, tag = "5")]
         Notes(super::Notes),
     }
@@ -313,10 +313,10 @@ pub struct Hello {
     /// Version of this protocol.
     #[prost(uint32, tag = "1")]
     pub protocol: u32,
-    /// Its name, for people.
+    /// Its name in lists and logs.
     #[prost(string, tag = "2")]
     pub name: ::prost::alloc::string::String,
-    /// The same as long as its process lives; tells a reconnection from a newcomer.
+    /// Constant during the life of the process; tells a reconnection from a new worker.
     #[prost(uint64, tag = "3")]
     pub instance: u64,
     /// Engine and version, as in "kagetsu 0.1.0".
@@ -328,10 +328,10 @@ pub struct Hello {
     /// Threads for each.
     #[prost(uint32, tag = "6")]
     pub threads: u32,
-    /// What it still holds from before: at work, waiting, or reported and not acknowledged.
+    /// Tasks that it still has: running, waiting, or reported but not acknowledged.
     #[prost(message, repeated, tag = "7")]
     pub held: ::prost::alloc::vec::Vec<Held>,
-    /// What its engine plays, as in freestyle-15; none: what the engine of this project plays.
+    /// Variants that its engine plays, as in freestyle-15; empty for those of Kagetsu's own engine.
     #[prost(string, repeated, tag = "8")]
     pub variants: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     /// Version of the program, as in 0.1.0.
@@ -344,24 +344,24 @@ pub struct Held {
     pub task: u64,
     #[prost(uint32, tag = "2")]
     pub attempt: u32,
-    /// In a hello: the life of the coordinator that gave the task; 0: not known.
+    /// In a hello: the epoch of the coordinator that assigned the task; 0 if it is unknown.
     #[prost(uint64, tag = "3")]
     pub epoch: u64,
-    /// In a hello, of a task of an earlier life: what was asked. If that is still wanted the task comes again under a new
-    /// number, else it is revoked.
+    /// In a hello, for a task of an earlier epoch: its question. If the question is still open, the
+    /// task is assigned again under a new number, else it is revoked.
     #[prost(message, optional, tag = "4")]
     pub question: ::core::option::Option<Question>,
 }
-/// A sign of life, with the positions visited so far.
+/// A heartbeat, with the progress of the tasks.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Heartbeat {
     #[prost(message, repeated, tag = "1")]
     pub progress: ::prost::alloc::vec::Vec<TaskProgress>,
 }
-/// The same on a stream of its own.
+/// A heartbeat on the stream Beat.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Beat {
-    /// As in the worker's hello. Of a worker that has not said hello it means nothing.
+    /// As in the worker's hello, which must come first.
     #[prost(uint64, tag = "1")]
     pub instance: u64,
     #[prost(message, repeated, tag = "2")]
@@ -375,8 +375,8 @@ pub struct TaskProgress {
     pub task: u64,
     #[prost(uint64, tag = "2")]
     pub nodes: u64,
-    /// What the last iteration found, where that is new: the best moves alone. Only of tasks with priority 0, which a person
-    /// watches. To be shown, not to be kept: the report says what counts.
+    /// The best moves of the last iteration, if they were not sent before. Only for tasks of priority
+    /// 0, which a user watches. It is displayed and not stored; the report has the result.
     #[prost(message, optional, tag = "3")]
     pub so_far: ::core::option::Option<Answer>,
 }
@@ -395,20 +395,20 @@ pub mod report {
     pub enum Outcome {
         #[prost(message, tag = "3")]
         Answer(super::Answer),
-        /// It could not, and why.
+        /// The reason why the search failed.
         #[prost(string, tag = "4")]
         Failed(::prost::alloc::string::String),
-        /// It is about to stop and did not.
+        /// The worker stops before the search is done.
         #[prost(message, tag = "5")]
         HandedBack(super::HandedBack),
     }
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct HandedBack {}
-/// What a worker keeps on its disk until it is acknowledged.
+/// A report on the worker's disk until it is acknowledged.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Spooled {
-    /// The life of the coordinator that gave the task.
+    /// The epoch of the coordinator that assigned the task.
     #[prost(uint64, tag = "1")]
     pub epoch: u64,
     #[prost(message, optional, tag = "2")]
@@ -418,7 +418,7 @@ pub struct Spooled {
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Goodbye {}
-/// One thing that a worker hears.
+/// A message to a worker.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ToWorker {
     #[prost(oneof = "to_worker::Message", tags = "1, 2, 3, 4, 6")]
@@ -434,10 +434,10 @@ pub mod to_worker {
         Task(super::Task),
         #[prost(message, tag = "3")]
         Revoke(super::Revoke),
-        /// A report is safe: the worker may forget it.
+        /// A report is on the coordinator's disk: the worker may drop it.
         #[prost(message, tag = "4")]
         Acknowledge(super::Held),
-        /// What the table of another member has learned.
+        /// New table entries of another member of a shared search.
         #[prost(message, tag = "6")]
         Notes(super::Notes),
     }
@@ -447,27 +447,27 @@ pub struct Welcome {
     /// Version of this protocol.
     #[prost(uint32, tag = "1")]
     pub protocol: u32,
-    /// How often to send a heartbeat, in milliseconds.
+    /// The interval of heartbeats, in milliseconds.
     #[prost(uint32, tag = "2")]
     pub heartbeat_ms: u32,
-    /// The same as long as the coordinator's process lives; tasks of other lives are known by their questions alone.
+    /// Constant during the life of the coordinator's process. Tasks of other epochs are recognized by
+    /// their questions.
     #[prost(uint64, tag = "3")]
     pub epoch: u64,
-    /// Whether heartbeats are heard on their own stream, Beat.
+    /// Whether heartbeats go on the stream Beat.
     #[prost(bool, tag = "4")]
     pub hears_beats: bool,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Task {
-    /// From 2^63 on it is a question of the worker's exam: what is reported of other tasks waits, unacknowledged, until these are
-    /// answered, and counts then.
+    /// Numbers from 2^63 on belong to the worker's calibration.
     #[prost(uint64, tag = "1")]
     pub task: u64,
     #[prost(uint32, tag = "2")]
     pub attempt: u32,
     #[prost(message, optional, tag = "3")]
     pub question: ::core::option::Option<Question>,
-    /// Of what it has not begun, a worker begins the least first.
+    /// A worker starts the task with the smallest number first.
     #[prost(uint64, tag = "4")]
     pub priority: u64,
     /// What it is, if several workers search the position. A worker that does not know these words answers the
@@ -485,24 +485,24 @@ pub mod task {
         Member(super::Member),
     }
 }
-/// All of the position, as others search it too.
+/// One of several searches of the same question.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Member {
-    /// Which of them, from 0.
+    /// Its index, from 0.
     #[prost(uint32, tag = "1")]
     pub number: u32,
-    /// How many there are.
+    /// The number of searches.
     #[prost(uint32, tag = "2")]
     pub of: u32,
 }
-/// What tables learn, from member to member. It helps whoever hears of it in time, and nobody needs it: what is too much is
-/// dropped on the way.
+/// New table entries, from one member of a shared search to the others. They save work and are not
+/// needed for the result: a full stream drops them.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Notes {
     #[prost(uint64, tag = "1")]
     pub task: u64,
-    /// Sixteen bytes each: the hash of a position and an entry of a table, or what is begun or ended, as the engine of this name and
-    /// version has them; at most 4,096 of them.
+    /// At most 4,096 notes of 16 bytes: the hash of a position and a table entry, or the start or end
+    /// of its search, in the encoding of this version of the engine.
     #[prost(bytes = "bytes", tag = "2")]
     pub notes: ::prost::bytes::Bytes,
 }
@@ -513,7 +513,7 @@ pub struct Revoke {
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ListWorkersRequest {
-    /// Those in quarantine too that are not connected.
+    /// Whether to list disconnected workers in quarantine too.
     #[prost(bool, tag = "1")]
     pub with_absent: bool,
 }
@@ -532,7 +532,7 @@ pub struct Worker {
     pub slots: u32,
     #[prost(uint32, tag = "4")]
     pub threads: u32,
-    /// Tasks in its hands.
+    /// Tasks that are assigned to it.
     #[prost(uint32, tag = "5")]
     pub tasks: u32,
     /// Tasks that it has answered.
@@ -541,23 +541,23 @@ pub struct Worker {
     /// Positions a second.
     #[prost(uint64, tag = "7")]
     pub speed: u64,
-    /// Why a slot is free; empty if none is.
+    /// The reason why a slot is free; empty if none is.
     #[prost(string, tag = "8")]
     pub idle: ::prost::alloc::string::String,
-    /// Why neither it nor another of its name gets tasks until it is released (who failed in the exam: or is started anew);
-    /// empty if it gets some.
+    /// The reason why workers of its name get no tasks until they are released; empty if they get
+    /// tasks.
     #[prost(string, tag = "9")]
     pub quarantine: ::prost::alloc::string::String,
-    /// Answers of it that another worker, or the coordinator, has confirmed.
+    /// Its answers that were confirmed by another worker or the coordinator.
     #[prost(uint64, tag = "10")]
     pub confirmed: u64,
-    /// Answers of it that were found to be wrong.
+    /// Its answers that were found to be wrong.
     #[prost(uint64, tag = "11")]
     pub refuted: u64,
     /// Whether it is in quarantine and not connected.
     #[prost(bool, tag = "12")]
     pub is_absent: bool,
-    /// The name of the token under which it came; empty where none is needed.
+    /// The name of its token; empty where no token is needed.
     #[prost(string, tag = "13")]
     pub token: ::prost::alloc::string::String,
 }
@@ -573,7 +573,7 @@ pub struct ReleaseResponse {
     #[prost(uint32, tag = "1")]
     pub released: u32,
 }
-/// What a score says about the value.
+/// The relation of a score to the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
 pub enum Bound {
@@ -609,7 +609,7 @@ impl Bound {
         }
     }
 }
-/// What is proven.
+/// The result of a proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
 pub enum Claim {
@@ -642,7 +642,7 @@ impl Claim {
         }
     }
 }
-/// How it was proven.
+/// The method of a proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
 pub enum ProofKind {
@@ -684,7 +684,7 @@ impl ProofKind {
         }
     }
 }
-/// How the workers share one position.
+/// The way in which workers share one position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
 pub enum Split {
@@ -848,8 +848,9 @@ pub mod analysis_client {
             self.inner = self.inner.max_encoding_message_size(limit);
             self
         }
-        /// Thinks about a question on the workers of the cluster. What is known is sent as it grows; the last message has
-        /// `is_final`. Ends early when the client goes away. INVALID_ARGUMENT for a position or a limit that cannot be.
+        /// Analyses a question on the workers of the cluster. Sends intermediate results; the last message
+        /// has `is_final`. Ends early when the client disconnects. INVALID_ARGUMENT for an impossible
+        /// position or limit.
         pub async fn analyze(
             &mut self,
             request: impl tonic::IntoRequest<super::AnalyzeRequest>,
@@ -895,8 +896,9 @@ pub mod analysis_server {
             >
             + std::marker::Send
             + 'static;
-        /// Thinks about a question on the workers of the cluster. What is known is sent as it grows; the last message has
-        /// `is_final`. Ends early when the client goes away. INVALID_ARGUMENT for a position or a limit that cannot be.
+        /// Analyses a question on the workers of the cluster. Sends intermediate results; the last message
+        /// has `is_final`. Ends early when the client disconnects. INVALID_ARGUMENT for an impossible
+        /// position or limit.
         async fn analyze(
             &self,
             request: tonic::Request<super::AnalyzeRequest>,
@@ -2006,7 +2008,7 @@ pub mod books_client {
             self.inner = self.inner.max_encoding_message_size(limit);
             self
         }
-        /// What the book knows of one position.
+        /// Returns the book's knowledge of one position.
         pub async fn lookup(
             &mut self,
             request: impl tonic::IntoRequest<super::Position>,
@@ -2025,7 +2027,7 @@ pub mod books_client {
             req.extensions_mut().insert(GrpcMethod::new("kagetsu.v1.Books", "Lookup"));
             self.inner.unary(req, path, codec).await
         }
-        /// The same for many, in their order.
+        /// The same for many positions, in their order.
         pub async fn lookup_many(
             &mut self,
             request: impl tonic::IntoRequest<super::LookupManyRequest>,
@@ -2050,7 +2052,7 @@ pub mod books_client {
                 .insert(GrpcMethod::new("kagetsu.v1.Books", "LookupMany"));
             self.inner.unary(req, path, codec).await
         }
-        /// One move, as an engine would choose it. NOT_FOUND if the book has none.
+        /// Chooses a move, as an engine would. NOT_FOUND if the book has none.
         pub async fn pick(
             &mut self,
             request: impl tonic::IntoRequest<super::PickRequest>,
@@ -2069,7 +2071,7 @@ pub mod books_client {
             req.extensions_mut().insert(GrpcMethod::new("kagetsu.v1.Books", "Pick"));
             self.inner.unary(req, path, codec).await
         }
-        /// Every position of the book, each in its canonical orientation.
+        /// Sends every position of the book, each in its canonical orientation.
         pub async fn export(
             &mut self,
             request: impl tonic::IntoRequest<super::ExportRequest>,
@@ -2106,12 +2108,12 @@ pub mod books_server {
     /// Generated trait containing gRPC methods that should be implemented for use with BooksServer.
     #[async_trait]
     pub trait Books: std::marker::Send + std::marker::Sync + 'static {
-        /// What the book knows of one position.
+        /// Returns the book's knowledge of one position.
         async fn lookup(
             &self,
             request: tonic::Request<super::Position>,
         ) -> std::result::Result<tonic::Response<super::Found>, tonic::Status>;
-        /// The same for many, in their order.
+        /// The same for many positions, in their order.
         async fn lookup_many(
             &self,
             request: tonic::Request<super::LookupManyRequest>,
@@ -2119,7 +2121,7 @@ pub mod books_server {
             tonic::Response<super::LookupManyResponse>,
             tonic::Status,
         >;
-        /// One move, as an engine would choose it. NOT_FOUND if the book has none.
+        /// Chooses a move, as an engine would. NOT_FOUND if the book has none.
         async fn pick(
             &self,
             request: tonic::Request<super::PickRequest>,
@@ -2130,7 +2132,7 @@ pub mod books_server {
             >
             + std::marker::Send
             + 'static;
-        /// Every position of the book, each in its canonical orientation.
+        /// Sends every position of the book, each in its canonical orientation.
         async fn export(
             &self,
             request: tonic::Request<super::ExportRequest>,
@@ -2520,7 +2522,8 @@ pub mod workers_client {
             self.inner = self.inner.max_encoding_message_size(limit);
             self
         }
-        /// A worker's life: it says hello, gets tasks, and reports; a report is the request for more.
+        /// The worker's main stream: it says hello, receives tasks and sends reports; a report requests
+        /// the next task.
         pub async fn work(
             &mut self,
             request: impl tonic::IntoStreamingRequest<Message = super::FromWorker>,
@@ -2542,8 +2545,9 @@ pub mod workers_client {
             req.extensions_mut().insert(GrpcMethod::new("kagetsu.v1.Workers", "Work"));
             self.inner.streaming(req, path, codec).await
         }
-        /// A worker's signs of life, beside its stream of tasks and reports: they come however full that one is. Only where the
-        /// welcome says so; else they are part of the other stream. The message is named with its package: here Beat is the method.
+        /// The worker's heartbeats, on a stream of their own so that a full stream of reports does not
+        /// delay them. Only if the welcome allows it; else heartbeats go on the main stream. The message is
+        /// named with its package, because Beat is also the method.
         pub async fn beat(
             &mut self,
             request: impl tonic::IntoStreamingRequest<Message = super::Beat>,
@@ -2562,7 +2566,7 @@ pub mod workers_client {
             req.extensions_mut().insert(GrpcMethod::new("kagetsu.v1.Workers", "Beat"));
             self.inner.client_streaming(req, path, codec).await
         }
-        /// Who works, how fast, on what, and why one is idle.
+        /// Lists the workers with their speed, their tasks, and the reason why one is idle.
         pub async fn list(
             &mut self,
             request: impl tonic::IntoRequest<super::ListWorkersRequest>,
@@ -2584,7 +2588,8 @@ pub mod workers_client {
             req.extensions_mut().insert(GrpcMethod::new("kagetsu.v1.Workers", "List"));
             self.inner.unary(req, path, codec).await
         }
-        /// Ends the quarantine of all workers of a name. NOT_FOUND if there is none of that name in quarantine.
+        /// Ends the quarantine of all workers of a name. NOT_FOUND if no worker of that name is in
+        /// quarantine.
         pub async fn release(
             &mut self,
             request: impl tonic::IntoRequest<super::ReleaseRequest>,
@@ -2630,18 +2635,20 @@ pub mod workers_server {
             >
             + std::marker::Send
             + 'static;
-        /// A worker's life: it says hello, gets tasks, and reports; a report is the request for more.
+        /// The worker's main stream: it says hello, receives tasks and sends reports; a report requests
+        /// the next task.
         async fn work(
             &self,
             request: tonic::Request<tonic::Streaming<super::FromWorker>>,
         ) -> std::result::Result<tonic::Response<Self::WorkStream>, tonic::Status>;
-        /// A worker's signs of life, beside its stream of tasks and reports: they come however full that one is. Only where the
-        /// welcome says so; else they are part of the other stream. The message is named with its package: here Beat is the method.
+        /// The worker's heartbeats, on a stream of their own so that a full stream of reports does not
+        /// delay them. Only if the welcome allows it; else heartbeats go on the main stream. The message is
+        /// named with its package, because Beat is also the method.
         async fn beat(
             &self,
             request: tonic::Request<tonic::Streaming<super::Beat>>,
         ) -> std::result::Result<tonic::Response<super::BeatResponse>, tonic::Status>;
-        /// Who works, how fast, on what, and why one is idle.
+        /// Lists the workers with their speed, their tasks, and the reason why one is idle.
         async fn list(
             &self,
             request: tonic::Request<super::ListWorkersRequest>,
@@ -2649,7 +2656,8 @@ pub mod workers_server {
             tonic::Response<super::ListWorkersResponse>,
             tonic::Status,
         >;
-        /// Ends the quarantine of all workers of a name. NOT_FOUND if there is none of that name in quarantine.
+        /// Ends the quarantine of all workers of a name. NOT_FOUND if no worker of that name is in
+        /// quarantine.
         async fn release(
             &self,
             request: tonic::Request<super::ReleaseRequest>,
