@@ -9,6 +9,7 @@
 
 mod auth;
 mod book;
+mod candidates;
 mod cluster;
 mod config;
 mod server;
@@ -20,7 +21,7 @@ pub use auth::{
     AuthError, AuthLayer, Authenticator, Permission, Principal, Protected, Protection,
     RequestCredentials, Role, TokenEntry, Tokens, TokensError,
 };
-pub use book::library::Shelf;
+pub use book::registry::BookSource;
 pub use config::Config;
 pub use server::{Coordinator, Server};
 pub use services::reader::Reader;

@@ -1,3 +1,4 @@
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -14,6 +15,8 @@ use kagetsu_proto::{
     ConnectError, Connector, DESCRIPTORS, IN_PROCESS, Listener, MESSAGE_LIMIT, ProtocolVersion,
     ResponseBudget, keepalive,
 };
+use kagetsu_search::Engine;
+use kagetsu_verification::{Options, Verification};
 use tokio::io::DuplexStream;
 use tokio::sync::mpsc;
 use tokio_stream::StreamExt;
@@ -27,43 +30,43 @@ use tonic::{Request, Status};
 use tower::service_fn;
 
 use crate::auth::{AuthLayer, Authenticator, Principal, authenticate_http};
-use crate::book::desk::KeeperDesk;
-use crate::book::keeper::Keeper;
-use crate::book::library::Library;
-use crate::cluster::hub::Hub;
+use crate::book::handle::{BookHandle, Workforce};
+use crate::book::registry::BookRegistry;
+use crate::book::writer::BookWriter;
+use crate::cluster::shared::Cluster;
 use crate::config::Config;
 use crate::services::analysis::AnalysisService;
 use crate::services::books::BooksService;
 use crate::services::builds::BuildsService;
-use crate::services::busy::Limits;
+use crate::services::concurrency::Limits;
 use crate::services::workers::WorkersService;
 use crate::telemetry::monitor::{MeterLayer, Monitor};
-use crate::verification::prover::Prover;
-use crate::verification::quarantine;
-use crate::verification::trust::Trust;
+use crate::verification::quarantine_file;
 
-/// How long the streams have to end when the coordinator does.
-const GRACE: Duration = Duration::from_secs(3);
-/// How often a coordinator that stops looks whether its workers have said all.
-const LOOK: Duration = Duration::from_millis(20);
-/// Requests of one connection at a time; a client waits before it sends more.
-pub(crate) const STREAMS: u32 = 256;
-/// Bytes of a stream that may wait to be read, and of all streams of a connection: one that waits does not hold up the others.
+/// Time in which streams must end when the coordinator stops.
+const STREAM_GRACE: Duration = Duration::from_secs(3);
+/// Time between two checks of a stopping coordinator for open tasks.
+const DRAIN_POLL_INTERVAL: Duration = Duration::from_millis(20);
+/// Concurrent requests of one connection; a client waits before it sends more.
+pub(crate) const MAX_STREAMS: u32 = 256;
+/// Unread bytes of one stream.
 pub(crate) const STREAM_WINDOW: u32 = 1 << 18;
+/// Unread bytes of all streams of a connection: more than one stream's, so that a stream that waits
+/// does not hold up the others.
 pub(crate) const CONNECTION_WINDOW: u32 = 1 << 21;
 /// Bytes in flight of a connection inside this process.
-const PIPE: usize = 64 << 10;
+const PIPE_BYTES: usize = 64 << 10;
 
-/// A coordinator that has its book and listens nowhere yet.
+/// A coordinator with its book open, before it listens.
 pub struct Server {
-    hub: Arc<Hub>,
-    keeper: Option<KeeperDesk>,
+    cluster: Arc<Cluster>,
+    book: Option<BookHandle>,
     authenticator: Arc<Authenticator>,
     thread: Option<JoinHandle<Result<()>>>,
     shutdown: CancellationToken,
-    /// Cancelled when the keeper ends, for whichever reason.
-    kept: CancellationToken,
-    /// Cancelled when the workers have had their time after the shutdown.
+    /// Cancelled when the book writer ends.
+    book_closed: CancellationToken,
+    /// Cancelled when the workers' grace period after the shutdown is over.
     drained: CancellationToken,
     grace: Duration,
     limits: Limits,
@@ -81,23 +84,24 @@ impl Server {
     /// # Errors
     /// If the book cannot be opened.
     pub fn start(config: &Config, shutdown: CancellationToken) -> Result<Self> {
-        let kept = CancellationToken::new();
-        let mut trust = Trust::new(config.trusts_workers, config.verify_share);
+        let book_closed = CancellationToken::new();
+        let seed = RandomState::new().hash_one(0_u64);
+        let mut options = Options::new(config.verify_share, seed, Engine::NAME);
+        options.trusts_all = config.trusts_workers;
+        let mut verification = Verification::new(options);
+        let server = |cluster, book, thread| Self {
+            cluster,
+            book,
+            authenticator: Authenticator::open(),
+            thread,
+            shutdown,
+            book_closed: book_closed.clone(),
+            drained: CancellationToken::new(),
+            grace: config.grace,
+            limits: Limits::default(),
+        };
         let Some(path) = &config.book else {
-            let hub = Hub::new(None, trust);
-            let (authenticator, drained) = (Authenticator::open(), CancellationToken::new());
-            let (limits, grace) = (Limits::default(), config.grace);
-            return Ok(Self {
-                hub,
-                keeper: None,
-                authenticator,
-                thread: None,
-                shutdown,
-                kept,
-                drained,
-                grace,
-                limits,
-            });
+            return Ok(server(Cluster::new(None, verification), None, None));
         };
         let options = BookOptions {
             create: true,
@@ -107,35 +111,23 @@ impl Server {
         notices
             .iter()
             .for_each(|notice| tracing::warn!(book = %path.display(), "{notice}"));
-        trust.restore(quarantine::read(path)?);
-        let (desk, end) = KeeperDesk::new();
-        let hub = Hub::new(Some(desk.clone()), trust);
+        verification.restore(quarantine_file::read(path)?);
+        let (handle, end) = BookHandle::new();
+        let cluster = Cluster::new(Some(handle.clone()), verification);
         if !config.trusts_workers {
-            hub.employ(Prover::start(Arc::downgrade(&hub))?);
+            cluster.start_claim_verifier()?;
         }
-        let keeper = Keeper::new(book, path.clone(), end, &hub)?;
-        let ended = kept.clone().drop_guard();
+        let workforce: Arc<dyn Workforce> = Arc::clone(&cluster) as _;
+        let writer = BookWriter::new(book, path.clone(), end, Arc::downgrade(&workforce))?;
+        let closed = book_closed.clone().drop_guard();
         let run = move || {
-            let _ended = ended;
-            keeper.run()
+            let _closed = closed;
+            writer.run()
         };
         let thread = std::thread::Builder::new()
-            .name("keeper".into())
+            .name("book writer".into())
             .spawn(run)?;
-        let (keeper, thread, authenticator) = (Some(desk), Some(thread), Authenticator::open());
-        let drained = CancellationToken::new();
-        let (limits, grace) = (Limits::default(), config.grace);
-        Ok(Self {
-            hub,
-            keeper,
-            authenticator,
-            thread,
-            shutdown,
-            kept,
-            drained,
-            grace,
-            limits,
-        })
+        Ok(server(cluster, Some(handle), Some(thread)))
     }
 
     /// Authenticates callers; by default every caller may do everything.
@@ -147,10 +139,10 @@ impl Server {
         }
     }
 
-    /// Serves who comes to a listener until the shutdown, or until the book can be written no more.
+    /// Serves a listener until the shutdown, or until the book can no longer be written.
     ///
     /// # Errors
-    /// If the book could not be written; all that was acknowledged is on disk.
+    /// If the book could not be written; everything that was acknowledged is on disk.
     pub async fn listen(self, listener: Listener) -> Result<()> {
         let (every, patience) = keepalive();
         let server = tonic::transport::Server::builder()
@@ -160,35 +152,36 @@ impl Server {
         self.serve(server, listener).await
     }
 
-    /// What it says of itself to those who watch over it; to be served by HTTP.
+    /// Returns metrics and probes, to be served by HTTP.
     pub fn monitor(&self) -> axum::Router {
         authenticate_http(
-            self.watch().routes().merge(self.watch().probes()),
+            self.monitoring().routes().merge(self.monitoring().probes()),
             &self.authenticator,
         )
     }
 
-    fn watch(&self) -> Monitor {
+    fn monitoring(&self) -> Monitor {
         Monitor::new(
-            &self.hub,
-            self.keeper.as_ref(),
+            &self.cluster,
+            self.book.as_ref(),
             &self.authenticator,
             &self.shutdown,
         )
     }
 
-    /// Its HTTP API and page, to be served beside it. Must be called in a tokio runtime.
+    /// Returns the HTTP API and the page, to be served beside gRPC. Must be called in a tokio
+    /// runtime.
     pub fn http(&self, access: kagetsu_http::AccessPolicy) -> axum::Router {
         let backend = kagetsu_http::Backend {
             services: self.authorized(self.services()),
             info: Arc::new(CoordinatorInfo {
-                hub: Arc::clone(&self.hub),
-                keeper: self.keeper.clone(),
+                cluster: Arc::clone(&self.cluster),
+                book: self.book.clone(),
             }),
             internal: Principal::internal().into(),
         };
         let router = kagetsu_http::router(backend, access.clone(), self.shutdown.clone())
-            .merge(self.watch().routes());
+            .merge(self.monitoring().routes());
         let router = authenticate_http(router, &self.authenticator);
         kagetsu_http::with_browser_headers(router, access)
     }
@@ -199,7 +192,7 @@ impl Server {
         routes.into_axum_router().layer(layer)
     }
 
-    /// Serves inside this process, over memory.
+    /// Serves callers inside this process.
     #[must_use]
     pub fn embed(self) -> Coordinator {
         let (sender, streams) = mpsc::channel::<DuplexStream>(16);
@@ -213,7 +206,7 @@ impl Server {
                 let connect = service_fn(move |_| {
                     let sender = sender.clone();
                     async move {
-                        let (near, far) = tokio::io::duplex(PIPE);
+                        let (near, far) = tokio::io::duplex(PIPE_BYTES);
                         sender.send(far).await.map_err(std::io::Error::other)?;
                         Ok::<_, std::io::Error>(TokioIo::new(near))
                     }
@@ -241,59 +234,60 @@ impl Server {
         let routes = Routes::from(self.authorized(self.routes().await?));
         let authenticator = Arc::clone(&self.authenticator);
         let mut server = server
-            .max_concurrent_streams(STREAMS)
+            .max_concurrent_streams(MAX_STREAMS)
             .initial_stream_window_size(STREAM_WINDOW)
             .initial_connection_window_size(CONNECTION_WINDOW)
-            .layer(InterceptorLayer::new(understood))
-            .layer(MeterLayer::new(self.hub.metrics()))
+            .layer(InterceptorLayer::new(check_protocol))
+            .layer(MeterLayer::new(self.cluster.metrics()))
             .layer(ResponseBudget::default().layer());
         let router = server.add_routes(routes);
-        let (hub, keeper) = (Arc::clone(&self.hub), self.keeper.clone());
+        let cluster = Arc::clone(&self.cluster);
+        let book = self.book.clone();
         let ends = self.shutdown.clone();
-        let kept = self.kept.clone();
+        let book_closed = self.book_closed.clone();
         let stop = async move {
             tokio::select! {
                 () = ends.cancelled() => {}
-                () = kept.cancelled() => ends.cancel(),
+                () = book_closed.cancelled() => ends.cancel(),
             }
         };
-        let clock = Arc::clone(&hub);
-        let clock = tokio::spawn(async move { clock.keep_time().await });
+        let timer = Arc::clone(&cluster);
+        let timer = tokio::spawn(async move { timer.run_timer().await });
         let watching = tokio::spawn(async move { authenticator.watch().await });
         let mut serving = tokio::spawn(router.serve_with_incoming_shutdown(incoming, stop));
         let ended = tokio::select! {
             ended = &mut serving => Some(ended),
             () = self.shutdown.cancelled() => None,
         };
-        if ended.is_none() && !self.kept.is_cancelled() {
-            drain(&hub, &self.kept, self.grace).await;
+        if ended.is_none() && !self.book_closed.is_cancelled() {
+            drain(&cluster, &self.book_closed, self.grace).await;
         }
         self.drained.cancel();
-        hub.close();
+        cluster.disconnect_all();
         let ended = match ended {
             Some(ended) => ended
                 .map_err(anyhow::Error::from)
                 .and_then(|served| served.context("cannot serve")),
             // Streams that do not end by themselves are cut.
-            None => tokio::time::timeout(GRACE, serving)
+            None => tokio::time::timeout(STREAM_GRACE, serving)
                 .await
                 .map_or(Ok(()), |_| Ok(())),
         };
-        clock.abort();
+        timer.abort();
         watching.abort();
-        let prover = hub.dismiss();
-        if let Some(keeper) = keeper {
-            keeper.stop();
+        let claim_verifier = cluster.stop_claim_verifier();
+        if let Some(book) = book {
+            book.stop();
         }
-        if let Some(prover) = prover {
-            // A claim is repeated in a moment, and a longer search is stopped.
-            let _ = tokio::task::spawn_blocking(|| prover.join()).await;
+        if let Some(thread) = claim_verifier {
+            // Its search is stopped, so it ends at once.
+            let _ = tokio::task::spawn_blocking(|| thread.join()).await;
         }
         let closed = tokio::task::spawn_blocking(move || thread.map_or(Ok(()), join)).await?;
         closed.and(ended)
     }
 
-    /// All gRPC services of this server, with health and reflection.
+    /// Returns all gRPC services of this server, with health and reflection.
     async fn routes(&self) -> Result<Routes> {
         let (health, healthy) = tonic_health::server::health_reporter();
         health
@@ -309,44 +303,43 @@ impl Server {
         Ok(self.services().add_service(healthy).add_service(reflection))
     }
 
-    /// The services of `kagetsu.v1`.
+    /// Returns the services of `kagetsu.v1`.
     fn services(&self) -> Routes {
-        let (hub, keeper, shutdown) = (&self.hub, &self.keeper, &self.shutdown);
-        let hub = || Arc::clone(hub);
-        let (keeper, stop) = (|| keeper.clone(), || shutdown.clone());
         let Limits {
             analyses,
             watches,
             exports,
             workers,
-            beats,
+            heartbeats,
             lookups,
         } = self.limits.clone();
         let analysis = AnalysisService {
-            hub: hub(),
-            shutdown: stop(),
-            places: analyses,
+            cluster: Arc::clone(&self.cluster),
+            shutdown: self.shutdown.clone(),
+            limit: analyses,
         };
         let builds = BuildsService {
-            hub: hub(),
-            keeper: keeper(),
-            shutdown: stop(),
-            places: watches,
+            cluster: Arc::clone(&self.cluster),
+            book: self.book.clone(),
+            shutdown: self.shutdown.clone(),
+            limit: watches,
         };
-        let library = keeper().map_or(Library::None, Library::Keeper);
+        let registry = self
+            .book
+            .clone()
+            .map_or(BookRegistry::None, BookRegistry::Growing);
         let books = BooksService {
-            library,
-            shutdown: stop(),
-            places: exports,
+            registry,
+            shutdown: self.shutdown.clone(),
+            limit: exports,
             lookups,
         };
-        let drained = self.drained.clone();
         let workers = WorkersService {
-            hub: hub(),
-            keeper: keeper(),
-            shutdown: drained,
-            places: workers,
-            beats,
+            cluster: Arc::clone(&self.cluster),
+            book: self.book.clone(),
+            shutdown: self.drained.clone(),
+            limit: workers,
+            heartbeat_limit: heartbeats,
             refusals: Arc::default(),
         };
         Routes::new(AnalysisServer::new(analysis).max_decoding_message_size(MESSAGE_LIMIT))
@@ -358,19 +351,17 @@ impl Server {
 
 /// The state of a coordinator, for its HTTP API.
 struct CoordinatorInfo {
-    hub: Arc<Hub>,
-    keeper: Option<KeeperDesk>,
+    cluster: Arc<Cluster>,
+    book: Option<BookHandle>,
 }
 
 impl ServerInfo for CoordinatorInfo {
     fn epoch(&self) -> Option<u64> {
-        self.keeper.as_ref().map(|keeper| keeper.extent().entries())
+        self.book.as_ref().map(|book| book.size().entries())
     }
 
     fn positions(&self) -> u64 {
-        self.keeper
-            .as_ref()
-            .map_or(0, |keeper| keeper.extent().positions())
+        self.book.as_ref().map_or(0, |book| book.size().positions())
     }
 
     fn is_cluster(&self) -> bool {
@@ -378,48 +369,48 @@ impl ServerInfo for CoordinatorInfo {
     }
 
     fn record(&self, method: &str, route: &'static str, time: Duration) {
-        self.hub.metrics().answered_http(method, route, time);
+        self.cluster.metrics().answered_http(method, route, time);
     }
 }
 
-/// Refuses requests of our programs that speak another protocol, in words; who does not say what it speaks may try.
-fn understood(request: Request<()>) -> Result<Request<()>, Status> {
+/// Refuses requests that name another protocol version. Requests that name none pass.
+fn check_protocol(request: Request<()>) -> Result<Request<()>, Status> {
     if let Some(theirs) = ProtocolVersion::from_metadata(request.metadata()) {
         ProtocolVersion::ours().check(&theirs, "client")?;
     }
     Ok(request)
 }
 
-/// Hands out nothing more, and waits until what is at work is reported and on disk, or the grace is over. What is still at
-/// work goes on at its worker for the next life of the coordinator.
-async fn drain(hub: &Hub, kept: &CancellationToken, grace: Duration) {
-    hub.retire();
-    let done = async {
-        while !hub.is_done() {
-            tokio::time::sleep(LOOK).await;
+/// Hands out no more tasks, and waits until all that were handed out are reported and on disk, or
+/// the grace period is over. The workers keep the rest for the next start of the coordinator.
+async fn drain(cluster: &Cluster, book_closed: &CancellationToken, grace: Duration) {
+    cluster.retire();
+    let drained = async {
+        while !cluster.is_drained() {
+            tokio::time::sleep(DRAIN_POLL_INTERVAL).await;
         }
     };
     tokio::select! {
-        () = done => {}
+        () = drained => {}
         () = tokio::time::sleep(grace) => {}
-        () = kept.cancelled() => {}
+        () = book_closed.cancelled() => {}
     }
 }
 
-fn join(keeper: JoinHandle<Result<()>>) -> Result<()> {
-    keeper
+fn join(book_writer: JoinHandle<Result<()>>) -> Result<()> {
+    book_writer
         .join()
-        .unwrap_or_else(|_| Err(anyhow!("the keeper of the book ended in a panic")))
+        .unwrap_or_else(|_| Err(anyhow!("the book writer panicked")))
 }
 
 impl Coordinator {
-    /// The way to it.
+    /// Returns the connector to it.
     #[must_use]
     pub const fn connector(&self) -> &Connector {
         &self.connector
     }
 
-    /// Waits for its end, after its shutdown.
+    /// Waits until it has stopped; cancel its shutdown token first.
     ///
     /// # Errors
     /// If the book could not be written.

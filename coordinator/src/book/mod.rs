@@ -1,7 +1,10 @@
 //! The threads that own the book and make it durable, and read-only books.
 
-pub(crate) mod desk;
-pub(crate) mod herald;
-pub(crate) mod keeper;
-pub(crate) mod library;
-pub(crate) mod progress;
+pub(crate) mod committer;
+pub(crate) mod handle;
+pub(crate) mod rates;
+pub(crate) mod registry;
+mod status;
+pub(crate) mod writer;
+
+pub(crate) use status::status;

@@ -15,18 +15,19 @@ use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
 
 use crate::auth::{Permission, Principal};
-use crate::cluster::hub::{Hub, Update};
-use crate::cluster::shallow::shallow;
-use crate::cluster::watched::deeper;
-use crate::services::busy::Places;
+use crate::candidates::candidates;
+use crate::cluster::analysis_progress::Update;
+use crate::cluster::analysis_progress::deeper;
+use crate::cluster::shared::Cluster;
+use crate::services::concurrency::ConcurrencyLimit;
 
 /// How often a client hears of a question that does not get on.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 pub(crate) struct AnalysisService {
-    pub(crate) hub: Arc<Hub>,
+    pub(crate) cluster: Arc<Cluster>,
     pub(crate) shutdown: CancellationToken,
-    pub(crate) places: Places,
+    pub(crate) limit: ConcurrencyLimit,
 }
 
 #[tonic::async_trait]
@@ -44,7 +45,7 @@ impl Analysis for AnalysisService {
             principal
                 .map_or(Ok(()), |principal| principal.require(Permission::Build))
                 .map_err(|refusal| refusal.status())?;
-            if !self.hub.has_book() {
+            if !self.cluster.has_book() {
                 let no_book =
                     "this coordinator has no book to keep the answer in; start it with --book DIR";
                 return Err(Status::failed_precondition(no_book));
@@ -60,7 +61,7 @@ impl Analysis for AnalysisService {
                 "an effort is needed: depth, nodes or time",
             ));
         }
-        let place = self.places.take()?;
+        let place = self.limit.take()?;
         let looked = tokio::task::spawn_blocking(move || look(question));
         let (question, shallow) = looked
             .await
@@ -73,11 +74,11 @@ impl Analysis for AnalysisService {
             v1::Split::Seeded => Split::Seeded,
         };
         let (id, updates) = self
-            .hub
+            .cluster
             .analyze(question, shallow.clone(), split, request.keep);
         let (sender, stream) = mpsc::channel(4);
         let analysis = Running {
-            hub: Arc::clone(&self.hub),
+            cluster: Arc::clone(&self.cluster),
             id,
             variant,
             shallow,
@@ -106,14 +107,14 @@ fn look(question: Question) -> Result<(Question, Answer), Status> {
             "the move with code {code} cannot be made in {position}"
         )));
     }
-    let shallow =
-        shallow(&question.position).map_err(|error| Status::invalid_argument(error.to_string()))?;
+    let shallow = candidates(&question.position)
+        .map_err(|error| Status::invalid_argument(error.to_string()))?;
     Ok((question, shallow))
 }
 
 /// A question that somebody waits for; cancelled when dropped.
 struct Running {
-    hub: Arc<Hub>,
+    cluster: Arc<Cluster>,
     id: QuestionId,
     variant: Variant,
     /// What is told while nothing as deep is there.
@@ -152,12 +153,12 @@ impl Running {
             answer: Some(answer.into()),
             nodes: update.nodes,
             time_ms: self.begun.elapsed().as_millis() as u64,
-            workers: self.hub.worker_count(self.variant),
+            workers: self.cluster.worker_count(self.variant),
             is_final,
             waits_for: if is_final {
                 None
             } else {
-                self.hub.waits_for(self.variant)
+                self.cluster.waits_for(self.variant)
             }
             .unwrap_or_default(),
         }
@@ -166,6 +167,6 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.hub.cancel(self.id);
+        self.cluster.cancel(self.id);
     }
 }

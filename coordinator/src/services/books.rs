@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
-use kagetsu_book::{BookError, Place};
+use kagetsu_book::Place;
 use kagetsu_game::Position;
 use kagetsu_proto::v1::books_server::Books;
 use kagetsu_proto::{MESSAGE_LIMIT, ResponseSize, v1};
@@ -15,8 +15,8 @@ use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
 
-use crate::book::library::{Known, Library};
-use crate::services::busy::Places;
+use crate::book::registry::{BookRegistry, Found};
+use crate::services::concurrency::ConcurrencyLimit;
 
 /// Most positions of one look-up.
 const MOST_POSITIONS: usize = 1_024;
@@ -26,29 +26,11 @@ const PAGE: usize = 256;
 const PART: usize = 64;
 
 pub(crate) struct BooksService {
-    pub(crate) library: Library,
+    pub(crate) registry: BookRegistry,
     pub(crate) shutdown: CancellationToken,
-    pub(crate) places: Places,
+    pub(crate) limit: ConcurrencyLimit,
     /// Look-ups of many positions at work: what they have found so far takes memory.
     pub(crate) lookups: Arc<Semaphore>,
-}
-
-/// What a book's error means on the wire.
-pub(crate) fn status(error: &BookError) -> Status {
-    match error {
-        BookError::NoJob(_) => Status::not_found(error.to_string()),
-        BookError::JobDiffers { .. } | BookError::JobExists(_) | BookError::JobCancelled(_) => {
-            Status::failed_precondition(error.to_string())
-        }
-        BookError::JobSpec(_) | BookError::Position(_) => {
-            Status::invalid_argument(error.to_string())
-        }
-        BookError::Record(_)
-        | BookError::Store(_)
-        | BookError::Collision(_)
-        | BookError::Journal { .. } => Status::data_loss(error.to_string()),
-        _ => Status::internal(error.to_string()),
-    }
 }
 
 #[tonic::async_trait]
@@ -102,7 +84,7 @@ impl Books for BooksService {
                 "the temperature must be 0 or more",
             ));
         }
-        let known = self.library.lookup(vec![position]).await?.pop().flatten();
+        let known = self.registry.lookup(vec![position]).await?.pop().flatten();
         let answer = known.map(|known| known.answer).unwrap_or_default();
         let verdict = choice.pick(&answer).map(Into::into);
         let verdict =
@@ -120,15 +102,15 @@ impl Books for BooksService {
         &self,
         _: Request<v1::ExportRequest>,
     ) -> Result<Response<Self::ExportStream>, Status> {
-        let place = self.places.take()?;
+        let place = self.limit.take()?;
         // What cannot be exported at all is refused before the stream.
-        self.library.page(None, 0).await?;
-        let library = self.library.clone();
+        self.registry.page(None, 0).await?;
+        let registry = self.registry.clone();
         let (sender, stream) = mpsc::channel(PAGE);
         let shutdown = self.shutdown.clone();
         tokio::spawn(async move {
             tokio::select! {
-                () = export(&library, &sender) => {}
+                () = export(&registry, &sender) => {}
                 () = shutdown.cancelled() => {}
             }
             drop(place);
@@ -138,10 +120,10 @@ impl Books for BooksService {
 }
 
 /// Sends the book page by page; others are served in between. What is learned meanwhile may be in it or not.
-async fn export(library: &Library, out: &mpsc::Sender<Result<v1::Found, Status>>) {
+async fn export(registry: &BookRegistry, out: &mpsc::Sender<Result<v1::Found, Status>>) {
     let mut after: Option<Place> = None;
     loop {
-        let page = match library.page(after, PAGE).await {
+        let page = match registry.page(after, PAGE).await {
             Ok(page) => page,
             Err(status) => return drop(out.send(Err(status)).await),
         };
@@ -151,7 +133,7 @@ async fn export(library: &Library, out: &mpsc::Sender<Result<v1::Found, Status>>
             let position = Some((&entry.position).into());
             let found = v1::Found {
                 position,
-                ..found(&Known::from(entry))
+                ..found(&Found::from(entry))
             };
             if out.send(Ok(found)).await.is_err() {
                 return;
@@ -160,7 +142,7 @@ async fn export(library: &Library, out: &mpsc::Sender<Result<v1::Found, Status>>
     }
 }
 
-fn found(known: &Known) -> v1::Found {
+fn found(known: &Found) -> v1::Found {
     v1::Found {
         position: None,
         answer: Some((&known.answer).into()),
@@ -180,7 +162,7 @@ impl BooksService {
         for part in positions.chunks(PART) {
             let part: Result<Vec<_>, _> = part.iter().map(Position::try_from).collect();
             let part = part.map_err(|error| Status::invalid_argument(error.to_string()))?;
-            for mut known in self.library.lookup(part).await? {
+            for mut known in self.registry.lookup(part).await? {
                 if let Some(known) = known.as_mut().filter(|_| top > 0) {
                     known.keep(top as usize);
                 }

@@ -15,10 +15,10 @@ use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
 
-use crate::book::desk::{JobView, KeeperDesk};
-use crate::cluster::hub::Hub;
-use crate::services::books::status;
-use crate::services::busy::Places;
+use crate::book::handle::{BookHandle, JobView};
+use crate::book::status;
+use crate::cluster::shared::Cluster;
+use crate::services::concurrency::ConcurrencyLimit;
 
 /// Least time between two messages of a watch.
 const PACE: Duration = Duration::from_millis(100);
@@ -28,10 +28,10 @@ const AT_ONCE: usize = 1_024;
 const PATIENCE: Duration = Duration::from_secs(1);
 
 pub(crate) struct BuildsService {
-    pub(crate) hub: Arc<Hub>,
-    pub(crate) keeper: Option<KeeperDesk>,
+    pub(crate) cluster: Arc<Cluster>,
+    pub(crate) book: Option<BookHandle>,
     pub(crate) shutdown: CancellationToken,
-    pub(crate) places: Places,
+    pub(crate) limit: ConcurrencyLimit,
 }
 
 type Jobs = Pin<Box<dyn Stream<Item = Result<v1::Job, Status>> + Send>>;
@@ -48,7 +48,7 @@ impl Builds for BuildsService {
         if spec.build.deepen.is_some() {
             self.has_one_of(&spec.roots).await?;
         }
-        self.keeper()?
+        self.book()?
             .start(spec)
             .await
             .map_err(closed)?
@@ -61,7 +61,7 @@ impl Builds for BuildsService {
         &self,
         _: Request<v1::ListJobsRequest>,
     ) -> Result<Response<v1::ListJobsResponse>, Status> {
-        let views = self.keeper()?.jobs().borrow().clone();
+        let views = self.book()?.jobs().borrow().clone();
         Ok(Response::new(v1::ListJobsResponse {
             jobs: views.iter().map(|view| self.message(view)).collect(),
         }))
@@ -69,7 +69,7 @@ impl Builds for BuildsService {
 
     async fn get(&self, request: Request<v1::JobName>) -> Result<Response<v1::Job>, Status> {
         let name = request.into_inner().name;
-        let views = self.keeper()?.jobs().borrow().clone();
+        let views = self.book()?.jobs().borrow().clone();
         let view = view(&views, &name)?;
         Ok(Response::new(v1::Job {
             settings: Some(settings(&view.job.spec)),
@@ -81,11 +81,11 @@ impl Builds for BuildsService {
 
     async fn watch(&self, request: Request<v1::JobName>) -> Result<Response<Jobs>, Status> {
         let name = request.into_inner().name;
-        let place = self.places.take()?;
+        let place = self.limit.take()?;
         let first = self.find(&name)?;
-        let mut views = self.keeper()?.jobs();
+        let mut views = self.book()?.jobs();
         let (sender, stream) = mpsc::channel(2);
-        let (hub, shutdown) = (Arc::clone(&self.hub), self.shutdown.clone());
+        let (cluster, shutdown) = (Arc::clone(&self.cluster), self.shutdown.clone());
         let told = async move {
             let mut job = first;
             loop {
@@ -95,7 +95,7 @@ impl Builds for BuildsService {
                 }
                 tokio::time::sleep(PACE).await;
                 job = loop {
-                    // A job can only be changed, never taken away; the keeper ends with the coordinator.
+                    // A job can only be changed, never taken away; the book ends with the coordinator.
                     let has_changed = match tokio::time::timeout(PATIENCE, views.changed()).await {
                         Ok(Err(_)) => return,
                         changed => changed.is_ok(),
@@ -104,7 +104,7 @@ impl Builds for BuildsService {
                     let found = views
                         .iter()
                         .find(|view| view.job.spec.name == name)
-                        .map(|v| message(v, &hub));
+                        .map(|v| message(v, &cluster));
                     let Some(found) = found else { return };
                     // Workers come and go without a change of the job.
                     if has_changed || found != job {
@@ -150,7 +150,7 @@ impl Builds for BuildsService {
     }
 }
 
-fn closed(error: crate::book::desk::Closed) -> Status {
+fn closed(error: crate::book::handle::Closed) -> Status {
     Status::unavailable(error.to_string())
 }
 
@@ -159,7 +159,7 @@ impl BuildsService {
     async fn has_one_of(&self, roots: &[Position]) -> Result<(), Status> {
         for some in roots.chunks(AT_ONCE) {
             let found = self
-                .keeper()?
+                .book()?
                 .lookup(some.to_vec())
                 .await
                 .map_err(closed)?
@@ -180,15 +180,15 @@ impl BuildsService {
         )))
     }
 
-    fn keeper(&self) -> Result<&KeeperDesk, Status> {
+    fn book(&self) -> Result<&BookHandle, Status> {
         let no_book = "this coordinator has no book; start it with --book DIR";
-        self.keeper
+        self.book
             .as_ref()
             .ok_or_else(|| Status::failed_precondition(no_book))
     }
 
     fn find(&self, name: &str) -> Result<v1::Job, Status> {
-        let views = self.keeper()?.jobs().borrow().clone();
+        let views = self.book()?.jobs().borrow().clone();
         view(&views, name).map(|view| self.message(view))
     }
 
@@ -198,7 +198,7 @@ impl BuildsService {
         change: JobChange,
     ) -> Result<Response<v1::Job>, Status> {
         let name = name.into_inner().name;
-        self.keeper()?
+        self.book()?
             .change(name.clone(), change)
             .await
             .map_err(closed)?
@@ -207,7 +207,7 @@ impl BuildsService {
     }
 
     fn message(&self, view: &JobView) -> v1::Job {
-        message(view, &self.hub)
+        message(view, &self.cluster)
     }
 }
 
@@ -227,7 +227,7 @@ fn aside(aside: &Aside) -> v1::Aside {
     }
 }
 
-fn message(view: &JobView, hub: &Hub) -> v1::Job {
+fn message(view: &JobView, cluster: &Cluster) -> v1::Job {
     let Job {
         spec,
         state,
@@ -238,7 +238,7 @@ fn message(view: &JobView, hub: &Hub) -> v1::Job {
         ..
     } = &view.job;
     let waits = (*state == JobState::Running)
-        .then(|| hub.waits_for(spec.variant))
+        .then(|| cluster.waits_for(spec.variant))
         .flatten();
     let reason = if let JobState::Failed(reason) = state {
         reason.clone()
@@ -262,7 +262,7 @@ fn message(view: &JobView, hub: &Hub) -> v1::Job {
         frontier: *frontier,
         set_aside: *set_aside,
         reason,
-        workers: hub.worker_count(view.job.spec.variant),
+        workers: cluster.worker_count(view.job.spec.variant),
         asides: view.asides.iter().map(aside).collect(),
         priority: spec.build.priority.into(),
         nodes: *nodes,

@@ -3,6 +3,6 @@
 pub(crate) mod analysis;
 pub(crate) mod books;
 pub(crate) mod builds;
-pub(crate) mod busy;
+pub(crate) mod concurrency;
 pub(crate) mod reader;
 pub(crate) mod workers;

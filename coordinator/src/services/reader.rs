@@ -10,14 +10,14 @@ use tokio_util::sync::CancellationToken;
 use tonic::service::Routes;
 
 use crate::auth::{AuthLayer, Authenticator, Principal, authenticate_http};
-use crate::book::library::{Library, Shelf};
-use crate::server::{CONNECTION_WINDOW, STREAM_WINDOW, STREAMS};
+use crate::book::registry::{BookRegistry, BookSource};
+use crate::server::{CONNECTION_WINDOW, MAX_STREAMS, STREAM_WINDOW};
 use crate::services::books::BooksService;
-use crate::services::busy::Limits;
+use crate::services::concurrency::Limits;
 
 /// A server of a book that does not change: the service of books over gRPC, and the same HTTP door as a coordinator's.
 pub struct Reader {
-    shelf: Arc<Shelf>,
+    book: Arc<BookSource>,
     authenticator: Arc<Authenticator>,
     shutdown: CancellationToken,
     limits: Limits,
@@ -27,12 +27,12 @@ impl Reader {
     /// A server of a book until the shutdown.
     #[must_use]
     pub fn new(
-        shelf: Shelf,
+        book: BookSource,
         authenticator: Arc<Authenticator>,
         shutdown: CancellationToken,
     ) -> Self {
         Self {
-            shelf: Arc::new(shelf),
+            book: Arc::new(book),
             authenticator,
             shutdown,
             limits: Limits::default(),
@@ -40,14 +40,10 @@ impl Reader {
     }
 
     fn books(&self) -> BooksService {
-        let (library, shutdown) = (
-            Library::Shelf(Arc::clone(&self.shelf)),
-            self.shutdown.clone(),
-        );
         BooksService {
-            library,
-            shutdown,
-            places: self.limits.exports.clone(),
+            registry: BookRegistry::ReadOnly(Arc::clone(&self.book)),
+            shutdown: self.shutdown.clone(),
+            limit: self.limits.exports.clone(),
             lookups: Arc::clone(&self.limits.lookups),
         }
     }
@@ -57,7 +53,7 @@ impl Reader {
         let backend = Backend {
             services: self.authorized(Routes::new(self.service())),
             info: Arc::new(ReaderInfo {
-                positions: self.shelf.positions(),
+                positions: self.book.positions(),
             }),
             internal: Principal::internal().into(),
         };
@@ -94,7 +90,7 @@ impl Reader {
             .http2_keepalive_interval(Some(every))
             .http2_keepalive_timeout(Some(patience))
             .tcp_nodelay(true)
-            .max_concurrent_streams(STREAMS)
+            .max_concurrent_streams(MAX_STREAMS)
             .initial_stream_window_size(STREAM_WINDOW)
             .initial_connection_window_size(CONNECTION_WINDOW)
             .layer(ResponseBudget::default().layer())

@@ -9,43 +9,38 @@ use kagetsu_book::JobState;
 use kagetsu_game::{Question, Variant, VariantError};
 use kagetsu_proto::v1::from_worker::Message;
 use kagetsu_proto::v1::workers_server::Workers;
-use kagetsu_proto::{
-    LogThrottle, MAX_NAME_BYTES, MESSAGE_LIMIT, PROTOCOL, ProtocolVersion, check_name, v1,
-};
+use kagetsu_proto::{LogThrottle, MAX_NAME_BYTES, MESSAGE_LIMIT, ProtocolVersion, check_name, v1};
 use kagetsu_schedule::{Idle, TaskId, WorkerId, WorkerStatus};
 use kagetsu_search::Engine;
+use kagetsu_verification::{Class, QuarantinedWorker, WorkerTrust};
+use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
-use tokio_stream::{Stream, StreamExt};
 use tokio_util::sync::CancellationToken;
 use tonic::{Code, Request, Response, Status, Streaming};
 
-use crate::auth::Principal;
-use crate::book::desk::{JobView, KeeperDesk};
-use crate::cluster::hub::Hub;
-use crate::cluster::links::Introduction;
-use crate::cluster::state::Held;
-use crate::services::busy::Places;
-use crate::verification::quarantine::Confined;
-use crate::verification::trust::Record;
+use crate::auth::{Principal, Role};
+use crate::book::handle::{BookHandle, JobView};
+use crate::cluster::admission::HeldTasks;
+use crate::cluster::connections::{WorkerInfo, WorkerView};
+use crate::cluster::shared::Cluster;
+use crate::services::concurrency::ConcurrencyLimit;
 
-/// How often a worker gives a sign of life.
-const HEARTBEAT: Duration = Duration::from_secs(2);
-/// How long a worker has to say hello.
-const HELLO: Duration = Duration::from_secs(10);
-/// Most variants that a worker can name.
-const MOST_VARIANTS: usize = 1_000;
-/// Most slots of one worker.
-const MOST_SLOTS: u32 = 4_096;
-/// Most tasks that a worker can have at hand when it comes back.
-const MOST_HELD: usize = 16_384;
+/// Time from the start of a stream to the worker's hello.
+const HELLO_TIMEOUT: Duration = Duration::from_secs(10);
+/// Variants that a worker may name.
+const MAX_VARIANTS: usize = 1_000;
+/// Slots of one worker.
+const MAX_SLOTS: u32 = 4_096;
+/// Tasks that a worker may have at hand when it connects.
+const MAX_HELD_TASKS: usize = 16_384;
 
 pub(crate) struct WorkersService {
-    pub(crate) hub: Arc<Hub>,
-    pub(crate) keeper: Option<KeeperDesk>,
+    pub(crate) cluster: Arc<Cluster>,
+    pub(crate) book: Option<BookHandle>,
     pub(crate) shutdown: CancellationToken,
-    pub(crate) places: Places,
-    pub(crate) beats: Places,
-    /// What is said of workers that cannot be.
+    pub(crate) limit: ConcurrencyLimit,
+    pub(crate) heartbeat_limit: ConcurrencyLimit,
+    /// Bounds the log of refused workers.
     pub(crate) refusals: Arc<LogThrottle>,
 }
 
@@ -62,12 +57,11 @@ impl Workers for WorkersService {
         let client = request
             .remote_addr()
             .map_or_else(|| "unknown".to_string(), |client| client.to_string());
-        let token = request
-            .extensions()
-            .get::<Principal>()
-            .and_then(|principal| principal.name.clone());
+        let principal = request.extensions().get::<Principal>();
+        let token = principal.and_then(|principal| principal.name.clone());
+        let class = class(principal);
         let mut incoming = request.into_inner();
-        let first = tokio::time::timeout(HELLO, incoming.message()).await;
+        let first = tokio::time::timeout(HELLO_TIMEOUT, incoming.message()).await;
         let first =
             first.map_err(|_| Status::deadline_exceeded("no hello within 10 seconds"))??;
         let Some(v1::FromWorker {
@@ -79,17 +73,18 @@ impl Workers for WorkersService {
             ));
         };
         let worker = WorkerId(hello.instance);
-        let told = |refusal: &Status| {
+        let log = |refusal: &Status| {
             if let Some(others) = self.refusals.allow(Instant::now()) {
                 tracing::warn!(client, others, "a worker is refused: {}", refusal.message());
             }
         };
-        let place = self.places.take().inspect_err(told)?;
-        let (about, held) = introduction(&hello, token, self.hub.epoch()).inspect_err(told)?;
+        let place = self.limit.take().inspect_err(log)?;
+        let (about, held) =
+            introduction(&hello, token, self.cluster.epoch(), class).inspect_err(log)?;
         let (stream, messages) = self
-            .hub
-            .join(worker, about.clone(), held)
-            .inspect_err(told)?;
+            .cluster
+            .connect(worker, about.clone(), held)
+            .inspect_err(log)?;
         tracing::info!(
             worker = about.name,
             slots = about.slots,
@@ -97,8 +92,8 @@ impl Workers for WorkersService {
             token = about.token.as_deref(),
             "a worker has connected"
         );
-        let session = Session {
-            hub: Arc::clone(&self.hub),
+        let session = WorkerStream {
+            cluster: Arc::clone(&self.cluster),
             worker,
             stream,
             name: about.name,
@@ -112,19 +107,7 @@ impl Workers for WorkersService {
             session.end(goodbye);
             drop(place);
         });
-        let (heartbeat_ms, epoch) = (HEARTBEAT.as_millis() as u32, self.hub.epoch());
-        let welcome = v1::Welcome {
-            protocol: PROTOCOL,
-            heartbeat_ms,
-            epoch,
-            hears_beats: true,
-        };
-        let welcome = v1::ToWorker {
-            message: Some(v1::to_worker::Message::Welcome(welcome)),
-        };
-        let messages = tokio_stream::once(welcome)
-            .map(Ok)
-            .chain(ReceiverStream::new(messages));
+        let messages = ReceiverStream::new(messages);
         Ok(Response::new(Box::pin(messages)))
     }
 
@@ -133,7 +116,7 @@ impl Workers for WorkersService {
         request: Request<Streaming<v1::Beat>>,
     ) -> Result<Response<v1::BeatResponse>, Status> {
         let mut beats = request.into_inner();
-        let _place = self.beats.take()?;
+        let _place = self.heartbeat_limit.take()?;
         loop {
             let beat = tokio::select! {
                 beat = beats.message() => beat?,
@@ -142,7 +125,7 @@ impl Workers for WorkersService {
             let Some(v1::Beat { instance, progress }) = beat else {
                 return Ok(Response::new(v1::BeatResponse {}));
             };
-            self.hub.heartbeat(WorkerId(instance), &progress);
+            self.cluster.heartbeat(WorkerId(instance), &progress);
         }
     }
 
@@ -151,30 +134,39 @@ impl Workers for WorkersService {
         request: Request<v1::ListWorkersRequest>,
     ) -> Result<Response<v1::ListWorkersResponse>, Status> {
         let jobs = self
-            .keeper
+            .book
             .as_ref()
-            .map(|keeper| keeper.jobs().borrow().clone())
+            .map(|book| book.jobs().borrow().clone())
             .unwrap_or_default();
-        let worker = |(status, about, record): (WorkerStatus, Introduction, Record)| v1::Worker {
-            idle: idle(&status, &about, &jobs),
-            name: about.name,
-            engine: about.engine,
-            slots: about.slots,
-            threads: about.threads,
-            tasks: status.tasks.len() as u32,
-            done: status.done,
-            speed: status.speed,
-            quarantine: record.quarantine.unwrap_or_default(),
-            confirmed: record.confirmed,
-            refuted: record.refuted,
-            is_absent: false,
-            token: about
-                .token
-                .map_or_else(String::new, |token| token.to_string()),
+        let worker = |view: WorkerView| {
+            let WorkerView {
+                info,
+                status,
+                trust,
+            } = view;
+            v1::Worker {
+                idle: idle(&status, &info, &jobs),
+                trust: trust_level(&trust).into(),
+                name: info.name,
+                engine: info.engine.to_string(),
+                slots: info.slots,
+                threads: info.threads,
+                tasks: status.tasks.len() as u32,
+                done: status.done,
+                speed: status.speed,
+                quarantine: trust.quarantine.unwrap_or_default(),
+                confirmed: trust.verified,
+                refuted: trust.refuted,
+                failed: trust.failed,
+                is_absent: false,
+                token: info
+                    .token
+                    .map_or_else(String::new, |token| token.to_string()),
+            }
         };
-        let mut workers: Vec<v1::Worker> = self.hub.workers().into_iter().map(worker).collect();
+        let mut workers: Vec<v1::Worker> = self.cluster.workers().into_iter().map(worker).collect();
         if request.into_inner().with_absent {
-            workers.extend(self.hub.absent().into_iter().map(absent));
+            workers.extend(self.cluster.absent().into_iter().map(absent));
         }
         Ok(Response::new(v1::ListWorkersResponse { workers }))
     }
@@ -184,7 +176,7 @@ impl Workers for WorkersService {
         request: Request<v1::ReleaseRequest>,
     ) -> Result<Response<v1::ReleaseResponse>, Status> {
         let name = request.into_inner().name;
-        match self.hub.release(&name) {
+        match self.cluster.release(&name) {
             0 => Err(Status::not_found(format!(
                 "no worker '{name}' is in quarantine; `kagetsu workers list` shows those that are"
             ))),
@@ -195,30 +187,49 @@ impl Workers for WorkersService {
     }
 }
 
-/// A worker of which nothing but its quarantine is known.
-fn absent(
-    Confined {
-        name,
-        engine,
-        reason,
-        token,
-        ..
-    }: Confined,
-) -> v1::Worker {
-    let idle = "not connected".into();
+/// Returns the class of a worker by the role of its token: a volunteer has no role that makes it
+/// one of the operator's.
+fn class(principal: Option<&Principal>) -> Class {
+    let is_volunteer = principal.is_some_and(|principal| {
+        let is_operators = |role: &Role| matches!(role, Role::Work | Role::Admin);
+        principal.roles.contains(&Role::Volunteer) && !principal.roles.iter().any(is_operators)
+    });
+    if is_volunteer {
+        Class::Volunteer
+    } else {
+        Class::Operator
+    }
+}
+
+/// Returns a worker's trust level in one word.
+fn trust_level(trust: &WorkerTrust) -> &'static str {
+    if trust.quarantine.is_some() {
+        "quarantined"
+    } else if trust.is_calibrating {
+        "calibrating"
+    } else if trust.is_volunteer {
+        "volunteer"
+    } else {
+        "operator"
+    }
+}
+
+/// Returns a quarantined worker that is not connected.
+fn absent(worker: QuarantinedWorker) -> v1::Worker {
     v1::Worker {
-        name,
-        engine,
-        idle,
-        quarantine: reason,
+        name: worker.name,
+        engine: worker.engine,
+        idle: "not connected".into(),
+        quarantine: worker.quarantine.reason,
         is_absent: true,
-        token: token.unwrap_or_default(),
+        token: worker.token.unwrap_or_default(),
+        trust: "quarantined".into(),
         ..v1::Worker::default()
     }
 }
 
-/// Why a worker has a free slot, if it has; where it has no tasks, why there are none.
-fn idle(status: &WorkerStatus, about: &Introduction, jobs: &[Arc<JobView>]) -> String {
+/// Explains why a worker has a free slot; empty if it has none.
+fn idle(status: &WorkerStatus, about: &WorkerInfo, jobs: &[Arc<JobView>]) -> String {
     let Some(idle) = status.idle else {
         return String::new();
     };
@@ -247,41 +258,43 @@ fn idle(status: &WorkerStatus, about: &Introduction, jobs: &[Arc<JobView>]) -> S
     }
 }
 
-/// What a worker says of itself, if it can be.
+/// Reads a worker's introduction, and the tasks that it has at hand.
 fn introduction(
     hello: &v1::Hello,
     token: Option<Arc<str>>,
     epoch: u64,
-) -> Result<(Introduction, Held), Status> {
+    class: Class,
+) -> Result<(WorkerInfo, HeldTasks), Status> {
     let theirs = ProtocolVersion {
         protocol: hello.protocol,
         program: hello.version.chars().take(MAX_NAME_BYTES).collect(),
     };
     ProtocolVersion::ours().check(&theirs, "worker")?;
-    if !(1..=MOST_SLOTS).contains(&hello.slots) {
+    if !(1..=MAX_SLOTS).contains(&hello.slots) {
         return Err(Status::invalid_argument(format!(
-            "{} slots are not from 1 to {MOST_SLOTS}",
+            "{} slots are not from 1 to {MAX_SLOTS}",
             hello.slots
         )));
     }
     check_name("the worker's name", &hello.name)
         .and_then(|()| check_name("the engine's name", &hello.engine))
         .map_err(|error| Status::invalid_argument(error.to_string()))?;
-    let about = Introduction {
+    let about = WorkerInfo {
         name: hello.name.clone(),
-        engine: hello.engine.clone(),
+        engine: hello.engine.as_str().into(),
         slots: hello.slots,
         threads: hello.threads,
         plays: repertoire(&hello.variants)?,
         token,
+        class,
     };
-    if hello.held.len() > MOST_HELD {
+    if hello.held.len() > MAX_HELD_TASKS {
         return Err(Status::invalid_argument(format!(
-            "{} tasks at hand are more than {MOST_HELD}",
+            "{} tasks at hand are more than {MAX_HELD_TASKS}",
             hello.held.len()
         )));
     }
-    let mut held = Held::default();
+    let mut held = HeldTasks::default();
     for v1::Held {
         task,
         attempt,
@@ -289,9 +302,8 @@ fn introduction(
         question,
     } in &hello.held
     {
-        // A worker that does not know of lives has its tasks from this one, or from one whose numbers are not known.
         if *given == epoch || *given == 0 {
-            held.ours.push((TaskId(*task), *attempt));
+            held.current.push((TaskId(*task), *attempt));
         } else {
             let question = question
                 .as_ref()
@@ -302,9 +314,9 @@ fn introduction(
     Ok((about, held))
 }
 
-/// What a worker's engine plays.
+/// Returns the variants that a worker's engine plays.
 fn repertoire(names: &[String]) -> Result<Arc<BTreeSet<Variant>>, Status> {
-    /// What our own engine plays.
+    /// The variants of our own engine.
     static OURS: LazyLock<Arc<BTreeSet<Variant>>> = LazyLock::new(|| {
         Arc::new(
             Variant::all()
@@ -315,9 +327,9 @@ fn repertoire(names: &[String]) -> Result<Arc<BTreeSet<Variant>>, Status> {
     if names.is_empty() {
         return Ok(Arc::clone(&OURS));
     }
-    if names.len() > MOST_VARIANTS {
+    if names.len() > MAX_VARIANTS {
         return Err(Status::invalid_argument(format!(
-            "{} variants are more than {MOST_VARIANTS}",
+            "{} variants are more than {MAX_VARIANTS}",
             names.len()
         )));
     }
@@ -328,37 +340,40 @@ fn repertoire(names: &[String]) -> Result<Arc<BTreeSet<Variant>>, Status> {
 }
 
 /// One stream of one worker.
-struct Session {
-    hub: Arc<Hub>,
+struct WorkerStream {
+    cluster: Arc<Cluster>,
     worker: WorkerId,
     stream: u64,
     name: String,
 }
 
-impl Session {
-    /// Hears the worker to the end of its stream; whether it said goodbye.
+impl WorkerStream {
+    /// Reads the worker's messages to the end of its stream. Returns whether it said goodbye.
     async fn listen(&self, mut incoming: Streaming<v1::FromWorker>) -> bool {
         loop {
             let message = match incoming.message().await {
                 Ok(Some(v1::FromWorker { message })) => message,
-                // A connection that is lost looks like an end, or like an error of any kind: the lease decides.
+                // A lost connection looks like an end or an error: the lease decides.
                 Ok(None) => return false,
                 Err(status) => {
                     if status.code() == Code::OutOfRange {
                         let why =
                             format!("a message of a worker has at most {MESSAGE_LIMIT} bytes");
-                        self.hub
-                            .refuse(self.worker, self.stream, Status::invalid_argument(why));
+                        self.cluster.refuse(
+                            self.worker,
+                            self.stream,
+                            Status::invalid_argument(why),
+                        );
                     }
                     return false;
                 }
             };
             match message {
                 Some(Message::Heartbeat(heartbeat)) => {
-                    self.hub.heartbeat(self.worker, &heartbeat.progress)
+                    self.cluster.heartbeat(self.worker, &heartbeat.progress)
                 }
-                Some(Message::Notes(notes)) => self.hub.notes(self.worker, &notes),
-                Some(Message::Report(report)) => self.hub.report(self.worker, report),
+                Some(Message::Notes(notes)) => self.cluster.notes(self.worker, &notes),
+                Some(Message::Report(report)) => self.cluster.report(self.worker, report),
                 Some(Message::Goodbye(_)) => return true,
                 Some(Message::Hello(_)) | None => {}
             }
@@ -367,6 +382,6 @@ impl Session {
 
     fn end(&self, goodbye: bool) {
         tracing::info!(worker = self.name, goodbye, "a worker has gone");
-        self.hub.leave(self.worker, self.stream, goodbye);
+        self.cluster.disconnect(self.worker, self.stream, goodbye);
     }
 }

@@ -13,12 +13,12 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 
 use crate::auth::Permission;
-use crate::telemetry::census::Snapshot;
+use crate::telemetry::cluster_metrics::Snapshot;
 
 /// The type of what is rendered: OpenMetrics, which Prometheus reads.
 pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-/// Most leases that are timed at once; of more, the oldest are not.
-const MOST_LEASES: usize = 100_000;
+/// Leases that are timed at once; of more, the oldest are dropped.
+const MAX_TIMED_LEASES: usize = 100_000;
 
 pub(crate) type Labels = [(&'static str, String); 1];
 
@@ -105,7 +105,7 @@ impl Metrics {
     pub(crate) fn assigned(&self, task: TaskId) {
         let mut leases = self.leases();
         leases.insert(task, Instant::now());
-        if leases.len() > MOST_LEASES {
+        if leases.len() > MAX_TIMED_LEASES {
             leases.pop_first();
         }
     }
@@ -171,13 +171,13 @@ mod tests {
     use std::sync::Arc;
 
     use kagetsu_schedule::{Counts, Totals, WorkerId, WorkerStatus};
+    use kagetsu_verification::{Class, WorkerTrust};
 
     use super::*;
-    use crate::cluster::links::Introduction;
-    use crate::verification::trust::Record;
+    use crate::cluster::connections::{WorkerInfo, WorkerView};
 
     #[test]
-    fn what_is_rendered_can_be_read_and_nothing_stands_twice() {
+    fn rendered_metrics_are_valid_and_unique() {
         let metrics = Metrics::default();
         for task in [1, 2, 3].map(TaskId) {
             metrics.assigned(task);
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn no_name_ends_its_line() {
+    fn names_are_escaped() {
         for (name, escaped) in [
             ("rack \"7\"", r#"rack \"7\""#),
             (r"a\n", r"a\\n"),
@@ -254,13 +254,14 @@ mod tests {
                 r#"x\"} 1\nkagetsu_demand 1000000\n"#,
             ),
         ] {
-            let about = Introduction {
+            let info = WorkerInfo {
                 name: name.into(),
                 engine: "kagetsu".into(),
                 slots: 1,
                 threads: 1,
                 plays: Arc::default(),
                 token: None,
+                class: Class::Operator,
             };
             let status = WorkerStatus {
                 id: WorkerId(1),
@@ -271,7 +272,11 @@ mod tests {
                 last_seen: Duration::ZERO,
                 idle: None,
             };
-            let workers = vec![(status, about, Record::default())];
+            let workers = vec![WorkerView {
+                info,
+                status,
+                trust: WorkerTrust::default(),
+            }];
             let text = Metrics::default()
                 .render(Snapshot {
                     workers,
@@ -291,9 +296,9 @@ mod tests {
     }
 
     #[test]
-    fn no_more_leases_are_remembered_than_can_be_timed() {
+    fn timed_leases_are_bounded() {
         let metrics = Metrics::default();
-        (0..MOST_LEASES as u64 + 10).for_each(|task| metrics.assigned(TaskId(task)));
-        assert_eq!(metrics.leases().len(), MOST_LEASES);
+        (0..MAX_TIMED_LEASES as u64 + 10).for_each(|task| metrics.assigned(TaskId(task)));
+        assert_eq!(metrics.leases().len(), MAX_TIMED_LEASES);
     }
 }

@@ -1,5 +1,5 @@
 //! Metrics and probes.
 
-pub(crate) mod census;
+pub(crate) mod cluster_metrics;
 pub(crate) mod metrics;
 pub(crate) mod monitor;

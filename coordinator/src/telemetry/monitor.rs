@@ -17,31 +17,31 @@ use tonic::body::Body;
 use tower::{Layer, Service};
 
 use crate::auth::Authenticator;
-use crate::book::desk::KeeperDesk;
-use crate::cluster::hub::Hub;
-use crate::telemetry::census::Snapshot;
+use crate::book::handle::BookHandle;
+use crate::cluster::shared::Cluster;
+use crate::telemetry::cluster_metrics::Snapshot;
 use crate::telemetry::metrics::{self, Metrics};
 
 /// Who can tell how the coordinator is.
 #[derive(Clone)]
 pub(crate) struct Monitor {
-    hub: Arc<Hub>,
-    keeper: Option<KeeperDesk>,
+    cluster: Arc<Cluster>,
+    book: Option<BookHandle>,
     authenticator: Arc<Authenticator>,
     shutdown: CancellationToken,
 }
 
 impl Monitor {
     pub(crate) fn new(
-        hub: &Arc<Hub>,
-        keeper: Option<&KeeperDesk>,
+        cluster: &Arc<Cluster>,
+        book: Option<&BookHandle>,
         authenticator: &Arc<Authenticator>,
         shutdown: &CancellationToken,
     ) -> Self {
-        let (keeper, shutdown) = (keeper.cloned(), shutdown.clone());
+        let (book, shutdown) = (book.cloned(), shutdown.clone());
         Self {
-            hub: Arc::clone(hub),
-            keeper,
+            cluster: Arc::clone(cluster),
+            book,
             authenticator: Arc::clone(authenticator),
             shutdown,
         }
@@ -64,18 +64,18 @@ impl Monitor {
 
     fn snapshot(&self) -> Snapshot {
         let jobs = self
-            .keeper
+            .book
             .as_ref()
-            .map(|keeper| keeper.jobs().borrow().to_vec())
+            .map(|book| book.jobs().borrow().to_vec())
             .unwrap_or_default();
         let book = self
-            .keeper
+            .book
             .as_ref()
-            .map(|keeper| (keeper.extent().positions(), keeper.extent().entries()));
+            .map(|book| (book.size().positions(), book.size().entries()));
         let (census, workers, quarantines) = (
-            self.hub.census(),
-            self.hub.workers(),
-            self.hub.quarantines(),
+            self.cluster.counts(),
+            self.cluster.workers(),
+            self.cluster.quarantines(),
         );
         Snapshot {
             census,
@@ -89,7 +89,7 @@ impl Monitor {
 }
 
 async fn metrics(State(monitor): State<Monitor>) -> Response {
-    match monitor.hub.metrics().render(monitor.snapshot()) {
+    match monitor.cluster.metrics().render(monitor.snapshot()) {
         Ok(text) => ([(CONTENT_TYPE, metrics::CONTENT_TYPE)], text).into_response(),
         Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     }

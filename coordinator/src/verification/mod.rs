@@ -1,9 +1,6 @@
-//! Verification of what workers answer: calibration, cross-checks, repeated proofs, trust, quarantine.
+//! What the verification state machine needs from the outside: calibration questions, the thread
+//! that replays claims, the file of quarantined workers.
 
-pub(crate) mod audit;
-pub(crate) mod compare;
-pub(crate) mod exam;
-pub(crate) mod prover;
-pub(crate) mod quarantine;
-pub(crate) mod trust;
-pub(crate) mod unheard;
+pub(crate) mod calibration;
+pub(crate) mod claim_verifier;
+pub(crate) mod quarantine_file;

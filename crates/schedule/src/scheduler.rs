@@ -155,6 +155,7 @@ impl Scheduler {
         }
         let before = self.roster.with(worker, |w| {
             (w.slots, w.plays, w.is_draining) = (capacity.slots, capacity.plays, false);
+            w.is_trusted = capacity.is_trusted;
             w.set_suspension(now, suspension);
             w.heard_from(now);
             w.tasks()
@@ -330,7 +331,9 @@ impl Scheduler {
         id
     }
 
-    pub(crate) fn tasks_of(&self, worker: WorkerId) -> Vec<TaskId> {
+    /// Returns the tasks that a worker holds.
+    #[must_use]
+    pub fn tasks_of(&self, worker: WorkerId) -> Vec<TaskId> {
         self.roster
             .get(worker)
             .map(Worker::tasks)

@@ -135,6 +135,12 @@ impl Verification {
         released
     }
 
+    /// Whether every answer is accepted as it is.
+    #[must_use]
+    pub const fn trusts_all(&self) -> bool {
+        self.options.trusts_all
+    }
+
     /// Whether a worker is quarantined.
     #[must_use]
     pub fn is_quarantined(&self, worker: WorkerId) -> bool {

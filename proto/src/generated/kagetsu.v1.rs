@@ -460,7 +460,8 @@ pub struct Welcome {
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Task {
-    /// Numbers from 2^63 on belong to the worker's calibration.
+    /// From 2^63 on it is a calibration question. They come before the welcome, and again after a
+    /// quarantine; the coordinator reads no other report until they are answered.
     #[prost(uint64, tag = "1")]
     pub task: u64,
     #[prost(uint32, tag = "2")]
@@ -560,6 +561,12 @@ pub struct Worker {
     /// The name of its token; empty where no token is needed.
     #[prost(string, tag = "13")]
     pub token: ::prost::alloc::string::String,
+    /// Tasks that it failed.
+    #[prost(uint64, tag = "14")]
+    pub failed: u64,
+    /// How far its answers are trusted: operator, volunteer, calibrating or quarantined.
+    #[prost(string, tag = "15")]
+    pub trust: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ReleaseRequest {

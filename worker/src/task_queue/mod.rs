@@ -340,6 +340,7 @@ impl TaskQueue {
     /// welcome.
     pub(crate) fn held(&self) -> Vec<v1::Held> {
         let mut state = self.state.lock();
+        state.forget_calibration();
         state.unsent = state.reported.keys().copied().collect();
         state.epoch = None;
         let running = state.running.values().filter(|running| !running.is_revoked);
@@ -388,11 +389,12 @@ impl TaskQueue {
             .collect()
     }
 
-    /// Takes the unsent reports to this coordinator process; none before its welcome.
+    /// Takes the unsent reports to this coordinator process; before its welcome only those of
+    /// calibration questions.
     pub(crate) fn take_reports(&self) -> Vec<v1::Report> {
         let mut state = self.state.lock();
         let Some(epoch) = state.epoch else {
-            return Vec::new();
+            return state.take_calibration_reports();
         };
         let unsent = std::mem::take(&mut state.unsent);
         let reported = unsent

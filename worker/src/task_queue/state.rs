@@ -167,6 +167,37 @@ impl State {
         false
     }
 
+    /// Takes the unsent reports of calibration questions, which the coordinator reads before its
+    /// welcome. The others wait for it.
+    pub(super) fn take_calibration_reports(&mut self) -> Vec<v1::Report> {
+        let mut reports = Vec::new();
+        for number in std::mem::take(&mut self.unsent) {
+            match self.reported.get(&number) {
+                Some(reported) if reported.id.is_calibration() => reports.push(v1::Report {
+                    task: reported.id.task,
+                    attempt: reported.id.attempt,
+                    outcome: Some(reported.outcome.clone()),
+                }),
+                _ => self.unsent.push(number),
+            }
+        }
+        reports
+    }
+
+    /// Forgets the calibration questions of an earlier connection.
+    pub(super) fn forget_calibration(&mut self) {
+        self.waiting
+            .retain(|_, waiting| !waiting.id.is_calibration());
+        self.reported
+            .retain(|_, reported| !reported.id.is_calibration());
+        for running in self.running.values_mut() {
+            if running.id.is_calibration() {
+                running.is_revoked = true;
+                running.control.stop();
+            }
+        }
+    }
+
     /// Whether a retiring worker still has to answer a task: the coordinator accepts its other
     /// reports only after its calibration.
     pub(super) fn must_answer(&self, id: TaskId) -> bool {

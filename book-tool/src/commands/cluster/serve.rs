@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Result;
-use kagetsu_coordinator::{Protection, Reader, Shelf};
+use kagetsu_coordinator::{BookSource, Protection, Reader};
 use kagetsu_http::AccessPolicy;
 use kagetsu_program::Exit;
 use tokio_util::sync::CancellationToken;
@@ -38,12 +38,12 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
-    let shelf = Shelf::open(&args.book)?;
+    let shelf = BookSource::open(&args.book)?;
     runtime()?.block_on(serve(args, shelf, out))?;
     Ok(Exit::Done)
 }
 
-async fn serve(args: &Args, shelf: Shelf, out: &mut dyn Write) -> Result<()> {
+async fn serve(args: &Args, shelf: BookSource, out: &mut dyn Write) -> Result<()> {
     let protected = args.protection.read()?;
     protected.reload_on_hangup()?;
     let (grpc, http) = (

@@ -104,7 +104,7 @@ impl Scheduler {
         let variant = state.ask.position.variant();
         if w.lease(task).is_some()
             || !w.has(variant)
-            || state.excluded.contains(&worker)
+            || state.excludes(worker, w.is_trusted)
             || self.has_member_per_slot(state, w)
         {
             return true;
@@ -165,10 +165,11 @@ impl Scheduler {
 
     pub(crate) fn assign(&mut self, worker: WorkerId, task: TaskId) {
         let allowance = self.allowance(worker, task);
+        let is_trusted = self.is_trusted(worker);
         let Some(state) = self.tasks.get_mut(&task) else {
             return;
         };
-        let attempt = state.issue(worker);
+        let attempt = state.issue(worker, is_trusted);
         let (question, priority) = (state.question, state.priority);
         let assigned = Task {
             id: task,

@@ -29,6 +29,18 @@ impl Scheduler {
         self.is_retired = true;
     }
 
+    /// Submits a question, unsplit, to any trusted worker except `but`. It waits until such a worker
+    /// is available.
+    pub fn submit_check(
+        &mut self,
+        now: Duration,
+        question: Question,
+        priority: u64,
+        but: Vec<WorkerId>,
+    ) -> QuestionId {
+        self.submit_restricted(now, question, priority, but, true)
+    }
+
     /// Submits a question, unsplit, to any worker except `but`. It waits until such a worker is
     /// available.
     pub fn submit_excluding(
@@ -37,6 +49,17 @@ impl Scheduler {
         question: Question,
         priority: u64,
         but: Vec<WorkerId>,
+    ) -> QuestionId {
+        self.submit_restricted(now, question, priority, but, false)
+    }
+
+    fn submit_restricted(
+        &mut self,
+        now: Duration,
+        question: Question,
+        priority: u64,
+        but: Vec<WorkerId>,
+        needs_trusted: bool,
     ) -> QuestionId {
         self.advance(now);
         let id = QuestionId(self.next_task_or_question_id());
@@ -47,7 +70,7 @@ impl Scheduler {
         let task = self.add_task(id, question, priority);
         self.tasks
             .entry(task)
-            .and_modify(|state| state.excluded = but);
+            .and_modify(|state| (state.excluded, state.needs_trusted) = (but, needs_trusted));
         self.assign_waiting();
         id
     }

@@ -2,7 +2,8 @@ use alloc::format;
 use alloc::string::String;
 use core::time::Duration;
 
-use crate::workers::{Lease, is_too_slow};
+use crate::effect::Role;
+use crate::workers::{Lease, Worker, is_too_slow};
 use crate::{Effect, Scheduler, TaskId, WorkerId};
 
 /// The life of a lease: how a worker loses a task, and how it reclaims one.
@@ -33,23 +34,25 @@ impl Scheduler {
 
     /// Records a failure. The task is assigned again, unless it has failed too often.
     pub(crate) fn fail(&mut self, worker: WorkerId, task: TaskId, reason: &str) {
+        let now = self.now;
         self.roster.with(worker, |w| {
             w.drop_lease(task);
-            w.failures_in_row += 1;
+            w.fail(now);
         });
         let Some(state) = self.tasks.get_mut(&task) else {
             return;
         };
         state.fail(worker);
-        let (question, failures, failed) = (state.question, state.failures(), state.failed_on());
-        // Several failures on one worker say more about the worker than about the question.
-        let most = self.options.max_attempts;
-        let is_enough = failed.len() >= most as usize
-            || failures >= most && !self.roster.has_worker_except(&failed, state);
+        let (question, failed) = (state.question, state.failed_on());
+        // Several failures on one worker say more about the worker than about the question, and
+        // those on untrusted workers nothing.
+        let max = self.options.max_attempts;
+        let (failures, workers) = state.trusted_failures();
+        let is_enough = workers >= max as usize
+            || failures >= max && !self.roster.has_worker_except(&failed, state);
         if is_enough {
-            let others = failed.len();
-            let on = if others > 1 {
-                format!(" on {others} workers")
+            let on = if workers > 1 {
+                format!(" on {workers} workers")
             } else {
                 String::new()
             };
@@ -73,7 +76,7 @@ impl Scheduler {
             return;
         };
         state.lose(worker);
-        let (question, losses) = (state.question, state.losses());
+        let (question, losses) = (state.question, state.trusted_losses());
         if losses >= self.options.max_losses {
             self.set_aside(
                 question,
@@ -103,6 +106,7 @@ impl Scheduler {
     pub(crate) fn reclaim(&mut self, worker: WorkerId, task: TaskId, attempt: u32) {
         let allowance = self.allowance(worker, task);
         let is_believed = !self.is_quarantined(worker);
+        let is_trusted = self.is_trusted(worker);
         let state = self.tasks.get_mut(&task);
         if state
             .as_ref()
@@ -111,7 +115,7 @@ impl Scheduler {
             return; // its report waits to be acknowledged
         }
         let wanted = state.filter(|state| {
-            state.answered.is_none() && is_believed && !state.excluded.contains(&worker)
+            state.answered.is_none() && is_believed && !state.excludes(worker, is_trusted)
         });
         let wanted = wanted.and_then(|state| state.owner(attempt).map(|owner| (state, owner)));
         let has_it = |owner| {
@@ -138,7 +142,7 @@ impl Scheduler {
             });
         }
         state.lose(worker);
-        state.reclaim(attempt, worker);
+        state.reclaim(attempt, worker, is_trusted);
         self.waiting.remove(&(state.priority, task));
         self.sequence += 1;
         let lease = Lease::new(attempt, state.priority, self.sequence, self.now, allowance);
@@ -168,6 +172,12 @@ impl Scheduler {
                 .for_each(|task| self.lose(worker, task));
             return;
         }
+        if w.paused_until.is_some_and(|until| until <= self.now) {
+            self.roster.with(worker, |w| w.paused_until = None);
+        }
+        let Some(w) = self.roster.get(worker) else {
+            return;
+        };
         for task in w.overdue(self.now) {
             self.check_progress(worker, task);
         }
@@ -214,8 +224,11 @@ impl Scheduler {
         let is_late =
             longest.is_some_and(|longest| longest.saturating_add(self.options.lease) <= span);
         if !is_late && !is_too_slow(nodes, w.speed.among(usual), span) {
-            self.roster
-                .with(worker, |w| w.allow(task, Some(span.saturating_mul(2))));
+            let longer = Some(span.saturating_mul(2));
+            self.roster.with(worker, |w| w.allow(task, longer));
+            if self.has_spare_worker(worker, task) {
+                self.repeat(worker, task);
+            }
             return;
         }
         state.mark_overdue(worker);
@@ -229,6 +242,32 @@ impl Scheduler {
         if !has_enough {
             self.requeue(task);
         }
+    }
+
+    /// Whether another worker has a free slot for the task while nothing waits.
+    fn has_spare_worker(&self, holder: WorkerId, task: TaskId) -> bool {
+        let is_whole = self.tasks.get(&task).is_some_and(|state| {
+            state.role == Role::Whole && state.holders().len() < self.options.max_attempts as usize
+        });
+        let is_spare = |(id, w): (WorkerId, &Worker)| {
+            id != holder && w.load() < w.usable_slots() && !self.avoids(task, id)
+        };
+        is_whole && self.waiting.is_empty() && self.roster.iter().any(is_spare)
+    }
+
+    /// Gives a long task to a second worker too; the first report counts. So a worker that never
+    /// reports does not hold a task for ever.
+    fn repeat(&mut self, worker: WorkerId, task: TaskId) {
+        self.totals.overdue += 1;
+        if let Some(state) = self.tasks.get_mut(&task) {
+            state.mark_overdue(worker);
+        }
+        self.requeue(task);
+    }
+
+    /// Whether the worker is trusted.
+    pub(crate) fn is_trusted(&self, worker: WorkerId) -> bool {
+        self.roster.get(worker).is_some_and(|w| w.is_trusted)
     }
 
     /// Whether the worker is in quarantine.

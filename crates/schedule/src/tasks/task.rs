@@ -19,6 +19,8 @@ pub(crate) struct TaskState {
     pub(crate) answered: Option<(WorkerId, u32)>,
     /// Workers that must not have it.
     pub(crate) excluded: Vec<WorkerId>,
+    /// Whether only trusted workers may have it.
+    pub(crate) needs_trusted: bool,
     attempts: Vec<Attempt>,
 }
 
@@ -30,6 +32,7 @@ struct Attempt {
     to: WorkerId,
     /// The worker that holds it now; another one after a claim.
     worker: WorkerId,
+    is_trusted: bool,
     state: AttemptState,
 }
 
@@ -64,20 +67,27 @@ impl TaskState {
             issued: 0,
             answered: None,
             excluded: Vec::new(),
+            needs_trusted: false,
             attempts: Vec::new(),
         }
     }
 
     /// Records an assignment and returns its attempt number.
-    pub(crate) fn issue(&mut self, worker: WorkerId) -> u32 {
+    pub(crate) fn issue(&mut self, worker: WorkerId, is_trusted: bool) -> u32 {
         self.issued = self.issued.saturating_add(1);
         self.attempts.push(Attempt {
             number: self.issued,
             to: worker,
             worker,
+            is_trusted,
             state: AttemptState::Running,
         });
         self.issued
+    }
+
+    /// Whether a worker must not have it.
+    pub(crate) fn excludes(&self, worker: WorkerId, is_trusted: bool) -> bool {
+        self.excluded.contains(&worker) || (self.needs_trusted && !is_trusted)
     }
 
     /// Whether this attempt was assigned to this worker, or claimed by it, and may still be its
@@ -123,8 +133,23 @@ impl TaskState {
             .collect()
     }
 
-    pub(crate) fn losses(&self) -> u32 {
-        self.count(AttemptState::Lost)
+    /// Returns the failures of trusted workers, and how many of these workers failed.
+    pub(crate) fn trusted_failures(&self) -> (u32, usize) {
+        let failed = || {
+            self.attempts
+                .iter()
+                .filter(|a| a.is_trusted && a.state == AttemptState::Failed)
+        };
+        let workers: BTreeSet<WorkerId> = failed().map(|a| a.worker).collect();
+        (failed().count() as u32, workers.len())
+    }
+
+    /// Returns how many attempts were lost with trusted workers.
+    pub(crate) fn trusted_losses(&self) -> u32 {
+        self.attempts
+            .iter()
+            .filter(|a| a.is_trusted && a.state == AttemptState::Lost)
+            .count() as u32
     }
 
     /// Returns the worker of every attempt that was lost or failed.
@@ -151,9 +176,9 @@ impl TaskState {
         self.attempts.iter().find(may_run).map(|a| a.worker)
     }
 
-    pub(crate) fn reclaim(&mut self, attempt: u32, worker: WorkerId) {
+    pub(crate) fn reclaim(&mut self, attempt: u32, worker: WorkerId, is_trusted: bool) {
         if let Some(known) = self.attempts.iter_mut().find(|a| a.number == attempt) {
-            known.worker = worker;
+            (known.worker, known.is_trusted) = (worker, is_trusted);
             known.state = AttemptState::Running;
         }
     }

@@ -3,14 +3,17 @@ use alloc::sync::Arc;
 
 use kagetsu_game::Variant;
 
-/// The tasks that a worker can take. A plain number of slots means a worker that plays every
-/// variant.
+/// The tasks that a worker can take. A plain number of slots means a trusted worker that plays
+/// every variant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capacity {
     /// Maximum number of tasks at a time.
     pub slots: u32,
     /// The variants that it plays; `None`: all.
     pub plays: Option<Arc<BTreeSet<Variant>>>,
+    /// Whether it may answer [checks](crate::Scheduler::submit_check), and its failures count
+    /// against a question.
+    pub is_trusted: bool,
 }
 
 impl Capacity {
@@ -25,6 +28,10 @@ impl Capacity {
 
 impl From<u32> for Capacity {
     fn from(slots: u32) -> Self {
-        Self { slots, plays: None }
+        Self {
+            slots,
+            plays: None,
+            is_trusted: true,
+        }
     }
 }

@@ -123,11 +123,10 @@ impl LatencyEstimate {
             let micros = u128::from(nodes) * 1_000_000 / u128::from(speed);
             Duration::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))
         });
-        let longest = search.into_iter().chain(ask.effort.time).min()?;
-        Some(
-            options
-                .lease
-                .saturating_add(longest.saturating_mul(options.overdue_factor)),
-        )
+        let longest = search.into_iter().chain(ask.effort.time).min();
+        // Of tasks of which nothing is known, a lease is expected.
+        let longest = longest.unwrap_or(options.lease);
+        let patience = longest.saturating_mul(options.overdue_factor);
+        Some(options.lease.saturating_add(patience))
     }
 }

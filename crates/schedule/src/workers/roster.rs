@@ -168,7 +168,7 @@ impl Roster {
         let may = |id: &WorkerId, worker: &Worker| {
             worker.usable_slots() > 0
                 && worker.has(variant)
-                && !state.excluded.contains(id)
+                && !state.excludes(*id, worker.is_trusted)
                 && !these.contains(id)
         };
         self.workers.iter().any(|(id, worker)| may(id, worker))

@@ -8,12 +8,18 @@ use kagetsu_game::Variant;
 use crate::workers::SearchSpeed;
 use crate::{Capacity, Idle, Options, Suspension, TaskId, WorkerId, WorkerStatus};
 
+/// Failures in a row after which a worker pauses for a second.
+const FAILURES_BEFORE_PAUSE: u32 = 4;
+/// The longest pause is so many times doubled: about a minute.
+const MAX_PAUSE_DOUBLINGS: u32 = 6;
+
 /// One worker as the scheduler sees it.
 #[derive(Debug)]
 pub(crate) struct Worker {
     pub(crate) slots: u32,
     /// The variants that it plays; `None`: all.
     pub(crate) plays: Option<Arc<BTreeSet<Variant>>>,
+    pub(crate) is_trusted: bool,
     /// Number of its last assignment; the lowest is served next.
     pub(crate) sequence: u64,
     pub(crate) is_silent: bool,
@@ -22,6 +28,8 @@ pub(crate) struct Worker {
     pub(crate) suspension: Option<(Suspension, Duration)>,
     /// Failures since its last success.
     pub(crate) failures_in_row: u32,
+    /// The end of its pause after failures.
+    pub(crate) paused_until: Option<Duration>,
     pub(crate) done: u64,
     leases: BTreeMap<TaskId, Lease>,
     last_seen: Duration,
@@ -87,11 +95,13 @@ impl Worker {
         Self {
             slots: capacity.slots,
             plays: capacity.plays,
+            is_trusted: capacity.is_trusted,
             sequence: 0,
             is_silent: false,
             is_draining: false,
             suspension: None,
             failures_in_row: 0,
+            paused_until: None,
             done: 0,
             leases: BTreeMap::new(),
             last_seen: now,
@@ -138,6 +148,7 @@ impl Worker {
             .nodes
             .saturating_add(nodes.saturating_sub(counted));
         self.failures_in_row = 0;
+        self.paused_until = None;
         self.done += 1;
         lease.and_then(|lease| self.speed.learn(nodes, now.saturating_sub(lease.began)))
     }
@@ -152,6 +163,15 @@ impl Worker {
         self.leases
             .entry(task)
             .and_modify(|lease| lease.allowance = allowance);
+    }
+
+    /// Records a failure. After several in a row the worker pauses, twice as long each time.
+    pub(crate) fn fail(&mut self, now: Duration) {
+        self.failures_in_row += 1;
+        if let Some(doublings) = self.failures_in_row.checked_sub(FAILURES_BEFORE_PAUSE) {
+            let pause = Duration::from_secs(1 << doublings.min(MAX_PAUSE_DOUBLINGS));
+            self.paused_until = Some(now.saturating_add(pause));
+        }
     }
 
     pub(crate) fn drop_lease(&mut self, task: TaskId) {
@@ -174,6 +194,7 @@ impl Worker {
     pub(crate) fn usable_slots(&self) -> u32 {
         match self.failures_in_row {
             _ if self.is_silent || self.is_draining || self.suspension.is_some() => 0,
+            _ if self.paused_until.is_some() => 0,
             0 => self.slots,
             _ => self.slots.min(1),
         }
@@ -290,6 +311,7 @@ impl Worker {
             .filter_map(|task| self.leases[&task].due());
         stalls
             .chain(dues)
+            .chain(self.paused_until)
             .chain([self.last_seen.saturating_add(options.lease)])
             .min()
     }

@@ -73,11 +73,24 @@ fn slow_worker_shares_its_task_first_answer_counts() {
 }
 
 #[test]
-fn large_task_stays_with_its_worker() {
+fn large_task_is_repeated_only_by_spare_workers() {
     let (mut desk, task) = given();
+    // Bob is busy with a task of his own.
+    desk.scheduler
+        .submit(desk.now, question(2), Answer::new(), Split::Never, 0);
+    let (worker, other) = desk.one_assigned();
+    assert_eq!(worker, BOB);
     let pace = engine::answer(&task.part).nodes() / 2;
-    beat(&mut desk, &task, 1..=600, |second| second * pace / 2);
+    beat(&mut desk, &task, 1..=30, |second| second * pace / 2);
     assert_eq!((desk.effects(), desk.totals().overdue), (vec![], 0));
+    desk.finish(BOB, &other);
+    desk.effects();
+    beat(&mut desk, &task, 31..=600, |second| second * pace / 2);
+    let effects = desk.effects();
+    assert!(
+        matches!(&effects[..], [Effect::Assign { worker: BOB, task: again }] if again.id == task.id),
+        "{effects:?}"
+    );
 }
 
 #[test]

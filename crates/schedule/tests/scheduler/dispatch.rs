@@ -257,6 +257,7 @@ fn failed_worker_has_one_task_until_it_succeeds() {
 fn a_worker_gets_only_what_its_engine_plays() {
     let xiangqi = || Question::new(Position::start(Variant::XIANGQI), Effort::depth(8));
     let only = |variant| Capacity {
+        is_trusted: true,
         slots: 1,
         plays: Some(Arc::new([variant].into())),
     };

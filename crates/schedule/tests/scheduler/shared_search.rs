@@ -244,6 +244,7 @@ fn node_limit_is_shared_among_startable_members() {
     let of = |variant: &str, slots| {
         let plays = [variant.parse().expect("a variant")].into();
         Capacity {
+            is_trusted: true,
             slots,
             plays: Some(Arc::new(plays)),
         }

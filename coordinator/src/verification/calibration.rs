@@ -1,4 +1,4 @@
-//! What every worker is asked before it is believed: questions whose answers are known.
+//! Calibration: questions with known answers, which every worker answers before it gets tasks.
 
 use std::sync::LazyLock;
 
@@ -7,16 +7,17 @@ use kagetsu_proto::{FIRST_CALIBRATION_TASK, v1};
 use kagetsu_schedule::TaskId;
 use kagetsu_search::{Control, Engine, EngineOptions};
 
-use crate::cluster::links::Introduction;
+use crate::cluster::connections::WorkerInfo;
 
-/// One question of the exam, and what our own engine answers to it.
-struct Paper {
+/// A question and our own engine's answer.
+struct KnownAnswer {
     question: Question,
     answer: Answer,
 }
 
-/// A quiet position and a won one of each rule and game that our own engine plays. They are searched once in a process.
-static PAPERS: LazyLock<Vec<Paper>> = LazyLock::new(|| {
+/// A quiet position or a won one of each rule and game that our own engine plays, searched once a
+/// process.
+static KNOWN_ANSWERS: LazyLock<Vec<KnownAnswer>> = LazyLock::new(|| {
     let gomoku = |rule: &str, line: &str| {
         let variant: Variant = rule.parse().ok()?;
         Position::from_line(variant, line).ok()
@@ -36,7 +37,7 @@ static PAPERS: LazyLock<Vec<Paper>> = LazyLock::new(|| {
     let Ok(mut engine) = Engine::new(options) else {
         return Vec::new();
     };
-    let paper = |(position, depth): (Option<Position>, u8)| {
+    let known = |(position, depth): (Option<Position>, u8)| {
         let question = Question {
             width: 2,
             ..Question::new(position?, Effort::depth(depth))
@@ -44,64 +45,64 @@ static PAPERS: LazyLock<Vec<Paper>> = LazyLock::new(|| {
         let answer = engine
             .answer(&question, &Control::new(), &mut |_| {})
             .ok()?;
-        Some(Paper { question, answer })
+        Some(KnownAnswer { question, answer })
     };
-    positions.into_iter().filter_map(paper).collect()
+    positions.into_iter().filter_map(known).collect()
 });
 
-/// Has the answers ready, so that the first worker need not wait for them.
+/// Searches the known answers now, so that the first worker does not wait for them.
 pub(crate) fn prepare() {
-    LazyLock::force(&PAPERS);
+    LazyLock::force(&KNOWN_ANSWERS);
 }
 
-/// Whether a task is a question of the exam.
-pub(crate) const fn is_part(task: TaskId) -> bool {
+/// Whether a task is a calibration question.
+pub(crate) const fn is_question(task: TaskId) -> bool {
     task.0 >= FIRST_CALIBRATION_TASK
 }
 
-/// The questions for a worker, as tasks.
-pub(crate) fn tasks(about: &Introduction) -> Vec<v1::Task> {
-    let plays = |paper: &Paper| about.plays.contains(&paper.question.position.variant());
+/// Returns the questions for a worker, as tasks.
+pub(crate) fn tasks(info: &WorkerInfo) -> Vec<v1::Task> {
+    let plays = |known: &KnownAnswer| info.plays.contains(&known.question.position.variant());
     let asked = (FIRST_CALIBRATION_TASK..)
-        .zip(PAPERS.iter())
-        .filter(|(_, paper)| plays(paper));
-    let task = |(task, paper): (u64, &Paper)| v1::Task {
+        .zip(KNOWN_ANSWERS.iter())
+        .filter(|(_, known)| plays(known));
+    let task = |(task, known): (u64, &KnownAnswer)| v1::Task {
         task,
         attempt: 1,
-        question: Some((&paper.question).into()),
+        question: Some((&known.question).into()),
         priority: 1,
         role: None,
     };
     asked.map(task).collect()
 }
 
-/// Longest reason of a worker that is kept, in characters: it stands in logs, lists, journals and headers.
-const LONGEST: usize = 500;
+/// Characters of a worker's reason that are kept: it stands in logs, lists, journals and headers.
+const MAX_REASON: usize = 500;
 
-/// What a worker gives as a reason, cut where it is too long.
-pub(crate) fn brief(reason: String) -> String {
-    match reason.char_indices().nth(LONGEST) {
+/// Returns a worker's reason, cut if it is too long.
+pub(crate) fn shorten(reason: String) -> String {
+    match reason.char_indices().nth(MAX_REASON) {
         Some((end, _)) => format!("{}..", &reason[..end]),
         None => reason,
     }
 }
 
-/// What is wrong with an answer to a question of the exam.
+/// Checks the answer to a calibration question.
 ///
 /// # Errors
-/// The fault, for a person.
-pub(crate) fn mark(about: &Introduction, report: &v1::Report) -> Result<(), String> {
-    compare(about, report).map_err(brief)
+/// The fault, for people.
+pub(crate) fn check(info: &WorkerInfo, report: &v1::Report) -> Result<(), String> {
+    compare(info, report).map_err(shorten)
 }
 
-fn compare(about: &Introduction, report: &v1::Report) -> Result<(), String> {
+fn compare(info: &WorkerInfo, report: &v1::Report) -> Result<(), String> {
     let index = usize::try_from(report.task - FIRST_CALIBRATION_TASK).unwrap_or(usize::MAX);
-    let Some(Paper {
+    let Some(KnownAnswer {
         question,
         answer: known,
-    }) = PAPERS.get(index)
+    }) = KNOWN_ANSWERS.get(index)
     else {
-        return Err("it answers what it was not asked".into());
+        return Err("it answers a calibration question that was not asked".into());
     };
     let position = &question.position;
     let said = match &report.outcome {
@@ -128,8 +129,8 @@ fn compare(about: &Introduction, report: &v1::Report) -> Result<(), String> {
             )));
         }
     }
-    // The same program of one thread says the same everywhere.
-    let is_ours = about.engine == Engine::NAME && about.threads == 1;
+    // Our own engine with one thread gives the same answer everywhere.
+    let is_ours = &*info.engine == Engine::NAME && info.threads == 1;
     let known_best = known
         .best()
         .map(|(m, verdict)| (m, verdict.score, verdict.nodes));
@@ -157,34 +158,35 @@ mod tests {
 
     use super::*;
 
-    fn about(engine: &str) -> Introduction {
+    fn info(engine: &str) -> WorkerInfo {
         let plays: BTreeSet<Variant> = Variant::all().collect();
         let (name, engine) = ("w".into(), engine.into());
-        Introduction {
+        WorkerInfo {
             name,
             engine,
             slots: 1,
             threads: 1,
             plays: Arc::new(plays),
             token: None,
+            class: kagetsu_verification::Class::Operator,
         }
     }
 
     #[test]
-    fn a_reason_without_end_is_cut() {
+    fn long_reason_is_cut() {
         let said = Some(v1::report::Outcome::Failed("é".repeat(4_000_000)));
         let report = v1::Report {
             task: FIRST_CALIBRATION_TASK,
             attempt: 1,
             outcome: said,
         };
-        let fault = mark(&about("e"), &report).expect_err("it could not");
+        let fault = check(&info("e"), &report).expect_err("it could not");
         assert!(
-            fault.contains("it could not: é") && fault.chars().count() == LONGEST + 2,
+            fault.contains("it could not: é") && fault.chars().count() == MAX_REASON + 2,
             "{}",
             fault.len()
         );
-        assert_eq!(brief("é".repeat(LONGEST)), "é".repeat(LONGEST));
+        assert_eq!(shorten("é".repeat(MAX_REASON)), "é".repeat(MAX_REASON));
     }
 
     fn report(task: u64, answer: &Answer) -> v1::Report {
@@ -196,15 +198,15 @@ mod tests {
     }
 
     #[test]
-    fn our_own_answers_pass_and_others_do_not() {
-        let ours = about(Engine::NAME);
+    fn only_the_known_answers_pass() {
+        let ours = info(Engine::NAME);
         assert_eq!(tasks(&ours).len(), 5);
-        for (task, paper) in tasks(&ours).iter().zip(PAPERS.iter()) {
-            assert!(is_part(TaskId(task.task)));
-            assert_eq!(mark(&ours, &report(task.task, &paper.answer)), Ok(()));
+        for (task, known) in tasks(&ours).iter().zip(KNOWN_ANSWERS.iter()) {
+            assert!(is_question(TaskId(task.task)));
+            assert_eq!(check(&ours, &report(task.task, &known.answer)), Ok(()));
             // One bit of one score, or a win that is none.
-            let (best, verdict) = paper.answer.best().expect("a move");
-            let mut wrong = paper.answer.clone();
+            let (best, verdict) = known.answer.best().expect("a move");
+            let mut wrong = known.answer.clone();
             let score = Score::opinion(i32::from(verdict.score.raw()) ^ 1);
             let worse = kagetsu_game::Verdict {
                 score,
@@ -213,10 +215,10 @@ mod tests {
             };
             wrong.retain(|m, _| m != best);
             wrong.extend([(best, worse)]);
-            let fault = mark(&ours, &report(task.task, &wrong)).expect_err("it differs");
+            let fault = check(&ours, &report(task.task, &wrong)).expect_err("it differs");
             assert!(fault.contains("another build"), "{fault}");
             assert_eq!(
-                mark(&about("pikafish"), &report(task.task, &wrong)),
+                check(&info("pikafish"), &report(task.task, &wrong)),
                 Ok(()),
                 "another engine may differ"
             );
@@ -227,18 +229,18 @@ mod tests {
                 outcome: Some(failed),
             };
             assert!(
-                mark(&ours, &failed)
+                check(&ours, &failed)
                     .expect_err("it failed")
                     .contains("could not: no")
             );
         }
-        assert!(mark(&ours, &report(u64::MAX, &Answer::new())).is_err());
+        assert!(check(&ours, &report(u64::MAX, &Answer::new())).is_err());
     }
 
     #[test]
-    fn whoever_denies_a_known_win_is_found() {
-        let paper = &PAPERS[1];
-        let (best, verdict) = paper.answer.best().expect("a move");
+    fn denied_win_is_found() {
+        let known = &KNOWN_ANSWERS[1];
+        let (best, verdict) = known.answer.best().expect("a move");
         let proof = verdict.proof.expect("a won position");
         let lost = kagetsu_game::Proof {
             claim: proof.claim.negated(),
@@ -250,11 +252,8 @@ mod tests {
             ..verdict.clone()
         };
         let lie: Answer = [(best, lie)].into_iter().collect();
-        let fault = mark(
-            &about("pikafish"),
-            &report(FIRST_CALIBRATION_TASK + 1, &lie),
-        )
-        .expect_err("a lie");
+        let fault =
+            check(&info("pikafish"), &report(FIRST_CALIBRATION_TASK + 1, &lie)).expect_err("a lie");
         assert!(fault.contains("a loss, which is a win"), "{fault}");
     }
 }

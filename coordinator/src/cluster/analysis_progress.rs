@@ -4,37 +4,45 @@ use kagetsu_game::Answer;
 use kagetsu_schedule::{TaskId, WorkerId};
 use tokio::sync::watch;
 
-use crate::cluster::hub::Update;
-
-/// An analysis that somebody watches: what its parts have reported, and what those at work have said on the way.
-pub(crate) struct Watched {
-    updates: watch::Sender<Update>,
-    /// Whether each task is all of it, so that the deepest says most.
-    is_pool: bool,
-    reported: Answer,
-    /// Whose words these are, of a pool.
-    by: Option<WorkerId>,
-    /// The last words of each task at work, and the positions it has visited.
-    at_work: BTreeMap<TaskId, (Answer, u64)>,
+/// The state of an analysis as its client sees it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Update {
+    pub(crate) answer: Answer,
+    pub(crate) nodes: u64,
+    /// The result, or why there is none; `None` while the analysis runs.
+    pub(crate) end: Option<Result<(), String>>,
 }
 
-impl Watched {
-    /// With the receiver in which it is seen to grow.
-    pub(crate) fn new(is_pool: bool) -> (Self, watch::Receiver<Update>) {
+/// The progress of an analysis that a client follows: finished tasks, and intermediate results of
+/// running ones.
+pub(crate) struct AnalysisProgress {
+    updates: watch::Sender<Update>,
+    /// Whether every worker searches the whole question, so that the deepest result counts.
+    is_shared: bool,
+    reported: Answer,
+    /// The worker with the deepest result of a shared search.
+    by: Option<WorkerId>,
+    /// Last intermediate result of each running task, and the nodes that it has visited.
+    running: BTreeMap<TaskId, (Answer, u64)>,
+}
+
+impl AnalysisProgress {
+    /// Returns the progress, and the receiver of its updates.
+    pub(crate) fn new(is_shared: bool) -> (Self, watch::Receiver<Update>) {
         let (updates, seen) = watch::channel(Update::default());
         (
             Self {
                 updates,
-                is_pool,
+                is_shared,
                 reported: Answer::new(),
                 by: None,
-                at_work: BTreeMap::new(),
+                running: BTreeMap::new(),
             },
             seen,
         )
     }
 
-    /// A worker's task has visited so many positions, and perhaps found something.
+    /// A running task has visited more nodes, and perhaps finished an iteration.
     pub(crate) fn progress(
         &mut self,
         worker: WorkerId,
@@ -42,10 +50,10 @@ impl Watched {
         nodes: u64,
         so_far: Option<Answer>,
     ) {
-        let (answer, visited) = self.at_work.entry(task).or_default();
+        let (answer, visited) = self.running.entry(task).or_default();
         *visited = nodes;
         match so_far {
-            Some(so_far) if !self.is_pool => *answer = so_far,
+            Some(so_far) if !self.is_shared => *answer = so_far,
             Some(so_far) if depth(&so_far) > depth(&self.reported) => {
                 (self.reported, self.by) = (so_far, Some(worker))
             }
@@ -54,35 +62,36 @@ impl Watched {
         self.tell();
     }
 
-    /// A task is at work no longer.
+    /// A task no longer runs.
     pub(crate) fn ended(&mut self, task: TaskId) {
-        self.at_work.remove(&task);
+        self.running.remove(&task);
     }
 
-    /// All that was reported by now.
+    /// The finished tasks have found this together.
     pub(crate) fn reported(&mut self, answer: Answer) {
         self.reported = answer;
         self.tell();
     }
 
-    /// The last word on it, and whose it is: of a pool what another has said on the way, where that is deeper and the answer
-    /// proves nothing. The first answer ends the search, and may be that of one who began late.
+    /// Returns the final answer and the workers that found it. In a shared search the first report
+    /// ends the search, and may come from a worker that began late: a deeper intermediate result
+    /// of another worker replaces it, unless the report proves something.
     pub(crate) fn deepest(&self, answer: Answer, by: Vec<WorkerId>) -> (Answer, Vec<WorkerId>) {
         let is_proven = answer
             .best()
             .is_some_and(|(_, verdict)| verdict.proof.is_some());
         match self
             .by
-            .filter(|_| self.is_pool && !is_proven && depth(&self.reported) > depth(&answer))
+            .filter(|_| self.is_shared && !is_proven && depth(&self.reported) > depth(&answer))
         {
             Some(worker) => (self.reported.clone(), vec![worker]),
             None => (answer, by),
         }
     }
 
-    /// The answer is there, or a reason why there is none.
+    /// The analysis has ended, with an answer and its nodes or with a reason why there is none.
     pub(crate) fn end(self, end: Result<(Answer, u64), String>) {
-        // Nobody may be listening any more; then the question is about to be cancelled.
+        // A client that has gone is about to cancel the question.
         let _ = match end {
             Ok((answer, nodes)) => self.updates.send(Update {
                 answer,
@@ -99,9 +108,9 @@ impl Watched {
 
     fn tell(&self) {
         let mut answer = self.reported.clone();
-        // Who is at work counts what was found on the way, too.
-        let mut nodes = if self.is_pool { 0 } else { answer.nodes() };
-        for (so_far, visited) in self.at_work.values() {
+        // In a shared search the running tasks count the nodes of what was reported, too.
+        let mut nodes = if self.is_shared { 0 } else { answer.nodes() };
+        for (so_far, visited) in self.running.values() {
             answer.merge(so_far.clone());
             nodes = nodes.saturating_add(*visited);
         }
@@ -113,12 +122,12 @@ impl Watched {
     }
 }
 
-/// Plies that the best move was searched to; 0 where there is none.
+/// Returns the depth of the best move; 0 without one.
 fn depth(answer: &Answer) -> u8 {
     answer.best().map_or(0, |(_, verdict)| verdict.depth)
 }
 
-/// What is found, unless what was known before is deeper: who begins with one ply knows less than was told.
+/// Returns the deeper of two answers; the later one if they are equally deep.
 pub(crate) fn deeper<'a>(before: &'a Answer, found: &'a Answer) -> &'a Answer {
     if depth(found) < depth(before) {
         before
@@ -157,16 +166,16 @@ mod tests {
 
     #[test]
     fn of_members_the_deepest_is_seen() {
-        let (mut watched, seen) = Watched::new(true);
+        let (mut analysis, seen) = AnalysisProgress::new(true);
         let now = || (seen.borrow().answer.clone(), seen.borrow().nodes);
-        watched.progress(WorkerId(1), TaskId(1), 200, Some(answer(7, 5, 150)));
-        watched.progress(WorkerId(1), TaskId(2), 50, Some(answer(9, 4, 40)));
+        analysis.progress(WorkerId(1), TaskId(1), 200, Some(answer(7, 5, 150)));
+        analysis.progress(WorkerId(1), TaskId(2), 50, Some(answer(9, 4, 40)));
         assert_eq!(now(), (answer(7, 5, 150), 250));
-        watched.progress(WorkerId(1), TaskId(2), 90, Some(answer(8, 6, 80)));
-        watched.progress(WorkerId(1), TaskId(1), 300, None);
+        analysis.progress(WorkerId(1), TaskId(2), 90, Some(answer(8, 6, 80)));
+        analysis.progress(WorkerId(1), TaskId(1), 300, None);
         assert_eq!(now(), (answer(8, 6, 80), 390));
-        watched.ended(TaskId(2));
-        watched.progress(WorkerId(1), TaskId(1), 400, Some(answer(7, 6, 350)));
+        analysis.ended(TaskId(2));
+        analysis.progress(WorkerId(1), TaskId(1), 400, Some(answer(7, 6, 350)));
         assert_eq!(
             now(),
             (answer(8, 6, 80), 400),
@@ -174,11 +183,11 @@ mod tests {
         );
         let late = vec![WorkerId(9)];
         assert_eq!(
-            watched.deepest(answer(3, 2, 5), late.clone()),
+            analysis.deepest(answer(3, 2, 5), late.clone()),
             (answer(8, 6, 80), vec![WorkerId(1)])
         );
         assert_eq!(
-            watched.deepest(answer(3, 6, 5), late.clone()),
+            analysis.deepest(answer(3, 6, 5), late.clone()),
             (answer(3, 6, 5), late)
         );
     }
@@ -192,23 +201,23 @@ mod tests {
     }
 
     #[test]
-    fn what_is_seen_is_what_was_reported_and_what_is_at_work() {
-        let (mut watched, seen) = Watched::new(false);
+    fn what_is_seen_is_what_was_reported_and_what_is_running() {
+        let (mut analysis, seen) = AnalysisProgress::new(false);
         let now = || (seen.borrow().answer.clone(), seen.borrow().nodes);
-        watched.progress(WorkerId(1), TaskId(1), 100, None);
+        analysis.progress(WorkerId(1), TaskId(1), 100, None);
         assert_eq!(now(), (Answer::new(), 100));
-        watched.progress(WorkerId(1), TaskId(1), 200, Some(answer(7, 3, 150)));
-        watched.progress(WorkerId(1), TaskId(2), 50, Some(answer(9, 4, 40)));
-        watched.progress(WorkerId(1), TaskId(1), 300, None);
+        analysis.progress(WorkerId(1), TaskId(1), 200, Some(answer(7, 3, 150)));
+        analysis.progress(WorkerId(1), TaskId(2), 50, Some(answer(9, 4, 40)));
+        analysis.progress(WorkerId(1), TaskId(1), 300, None);
         let mut both = answer(7, 3, 150);
         both.merge(answer(9, 4, 40));
         assert_eq!(now(), (both, 350));
-        watched.ended(TaskId(1));
-        watched.reported(answer(7, 5, 400));
+        analysis.ended(TaskId(1));
+        analysis.reported(answer(7, 5, 400));
         let mut both = answer(7, 5, 400);
         both.merge(answer(9, 4, 40));
         assert_eq!(now(), (both, 450));
-        watched.end(Ok((answer(7, 5, 400), 500)));
+        analysis.end(Ok((answer(7, 5, 400), 500)));
         assert_eq!(
             (now(), seen.borrow().end.clone()),
             ((answer(7, 5, 400), 500), Some(Ok(())))

@@ -1,4 +1,4 @@
-//! Where the others ask the [keeper](crate::book::keeper), and hear how the book stands.
+//! The channel to the book writer, and the state of the book as it is on disk.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,21 +6,21 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Instant;
 
 use kagetsu_book::{Aside, BookError, Entry, Job, JobChange, JobId, JobSpec, JobState, Work};
-use kagetsu_game::{Answer, Position, Question};
+use kagetsu_game::{Answer, Position, Question, Variant};
 use kagetsu_schedule::{QuestionId, TaskId, WorkerId};
+use kagetsu_verification::QuarantinedWorker;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 
-use crate::book::progress::fading;
-use crate::verification::prover::Kept;
-use crate::verification::quarantine::Confined;
+use super::rates::fading;
 
-/// Questions of clients that wait for the keeper at a time. Who comes later waits before its desk.
-const MOST_ASKED: usize = 64;
+/// Clients' requests in the book writer's queue; further clients wait before it.
+const MAX_CLIENT_REQUESTS: usize = 64;
 
-/// Who asked. Has one of the places at the desk until it is answered, whether anybody still listens or not.
+/// The way back to a client. It occupies a place in the queue until it is answered, even if the
+/// client has gone.
 pub(crate) struct Reply<T> {
     to: oneshot::Sender<Result<T, BookError>>,
-    _place: OwnedSemaphorePermit,
+    _permit: OwnedSemaphorePermit,
 }
 
 impl<T> Reply<T> {
@@ -29,20 +29,23 @@ impl<T> Reply<T> {
     }
 
     pub(crate) fn give(self, answer: Result<T, BookError>) {
-        // Who asked may have gone.
+        // The client may have gone.
         let _ = self.to.send(answer);
     }
 }
 
-/// What the keeper can be asked to do.
+/// A callback for the moment at which an answer is on disk, or refused by the book.
+pub(crate) type Stored = Box<dyn FnOnce(Result<(), String>) + Send>;
+
+/// A request to the book writer.
 pub(crate) enum Command {
     Finish(QuestionId, Box<Work>, Answer),
-    Keep(Box<Kept>, Answer),
+    Store(QuestionId, Box<Position>, Answer, Stored),
     SetAside(Box<Work>, String),
     Release(Box<Work>),
-    Distrust(Vec<(Option<JobId>, Position)>),
+    Retract(Vec<(Option<JobId>, Position)>),
     Reclaim(WorkerId, Vec<(TaskId, Option<Question>)>),
-    Confine(Vec<Confined>),
+    StoreQuarantine(Vec<QuarantinedWorker>),
     Refill,
     Start(Box<JobSpec>, Reply<Job>),
     Change(String, JobChange, Reply<Job>),
@@ -51,31 +54,59 @@ pub(crate) enum Command {
     Stop,
 }
 
-/// Where the others ask the keeper. Answers to builds wait here until they are on disk; there are never more of them than
-/// tasks were handed out. Of clients' questions there are never more than places.
-#[derive(Clone)]
-pub(crate) struct KeeperDesk {
-    commands: Sender<Command>,
-    places: Arc<Semaphore>,
-    is_refilling: Arc<AtomicBool>,
-    jobs: watch::Receiver<Arc<Vec<Arc<JobView>>>>,
-    extent: Arc<Extent>,
+/// The workers as the book writer sees them.
+pub(crate) trait Workforce: Send + Sync {
+    /// Returns how many more positions of the variant the workers could take at once.
+    fn appetite(&self, variant: Variant) -> usize;
+
+    /// Asks for a position of a build. `candidates` is its 2-ply answer if it may be split.
+    fn ask(&self, work: Work, candidates: Answer, may_split: bool);
+
+    /// A worker has at hand, from an earlier coordinator process, a position that waits.
+    fn resume(&self, worker: WorkerId, work: Work);
+
+    /// A worker has at hand, from an earlier coordinator process, a question that is asked already:
+    /// it may answer as well.
+    fn share(&self, worker: WorkerId, task: TaskId, question: &Question);
+
+    /// A worker need not go on with a task.
+    fn revoke(&self, worker: WorkerId, task: TaskId);
+
+    /// Drops the questions of a job. Returns its positions.
+    fn withdraw(&self, job: JobId) -> Vec<Work>;
+
+    /// The answers of these questions are on disk: acknowledges their reports.
+    fn settle(&self, questions: &[QuestionId]);
+
+    /// Counts an answer that the book refused.
+    fn count_conflict(&self);
 }
 
-/// How far the book has come, as it is on disk.
+/// The channel to the book writer. Its queue is bounded: answers of builds by the tasks that were
+/// handed out, clients' requests by [`MAX_CLIENT_REQUESTS`].
+#[derive(Clone)]
+pub(crate) struct BookHandle {
+    commands: Sender<Command>,
+    permits: Arc<Semaphore>,
+    is_refilling: Arc<AtomicBool>,
+    jobs: watch::Receiver<Arc<Vec<Arc<JobView>>>>,
+    size: Arc<BookSize>,
+}
+
+/// The size of the book as it is on disk.
 #[derive(Debug, Default)]
-pub(crate) struct Extent {
+pub(crate) struct BookSize {
     entries: AtomicU64,
     positions: AtomicU64,
 }
 
-impl Extent {
-    /// Entries of the journal: another number after every change of the book.
+impl BookSize {
+    /// Returns the number of journal entries, which grows with every change of the book.
     pub(crate) fn entries(&self) -> u64 {
         self.entries.load(Ordering::Acquire)
     }
 
-    /// Positions with a record.
+    /// Returns the number of positions with a record.
     pub(crate) fn positions(&self) -> u64 {
         self.positions.load(Ordering::Acquire)
     }
@@ -86,20 +117,20 @@ impl Extent {
     }
 }
 
-/// A job as it is on disk, and how fast it grows.
+/// A job as it is on disk, with its rate.
 #[derive(Clone, Debug)]
 pub(crate) struct JobView {
     pub(crate) job: Job,
-    /// The first positions that it goes on without.
+    /// The first positions that were set aside.
     pub(crate) asides: Arc<[Aside]>,
-    /// Positions a second, of late.
+    /// Positions a second over the last seconds.
     pub(crate) rate: f64,
-    /// When this was so. Nobody looks while the book does not change.
+    /// Time of this snapshot; there is a new one only when the book changes.
     pub(crate) seen: Instant,
 }
 
 impl JobView {
-    /// Positions a second as it is now; 0 of a job that does not run.
+    /// Returns the positions a second at this moment; 0 for a job that does not run.
     pub(crate) fn rate_now(&self) -> f64 {
         if self.job.state == JobState::Running {
             fading(self.rate, self.seen.elapsed())
@@ -109,81 +140,83 @@ impl JobView {
     }
 }
 
-/// All jobs, and the entries and positions of the book.
+/// All jobs, and the numbers of journal entries and positions of the book.
 pub(crate) type Views = (Arc<Vec<Arc<JobView>>>, u64, u64);
 
-/// The keeper is gone: the book could not be written.
+/// The book writer has ended: the book could not be written.
 #[derive(Debug, thiserror::Error)]
 #[error("the book is closed")]
 pub(crate) struct Closed;
 
-impl KeeperDesk {
-    /// The desk, and the keeper's own end of it.
-    pub(crate) fn new() -> (Self, KeeperEnd) {
+impl BookHandle {
+    /// Returns the handle, and the book writer's end of the channel.
+    pub(crate) fn new() -> (Self, WriterEnd) {
         let (commands, orders) = channel();
         let (shown, jobs) = watch::channel(Arc::default());
         let is_refilling = Arc::new(AtomicBool::new(false));
-        let places = Arc::new(Semaphore::new(MOST_ASKED));
-        let extent = Arc::default();
-        let desk = Self {
+        let permits = Arc::new(Semaphore::new(MAX_CLIENT_REQUESTS));
+        let size = Arc::default();
+        let handle = Self {
             commands,
-            places,
+            permits,
             is_refilling: Arc::clone(&is_refilling),
             jobs,
-            extent: Arc::clone(&extent),
+            size: Arc::clone(&size),
         };
-        let stop = desk.clone();
+        let stop = handle.clone();
         (
-            desk,
-            KeeperEnd {
+            handle,
+            WriterEnd {
                 orders,
                 is_refilling,
                 shown,
-                extent,
+                size,
                 stop,
             },
         )
     }
 
     fn send(&self, command: Command) {
-        // If the keeper is gone the coordinator is ending, and says why elsewhere.
+        // If the book writer is gone the coordinator is ending, and says why elsewhere.
         let _ = self.commands.send(command);
     }
 
+    /// Puts the answer of a build into the book.
     pub(crate) fn finish(&self, id: QuestionId, work: Work, answer: Answer) {
         self.send(Command::Finish(id, Box::new(work), answer));
     }
 
-    /// An answer to a person goes into the book, as this; who waits hears of it when it is on disk.
-    pub(crate) fn keep(&self, kept: Box<Kept>, learned: Answer) {
-        self.send(Command::Keep(kept, learned));
+    /// Stores the answer of an analysis; calls `stored` when it is on disk.
+    pub(crate) fn store(&self, id: QuestionId, position: Position, answer: Answer, stored: Stored) {
+        self.send(Command::Store(id, Box::new(position), answer, stored));
     }
 
+    /// Lets a job go on without a position.
     pub(crate) fn set_aside(&self, work: Work, reason: String) {
         self.send(Command::SetAside(Box::new(work), reason));
     }
 
-    /// A position was not done: it waits again.
+    /// Returns a position to its job: it waits to be asked again.
     pub(crate) fn release(&self, work: Work) {
         self.send(Command::Release(Box::new(work)));
     }
 
-    /// What was learned of these is not to be believed.
-    pub(crate) fn distrust(&self, said: Vec<(Option<JobId>, Position)>) {
-        self.send(Command::Distrust(said));
+    /// Takes answers out of the book; their positions wait to be asked again.
+    pub(crate) fn retract(&self, answers: Vec<(Option<JobId>, Position)>) {
+        self.send(Command::Retract(answers));
     }
 
-    /// These are in quarantine, and nobody else.
-    pub(crate) fn confine(&self, all: Vec<Confined>) {
-        self.send(Command::Confine(all));
+    /// Stores the list of quarantined workers beside the book.
+    pub(crate) fn store_quarantine(&self, workers: Vec<QuarantinedWorker>) {
+        self.send(Command::StoreQuarantine(workers));
     }
 
-    /// A worker has tasks of an earlier life of the coordinator at hand.
+    /// Claims the tasks of an earlier coordinator process that a worker has at hand.
     pub(crate) fn reclaim(&self, worker: WorkerId, held: Vec<(TaskId, Option<Question>)>) {
         self.send(Command::Reclaim(worker, held));
     }
 
-    /// There may be workers without work.
+    /// Tells the book writer that workers may be without tasks.
     pub(crate) fn refill(&self) {
         if !self.is_refilling.swap(true, Ordering::AcqRel) {
             self.send(Command::Refill);
@@ -198,12 +231,15 @@ impl KeeperDesk {
         &self,
         command: impl FnOnce(Reply<T>) -> Command,
     ) -> Result<Result<T, BookError>, Closed> {
-        let place = Arc::clone(&self.places)
+        let permit = Arc::clone(&self.permits)
             .acquire_owned()
             .await
             .map_err(|_| Closed)?;
         let (to, answer) = oneshot::channel();
-        self.send(command(Reply { to, _place: place }));
+        self.send(command(Reply {
+            to,
+            _permit: permit,
+        }));
         answer.await.map_err(|_| Closed)
     }
 
@@ -235,25 +271,25 @@ impl KeeperDesk {
         self.ask(|reply| Command::Page(after, most, reply)).await
     }
 
-    /// All jobs as they are on disk, now and whenever that changes.
+    /// Returns all jobs as they are on disk, now and after each change.
     pub(crate) fn jobs(&self) -> watch::Receiver<Arc<Vec<Arc<JobView>>>> {
         self.jobs.clone()
     }
 
-    /// How far the book has come.
-    pub(crate) fn extent(&self) -> &Extent {
-        &self.extent
+    /// Returns the size of the book.
+    pub(crate) fn size(&self) -> &BookSize {
+        &self.size
     }
 }
 
-/// The keeper's end of the desk.
-pub(crate) struct KeeperEnd {
+/// The book writer's end of the channel.
+pub(crate) struct WriterEnd {
     pub(crate) orders: Receiver<Command>,
     pub(crate) is_refilling: Arc<AtomicBool>,
     pub(crate) shown: watch::Sender<Arc<Vec<Arc<JobView>>>>,
-    pub(crate) extent: Arc<Extent>,
-    /// For the herald, to say that the disk says no.
-    pub(crate) stop: KeeperDesk,
+    pub(crate) size: Arc<BookSize>,
+    /// Lets the committer end the book writer when the disk fails.
+    pub(crate) stop: BookHandle,
 }
 
 #[cfg(test)]
@@ -268,19 +304,19 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn no_more_questions_wait_at_the_desk_than_it_has_places() {
-        let (desk, end) = KeeperDesk::new();
+    async fn queue_of_client_requests_is_bounded() {
+        let (handle, end) = BookHandle::new();
         let ask = || {
-            let desk = desk.clone();
-            tokio::spawn(async move { desk.lookup(Vec::new()).await })
+            let handle = handle.clone();
+            tokio::spawn(async move { handle.lookup(Vec::new()).await })
         };
-        let first: Vec<_> = (0..3 * MOST_ASKED).map(|_| ask()).collect();
+        let first: Vec<_> = (0..3 * MAX_CLIENT_REQUESTS).map(|_| ask()).collect();
         all_wait().await;
         let waiting: Vec<Command> = end.orders.try_iter().collect();
-        assert_eq!(waiting.len(), MOST_ASKED);
-        // Who goes away leaves the question behind, and its place taken.
+        assert_eq!(waiting.len(), MAX_CLIENT_REQUESTS);
+        // A client that goes away leaves its request in the queue.
         first.iter().for_each(tokio::task::JoinHandle::abort);
-        let second: Vec<_> = (0..MOST_ASKED + 1).map(|_| ask()).collect();
+        let second: Vec<_> = (0..MAX_CLIENT_REQUESTS + 1).map(|_| ask()).collect();
         all_wait().await;
         assert_eq!(end.orders.try_iter().count(), 0);
         drop(waiting);
@@ -289,13 +325,13 @@ mod tests {
             all_wait().await;
             let waiting: Vec<Command> = end.orders.try_iter().collect();
             assert!(
-                (1..=MOST_ASKED).contains(&waiting.len()),
+                (1..=MAX_CLIENT_REQUESTS).contains(&waiting.len()),
                 "{} wait",
                 waiting.len()
             );
             for command in waiting {
                 let Command::Lookup(_, reply) = command else {
-                    panic!("nobody asked that")
+                    panic!("a look-up")
                 };
                 reply.give(Ok(Vec::new()));
                 served += 1;

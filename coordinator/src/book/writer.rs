@@ -1,4 +1,5 @@
-//! The keeper: the thread that has the book. What it has done the [herald](crate::book::herald) makes durable, and says.
+//! The book writer: the thread that owns the book. The [committer](super::committer) makes its
+//! changes durable and publishes them.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -9,170 +10,158 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use kagetsu_book::{Book, BookError, Job, JobChange, JobId, JobState, Sequence, Work};
-use kagetsu_game::{Answer, Question, Variant};
+use kagetsu_game::{Answer, Position, Question, Variant};
 use kagetsu_schedule::{TaskId, WorkerId};
+use kagetsu_verification::QuarantinedWorker;
 
-use crate::book::desk::{Command, JobView, KeeperEnd, Views};
-use crate::book::herald::{Herald, News, Square};
-use crate::book::progress::Rates;
-use crate::cluster::hub::Hub;
-use crate::cluster::shallow::shallow;
-use crate::verification::prover::Kept;
-use crate::verification::quarantine::{self, Confined};
+use super::committer::{CommitBatch, Committer, Publisher};
+use super::handle::{Command, JobView, Views, Workforce, WriterEnd};
+use super::rates::Rates;
+use crate::candidates::candidates;
+use crate::verification::quarantine_file;
 
-/// Commands done between two writes to the disk.
-const BATCH: usize = 256;
+/// Commands between two writes to the disk.
+const MAX_BATCH: usize = 256;
 
-/// Positions that a job goes on without of which clients hear.
-const MOST_ASIDES: usize = 20;
+/// Positions set aside that a list of jobs shows.
+const MAX_ASIDES_SHOWN: usize = 20;
 
-/// Who has the book.
-pub(crate) struct Keeper {
+/// The owner of the book.
+pub(crate) struct BookWriter {
     book: Book,
-    /// The book's.
     folder: PathBuf,
     orders: Receiver<Command>,
     is_refilling: Arc<AtomicBool>,
-    herald: Herald,
-    hub: Weak<Hub>,
-    /// Jobs that are running, to ask for work without reading all: those of the greatest priority first.
+    committer: Committer,
+    workforce: Weak<dyn Workforce>,
+    /// Running jobs with variant and priority, the most urgent first.
     running: Vec<(JobId, Variant, i8)>,
     rates: BTreeMap<JobId, Rates>,
     views: BTreeMap<JobId, Arc<JobView>>,
 }
 
-impl Keeper {
-    /// A keeper whose jobs can be seen before it runs.
-    pub(crate) fn new(book: Book, folder: PathBuf, end: KeeperEnd, hub: &Arc<Hub>) -> Result<Self> {
-        let KeeperEnd {
+impl BookWriter {
+    /// Returns a book writer that has published the jobs.
+    ///
+    /// # Errors
+    /// If the book cannot be read or written.
+    pub(crate) fn new(
+        book: Book,
+        folder: PathBuf,
+        end: WriterEnd,
+        workforce: Weak<dyn Workforce>,
+    ) -> Result<Self> {
+        let WriterEnd {
             orders,
             is_refilling,
             shown,
-            extent,
+            size,
             stop,
         } = end;
-        let hub = Arc::downgrade(hub);
-        let square = Square {
-            hub: Weak::clone(&hub),
-            shown,
-            extent,
+        let publisher = Publisher {
+            workforce: Weak::clone(&workforce),
+            jobs: shown,
+            size,
         };
-        let herald = Herald::start(&book, square, move || stop.stop())?;
+        let committer = Committer::start(&book, publisher, move || stop.stop())?;
         let all: Vec<JobId> = book.jobs()?.iter().map(|job| job.id).collect();
-        let (running, rates, views) = Default::default();
-        let mut keeper = Self {
+        let mut writer = Self {
             book,
             folder,
             orders,
             is_refilling,
-            herald,
-            hub,
-            running,
-            rates,
-            views,
+            committer,
+            workforce,
+            running: Vec::new(),
+            rates: BTreeMap::new(),
+            views: BTreeMap::new(),
         };
-        let (to, shown) = std::sync::mpsc::channel();
-        let shows: Box<dyn FnOnce() + Send> = Box::new(move || {
-            // Who waits for it is below.
-            let _ = to.send(());
+        let (published, is_published) = std::sync::mpsc::channel();
+        let publish: Box<dyn FnOnce() + Send> = Box::new(move || {
+            // The receiver waits below.
+            let _ = published.send(());
         });
-        let changed = Some(keeper.views(all)?);
-        keeper.herald.tell(News {
+        let changed = Some(writer.views(all)?);
+        writer.committer.send(CommitBatch {
             changed,
-            replies: vec![shows],
-            ..News::default()
+            replies: vec![publish],
+            ..CommitBatch::default()
         })?;
-        // The herald that has gone says why when it is told something.
-        if shown.recv().is_err() {
-            keeper.herald.end()?;
+        if is_published.recv().is_err() {
+            // The committer has ended; this says why.
+            writer.committer.end()?;
         }
-        Ok(keeper)
+        Ok(writer)
     }
 
-    /// Keeps the book until it is told to stop. Everything acknowledged is on disk when it ends, whichever way.
+    /// Carries out commands until it is told to stop. Everything that was acknowledged is on disk
+    /// when it ends, with or without an error.
     pub(crate) fn run(mut self) -> Result<()> {
-        self.feed()?;
+        self.refill_and_publish()?;
         while let Ok(command) = self.orders.recv() {
             let mut batch = vec![command];
-            batch.extend(self.orders.try_iter().take(BATCH - 1));
-            if !self.serve(batch)? {
+            batch.extend(self.orders.try_iter().take(MAX_BATCH - 1));
+            if !self.carry_out(batch)? {
                 break;
             }
         }
-        self.herald.end()?;
+        self.committer.end()?;
         self.book.close().context("cannot close the book")
     }
 
-    /// Does some commands, and has it said when what was learned is durable. `false` after a stop.
-    fn serve(&mut self, batch: Vec<Command>) -> Result<bool> {
+    /// Carries out some commands and sends their results to the committer. Returns `false` after a
+    /// stop.
+    fn carry_out(&mut self, commands: Vec<Command>) -> Result<bool> {
         let before = self.book.sequence();
-        let (mut goes_on, mut is_hungry) = (true, false);
-        let News {
-            mut settled,
-            mut replies,
-            ..
-        } = News::default();
-        for command in batch {
+        let mut goes_on = true;
+        let mut may_refill = false;
+        let mut batch = CommitBatch::default();
+        for command in commands {
             match command {
                 Command::Finish(id, work, answer) => {
                     self.finish(&work, &answer)?;
-                    settled.push(id);
-                    is_hungry = true;
+                    batch.settled.push(id);
+                    may_refill = true;
                 }
-                Command::Keep(kept, learned) => {
-                    let Kept {
-                        id,
-                        question,
-                        answer,
-                        nodes,
-                        watched,
-                        ..
-                    } = *kept;
-                    let refused = match self.book.learn(&question.position, &learned) {
-                        Err(error @ (BookError::Illegal { .. } | BookError::Collision(_))) => {
-                            Some(error.to_string())
-                        }
-                        other => other.map(|_| None).context("cannot keep an answer")?,
-                    };
-                    settled.push(id);
-                    replies.push(Box::new(move || {
-                        watched.end(refused.map_or(Ok((answer, nodes)), Err))
-                    }));
-                    is_hungry = true;
+                Command::Store(id, position, answer, stored) => {
+                    let result = self.store(&position, &answer)?;
+                    batch.settled.push(id);
+                    batch.replies.push(Box::new(move || stored(result)));
+                    may_refill = true;
                 }
                 Command::SetAside(work, reason) => {
                     self.book
                         .set_aside(&work, &reason)
                         .context("cannot set a position aside")?;
-                    is_hungry = true;
+                    may_refill = true;
                 }
                 Command::Release(work) => {
                     self.book.release(&work);
-                    is_hungry = true;
+                    may_refill = true;
                 }
-                Command::Distrust(said) => {
-                    for (job, position) in said {
+                Command::Retract(answers) => {
+                    for (job, position) in answers {
                         self.book
                             .distrust(job, &position)
                             .context("cannot take an answer back")?;
                     }
-                    is_hungry = true;
+                    may_refill = true;
                 }
-                Command::Confine(all) => self.confine(&all),
+                Command::StoreQuarantine(all) => self.store_quarantine(&all),
                 Command::Reclaim(worker, held) => self.reclaim(worker, held)?,
                 Command::Refill => {
                     self.is_refilling.store(false, Ordering::Release);
-                    is_hungry = true;
+                    may_refill = true;
                 }
                 Command::Start(spec, reply) => {
                     let started = self.book.start_job(&spec).and_then(|id| self.book.job(id));
-                    replies.push(Box::new(move || reply.give(started)));
-                    is_hungry = true;
+                    batch.replies.push(Box::new(move || reply.give(started)));
+                    may_refill = true;
                 }
                 Command::Change(name, change, reply) => {
                     let changed = self.change(&name, change);
-                    replies.push(Box::new(move || reply.give(changed)));
-                    is_hungry = true;
+                    batch.replies.push(Box::new(move || reply.give(changed)));
+                    may_refill = true;
                 }
                 Command::Lookup(positions, reply) if reply.is_awaited() => {
                     reply.give(
@@ -189,32 +178,28 @@ impl Keeper {
                 Command::Stop => goes_on = false,
             }
         }
-        let changed = self.changed(before)?;
-        self.herald.tell(News {
-            settled,
-            changed,
-            replies,
-        })?;
-        if is_hungry && goes_on {
-            self.feed()?;
+        batch.changed = self.changed(before)?;
+        self.committer.send(batch)?;
+        if may_refill && goes_on {
+            self.refill_and_publish()?;
         }
         Ok(goes_on)
     }
 
-    /// Refills, and has it said where a job that was asked for work found that it is done.
-    fn feed(&mut self) -> Result<()> {
+    /// Refills, and publishes a job that turned out to be done.
+    fn refill_and_publish(&mut self) -> Result<()> {
         let before = self.book.sequence();
         self.refill()?;
         match self.changed(before)? {
             None => Ok(()),
-            changed => self.herald.tell(News {
+            changed => self.committer.send(CommitBatch {
                 changed,
-                ..News::default()
+                ..CommitBatch::default()
             }),
         }
     }
 
-    /// How the jobs stand, if the book has changed.
+    /// Returns the jobs, if the book has changed.
     fn changed(&mut self, before: Sequence) -> Result<Option<Views>> {
         if self.book.sequence() == before {
             return Ok(None);
@@ -223,17 +208,19 @@ impl Keeper {
         self.views(changed).map(Some)
     }
 
-    /// Writes down who is in quarantine. Where that cannot be written the coordinator goes on: it knows as long as it lives.
-    fn confine(&self, all: &[Confined]) {
-        if let Err(error) = quarantine::write(&self.folder, all) {
+    /// Stores the list of quarantined workers. If that fails the coordinator goes on with the list
+    /// in memory.
+    fn store_quarantine(&self, all: &[QuarantinedWorker]) {
+        if let Err(error) = quarantine_file::write(&self.folder, all) {
             let folder = self.folder.display();
-            tracing::error!(%folder, %error, "cannot write down who is in quarantine: make room, or it ends with the coordinator");
+            tracing::error!(%folder, %error, "cannot store the list of quarantined workers; make room, or a restarted coordinator forgets it");
         }
     }
 
-    /// What a worker has at hand from before is its own, if any running job still waits for it.
+    /// Gives a worker the tasks that it has at hand from an earlier coordinator process, as far as a
+    /// running job waits for them.
     fn reclaim(&mut self, worker: WorkerId, held: Vec<(TaskId, Option<Question>)>) -> Result<()> {
-        let Some(hub) = self.hub.upgrade() else {
+        let Some(workforce) = self.workforce.upgrade() else {
             return Ok(());
         };
         for (task, question) in held {
@@ -244,28 +231,38 @@ impl Keeper {
                 }
             }
             match (work, question) {
-                (Some(work), _) => hub.resume(worker, work),
-                (None, Some(question)) => hub.share(worker, task, &question),
-                (None, None) => hub.drop_task(worker, task),
+                (Some(work), _) => workforce.resume(worker, work),
+                (None, Some(question)) => workforce.share(worker, task, &question),
+                (None, None) => workforce.revoke(worker, task),
             }
         }
         Ok(())
     }
 
-    /// Learns an answer. One that the book refuses for what it says must not end the coordinator.
+    /// Learns an answer. An answer that the book refuses must not end the coordinator.
     fn finish(&mut self, work: &Work, answer: &Answer) -> Result<()> {
         let refused = match self.book.finish(work, answer) {
             Err(error @ (BookError::Illegal { .. } | BookError::Collision(_))) => error.to_string(),
             other => return other.map(drop).context("cannot keep an answer"),
         };
-        if let Some(hub) = self.hub.upgrade() {
-            hub.metrics().merge_conflicts.inc();
+        if let Some(workforce) = self.workforce.upgrade() {
+            workforce.count_conflict();
         }
         tracing::warn!(position = %work.question.position, reason = refused, "a position is set aside");
         self.book
             .set_aside(work, &refused)
             .map(drop)
             .context("cannot set a position aside")
+    }
+
+    /// Learns the answer of an analysis. The inner error is the book's refusal.
+    fn store(&mut self, position: &Position, answer: &Answer) -> Result<Result<(), String>> {
+        match self.book.learn(position, answer) {
+            Err(error @ (BookError::Illegal { .. } | BookError::Collision(_))) => {
+                Ok(Err(error.to_string()))
+            }
+            other => other.map(|_| Ok(())).context("cannot keep an answer"),
+        }
     }
 
     fn change(&mut self, name: &str, change: JobChange) -> Result<Job, BookError> {
@@ -276,14 +273,14 @@ impl Keeper {
         self.book.change_job(id, change)?;
         let job = self.book.job(id)?;
         if job.state != JobState::Running {
-            let hub = self.hub.upgrade();
-            let works = hub.map_or_else(Vec::new, |hub| hub.withdraw(id));
+            let workforce = self.workforce.upgrade();
+            let works = workforce.map_or_else(Vec::new, |workforce| workforce.withdraw(id));
             works.iter().for_each(|work| self.book.release(work));
         }
         Ok(job)
     }
 
-    /// All jobs, of which these have changed, and the entries and positions of the book.
+    /// Returns all jobs, of which these have changed, and the size of the book.
     fn views(&mut self, changed: impl IntoIterator<Item = JobId>) -> Result<Views> {
         let now = Instant::now();
         for id in changed {
@@ -295,7 +292,7 @@ impl Keeper {
                 .filter(|view| view.job.set_aside == job.set_aside);
             let asides = match known {
                 Some(view) => Arc::clone(&view.asides),
-                None => self.book.asides(id, MOST_ASIDES)?.into(),
+                None => self.book.asides(id, MAX_ASIDES_SHOWN)?.into(),
             };
             self.views.insert(
                 id,
@@ -321,10 +318,10 @@ impl Keeper {
         Ok((Arc::new(views), self.book.sequence().0, self.book.len()))
     }
 
-    /// Gives the workers what they can take, from all running jobs in turn; a job of lower priority has what those of
-    /// higher leave.
+    /// Gives the workers as many positions as they can take, from all running jobs in turn. A job of
+    /// lower priority gets what those of higher priority leave.
     fn refill(&mut self) -> Result<()> {
-        let Some(hub) = self.hub.upgrade() else {
+        let Some(workforce) = self.workforce.upgrade() else {
             return Ok(());
         };
         for (index, (id, variant, priority)) in self.running.clone().into_iter().enumerate() {
@@ -332,20 +329,19 @@ impl Keeper {
                 .iter()
                 .filter(|(.., other)| *other == priority)
                 .count();
-            let share = hub.appetite(variant).div_ceil(equals);
+            let share = workforce.appetite(variant).div_ceil(equals);
             let works = self.book.next_work(id, share)?;
             if works.is_empty() {
                 continue;
             }
             let split = self.book.job(id)?.spec.build.split;
             for work in works {
-                // Only a question that may be divided needs to know its candidates.
-                let shallow = if split {
-                    shallow(&work.question.position)?
+                let found = if split {
+                    candidates(&work.question.position)?
                 } else {
                     Answer::new()
                 };
-                hub.build(work, shallow, split);
+                workforce.ask(work, found, split);
             }
         }
         Ok(())

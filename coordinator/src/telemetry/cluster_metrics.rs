@@ -10,16 +10,15 @@ use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 
-use crate::book::desk::JobView;
-use crate::cluster::links::Introduction;
+use crate::book::handle::JobView;
+use crate::cluster::connections::WorkerView;
 use crate::telemetry::metrics::labels;
-use crate::verification::trust::Record;
 
 /// Everything that can be counted at a moment.
 #[derive(Debug, Default)]
 pub(crate) struct Snapshot {
     pub(crate) census: Counts,
-    pub(crate) workers: Vec<(WorkerStatus, Introduction, Record)>,
+    pub(crate) workers: Vec<WorkerView>,
     /// Workers quarantined since the start.
     pub(crate) quarantines: u64,
     pub(crate) jobs: Vec<Arc<JobView>>,
@@ -54,7 +53,7 @@ impl Snapshot {
         // A reason that nobody has is 0: who watches can tell it from one that is not known.
         let mut reasons: BTreeMap<String, u32> =
             Idle::ALL.iter().map(|idle| (idle.to_string(), 0)).collect();
-        for idle in self.workers.iter().filter_map(|(status, ..)| status.idle) {
+        for idle in self.workers.iter().filter_map(|view| view.status.idle) {
             *reasons.entry(idle.to_string()).or_default() += 1;
         }
         reasons
@@ -66,8 +65,8 @@ impl Snapshot {
     fn of_workers(&self, value: impl Fn(&WorkerStatus) -> f64) -> Vec<Row> {
         let mut names = BTreeMap::<&str, f64>::new();
         // Workers of one name are one row: a row that stands twice is an error to who reads it.
-        for (status, about, _) in &self.workers {
-            *names.entry(&about.name).or_default() += value(status);
+        for view in &self.workers {
+            *names.entry(&view.info.name).or_default() += value(&view.status);
         }
         names
             .into_iter()
@@ -225,7 +224,7 @@ impl Collector for Snapshot {
         let quarantined = self
             .workers
             .iter()
-            .filter(|(.., record)| record.quarantine.is_some())
+            .filter(|view| view.trust.quarantine.is_some())
             .count();
         out.gauge(
             "quarantined_workers",

@@ -5,18 +5,18 @@ use kagetsu_book::{Book, BookError, BookOptions, Compiled, Entry, Place};
 use kagetsu_game::{Answer, Position};
 use tonic::Status;
 
-use crate::book::desk::KeeperDesk;
-use crate::services::books::status;
+use super::handle::BookHandle;
+use super::status::status;
 
-/// What is known of a position.
+/// The book's answer about a position.
 #[derive(Clone, Debug)]
-pub(crate) struct Known {
+pub(crate) struct Found {
     pub(crate) answer: Answer,
-    /// As it was searched, where the book remembers.
+    /// The answer as it was searched; a compiled book does not have it.
     pub(crate) facts: Option<Answer>,
 }
 
-impl Known {
+impl Found {
     /// Keeps the `top` best moves.
     pub(crate) fn keep(&mut self, top: usize) {
         self.answer.keep_best(top);
@@ -26,7 +26,7 @@ impl Known {
     }
 }
 
-impl From<Entry> for Known {
+impl From<Entry> for Found {
     fn from(entry: Entry) -> Self {
         Self {
             answer: entry.answer,
@@ -35,15 +35,15 @@ impl From<Entry> for Known {
     }
 }
 
-/// A book that is only read: its folder, or what was compiled of one.
-pub enum Shelf {
-    /// The folder; one process may have it.
+/// A book that is only read: a folder or a compiled file.
+pub enum BookSource {
+    /// A folder, which one process at a time may open.
     Folder(Box<Mutex<Book>>),
-    /// The file.
+    /// A compiled file.
     File(Box<Compiled>),
 }
 
-impl Shelf {
+impl BookSource {
     /// Opens a folder or a compiled book.
     ///
     /// # Errors
@@ -59,7 +59,7 @@ impl Shelf {
         Ok(Self::Folder(Box::new(Mutex::new(book))))
     }
 
-    /// Positions that it holds.
+    /// Returns the number of positions.
     #[must_use]
     pub fn positions(&self) -> u64 {
         match self {
@@ -68,17 +68,17 @@ impl Shelf {
         }
     }
 
-    pub(crate) fn lookup(&self, positions: &[Position]) -> Result<Vec<Option<Known>>, BookError> {
+    pub(crate) fn lookup(&self, positions: &[Position]) -> Result<Vec<Option<Found>>, BookError> {
         match self {
             Self::Folder(book) => {
                 let book = book.lock().unwrap_or_else(PoisonError::into_inner);
                 positions
                     .iter()
-                    .map(|position| Ok(book.lookup(position)?.map(Known::from)))
+                    .map(|position| Ok(book.lookup(position)?.map(Found::from)))
                     .collect()
             }
             Self::File(compiled) => {
-                let known = |(answer, _)| Known {
+                let known = |(answer, _)| Found {
                     answer,
                     facts: None,
                 };
@@ -91,40 +91,40 @@ impl Shelf {
     }
 }
 
-/// Where the books service reads.
+/// The book that the books service reads.
 #[derive(Clone)]
-pub(crate) enum Library {
+pub(crate) enum BookRegistry {
     /// A coordinator without a book.
     None,
     /// The book that a coordinator grows.
-    Keeper(KeeperDesk),
+    Growing(BookHandle),
     /// A book that does not change.
-    Shelf(Arc<Shelf>),
+    ReadOnly(Arc<BookSource>),
 }
 
-impl Library {
+impl BookRegistry {
     pub(crate) async fn lookup(
         &self,
         positions: Vec<Position>,
-    ) -> Result<Vec<Option<Known>>, Status> {
+    ) -> Result<Vec<Option<Found>>, Status> {
         match self {
             Self::None => Err(no_book()),
-            Self::Keeper(keeper) => {
-                let found = keeper
+            Self::Growing(book) => {
+                let found = book
                     .lookup(positions)
                     .await
                     .map_err(|closed| Status::unavailable(closed.to_string()))?;
                 let found = found.map_err(|error| status(&error))?;
                 Ok(found
                     .into_iter()
-                    .map(|entry| entry.map(Known::from))
+                    .map(|entry| entry.map(Found::from))
                     .collect())
             }
-            Self::Shelf(shelf) => shelf.lookup(&positions).map_err(|error| status(&error)),
+            Self::ReadOnly(source) => source.lookup(&positions).map_err(|error| status(&error)),
         }
     }
 
-    /// The next `most` entries after a place.
+    /// Returns the next `most` entries after a place.
     pub(crate) async fn page(
         &self,
         after: Option<Place>,
@@ -132,21 +132,22 @@ impl Library {
     ) -> Result<Vec<Entry>, Status> {
         match self {
             Self::None => Err(no_book()),
-            Self::Keeper(keeper) => {
-                let page = keeper
+            Self::Growing(book) => {
+                let page = book
                     .page(after, most)
                     .await
                     .map_err(|closed| Status::unavailable(closed.to_string()))?;
                 page.map_err(|error| status(&error))
             }
-            Self::Shelf(shelf) => match &**shelf {
-                Shelf::Folder(book) => {
+            Self::ReadOnly(source) => match &**source {
+                BookSource::Folder(book) => {
                     let book = book.lock().unwrap_or_else(PoisonError::into_inner);
                     book.page(after, most).map_err(|error| status(&error))
                 }
-                Shelf::File(_) => {
-                    let why = "a compiled book cannot be exported: it knows its positions by name alone; ask its folder";
-                    Err(Status::failed_precondition(why))
+                BookSource::File(_) => {
+                    let reason = "a compiled book cannot be exported: it holds only the keys of \
+                                  its positions; export from its folder";
+                    Err(Status::failed_precondition(reason))
                 }
             },
         }

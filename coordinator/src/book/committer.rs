@@ -1,0 +1,142 @@
+//! The committer thread: syncs the journal, then publishes what the book writer has done. The book
+//! writer goes on meanwhile.
+
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Weak};
+use std::thread::JoinHandle;
+
+use anyhow::{Result, anyhow};
+use kagetsu_book::{Book, Syncer};
+use kagetsu_schedule::QuestionId;
+use tokio::sync::watch;
+
+use super::handle::{BookSize, JobView, Views, Workforce};
+
+/// Batches that the book writer may be ahead of the disk.
+const MAX_BATCHES_AHEAD: usize = 4;
+
+/// What is published when the disk has it.
+#[derive(Default)]
+pub(crate) struct CommitBatch {
+    /// Questions whose answers are in the book.
+    pub(crate) settled: Vec<QuestionId>,
+    /// Jobs and size of the book, if they have changed.
+    pub(crate) changed: Option<Views>,
+    /// Replies to clients and workers.
+    pub(crate) replies: Vec<Box<dyn FnOnce() + Send>>,
+}
+
+impl CommitBatch {
+    fn is_empty(&self) -> bool {
+        self.settled.is_empty() && self.changed.is_none() && self.replies.is_empty()
+    }
+
+    /// Adds a later batch.
+    fn extend(&mut self, later: Self) {
+        self.settled.extend(later.settled);
+        self.changed = later.changed.or(self.changed.take());
+        self.replies.extend(later.replies);
+    }
+}
+
+/// The book writer's end of the committer.
+pub(crate) struct Committer {
+    batches: Option<SyncSender<CommitBatch>>,
+    thread: Option<JoinHandle<Result<()>>>,
+}
+
+/// The places where the committer publishes.
+pub(crate) struct Publisher {
+    pub(crate) workforce: Weak<dyn Workforce>,
+    pub(crate) jobs: watch::Sender<Arc<Vec<Arc<JobView>>>>,
+    pub(crate) size: Arc<BookSize>,
+}
+
+impl Publisher {
+    fn publish(&self, batch: CommitBatch) {
+        if let Some((views, entries, positions)) = batch.changed {
+            self.size.set(entries, positions);
+            self.jobs.send_replace(views);
+        }
+        batch.replies.into_iter().for_each(|reply| reply());
+        if let Some(workforce) = self.workforce.upgrade()
+            && !batch.settled.is_empty()
+        {
+            workforce.settle(&batch.settled);
+        }
+    }
+}
+
+impl Committer {
+    /// Starts the thread. If the disk fails it calls `failed` and ends.
+    ///
+    /// # Errors
+    /// If the system gives no thread.
+    pub(crate) fn start(
+        book: &Book,
+        publisher: Publisher,
+        failed: impl FnOnce() + Send + 'static,
+    ) -> Result<Self> {
+        let syncer = book.syncer();
+        let (batches, received) = sync_channel(MAX_BATCHES_AHEAD);
+        let run = move || {
+            let ended = commit(&syncer, &publisher, &received);
+            if ended.is_err() {
+                failed();
+            }
+            ended
+        };
+        let thread = std::thread::Builder::new()
+            .name("committer".into())
+            .spawn(run)?;
+        Ok(Self {
+            batches: Some(batches),
+            thread: Some(thread),
+        })
+    }
+
+    /// Publishes the batch as soon as all that was learned so far is durable. Waits while the disk
+    /// is too far behind.
+    ///
+    /// # Errors
+    /// If the disk has failed.
+    pub(crate) fn send(&mut self, batch: CommitBatch) -> Result<()> {
+        if batch.is_empty() {
+            return Ok(());
+        }
+        match &self.batches {
+            Some(sender) if sender.send(batch).is_ok() => Ok(()),
+            _ => self
+                .end()
+                .and(Err(anyhow!("the book could not be written"))),
+        }
+    }
+
+    /// Publishes what is left, and ends the thread.
+    ///
+    /// # Errors
+    /// If the disk has failed.
+    pub(crate) fn end(&mut self) -> Result<()> {
+        self.batches = None;
+        let ended = self.thread.take().map(JoinHandle::join);
+        ended
+            .unwrap_or(Ok(Ok(())))
+            .unwrap_or_else(|_| Err(anyhow!("the committer of the book panicked")))
+    }
+}
+
+impl Drop for Committer {
+    fn drop(&mut self) {
+        // A caller that wants the result calls `end` itself.
+        let _ = self.end();
+    }
+}
+
+fn commit(syncer: &Syncer, publisher: &Publisher, received: &Receiver<CommitBatch>) -> Result<()> {
+    while let Ok(mut batch) = received.recv() {
+        received.try_iter().for_each(|later| batch.extend(later));
+        syncer.sync()?;
+        publisher.publish(batch);
+    }
+    Ok(())
+}

@@ -1,0 +1,190 @@
+//! The handshake: a worker exists for the scheduler from its admission to its quarantine.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use kagetsu_game::Question;
+use kagetsu_proto::v1::to_worker::Message;
+use kagetsu_proto::{PROTOCOL, v1};
+use kagetsu_schedule::{Capacity, TaskId, WorkerId};
+use kagetsu_verification::{Admission, Class, Refused};
+use tonic::Status;
+
+use super::connections::WorkerInfo;
+use super::dispatcher::Dispatcher;
+use crate::verification::calibration;
+
+/// Time between two heartbeats of a worker.
+const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(2);
+
+/// Tasks that a worker has at hand when it connects.
+#[derive(Debug, Default)]
+pub(crate) struct HeldTasks {
+    /// Tasks of this coordinator process, with their attempts.
+    pub(crate) current: Vec<(TaskId, u32)>,
+    /// Tasks of earlier processes, with their questions.
+    pub(crate) earlier: Vec<(TaskId, Option<Question>)>,
+}
+
+/// A connected worker that does not exist for the scheduler.
+#[derive(Debug, Default)]
+pub(crate) struct Applicant {
+    /// Calibration questions that it has yet to answer.
+    open: BTreeSet<TaskId>,
+    held: HeldTasks,
+}
+
+impl Dispatcher {
+    /// Takes in a worker's introduction.
+    ///
+    /// # Errors
+    /// For a volunteer whose answers cannot be verified.
+    pub(crate) fn apply(
+        &mut self,
+        worker: WorkerId,
+        info: &WorkerInfo,
+        held: HeldTasks,
+    ) -> Result<(), Refused> {
+        let admission = self
+            .verification
+            .connect(self.clock(), worker, info.profile())?;
+        let applicant = Applicant {
+            open: BTreeSet::new(),
+            held,
+        };
+        self.applicants.insert(worker, applicant);
+        match admission {
+            Admission::Admitted => self.admit(worker),
+            Admission::Calibrating => self.calibrate(worker),
+            Admission::Quarantined => tracing::warn!(
+                worker = info.name,
+                "this worker is in quarantine: `kagetsu workers release NAME` ends it"
+            ),
+        }
+        Ok(())
+    }
+
+    /// Sends the calibration questions.
+    fn calibrate(&mut self, worker: WorkerId) {
+        let Some(info) = self.connections.info(worker) else {
+            return;
+        };
+        let tasks = calibration::tasks(info);
+        self.applicants.entry(worker).or_default().open =
+            tasks.iter().map(|task| TaskId(task.task)).collect();
+        if tasks.is_empty() {
+            // Nothing is known of what it plays.
+            self.pass(worker);
+        }
+        for task in tasks {
+            self.connections.send(worker, Message::Task(task));
+        }
+    }
+
+    /// A worker has answered a calibration question, correctly or not.
+    pub(crate) fn calibrated(
+        &mut self,
+        worker: WorkerId,
+        task: TaskId,
+        attempt: u32,
+        result: Result<(), String>,
+    ) {
+        self.acknowledge(worker, task, attempt);
+        if let Err(fault) = result {
+            let status = format!("this worker gives wrong answers: {fault}");
+            let now = self.clock();
+            self.verification.fail_calibration(now, worker, fault);
+            return self
+                .connections
+                .refuse(worker, Status::failed_precondition(status));
+        }
+        let Some(applicant) = self.applicants.get_mut(&worker) else {
+            return;
+        };
+        let was_open = applicant.open.remove(&task);
+        if was_open && applicant.open.is_empty() {
+            self.pass(worker);
+        }
+    }
+
+    fn pass(&mut self, worker: WorkerId) {
+        if self.verification.pass_calibration(worker) {
+            self.admit(worker);
+        }
+    }
+
+    /// Lets the scheduler know the worker, and the worker that it is welcome.
+    fn admit(&mut self, worker: WorkerId) {
+        let Some(info) = self.connections.info(worker) else {
+            return;
+        };
+        let capacity = Capacity {
+            slots: info.slots,
+            plays: Some(Arc::clone(&info.plays)),
+            is_trusted: info.class == Class::Operator,
+        };
+        let HeldTasks { current, earlier } =
+            self.applicants.remove(&worker).unwrap_or_default().held;
+        let welcome = v1::Welcome {
+            protocol: PROTOCOL,
+            heartbeat_ms: HEARTBEAT_INTERVAL.as_millis() as u32,
+            epoch: self.epoch,
+            hears_beats: true,
+        };
+        self.connections.welcome(worker, welcome);
+        self.scheduler.join(self.now, worker, capacity, &current);
+        // The book writer hears of these tasks before it hears of free slots.
+        match &self.book {
+            Some(book) if !earlier.is_empty() => book.reclaim(worker, earlier),
+            _ => earlier
+                .into_iter()
+                .for_each(|(task, _)| self.revoke(worker, task)),
+        }
+    }
+
+    /// Takes all tasks from a worker; it exists no more for the scheduler.
+    pub(crate) fn expel(&mut self, worker: WorkerId) {
+        let trust = self.verification.trust(worker);
+        let token = self
+            .connections
+            .info(worker)
+            .and_then(|info| info.token.as_deref());
+        let reason = trust.quarantine.unwrap_or_default();
+        tracing::error!(
+            worker = self.name(worker),
+            token,
+            reason,
+            "a worker is in quarantine; `kagetsu workers release NAME` ends it"
+        );
+        for task in self.scheduler.tasks_of(worker) {
+            self.revoke(worker, task);
+        }
+        self.scheduler.leave(self.now, worker, true);
+        if self.connections.info(worker).is_some() {
+            self.applicants.insert(worker, Applicant::default());
+        }
+    }
+
+    /// Ends the quarantine of all workers of a name. Returns how many were quarantined. The
+    /// connected ones are calibrated anew.
+    pub(crate) fn release(&mut self, name: &str) -> usize {
+        let now = self.clock();
+        let released = self.verification.release(now, name);
+        if !released.is_empty() {
+            tracing::info!(name, "the quarantine is ended");
+        }
+        for &worker in &released {
+            self.calibrate(worker);
+        }
+        released.len()
+    }
+
+    /// A worker's stream has ended.
+    pub(crate) fn disconnect(&mut self, worker: WorkerId, goodbye: bool) {
+        self.applicants.remove(&worker);
+        self.scheduler.leave(self.now, worker, goodbye);
+        let now = self.clock();
+        self.verification.disconnect(now, worker);
+    }
+}

@@ -1,0 +1,197 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use kagetsu_game::Variant;
+use kagetsu_proto::v1;
+use kagetsu_schedule::{WorkerId, WorkerStatus};
+use kagetsu_verification::{Class, Profile, WorkerTrust};
+use tokio::sync::mpsc;
+use tonic::Status;
+
+/// Messages that wait for one worker; a worker with more of them is disconnected.
+const MAX_UNREAD_MESSAGES: usize = 1_024;
+
+/// A worker's introduction.
+#[derive(Clone, Debug)]
+pub(crate) struct WorkerInfo {
+    pub(crate) name: String,
+    pub(crate) engine: Arc<str>,
+    pub(crate) slots: u32,
+    pub(crate) threads: u32,
+    /// Variants that it can be asked about.
+    pub(crate) plays: Arc<BTreeSet<Variant>>,
+    /// Name of its token; `None` where no token is needed.
+    pub(crate) token: Option<Arc<str>>,
+    pub(crate) class: Class,
+}
+
+impl WorkerInfo {
+    pub(crate) fn profile(&self) -> Profile {
+        Profile {
+            name: self.name.clone(),
+            engine: Arc::clone(&self.engine),
+            threads: self.threads,
+            token: self.token.clone(),
+            class: self.class,
+            plays: Arc::clone(&self.plays),
+        }
+    }
+}
+
+/// A connected worker for lists and metrics.
+#[derive(Clone, Debug)]
+pub(crate) struct WorkerView {
+    pub(crate) info: WorkerInfo,
+    pub(crate) status: WorkerStatus,
+    pub(crate) trust: WorkerTrust,
+}
+
+/// A message to a worker; an error ends the stream.
+pub(crate) type Outbound = Result<v1::ToWorker, Status>;
+
+struct Connection {
+    /// Tells one stream of a worker from the next.
+    stream: u64,
+    info: WorkerInfo,
+    out: mpsc::Sender<Outbound>,
+    is_welcomed: bool,
+}
+
+/// The open streams to the workers.
+#[derive(Default)]
+pub(crate) struct WorkerConnections {
+    streams: u64,
+    open: BTreeMap<WorkerId, Connection>,
+}
+
+impl WorkerConnections {
+    /// Adds a worker's stream; an older stream of it ends.
+    pub(crate) fn add(
+        &mut self,
+        worker: WorkerId,
+        info: WorkerInfo,
+    ) -> (u64, mpsc::Receiver<Outbound>) {
+        self.streams += 1;
+        let (out, messages) = mpsc::channel(MAX_UNREAD_MESSAGES);
+        let connection = Connection {
+            stream: self.streams,
+            info,
+            out,
+            is_welcomed: false,
+        };
+        self.open.insert(worker, connection);
+        (self.streams, messages)
+    }
+
+    /// Removes a stream that has ended. Returns whether the worker has no other.
+    pub(crate) fn remove(&mut self, worker: WorkerId, stream: u64) -> bool {
+        let is_last = self
+            .open
+            .get(&worker)
+            .is_none_or(|connection| connection.stream == stream);
+        if is_last {
+            self.open.remove(&worker);
+        }
+        is_last
+    }
+
+    /// Sends a message. A worker that does not read its messages is disconnected.
+    pub(crate) fn send(&mut self, worker: WorkerId, message: v1::to_worker::Message) {
+        let message = v1::ToWorker {
+            message: Some(message),
+        };
+        let Some(connection) = self.open.get(&worker) else {
+            return;
+        };
+        if connection.out.try_send(Ok(message)).is_err() {
+            tracing::warn!(
+                worker = %connection.info.name,
+                "the worker does not read its messages: disconnected"
+            );
+            self.open.remove(&worker);
+        }
+    }
+
+    /// Sends the welcome, once for each stream.
+    pub(crate) fn welcome(&mut self, worker: WorkerId, welcome: v1::Welcome) {
+        let Some(connection) = self.open.get_mut(&worker) else {
+            return;
+        };
+        if !std::mem::replace(&mut connection.is_welcomed, true) {
+            self.send(worker, v1::to_worker::Message::Welcome(welcome));
+        }
+    }
+
+    /// Sends a message that the worker can do without, unless it has many to read.
+    pub(crate) fn send_optional(&self, worker: WorkerId, message: v1::to_worker::Message) {
+        if let Some(connection) = self
+            .open
+            .get(&worker)
+            .filter(|connection| connection.out.capacity() > MAX_UNREAD_MESSAGES / 2)
+        {
+            // A full queue shows with the next message that is needed.
+            let _ = connection.out.try_send(Ok(v1::ToWorker {
+                message: Some(message),
+            }));
+        }
+    }
+
+    /// Ends a worker's stream with an error.
+    pub(crate) fn refuse(&mut self, worker: WorkerId, status: Status) {
+        if let Some(connection) = self.open.remove(&worker) {
+            let reason = status.message();
+            tracing::warn!(worker = %connection.info.name, reason, "a worker is refused");
+            // A worker that does not read finds the stream ended.
+            let _ = connection.out.try_send(Err(status));
+        }
+    }
+
+    /// Whether this is the worker's current stream.
+    pub(crate) fn is_current(&self, worker: WorkerId, stream: u64) -> bool {
+        self.open
+            .get(&worker)
+            .is_some_and(|connection| connection.stream == stream)
+    }
+
+    pub(crate) fn info(&self, worker: WorkerId) -> Option<&WorkerInfo> {
+        self.open.get(&worker).map(|connection| &connection.info)
+    }
+
+    /// Returns all connected workers.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (WorkerId, &WorkerInfo)> {
+        self.open
+            .iter()
+            .map(|(worker, connection)| (*worker, &connection.info))
+    }
+
+    /// Returns how many workers play the variant.
+    pub(crate) fn count(&self, variant: Variant) -> u32 {
+        self.open
+            .values()
+            .filter(|connection| connection.info.plays.contains(&variant))
+            .count() as u32
+    }
+
+    /// Explains why no worker gets tasks of the variant. `are_calibrating`: some will when they
+    /// have answered their calibration questions.
+    pub(crate) fn explain_lack(&self, variant: Variant, are_calibrating: bool) -> String {
+        match (self.open.len(), self.count(variant)) {
+            (0, _) => "no worker is connected".into(),
+            (1, 0) => format!("the only worker connected does not play {variant}"),
+            (all, 0) => format!("none of the {all} workers connected plays {variant}"),
+            (_, 1) if are_calibrating => {
+                format!("the only worker that plays {variant} is being examined")
+            }
+            (_, able) if are_calibrating => {
+                format!("none of the {able} workers that play {variant} has passed its exam yet")
+            }
+            (_, 1) => format!("the only worker that plays {variant} gets no tasks"),
+            (_, able) => format!("none of the {able} workers that play {variant} gets tasks"),
+        }
+    }
+
+    /// Ends all streams.
+    pub(crate) fn clear(&mut self) {
+        self.open.clear();
+    }
+}

@@ -1,0 +1,273 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use kagetsu_book::Work;
+use kagetsu_game::{Answer, Question};
+use kagetsu_proto::v1;
+use kagetsu_proto::v1::to_worker::Message;
+use kagetsu_schedule::{Effect, Options, QuestionId, Scheduler, TaskId, WorkerId};
+use kagetsu_verification::{CheckId, Ticket, Verification};
+
+use super::admission::Applicant;
+use super::analysis_progress::AnalysisProgress;
+use super::assignments::Assignments;
+use super::connections::WorkerConnections;
+use super::verdicts::Destination;
+use crate::book::handle::BookHandle;
+use crate::telemetry::metrics::Metrics;
+use crate::verification::claim_verifier::ClaimVerifier;
+
+/// Priority of an analysis that a client waits for: before every position of a build.
+pub(crate) const ANALYSIS_PRIORITY: u64 = 0;
+
+/// The purpose of a question.
+pub(crate) enum Purpose {
+    /// A client's analysis, with the question if its answer goes into the book.
+    Analysis(AnalysisProgress, Option<Question>),
+    /// A position of a build.
+    Build(Work),
+    /// A second opinion.
+    Check(CheckId),
+}
+
+/// Everything behind the lock: the scheduler and the verification, and what ties their effects to
+/// connections and the book.
+pub(crate) struct Dispatcher {
+    pub(crate) scheduler: Scheduler,
+    pub(crate) verification: Verification,
+    /// Time of the last change since the start of the process.
+    pub(crate) now: Duration,
+    /// Unix time of the start of the process.
+    started: Duration,
+    /// The scheduler deadline for which the timer waits, if it waits for one.
+    awaited: Option<Duration>,
+    /// The coordinator is about to stop.
+    pub(crate) is_retired: bool,
+    /// Number of this process of the coordinator.
+    pub(crate) epoch: u64,
+    pub(crate) claim_verifier: Option<ClaimVerifier>,
+    pub(crate) connections: WorkerConnections,
+    /// Connected workers that are not admitted.
+    pub(crate) applicants: BTreeMap<WorkerId, Applicant>,
+    pub(crate) purposes: BTreeMap<QuestionId, Purpose>,
+    /// The open question of each check that a worker is asked.
+    pub(crate) checks: BTreeMap<CheckId, QuestionId>,
+    /// Answers that are being verified.
+    pub(crate) unverified: BTreeMap<QuestionId, Destination>,
+    pub(crate) assignments: Assignments,
+    pub(crate) book: Option<BookHandle>,
+    pub(crate) metrics: Arc<Metrics>,
+}
+
+impl Dispatcher {
+    pub(crate) fn new(
+        epoch: u64,
+        book: Option<BookHandle>,
+        verification: Verification,
+        metrics: Arc<Metrics>,
+    ) -> Self {
+        Self {
+            scheduler: Scheduler::new(Options {
+                first_id: epoch,
+                ..Options::default()
+            }),
+            verification,
+            now: Duration::ZERO,
+            started: SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default(),
+            awaited: None,
+            is_retired: false,
+            epoch,
+            claim_verifier: None,
+            connections: WorkerConnections::default(),
+            applicants: BTreeMap::new(),
+            purposes: BTreeMap::new(),
+            checks: BTreeMap::new(),
+            unverified: BTreeMap::new(),
+            assignments: Assignments::default(),
+            book,
+            metrics,
+        }
+    }
+
+    /// Returns the Unix time of the last change, which never runs backwards.
+    pub(crate) fn clock(&self) -> Duration {
+        self.started + self.now
+    }
+
+    /// Returns the scheduler's deadline, for which the timer is to wait.
+    pub(crate) fn await_deadline(&mut self) -> Option<Duration> {
+        self.awaited = self.scheduler.deadline();
+        self.awaited
+    }
+
+    /// Whether the timer would fire too late. After a deadline has moved away it fires too early,
+    /// which does no harm.
+    pub(crate) fn has_nearer_deadline(&self) -> bool {
+        let deadline = self.scheduler.deadline();
+        deadline.is_some_and(|deadline| self.awaited.is_none_or(|awaited| deadline < awaited))
+    }
+
+    /// The time has come for which the timer waited.
+    pub(crate) fn tick(&mut self) {
+        self.scheduler.tick(self.now);
+        let now = self.clock();
+        self.verification.tick(now);
+    }
+
+    pub(crate) fn revoke(&mut self, worker: WorkerId, task: TaskId) {
+        self.connections
+            .send(worker, Message::Revoke(v1::Revoke { task: task.0 }));
+    }
+
+    pub(crate) fn acknowledge(&mut self, worker: WorkerId, task: TaskId, attempt: u32) {
+        let held = v1::Held {
+            task: task.0,
+            attempt,
+            ..Default::default()
+        };
+        self.connections.send(worker, Message::Acknowledge(held));
+    }
+
+    pub(crate) fn name(&self, worker: WorkerId) -> &str {
+        self.connections
+            .info(worker)
+            .map_or("unknown", |info| &info.name)
+    }
+
+    /// Carries out the effects of the scheduler and the verification until none is left.
+    pub(crate) fn carry_out(&mut self) {
+        let mut has_changed = false;
+        loop {
+            if let Some(effect) = self.scheduler.poll() {
+                self.dispatch(effect);
+            } else if let Some(effect) = self.verification.poll() {
+                self.follow_verdict(effect);
+            } else {
+                break;
+            }
+            has_changed = true;
+        }
+        if self.is_retired {
+            return;
+        }
+        if let Some(book) = &self.book
+            && (has_changed || self.scheduler.spare_capacity() > 0)
+        {
+            book.refill();
+        }
+    }
+
+    fn dispatch(&mut self, effect: Effect) {
+        match effect {
+            Effect::Assign { worker, task } => self.assign(worker, task),
+            Effect::Revoke { worker, task } => {
+                self.metrics.revoked(task);
+                self.revoke(worker, task);
+            }
+            Effect::Acknowledge {
+                worker,
+                task,
+                attempt,
+            } => self.acknowledge(worker, task, attempt),
+            Effect::Progress { question, answer } => {
+                if let Some(Purpose::Analysis(progress, _)) = self.purposes.get_mut(&question) {
+                    progress.reported(answer);
+                }
+            }
+            Effect::Finished {
+                question,
+                answer,
+                nodes,
+                by,
+            } => self.finished(question, answer, nodes, by),
+            Effect::Failed { question, reason } => self.failed(question, &reason),
+        }
+    }
+
+    /// A question is answered. The verification decides what becomes of the answer.
+    fn finished(&mut self, id: QuestionId, answer: Answer, nodes: u64, by: Vec<WorkerId>) {
+        let now = self.clock();
+        match self.forget(id) {
+            Some(Purpose::Analysis(progress, Some(question))) if !answer.is_empty() => {
+                let (answer, by) = progress.deepest(answer, by);
+                let ticket = Ticket {
+                    id,
+                    question: question.clone(),
+                    job: None,
+                    priority: ANALYSIS_PRIORITY,
+                };
+                let destination = Destination::Analysis {
+                    progress,
+                    position: question.position,
+                    nodes,
+                };
+                self.unverified.insert(id, destination);
+                self.verification.answered(now, ticket, answer, by);
+            }
+            Some(Purpose::Analysis(progress, _)) => {
+                let (answer, _) = progress.deepest(answer, by);
+                progress.end(Ok((answer, nodes)));
+                self.scheduler.settle(id);
+            }
+            Some(Purpose::Build(work)) => {
+                let ticket = Ticket {
+                    id,
+                    question: work.question.clone(),
+                    job: Some(work.job.0),
+                    priority: build_priority(&work),
+                };
+                self.unverified.insert(id, Destination::Build(work));
+                self.verification.answered(now, ticket, answer, by);
+            }
+            Some(Purpose::Check(check)) => {
+                self.scheduler.settle(id);
+                self.checks.remove(&check);
+                self.verification.second_opinion(now, check, answer, by);
+            }
+            None => self.scheduler.settle(id),
+        }
+    }
+
+    /// A question failed too often.
+    fn failed(&mut self, id: QuestionId, reason: &str) {
+        match self.forget(id) {
+            Some(Purpose::Analysis(progress, _)) => progress.end(Err(reason.to_string())),
+            Some(Purpose::Build(work)) => {
+                let position = &work.question.position;
+                tracing::warn!(%position, reason, "a position is set aside");
+                if let Some(book) = &self.book {
+                    book.set_aside(work, reason.to_string());
+                }
+            }
+            Some(Purpose::Check(check)) => {
+                self.checks.remove(&check);
+                self.verification.unanswered(check);
+            }
+            None => {}
+        }
+    }
+
+    /// Forgets a question and its tasks. Returns its purpose.
+    pub(crate) fn forget(&mut self, id: QuestionId) -> Option<Purpose> {
+        self.assignments.forget(id);
+        self.purposes.remove(&id)
+    }
+
+    /// Returns the number of the job that asks a question, if one does.
+    pub(crate) fn job_of(&self, id: QuestionId) -> Option<u32> {
+        match self.purposes.get(&id)? {
+            Purpose::Build(work) => Some(work.job.0),
+            Purpose::Analysis(..) | Purpose::Check(_) => None,
+        }
+    }
+}
+
+/// Returns a position's priority among all questions: by the priority of its job, then by its own;
+/// less is sooner.
+pub(crate) fn build_priority(work: &Work) -> u64 {
+    /// Priorities that are told apart within a job.
+    const PRIORITIES_PER_JOB: u64 = 1 << 56;
+    let job = u64::from(work.turn.abs_diff(i8::MAX));
+    ANALYSIS_PRIORITY + 1 + job * PRIORITIES_PER_JOB + work.priority.min(PRIORITIES_PER_JOB - 2)
+}

@@ -1,0 +1,164 @@
+//! The effects of the verification.
+
+use kagetsu_book::{JobId, Work};
+use kagetsu_game::{Answer, Move, Position, Question};
+use kagetsu_schedule::{QuestionId, WorkerId};
+use kagetsu_verification::{CheckId, Effect, Replay};
+
+use super::analysis_progress::AnalysisProgress;
+use super::dispatcher::{Dispatcher, Purpose};
+use crate::verification::claim_verifier::{Finding, Request};
+
+/// The destination of an answer that is being verified.
+pub(crate) enum Destination {
+    /// A position of a build.
+    Build(Work),
+    /// An analysis whose answer goes into the book.
+    Analysis {
+        progress: AnalysisProgress,
+        position: Position,
+        nodes: u64,
+    },
+}
+
+impl Dispatcher {
+    /// Carries out one effect of the verification.
+    pub(crate) fn follow_verdict(&mut self, effect: Effect) {
+        match effect {
+            Effect::Replay {
+                id,
+                question,
+                answer,
+            } => self.replay(id, question, answer),
+            Effect::Accept { id, answer } => self.accept(id, answer),
+            Effect::Reject { id } => self.reject(id),
+            Effect::Ask {
+                check,
+                question,
+                priority,
+                except,
+            } => self.ask_again(check, question, priority, except),
+            Effect::Withdraw { check } => {
+                if let Some(id) = self.checks.remove(&check) {
+                    self.forget(id);
+                    self.scheduler.cancel(self.now, id);
+                }
+            }
+            Effect::Search { check, question } => self.search(check, question),
+            Effect::Retract { answers } => {
+                let answers = answers
+                    .into_iter()
+                    .map(|(job, position)| (job.map(JobId), position))
+                    .collect();
+                if let Some(book) = &self.book {
+                    book.retract(answers);
+                }
+            }
+            Effect::Quarantine { worker } => self.expel(worker),
+            Effect::Store => {
+                if let Some(book) = &self.book {
+                    book.store_quarantine(self.verification.quarantined());
+                }
+            }
+        }
+    }
+
+    /// The claim verifier has finished a request.
+    pub(crate) fn found(&mut self, finding: Finding) {
+        let now = self.clock();
+        match finding {
+            Finding::Replayed(id, replay) => self.verification.replayed(now, id, replay),
+            Finding::Searched(check, answer) => self.verification.searched(now, check, answer),
+        }
+    }
+
+    fn replay(&mut self, id: QuestionId, question: Question, answer: Answer) {
+        let claims: Vec<Move> = answer
+            .verdicts()
+            .iter()
+            .filter(|(_, verdict)| verdict.proof.is_some())
+            .map(|(m, _)| *m)
+            .collect();
+        let request = Request::Replay {
+            id,
+            question,
+            answer,
+        };
+        if !self.is_taken(request) {
+            let replay = Replay {
+                unproven: claims,
+                refuted: Vec::new(),
+            };
+            let now = self.clock();
+            self.verification.replayed(now, id, replay);
+        }
+    }
+
+    fn search(&mut self, check: CheckId, question: Question) {
+        if !self.is_taken(Request::Search { check, question }) {
+            let now = self.clock();
+            self.verification.searched(now, check, None);
+        }
+    }
+
+    /// Whether the claim verifier takes a request: it does not if too many wait.
+    fn is_taken(&self, request: Request) -> bool {
+        self.claim_verifier
+            .as_ref()
+            .is_some_and(|verifier| verifier.send(request))
+    }
+
+    fn accept(&mut self, id: QuestionId, answer: Answer) {
+        match (self.unverified.remove(&id), &self.book) {
+            (Some(Destination::Build(work)), Some(book)) => book.finish(id, work, answer),
+            (
+                Some(Destination::Analysis {
+                    progress,
+                    position,
+                    nodes,
+                }),
+                Some(book),
+            ) if !answer.is_empty() => {
+                let told = answer.clone();
+                let stored = Box::new(move |result: Result<(), String>| {
+                    progress.end(result.map(|()| (told, nodes)));
+                });
+                book.store(id, position, answer, stored);
+            }
+            (Some(Destination::Analysis { progress, .. }), _) => {
+                progress.end(Err("no part of the answer could be verified".into()));
+                self.scheduler.settle(id);
+            }
+            _ => self.scheduler.settle(id),
+        }
+    }
+
+    fn reject(&mut self, id: QuestionId) {
+        self.scheduler.settle(id);
+        match self.unverified.remove(&id) {
+            Some(Destination::Build(work)) => {
+                if let Some(book) = &self.book {
+                    book.release(work);
+                }
+            }
+            Some(Destination::Analysis { progress, .. }) => {
+                progress.end(Err("the answer was found to be wrong; ask again".into()));
+            }
+            None => {}
+        }
+    }
+
+    fn ask_again(
+        &mut self,
+        check: CheckId,
+        question: Question,
+        priority: u64,
+        except: Vec<WorkerId>,
+    ) {
+        let id = self
+            .scheduler
+            .submit_check(self.now, question, priority, except);
+        self.checks.insert(check, id);
+        self.purposes.insert(id, Purpose::Check(check));
+    }
+}
