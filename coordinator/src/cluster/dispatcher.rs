@@ -7,7 +7,7 @@ use kagetsu_game::{Answer, Question};
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::to_worker::Message;
 use kagetsu_schedule::{Effect, Options, QuestionId, Scheduler, TaskId, WorkerId};
-use kagetsu_verification::{CheckId, Ticket, Verification};
+use kagetsu_verification::{CheckId, Class, Ticket, Verification};
 
 use super::admission::Applicant;
 use super::analysis_progress::AnalysisProgress;
@@ -197,10 +197,14 @@ impl Dispatcher {
                     job: None,
                     priority: ANALYSIS_PRIORITY,
                 };
+                let is_operators =
+                    |worker: &WorkerId| self.verification.class(*worker) == Class::Operator;
+                let given = by.iter().all(is_operators).then(|| answer.clone());
                 let destination = Destination::Analysis {
                     progress,
                     position: question.position,
                     nodes,
+                    given,
                 };
                 self.unverified.insert(id, destination);
                 self.verification.answered(now, ticket, answer, by);

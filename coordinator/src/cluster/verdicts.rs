@@ -18,6 +18,9 @@ pub(crate) enum Destination {
         progress: AnalysisProgress,
         position: Position,
         nodes: u64,
+        /// The answer as the operator's workers gave it, for the client; `None` if a volunteer had
+        /// a part in it.
+        given: Option<Answer>,
     },
 }
 
@@ -116,10 +119,11 @@ impl Dispatcher {
                     progress,
                     position,
                     nodes,
+                    given,
                 }),
                 Some(book),
             ) if !answer.is_empty() => {
-                let told = answer.clone();
+                let told = given.unwrap_or_else(|| answer.clone());
                 let stored = Box::new(move |result: Result<(), String>| {
                     progress.end(result.map(|()| (told, nodes)));
                 });
