@@ -232,7 +232,6 @@ pub const BUILD_FIELDS: &[BuildField] = &[
         help: "Number of positions to add to the book, or to search again when deepening",
         is_live: true,
         is_basic: true,
-        ..DEFAULTS
     },
     BuildField {
         name: "total_nodes",

@@ -88,20 +88,27 @@ impl Book {
         Ok(found)
     }
 
-    /// The selection of a job, which is made when it is first asked for.
+    /// Returns the selection of a job. The first call makes it.
     fn selection(&mut self, job: JobId) -> Result<&mut dyn Selection, BookError> {
+        let new = match self.selections.get(&job) {
+            Some(_) => None,
+            None => Some(self.new_selection(job)?),
+        };
+        if let Some(new) = new {
+            self.selections.insert(job, new);
+        }
+        let selection = self.selections.get_mut(&job);
+        Ok(&mut **selection.expect("it was inserted above"))
+    }
+
+    fn new_selection(&self, job: JobId) -> Result<Box<dyn Selection>, BookError> {
         let spec = self.known_spec(job)?;
         let scope = PolicyScope {
             side: spec.build.side,
         };
         let id = |root: &Position| Id::of(root.variant().code(), &root.canonical());
-        if !self.selections.contains_key(&job) {
-            let roots = spec.roots.iter().map(id).collect();
-            let selection = spec.build.policy.rules().selection(job.0, scope, roots);
-            self.selections.insert(job, selection);
-        }
-        let selection = self.selections.get_mut(&job);
-        Ok(&mut **selection.expect("it was just made"))
+        let roots = spec.roots.iter().map(id).collect();
+        Ok(spec.build.policy.rules().selection(job.0, scope, roots))
     }
 
     /// Takes the work of a running job that asks just this, if it waits and is not at hand.
