@@ -197,9 +197,7 @@ impl Games {
 /// distance: the distance is the longest that the free points allow. Returns `None` if the position
 /// contradicts the claim.
 pub(crate) fn longest(after: &Position, claim: Claim) -> Option<Proof> {
-    let Some((_, size)) = after.variant().gomoku() else {
-        return None;
-    };
+    let (_, size) = after.variant().gomoku()?;
     let left = (u16::from(size) * u16::from(size)).checked_sub(after.canonical().stones)?;
     let proof = |plies: u16| {
         Some(Proof {

@@ -141,7 +141,6 @@ impl Life {
                 task,
                 attempt,
                 outcome,
-                ..v1::Report::default()
             });
             if self.said.len() > REPEATED_REPORTS {
                 self.said.pop_front();

@@ -133,7 +133,6 @@ async fn lie(connector: &Connector, hello: &v1::Hello) {
             task,
             attempt,
             outcome: Some(Outcome::Answer(answer)),
-            ..Default::default()
         };
         for _ in 0..2 {
             if !say(Said::Report(report.clone())).await {
