@@ -3,9 +3,9 @@ use core::fmt::{self, Display, Formatter, Write};
 /// Characters of a quoted text; the rest is counted.
 const MAX_QUOTED_CHARS: usize = 200;
 
-/// Returns foreign text in a form that is safe in messages and logs: control characters, invisible characters and characters
-/// that change the direction of text are escaped as in `\u{1b}`, and at most 200 characters are shown. It adds no quotation
-/// marks.
+/// Returns foreign text in a form that is safe in messages and logs: control characters, invisible
+/// characters and characters that change the direction of text are escaped as in `\u{1b}`, and at
+/// most 200 characters are shown. It adds no quotation marks.
 ///
 /// ```
 /// use kagetsu_game::quote;
@@ -42,8 +42,8 @@ impl Display for Quote<'_> {
     }
 }
 
-/// Whether a character can be seen and leaves the order of its neighbours as it is. False for control characters, format
-/// characters, direction marks, fillers and tags.
+/// Whether a character can be seen and leaves the order of its neighbours as it is. False for
+/// control characters, format characters, direction marks, fillers and tags.
 #[must_use]
 pub const fn is_visible(letter: char) -> bool {
     !matches!(

@@ -18,7 +18,7 @@ use crate::commands::verify::win_tree;
 ///
 /// `json` and `csv` carry everything that was searched; an import derives the rest again. The other
 /// formats carry what their programs can show: values, best moves and texts. What a format has no
-/// room for is counted and reported. docs/book.md describes each format.
+/// room for is counted and reported. docs/using/files.md describes each format.
 ///
 /// `proof` writes the win tree of the position after --moves, which the book has proven: one move
 /// at each node of the winner, and an answer to every legal move of the loser.

@@ -35,7 +35,7 @@ const MAX_LINE_BYTES: u64 = 16 << 20;
 ///
 /// An invalid file ends the import with the line number; of `json` the lines before it are in the
 /// book. After Ctrl-C, run the same command again. What cannot be carried over is counted and
-/// reported. docs/book.md says how each format is understood.
+/// reported. docs/using/files.md says how each format is understood.
 ///
 /// Example: kagetsu import --format lib --variant renju-15 --book lib.book my.lib
 #[derive(Debug, clap::Args)]

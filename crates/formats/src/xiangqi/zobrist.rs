@@ -14,7 +14,7 @@ const SIDE: u64 = 0xA0CE_2AF9_0C45_2F58;
 pub(crate) const START: u64 = 7_101_337_512_282_506_414;
 /// The error for missing numbers.
 pub(crate) const MISSING_KEYS: &str = "the keys of these books are made of 3,584 numbers that are not ours to hand on: give a text that has them \
-                                  by --zobrist FILE (docs/book.md says which)";
+                                  by --zobrist FILE (docs/using/files.md says which)";
 
 /// The Zobrist numbers: one for each piece on each square of a 16x16 board.
 #[derive(Clone)]

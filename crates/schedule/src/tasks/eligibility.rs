@@ -29,8 +29,8 @@ impl Scheduler {
         self.is_retired = true;
     }
 
-    /// Submits a question, unsplit, to any trusted worker except `but`. It waits until such a worker
-    /// is available.
+    /// Submits a question, unsplit, to any trusted worker except `but`. It waits until such a
+    /// worker is available.
     pub fn submit_check(
         &mut self,
         now: Duration,

@@ -124,7 +124,7 @@ impl LatencyEstimate {
             Duration::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))
         });
         let longest = search.into_iter().chain(ask.effort.time).min();
-        // Of tasks of which nothing is known, a lease is expected.
+        // A task without an estimate is expected to take one lease.
         let longest = longest.unwrap_or(options.lease);
         let patience = longest.saturating_mul(options.overdue_factor);
         Some(options.lease.saturating_add(patience))
