@@ -85,7 +85,7 @@ fn large_task_is_repeated_only_by_spare_workers() {
     assert_eq!(desk.effects(), []);
     desk.finish(BOB, &other);
     desk.effects();
-    beat(&mut desk, &task, 31..=600, |second| second * pace / 2);
+    beat(&mut desk, &task, 31..=60, |second| second * pace / 2);
     let effects = desk.effects();
     assert!(
         matches!(effects.first(), Some(Effect::Assign { worker: BOB, task: again }) if again.id == task.id),
