@@ -93,7 +93,9 @@ async fn one_address_cannot_take_all_connections() {
     assert!(coordinator.wait().success());
     let said = std::fs::read_to_string(log).expect("text");
     assert!(
-        said.contains("too many connections, its address has 40 places, no more for one"),
+        said.contains(
+            "too many connections, its address has 40 places, the maximum for one address"
+        ),
         "{said}"
     );
 }

@@ -138,8 +138,8 @@ fn json_logs_follow_a_task_from_job_to_end() {
     let given = tasks("coordinator.log", "a task is handed out", |fields| {
         fields["job_id"].is_u64()
     });
-    let begun = tasks("worker.log", "a task is begun", |_| true);
-    let ended = tasks("worker.log", "a task is ended", |_| true);
+    let begun = tasks("worker.log", "a task starts", |_| true);
+    let ended = tasks("worker.log", "a task ends", |_| true);
     let whole = given
         .iter()
         .filter(|task| begun.contains(task) && ended.contains(task))

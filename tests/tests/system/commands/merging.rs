@@ -486,7 +486,7 @@ fn failed_start_leaves_no_empty_book() {
             "line 1",
         ),
         (&[&deepen[..], &[new]].concat(), "there is no book at"),
-        (&impossible, "a game of stones"),
+        (&impossible, "max_ply: xiangqi does not tell"),
     ];
     for (command, why) in commands {
         refused(&kagetsu(command), &[why]);
