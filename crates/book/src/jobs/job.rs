@@ -156,9 +156,9 @@ pub enum JobChange {
     Target(u64),
     /// What was set aside waits again; a job that was done goes on.
     Retry,
-    /// Other limits than its target, as [`Bounds::nodes`] and [`Bounds::stable`]; a job that was done goes on if they allow.
+    /// Changes the limits `total_nodes` and `until_stable`; a finished job goes on if they allow it.
     Limit(Option<u64>, Option<u64>),
-    /// Its turn among the others, as [`Bounds::priority`].
+    /// Changes the priority among the jobs of the book.
     Priority(i8),
     /// It is done, whatever waits for it: a shorter journal says so of a job that was done before all of that waited.
     Finish,
