@@ -15,7 +15,7 @@ use super::handle::{BookSize, JobView, Views, Workforce};
 /// Batches that the book writer may be ahead of the disk.
 const MAX_BATCHES_AHEAD: usize = 4;
 
-/// What is published when the disk has it.
+/// Events that are published when their entries are on disk.
 #[derive(Default)]
 pub(crate) struct CommitBatch {
     /// Questions whose answers are in the book.

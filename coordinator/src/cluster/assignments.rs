@@ -20,7 +20,7 @@ pub(crate) struct Assignment {
     pub(crate) id: QuestionId,
     /// The last worker that got it.
     pub(crate) worker: WorkerId,
-    /// What the worker was asked: the question or a part of it.
+    /// The worker's question: the whole question or a part of it.
     pub(crate) question: Question,
     /// When the last worker got it.
     pub(crate) since: Duration,
@@ -57,7 +57,7 @@ impl Assignments {
     }
 }
 
-/// What an answer is held against, copied from behind the lock.
+/// The data that an answer is compared with, copied while the lock is held.
 pub(crate) struct Expectation {
     question: Question,
     limits: Option<Limits>,

@@ -45,7 +45,7 @@ impl Snapshot {
                 .min(view.job.target().saturating_sub(view.job.positions))
         };
         let tasks = (self.census.waiting_tasks + self.census.leased_tasks) as u64;
-        // What is at work for a job is in its frontier too.
+        // Positions that a job has handed out are in its frontier, too.
         tasks.max(running.map(wanted).sum())
     }
 

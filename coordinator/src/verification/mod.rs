@@ -1,4 +1,4 @@
-//! What the verification state machine needs from the outside: calibration questions, the thread
+//! Inputs of the verification state machine: calibration questions, the thread
 //! that replays claims, the file of quarantined workers.
 
 pub(crate) mod calibration;

@@ -23,7 +23,7 @@ pub struct Contents {
     pub answers: Vec<(Position, Answer)>,
     /// The number of records, nodes, games or lines in the files.
     pub items: u64,
-    /// What could not be carried over.
+    /// Content that the format cannot carry.
     pub omissions: Omissions,
 }
 

@@ -74,7 +74,7 @@ struct ImportJson {
     /// The number of records, nodes, games or lines in the files.
     #[serde(skip_serializing_if = "Option::is_none")]
     items: Option<u64>,
-    /// What could not be carried over.
+    /// Content that the format cannot carry.
     #[serde(skip_serializing_if = "Option::is_none")]
     losses: Option<Omissions>,
 }

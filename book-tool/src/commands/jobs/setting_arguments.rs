@@ -19,7 +19,7 @@ fn fields() -> impl Iterator<Item = (&'static BuildField, &'static str)> {
         .filter_map(|field| Some((field, field.flag?)))
 }
 
-/// What the help says about the value where the flag is not given.
+/// The help's text about the value of an absent flag.
 fn default_text(field: &BuildField) -> String {
     let general = field.default_value();
     let own = REGISTRY.iter().filter_map(|policy| {

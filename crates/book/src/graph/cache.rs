@@ -8,7 +8,7 @@ use crate::graph::node::Node;
 use crate::graph::row::Row;
 use crate::jobs::move_filter::MoveFilter;
 
-/// What was read before and is likely to be read again. Says the same as the store, only sooner.
+/// A cache of recently read rows. It returns the same rows as the store.
 #[derive(Debug)]
 pub(crate) struct ReadCache {
     pub(crate) nodes: Cache<Id, Arc<Node>>,
@@ -22,9 +22,9 @@ pub(crate) struct ReadCache {
     pub(crate) walks: Option<BTreeSet<(u32, u64, Id)>>,
 }
 
-/// Of some 4 KiB each.
+/// Entries of about 4 KiB each.
 const MOST_NODES: usize = 8_192;
-/// Of some 300 bytes each.
+/// Entries of about 300 bytes each.
 const MOST_ROWS: usize = 131_072;
 
 impl Default for ReadCache {

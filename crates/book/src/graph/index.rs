@@ -47,7 +47,7 @@ pub(crate) struct Index<'a> {
     pub(crate) marker: Marker,
 }
 
-/// What an [`Index`] is to change.
+/// The changes that an [`Index`] applies.
 pub(crate) struct Changes {
     /// Rows of the store, the marker among them.
     pub(crate) batch: Batch,
@@ -312,7 +312,7 @@ impl<'a> Index<'a> {
         self.wait(job, id, before, now)
     }
 
-    /// What a job was told after it was made.
+    /// Changes of a job after its creation.
     pub(crate) fn account(&self, job: u32) -> Result<Account, BookError> {
         Ok(self
             .body(&key(ACCOUNT, &[&job.to_be_bytes()]), "a job's limits")?
