@@ -128,6 +128,6 @@ impl FaultKind {
 
 /// Returns the beginning of an engine's text, which may be long.
 pub(crate) fn clip(said: &str) -> String {
-    const MOST: usize = 200;
-    said.chars().take(MOST).collect()
+    const MAX_CHARACTERS: usize = 200;
+    said.chars().take(MAX_CHARACTERS).collect()
 }

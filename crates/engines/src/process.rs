@@ -37,7 +37,7 @@ enum Output {
 }
 
 /// A running process. It and its whole process group are killed on drop.
-pub(crate) struct Process {
+pub(crate) struct EngineProcess {
     group: Pid,
     said: Option<Receiver<Output>>,
     lines: Option<SyncSender<String>>,
@@ -53,7 +53,7 @@ pub(crate) struct Process {
     end: Option<FaultKind>,
 }
 
-impl Process {
+impl EngineProcess {
     /// Starts the program in a process group of its own.
     pub(crate) fn start(
         address: &EngineAddress,
@@ -154,7 +154,7 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for EngineProcess {
     fn drop(&mut self) {
         if self.end.is_none() && self.send(self.farewell).is_ok() {
             self.lines = None;

@@ -2,15 +2,15 @@ use std::collections::BTreeMap;
 
 use kagetsu_game::{Bound, Move};
 
-use crate::session::{Line, SearchResult};
+use crate::session::{SearchLine, SearchResult};
 
 /// The lines that an engine has reported in one search so far.
 #[derive(Debug, Default)]
 pub(crate) struct ReportedLines {
     /// Exact lines by rank, from 1.
-    lines: BTreeMap<u32, Line>,
+    lines: BTreeMap<u32, SearchLine>,
     /// Lines with bounds only, used where no exact line exists.
-    bounds: BTreeMap<u32, Line>,
+    bounds: BTreeMap<u32, SearchLine>,
     nodes: u64,
     /// The deepest iteration that was reported to the caller.
     told: u8,
@@ -24,7 +24,7 @@ impl ReportedLines {
 
     /// Records the line of a rank from 1 to `max_rank` if its first move is among `asked`. Returns
     /// whether the line completes an iteration.
-    pub(crate) fn add(&mut self, rank: u32, line: Line, asked: &[Move], most: u16) -> bool {
+    pub(crate) fn add(&mut self, rank: u32, line: SearchLine, asked: &[Move], most: u16) -> bool {
         if !asked.contains(&line.m) || !(1..=u32::from(most)).contains(&rank) {
             return false;
         }
@@ -48,7 +48,7 @@ impl ReportedLines {
         } else {
             &self.lines
         };
-        let mut lines: Vec<Line> = Vec::with_capacity(known.len());
+        let mut lines: Vec<SearchLine> = Vec::with_capacity(known.len());
         for line in known.values() {
             match lines.iter_mut().find(|known| known.m == line.m) {
                 Some(known) if known.depth >= line.depth => {}
@@ -57,7 +57,7 @@ impl ReportedLines {
             }
         }
         if let Some(best) = best {
-            let bare = Line {
+            let bare = SearchLine {
                 m: best,
                 value: None,
                 bound: Bound::Exact,

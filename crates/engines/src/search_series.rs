@@ -6,7 +6,7 @@ use kagetsu_search::{Control, Progress, shallow};
 
 use crate::fault::FaultKind;
 use crate::search_watch::SearchWatch;
-use crate::session::{EngineSession, Line, SearchRequest, SearchResult, Value};
+use crate::session::{EngineSession, ReportedValue, SearchLine, SearchRequest, SearchResult};
 use crate::verdicts;
 
 /// One question to an engine, answered by as many searches as the engine needs.
@@ -172,9 +172,9 @@ impl<'a> SearchSeries<'a> {
             let Some(best) = found.lines.into_iter().next() else {
                 continue;
             };
-            let line = Line {
+            let line = SearchLine {
                 m,
-                value: best.value.map(Value::before),
+                value: best.value.map(ReportedValue::before),
                 bound: best.bound.negated(),
                 depth: best.depth.saturating_add(1),
                 line: std::iter::once(m).chain(best.line).collect(),
@@ -228,9 +228,9 @@ impl<'a> SearchSeries<'a> {
             };
             answer.extend([verdicts::verdict(line, value, nodes, &by)]);
             let checked = match value {
-                Value::Win(_) => verdicts::checked_win(position, control),
-                Value::Loss(_) => verdicts::checked_loss(position, line.m, control),
-                Value::Centi(_) => None,
+                ReportedValue::Win(_) => verdicts::checked_win(position, control),
+                ReportedValue::Loss(_) => verdicts::checked_loss(position, line.m, control),
+                ReportedValue::Centi(_) => None,
             };
             answer.extend(checked.filter(|(m, _)| open.contains(m)));
         }

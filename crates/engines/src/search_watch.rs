@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use kagetsu_search::Control;
 
 use crate::fault::FaultKind;
-use crate::process::Process;
+use crate::process::EngineProcess;
 
 /// Interval between two looks at the control.
 const CONTROL_POLL_INTERVAL: Duration = Duration::from_millis(20);
@@ -14,7 +14,7 @@ const CONTROL_POLL_INTERVAL: Duration = Duration::from_millis(20);
 const LIFE_SIGN_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The result of waiting.
-pub(crate) enum Event {
+pub(crate) enum WatchEvent {
     /// A line.
     Line(String),
     /// The caller wants the search to end.
@@ -73,16 +73,16 @@ impl<'a> SearchWatch<'a> {
     /// Waits for the next line, or for a reason to stop waiting.
     pub(crate) fn next(
         &mut self,
-        process: &mut Process,
+        process: &mut EngineProcess,
         doing: &'static str,
-    ) -> Result<Event, FaultKind> {
+    ) -> Result<WatchEvent, FaultKind> {
         loop {
             if self.control.is_stopped() {
-                return Ok(Event::Stopped);
+                return Ok(WatchEvent::Stopped);
             }
             let now = Instant::now();
             if self.deadline.is_some_and(|deadline| deadline <= now) {
-                return Ok(Event::Late);
+                return Ok(WatchEvent::Late);
             }
             // A search with a time limit is late before it stalls.
             if self.deadline.is_none() && now.duration_since(self.progressed) > self.stall_timeout {
@@ -96,7 +96,7 @@ impl<'a> SearchWatch<'a> {
                 self.signed = now;
             }
             if let Some(line) = process.hear(CONTROL_POLL_INTERVAL)? {
-                return Ok(Event::Line(line));
+                return Ok(WatchEvent::Line(line));
             }
         }
     }
@@ -105,7 +105,7 @@ impl<'a> SearchWatch<'a> {
 /// Waits for the first line that `want` accepts, within the time. A stop by the caller ends the
 /// wait.
 pub(crate) fn await_line<T>(
-    process: &mut Process,
+    process: &mut EngineProcess,
     control: &Control,
     time: Duration,
     doing: &'static str,

@@ -20,7 +20,7 @@ pub(crate) struct SearchRequest<'a> {
 /// A value as an engine reports it, from the view of the side that makes the move. A mate is a
 /// claim, not a proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Value {
+pub(crate) enum ReportedValue {
     /// Hundredths.
     Centi(i32),
     /// A win in this many plies.
@@ -29,7 +29,7 @@ pub(crate) enum Value {
     Loss(u32),
 }
 
-impl Value {
+impl ReportedValue {
     /// Returns the value of the move that leads to a position of this value.
     pub(crate) fn before(self) -> Self {
         match self {
@@ -42,10 +42,10 @@ impl Value {
 
 /// The result of a search for one move.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Line {
+pub(crate) struct SearchLine {
     pub(crate) m: Move,
     /// `None` if the engine played the move without a value.
-    pub(crate) value: Option<Value>,
+    pub(crate) value: Option<ReportedValue>,
     pub(crate) bound: Bound,
     /// Depth in plies, including the move.
     pub(crate) depth: u8,
@@ -57,7 +57,7 @@ pub(crate) struct Line {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SearchResult {
     /// The engine's choice first, each move once. Empty only if the search was stopped early.
-    pub(crate) lines: Vec<Line>,
+    pub(crate) lines: Vec<SearchLine>,
     /// Nodes visited, as the engine reports.
     pub(crate) nodes: u64,
 }

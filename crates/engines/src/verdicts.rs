@@ -11,7 +11,7 @@ use kagetsu_game::{
 use kagetsu_search::threats::{ThreatClass, ThreatOutcome as Decision, ThreatSearch};
 use kagetsu_search::{Control, Engine, EngineOptions};
 
-use crate::session::{Line, Value};
+use crate::session::{ReportedValue, SearchLine};
 
 /// Nodes of the threat search that checks one claim.
 const CLAIM_CHECK_NODES: u64 = 50_000;
@@ -32,18 +32,23 @@ pub(crate) fn provenance(engine: &str) -> Provenance {
 }
 
 /// Returns a claim as an opinion, never as a proof: the nearer the mate, the greater the value.
-pub(crate) fn score(value: Value) -> Score {
+pub(crate) fn score(value: ReportedValue) -> Score {
     let most = i32::from(Score::OPINION_MAX.raw());
     let mate = |plies: u32| most - plies.min(u32::from(Score::MAX_PLIES)) as i32;
     match value {
-        Value::Centi(centi) => Score::opinion(centi),
-        Value::Win(plies) => Score::opinion(mate(plies)),
-        Value::Loss(plies) => Score::opinion(-mate(plies)),
+        ReportedValue::Centi(centi) => Score::opinion(centi),
+        ReportedValue::Win(plies) => Score::opinion(mate(plies)),
+        ReportedValue::Loss(plies) => Score::opinion(-mate(plies)),
     }
 }
 
 /// Returns the verdict of one line.
-pub(crate) fn verdict(line: &Line, value: Value, nodes: u64, by: &Provenance) -> (Move, Verdict) {
+pub(crate) fn verdict(
+    line: &SearchLine,
+    value: ReportedValue,
+    nodes: u64,
+    by: &Provenance,
+) -> (Move, Verdict) {
     let verdict = Verdict {
         score: score(value),
         bound: line.bound,

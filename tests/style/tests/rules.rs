@@ -14,7 +14,6 @@ const PENDING: &[&str] = &[
     "coordinator/",
     "crates/api/",
     "crates/book/",
-    "crates/engines/",
     "crates/formats/",
     "crates/program/",
     "crates/search/",
@@ -29,7 +28,15 @@ const PENDING: &[&str] = &[
 ];
 
 /// Type names that several files declare for one and the same concept.
-const SHARED_TYPE_NAMES: &[&str] = &["Args", "Board", "Command", "Past"];
+const SHARED_TYPE_NAMES: &[&str] = &[
+    "Args",
+    "Board",
+    "Command",
+    "FromEngine",
+    "Past",
+    "Session",
+    "ToEngine",
+];
 
 fn is_pending(path: &str) -> bool {
     PENDING.iter().any(|pending| path.starts_with(pending))

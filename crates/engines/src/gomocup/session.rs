@@ -8,10 +8,12 @@ use super::from_engine::points;
 use super::{Eval, FromEngine, Point, ToEngine};
 use crate::address::EngineSettings;
 use crate::fault::{FaultKind, clip};
-use crate::process::Process;
+use crate::process::EngineProcess;
 use crate::reported_lines::ReportedLines;
-use crate::search_watch::{Event, SearchWatch, await_line};
-use crate::session::{EngineSession, Line, SearchRequest, SearchResult, Value, plain, playable};
+use crate::search_watch::{SearchWatch, WatchEvent, await_line};
+use crate::session::{
+    EngineSession, ReportedValue, SearchLine, SearchRequest, SearchResult, plain, playable,
+};
 
 /// Time for an engine to give its name. The protocol does not require an answer; afterwards the
 /// engine has no name.
@@ -31,7 +33,7 @@ const MIN_MEMORY_MIB: u64 = 350;
 
 /// A session over Gomocup's protocol.
 pub(crate) struct Session {
-    process: Process,
+    process: EngineProcess,
     settings: EngineSettings,
     name: String,
     /// Whether the engine answers `ABOUT`.
@@ -45,7 +47,7 @@ pub(crate) struct Session {
 impl Session {
     /// Starts the engine, and finds out its name and its extensions.
     pub(crate) fn start(settings: &EngineSettings, control: &Control) -> Result<Self, FaultKind> {
-        let process = Process::start(&settings.address, "END")?;
+        let process = EngineProcess::start(&settings.address, "END")?;
         let program = Path::new(&settings.address.program).file_stem();
         let name = program.map_or_else(String::new, |name| plain(&name.to_string_lossy()));
         let settings = settings.clone();
@@ -297,15 +299,17 @@ impl EngineSession for Session {
             (ReportedLines::default(), PartialLine::default(), None);
         loop {
             let line = match watch.next(&mut self.process, "think")? {
-                Event::Line(line) => line,
-                Event::Late if !self.is_yixin => {
+                WatchEvent::Line(line) => line,
+                WatchEvent::Late if !self.is_yixin => {
                     let silent = FaultKind::Silent {
                         doing: "play in its time",
                         time,
                     };
                     return Err(unknown.map_or(silent, FaultKind::Refuses));
                 }
-                Event::Late | Event::Stopped => return Ok(gathered.found(self.stop(size, asked)?)),
+                WatchEvent::Late | WatchEvent::Stopped => {
+                    return Ok(gathered.found(self.stop(size, asked)?));
+                }
             };
             match FromEngine::read(&line) {
                 FromEngine::Points(points) => {
@@ -385,7 +389,7 @@ impl PartialLine {
         value: &str,
         position: &Position,
         size: u8,
-    ) -> Option<(u32, Line)> {
+    ) -> Option<(u32, SearchLine)> {
         match key {
             "PV" => {
                 (self.rank, self.eval, self.line) =
@@ -405,13 +409,13 @@ impl PartialLine {
                     self.line.iter().map_while(|point| point.to_move(size)),
                 );
                 let value = match self.eval.take()? {
-                    Eval::Centi(centi) => Value::Centi(centi),
-                    Eval::Win(plies) => Value::Win(plies),
-                    Eval::Loss(plies) => Value::Loss(plies),
+                    Eval::Centi(centi) => ReportedValue::Centi(centi),
+                    Eval::Win(plies) => ReportedValue::Win(plies),
+                    Eval::Loss(plies) => ReportedValue::Loss(plies),
                 };
                 let depth = u8::try_from(self.depth).unwrap_or(u8::MAX).max(1);
                 let m = *line.first()?;
-                let line = Line {
+                let line = SearchLine {
                     m,
                     value: Some(value),
                     bound: Bound::Exact,

@@ -7,10 +7,12 @@ use kagetsu_search::Control;
 use super::{Clock, Dialect, FromEngine, Go, Info, OptionLine, ToEngine, Value};
 use crate::address::{EngineSettings, OptionValue, Protocol};
 use crate::fault::{FaultKind, clip};
-use crate::process::Process;
+use crate::process::EngineProcess;
 use crate::reported_lines::ReportedLines;
-use crate::search_watch::{Event, SearchWatch, await_line};
-use crate::session::{self, EngineSession, Line, SearchRequest, SearchResult, plain, playable};
+use crate::search_watch::{SearchWatch, WatchEvent, await_line};
+use crate::session::{
+    self, EngineSession, SearchLine, SearchRequest, SearchResult, plain, playable,
+};
 
 /// Time for an engine to give its best move after it was told to stop.
 const STOP_TIMEOUT: Duration = Duration::from_secs(3);
@@ -21,7 +23,7 @@ const MAX_OPTIONS: usize = 1_000;
 
 /// A session over UCI or UCCI.
 pub(crate) struct Session {
-    process: Process,
+    process: EngineProcess,
     dialect: Dialect,
     name: String,
     options: Vec<OptionLine>,
@@ -40,7 +42,7 @@ impl Session {
         } else {
             Dialect::Uci
         };
-        let process = Process::start(&settings.address, "quit")?;
+        let process = EngineProcess::start(&settings.address, "quit")?;
         let mut session = Self {
             process,
             dialect,
@@ -184,7 +186,8 @@ impl Session {
         }))?;
         watch.begin(None);
         loop {
-            let Event::Line(line) = watch.next(&mut self.process, "play a move at the start")?
+            let WatchEvent::Line(line) =
+                watch.next(&mut self.process, "play a move at the start")?
             else {
                 return Err(FaultKind::Stopped);
             };
@@ -228,13 +231,13 @@ impl Session {
     }
 
     /// Returns the line of an `info`, if it has one.
-    fn line(&self, position: &Position, info: &Info) -> Option<Line> {
+    fn line(&self, position: &Position, info: &Info) -> Option<SearchLine> {
         let line = self.parse_line(position, &info.line);
         let (m, value) = (*line.first()?, Some(value(info.score?)));
         let depth = u8::try_from(info.depth.unwrap_or(1))
             .unwrap_or(u8::MAX)
             .max(1);
-        Some(Line {
+        Some(SearchLine {
             m,
             value,
             bound: info.bound.unwrap_or(Bound::Exact),
@@ -393,8 +396,8 @@ impl EngineSession for Session {
         let mut gathered = ReportedLines::default();
         loop {
             let line = match watch.next(&mut self.process, "think")? {
-                Event::Line(line) => line,
-                Event::Stopped | Event::Late => {
+                WatchEvent::Line(line) => line,
+                WatchEvent::Stopped | WatchEvent::Late => {
                     let best = self.stop(ask.position, asked)?;
                     return Ok(gathered.found(best));
                 }
@@ -444,10 +447,12 @@ impl EngineSession for Session {
 }
 
 /// Mates count the winner's moves.
-fn value(said: Value) -> session::Value {
+fn value(said: Value) -> session::ReportedValue {
     match said {
-        Value::Centi(centi) => session::Value::Centi(centi),
-        Value::Mate(moves) if moves > 0 => session::Value::Win(2 * moves.unsigned_abs() - 1),
-        Value::Mate(moves) => session::Value::Loss(moves.unsigned_abs().saturating_mul(2)),
+        Value::Centi(centi) => session::ReportedValue::Centi(centi),
+        Value::Mate(moves) if moves > 0 => {
+            session::ReportedValue::Win(2 * moves.unsigned_abs() - 1)
+        }
+        Value::Mate(moves) => session::ReportedValue::Loss(moves.unsigned_abs().saturating_mul(2)),
     }
 }
