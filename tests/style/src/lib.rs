@@ -15,7 +15,7 @@ pub use imports::import_cycles;
 pub use links::{broken_links, links};
 pub use markdown::{long_markdown_lines, markdown_sentences};
 pub use names::{repeated_types, test_names, vague_constants};
-pub use sentences::{DocBlock, Fault, doc_blocks, long_comment_lines, sentence_faults};
+pub use sentences::{DocBlock, StyleFault, doc_blocks, long_comment_lines, sentence_faults};
 pub use sources::{Document, SourceFile, documents, rust_sources, workspace_root};
 
 /// The longest line of code, comments and Markdown prose, in characters.

@@ -1,10 +1,10 @@
 use std::path::Path;
 
 use crate::Document;
-use crate::sentences::Fault;
+use crate::sentences::StyleFault;
 
 /// Returns the relative links of a document that lead to no file below `root`.
-pub fn broken_links(root: &Path, document: &Document) -> Vec<Fault> {
+pub fn broken_links(root: &Path, document: &Document) -> Vec<StyleFault> {
     let folder = Path::new(&document.path)
         .parent()
         .expect("a file has a folder");
@@ -14,7 +14,7 @@ pub fn broken_links(root: &Path, document: &Document) -> Vec<Fault> {
             let target = link.split('#').next().unwrap_or_default();
             let is_relative = !target.is_empty() && !target.contains(':');
             if is_relative && !root.join(folder).join(target).exists() {
-                faults.push(Fault {
+                faults.push(StyleFault {
                     path: document.path.clone(),
                     line: index + 1,
                     text: format!("{link} leads to no file"),

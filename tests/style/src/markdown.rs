@@ -1,8 +1,8 @@
-use crate::sentences::{Fault, sentence_faults};
+use crate::sentences::{StyleFault, sentence_faults};
 use crate::{Document, MAX_WIDTH};
 
 /// Returns the sentences of a document that break the rules of language; code is left out.
-pub fn markdown_sentences(document: &Document) -> Vec<Fault> {
+pub fn markdown_sentences(document: &Document) -> Vec<StyleFault> {
     let mut faults = Vec::new();
     let mut paragraph = String::new();
     let mut start = 1;
@@ -28,7 +28,7 @@ pub fn markdown_sentences(document: &Document) -> Vec<Fault> {
 }
 
 /// Returns the lines of prose wider than [`MAX_WIDTH`]: no tables, code or links.
-pub fn long_markdown_lines(document: &Document) -> Vec<Fault> {
+pub fn long_markdown_lines(document: &Document) -> Vec<StyleFault> {
     let mut faults = Vec::new();
     let mut is_in_fence = false;
     for (index, line) in document.text.lines().enumerate() {
@@ -37,7 +37,7 @@ pub fn long_markdown_lines(document: &Document) -> Vec<Fault> {
         }
         let is_prose = !is_in_fence && !line.starts_with('|') && !line.contains("](");
         if is_prose && line.chars().count() > MAX_WIDTH && !line.contains("://") {
-            faults.push(Fault {
+            faults.push(StyleFault {
                 path: document.path.clone(),
                 line: index + 1,
                 text: line.chars().take(80).collect(),

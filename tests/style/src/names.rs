@@ -3,13 +3,13 @@ use std::collections::BTreeMap;
 use syn::visit::{self, Visit};
 
 use crate::SourceFile;
-use crate::sentences::Fault;
+use crate::sentences::StyleFault;
 
 /// Returns every test's name and place: functions with an attribute that ends in `test`.
 ///
 /// # Panics
 /// If a file does not parse.
-pub fn test_names(source: &SourceFile) -> Vec<Fault> {
+pub fn test_names(source: &SourceFile) -> Vec<StyleFault> {
     let mut visitor = Tests {
         path: &source.path,
         found: Vec::new(),
@@ -20,7 +20,7 @@ pub fn test_names(source: &SourceFile) -> Vec<Fault> {
 
 struct Tests<'a> {
     path: &'a str,
-    found: Vec<Fault>,
+    found: Vec<StyleFault>,
 }
 
 impl<'ast> Visit<'ast> for Tests<'_> {
@@ -33,7 +33,7 @@ impl<'ast> Visit<'ast> for Tests<'_> {
                 .is_some_and(|last| last.ident == "test")
         });
         if is_test {
-            self.found.push(Fault {
+            self.found.push(StyleFault {
                 path: self.path.to_string(),
                 line: function.sig.ident.span().start().line,
                 text: function.sig.ident.to_string(),
@@ -95,7 +95,7 @@ pub(crate) fn is_for_tests(attributes: &[syn::Attribute]) -> bool {
 ///
 /// # Panics
 /// If a file does not parse.
-pub fn vague_constants(source: &SourceFile) -> Vec<Fault> {
+pub fn vague_constants(source: &SourceFile) -> Vec<StyleFault> {
     let mut visitor = Constants {
         path: &source.path,
         found: Vec::new(),
@@ -106,7 +106,7 @@ pub fn vague_constants(source: &SourceFile) -> Vec<Fault> {
 
 struct Constants<'a> {
     path: &'a str,
-    found: Vec<Fault>,
+    found: Vec<StyleFault>,
 }
 
 impl Constants<'_> {
@@ -119,7 +119,7 @@ impl Constants<'_> {
                 "PATIENCE" | "WAITING" | "AT_ONCE" | "TOLD" | "LONG" | "SOON"
             );
         if is_vague {
-            self.found.push(Fault {
+            self.found.push(StyleFault {
                 path: self.path.to_string(),
                 line: name.span().start().line,
                 text,

@@ -2,7 +2,7 @@ use crate::{MAX_WIDTH, SourceFile};
 
 /// A place that breaks a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct StyleFault {
     /// The file, from the workspace's root.
     pub path: String,
     /// The line, from 1.
@@ -11,7 +11,7 @@ pub struct Fault {
     pub text: String,
 }
 
-impl std::fmt::Display for Fault {
+impl std::fmt::Display for StyleFault {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}:{}: {}", self.path, self.line, self.text)
     }
@@ -78,7 +78,7 @@ pub fn doc_blocks(source: &SourceFile) -> Vec<DocBlock> {
 
 /// Returns the sentences of prose that begin with a forbidden word, or use a
 /// pronoun for people.
-pub fn sentence_faults(path: &str, line: usize, prose: &str) -> Vec<Fault> {
+pub fn sentence_faults(path: &str, line: usize, prose: &str) -> Vec<StyleFault> {
     let mut faults = Vec::new();
     for sentence in sentences(prose) {
         let words = sentence.trim_start_matches(['-', '*', '#', '>', '`', '"', ' ']);
@@ -92,7 +92,7 @@ pub fn sentence_faults(path: &str, line: usize, prose: &str) -> Vec<Fault> {
             .split(|c: char| !c.is_alphanumeric())
             .any(|word| matches!(word, "nobody" | "somebody" | "everybody"));
         if (is_forbidden && !is_question) || has_person {
-            faults.push(Fault {
+            faults.push(StyleFault {
                 path: path.to_string(),
                 line,
                 text: words.chars().take(80).collect(),
@@ -147,7 +147,7 @@ fn sentence_end(text: &str) -> Option<usize> {
 }
 
 /// Returns the comment lines wider than [`MAX_WIDTH`] that hold no link.
-pub fn long_comment_lines(source: &SourceFile) -> Vec<Fault> {
+pub fn long_comment_lines(source: &SourceFile) -> Vec<StyleFault> {
     let is_fault = |line: &str| {
         line.trim_start().starts_with("//")
             && line.chars().count() > MAX_WIDTH
@@ -158,7 +158,7 @@ pub fn long_comment_lines(source: &SourceFile) -> Vec<Fault> {
         .lines()
         .enumerate()
         .filter(|(_, line)| is_fault(line))
-        .map(|(index, line)| Fault {
+        .map(|(index, line)| StyleFault {
             path: source.path.clone(),
             line: index + 1,
             text: line.trim().to_string(),

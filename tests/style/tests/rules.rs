@@ -1,7 +1,7 @@
 //! Holds the sources and the documents to the rules of language and layout of `CONTRIBUTING.md`.
 
 use kagetsu_style::{
-    Document, Fault, MAX_ENTRIES, MAX_TEST_NAME, MAX_WIDTH, SourceFile, broken_links,
+    Document, MAX_ENTRIES, MAX_TEST_NAME, MAX_WIDTH, SourceFile, StyleFault, broken_links,
     crowded_folders, doc_blocks, documents, import_cycles, links, long_comment_lines,
     long_markdown_lines, markdown_sentences, repeated_types, rust_sources, sentence_faults,
     test_names, vague_constants, workspace_root,
@@ -56,7 +56,7 @@ fn kept_documents() -> Vec<Document> {
     documents
 }
 
-fn assert_none(rule: &str, faults: &[Fault]) {
+fn assert_none(rule: &str, faults: &[StyleFault]) {
     let list: Vec<_> = faults.iter().map(ToString::to_string).collect();
     assert!(faults.is_empty(), "{rule}:\n{}", list.join("\n"));
 }
