@@ -34,6 +34,7 @@ const SHARED_TYPE_NAMES: &[&str] = &[
     "Command",
     "FromEngine",
     "Past",
+    "Point",
     "Session",
     "ToEngine",
 ];
