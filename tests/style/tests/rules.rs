@@ -22,8 +22,6 @@ const PENDING: &[&str] = &[
     "fuzz/",
     "http/",
     "proto/",
-    "tests/src/",
-    "tests/tests/",
     "worker/",
 ];
 
