@@ -21,6 +21,8 @@ pub(crate) struct ApiError {
     pub(crate) status: StatusCode,
     pub(crate) code: &'static str,
     pub(crate) message: String,
+    /// The moves of the asked line that the book holds; see [`ErrorBody`](kagetsu_api::ErrorBody).
+    pub(crate) held_moves: Option<usize>,
     /// Time after which the same request may succeed; `None` if waiting does not help.
     pub(crate) retry_after: Option<Duration>,
 }
@@ -31,6 +33,7 @@ impl ApiError {
             status,
             code,
             message: message.into(),
+            held_moves: None,
             retry_after: None,
         }
     }
@@ -97,7 +100,8 @@ impl IntoResponses for ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let body = ErrorJson::new(self.code, self.message);
+        let mut body = ErrorJson::new(self.code, self.message);
+        body.error.held_moves = self.held_moves;
         let mut answer = (self.status, Json(body)).into_response();
         if let Some(wait) = self.retry_after {
             let seconds = u64::try_from(wait.as_millis())

@@ -17,6 +17,7 @@ mod job_history;
 mod middleware;
 mod openapi;
 mod page;
+mod recent;
 mod routes;
 mod server;
 mod services;

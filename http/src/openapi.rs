@@ -4,7 +4,9 @@ use axum::Json;
 use kagetsu_api::ErrorJson;
 use utoipa::OpenApi;
 
-use crate::handlers::{analyses, books, builds, status, transpositions, tree, workers};
+use crate::handlers::{
+    analyses, books, builds, overview, priorities, status, transpositions, tree, workers,
+};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -20,6 +22,9 @@ use crate::handlers::{analyses, books, builds, status, transpositions, tree, wor
         books::book,
         books::pick,
         books::position,
+        overview::overview,
+        overview::statistics,
+        priorities::priorities,
         tree::tree,
         transpositions::transpositions,
         status::status,

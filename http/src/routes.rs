@@ -1,5 +1,5 @@
 use std::sync::{Arc, LazyLock};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use axum::extract::DefaultBodyLimit;
 use axum::handler::Handler;
@@ -13,9 +13,12 @@ use tokio_util::sync::CancellationToken;
 use crate::access::AccessPolicy;
 use crate::error::{ApiError, MAX_BODY_BYTES};
 use crate::extract::Caller;
-use crate::handlers::{analyses, books, builds, status, transpositions, tree, workers};
+use crate::handlers::{
+    analyses, books, builds, overview, priorities, status, transpositions, tree, workers,
+};
 use crate::job_history::JobHistory;
 use crate::middleware::{check_access, measure, revalidate};
+use crate::recent::Recent;
 use crate::services::{Backend, Services};
 use crate::state::AppState;
 use crate::{openapi, page};
@@ -24,6 +27,11 @@ use crate::{openapi, page};
 const MAX_EVENT_STREAMS: usize = 128;
 /// Open analyses; one address may have half of them.
 const MAX_ANALYSES: usize = 64;
+
+/// Time between two readings of the overview of a book that grows.
+const OVERVIEW_INTERVAL: Duration = Duration::from_secs(10);
+/// Time between two readings of the statistics of a book that grows.
+const STATISTICS_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The target of an HTTP request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,6 +100,24 @@ fn routes() -> Vec<Route> {
     const WATCH: Target = Rpc("/kagetsu.v1.Builds/Watch");
     vec![
         Route::get("/api/v1/book", LOOKUP, books::book).cacheable(),
+        Route::get(
+            "/api/v1/books",
+            Rpc("/kagetsu.v1.Books/Overview"),
+            overview::overview,
+        )
+        .cacheable(),
+        Route::get(
+            "/api/v1/statistics",
+            Rpc("/kagetsu.v1.Books/Statistics"),
+            overview::statistics,
+        )
+        .cacheable(),
+        Route::get(
+            "/api/v1/priorities",
+            Rpc("/kagetsu.v1.Books/Standings"),
+            priorities::priorities,
+        )
+        .cacheable(),
         Route::get("/api/v1/tree", LOOKUP, tree::tree).cacheable(),
         Route::get(
             "/api/v1/transpositions",
@@ -198,6 +224,8 @@ pub fn router(backend: Backend, access: AccessPolicy, shutdown: CancellationToke
         server: backend.info,
         access,
         history: JobHistory::default(),
+        overview: Recent::new(OVERVIEW_INTERVAL),
+        statistics: Recent::new(STATISTICS_INTERVAL),
         listeners: PerIpLimiter::new(MAX_EVENT_STREAMS),
         analyses: PerIpLimiter::new(MAX_ANALYSES),
         shutdown,

@@ -93,6 +93,70 @@ impl Books for Shelf {
         }))
     }
 
+    async fn overview(
+        &self,
+        _: tonic::Request<v1::OverviewRequest>,
+    ) -> Result<tonic::Response<v1::BookOverview>, Status> {
+        let (position, _) = held();
+        let root = v1::RootOverview {
+            position: Some((&position).into()),
+            positions: 1,
+            is_more: false,
+        };
+        let held = v1::VariantOverview {
+            variant: "freestyle-15".into(),
+            positions: 1,
+            roots: vec![root],
+            all_roots: 1,
+        };
+        Ok(tonic::Response::new(v1::BookOverview {
+            variants: vec![held],
+        }))
+    }
+
+    async fn statistics(
+        &self,
+        _: tonic::Request<v1::StatisticsRequest>,
+    ) -> Result<tonic::Response<v1::BookStatistics>, Status> {
+        Ok(tonic::Response::new(v1::BookStatistics {
+            positions: 1,
+            by_depth: [(4, 1)].into(),
+            ..v1::BookStatistics::default()
+        }))
+    }
+
+    async fn standings(
+        &self,
+        asked: tonic::Request<v1::StandingsRequest>,
+    ) -> Result<tonic::Response<v1::StandingsResponse>, Status> {
+        let (position, _) = held();
+        let standing = |asked: &v1::Position| {
+            let asked = Position::try_from(asked).map_err(|e| Status::internal(e.to_string()))?;
+            let is_root = asked.key() == position.key();
+            let job = v1::Standing {
+                job: "grow".into(),
+                priority: 0,
+                state: v1::StandingState::Searched.into(),
+            };
+            let child = v1::Standing {
+                priority: 1_500_000,
+                state: v1::StandingState::Waiting.into(),
+                ..job.clone()
+            };
+            let standings = match asked.moves().len() {
+                1 if is_root => vec![job],
+                2 => vec![child],
+                _ => Vec::new(),
+            };
+            Ok(v1::PositionStandings { standings })
+        };
+        let positions = asked.into_inner().positions;
+        let positions: Result<_, Status> = positions.iter().map(standing).collect();
+        Ok(tonic::Response::new(v1::StandingsResponse {
+            positions: positions?,
+        }))
+    }
+
     async fn export(
         &self,
         _: tonic::Request<v1::ExportRequest>,
@@ -163,6 +227,72 @@ async fn json(response: Response<Body>) -> Value {
         .expect("a body");
     serde_json::from_slice(&bytes)
         .unwrap_or_else(|error| panic!("{error} in {}", String::from_utf8_lossy(&bytes)))
+}
+
+#[tokio::test]
+async fn overview_names_roots_with_their_values() {
+    let (api, _) = start(local());
+    let books = json(ask(&api, "GET", "/api/v1/books", &[], "").await).await;
+    let held = &books["variants"][0];
+    assert_eq!(held["variant"], "freestyle-15");
+    let root = &held["roots"][0];
+    assert_eq!(root["moves"], serde_json::json!(["h8"]), "{root}");
+    assert_eq!((&root["best"], &root["score"]), (&"i9".into(), &12.into()));
+    assert_eq!(
+        (&root["side"], &root["positions"]),
+        (&"second".into(), &1.into())
+    );
+    let counts = json(ask(&api, "GET", "/api/v1/statistics", &[], "").await).await;
+    assert_eq!(counts["by_depth"]["4"], 1, "{counts}");
+    assert!(counts.get("grades").is_none(), "{counts}");
+}
+
+#[tokio::test]
+async fn unknown_position_names_the_nearest_one() {
+    let (api, _) = start(local());
+    let rows = [
+        (
+            "freestyle-15&moves=h8+a1+a2",
+            "holds this line as far as freestyle-15 h8 (1 move)",
+            1.into(),
+        ),
+        (
+            "freestyle-15&moves=a1",
+            "it begins at freestyle-15 h8",
+            Value::Null,
+        ),
+        (
+            "xiangqi",
+            "it holds freestyle-15 (1 positions)",
+            Value::Null,
+        ),
+    ];
+    for (asked, expected, held) in rows {
+        for route in ["book", "tree"] {
+            let path = format!("/api/v1/{route}?variant={asked}");
+            let refused = json(ask(&api, "GET", &path, &[], "").await).await;
+            let error = &refused["error"];
+            assert_eq!(error["code"], "not_in_book", "{refused}");
+            let message = error["message"].as_str().expect("text");
+            assert!(message.contains(expected), "{message}");
+            assert_eq!(error["held_moves"], held, "{refused}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn priorities_follow_the_line_and_its_moves() {
+    let (api, _) = start(local());
+    let path = "/api/v1/priorities?variant=freestyle-15&moves=h8";
+    let all = json(ask(&api, "GET", path, &[], "").await).await;
+    assert_eq!(all["line"][0]["jobs"], serde_json::json!([]), "{all}");
+    assert_eq!(all["line"][1]["move"], "h8");
+    assert_eq!(all["line"][1]["jobs"][0]["state"], "searched");
+    let moves = all["moves"].as_array().expect("moves");
+    let h9 = moves.iter().find(|step| step["move"] == "h9").expect("h9");
+    assert_eq!((&h9["loss"], &h9["is_held"]), (&15.into(), &false.into()));
+    assert_eq!(h9["jobs"][0]["priority"], 1.5);
+    assert_eq!(h9["jobs"][0]["state"], "waiting");
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Instant;
 
-use kagetsu_book::{Aside, BookError, Entry, Job, JobChange, JobId, JobSpec, JobState, Work};
+use kagetsu_book::{Aside, Book, BookError, Entry, Job, JobChange, JobId, JobSpec, JobState, Work};
 use kagetsu_game::{Answer, Position, Question, Variant};
 use kagetsu_schedule::{QuestionId, TaskId, WorkerId};
 use kagetsu_verification::QuarantinedWorker;
@@ -51,8 +51,12 @@ pub(crate) enum Command {
     Change(String, JobChange, Reply<Job>),
     Lookup(Vec<Position>, Reply<Vec<Option<Entry>>>),
     Page(Option<kagetsu_book::Place>, usize, Reply<Vec<Entry>>),
+    Inspect(Inspection),
     Stop,
 }
+
+/// A reading of the book, with the way back to its client.
+pub(crate) type Inspection = Box<dyn FnOnce(&Book) + Send>;
 
 /// The workers as the book writer sees them.
 pub(crate) trait Workforce: Send + Sync {
@@ -269,6 +273,21 @@ impl BookHandle {
         most: usize,
     ) -> Result<Result<Vec<Entry>, BookError>, Closed> {
         self.ask(|reply| Command::Page(after, most, reply)).await
+    }
+
+    /// Reads the book on the writer's thread.
+    pub(crate) async fn inspect<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Book) -> Result<T, BookError> + Send + 'static,
+    ) -> Result<Result<T, BookError>, Closed> {
+        self.ask(|reply| {
+            Command::Inspect(Box::new(move |book| {
+                if reply.is_awaited() {
+                    reply.give(read(book));
+                }
+            }))
+        })
+        .await
     }
 
     /// Returns all jobs as they are on disk, now and after each change.

@@ -1,12 +1,19 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use kagetsu_book::{Book, BookError, BookOptions, Compiled, Entry, Place};
+use kagetsu_api::{counted_message, graded_message};
+use kagetsu_book::{
+    Book, BookError, BookOptions, Compiled, Entry, Grading, Overview, Place, Standing,
+};
 use kagetsu_game::{Answer, Position};
+use kagetsu_proto::v1;
 use tonic::Status;
 
 use super::handle::BookHandle;
 use super::status::status;
+
+/// Positions that statistics read at a time.
+const GRADED_AT_ONCE: usize = 2_000;
 
 /// The book's answer about a position.
 #[derive(Clone, Debug)]
@@ -122,6 +129,81 @@ impl BookRegistry {
             }
             Self::ReadOnly(source) => source.lookup(&positions).map_err(|error| status(&error)),
         }
+    }
+
+    /// Reads the folder of the book; `None` for a compiled book, which has none.
+    async fn inspect<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Book) -> Result<T, BookError> + Send + 'static,
+    ) -> Result<Option<T>, Status> {
+        match self {
+            Self::None => Err(no_book()),
+            Self::Growing(book) => {
+                let closed = |error: super::handle::Closed| Status::unavailable(error.to_string());
+                let result = book.inspect(read).await.map_err(closed)?;
+                result.map(Some).map_err(|error| status(&error))
+            }
+            Self::ReadOnly(source) => match &**source {
+                BookSource::Folder(book) => {
+                    let book = book.lock().unwrap_or_else(PoisonError::into_inner);
+                    read(&book).map(Some).map_err(|error| status(&error))
+                }
+                BookSource::File(_) => Ok(None),
+            },
+        }
+    }
+
+    fn compiled(&self) -> Option<&Compiled> {
+        match self {
+            Self::ReadOnly(source) => match &**source {
+                BookSource::File(compiled) => Some(compiled),
+                BookSource::Folder(_) => None,
+            },
+            Self::None | Self::Growing(_) => None,
+        }
+    }
+
+    /// Returns the variants of the book with their roots.
+    pub(crate) async fn overview(&self) -> Result<Overview, Status> {
+        if let Some(compiled) = self.compiled() {
+            return Ok(compiled.overview().clone());
+        }
+        Ok(self.inspect(Book::overview).await?.unwrap_or_default())
+    }
+
+    /// Returns the statistics of the book. Reads a folder in parts, so that others are served in
+    /// between.
+    pub(crate) async fn statistics(&self) -> Result<v1::BookStatistics, Status> {
+        if let Some(compiled) = self.compiled() {
+            return Ok(counted_message(compiled.stats()));
+        }
+        let mut grading = Grading::default();
+        loop {
+            let some = self.inspect(move |book| {
+                let is_more = book.grade_some(&mut grading, GRADED_AT_ONCE)?;
+                Ok((grading, is_more))
+            });
+            let (read, is_more) = some.await?.unwrap_or_default();
+            grading = read;
+            if !is_more {
+                return Ok(graded_message(&grading.finish()));
+            }
+        }
+    }
+
+    /// Returns how each job sees positions.
+    pub(crate) async fn standings(
+        &self,
+        positions: Vec<Position>,
+    ) -> Result<Vec<Vec<Standing>>, Status> {
+        let count = positions.len();
+        let read = self.inspect(move |book| {
+            positions
+                .iter()
+                .map(|position| book.standings(position))
+                .collect()
+        });
+        Ok(read.await?.unwrap_or_else(|| vec![Vec::new(); count]))
     }
 
     /// Returns the next `most` entries after a place.

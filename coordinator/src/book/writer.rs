@@ -175,6 +175,7 @@ impl BookWriter {
                     reply.give(self.book.page(after, most))
                 }
                 Command::Lookup(..) | Command::Page(..) => {}
+                Command::Inspect(read) => read(&self.book),
                 Command::Stop => goes_on = false,
             }
         }

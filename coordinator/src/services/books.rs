@@ -3,6 +3,7 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
+use kagetsu_api::{overview_message, standings_message};
 use kagetsu_book::Place;
 use kagetsu_game::Position;
 use kagetsu_proto::v1::books_server::Books;
@@ -45,12 +46,7 @@ impl Books for BooksService {
         request: Request<v1::LookupManyRequest>,
     ) -> Result<Response<v1::LookupManyResponse>, Status> {
         let v1::LookupManyRequest { positions, top } = request.into_inner();
-        if positions.len() > MOST_POSITIONS {
-            let found = positions.len();
-            return Err(Status::invalid_argument(format!(
-                "{found} positions are more than {MOST_POSITIONS}: ask for fewer at a time"
-            )));
-        }
+        check_count(positions.len())?;
         let _turn = self
             .lookups
             .acquire()
@@ -96,6 +92,35 @@ impl Books for BooksService {
         }))
     }
 
+    async fn overview(
+        &self,
+        _: Request<v1::OverviewRequest>,
+    ) -> Result<Response<v1::BookOverview>, Status> {
+        let overview = self.registry.overview().await?;
+        Ok(Response::new(overview_message(&overview)))
+    }
+
+    async fn statistics(
+        &self,
+        _: Request<v1::StatisticsRequest>,
+    ) -> Result<Response<v1::BookStatistics>, Status> {
+        let _place = self.limit.take()?;
+        Ok(Response::new(self.registry.statistics().await?))
+    }
+
+    async fn standings(
+        &self,
+        request: Request<v1::StandingsRequest>,
+    ) -> Result<Response<v1::StandingsResponse>, Status> {
+        let positions = request.into_inner().positions;
+        check_count(positions.len())?;
+        let positions: Result<Vec<_>, _> = positions.iter().map(Position::try_from).collect();
+        let positions = positions.map_err(|error| Status::invalid_argument(error.to_string()))?;
+        let standings = self.registry.standings(positions).await?;
+        let positions = standings.iter().map(|all| standings_message(all)).collect();
+        Ok(Response::new(v1::StandingsResponse { positions }))
+    }
+
     type ExportStream = Pin<Box<dyn Stream<Item = Result<v1::Found, Status>> + Send>>;
 
     async fn export(
@@ -117,6 +142,16 @@ impl Books for BooksService {
         });
         Ok(Response::new(Box::pin(ReceiverStream::new(stream))))
     }
+}
+
+/// Checks the number of positions of one request.
+fn check_count(found: usize) -> Result<(), Status> {
+    if found > MOST_POSITIONS {
+        return Err(Status::invalid_argument(format!(
+            "{found} positions are more than {MOST_POSITIONS}: ask for fewer at a time"
+        )));
+    }
+    Ok(())
 }
 
 /// Sends the book page by page; others are served in between. What is learned meanwhile may be in it or not.

@@ -16,6 +16,10 @@ pub struct ErrorBody {
     pub code: String,
     /// The cause and the way out, for people.
     pub message: String,
+    /// With the code `not_in_book`: the number of moves of the asked line that the book holds,
+    /// from the first position on; absent where it holds none of its positions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held_moves: Option<usize>,
 }
 
 impl ErrorJson {
@@ -26,6 +30,7 @@ impl ErrorJson {
             error: ErrorBody {
                 code: code.into(),
                 message: message.into(),
+                held_moves: None,
             },
         }
     }

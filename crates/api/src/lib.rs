@@ -12,11 +12,14 @@ mod date;
 mod error;
 mod job;
 mod lookup;
+mod overview;
 mod settings;
+mod standing;
+mod statistics;
 mod status;
 mod worker;
 
-pub use kagetsu_book::describe_build;
+pub use kagetsu_book::{Nearest, Overview, describe_build};
 
 pub use analysis::{EffortJson, QuestionJson, UpdateJson};
 pub use answer::{AnswerJson, ValueJson, VerdictJson, is_unknown};
@@ -27,6 +30,11 @@ pub use lookup::{
     BranchJson, ForbiddenJson, ParentJson, PickJson, PositionJson, SuccessorJson,
     TranspositionsJson, TreeJson,
 };
+pub use overview::{OverviewJson, RootJson, VariantOverviewJson, overview_message, read_overview};
 pub use settings::{SettingsJson, StartJson, settings, settings_schema, start_schema};
+pub use standing::{PrioritiesJson, StandingJson, StepJson, standings_message};
+pub use statistics::{
+    GradeJson, HoleJson, StatisticsJson, counted_message, graded_message, read_statistics,
+};
 pub use status::StatusJson;
 pub use worker::WorkerJson;

@@ -221,7 +221,10 @@ impl Book {
     }
 
     /// Returns the positions with a record, from a key on.
-    fn ids_from(&self, from: &[u8]) -> impl Iterator<Item = Result<Id, BookError>> + use<'_> {
+    pub(crate) fn ids_from(
+        &self,
+        from: &[u8],
+    ) -> impl Iterator<Item = Result<Id, BookError>> + use<'_> {
         let rows = self.store.range(&[POSITION], from);
         let searched = rows.filter(|pair| pair.as_ref().map_or(true, |(_, row)| has_record(row)));
         searched.map(|pair| Id::at_end(&pair?.0).ok_or(BookError::Store("a key")))

@@ -37,14 +37,8 @@ pub(crate) fn decode(answer: Option<&v1::Answer>) -> Result<Option<Answer>, ApiE
     decoded.map_err(|error| damaged(error.to_string()))
 }
 
-fn damaged(message: impl Into<String>) -> ApiError {
+pub(crate) fn damaged(message: impl Into<String>) -> ApiError {
     ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "damaged_book", message)
-}
-
-/// The error for a position that the book does not hold.
-pub(crate) fn not_in_book(position: &Position) -> ApiError {
-    let message = format!("the book does not hold {position}");
-    ApiError::new(StatusCode::NOT_FOUND, "not_in_book", message)
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -79,8 +73,10 @@ pub(crate) async fn book(
 ) -> Result<Json<AnswerJson>, ApiError> {
     let position = parse(&query.variant, query.fen.as_deref(), &query.moves)?;
     let answer = app.lookup(&caller, &position, query.searched).await?;
-    let answer = answer.ok_or_else(|| not_in_book(&position))?;
-    Ok(Json(AnswerJson::new(&position, &answer, 0)))
+    match answer {
+        Some(answer) => Ok(Json(AnswerJson::new(&position, &answer, 0))),
+        None => Err(app.not_in_book(&caller, &position).await),
+    }
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -123,12 +119,11 @@ pub(crate) async fn pick(
         min_depth: in_range("min_depth", query.min_depth, 0, 0..=255)?,
     });
     let picked = app.services.books().pick(request).await?.into_inner();
-    let chosen = picked.verdict.ok_or_else(|| not_in_book(&position))?;
-    let answer = decode(Some(&v1::Answer {
-        verdicts: vec![chosen],
-    }))?
-    .unwrap_or_default();
-    let (chosen, verdict) = answer.best().ok_or_else(|| not_in_book(&position))?;
+    let verdicts = picked.verdict.into_iter().collect();
+    let answer = decode(Some(&v1::Answer { verdicts }))?.unwrap_or_default();
+    let Some((chosen, verdict)) = answer.best() else {
+        return Err(app.not_in_book(&caller, &position).await);
+    };
     let mut rivals = Vec::new();
     for rival in &picked.rivals {
         let rival = u16::try_from(rival.r#move).map_err(|_| damaged("no such move"))?;

@@ -4,6 +4,8 @@ pub(crate) mod analyses;
 pub(crate) mod books;
 pub(crate) mod builds;
 mod events;
+pub(crate) mod overview;
+pub(crate) mod priorities;
 pub(crate) mod status;
 pub(crate) mod transpositions;
 pub(crate) mod tree;

@@ -38,7 +38,8 @@ pub(crate) async fn transpositions(
 }
 
 impl AppState {
-    async fn lookup_all(
+    /// Looks up positions with their `top` best moves; 0 for all moves.
+    pub(crate) async fn lookup_all(
         &self,
         caller: &Caller,
         positions: &[Position],

@@ -12,7 +12,6 @@ use utoipa::IntoParams;
 use crate::error::ApiError;
 use crate::extract::position::parse;
 use crate::extract::{ApiQuery, Caller, in_range};
-use crate::handlers::books::not_in_book;
 use crate::state::AppState;
 
 /// The look-ups that one tree may make.
@@ -58,12 +57,16 @@ pub(crate) async fn tree(
         lookups_left: MAX_LOOKUPS,
     };
     let branches = builder.branches(&position, plies).await?;
+    let is_cut = builder.lookups_left == 0;
+    let Some(branches) = branches else {
+        return Err(app.not_in_book(&caller, &position).await);
+    };
     let write = |&m| position.write_move(m);
     Ok(Json(TreeJson {
         variant: position.variant().to_string(),
         moves: position.moves().iter().map(write).collect(),
-        branches: branches.ok_or_else(|| not_in_book(&position))?,
-        is_cut: builder.lookups_left == 0,
+        branches,
+        is_cut,
     }))
 }
 

@@ -283,6 +283,139 @@ pub struct Picked {
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ExportRequest {}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct OverviewRequest {}
+/// The content of a book in short.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct BookOverview {
+    #[prost(message, repeated, tag = "1")]
+    pub variants: ::prost::alloc::vec::Vec<VariantOverview>,
+}
+/// The positions of one variant.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct VariantOverview {
+    #[prost(string, tag = "1")]
+    pub variant: ::prost::alloc::string::String,
+    /// The number of its positions.
+    #[prost(uint64, tag = "2")]
+    pub positions: u64,
+    /// The first 100 positions where the book begins.
+    #[prost(message, repeated, tag = "3")]
+    pub roots: ::prost::alloc::vec::Vec<RootOverview>,
+    /// The number of all roots.
+    #[prost(uint64, tag = "4")]
+    pub all_roots: u64,
+}
+/// A position where a book begins.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RootOverview {
+    #[prost(message, optional, tag = "1")]
+    pub position: ::core::option::Option<Position>,
+    /// Positions of the book that its moves lead to, this one included.
+    #[prost(uint64, tag = "2")]
+    pub positions: u64,
+    /// Whether there may be more positions: the count ended at a limit.
+    #[prost(bool, tag = "3")]
+    pub is_more: bool,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct StatisticsRequest {}
+/// The statistics of a book.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct BookStatistics {
+    #[prost(uint64, tag = "1")]
+    pub positions: u64,
+    /// Positions by the depth of their search.
+    #[prost(map = "uint32, uint64", tag = "2")]
+    pub by_depth: ::std::collections::HashMap<u32, u64>,
+    /// Positions by stones on the board.
+    #[prost(message, repeated, tag = "3")]
+    pub by_stones: ::prost::alloc::vec::Vec<Grade>,
+    /// Positions visited by all searches.
+    #[prost(uint64, tag = "4")]
+    pub nodes: u64,
+    /// Entries of the journal.
+    #[prost(uint64, tag = "5")]
+    pub entries: u64,
+    /// The number of moves searched by each engine; a compiled book does not have it.
+    #[prost(map = "string, uint64", tag = "6")]
+    pub engines: ::std::collections::HashMap<::prost::alloc::string::String, u64>,
+    /// Moves with a value that lead out of the book, the nearest to the start.
+    #[prost(message, repeated, tag = "7")]
+    pub holes: ::prost::alloc::vec::Vec<Hole>,
+    /// Whether engines, open positions and holes were counted; a compiled book has only the counts.
+    #[prost(bool, tag = "8")]
+    pub is_graded: bool,
+    /// Positions proven won, lost and drawn for the side to move.
+    #[prost(uint64, tag = "9")]
+    pub wins: u64,
+    #[prost(uint64, tag = "10")]
+    pub losses: u64,
+    #[prost(uint64, tag = "11")]
+    pub draws: u64,
+}
+/// The quality of the positions with the same number of stones.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Grade {
+    #[prost(uint32, tag = "1")]
+    pub stones: u32,
+    #[prost(uint64, tag = "2")]
+    pub positions: u64,
+    /// The sum of the depths of their searches.
+    #[prost(uint64, tag = "3")]
+    pub depths: u64,
+    #[prost(uint64, tag = "4")]
+    pub wins: u64,
+    #[prost(uint64, tag = "5")]
+    pub losses: u64,
+    #[prost(uint64, tag = "6")]
+    pub draws: u64,
+    /// Positions where a move without a value may be the best.
+    #[prost(uint64, tag = "7")]
+    pub open: u64,
+    /// Moves with a value that lead out of the book, in positions without a proven win.
+    #[prost(uint64, tag = "8")]
+    pub holes: u64,
+}
+/// A move with a value that leads to no position of the book.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Hole {
+    #[prost(message, optional, tag = "1")]
+    pub position: ::core::option::Option<Position>,
+    #[prost(uint32, tag = "2")]
+    pub r#move: u32,
+    /// Centi-units by which it is worse than the position's value.
+    #[prost(uint32, tag = "3")]
+    pub loss: u32,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct StandingsRequest {
+    /// At most 1024.
+    #[prost(message, repeated, tag = "1")]
+    pub positions: ::prost::alloc::vec::Vec<Position>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct StandingsResponse {
+    #[prost(message, repeated, tag = "1")]
+    pub positions: ::prost::alloc::vec::Vec<PositionStandings>,
+}
+/// How the jobs see one position.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct PositionStandings {
+    #[prost(message, repeated, tag = "1")]
+    pub standings: ::prost::alloc::vec::Vec<Standing>,
+}
+/// How a job sees a position.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Standing {
+    #[prost(string, tag = "1")]
+    pub job: ::prost::alloc::string::String,
+    /// Millionths of a ply from the nearest root; positions with less are searched earlier.
+    #[prost(uint64, tag = "2")]
+    pub priority: u64,
+    #[prost(enumeration = "StandingState", tag = "3")]
+    pub state: i32,
+}
 /// A message from a worker.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct FromWorker {
@@ -759,6 +892,42 @@ impl JobState {
             "JOB_STATE_DONE" => Some(Self::Done),
             "JOB_STATE_CANCELLED" => Some(Self::Cancelled),
             "JOB_STATE_FAILED" => Some(Self::Failed),
+            _ => None,
+        }
+    }
+}
+/// What a job does with a position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum StandingState {
+    Unspecified = 0,
+    /// It has been searched.
+    Searched = 1,
+    /// It waits to be searched, or to be searched anew.
+    Waiting = 2,
+    /// The job goes on without it, because it could not be searched.
+    SetAside = 3,
+}
+impl StandingState {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "STANDING_STATE_UNSPECIFIED",
+            Self::Searched => "STANDING_STATE_SEARCHED",
+            Self::Waiting => "STANDING_STATE_WAITING",
+            Self::SetAside => "STANDING_STATE_SET_ASIDE",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "STANDING_STATE_UNSPECIFIED" => Some(Self::Unspecified),
+            "STANDING_STATE_SEARCHED" => Some(Self::Searched),
+            "STANDING_STATE_WAITING" => Some(Self::Waiting),
+            "STANDING_STATE_SET_ASIDE" => Some(Self::SetAside),
             _ => None,
         }
     }
@@ -2100,6 +2269,75 @@ pub mod books_client {
             req.extensions_mut().insert(GrpcMethod::new("kagetsu.v1.Books", "Export"));
             self.inner.server_streaming(req, path, codec).await
         }
+        /// Returns the variants of the book, its roots, and how many positions each has.
+        pub async fn overview(
+            &mut self,
+            request: impl tonic::IntoRequest<super::OverviewRequest>,
+        ) -> std::result::Result<tonic::Response<super::BookOverview>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/kagetsu.v1.Books/Overview",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("kagetsu.v1.Books", "Overview"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Counts the positions by stones, depth and proof. A book that grows is read in parts, so others
+        /// are served in between.
+        pub async fn statistics(
+            &mut self,
+            request: impl tonic::IntoRequest<super::StatisticsRequest>,
+        ) -> std::result::Result<tonic::Response<super::BookStatistics>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/kagetsu.v1.Books/Statistics",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("kagetsu.v1.Books", "Statistics"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Returns how each build job sees positions, in their order. A compiled book has no jobs.
+        pub async fn standings(
+            &mut self,
+            request: impl tonic::IntoRequest<super::StandingsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::StandingsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/kagetsu.v1.Books/Standings",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("kagetsu.v1.Books", "Standings"));
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -2144,6 +2382,25 @@ pub mod books_server {
             &self,
             request: tonic::Request<super::ExportRequest>,
         ) -> std::result::Result<tonic::Response<Self::ExportStream>, tonic::Status>;
+        /// Returns the variants of the book, its roots, and how many positions each has.
+        async fn overview(
+            &self,
+            request: tonic::Request<super::OverviewRequest>,
+        ) -> std::result::Result<tonic::Response<super::BookOverview>, tonic::Status>;
+        /// Counts the positions by stones, depth and proof. A book that grows is read in parts, so others
+        /// are served in between.
+        async fn statistics(
+            &self,
+            request: tonic::Request<super::StatisticsRequest>,
+        ) -> std::result::Result<tonic::Response<super::BookStatistics>, tonic::Status>;
+        /// Returns how each build job sees positions, in their order. A compiled book has no jobs.
+        async fn standings(
+            &self,
+            request: tonic::Request<super::StandingsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::StandingsResponse>,
+            tonic::Status,
+        >;
     }
     /// Reads the book.
     #[derive(Debug)]
@@ -2393,6 +2650,135 @@ pub mod books_server {
                                 max_encoding_message_size,
                             );
                         let res = grpc.server_streaming(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/kagetsu.v1.Books/Overview" => {
+                    #[allow(non_camel_case_types)]
+                    struct OverviewSvc<T: Books>(pub Arc<T>);
+                    impl<T: Books> tonic::server::UnaryService<super::OverviewRequest>
+                    for OverviewSvc<T> {
+                        type Response = super::BookOverview;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::OverviewRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Books>::overview(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = OverviewSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/kagetsu.v1.Books/Statistics" => {
+                    #[allow(non_camel_case_types)]
+                    struct StatisticsSvc<T: Books>(pub Arc<T>);
+                    impl<T: Books> tonic::server::UnaryService<super::StatisticsRequest>
+                    for StatisticsSvc<T> {
+                        type Response = super::BookStatistics;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::StatisticsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Books>::statistics(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = StatisticsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/kagetsu.v1.Books/Standings" => {
+                    #[allow(non_camel_case_types)]
+                    struct StandingsSvc<T: Books>(pub Arc<T>);
+                    impl<T: Books> tonic::server::UnaryService<super::StandingsRequest>
+                    for StandingsSvc<T> {
+                        type Response = super::StandingsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::StandingsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Books>::standings(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = StandingsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
                         Ok(res)
                     };
                     Box::pin(fut)

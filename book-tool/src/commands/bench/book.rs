@@ -3,7 +3,7 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use kagetsu_book::{Compact, Compiled, Compiler, Derived, Stats};
+use kagetsu_book::{Compact, Compiled, Compiler, Derived, Overview, Stats};
 use kagetsu_game::{Answer, Bound, Key, Move, Provenance, Score, Verdict};
 use serde::Serialize;
 
@@ -143,6 +143,7 @@ fn measure(positions: u64, path: &std::path::Path) -> Result<Report> {
             positions,
             ..Stats::default()
         },
+        &Overview::default(),
     )?;
     let begun = Instant::now();
     let book = Compiled::open(path)?;

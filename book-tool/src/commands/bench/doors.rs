@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, ensure};
-use kagetsu_book::{Compiler, Derived, Stats};
+use kagetsu_book::{Compiler, Derived, Overview, Stats};
 use kagetsu_game::{Answer, Bound, Position, Provenance, Score, Variant, Verdict};
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::books_client::BooksClient;
@@ -267,6 +267,7 @@ fn compile(path: &Path) -> Result<Vec<Position>> {
             positions: POSITIONS as u64,
             ..Stats::default()
         },
+        &Overview::default(),
     )?;
     Ok(positions)
 }

@@ -8,10 +8,13 @@ use crate::compiled::buckets::Buckets;
 use crate::compiled::encoding::Compact;
 use crate::compiled::key_tail::Tail;
 use crate::compiled::map::Map;
-use crate::{BookError, CheckReport, Derived, Stats};
+use crate::inspection::overview::OverviewBody;
+use crate::{BookError, CheckReport, Derived, Overview, Stats};
 
 pub(crate) const MAGIC: [u8; 8] = *b"kagetsub";
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
+/// The version whose summary has no overview.
+const STATS_ONLY_VERSION: u32 = 2;
 /// The engine's name in answers of a compiled book, which does not keep the engines of its source.
 pub const ENGINE: &str = "compiled book";
 
@@ -84,6 +87,16 @@ pub struct Compiled {
     buckets: Buckets,
     by: Provenance,
     stats: Stats,
+    overview: Overview,
+}
+
+/// Reads the statistics and the overview of a summary.
+fn read_summary(version: u32, bytes: &[u8]) -> Option<(Stats, Overview)> {
+    if version == STATS_ONLY_VERSION {
+        return Some((postcard::from_bytes(bytes).ok()?, Overview::default()));
+    }
+    let (stats, overview): (Stats, OverviewBody) = postcard::from_bytes(bytes).ok()?;
+    Some((stats, overview.overview()?))
 }
 
 impl Compiled {
@@ -112,7 +125,7 @@ impl Compiled {
             path: path.into(),
             what,
         };
-        if version < VERSION {
+        if version < STATS_ONLY_VERSION {
             return Err(damaged("its format is older than any that was released"));
         }
         let header = Header::read(&map).ok_or(damaged("its header is not what was written"))?;
@@ -139,8 +152,9 @@ impl Compiled {
         }
         let summary = map.get(map.len() - header.summary_bytes as usize..);
         let summary = summary.filter(|bytes| crc32fast::hash(bytes) == header.summary);
-        let stats = summary.and_then(|bytes| postcard::from_bytes(bytes).ok());
-        let stats = stats.ok_or(damaged("its summary does not match its checksum"))?;
+        let summary = summary.and_then(|bytes| read_summary(version, bytes));
+        let (stats, overview) =
+            summary.ok_or(damaged("its summary does not match its checksum"))?;
         let by = Provenance {
             engine: ENGINE.into(),
             day: header.day,
@@ -152,6 +166,7 @@ impl Compiled {
             buckets,
             by,
             stats,
+            overview,
         })
     }
 
@@ -177,6 +192,13 @@ impl Compiled {
     #[must_use]
     pub fn stats(&self) -> &Stats {
         &self.stats
+    }
+
+    /// Returns the variants and roots of the book that was compiled; empty for a file of version 2,
+    /// which does not name them.
+    #[must_use]
+    pub fn overview(&self) -> &Overview {
+        &self.overview
     }
 
     #[cold]

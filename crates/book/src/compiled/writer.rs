@@ -17,8 +17,9 @@ use crate::graph::index::{copied_names, read_node};
 use crate::graph::keys::POSITION;
 use crate::graph::links::Stage;
 use crate::graph::row::record_in;
+use crate::inspection::overview::{OverviewBody, children};
 use crate::maintenance::full_scan::{Known, known};
-use crate::{Book, BookError, Derived, Stats};
+use crate::{Book, BookError, Derived, Overview, Stats};
 use kagetsu_store::{Partition, map_partitions};
 
 /// The result of a compilation.
@@ -28,6 +29,18 @@ pub struct CompileReport {
     pub positions: u64,
     /// Bytes of the file.
     pub bytes: u64,
+}
+
+/// Visits that may be spent on counting the positions behind the roots.
+const MAX_VISITS: usize = 20_000_000;
+
+/// A part of a book that is compiled.
+#[derive(Default)]
+struct CompiledPart {
+    compiler: Compiler,
+    stats: Stats,
+    /// The held positions that each position leads to.
+    links: Vec<(Id, Id)>,
 }
 
 /// Collects the positions of a compiled book in memory, in about 60 bytes each.
@@ -71,7 +84,12 @@ impl Compiler {
     ///
     /// # Errors
     /// If two positions have the same key, another kind of file has the name, or the disk refuses.
-    pub fn write(mut self, path: &Path, stats: &Stats) -> Result<CompileReport, BookError> {
+    pub fn write(
+        mut self,
+        path: &Path,
+        stats: &Stats,
+        overview: &Overview,
+    ) -> Result<CompileReport, BookError> {
         leave_others_alone(path)?;
         let positions = self.keys.len() as u64;
         let buckets =
@@ -97,7 +115,8 @@ impl Compiler {
         let mut sum = crc32fast::Hasher::new();
         sum.update(&directory);
         sum.update(&sums);
-        let summary = postcard::to_allocvec(stats).expect("plain data, and memory grows");
+        let summary = postcard::to_allocvec(&(stats, OverviewBody::from(overview)))
+            .expect("plain data, and memory grows");
         let header = Header {
             day: self.day,
             positions,
@@ -115,6 +134,11 @@ impl Compiler {
             bytes: parts.iter().map(|part| part.len() as u64).sum(),
         })
     }
+}
+
+/// Whether the book has a record of a position at this stage.
+fn is_held(stage: Stage) -> bool {
+    !matches!(stage, Stage::Unknown | Stage::Distrusted)
 }
 
 /// Refuses to replace a file that is not a compiled book.
@@ -170,8 +194,8 @@ impl Book {
         let engines = self.index().engines()?.to_vec();
         let records = Partition::split(&*self.store, Some(POSITION));
         let mut done = 0;
-        let mut each = |(_, stats): &(Compiler, Stats)| {
-            done += stats.positions;
+        let mut each = |part: &CompiledPart| {
+            done += part.stats.positions;
             progress(done);
         };
         let parts = map_partitions(
@@ -179,18 +203,24 @@ impl Book {
             |piece| self.compiled(piece, &known, &engines),
             &mut each,
         )?;
-        let (mut all, mut sum) = (
-            Compiler::default(),
-            Stats {
-                entries: self.marker.applied,
-                ..Stats::default()
-            },
-        );
-        for (compiler, stats) in parts {
-            all.append(compiler);
-            sum.add(&stats);
+        let mut all = CompiledPart::default();
+        all.stats.entries = self.marker.applied;
+        for part in parts {
+            all.compiler.append(part.compiler);
+            all.stats.add(&part.stats);
+            all.links.extend(part.links);
         }
-        all.write(path, &sum)
+        let mut links = all.links;
+        links.sort_unstable();
+        let overview = self.overview_with(MAX_VISITS, |id| {
+            if !is_held(known.stage(id)) {
+                return Ok(None);
+            }
+            let first = links.partition_point(|(from, _)| *from < id);
+            let behind = links[first..].iter().take_while(|(from, _)| *from == id);
+            Ok(Some(behind.map(|(_, to)| *to).collect()))
+        })?;
+        all.compiler.write(path, &all.stats, &overview)
     }
 
     /// Collects the positions of a partition.
@@ -199,9 +229,9 @@ impl Book {
         piece: &Partition,
         known: &Known,
         engines: &[Arc<str>],
-    ) -> Result<(Compiler, Stats), BookError> {
-        let (mut compiler, mut stats, engines) =
-            (Compiler::default(), Stats::default(), copied_names(engines));
+    ) -> Result<CompiledPart, BookError> {
+        let engines = copied_names(engines);
+        let mut part = CompiledPart::default();
         for pair in piece.entries(&*self.store) {
             let (key, bytes) = pair?;
             let id = Id::at_end(&key).ok_or(BookError::Store("a key"))?;
@@ -220,9 +250,13 @@ impl Book {
             let answer = believed(&node, |m| {
                 Ok(node.child(m).and_then(|child| known.value_after(id, child)))
             })?;
-            compiler.add(id.key(), &value, &answer)?;
-            stats.count(id, &node, &value);
+            part.compiler.add(id.key(), &value, &answer)?;
+            part.stats.count(id, &node, &value);
+            let held = children(&node)
+                .into_iter()
+                .filter(|to| is_held(known.stage(*to)));
+            part.links.extend(held.map(|to| (id, to)));
         }
-        Ok((compiler, stats))
+        Ok(part)
     }
 }

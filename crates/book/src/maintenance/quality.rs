@@ -5,7 +5,7 @@ use kagetsu_game::{Claim, Game, Move, Position, with_game};
 
 use crate::graph::id::Id;
 use crate::graph::index::{copied_names, read_node};
-use crate::graph::keys::POSITION;
+use crate::graph::keys::{POSITION, key};
 use crate::graph::links::Stage;
 use crate::graph::node::Node;
 use crate::graph::row::record_in;
@@ -91,7 +91,29 @@ struct Graded {
     nearest: Vec<((u16, u32), Hole)>,
 }
 
+/// A measurement of a book in steps; see [`Book::grade_some`].
+#[derive(Default)]
+pub struct Grading {
+    graded: Graded,
+    last: Option<Id>,
+}
+
+impl Grading {
+    /// Returns the quality of the positions that were measured.
+    #[must_use]
+    pub fn finish(self) -> Grades {
+        self.graded.grades()
+    }
+}
+
 impl Graded {
+    fn grades(self) -> Grades {
+        Grades {
+            holes: self.nearest.into_iter().map(|(_, hole)| hole).collect(),
+            ..self.grades
+        }
+    }
+
     /// Adds the quality of the partition that follows.
     fn add(&mut self, other: Self) {
         let (
@@ -125,7 +147,13 @@ impl Graded {
         }
     }
 
-    fn position(&mut self, id: Id, node: &Node, value: &Derived, known: &Known) {
+    fn position(
+        &mut self,
+        id: Id,
+        node: &Node,
+        value: &Derived,
+        mut is_unknown: impl FnMut(Id) -> bool,
+    ) {
         self.grades.stats.count(id, node, value);
         let mut grade = Grade::default();
         grade.count(node, value);
@@ -139,10 +167,7 @@ impl Graded {
         let is_won = value.proof.is_some_and(|proof| proof.claim == Claim::Win);
         let variant = node.position.variant();
         let at_start = || with_game!(variant, G => G::start(variant).stones());
-        let unknown = node
-            .followed
-            .iter()
-            .filter(|(_, child)| known.stage(*child) == Stage::Unknown);
+        let unknown = node.followed.iter().filter(|(_, child)| is_unknown(*child));
         for (m, _) in unknown.filter(|_| !is_won) {
             grade.holes += 1;
             let score = node
@@ -184,10 +209,43 @@ impl Book {
         let mut all = Graded::default();
         all.grades.stats.entries = self.marker.applied;
         parts.into_iter().for_each(|part| all.add(part));
-        Ok(Grades {
-            holes: all.nearest.into_iter().map(|(_, hole)| hole).collect(),
-            ..all.grades
-        })
+        Ok(all.grades())
+    }
+
+    /// Measures the next `most` positions, and adds them to `grading`. Returns whether there are
+    /// more. Positions that the book learns between two calls may be counted or not.
+    ///
+    /// # Errors
+    /// If a record is damaged.
+    pub fn grade_some(&self, grading: &mut Grading, most: usize) -> Result<bool, BookError> {
+        let mut from = key(POSITION, &[]);
+        if let Some(last) = grading.last {
+            from.extend(last.0);
+            from.push(0);
+        }
+        let mut index = self.index();
+        let mut count = 0;
+        for id in self.ids_from(&from).take(most) {
+            let id = id?;
+            let node = index.node(id)?.ok_or(BookError::Store("a position"))?;
+            let value = index.value(id)?.ok_or(BookError::Store("a value"))?;
+            let mut damage = None;
+            let is_unknown = |child| match index.reach(child) {
+                Ok(reach) => !reach.is_known(),
+                Err(error) => {
+                    damage = Some(error);
+                    false
+                }
+            };
+            grading.graded.position(id, &node, &value, is_unknown);
+            if let Some(error) = damage {
+                return Err(error);
+            }
+            grading.last = Some(id);
+            count += 1;
+        }
+        grading.graded.grades.stats.entries = self.marker.applied;
+        Ok(count == most)
     }
 
     fn graded(
@@ -205,7 +263,10 @@ impl Book {
                 continue;
             }
             let value = known.value(id).ok_or(BookError::Store("a value"))?;
-            graded.position(id, &read_node(id, record, &engines)?, &value, known);
+            let node = read_node(id, record, &engines)?;
+            graded.position(id, &node, &value, |child| {
+                known.stage(child) == Stage::Unknown
+            });
         }
         Ok(graded)
     }

@@ -8,8 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use kagetsu_book::{
-    Book, BookError, BookOptions, BuildSpec, Entry, JobId, JobSpec, JobState, Pruning, backup,
-    repair,
+    Book, BookError, BookOptions, BuildSpec, Entry, Grading, JobId, JobSpec, JobState, Pruning,
+    backup, repair,
 };
 use kagetsu_game::{Effort, Key, Position, Question, Variant};
 use rand::rngs::StdRng;
@@ -395,6 +395,9 @@ fn the_grades_count_what_is_there_and_what_is_missing() {
         grades.engines,
         [("hash 1".to_string(), facts as u64)].into()
     );
+    let mut grading = Grading::default();
+    while book.grade_some(&mut grading, 7).expect("readable") {}
+    assert_eq!(grading.finish(), grades, "the same in steps");
     let holes: u64 = grades.by_stones.values().map(|grade| grade.holes).sum();
     assert!(holes >= 10 && grades.holes.len() == 10);
     for hole in &grades.holes {

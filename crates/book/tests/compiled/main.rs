@@ -208,9 +208,27 @@ fn line(packed: &Packed, (answer, value): &(Answer, Derived)) -> String {
 }
 
 #[test]
-fn version_2_golden_file_is_still_read() {
-    let compiled = Compiled::open(Path::new("tests/compiled/version-2.kbk")).expect("whole");
-    let lines = fs::read_to_string("tests/compiled/version-2.txt").expect("it is there");
+fn golden_files_of_all_versions_are_still_read() {
+    let variant: Variant = "freestyle-7".parse().expect("a variant");
+    let older = golden_file_is_read("version-2");
+    assert!(older.overview().variants.is_empty());
+    let newer = golden_file_is_read("version-3");
+    let held = newer.overview().variant(variant).expect("its variant");
+    let roots: Vec<_> = held
+        .roots
+        .iter()
+        .map(|root| root.position.to_string())
+        .collect();
+    let lines = ["freestyle-7 d4", "freestyle-7 c4 a1 d4 a7 e4 g1 f4 g7"];
+    assert_eq!((held.positions, held.all_roots), (20, 2));
+    assert_eq!(roots, lines);
+}
+
+/// Compares a golden file with the lines beside it.
+fn golden_file_is_read(name: &str) -> Compiled {
+    let folder = Path::new("tests/compiled");
+    let compiled = Compiled::open(&folder.join(format!("{name}.kbk"))).expect("whole");
+    let lines = fs::read_to_string(folder.join(format!("{name}.txt"))).expect("it is there");
     let variant: Variant = "freestyle-7".parse().expect("a variant");
     for right in lines.lines() {
         let packed = right
@@ -250,6 +268,21 @@ fn version_2_golden_file_is_still_read() {
     let other =
         Position::from_line("freestyle-7".parse().expect("a variant"), "a1 g7 a2").expect("legal");
     assert_eq!(compiled.lookup(&other).expect("whole"), None);
+    compiled
+}
+
+#[test]
+fn overview_is_that_of_the_folder() {
+    let (_folder, book, path) = compiled(60);
+    let compiled = Compiled::open(&path).expect("just written");
+    let overview = book.overview().expect("readable");
+    assert_eq!(compiled.overview(), &overview);
+    let held = &overview.variants[0];
+    assert_eq!((overview.variants.len(), held.positions), (1, 60));
+    // The second root ends at once by a four; nearly all positions follow from the first.
+    let behind: u64 = held.roots.iter().map(|root| root.positions).sum();
+    assert!(behind >= 60 && held.roots[0].positions > 50, "{held:?}");
+    assert!(held.roots.iter().all(|root| !root.is_more));
 }
 
 #[test]
@@ -300,13 +333,13 @@ fn what_is_no_compiled_book_is_refused_and_left_alone() {
         Err(BookError::Taken(_))
     ));
     let mut newer = fs::read(&path).expect("it is there");
-    newer[8] = 3;
+    newer[8] = 4;
     fs::write(&letter, newer).expect("room");
     assert!(matches!(
         Compiled::open(&letter),
         Err(BookError::Newer {
-            found: 3,
-            known: 2,
+            found: 4,
+            known: 3,
             ..
         })
     ));

@@ -3,6 +3,7 @@
 mod changes;
 #[path = "../engine/mod.rs"]
 mod engine;
+mod inspection;
 mod limits;
 mod policies;
 mod prove;

@@ -1,0 +1,75 @@
+use std::time::{Duration, Instant};
+
+use tokio::sync::Mutex;
+
+use crate::error::ApiError;
+
+/// A value of the book that is expensive to read: it is read again when the book has changed, but
+/// not more often than once in an interval.
+#[derive(Debug)]
+pub(crate) struct Recent<T> {
+    interval: Duration,
+    known: Mutex<Option<Known<T>>>,
+}
+
+#[derive(Debug)]
+struct Known<T> {
+    value: T,
+    epoch: Option<u64>,
+    /// The time of the reading.
+    at: Instant,
+}
+
+impl<T: Clone> Recent<T> {
+    pub(crate) fn new(interval: Duration) -> Self {
+        Self {
+            interval,
+            known: Mutex::new(None),
+        }
+    }
+
+    /// Returns the value. `epoch` changes with the book; `read` reads the value anew.
+    ///
+    /// # Errors
+    /// Those of `read`.
+    pub(crate) async fn get(
+        &self,
+        epoch: Option<u64>,
+        read: impl AsyncFnOnce() -> Result<T, ApiError>,
+    ) -> Result<T, ApiError> {
+        let mut known = self.known.lock().await;
+        if let Some(known) = &*known
+            && (known.epoch == epoch || known.at.elapsed() < self.interval)
+        {
+            return Ok(known.value.clone());
+        }
+        let value = read().await?;
+        *known = Some(Known {
+            value: value.clone(),
+            epoch,
+            at: Instant::now(),
+        });
+        Ok(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn value_is_read_again_when_the_book_changes() {
+        let reads = std::cell::Cell::new(0);
+        let read = async || {
+            reads.set(reads.get() + 1);
+            Ok(reads.get())
+        };
+        let lasting = Recent::new(Duration::from_secs(3_600));
+        assert_eq!(lasting.get(Some(1), read).await, Ok(1));
+        assert_eq!(lasting.get(Some(2), read).await, Ok(1));
+        let fleeting = Recent::new(Duration::ZERO);
+        assert_eq!(fleeting.get(Some(1), read).await, Ok(2));
+        assert_eq!(fleeting.get(Some(1), read).await, Ok(2));
+        assert_eq!(fleeting.get(Some(2), read).await, Ok(3));
+    }
+}
