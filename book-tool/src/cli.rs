@@ -10,7 +10,7 @@ use crate::commands::exchange::{export, import};
 use crate::commands::jobs::{grow, manage};
 use crate::commands::lookup::{bottlenecks, explore, pick, query, stats, tree};
 use crate::commands::maintenance::{backup, check, compact, compile, diff, merge, prune, repair};
-use crate::commands::{bench, brain, verify};
+use crate::commands::{bench, verify};
 
 /// Analyses positions and builds opening books for gomoku, xiangqi and surakarta, here or on a
 /// cluster.
@@ -71,7 +71,7 @@ enum Command {
     Certs(certs::Args),
     Token(token::Args),
     Serve(serve::Args),
-    Brain(brain::Args),
+    Brain(kagetsu_brain::Args),
     Bench(bench::Args),
     /// Prints a completion script for a shell
     ///
@@ -121,8 +121,8 @@ impl Cli {
             Command::Certs(args) => certs::run(&args, out),
             Command::Token(args) => token::run(args, out),
             Command::Serve(args) => serve::run(&args, out),
-            Command::Brain(args) => brain::run(args),
-            Command::Bench(args) => bench::run(&args, out),
+            Command::Brain(args) => kagetsu_brain::run(args),
+            Command::Bench(args) => bench::run(args),
             Command::Completions { shell } => {
                 // The generator panics on a closed pipe, so it writes to memory.
                 let mut script = Vec::new();

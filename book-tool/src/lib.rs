@@ -4,12 +4,10 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
-mod books;
 mod cli;
 mod client;
 mod commands;
 mod output;
-mod runtime;
 
 pub use cli::Cli;
-pub use commands::brain::{PlayArgs, gomocup};
+pub use commands::bench::run_beside;

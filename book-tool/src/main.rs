@@ -13,6 +13,11 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
     kagetsu_program::run("kagetsu", || {
+        // The settings of `kagetsu bench` are those of another program.
+        let mut arguments = std::env::args_os().skip(1);
+        if arguments.next().is_some_and(|first| first == "bench") {
+            return book_tool::run_beside(arguments);
+        }
         let cli: Cli = kagetsu_program::parse()?;
         let mut out = std::io::BufWriter::new(std::io::stdout());
         let exit = cli.run(&mut out)?;

@@ -18,6 +18,8 @@ pub enum Program {
     Worker,
     /// The Gomocup engine.
     Pbrain,
+    /// The measurements; it starts the programs above.
+    Bench,
 }
 
 /// The result of a program that has ended.
@@ -81,13 +83,14 @@ impl Program {
     }
 
     fn path(self) -> &'static Path {
-        static PATHS: OnceLock<[PathBuf; 4]> = OnceLock::new();
+        static PATHS: OnceLock<[PathBuf; 5]> = OnceLock::new();
         let paths = PATHS.get_or_init(|| {
             [
                 ("book-tool", "kagetsu"),
                 ("kagetsu-coordinator", "kagetsu-coordinator"),
                 ("kagetsu-worker", "kagetsu-worker"),
-                ("book-tool", "pbrain-kagetsu"),
+                ("kagetsu-brain", "pbrain-kagetsu"),
+                ("kagetsu-bench", "kagetsu-bench"),
             ]
             .map(|(package, bin)| build(package, bin))
         });

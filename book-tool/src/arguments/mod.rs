@@ -1,5 +1,4 @@
 //! Arguments that several commands take.
 
-pub(crate) mod effort;
 pub(crate) mod position;
-pub(crate) mod split;
+pub(crate) mod query;

@@ -2,7 +2,6 @@
 
 pub(crate) mod analysis;
 pub(crate) mod bench;
-pub(crate) mod brain;
 pub(crate) mod cluster;
 pub(crate) mod exchange;
 pub(crate) mod jobs;

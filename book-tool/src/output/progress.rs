@@ -5,9 +5,9 @@ use console::{Term, truncate_str};
 use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
 use kagetsu_game::{Answer, Move, Position, Verdict};
 
-use crate::output::colours::Colours;
-use crate::output::table;
-use crate::output::terminal::EchoOff;
+use kagetsu_terminal::colours::Colours;
+use kagetsu_terminal::echo::EchoOff;
+use kagetsu_terminal::table;
 
 /// The state of a running analysis.
 #[derive(Clone, Debug)]
@@ -60,7 +60,7 @@ impl<'a> LiveProgress<'a> {
             paint: Colours::stderr(),
             has_lines,
             last: String::new(),
-            _keys: EchoOff::new(),
+            _keys: EchoOff::start(),
         }
     }
 

@@ -12,16 +12,16 @@ use kagetsu_search::{Control, Engine, EngineOptions, Progress, shallow};
 use kagetsu_worker::{EngineArgs, EngineRunner};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::arguments::effort::{EffortArgs, parse_time};
 use crate::arguments::position::PositionArgs;
-use crate::arguments::split::SplitArg;
-use crate::books::{COORDINATOR_FLAG, open_book, with_hint};
 use crate::client::{self as remote, End};
-use crate::output::colours::Colours;
-use crate::output::json::write_json;
 use crate::output::progress::{AnalysisState, LiveProgress, waiting};
-use crate::output::table;
-use crate::runtime::runtime;
+use kagetsu_reader::{COORDINATOR_FLAG, open_book, with_hint};
+use kagetsu_terminal::arguments::effort::{EffortArgs, parse_time};
+use kagetsu_terminal::arguments::split::SplitArg;
+use kagetsu_terminal::colours::Colours;
+use kagetsu_terminal::json::write_json;
+use kagetsu_terminal::runtime::runtime;
+use kagetsu_terminal::table;
 
 /// The error for --engine together with --coordinator.
 pub(crate) const ENGINE_OF_A_CLUSTER: &str = "--engine searches in this process; to let a cluster search with it, give it to `kagetsu-worker --engine`";

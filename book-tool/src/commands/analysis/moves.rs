@@ -6,7 +6,7 @@ use kagetsu_program::Exit;
 use serde::Serialize;
 
 use crate::arguments::position::PositionArgs;
-use crate::output::json::write_json;
+use kagetsu_terminal::json::write_json;
 
 /// Lists the legal moves of a position, and the forbidden points of renju with reasons
 ///

@@ -7,7 +7,7 @@ use kagetsu_program::Exit;
 use serde::Serialize;
 
 use crate::arguments::position::PositionArgs;
-use crate::output::json::write_json;
+use kagetsu_terminal::json::write_json;
 
 /// Counts the legal move sequences of a length
 ///

@@ -9,7 +9,7 @@ use kagetsu_http::AccessPolicy;
 use kagetsu_program::Exit;
 use tokio_util::sync::CancellationToken;
 
-use crate::runtime::runtime;
+use kagetsu_terminal::runtime::runtime;
 
 /// Serves a book to clients, read-only
 ///

@@ -7,8 +7,8 @@ use kagetsu_coordinator::{Role, TokenEntry, Tokens};
 use kagetsu_program::Exit;
 use serde::Serialize;
 
-use crate::output::json::write_json;
-use crate::output::table;
+use kagetsu_terminal::json::write_json;
+use kagetsu_terminal::table;
 
 /// Manages the tokens by which a coordinator authenticates its clients
 ///

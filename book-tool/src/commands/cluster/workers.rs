@@ -7,9 +7,9 @@ use kagetsu_program::Exit;
 use kagetsu_proto::Access;
 
 use crate::client as remote;
-use crate::output::json::write_json;
-use crate::output::table;
-use crate::runtime::runtime;
+use kagetsu_terminal::json::write_json;
+use kagetsu_terminal::runtime::runtime;
+use kagetsu_terminal::table;
 
 /// Lists the workers of a coordinator, and releases them from quarantine
 #[derive(Debug, clap::Args)]

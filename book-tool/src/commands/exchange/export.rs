@@ -11,8 +11,8 @@ use kagetsu_game::Variant;
 use kagetsu_program::Exit;
 
 use super::arguments::{FormatArg, ZobristArgs};
-use crate::books::open_book;
 use crate::commands::verify::win_tree;
+use kagetsu_reader::open_book;
 
 /// Writes a book as a file of another program
 ///

@@ -18,9 +18,9 @@ use kagetsu_formats::{
 };
 
 use super::arguments::{FormatArg, ZobristArgs};
-use crate::books::fill;
 use crate::commands::maintenance::conflicts::Conflicts;
-use crate::output::json::write_json;
+use kagetsu_reader::fill;
+use kagetsu_terminal::json::write_json;
 
 /// The number of answers between two flushes to disk.
 const SYNC_EVERY: u64 = 1_000;

@@ -12,9 +12,9 @@ use kagetsu_worker::EngineArgs;
 use serde_json::Value;
 
 use super::setting_arguments::SettingArguments;
-use crate::arguments::effort::parse_time;
 use crate::commands::analysis::analyze::ENGINE_OF_A_CLUSTER;
 use kagetsu_formats::openings;
+use kagetsu_terminal::arguments::effort::parse_time;
 
 /// Grows a book
 ///

@@ -6,8 +6,8 @@ use console::{Term, truncate_str};
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use kagetsu_api::{JobJson, WorkerJson};
 
-use crate::output::table::one_line;
-use crate::output::terminal::EchoOff;
+use kagetsu_terminal::echo::EchoOff;
+use kagetsu_terminal::table::one_line;
 
 /// Cells of the bar.
 const BAR: u64 = 30;
@@ -31,7 +31,7 @@ impl Dashboard {
             bar,
             job: None,
             workers: Vec::new(),
-            _keys: EchoOff::new(),
+            _keys: EchoOff::start(),
         }
     }
 

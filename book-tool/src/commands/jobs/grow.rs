@@ -16,12 +16,12 @@ use tokio_util::sync::CancellationToken;
 pub(crate) use super::arguments::Args;
 use super::arguments::BuildRequest;
 use super::proofs::{self, ProofJson};
-use crate::books::{BookFolder, COORDINATOR_FLAG, with_hint};
 use crate::client::{self as remote, Builds};
-use crate::output::json::write_json;
 use crate::output::progress::waiting;
-use crate::output::terminal::EchoOff;
-use crate::runtime::runtime;
+use kagetsu_reader::{BookFolder, COORDINATOR_FLAG, with_hint};
+use kagetsu_terminal::echo::EchoOff;
+use kagetsu_terminal::json::write_json;
+use kagetsu_terminal::runtime::runtime;
 
 /// Number of roots that one request looks up.
 const ROOTS_PER_LOOKUP: usize = 1_024;
@@ -199,7 +199,7 @@ async fn follow(
     // Who has closed stderr does not want to know.
     let told = |line: String| drop(writeln!(std::io::stderr(), "{line}"));
     let first = builds.start(connector, request.message(), told).await?;
-    let (bar, _keys) = (progress_bar(&first), EchoOff::new());
+    let (bar, _keys) = (progress_bar(&first), EchoOff::start());
     let stop = stopped(args.time);
     let (mut waits, mut last) = (String::new(), first);
     let mut shown = |job: &v1::Job| {

@@ -12,12 +12,12 @@ use kagetsu_proto::{Access, Connector, v1};
 use serde_json::{Map, Value};
 
 use super::dashboard::Dashboard;
-use crate::books::{COORDINATOR_FLAG, open_book, with_hint};
 use crate::client::{self as remote, Builds};
-use crate::output::json::write_json;
 use crate::output::progress::waiting;
-use crate::output::table;
-use crate::runtime::runtime;
+use kagetsu_reader::{COORDINATOR_FLAG, open_book, with_hint};
+use kagetsu_terminal::json::write_json;
+use kagetsu_terminal::runtime::runtime;
+use kagetsu_terminal::table;
 
 /// Build jobs: of a coordinator, or of a book that nobody has open
 ///

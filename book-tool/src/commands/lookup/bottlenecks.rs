@@ -6,8 +6,8 @@ use kagetsu_game::{Answer, Bound, Key, Move, Position, Score};
 use kagetsu_program::Exit;
 use serde::Serialize;
 
-use crate::books::PositionQuery;
-use crate::output::json::write_json;
+use crate::arguments::query::PositionQuery;
+use kagetsu_terminal::json::write_json;
 
 /// Finds the fewest leaves of a book that decide the choice of a move
 ///

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use kagetsu_game::{Answer, Bound, Move, Position, Verdict};
 
-use crate::books::BookSource;
+use kagetsu_reader::BookSource;
 
 /// The most moves with only an upper bound that are looked up: each costs a call to a server.
 const MAX_LOOKUPS: usize = 16;

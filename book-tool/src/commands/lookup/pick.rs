@@ -7,8 +7,9 @@ use kagetsu_game::{Move, Position};
 use kagetsu_program::Exit;
 use serde::Serialize;
 
-use crate::books::{BookSource, PositionQuery};
-use crate::output::json::write_json;
+use crate::arguments::query::PositionQuery;
+use kagetsu_reader::BookSource;
+use kagetsu_terminal::json::write_json;
 
 /// Chooses one book move, as an engine would
 ///
@@ -25,7 +26,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     asked: PositionQuery,
     /// Loss of value, in centi-units, that makes a move e times less likely; 0 picks the best move
-    #[arg(long, default_value_t = 0.0, value_name = "T", value_parser = temperature)]
+    #[arg(long, default_value_t = 0.0, value_name = "T", value_parser = kagetsu_brain::temperature)]
     temperature: f64,
     /// Seed of the random generator
     #[arg(long, value_name = "S")]
@@ -42,15 +43,6 @@ pub(crate) struct Args {
     /// Prints one JSON object
     #[arg(long)]
     json: bool,
-}
-
-pub(crate) fn temperature(text: &str) -> Result<f64, String> {
-    let value: f64 = text.parse().map_err(|_| "not a number".to_string())?;
-    if value.is_finite() && value >= 0.0 {
-        Ok(value)
-    } else {
-        Err("must be 0 or more".into())
-    }
 }
 
 #[derive(Serialize)]

@@ -5,9 +5,9 @@ use kagetsu_api::AnswerJson;
 use kagetsu_book::Choice;
 use kagetsu_program::Exit;
 
-use crate::books::PositionQuery;
-use crate::output::json::write_json;
-use crate::output::table;
+use crate::arguments::query::PositionQuery;
+use kagetsu_terminal::json::write_json;
+use kagetsu_terminal::table;
 
 /// Shows the moves that a book knows in a position
 ///

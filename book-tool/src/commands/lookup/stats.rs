@@ -8,9 +8,9 @@ use kagetsu_book::{Grade, Hole};
 use kagetsu_program::Exit;
 use serde::Serialize;
 
-use crate::books::{LocalBook, open_local};
-use crate::output::json::write_json;
-use crate::output::table;
+use kagetsu_reader::{LocalBook, open_local};
+use kagetsu_terminal::json::write_json;
+use kagetsu_terminal::table;
 
 /// Counts the positions of a book, and how well they are searched
 ///

@@ -4,9 +4,10 @@ use anyhow::{Result, bail};
 use kagetsu_game::Position;
 use kagetsu_program::Exit;
 
-use crate::books::{BookSource, PositionQuery};
+use crate::arguments::query::PositionQuery;
 use crate::commands::lookup::branches::{branches, worth};
-use crate::output::table;
+use kagetsu_reader::BookSource;
+use kagetsu_terminal::table;
 
 /// Prints the best lines of a book as a tree
 ///

@@ -6,8 +6,8 @@ use kagetsu_book::BackupReport;
 use kagetsu_program::Exit;
 use serde::Serialize;
 
-use crate::books::open_book;
-use crate::output::json::write_json;
+use kagetsu_reader::open_book;
+use kagetsu_terminal::json::write_json;
 
 /// Copies a book, even while a build writes to it
 ///

@@ -7,8 +7,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use kagetsu_program::Exit;
 use serde::Serialize;
 
-use crate::books::{LocalBook, open_local};
-use crate::output::json::write_json;
+use kagetsu_reader::{LocalBook, open_local};
+use kagetsu_terminal::json::write_json;
 
 /// Checks the integrity of a book: checksums, keys, links, derived values and counts
 ///

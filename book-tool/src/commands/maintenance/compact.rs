@@ -6,8 +6,8 @@ use kagetsu_book::{BookOptions, CompactReport};
 use kagetsu_program::Exit;
 use serde::Serialize;
 
-use crate::books::open_book;
-use crate::output::json::write_json;
+use kagetsu_reader::open_book;
+use kagetsu_terminal::json::write_json;
 
 /// Makes the files of a book smaller, and leaves its contents unchanged
 ///

@@ -6,8 +6,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use kagetsu_program::Exit;
 use serde::Serialize;
 
-use crate::books::open_book;
-use crate::output::json::write_json;
+use kagetsu_reader::open_book;
+use kagetsu_terminal::json::write_json;
 
 /// Compiles a book into one read-only file for engines
 ///

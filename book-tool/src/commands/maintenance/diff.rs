@@ -9,8 +9,8 @@ use kagetsu_program::Exit;
 use serde::Serialize;
 
 use crate::arguments::position::write_position;
-use crate::books::open_book;
-use crate::output::json::write_json;
+use kagetsu_reader::open_book;
+use kagetsu_terminal::json::write_json;
 
 /// Lists the differences between two books
 ///

@@ -6,9 +6,9 @@ use kagetsu_book::Book;
 use kagetsu_program::Exit;
 use serde::Serialize;
 
-use crate::books::{fill, open_book};
 use crate::commands::maintenance::conflicts::Conflicts;
-use crate::output::json::write_json;
+use kagetsu_reader::{fill, open_book};
+use kagetsu_terminal::json::write_json;
 
 /// The number of answers between two flushes to disk.
 const SYNC_EVERY: u64 = 1_000;

@@ -7,8 +7,8 @@ use kagetsu_game::{Position, Variant};
 use kagetsu_program::Exit;
 use serde::Serialize;
 
-use crate::books::open_book;
-use crate::output::json::write_json;
+use kagetsu_reader::open_book;
+use kagetsu_terminal::json::write_json;
 
 /// Removes positions from a book for good
 ///

@@ -6,7 +6,7 @@ use kagetsu_book::{BookOptions, RepairReport};
 use kagetsu_program::Exit;
 use serde::Serialize;
 
-use crate::output::json::write_json;
+use kagetsu_terminal::json::write_json;
 
 /// Recovers what can be read of a book with a damaged journal
 ///

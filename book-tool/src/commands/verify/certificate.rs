@@ -13,7 +13,7 @@ use kagetsu_verify::{Checked, Tree, check};
 use serde::Serialize;
 
 use super::Args;
-use crate::output::json::write_json;
+use kagetsu_terminal::json::write_json;
 
 #[derive(Serialize)]
 struct VerifyJson {

@@ -12,9 +12,9 @@ use kagetsu_program::Exit;
 use kagetsu_search::threats::ThreatSearch;
 use serde::Serialize;
 
-use crate::books::open_book;
-use crate::output::json::write_json;
 use certificate::verify_file;
+use kagetsu_reader::open_book;
+use kagetsu_terminal::json::write_json;
 use ledger::{Count, FailedClaim, Findings, Ledger};
 
 /// Bytes of the table for threat searches.

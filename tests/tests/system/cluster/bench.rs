@@ -176,3 +176,22 @@ fn coordinator_load_can_be_measured() {
     );
     says(&["--idle", "5"], &["5 workers", " % of a core, "]);
 }
+
+#[test]
+fn missing_bench_program_says_how_to_build_it() {
+    let scratch = Scratch::new();
+    let alone = scratch.path("kagetsu");
+    let kagetsu = Program::Kagetsu.command(&[]);
+    std::fs::copy(kagetsu.get_program(), &alone).expect("room for the program");
+    for arguments in [
+        &["bench", "--help"][..],
+        &["--log-level", "info", "bench", "signature"],
+    ] {
+        let mut command = std::process::Command::new(&alone);
+        command.args(arguments).env_remove("KAGETSU_CONFIG");
+        let ended = kagetsu_tests::Finished::of(command);
+        assert_eq!(ended.code, Some(2), "{ended:#?}");
+        let build = "build it with `cargo build --release -p kagetsu-bench`";
+        assert!(ended.stderr.contains(build), "{ended:#?}");
+    }
+}

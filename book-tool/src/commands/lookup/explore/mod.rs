@@ -11,8 +11,8 @@ use kagetsu_proto::Access;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
 
 use crate::arguments::position::PositionArgs;
-use crate::books::BookSource;
 use crate::commands::lookup::explore::walk::{Step, Walk};
+use kagetsu_reader::BookSource;
 
 /// Shows a book on the full screen of a terminal
 ///

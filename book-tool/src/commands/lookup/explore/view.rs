@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Clear, List, ListItem, ListState, Paragraph, Wrap};
 
 use crate::commands::lookup::explore::walk::Walk;
-use crate::output::table;
+use kagetsu_terminal::table;
 
 /// The number of best moves marked on the board.
 const MAX_MARKED_MOVES: usize = 9;
@@ -237,8 +237,8 @@ mod tests {
     use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
     use super::*;
-    use crate::books::BookSource;
     use crate::commands::lookup::explore::walk::Step;
+    use kagetsu_reader::BookSource;
 
     /// Returns a book in which Black's best move after h8 i9 is h10, and White's best reply is j10.
     fn book(folder: &std::path::Path) -> BookSource {

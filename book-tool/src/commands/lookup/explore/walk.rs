@@ -3,8 +3,8 @@ use kagetsu_book::Choice;
 use kagetsu_game::{Answer, Move, Position, Verdict};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use crate::books::BookSource;
 use crate::commands::lookup::branches::branches;
+use kagetsu_reader::BookSource;
 
 /// Whether to go on after a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,290 @@
+//! A real coordinator and streams of workers that do not search: what the bookkeeping takes.
+
+use std::collections::VecDeque;
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use kagetsu_game::{Answer, Bound, Provenance, Question, Score, Verdict};
+use kagetsu_proto::v1::from_worker::Message as Said;
+use kagetsu_proto::v1::to_worker::Message as Heard;
+use kagetsu_proto::v1::workers_client::WorkersClient;
+use kagetsu_proto::{Connector, PROTOCOL, v1};
+use kagetsu_search::{Control, Engine, EngineOptions};
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+
+use super::{Folder, Process, Server};
+use kagetsu_terminal::runtime::runtime;
+
+/// How often an idle worker gives a sign of life, as the coordinator asks for it.
+const HEARTBEAT: Duration = Duration::from_secs(2);
+/// Tasks from this number on are an examination.
+const FIRST_CALIBRATION_TASK: u64 = 1 << 63;
+/// Moves in the answer to a task.
+const MOVES: usize = 8;
+
+/// What the streams have seen together.
+#[derive(Default)]
+struct Seen {
+    tasks: AtomicU64,
+    is_over: AtomicBool,
+}
+
+/// Streams that answer every task at once, from nothing.
+pub(crate) fn busy(streams: u16, length: Duration, out: &mut dyn Write) -> Result<()> {
+    writeln!(
+        out,
+        "One coordinator process with an empty book, and {streams} streams of this process that answer every task"
+    )?;
+    writeln!(
+        out,
+        "of a build at once, with {MOVES} moves of made-up value; every answer is learned, journaled and synced. A"
+    )?;
+    writeln!(
+        out,
+        "round trip is from a report to the task that follows it. {}.\n",
+        humantime::format_duration(length)
+    )?;
+    let folder = Folder::new()?;
+    let mut coordinator = Server::start(&folder.0.join("book"))?;
+    let url = coordinator.address()?;
+    let _build = Process::building(&url, 100_000_000, 2)?;
+    let seen = Arc::new(Seen::default());
+    let runtime = runtime()?;
+    let (trips, cpu, passed) = runtime.block_on(async {
+        let all = (0..streams).map(|number| {
+            tokio::spawn(answer_all(
+                url.clone(),
+                u64::from(number),
+                Arc::clone(&seen),
+            ))
+        });
+        let all: Vec<_> = all.collect();
+        // The first tasks are few: a book grows from one position.
+        tokio::time::sleep(length / 4).await;
+        let (before, begun) = (seen.tasks.load(Relaxed), Instant::now());
+        let cpu = coordinator.cpu()?;
+        tokio::time::sleep(length).await;
+        let (tasks, passed) = (seen.tasks.load(Relaxed) - before, begun.elapsed());
+        let cpu = coordinator.cpu()? - cpu;
+        seen.is_over.store(true, Relaxed);
+        let mut trips = Vec::new();
+        for stream in all {
+            trips.extend(stream.await.context("a stream panicked")??);
+        }
+        anyhow::Ok(((trips, tasks), cpu, passed))
+    })?;
+    let (mut trips, tasks) = trips;
+    trips.sort_unstable();
+    let part = |share: f64| {
+        trips
+            .get((trips.len() as f64 * share) as usize)
+            .copied()
+            .unwrap_or_default()
+    };
+    let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
+    let (cores, each) = (
+        cpu.as_secs_f64() / passed.as_secs_f64(),
+        cpu.as_secs_f64() * 1e6 / tasks.max(1) as f64,
+    );
+    writeln!(
+        out,
+        "{:.0} round trips/s on {cores:.2} cores of the coordinator: {each:.0} us each,",
+        tasks as f64 / passed.as_secs_f64()
+    )?;
+    writeln!(out, "{:.0} a second of one core", 1e6 / each)?;
+    writeln!(
+        out,
+        "p50 {:.1} ms, p99 {:.1} ms, longest {:.1} ms",
+        milliseconds(part(0.5)),
+        milliseconds(part(0.99)),
+        milliseconds(part(1.0 - 1e-9))
+    )?;
+    writeln!(
+        out,
+        "{} MiB of memory at the end, {} positions in the book",
+        coordinator.memory()? >> 20,
+        seen.tasks.load(Relaxed)
+    )?;
+    Ok(())
+}
+
+/// Streams that have nothing to do.
+pub(crate) fn idle(streams: u16, length: Duration, out: &mut dyn Write) -> Result<()> {
+    writeln!(
+        out,
+        "One coordinator process, and {streams} workers of this process that are connected, have nothing to do and give"
+    )?;
+    writeln!(
+        out,
+        "a sign of life every {} s. {}.\n",
+        HEARTBEAT.as_secs(),
+        humantime::format_duration(length)
+    )?;
+    let folder = Folder::new()?;
+    let mut coordinator = Server::start(&folder.0.join("book"))?;
+    let url = coordinator.address()?;
+    let seen = Arc::new(Seen::default());
+    let before = coordinator.memory()?;
+    let cpu = runtime()?.block_on(async {
+        let all = (0..streams)
+            .map(|number| tokio::spawn(beat(url.clone(), u64::from(number), Arc::clone(&seen))));
+        let all: Vec<_> = all.collect();
+        while seen.tasks.load(Relaxed) < streams.into() {
+            if all.iter().any(tokio::task::JoinHandle::is_finished) {
+                bail!("a stream ended at once; see `ulimit -n`, which must be above {streams}");
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        let cpu = coordinator.cpu()?;
+        tokio::time::sleep(length).await;
+        let cpu = coordinator.cpu()? - cpu;
+        all.iter().for_each(tokio::task::JoinHandle::abort);
+        anyhow::Ok(cpu)
+    })?;
+    let share = 100.0 * cpu.as_secs_f64() / length.as_secs_f64();
+    let memory = coordinator.memory()?;
+    writeln!(
+        out,
+        "{share:.1} % of a core, {} MiB of memory, {} MiB before they came",
+        memory >> 20,
+        before >> 20
+    )?;
+    Ok(())
+}
+
+fn hello(number: u64) -> v1::FromWorker {
+    let hello = v1::Hello {
+        protocol: PROTOCOL,
+        name: format!("stream {number}"),
+        instance: 1 + number,
+        engine: "none".into(),
+        slots: 1,
+        threads: 1,
+        ..v1::Hello::default()
+    };
+    v1::FromWorker {
+        message: Some(Said::Hello(hello)),
+    }
+}
+
+async fn open(
+    url: &str,
+    number: u64,
+) -> Result<(mpsc::Sender<v1::FromWorker>, tonic::Streaming<v1::ToWorker>)> {
+    let channel = Connector::to_url(url)?.connect().await?;
+    let (say, messages) = mpsc::channel(64);
+    say.send(hello(number))
+        .await
+        .context("the stream ended at once")?;
+    let heard = WorkersClient::new(channel)
+        .work(ReceiverStream::new(messages))
+        .await?
+        .into_inner();
+    Ok((say, heard))
+}
+
+/// Answers tasks to the end; how long it waited after each report.
+async fn answer_all(url: String, number: u64, seen: Arc<Seen>) -> Result<Vec<Duration>> {
+    let (say, mut heard) = open(&url, number).await?;
+    let (mut trips, mut reported) = (Vec::new(), VecDeque::new());
+    while !seen.is_over.load(Relaxed) {
+        let Ok(message) = tokio::time::timeout(HEARTBEAT, heard.message()).await else {
+            say.send(v1::FromWorker {
+                message: Some(Said::Heartbeat(v1::Heartbeat::default())),
+            })
+            .await?;
+            continue;
+        };
+        let Some(v1::ToWorker {
+            message: Some(message),
+        }) = message?
+        else {
+            break;
+        };
+        let Heard::Task(task) = message else { continue };
+        trips.extend(reported.pop_front().map(|at: Instant| at.elapsed()));
+        let question = Question::try_from(
+            task.question
+                .as_ref()
+                .context("a task without a question")?,
+        )?;
+        // Before it gets a task of the build a worker is examined.
+        let answer = if task.task >= FIRST_CALIBRATION_TASK {
+            Engine::new(EngineOptions {
+                table_bytes: 1 << 20,
+                ..EngineOptions::default()
+            })?
+            .answer(&question, &Control::new(), &mut |_| {})?
+        } else {
+            seen.tasks.fetch_add(1, Relaxed);
+            made_up(&question)
+        };
+        let outcome = Some(v1::report::Outcome::Answer((&answer).into()));
+        let report = v1::Report {
+            task: task.task,
+            attempt: task.attempt,
+            outcome,
+        };
+        reported.push_back(Instant::now());
+        say.send(v1::FromWorker {
+            message: Some(Said::Report(report)),
+        })
+        .await?;
+    }
+    Ok(trips)
+}
+
+/// The first legal moves, the best first.
+fn made_up(question: &Question) -> Answer {
+    let moves = question
+        .position
+        .distinct_moves()
+        .into_iter()
+        .take(MOVES)
+        .enumerate();
+    let by = Provenance {
+        engine: "none".into(),
+        day: 0,
+    };
+    let verdict = |(rank, m): (usize, _)| {
+        let bound = if rank < usize::from(question.width) {
+            Bound::Exact
+        } else {
+            Bound::Upper
+        };
+        let score = Score::opinion(-10 * rank.min(question.width.into()) as i32);
+        (
+            m,
+            Verdict {
+                score,
+                bound,
+                depth: 2,
+                nodes: 100,
+                line: vec![m],
+                proof: None,
+                by: by.clone(),
+            },
+        )
+    };
+    moves.map(verdict).collect()
+}
+
+async fn beat(url: String, number: u64, seen: Arc<Seen>) -> Result<()> {
+    let (say, mut heard) = open(&url, number).await?;
+    seen.tasks.fetch_add(1, Relaxed);
+    loop {
+        match tokio::time::timeout(HEARTBEAT, heard.message()).await {
+            Ok(message) => drop(message?.context("the coordinator ended the stream")?),
+            Err(_) => {
+                say.send(v1::FromWorker {
+                    message: Some(Said::Heartbeat(v1::Heartbeat::default())),
+                })
+                .await?
+            }
+        }
+    }
+}

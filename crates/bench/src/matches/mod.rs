@@ -1,0 +1,273 @@
+mod elo;
+mod pair;
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+use indicatif::{ProgressBar, ProgressStyle};
+use kagetsu_game::{Effort, Outcome, Position, Side, Variant};
+use kagetsu_search::{Control, Engine, EngineOptions};
+
+use crate::openings::{Balanced, Openings};
+use elo::Tally;
+use kagetsu_formats::openings;
+use kagetsu_terminal::arguments::effort::{EffortArgs, parse_time};
+use kagetsu_terminal::echo::EchoOff;
+use kagetsu_terminal::runtime::runtime;
+use kagetsu_terminal::table;
+use pair::{Pair, Players, Work};
+
+/// Games between two settings of the engine, in pairs of one opening with colours changed, and the difference in Elo
+///
+/// An engine is `default` or key=value settings with commas between them; a wrong key or value is answered with those that
+/// there are. Ctrl-C ends the match with the pairs played so far.
+///
+/// Example: kagetsu bench match default candidates=12,table=16MiB --nodes 20000 --pairs 200
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The first engine; the result is from its view
+    #[arg(value_name = "A")]
+    a: EngineOptions,
+    /// The second engine
+    #[arg(value_name = "B")]
+    b: EngineOptions,
+    /// What is played
+    #[arg(long, default_value = "freestyle-15", value_name = "VARIANT")]
+    variant: Variant,
+    /// Pairs of games; with --openings, at most one for each opening
+    #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pairs: u32,
+    #[command(flatten)]
+    effort: EffortArgs,
+    /// Time for each move, as in 100ms [default: 100ms, if neither --depth nor --nodes is given]
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    time: Option<Duration>,
+    /// Games to play side by side [default: as many as there are cores for their threads]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Openings to play from, one a line, as for `build --roots`; without, balanced ones are made
+    #[arg(long, value_name = "FILE")]
+    openings: Option<PathBuf>,
+    /// Makes other openings
+    #[arg(long, default_value_t = 1, value_name = "S")]
+    seed: u64,
+    /// Plays every game to its end, instead of ending it where a side has proven how it ends
+    #[arg(long)]
+    play_out: bool,
+}
+
+/// The match as it stands.
+#[derive(Default)]
+struct Standing {
+    tally: Tally,
+    /// Won, drawn and lost by A.
+    games: [u32; 3],
+    mover_wins: u32,
+    plies: usize,
+    work: [Work; 2],
+}
+
+pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
+    if !Engine::supports(args.variant) {
+        bail!(
+            "no search for {} yet: only its rules are known",
+            args.variant
+        );
+    }
+    let openings = args
+        .openings
+        .as_deref()
+        .map(|path| openings::read(path, args.variant))
+        .transpose()?;
+    let pairs = openings
+        .as_ref()
+        .map_or(args.pairs, |all| args.pairs.min(all.len() as u32));
+    let (control, _keys) = (Control::new(), EchoOff::start());
+    let runtime = runtime()?;
+    let stopped = control.clone();
+    runtime.spawn(async move {
+        if tokio::signal::ctrl_c().await.is_ok() {
+            stopped.stop();
+        }
+    });
+    write_method(args, pairs, out)?;
+    let standing = play_all(args, pairs, openings.as_deref(), &control)?;
+    runtime.shutdown_background();
+    standing.write(out)
+}
+
+impl Args {
+    fn effort(&self) -> Effort {
+        let effort = Effort {
+            time: self.time,
+            ..self.effort.effort()
+        };
+        if effort == Effort::default() {
+            Effort::time(Duration::from_millis(100))
+        } else {
+            effort
+        }
+    }
+
+    fn games_at_once(&self) -> usize {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = self.a.threads.max(self.b.threads);
+        self.threads.map_or((cores / threads).max(1), usize::from)
+    }
+}
+
+fn write_method(args: &Args, pairs: u32, out: &mut dyn Write) -> Result<()> {
+    let effort = args.effort();
+    let limits = [
+        effort.depth.map(|depth| format!("depth {depth}")),
+        effort.nodes.map(|nodes| format!("{nodes} nodes")),
+        effort
+            .time
+            .map(|time| humantime::format_duration(time).to_string()),
+    ];
+    let limits: Vec<String> = limits.into_iter().flatten().collect();
+    let openings = match &args.openings {
+        Some(path) => format!("the first openings of {}", path.display()),
+        None => format!("balanced openings made with seed {}", args.seed),
+    };
+    let end = if args.play_out {
+        "to the end"
+    } else {
+        "until a side has proven how they end"
+    };
+    writeln!(
+        out,
+        "{}, at most {pairs} pairs of games with colours changed, from {openings},",
+        args.variant
+    )?;
+    writeln!(
+        out,
+        "{} a move, played {end}; {} games at once.",
+        limits.join(" and "),
+        args.games_at_once()
+    )?;
+    writeln!(out, "A  {}\nB  {}\n", args.a, args.b)?;
+    out.flush()?;
+    Ok(())
+}
+
+/// Plays pairs until all are played or `control` stops them.
+fn play_all(
+    args: &Args,
+    pairs: u32,
+    openings: Option<&[Position]>,
+    control: &Control,
+) -> Result<Standing> {
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} pairs, {eta} left, {msg}")
+        .expect("a fixed template");
+    let bar = ProgressBar::new(pairs.into()).with_style(style);
+    let (next, mut standing) = (AtomicU32::new(0), Standing::default());
+    std::thread::scope(|scope| {
+        let (sender, played) = mpsc::channel();
+        for _ in 0..args.games_at_once() {
+            let (sender, next) = (sender.clone(), &next);
+            scope.spawn(move || {
+                let work = || -> Result<()> {
+                    let mut openings = match openings {
+                        Some(all) => Openings::Read(all),
+                        None => Openings::Made(Box::new(Balanced::new(args.variant, args.seed)?)),
+                    };
+                    let mut players = Players::new([args.a, args.b], args.effort(), args.play_out)?;
+                    while let Some(number) =
+                        Some(next.fetch_add(1, Relaxed)).filter(|&number| number < pairs)
+                    {
+                        let Some(pair) = players.pair(&openings.opening(number)?, control)? else {
+                            break;
+                        };
+                        // Nobody listens any more where another game has failed.
+                        let _ = sender.send(Ok(pair));
+                    }
+                    Ok(())
+                };
+                if let Err(error) = work() {
+                    let _ = sender.send(Err(error));
+                }
+            });
+        }
+        drop(sender);
+        for pair in played {
+            standing.add(&pair.inspect_err(|_| control.stop())?);
+            bar.inc(1);
+            bar.set_message(standing.summary());
+        }
+        bar.finish_and_clear();
+        Ok(standing)
+    })
+}
+
+impl Standing {
+    fn add(&mut self, pair: &Pair) {
+        self.tally.add(pair.halves());
+        for (outcome, side) in pair.outcomes.into_iter().zip([Side::First, Side::Second]) {
+            let index = match outcome {
+                Outcome::Win(winner) if winner == side => 0,
+                Outcome::Draw => 1,
+                Outcome::Win(_) => 2,
+            };
+            self.games[index] += 1;
+            self.mover_wins += u32::from(outcome == Outcome::Win(pair.mover));
+        }
+        self.plies += pair.plies;
+        self.work
+            .iter_mut()
+            .zip(pair.work)
+            .for_each(|(work, more)| work.add(more));
+    }
+
+    /// `+12 =3 -9, Elo +34.9 (from -60.1 to +140.2)`.
+    fn summary(&self) -> String {
+        let [wins, draws, losses] = self.games;
+        format!("+{wins} ={draws} -{losses}, Elo {}", self.tally.elo())
+    }
+
+    fn write(&self, out: &mut dyn Write) -> Result<()> {
+        if self.tally.pairs() == 0 {
+            writeln!(out, "stopped before a pair was played")?;
+            return Ok(());
+        }
+        let games = f64::from(2 * self.tally.pairs());
+        writeln!(
+            out,
+            "A  {}, {:.1} % of the points",
+            self.summary(),
+            100.0 * self.tally.score()
+        )?;
+        writeln!(
+            out,
+            "Elo by the logistic curve with its 95 % interval, pentanomial: from the spread of the pairs' points,"
+        )?;
+        writeln!(
+            out,
+            "of which 0, 1/2, 1, 1 1/2 and 2 came {} times.",
+            self.tally
+        )?;
+        let mover = 100.0 * f64::from(self.mover_wins) / games;
+        writeln!(
+            out,
+            "Who moved first after the opening won {mover:.0} % of the games; a game had {:.1} plies.\n",
+            self.plies as f64 / games
+        )?;
+        let mut table = table::plain(&[
+            "",
+            "moves",
+            "mean depth",
+            "mean nodes",
+            "mean ms",
+            "k nodes/s",
+        ]);
+        for (name, work) in ["A", "B"].into_iter().zip(self.work) {
+            table.add_row([vec![name.to_string()], work.cells()].concat());
+        }
+        table::align_right(&mut table, &[1, 2, 3, 4, 5]);
+        table::write(out, &table)
+    }
+}

@@ -1,0 +1,214 @@
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+use kagetsu_game::{Answer, Claim, Effort, Outcome, Position, Question, Side};
+use kagetsu_search::{Control, Engine, EngineOptions};
+
+/// The two engines of a match, A and B.
+pub(crate) struct Players {
+    engines: [Engine; 2],
+    effort: Effort,
+    /// Whether a game goes on when a side has proven how it ends.
+    play_out: bool,
+}
+
+/// What the searches of one engine took.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Work {
+    moves: u64,
+    nodes: u64,
+    time: Duration,
+    /// Moves whose value was not proven, and the sum of their depths.
+    unproven: u64,
+    depths: u64,
+}
+
+/// Two games of one opening.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pair {
+    /// The game in which A has the first side, and the game in which B has it.
+    pub(crate) outcomes: [Outcome; 2],
+    /// Who moves after the opening.
+    pub(crate) mover: Side,
+    /// Plies of both together, those of the opening among them.
+    pub(crate) plies: usize,
+    /// Of A and of B.
+    pub(crate) work: [Work; 2],
+}
+
+impl Pair {
+    /// Half points of A, 0 to 4.
+    pub(crate) fn halves(&self) -> u8 {
+        let halves = |(outcome, side)| match outcome {
+            Outcome::Draw => 1,
+            Outcome::Win(winner) => 2 * u8::from(winner == side),
+        };
+        self.outcomes
+            .into_iter()
+            .zip([Side::First, Side::Second])
+            .map(halves)
+            .sum()
+    }
+}
+
+impl Players {
+    /// # Errors
+    /// If there are no threads for the engines.
+    pub(crate) fn new(options: [EngineOptions; 2], effort: Effort, play_out: bool) -> Result<Self> {
+        let [a, b] = options;
+        Ok(Self {
+            engines: [Engine::new(a)?, Engine::new(b)?],
+            effort,
+            play_out,
+        })
+    }
+
+    /// Plays both games of an opening; `None` where `control` stopped them.
+    ///
+    /// # Errors
+    /// If an engine does not play this, or gives no move.
+    pub(crate) fn pair(&mut self, opening: &Position, control: &Control) -> Result<Option<Pair>> {
+        let mut work = [Work::default(); 2];
+        let mut outcomes = [Outcome::Draw; 2];
+        let mut plies = 0;
+        for (outcome, first) in outcomes.iter_mut().zip([0, 1]) {
+            let mut position = opening.clone();
+            *outcome = loop {
+                if let Some(outcome) = position.outcome() {
+                    break outcome;
+                }
+                let side = position.side();
+                let player = first ^ side.index();
+                let answer = self.think(player, &position, control, &mut work[player])?;
+                if control.is_stopped() {
+                    return Ok(None);
+                }
+                if let Some(outcome) = proven(&answer, side).filter(|_| !self.play_out) {
+                    break outcome;
+                }
+                let Some((best, _)) = answer.best() else {
+                    bail!("an engine gave no move in {position}")
+                };
+                position = position.play(best)?;
+            };
+            plies += position.moves().len();
+        }
+        Ok(Some(Pair {
+            outcomes,
+            mover: opening.side(),
+            plies,
+            work,
+        }))
+    }
+
+    fn think(
+        &mut self,
+        player: usize,
+        position: &Position,
+        control: &Control,
+        work: &mut Work,
+    ) -> Result<Answer> {
+        let question = Question::new(position.clone(), self.effort);
+        let (begun, mut nodes) = (Instant::now(), 0);
+        let answer = self.engines[player]
+            .answer(&question, control, &mut |progress| nodes = progress.nodes)?;
+        work.moves += 1;
+        work.nodes += answer.nodes().max(nodes);
+        work.time += begun.elapsed();
+        if let Some((_, verdict)) = answer.best().filter(|(_, verdict)| verdict.proof.is_none()) {
+            work.unproven += 1;
+            work.depths += u64::from(verdict.depth);
+        }
+        Ok(answer)
+    }
+}
+
+/// How the game ends by what the side to move has proven of its best move.
+fn proven(answer: &Answer, side: Side) -> Option<Outcome> {
+    let proof = answer.best()?.1.proof?;
+    Some(match proof.claim {
+        Claim::Win => Outcome::Win(side),
+        Claim::Loss => Outcome::Win(side.other()),
+        Claim::Draw => Outcome::Draw,
+    })
+}
+
+impl Work {
+    pub(crate) fn add(&mut self, more: Self) {
+        self.moves += more.moves;
+        self.nodes += more.nodes;
+        self.time += more.time;
+        self.unproven += more.unproven;
+        self.depths += more.depths;
+    }
+
+    /// Moves, mean depth, mean nodes, mean milliseconds, thousands of nodes a second.
+    pub(crate) fn cells(self) -> Vec<String> {
+        let mean = |sum: f64, count: u64| sum / count.max(1) as f64;
+        let ms = self.time.as_secs_f64() * 1e3;
+        vec![
+            self.moves.to_string(),
+            format!("{:.1}", mean(self.depths as f64, self.unproven)),
+            format!("{:.0}", mean(self.nodes as f64, self.moves)),
+            format!("{:.1}", mean(ms, self.moves)),
+            format!("{:.0}", self.nodes as f64 / ms.max(1e-3)),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kagetsu_game::Variant;
+
+    use super::*;
+
+    fn players(a: &str, b: &str) -> Players {
+        let options = [a, b].map(|text| text.parse().expect("options"));
+        Players::new(options, Effort::depth(2), true).expect("engines")
+    }
+
+    #[test]
+    fn equal_engines_share_the_points_of_every_opening() {
+        let mut players = players("table=1MiB", "table=1MiB");
+        for line in ["h8 i9 g7", "h8 h9 k5 g8", "h8 i9 h9 h10 i8"] {
+            let opening = Position::from_line(Variant::FREESTYLE_15, line).expect("legal");
+            let pair = players
+                .pair(&opening, &Control::new())
+                .expect("playable")
+                .expect("nobody stops it");
+            assert_eq!(
+                (pair.outcomes[0], pair.halves()),
+                (pair.outcomes[1], 2),
+                "{line}: {pair:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn who_has_what_is_not_confused() {
+        // The first side has an open four: whoever has it wins.
+        let won =
+            Position::from_line(Variant::FREESTYLE_15, "h8 a1 h9 c1 h10 e1 h11 g1").expect("legal");
+        let mut players = players("table=1MiB", "candidates=1,table=1MiB");
+        let pair = players
+            .pair(&won, &Control::new())
+            .expect("playable")
+            .expect("nobody stops it");
+        assert_eq!(
+            (pair.outcomes, pair.halves()),
+            ([Outcome::Win(Side::First); 2], 2)
+        );
+        assert_eq!((pair.plies, pair.work.map(|work| work.moves)), (18, [1, 1]));
+        let win = |side| Pair {
+            outcomes: [Outcome::Win(side), Outcome::Win(side.other())],
+            ..pair
+        };
+        assert_eq!(
+            (win(Side::First).halves(), win(Side::Second).halves()),
+            (4, 0)
+        );
+        let stopped = Control::new();
+        stopped.stop();
+        assert!(players.pair(&won, &stopped).expect("playable").is_none());
+    }
+}

@@ -1,0 +1,152 @@
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use kagetsu_game::{Effort, Position, Question, Variant};
+use kagetsu_search::{Control, Engine, EngineOptions, seeds};
+
+use kagetsu_terminal::arguments::effort::parse_time;
+use kagetsu_terminal::table;
+
+/// Middle games that Kagetsu played against itself, 12 to 44 stones.
+const MIDDLE_GAMES: [&str; 4] = [
+    "h8 i8 h7 g7 i9 g9 h10 h9 g10 f9 e9 f10",
+    "h8 i7 h6 g7 j10 h7 j7 g8 g9 g6 j9 j8 f7 f5 i8 g4 g5 e4",
+    "h8 i9 g7 f6 i7 g9 f8 h7 h6 i5 e8 g8 f9 g10 f11 f10 e10 e11 d9 c8 g12 h13 j6 i10 e9 d10 c9 b9 k6 i6",
+    "h8 g7 i8 j8 h9 h10 i9 i7 j7 g10 h6 g9 g8 i10 j10 h7 e7 e8 k6 l5 j12 k11 i6 j6 k9 k8 l8 m7 l7 h11 i12 g12 j9 l9 h12 i11 \
+     g11 f10 e10 k12 d7 k5 j11 j13",
+];
+/// How often the candidates of each position are played and taken back.
+const ROUNDS: u32 = 20_000;
+
+/// Nodes a second and the depth reached in a time, position by position; and what a move and its undoing take
+///
+/// Example: kagetsu bench search --time 2s --settings selective=off
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Time for each position
+    #[arg(long, default_value = "1s", value_name = "TIME", value_parser = parse_time)]
+    time: Duration,
+    /// Settings of the engine; see `bench match --help`
+    #[arg(long = "settings", default_value = "default", value_name = "SETTINGS")]
+    engine: EngineOptions,
+}
+
+pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
+    let time = humantime::format_duration(args.time);
+    writeln!(
+        out,
+        "The positions after each move of {}, and four middle games of Kagetsu",
+        seeds::LINE.join(" ")
+    )?;
+    writeln!(
+        out,
+        "against itself; {time} each, engine {}; depth is that of the last iteration that was",
+        args.engine
+    )?;
+    writeln!(
+        out,
+        "finished, 0 where threats decided before the first; ns are for playing a candidate and taking it back, on the board of the search.\n"
+    )?;
+    let mut positions = seeds::positions()?;
+    for line in MIDDLE_GAMES {
+        positions.push(Position::from_line(Variant::FREESTYLE_15, line)?);
+    }
+    let mut engine = Engine::new(args.engine)?;
+    let mut rows = table::plain(&[
+        "stones",
+        "depth",
+        "nodes",
+        "ms",
+        "k nodes/s",
+        "ns",
+        "best",
+        "value",
+    ]);
+    let (mut depths, mut nodes, mut seconds, mut pair) = (0.0, 0, 0.0, Duration::ZERO);
+    for position in &positions {
+        let found = search(&mut engine, position, args.time)?;
+        let ns = seeds::play_and_undo(position, ROUNDS)?;
+        let best = found.best.unwrap_or_default();
+        let stones = position.moves().len();
+        rows.add_row([
+            stones.to_string(),
+            found.depth.to_string(),
+            found.nodes.to_string(),
+            format!("{:.0}", found.seconds * 1e3),
+            rate(found.nodes, found.seconds),
+            ns.as_nanos().to_string(),
+            best.0,
+            best.1,
+        ]);
+        depths += f64::from(found.depth);
+        nodes += found.nodes;
+        seconds += found.seconds;
+        pair += ns;
+    }
+    table::align_right(&mut rows, &[0, 1, 2, 3, 4, 5]);
+    table::write(out, &rows)?;
+    let count = positions.len();
+    let (depth, ns) = (depths / count as f64, pair.as_nanos() / count as u128);
+    writeln!(
+        out,
+        "\nmean depth {depth:.1}, {} k nodes/s, {ns} ns for a move and its undoing",
+        rate(nodes, seconds)
+    )?;
+    Ok(())
+}
+
+/// What one search came to.
+struct Found {
+    depth: u8,
+    nodes: u64,
+    seconds: f64,
+    /// The best move and its value.
+    best: Option<(String, String)>,
+}
+
+fn search(engine: &mut Engine, position: &Position, time: Duration) -> Result<Found> {
+    let question = Question::new(position.clone(), Effort::time(time));
+    let (control, mut depth) = (Control::new(), 0);
+    let begun = Instant::now();
+    let answer = engine.answer(&question, &control, &mut |progress| depth = progress.depth)?;
+    let seconds = begun.elapsed().as_secs_f64();
+    let best = answer
+        .best()
+        .map(|(m, verdict)| (position.write_move(m), verdict.score.to_string()));
+    Ok(Found {
+        depth,
+        nodes: control.nodes().max(answer.nodes()),
+        seconds,
+        best,
+    })
+}
+
+fn rate(nodes: u64, seconds: f64) -> String {
+    format!("{:.0}", nodes as f64 / seconds.max(1e-6) / 1e3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_position_is_searched() {
+        let args = Args {
+            time: Duration::from_millis(1),
+            engine: EngineOptions::default(),
+        };
+        let mut out = Vec::new();
+        run(&args, &mut out).expect("positions that can be searched");
+        let text = String::from_utf8(out).expect("text");
+        let stones: Vec<usize> = text
+            .lines()
+            .filter_map(|line| line.split_whitespace().next()?.parse().ok())
+            .collect();
+        assert_eq!(
+            stones,
+            [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 18, 30, 44],
+            "{text}"
+        );
+    }
+}

@@ -1,0 +1,164 @@
+use std::time::Duration;
+
+use kagetsu_game::{Effort, RuleName};
+
+use crate::budget::budget;
+
+/// Most threads that can be asked for.
+pub(super) const MAX_THREADS: u64 = 1_024;
+
+/// What `INFO` has said.
+#[derive(Clone, Debug)]
+pub(super) struct Limits {
+    /// The rule, or why it cannot be played.
+    pub(super) rule: Result<RuleName, String>,
+    /// For one move; none while nobody has said.
+    turn: Option<Duration>,
+    /// For all moves of a game.
+    whole: Option<Duration>,
+    /// What is left of it, if the manager counts.
+    left: Option<Duration>,
+    /// What the moves of this game have taken.
+    pub(super) spent: Duration,
+    depth: Option<u8>,
+    nodes: Option<u64>,
+    /// Bytes; none: no limit.
+    pub(super) memory: Option<u64>,
+    pub(super) threads: Option<usize>,
+    /// Whether each iteration is told in the words of Yixin.
+    pub(super) is_detailed: bool,
+    /// Whether the book is asked.
+    pub(super) uses_book: bool,
+}
+
+/// Time for a move where nobody says any.
+const TURN: Duration = Duration::from_secs(5);
+/// What a manager writes that has no limit.
+const ENDLESS: i64 = i32::MAX as i64;
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            rule: Ok(RuleName::Freestyle),
+            turn: None,
+            whole: None,
+            left: None,
+            spent: Duration::ZERO,
+            depth: None,
+            nodes: None,
+            memory: None,
+            threads: None,
+            is_detailed: false,
+            uses_book: true,
+        }
+    }
+}
+
+impl Limits {
+    /// Hears one setting. What is unknown, or no number, changes nothing: it is never answered.
+    pub(super) fn set(&mut self, key: &str, value: &str) {
+        let Ok(number) = value.parse::<i64>() else {
+            return;
+        };
+        let positive = u64::try_from(number).ok().filter(|number| *number > 0);
+        let time = Duration::from_millis(u64::try_from(number).unwrap_or(0));
+        match key {
+            "rule" => self.rule = rule(number),
+            "timeout_turn" => self.turn = Some(time),
+            "timeout_match" => self.whole = positive.map(Duration::from_millis),
+            "time_left" => self.left = Some(time).filter(|_| number < ENDLESS),
+            "max_memory" => self.memory = positive,
+            "max_depth" => {
+                self.depth = positive.map(|depth| depth.min(Effort::MAX_DEPTH.into()) as u8)
+            }
+            "max_node" => self.nodes = positive,
+            "thread_num" => {
+                self.threads = positive.map(|threads| threads.min(MAX_THREADS) as usize)
+            }
+            "usedatabase" => self.uses_book = number != 0,
+            "show_detail" => self.is_detailed = number >= 2,
+            _ => {}
+        }
+    }
+
+    /// A new game begins: no time is spent yet.
+    pub(super) fn begin(&mut self) {
+        self.spent = Duration::ZERO;
+        self.left = None;
+    }
+
+    /// The effort for the next move.
+    pub(super) fn effort(&self) -> Effort {
+        let left = self
+            .left
+            .or_else(|| self.whole.map(|whole| whole.saturating_sub(self.spent)));
+        let is_limited = left.is_some() || self.depth.is_some() || self.nodes.is_some();
+        let turn = self.turn.or_else(|| (!is_limited).then_some(TURN));
+        Effort {
+            depth: self.depth,
+            nodes: self.nodes,
+            time: budget(left, Duration::ZERO, None, turn),
+        }
+    }
+}
+
+/// The rule of a sum of 1 (exactly five), 2 (a game goes on after a win), 4 (renju) and 8 (caro).
+fn rule(sum: i64) -> Result<RuleName, String> {
+    match sum {
+        0 => Ok(RuleName::Freestyle),
+        1 => Ok(RuleName::Standard),
+        4 | 5 => Ok(RuleName::Renju),
+        _ => Err(format!(
+            "rule {sum} is not played here; there are 0 (freestyle), 1 (standard) and 4 (renju)"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_of_all_limits_counts() {
+        let mut limits = Limits::default();
+        assert!(limits.effort().time.is_some_and(|time| time < TURN));
+        limits.set("max_depth", "400");
+        assert_eq!(limits.effort(), Effort::depth(Effort::MAX_DEPTH));
+        limits.set("timeout_turn", "1000");
+        limits.set("timeout_match", "60000");
+        let whole = limits.effort().time.expect("limited");
+        assert!(whole < Duration::from_secs(1));
+        limits.set("time_left", "300");
+        assert!(
+            limits
+                .effort()
+                .time
+                .is_some_and(|time| time < Duration::from_millis(300))
+        );
+        limits.set("time_left", "-50");
+        assert_eq!(limits.effort().time, Some(Duration::from_millis(1)));
+        limits.set("time_left", "2147483647");
+        assert_eq!(limits.effort().time, Some(whole));
+        limits.set("timeout_turn", "0");
+        assert_eq!(limits.effort().time, Some(Duration::from_millis(1)));
+    }
+
+    #[test]
+    fn what_is_no_setting_changes_nothing() {
+        let mut limits = Limits::default();
+        for (key, value) in [
+            ("rule", "x"),
+            ("folder", "/tmp"),
+            ("max_memory", "-3"),
+            ("max_node", ""),
+            ("x", "1"),
+        ] {
+            limits.set(key, value);
+        }
+        assert_eq!(format!("{limits:?}"), format!("{:?}", Limits::default()));
+        limits.set("rule", "8");
+        assert!(limits.rule.is_err());
+        limits.set("rule", "4");
+        assert_eq!(limits.rule, Ok(RuleName::Renju));
+    }
+}

@@ -1,0 +1,467 @@
+//! Gomocup's protocol, and as much of Yixin's extensions as an analysis needs.
+
+mod database;
+mod game;
+mod limits;
+mod swap;
+mod talk;
+
+use std::sync::mpsc::Receiver;
+use std::sync::{Arc, PoisonError};
+use std::time::Instant;
+
+use kagetsu_engines::gomocup::{FromEngine, Point, ToEngine};
+use kagetsu_game::{Move, Position, Question, RuleName};
+use kagetsu_search::Engine;
+
+use crate::mind::{Mind, Order, Report, Settings, Thinking};
+use crate::output::{Voice, say};
+use database::Query;
+use game::{Game, Owner};
+use limits::{Limits, MAX_THREADS};
+use talk::{Played, Talk, one_line};
+
+/// Memory that the engine needs beside its table.
+const BESIDE_TABLE: u64 = 64 << 20;
+/// A board has no more stones, nor a block more lines.
+const MAX_STONES: usize = 22 * 22;
+
+/// A brain at one end of two pipes.
+pub(super) struct Brain {
+    voice: Voice,
+    /// As it was started; what `INFO` says may lower them.
+    settings: Settings,
+    limits: Limits,
+    game: Option<Game>,
+    block: Option<Block>,
+    /// Yixin: points that are not to be played.
+    blocked: Vec<Move>,
+    /// Yixin: the next line is the path of a book.
+    awaits_path: bool,
+    state: State,
+}
+
+/// Who has the mind.
+enum State {
+    Idle(Mind),
+    Thinking {
+        thinking: Thinking,
+        played: Played,
+        begun: Instant,
+    },
+}
+
+/// Lines that belong together, until `DONE`.
+struct Block {
+    kind: Kind,
+    stones: Vec<(Point, Option<u8>)>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// `BOARD`: a position to think about.
+    Board,
+    /// `YXBOARD`: a position.
+    ProgressState,
+    /// `SWAP2BOARD`.
+    Swap2,
+    /// `YXBLOCK`.
+    Blocked,
+    /// A question about the book.
+    PositionQuery(Query),
+}
+
+impl Brain {
+    pub(super) fn new(mind: Mind, voice: Voice) -> Self {
+        Self {
+            voice,
+            settings: mind.settings,
+            limits: Limits::default(),
+            game: None,
+            block: None,
+            blocked: Vec::new(),
+            awaits_path: false,
+            state: State::Idle(mind),
+        }
+    }
+
+    /// Does what the lines say, until `END` or the last of them; a search at work is stopped then.
+    pub(super) fn run(mut self, lines: Receiver<String>) {
+        for line in lines {
+            if std::mem::take(&mut self.awaits_path) {
+                self.open_book(line.trim());
+                continue;
+            }
+            match ToEngine::read(&line) {
+                ToEngine::End => break,
+                ToEngine::Other(line) if line.is_empty() => {}
+                line => self.hear(line),
+            }
+        }
+        let _ = self.mind();
+    }
+
+    fn hear(&mut self, line: ToEngine) {
+        match (line, &self.state) {
+            (ToEngine::Info { key, value }, _) => self.limits.set(&key, &value),
+            (ToEngine::YxStop, State::Thinking { thinking, .. }) => thinking.stop(),
+            (ToEngine::YxStop, State::Idle(_)) => {}
+            (line, _) => {
+                // Whatever else is said while it thinks is about another position.
+                let _ = self.mind();
+                let heard = self.obey(line);
+                match heard {
+                    Ok(Some(answer)) => self.say(&answer),
+                    Ok(None) => {}
+                    Err(reason) => self.say(&FromEngine::Error(one_line(&reason))),
+                }
+            }
+        }
+    }
+
+    fn say(&self, line: &FromEngine) {
+        say(&self.voice, &line.write());
+    }
+
+    fn obey(&mut self, line: ToEngine) -> Result<Option<FromEngine>, String> {
+        let is_open = matches!(line, ToEngine::Stone(..) | ToEngine::Done);
+        if !is_open && self.block.take().is_some() {
+            self.say(&FromEngine::Error(
+                "a block was not ended with DONE; it is passed over".into(),
+            ));
+        }
+        let ok = || Ok(Some(FromEngine::Ok(String::new())));
+        match line {
+            ToEngine::Start(size) => {
+                let game = Game::new(size)?;
+                self.rule()?;
+                self.game = Some(game);
+                self.begin();
+                self.mind()
+                    .prepare()
+                    .map_err(|error| format!("{error:#}"))?;
+                ok()
+            }
+            ToEngine::RectStart(width, height) if width == height => {
+                self.obey(ToEngine::Start(width))
+            }
+            ToEngine::RectStart(width, height) => {
+                Err(format!("boards are square here, not {width} by {height}"))
+            }
+            ToEngine::Restart => {
+                self.game()?.clear();
+                self.begin();
+                ok()
+            }
+            ToEngine::Begin => {
+                if !self.game()?.is_empty() {
+                    return Err("BEGIN is for an empty board".into());
+                }
+                self.think(1)
+            }
+            ToEngine::Turn(point) => {
+                self.game()?.put(point, Owner::Other)?;
+                self.think(1)
+            }
+            // What was suggested: it is played whatever we think of it.
+            ToEngine::Play(point) => {
+                self.game()?.put(point, Owner::Own)?;
+                Ok(Some(FromEngine::Points(vec![point])))
+            }
+            ToEngine::Takeback(point) => {
+                self.game()?.take(point)?;
+                ok()
+            }
+            ToEngine::Board => self.open(Kind::Board),
+            ToEngine::YxBoard => self.open(Kind::ProgressState),
+            ToEngine::Swap2Board => self.open(Kind::Swap2),
+            ToEngine::YxBlock => self.open(Kind::Blocked),
+            ToEngine::Stone(point, field) => {
+                let block = self
+                    .block
+                    .as_mut()
+                    .ok_or("a point belongs between BOARD and DONE")?;
+                if block.stones.len() < MAX_STONES {
+                    block.stones.push((point, field));
+                }
+                Ok(None)
+            }
+            ToEngine::Done => {
+                let block = self.block.take().ok_or("DONE ends what was not begun")?;
+                self.close(&block)
+            }
+            ToEngine::YxBlockReset => {
+                self.blocked.clear();
+                Ok(None)
+            }
+            ToEngine::YxNBest(width) => self.think(u16::try_from(width.clamp(1, 100)).unwrap_or(1)),
+            ToEngine::YxShowForbid => self.forbidden().map(Some),
+            ToEngine::YxShowInfo => {
+                self.limits.is_detailed = true;
+                self.say(&FromEngine::Message(Engine::NAME.into()));
+                // By this a manager knows who has Yixin's words.
+                Ok(Some(FromEngine::Message(format!(
+                    "INFO MAX_THREAD_NUM {MAX_THREADS}"
+                ))))
+            }
+            // Every search begins with an empty table.
+            ToEngine::YxHashClear => Ok(Some(FromEngine::Message(
+                "Transposition table cleared.".into(),
+            ))),
+            ToEngine::About => Ok(Some(FromEngine::Other(about()))),
+            ToEngine::Other(line) if line.eq_ignore_ascii_case("YXSETDATABASE") => {
+                self.awaits_path = true;
+                Ok(None)
+            }
+            ToEngine::Other(line) if line.eq_ignore_ascii_case("YXSAVEDATABASE") => Ok(Some(
+                FromEngine::Message("the book is only read here: there is nothing to save".into()),
+            )),
+            ToEngine::Other(line) => match Query::of(&line) {
+                Some(query) => self.open(Kind::PositionQuery(query)),
+                None => Ok(Some(FromEngine::Unknown(line.chars().take(60).collect()))),
+            },
+            ToEngine::Info { .. } | ToEngine::YxStop | ToEngine::End => Ok(None),
+        }
+    }
+
+    fn begin(&mut self) {
+        self.limits.begin();
+        self.blocked.clear();
+    }
+
+    fn game(&mut self) -> Result<&mut Game, String> {
+        self.game
+            .as_mut()
+            .ok_or_else(|| "there is no board yet; START comes first".into())
+    }
+
+    fn rule(&self) -> Result<RuleName, String> {
+        self.limits.rule.clone()
+    }
+
+    fn position(&mut self) -> Result<Position, String> {
+        let rule = self.rule()?;
+        self.game()?.position(rule)
+    }
+
+    fn open(&mut self, kind: Kind) -> Result<Option<FromEngine>, String> {
+        self.game()?;
+        self.block = Some(Block {
+            kind,
+            stones: Vec::new(),
+        });
+        Ok(None)
+    }
+
+    fn close(&mut self, block: &Block) -> Result<Option<FromEngine>, String> {
+        match block.kind {
+            Kind::Board | Kind::ProgressState => {
+                // The old board stays where the new one is none.
+                let mut game = self.game()?.clone();
+                game.clear();
+                for &(point, field) in &block.stones {
+                    match field {
+                        Some(1) => game.put(point, Owner::Own)?,
+                        Some(2) => game.put(point, Owner::Other)?,
+                        Some(3) => {
+                            return Err(format!(
+                                "{point}: a game that goes on after a win is not played here"
+                            ));
+                        }
+                        // Yixin writes a pass so.
+                        _ if point.x < 0 && point.y < 0 => {}
+                        _ => {
+                            return Err(format!(
+                                "{point}: a stone is 1 (own) or 2 (the opponent's)"
+                            ));
+                        }
+                    }
+                }
+                self.game = Some(game);
+                if block.kind == Kind::Board {
+                    self.think(1)
+                } else {
+                    self.position().map(|_| None)
+                }
+            }
+            Kind::Blocked => {
+                let size = self.game()?.size;
+                self.blocked.extend(
+                    block
+                        .stones
+                        .iter()
+                        .filter_map(|(point, _)| point.to_move(size)),
+                );
+                Ok(None)
+            }
+            Kind::PositionQuery(query) => self.query(query, &block.stones),
+            Kind::Swap2 => {
+                let (rule, size) = (self.rule()?, self.game()?.size);
+                let points: Vec<Point> = block.stones.iter().map(|(point, _)| *point).collect();
+                let effort = self.limits.effort();
+                let begun = Instant::now();
+                let answer = swap::decide(self.prepared(), rule, size, &points, effort);
+                self.limits.spent += begun.elapsed();
+                answer.map(Some)
+            }
+        }
+    }
+
+    /// Says what the book knows of a position, in Yixin's words; nothing where it is not used.
+    fn query(
+        &mut self,
+        query: Query,
+        stones: &[(Point, Option<u8>)],
+    ) -> Result<Option<FromEngine>, String> {
+        if query == Query::Change {
+            return Err(
+                "the book is only read here; `kagetsu build` and `kagetsu import` write it".into(),
+            );
+        }
+        if !self.limits.uses_book || !self.mind().has_book() {
+            return Ok(None);
+        }
+        let (rule, size) = (self.rule()?, self.game()?.size);
+        let points: Vec<Point> = stones.iter().map(|(point, _)| *point).collect();
+        let position = database::position(rule, size, &points)?;
+        let known = self
+            .mind()
+            .known(&position)
+            .map_err(|error| format!("the book cannot be read: {error:#}"))?;
+        for line in query.answer(&position, size, known.as_ref()) {
+            self.say(&FromEngine::Message(line));
+        }
+        Ok(None)
+    }
+
+    /// Plays from another book.
+    fn open_book(&mut self, path: &str) {
+        self.say(&FromEngine::Message(one_line(&format!(
+            "DATABASE LOAD START {path}"
+        ))));
+        match self.mind().open(path) {
+            Ok(()) => self.say(&FromEngine::Message("DATABASE LOAD DONE".into())),
+            Err(error) => self.say(&FromEngine::Error(one_line(&format!(
+                "no book: {error:#}; a database of Yixin's becomes one by `kagetsu import --format yxdb`"
+            )))),
+        }
+    }
+
+    /// The mind, with the settings that hold now.
+    fn prepared(&mut self) -> &mut Mind {
+        let Settings {
+            threads, table_mib, ..
+        } = self.settings;
+        let room = self
+            .limits
+            .memory
+            .map(|bytes| bytes.saturating_sub(BESIDE_TABLE) >> 20);
+        let settings = Settings {
+            threads: self.limits.threads.unwrap_or(threads),
+            table_mib: table_mib.min(room.unwrap_or(table_mib)).max(1),
+            ..self.settings
+        };
+        let mind = self.mind();
+        mind.settings = settings;
+        mind
+    }
+
+    /// The mind, after the search that has it, which is stopped; its move is on the board then.
+    fn mind(&mut self) -> &mut Mind {
+        if let State::Thinking { .. } = self.state {
+            let spare = State::Idle(Mind::new(self.settings));
+            if let State::Thinking {
+                thinking,
+                played,
+                begun,
+            } = std::mem::replace(&mut self.state, spare)
+            {
+                thinking.stop();
+                if let Some(mind) = thinking.wait() {
+                    self.state = State::Idle(mind);
+                }
+                self.limits.spent += begun.elapsed();
+                let played = *played.lock().unwrap_or_else(PoisonError::into_inner);
+                if let Some((game, m)) = self.game.as_mut().zip(played) {
+                    // A legal move is on an empty point.
+                    let _ = game.put(Point::of(m, game.size), Owner::Own);
+                }
+            }
+        }
+        match &mut self.state {
+            State::Idle(mind) => mind,
+            State::Thinking { .. } => unreachable!("it was just ended"),
+        }
+    }
+
+    /// Begins to think about the board as it stands.
+    fn think(&mut self, width: u16) -> Result<Option<FromEngine>, String> {
+        let position = self.position()?;
+        if let Some(outcome) = position.outcome() {
+            return Err(format!("the game is over: {outcome:?}"));
+        }
+        let open = |m: &Move| !self.blocked.contains(m);
+        let moves: Vec<Move> = if self.blocked.is_empty() {
+            Vec::new()
+        } else {
+            position.legal_moves().into_iter().filter(open).collect()
+        };
+        if !self.blocked.is_empty() && moves.is_empty() {
+            return Err("every legal move is blocked".into());
+        }
+        let played = Played::default();
+        let talk = Talk {
+            voice: self.voice.clone(),
+            position: position.clone(),
+            size: self.game()?.size,
+            width: width.into(),
+            is_detailed: self.limits.is_detailed,
+            begun: Instant::now(),
+            played: Arc::clone(&played),
+        };
+        let asks_book = moves.is_empty() && width == 1 && self.limits.uses_book;
+        let question = Question {
+            moves,
+            width,
+            ..Question::new(position, self.limits.effort())
+        };
+        let begun = Instant::now();
+        let _ = self.prepared();
+        let spare = State::Idle(Mind::new(self.settings));
+        if let State::Idle(mind) = std::mem::replace(&mut self.state, spare) {
+            let order = Order {
+                question,
+                asks_book,
+                waits: false,
+            };
+            let thinking = Thinking::begin(mind, order, move |report: Report| talk.report(&report));
+            self.state = State::Thinking {
+                thinking,
+                played,
+                begun,
+            };
+        }
+        Ok(None)
+    }
+
+    /// `FORBID 0807.`: the points that renju forbids the side to move, two digits for each number.
+    fn forbidden(&mut self) -> Result<FromEngine, String> {
+        let (position, size) = (self.position()?, self.game()?.size);
+        let points = position
+            .forbidden_moves()
+            .into_iter()
+            .map(|(m, _)| Point::of(m, size));
+        let text: String = points
+            .map(|Point { x, y }| format!("{x:02}{y:02}"))
+            .collect();
+        Ok(FromEngine::Other(format!("FORBID {text}.")))
+    }
+}
+
+fn about() -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    let www = env!("CARGO_PKG_REPOSITORY");
+    format!(
+        "name=\"Kagetsu\", version=\"{version}\", author=\"the authors of Kagetsu\", country=\"\", www=\"{www}\""
+    )
+}

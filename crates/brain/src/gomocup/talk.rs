@@ -1,0 +1,147 @@
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use kagetsu_engines::gomocup::{Eval, FromEngine, Point};
+use kagetsu_game::{Bound, Move, Position, Score, Verdict};
+use kagetsu_search::Progress;
+
+use crate::mind::{Report, Thought};
+use crate::output::{Voice, say};
+
+/// What a search has played, for who adds it to the board.
+pub(super) type Played = Arc<Mutex<Option<Move>>>;
+
+/// How what is thought of a position is said.
+pub(super) struct Talk {
+    pub(super) voice: Voice,
+    pub(super) position: Position,
+    pub(super) size: u8,
+    /// Lines to tell.
+    pub(super) width: usize,
+    pub(super) is_detailed: bool,
+    pub(super) begun: Instant,
+    pub(super) played: Played,
+}
+
+impl Talk {
+    pub(super) fn report(&self, report: &Report) {
+        match report {
+            Report::Progress(progress) => self.iteration(progress),
+            Report::Trouble(text) => self.tell(text),
+            Report::Done(Thought::Book(m, verdict)) => {
+                let value = eval(verdict.score).write();
+                let (name, depth) = (self.position.write_move(*m), verdict.depth);
+                let ms = self.begun.elapsed().as_secs_f64() * 1e3;
+                self.tell(&format!(
+                    "book move {name}: {value} at depth {depth}, in {ms:.1} ms"
+                ));
+                self.play(*m);
+            }
+            Report::Done(Thought::Search(answer)) => match answer.best() {
+                Some((m, _)) => self.play(m),
+                None => self.fail("the game is over"),
+            },
+            Report::Done(Thought::Failed(reason)) => self.fail(reason),
+        }
+    }
+
+    fn iteration(&self, progress: &Progress) {
+        let known = progress
+            .answer
+            .verdicts()
+            .iter()
+            .filter(|(_, verdict)| verdict.bound != Bound::Upper);
+        let speed = (progress.nodes as f64 / progress.elapsed.as_secs_f64().max(1e-3)) as u64;
+        let ms = progress.elapsed.as_millis();
+        for (number, (m, verdict)) in known.take(self.width).enumerate() {
+            let line = if verdict.line.is_empty() {
+                std::slice::from_ref(m)
+            } else {
+                &verdict.line
+            };
+            if self.is_detailed {
+                self.detail(number, progress, verdict, line, speed);
+            } else {
+                let line: Vec<String> = line.iter().map(|m| self.position.write_move(*m)).collect();
+                let value = eval(verdict.score).write();
+                let nodes = progress.nodes;
+                self.tell(&format!(
+                    "depth {} value {value} nodes {nodes} ms {ms} line {}",
+                    progress.depth,
+                    line.join(" ")
+                ));
+            }
+        }
+    }
+
+    /// One line of play, as graphical interfaces for Yixin read it.
+    fn detail(
+        &self,
+        number: usize,
+        progress: &Progress,
+        verdict: &Verdict,
+        line: &[Move],
+        speed: u64,
+    ) {
+        let points: Vec<String> = line
+            .iter()
+            .map(|m| Point::of(*m, self.size).to_string())
+            .collect();
+        let words = [
+            ("PV", number.to_string()),
+            ("NUMPV", self.width.to_string()),
+            ("DEPTH", progress.depth.to_string()),
+            (
+                "SELDEPTH",
+                line.len().max(progress.depth.into()).to_string(),
+            ),
+            ("NODES", verdict.nodes.to_string()),
+            ("TOTALNODES", progress.nodes.to_string()),
+            ("TOTALTIME", progress.elapsed.as_millis().to_string()),
+            ("SPEED", speed.to_string()),
+            ("EVAL", eval(verdict.score).write()),
+            ("BESTLINE", points.join(" ")),
+            ("PV DONE", String::new()),
+        ];
+        for (key, value) in words {
+            say(
+                &self.voice,
+                &FromEngine::Info {
+                    key: key.into(),
+                    value,
+                }
+                .write(),
+            );
+        }
+    }
+
+    fn tell(&self, text: &str) {
+        say(&self.voice, &FromEngine::Message(one_line(text)).write());
+    }
+
+    fn fail(&self, reason: &str) {
+        say(&self.voice, &FromEngine::Error(one_line(reason)).write());
+    }
+
+    /// The move is on the board before it is said: the answer may come at once.
+    fn play(&self, m: Move) {
+        *self.played.lock().unwrap_or_else(PoisonError::into_inner) = Some(m);
+        say(
+            &self.voice,
+            &FromEngine::Points(vec![Point::of(m, self.size)]).write(),
+        );
+    }
+}
+
+/// Text for one line, whatever it is.
+pub(super) fn one_line(text: &str) -> String {
+    text.lines().collect::<Vec<_>>().join(" ")
+}
+
+fn eval(score: Score) -> Eval {
+    match (score.win_plies(), score.loss_plies()) {
+        (Some(plies), _) => Eval::Win(plies.into()),
+        (_, Some(plies)) => Eval::Loss(plies.into()),
+        _ => Eval::Centi(score.raw().into()),
+    }
+}

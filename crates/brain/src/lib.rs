@@ -1,0 +1,151 @@
+//! Kagetsu as an engine that a match runner or a graphical interface starts.
+//!
+//! The crate refuses rules of its own, and any search but that of `kagetsu-search`.
+#![forbid(unsafe_code)]
+
+mod budget;
+mod gomocup;
+mod lines;
+mod mind;
+mod output;
+mod uci;
+
+use std::sync::{Arc, Mutex};
+
+use anyhow::Result;
+use kagetsu_book::Choice;
+use kagetsu_engines::uci::Dialect;
+use kagetsu_game::Variant;
+use kagetsu_program::Exit;
+use kagetsu_proto::Access;
+
+use crate::mind::{Mind, Settings};
+use crate::output::Voice;
+
+/// Plays as an engine: from the book first, then by search
+///
+/// The protocol `gomocup` is for gomoku, `uci` and `ucci` are for xiangqi; `uci` also plays the
+/// other games, with moves in Kagetsu's notation. A book move is played at once and announced;
+/// without one, a search answers within the limits of the manager. `pbrain-kagetsu` is `kagetsu
+/// brain --protocol gomocup`.
+///
+/// Example: kagetsu brain --protocol uci --variant xiangqi --book cannon.book
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The protocol on stdin and stdout
+    #[arg(long, value_enum, value_name = "PROTOCOL")]
+    protocol: Protocol,
+    /// The game of UCI and UCCI, until an option changes it
+    #[arg(long, default_value = "xiangqi", value_name = "VARIANT")]
+    variant: Variant,
+    #[command(flatten)]
+    play: PlayArgs,
+}
+
+/// The settings of an engine.
+#[derive(Debug, clap::Args)]
+pub struct PlayArgs {
+    /// A book folder, a compiled book, or the URL of a coordinator
+    #[arg(long, value_name = "BOOK", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    book: Option<String>,
+    #[command(flatten)]
+    access: Access,
+    /// Plies from the start after which the book is not used
+    #[arg(long, default_value_t = 1_000, value_name = "N")]
+    book_depth: u32,
+    /// Loss of value, in centi-units, that makes a book move e times less likely; 0 plays the best
+    /// move
+    #[arg(long, default_value_t = 0.0, value_name = "T", value_parser = temperature)]
+    temperature: f64,
+    /// Seed of the random generator
+    #[arg(long, value_name = "S")]
+    seed: Option<u64>,
+    /// Skips unproven book moves that were searched less deeply than N plies
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    min_depth: u8,
+    /// Number of search threads
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: u16,
+    /// Memory for the transposition table, in MiB; a manager may allow less
+    #[arg(long, default_value_t = 128, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    table_mib: u64,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Protocol {
+    /// Gomocup (Piskvork), with extensions of Yixin
+    Gomocup,
+    /// Universal Chess Interface
+    Uci,
+    /// Universal Chinese Chess Interface
+    Ucci,
+}
+
+/// Reads a temperature.
+///
+/// # Errors
+/// If the text is no number of 0 or more.
+pub fn temperature(text: &str) -> Result<f64, String> {
+    let value: f64 = text.parse().map_err(|_| "not a number".to_string())?;
+    if value.is_finite() && value >= 0.0 {
+        Ok(value)
+    } else {
+        Err("must be 0 or more".into())
+    }
+}
+
+/// Plays by the protocol of `args` on stdin and stdout, until the manager ends it.
+///
+/// # Errors
+/// If the book cannot be opened.
+pub fn run(args: Args) -> Result<Exit> {
+    let Args {
+        protocol,
+        variant,
+        play,
+    } = args;
+    match protocol {
+        Protocol::Gomocup => gomocup(&play),
+        Protocol::Uci => uci(Dialect::Uci, variant, &play),
+        Protocol::Ucci => uci(Dialect::Ucci, variant, &play),
+    }
+}
+
+/// Plays gomoku by the Gomocup protocol on stdin and stdout, until `END`.
+///
+/// # Errors
+/// If the book cannot be opened.
+pub fn gomocup(play: &PlayArgs) -> Result<Exit> {
+    gomocup::Brain::new(mind(play)?, voice()).run(lines::read(std::io::stdin()));
+    Ok(Exit::Done)
+}
+
+fn uci(dialect: Dialect, variant: Variant, play: &PlayArgs) -> Result<Exit> {
+    uci::Brain::new(dialect, variant, mind(play)?, voice()).run(lines::read(std::io::stdin()));
+    Ok(Exit::Done)
+}
+
+fn voice() -> Voice {
+    Arc::new(Mutex::new(std::io::stdout()))
+}
+
+fn mind(play: &PlayArgs) -> Result<Mind> {
+    let choice = Choice {
+        temperature: play.temperature,
+        seed: play.seed,
+        min_depth: play.min_depth,
+        margin: None,
+    };
+    let (threads, table_mib, book_depth) = (play.threads.into(), play.table_mib, play.book_depth);
+    let mut mind = Mind::new(Settings {
+        threads,
+        table_mib,
+        choice,
+        book_depth,
+    })
+    .through(play.access.clone());
+    if let Some(book) = &play.book {
+        mind.open(book)?;
+    }
+    Ok(mind)
+}

@@ -1,0 +1,261 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::mpsc::{Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use anyhow::{Result, anyhow};
+use kagetsu_book::Choice;
+use kagetsu_game::{Answer, Move, Position, Question, Verdict};
+use kagetsu_proto::Access;
+use kagetsu_search::{Control, Engine, EngineOptions, Progress};
+
+use kagetsu_reader::BookSource;
+
+/// The settings of an engine.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Settings {
+    pub(crate) threads: usize,
+    pub(crate) table_mib: u64,
+    /// The rule for choosing a book move.
+    pub(crate) choice: Choice,
+    /// Plies from the start after which the book is not used.
+    pub(crate) book_depth: u32,
+}
+
+/// A book and a search.
+pub(crate) struct Mind {
+    pub(crate) settings: Settings,
+    /// The credentials for a coordinator that has the book.
+    access: Access,
+    book: Option<BookSource>,
+    /// The engine, created at its first use and again after a change of its settings.
+    engine: Option<(usize, u64, Engine)>,
+}
+
+/// A position to think about.
+#[derive(Clone, Debug)]
+pub(crate) struct Order {
+    pub(crate) question: Question,
+    /// Whether a book move may answer it.
+    pub(crate) asks_book: bool,
+    /// Whether to hold the answer until the search is stopped or [`Thinking::release`]d.
+    pub(crate) waits: bool,
+}
+
+/// An event of a search.
+#[derive(Debug)]
+pub(crate) enum Report {
+    /// An iteration has ended.
+    Progress(Progress),
+    /// A problem that does not end the search.
+    Trouble(String),
+    /// The result.
+    Done(Thought),
+}
+
+/// The result of thinking.
+#[derive(Debug)]
+pub(crate) enum Thought {
+    /// The book's move.
+    Book(Move, Verdict),
+    /// The answer of the search; empty if the game is over.
+    Search(Answer),
+    /// The search failed.
+    Failed(String),
+}
+
+impl Mind {
+    pub(crate) fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            access: Access::default(),
+            book: None,
+            engine: None,
+        }
+    }
+
+    /// Sets the credentials for coordinators.
+    pub(crate) fn through(self, access: Access) -> Self {
+        Self { access, ..self }
+    }
+
+    /// Opens a book to play from; an empty name closes the book.
+    ///
+    /// # Errors
+    /// If the book cannot be opened; there is none then.
+    pub(crate) fn open(&mut self, book: &str) -> Result<()> {
+        // A folder can be open only once, so the old book is closed first.
+        self.book = None;
+        if !book.is_empty() {
+            self.book = Some(BookSource::open(book, &self.access)?);
+        }
+        Ok(())
+    }
+
+    /// Whether there is a book.
+    pub(crate) fn has_book(&self) -> bool {
+        self.book.is_some()
+    }
+
+    /// Looks up a position at any ply.
+    ///
+    /// # Errors
+    /// If the book cannot be read.
+    pub(crate) fn known(&mut self, position: &Position) -> Result<Option<Answer>> {
+        self.book
+            .as_mut()
+            .map_or(Ok(None), |book| book.lookup(position, false))
+    }
+
+    /// Returns the book move.
+    fn look_up(&mut self, position: &Position) -> Result<Option<(Move, Verdict)>> {
+        let is_within = position.moves().len() < self.settings.book_depth as usize;
+        let Some(book) = self.book.as_mut().filter(|_| is_within) else {
+            return Ok(None);
+        };
+        let answer = book.lookup(position, false)?.unwrap_or_default();
+        let legal = position.legal_moves();
+        Ok(self
+            .settings
+            .choice
+            .pick(&answer)
+            .filter(|(m, _)| legal.contains(m))
+            .cloned())
+    }
+
+    fn engine(&mut self) -> Result<&mut Engine> {
+        let Settings {
+            threads, table_mib, ..
+        } = self.settings;
+        if self
+            .engine
+            .as_ref()
+            .is_none_or(|(own, mib, _)| (*own, *mib) != (threads, table_mib))
+        {
+            // The old table is freed before the new one is allocated.
+            self.engine = None;
+            let table_bytes = usize::try_from(table_mib << 20)?;
+            let engine = Engine::new(EngineOptions {
+                threads,
+                table_bytes,
+                ..EngineOptions::default()
+            })?;
+            self.engine = Some((threads, table_mib, engine));
+        }
+        self.engine
+            .as_mut()
+            .map(|(_, _, engine)| engine)
+            .ok_or_else(|| anyhow!("no engine"))
+    }
+
+    /// Creates the engine before the first search needs it.
+    ///
+    /// # Errors
+    /// If the system cannot start the threads.
+    pub(crate) fn prepare(&mut self) -> Result<()> {
+        self.engine().map(|_| ())
+    }
+
+    /// Searches a position without the book.
+    ///
+    /// # Errors
+    /// If the game has no search.
+    pub(crate) fn ask(&mut self, question: &Question) -> Result<Answer> {
+        Ok(self
+            .engine()?
+            .answer(question, &Control::new(), &mut |_| {})?)
+    }
+
+    fn think(
+        &mut self,
+        order: &Order,
+        control: &Control,
+        report: &mut dyn FnMut(Report),
+    ) -> Thought {
+        if order.asks_book {
+            match self.look_up(&order.question.position) {
+                Ok(Some((m, verdict))) => return Thought::Book(m, verdict),
+                Ok(None) => {}
+                Err(error) => report(Report::Trouble(format!("the book is not asked: {error:#}"))),
+            }
+        }
+        let answer = self.engine().and_then(|engine| {
+            let answer = engine.answer(&order.question, control, &mut |progress| {
+                report(Report::Progress(progress.clone()));
+            });
+            Ok(answer?)
+        });
+        answer.map_or_else(
+            |error| Thought::Failed(format!("{error:#}")),
+            Thought::Search,
+        )
+    }
+}
+
+/// A search in a thread of its own, which owns the mind until it ends.
+pub(crate) struct Thinking {
+    control: Control,
+    release: Sender<()>,
+    is_over: Arc<AtomicBool>,
+    thread: JoinHandle<Mind>,
+}
+
+impl Thinking {
+    /// Starts to think. Events go to `report`; the last one is [`Report::Done`].
+    pub(crate) fn begin(
+        mut mind: Mind,
+        order: Order,
+        mut report: impl FnMut(Report) + Send + 'static,
+    ) -> Self {
+        let control = Control::new();
+        let (release, released) = channel();
+        let own = control.clone();
+        let is_over = Arc::new(AtomicBool::new(false));
+        let over = Arc::clone(&is_over);
+        let thread = std::thread::spawn(move || {
+            let thought = mind.think(&order, &own, &mut report);
+            if order.waits {
+                // The wait ends too when the sender is dropped.
+                let _ = released.recv();
+            }
+            over.store(true, Relaxed);
+            report(Report::Done(thought));
+            mind
+        });
+        Self {
+            control,
+            release,
+            is_over,
+            thread,
+        }
+    }
+
+    /// Stops the search with its answer so far.
+    pub(crate) fn stop(&self) {
+        self.control.stop();
+        let _ = self.release.send(());
+    }
+
+    /// Lets a held answer out; the search ends after `time` at the latest.
+    pub(crate) fn release(&self, time: Option<Duration>) {
+        let _ = self.release.send(());
+        if let Some(time) = time {
+            let control = self.control.clone();
+            std::thread::spawn(move || {
+                std::thread::sleep(time);
+                control.stop();
+            });
+        }
+    }
+
+    /// Whether the answer is being reported, or was.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over.load(Relaxed)
+    }
+
+    /// Waits for the end. Returns `None` if the search panicked; the reason is on stderr.
+    pub(crate) fn wait(self) -> Option<Mind> {
+        self.thread.join().ok()
+    }
+}

@@ -1,0 +1,293 @@
+//! UCI and UCCI: one brain, two spellings.
+
+mod options;
+mod talk;
+
+use std::sync::mpsc::Receiver;
+use std::time::{Duration, Instant};
+
+use kagetsu_engines::uci::{Clock, Dialect, FromEngine, Go, ToEngine};
+use kagetsu_game::{Effort, Move, Position, Question, Variant};
+use kagetsu_search::Engine;
+
+use crate::budget::budget;
+use crate::mind::{Mind, Order, Report, Settings, Thinking};
+use crate::output::{Voice, say};
+use options::Options;
+use talk::Talk;
+
+/// An engine at one end of two pipes.
+pub(super) struct Brain {
+    dialect: Dialect,
+    voice: Voice,
+    settings: Settings,
+    options: Options,
+    position: Position,
+    /// UCCI: the moves that may not be chosen in this position.
+    banned: Vec<Move>,
+    state: State,
+}
+
+/// Who has the mind.
+enum State {
+    Idle(Mind),
+    Thinking {
+        thinking: Thinking,
+        /// What a search that ponders has when the guess was right.
+        time: Option<Duration>,
+    },
+}
+
+impl Brain {
+    pub(super) fn new(dialect: Dialect, variant: Variant, mind: Mind, voice: Voice) -> Self {
+        let settings = mind.settings;
+        let options = Options::new(variant);
+        let position = Position::start(variant);
+        Self {
+            dialect,
+            voice,
+            settings,
+            options,
+            position,
+            banned: Vec::new(),
+            state: State::Idle(mind),
+        }
+    }
+
+    /// Does what the lines say, until `quit` or the last of them; a search at work is stopped then.
+    pub(super) fn run(mut self, lines: Receiver<String>) {
+        for line in lines {
+            match ToEngine::read(self.dialect, &line) {
+                ToEngine::Quit => break,
+                line => self.hear(line),
+            }
+        }
+        let _ = self.mind();
+        if self.dialect == Dialect::Ucci {
+            say(&self.voice, "bye");
+        }
+    }
+
+    fn hear(&mut self, line: ToEngine) {
+        match line {
+            ToEngine::Hello => self.introduce(),
+            ToEngine::IsReady => {
+                // A search goes on meanwhile.
+                if let State::Idle(mind) = &mut self.state
+                    && let Err(error) = mind.prepare()
+                {
+                    self.complain(&format!("{error:#}"));
+                }
+                self.say(&FromEngine::ReadyOk);
+            }
+            ToEngine::NewGame => self.set_position(Position::start(self.options.variant)),
+            ToEngine::SetOption { name, value } => {
+                if let Err(wrong) = self.set(&name, value.as_deref().unwrap_or_default()) {
+                    self.complain(&wrong);
+                }
+            }
+            ToEngine::Position { fen, moves } => match self.read_position(fen.as_deref(), &moves) {
+                Ok(position) => self.set_position(position),
+                Err(wrong) => self.complain(&format!("the position stays as it was: {wrong}")),
+            },
+            ToEngine::BanMoves(moves) => {
+                let talk = self.talk();
+                self.banned = moves
+                    .iter()
+                    .filter_map(|text| talk.read_move(&self.position, text))
+                    .collect();
+            }
+            ToEngine::Go(go) => self.go(&go),
+            ToEngine::Stop => match &self.state {
+                State::Thinking { thinking, .. } if !thinking.is_over() => thinking.stop(),
+                _ => {
+                    // The answer to the search before comes first.
+                    let _ = self.mind();
+                    if self.dialect == Dialect::Ucci {
+                        self.say(&FromEngine::BestMove {
+                            best: None,
+                            ponder: None,
+                        });
+                    }
+                }
+            },
+            ToEngine::PonderHit => {
+                if let State::Thinking { thinking, time } = &self.state {
+                    thinking.release(*time);
+                }
+            }
+            // The protocols want it passed over.
+            ToEngine::Quit | ToEngine::Other(_) => {}
+        }
+    }
+
+    fn say(&self, line: &FromEngine) {
+        say(&self.voice, &line.write(self.dialect));
+    }
+
+    fn complain(&self, text: &str) {
+        self.talk().tell(text);
+    }
+
+    fn introduce(&self) {
+        let id = |key: &str, value: &str| FromEngine::Id {
+            key: key.into(),
+            value: value.into(),
+        };
+        self.say(&id("name", Engine::NAME));
+        self.say(&id("author", "the authors of Kagetsu"));
+        for option in options::all(self.dialect, &self.settings, self.options.variant) {
+            self.say(&FromEngine::Option(option));
+        }
+        self.say(&FromEngine::HelloOk);
+    }
+
+    /// The mind, after the search that has it, which is stopped.
+    fn mind(&mut self) -> &mut Mind {
+        if let State::Thinking { .. } = self.state {
+            let spare = State::Idle(Mind::new(self.settings));
+            if let State::Thinking { thinking, .. } = std::mem::replace(&mut self.state, spare) {
+                thinking.stop();
+                if let Some(mind) = thinking.wait() {
+                    self.state = State::Idle(mind);
+                }
+            }
+        }
+        match &mut self.state {
+            State::Idle(mind) => mind,
+            State::Thinking { .. } => unreachable!("it was just ended"),
+        }
+    }
+
+    fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
+        let before = self.options.variant;
+        let book = self
+            .options
+            .set(self.dialect, name, value, &mut self.settings)?;
+        let settings = self.settings;
+        let mind = self.mind();
+        mind.settings = settings;
+        let opened = book.map_or(Ok(()), |book| mind.open(&book));
+        if self.options.variant != before {
+            self.set_position(Position::start(self.options.variant));
+        }
+        opened.map_err(|error| format!("no book: {error:#}"))
+    }
+
+    fn set_position(&mut self, position: Position) {
+        let _ = self.mind();
+        self.position = position;
+        self.banned.clear();
+    }
+
+    fn read_position(&self, fen: Option<&str>, moves: &[String]) -> Result<Position, String> {
+        let variant = self.options.variant;
+        let start = match fen {
+            Some(fen) => Position::from_fen(variant, fen).map_err(|error| error.to_string())?,
+            None => Position::start(variant),
+        };
+        let talk = self.talk();
+        moves.iter().try_fold(start, |position, text| {
+            let m = talk
+                .read_move(&position, text)
+                .ok_or_else(|| format!("'{text}' is not a legal move of {variant}"))?;
+            position.play(m).map_err(|error| error.to_string())
+        })
+    }
+
+    fn talk(&self) -> Talk {
+        Talk {
+            dialect: self.dialect,
+            options: self.options,
+            voice: self.voice.clone(),
+        }
+    }
+
+    fn go(&mut self, go: &Go) {
+        let begun = Instant::now();
+        let (talk, position) = (self.talk(), self.position.clone());
+        let chosen = self.chosen(go, &talk);
+        let time = self.time(go);
+        let waits = go.is_infinite || go.ponders;
+        let depth = go
+            .depth
+            .or_else(|| go.mate.map(|moves| moves.saturating_mul(2)));
+        let effort = Effort {
+            depth: depth.map(|depth| {
+                u8::try_from(depth)
+                    .unwrap_or(u8::MAX)
+                    .clamp(1, Effort::MAX_DEPTH)
+            }),
+            nodes: go.nodes.map(|nodes| nodes.max(1)),
+            time: time.filter(|_| !waits),
+        };
+        let asks_book = chosen.is_empty() && !waits && self.options.uses_book;
+        let question = Question {
+            moves: chosen,
+            width: self.options.width,
+            ..Question::new(position.clone(), effort)
+        };
+        let order = Order {
+            question,
+            asks_book,
+            waits,
+        };
+        let _ = self.mind();
+        let spare = State::Idle(Mind::new(self.settings));
+        if let State::Idle(mind) = std::mem::replace(&mut self.state, spare) {
+            let report = move |report: Report| talk.report(&position, begun, &report);
+            self.state = State::Thinking {
+                thinking: Thinking::begin(mind, order, report),
+                time,
+            };
+        }
+    }
+
+    /// The moves to choose from; none: all.
+    fn chosen(&self, go: &Go, talk: &Talk) -> Vec<Move> {
+        if !self.banned.is_empty() {
+            return self
+                .position
+                .legal_moves()
+                .into_iter()
+                .filter(|m| !self.banned.contains(m))
+                .collect();
+        }
+        go.search_moves
+            .iter()
+            .filter_map(|text| talk.read_move(&self.position, text))
+            .collect()
+    }
+
+    /// Time for the move, if anything limits it.
+    fn time(&self, go: &Go) -> Option<Duration> {
+        let unit = match self.dialect {
+            Dialect::Ucci if !self.options.uses_milliseconds => 1_000,
+            _ => 1,
+        };
+        let length = |number: i64| {
+            Duration::from_millis(u64::try_from(number).unwrap_or(0).saturating_mul(unit))
+        };
+        // UCI has White's clock and Black's, UCCI one's own first.
+        let Clock {
+            time,
+            increment,
+            moves_to_go,
+        } = match self.dialect {
+            Dialect::Uci => go.clocks[self.position.side().index()],
+            Dialect::Ucci => go.clocks[0],
+        };
+        let turn = go.move_time.map(Duration::from_millis);
+        budget(
+            time.map(length),
+            length(increment.unwrap_or(0)),
+            moves_to_go,
+            turn,
+        )
+    }
+}
+
+/// Whether our own search knows what is played.
+fn is_searched(variant: Variant) -> bool {
+    Engine::supports(variant)
+}

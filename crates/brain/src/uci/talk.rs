@@ -1,0 +1,166 @@
+use std::time::{Duration, Instant};
+
+use kagetsu_engines::uci::{Dialect, FromEngine, Info, Value};
+use kagetsu_game::xiangqi::{parse_from_one, write_from_one};
+use kagetsu_game::{Answer, Bound, Move, Position, Score, Variant, Verdict};
+
+use super::Options;
+use crate::mind::{Report, Thought};
+use crate::output::{Voice, say};
+
+/// How what is thought is said.
+#[derive(Clone)]
+pub(super) struct Talk {
+    pub(super) dialect: Dialect,
+    pub(super) options: Options,
+    pub(super) voice: Voice,
+}
+
+impl Talk {
+    /// Says something to a person.
+    pub(super) fn tell(&self, text: &str) {
+        // One line, whatever is in it.
+        let text = text.lines().collect::<Vec<_>>().join(" ");
+        self.say(&FromEngine::Info(Info {
+            text: Some(text),
+            ..Info::default()
+        }));
+    }
+
+    fn say(&self, line: &FromEngine) {
+        say(&self.voice, &line.write(self.dialect));
+    }
+
+    /// Whether moves are written with xiangqi's ranks from 1.
+    fn counts_from_one(&self) -> bool {
+        let is_xiangqi = matches!(self.options.variant, Variant::Xiangqi { .. });
+        is_xiangqi && self.dialect == Dialect::Uci && self.options.counts_from_one
+    }
+
+    /// A legal move, if the text is one.
+    pub(super) fn read_move(&self, position: &Position, text: &str) -> Option<Move> {
+        let m = if self.counts_from_one() {
+            parse_from_one(text)
+        } else {
+            position.parse_move(text).ok()
+        };
+        m.filter(|m| position.legal_moves().contains(m))
+    }
+
+    fn write_move(&self, position: &Position, m: Move) -> String {
+        if self.counts_from_one() {
+            write_from_one(m)
+        } else {
+            position.write_move(m)
+        }
+    }
+
+    /// Says what comes of a search of a position that began then.
+    pub(super) fn report(&self, position: &Position, begun: Instant, report: &Report) {
+        match report {
+            Report::Progress(progress) => {
+                self.lines(
+                    position,
+                    &progress.answer,
+                    progress.depth,
+                    Some((progress.nodes, progress.elapsed)),
+                );
+            }
+            Report::Trouble(text) => self.tell(text),
+            Report::Done(Thought::Book(m, verdict)) => {
+                let ms = begun.elapsed().as_secs_f64() * 1e3;
+                self.tell(&format!(
+                    "book move {}, in {ms:.1} ms",
+                    self.write_move(position, *m)
+                ));
+                let answer = [(*m, verdict.clone())].into_iter().collect();
+                self.lines(position, &answer, verdict.depth, None);
+                self.play(position, Some((*m, verdict)));
+            }
+            Report::Done(Thought::Search(answer)) => {
+                match answer.best() {
+                    Some((_, verdict)) => self.lines(position, answer, verdict.depth, None),
+                    None => self.over(position),
+                }
+                self.play(position, answer.best());
+            }
+            Report::Done(Thought::Failed(reason)) => {
+                self.tell(reason);
+                self.play(position, None);
+            }
+        }
+    }
+
+    /// The best lines, as many as are wanted.
+    fn lines(
+        &self,
+        position: &Position,
+        answer: &Answer,
+        depth: u8,
+        spent: Option<(u64, Duration)>,
+    ) {
+        let known = answer
+            .verdicts()
+            .iter()
+            .filter(|(_, verdict)| verdict.bound != Bound::Upper);
+        for (number, (m, verdict)) in (1..=u32::from(self.options.width)).zip(known) {
+            let line = if verdict.line.is_empty() {
+                std::slice::from_ref(m)
+            } else {
+                &verdict.line
+            };
+            let speed = |(nodes, elapsed): (u64, Duration)| {
+                (nodes as f64 / elapsed.as_secs_f64().max(1e-3)) as u64
+            };
+            self.say(&FromEngine::Info(Info {
+                depth: Some(depth.into()),
+                multi_pv: (self.options.width > 1).then_some(number),
+                score: Some(value(self.dialect, verdict.score)),
+                bound: Some(verdict.bound),
+                nodes: spent.map(|(nodes, _)| nodes),
+                time: spent.map(|(_, elapsed)| self.time(elapsed)),
+                speed: spent.filter(|_| self.dialect == Dialect::Uci).map(speed),
+                line: line.iter().map(|m| self.write_move(position, *m)).collect(),
+                text: None,
+            }));
+        }
+    }
+
+    /// In the unit of the protocol.
+    fn time(&self, elapsed: Duration) -> u64 {
+        if self.dialect == Dialect::Ucci && !self.options.uses_milliseconds {
+            elapsed.as_secs()
+        } else {
+            u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)
+        }
+    }
+
+    /// The game is over: there is nothing to be searched.
+    fn over(&self, position: &Position) {
+        let text = position.outcome().map_or_else(
+            || "no move".into(),
+            |outcome| format!("the game is over: {outcome:?}"),
+        );
+        self.tell(&text);
+    }
+
+    fn play(&self, position: &Position, best: Option<(Move, &Verdict)>) {
+        let ponder = best
+            .and_then(|(_, verdict)| verdict.line.get(1))
+            .map(|m| self.write_move(position, *m));
+        let best = best.map(|(m, _)| self.write_move(position, m));
+        self.say(&FromEngine::BestMove { best, ponder });
+    }
+}
+
+/// Centi-units as they are; a mate in moves of the winner's, or in UCCI, which has no word for it, near 10,000.
+fn value(dialect: Dialect, score: Score) -> Value {
+    let moves = |plies: u16| i32::from(plies.div_ceil(2));
+    match (score.win_plies(), score.loss_plies(), dialect) {
+        (Some(plies), _, Dialect::Uci) => Value::Mate(moves(plies)),
+        (_, Some(plies), Dialect::Uci) => Value::Mate(-moves(plies)),
+        (Some(plies), ..) => Value::Centi(10_000 - i32::from(plies)),
+        (_, Some(plies), _) => Value::Centi(i32::from(plies) - 10_000),
+        _ => Value::Centi(i32::from(score.raw())),
+    }
+}

@@ -1,0 +1,206 @@
+//! Reads a book wherever it is: a folder, a compiled file, or a server.
+//!
+//! The crate refuses any change of a book that a command did not ask for, and all searching.
+#![forbid(unsafe_code)]
+
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow, bail};
+use kagetsu_book::{Book, BookError, BookOptions, Compiled, Notice, Sequence};
+use kagetsu_game::{Answer, Position};
+use kagetsu_proto::v1::books_client::BooksClient;
+use kagetsu_proto::{Access, AuthenticatedChannel, explain, v1};
+use tokio::runtime::Runtime;
+
+/// A readable book.
+pub enum BookSource {
+    /// A book folder.
+    Folder(Box<Book>),
+    /// A compiled book.
+    File(Box<Compiled>),
+    /// A coordinator or a book server.
+    Server(Box<Server>),
+}
+
+/// A connection to a server.
+pub struct Server {
+    url: String,
+    client: BooksClient<AuthenticatedChannel>,
+    runtime: Runtime,
+}
+
+impl BookSource {
+    /// Opens a book. A text with `://` is the URL of a server, to which `access` applies.
+    ///
+    /// # Errors
+    /// If there is no book, or another process has it open.
+    pub fn open(book: &str, access: &Access) -> Result<Self> {
+        if !book.contains("://") {
+            let opened = open_local(Path::new(book))
+                .map_err(|error| with_hint(error, "its URL in place of the folder"));
+            return Ok(match opened? {
+                LocalBook::Folder(book) => Self::Folder(book),
+                LocalBook::File(compiled) => Self::File(compiled),
+            });
+        }
+        let connector = access.connector(book)?;
+        let runtime = Runtime::new()?;
+        let client = BooksClient::new(runtime.block_on(connector.connect())?);
+        Ok(Self::Server(Box::new(Server {
+            url: book.to_string(),
+            client,
+            runtime,
+        })))
+    }
+
+    /// Looks up a position: its propagated answer or, with `searched`, the values as they were
+    /// searched.
+    ///
+    /// # Errors
+    /// If the book is damaged, or the server cannot be reached.
+    pub fn lookup(&mut self, position: &Position, searched: bool) -> Result<Option<Answer>> {
+        match self {
+            Self::Folder(book) => {
+                let entry = book.lookup(position)?;
+                Ok(entry.map(|entry| if searched { entry.facts } else { entry.answer }))
+            }
+            Self::File(_) if searched => {
+                bail!("a compiled book holds no values as they were searched; ask its folder")
+            }
+            Self::File(compiled) => Ok(compiled.lookup(position)?.map(|(answer, _)| answer)),
+            Self::Server(server) => {
+                let Server {
+                    url,
+                    client,
+                    runtime,
+                } = &mut **server;
+                let found = runtime.block_on(client.lookup(v1::Position::from(position)));
+                let found = found
+                    .map_err(|status| anyhow!(explain(url, &status)))?
+                    .into_inner();
+                let answer = if searched { found.facts } else { found.answer };
+                let answer = answer.map(|answer| answer.about(position)).transpose();
+                answer.with_context(|| format!("{url} gave an answer that cannot be"))
+            }
+        }
+    }
+}
+
+/// Adds to an error about a book folder how to ask the process that holds it (`how`).
+pub fn with_hint(error: anyhow::Error, how: &str) -> anyhow::Error {
+    match error.downcast_ref() {
+        Some(BookError::Held { path, holder }) => {
+            let path = path.display();
+            anyhow!(
+                "the book {path} is open in process {holder}; ask that process ({how}), or stop it"
+            )
+        }
+        Some(BookError::Url(url)) => {
+            let url = url.display();
+            anyhow!(
+                "--book {url} is a URL, and this needs a folder; give --coordinator {url} in its place"
+            )
+        }
+        _ => error,
+    }
+}
+
+/// The hint for commands with a flag `--coordinator`.
+pub const COORDINATOR_FLAG: &str = "its URL as --coordinator in place of --book";
+
+/// A book on this machine.
+pub enum LocalBook {
+    /// A book folder.
+    Folder(Box<Book>),
+    /// A compiled book.
+    File(Box<Compiled>),
+}
+
+/// Opens a book folder or a compiled book.
+///
+/// # Errors
+/// If it cannot be opened.
+pub fn open_local(path: &Path) -> Result<LocalBook> {
+    if path.is_file() {
+        return Ok(LocalBook::File(Box::new(Compiled::open(path)?)));
+    }
+    Ok(LocalBook::Folder(Box::new(open_book(path, false)?)))
+}
+
+/// Opens a book folder and prints its notices on stderr.
+///
+/// # Errors
+/// If it cannot be opened.
+pub fn open_book(path: &Path, create: bool) -> Result<Book> {
+    let (book, notices) = Book::open(
+        path,
+        &BookOptions {
+            create,
+            ..BookOptions::default()
+        },
+    )?;
+    tell(path, &notices)?;
+    Ok(book)
+}
+
+/// The folder of a book that may have to be created.
+pub struct BookFolder<'a> {
+    path: &'a Path,
+    /// Whether the folder existed, and whether it held a book.
+    was_there: (bool, bool),
+}
+
+impl<'a> BookFolder<'a> {
+    /// Notes the state of the folder before a command.
+    pub fn at(path: &'a Path) -> Self {
+        Self {
+            path,
+            was_there: (path.exists(), path.join("journal").exists()),
+        }
+    }
+
+    /// Removes a book that the command created and left empty. The book must be closed.
+    pub fn tidy(&self) {
+        let (had_folder, had_book) = self.was_there;
+        if had_book {
+            return;
+        }
+        // An empty book does no harm, and the error that came before is the one to report.
+        let Ok((book, _)) = Book::open(self.path, &BookOptions::default()) else {
+            return;
+        };
+        if book.sequence() == Sequence(0) && book.unmake().is_ok() && !had_folder {
+            let _ = std::fs::remove_dir(self.path);
+        }
+    }
+}
+
+/// Opens or creates a book, lets `work` write to it, and flushes it to disk. If `work` fails before
+/// anything is written, a book created here is removed again.
+///
+/// # Errors
+/// If the book cannot be opened or written, and the errors of `work`.
+pub fn fill<T>(path: &Path, work: impl FnOnce(&mut Book) -> Result<T>) -> Result<T> {
+    let room = BookFolder::at(path);
+    let mut book = open_book(path, true)?;
+    let done = work(&mut book);
+    let closed = book.close();
+    if done.is_err() {
+        room.tidy();
+    }
+    let done = done?;
+    closed?;
+    Ok(done)
+}
+
+fn tell(path: &Path, notices: &[Notice]) -> Result<()> {
+    for notice in notices {
+        writeln!(
+            std::io::stderr(),
+            "kagetsu: book {}: {notice}",
+            path.display()
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,4 @@
+//! Arguments that several commands take.
+
+pub mod effort;
+pub mod split;

@@ -1,0 +1,195 @@
+//! Answers as tables.
+
+use std::io::Write;
+
+use anyhow::Result;
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use kagetsu_api::{date, is_unknown};
+use kagetsu_game::{Answer, Move, Position, Proof, Verdict};
+
+use crate::colours::Colours;
+
+/// Returns an empty table without rulings.
+pub fn plain(header: &[&str]) -> Table {
+    let mut table = Table::new();
+    table
+        .load_style(presets::NOTHING)
+        .set_header(header.to_vec())
+        .set_content_arrangement(ContentArrangement::Disabled);
+    table
+}
+
+/// Adds a row. Control characters in a cell, such as line ends, are escaped.
+pub fn add(table: &mut Table, cells: impl IntoIterator<Item = String>) {
+    table.add_row(cells.into_iter().map(|cell| one_line(&cell)));
+}
+
+/// Escapes line ends, escape sequences and other control characters, as in `\n`.
+pub fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if letter.is_control() {
+            line.extend(letter.escape_default())
+        } else {
+            line.push(letter)
+        }
+    }
+    line
+}
+
+/// Aligns columns to the right.
+pub fn align_right(table: &mut Table, columns: &[usize]) {
+    for &column in columns {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+}
+
+/// Writes the table without blanks at line ends.
+///
+/// # Errors
+/// If `out` is closed.
+pub fn write(out: &mut dyn Write, table: &Table) -> Result<()> {
+    for line in table.lines() {
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
+}
+
+/// Writes a row for each of the `top` best moves, and the number of moves left out.
+///
+/// # Errors
+/// If `out` is closed.
+pub fn write_answer(
+    out: &mut dyn Write,
+    position: &Position,
+    answer: &Answer,
+    top: usize,
+) -> Result<()> {
+    let mut table = plain(&[
+        "move", "value", "bound", "depth", "nodes", "proof", "line", "engine", "date",
+    ]);
+    for (m, verdict) in answer.verdicts().iter().take(top) {
+        add(&mut table, row(position, *m, verdict));
+    }
+    align_right(&mut table, &[1, 3, 4]);
+    write(out, &table)?;
+    let rest = answer.len().saturating_sub(top);
+    if rest > 0 {
+        writeln!(
+            out,
+            "and {rest} more {}; --json shows all",
+            if rest == 1 { "move" } else { "moves" }
+        )?;
+    }
+    Ok(())
+}
+
+/// Writes the `top` best moves of one search with their ranks, and a line about the others.
+///
+/// # Errors
+/// If `out` is closed.
+pub fn write_ranked(
+    out: &mut dyn Write,
+    paint: Colours,
+    position: &Position,
+    answer: &Answer,
+    top: usize,
+) -> Result<()> {
+    let mut table = plain(&[
+        "#", "move", "value", "bound", "depth", "nodes", "proof", "line",
+    ]);
+    for ((m, verdict), rank) in answer.verdicts().iter().take(top).zip(1..) {
+        let mut cells = row(position, *m, verdict);
+        cells.truncate(7);
+        cells.insert(0, rank.to_string());
+        add(&mut table, cells);
+    }
+    align_right(&mut table, &[0, 2, 4, 5]);
+    for (line, verdict) in table
+        .lines()
+        .zip(std::iter::once(None).chain(answer.verdicts().iter().map(Some)))
+    {
+        match verdict {
+            None => writeln!(out, "{}", paint.dim(line.trim_end()))?,
+            Some((_, verdict)) => {
+                writeln!(out, "{}", paint.valued(verdict.score, line.trim_end()))?
+            }
+        }
+    }
+    let rest = answer.len().saturating_sub(top);
+    if rest > 0 {
+        let moves = if rest == 1 { "move is" } else { "moves are" };
+        writeln!(
+            out,
+            "{rest} more {moves} no better; --top gives more of them exact values"
+        )?;
+    }
+    Ok(())
+}
+
+fn row(position: &Position, m: Move, verdict: &Verdict) -> Vec<String> {
+    vec![
+        position.write_move(m),
+        value(verdict),
+        if is_unknown(verdict) {
+            "-".into()
+        } else {
+            verdict.bound.to_string()
+        },
+        verdict.depth.to_string(),
+        verdict.nodes.to_string(),
+        verdict.proof.map_or_else(String::new, proof),
+        line(position, &verdict.line),
+        verdict.by.engine.to_string(),
+        date(verdict.by.day),
+    ]
+}
+
+/// Writes a score, or `unknown` where the search has found no value.
+pub fn value(verdict: &Verdict) -> String {
+    if is_unknown(verdict) {
+        "unknown".into()
+    } else {
+        verdict.score.to_string()
+    }
+}
+
+/// Writes a proof as `win (vcf)`.
+pub fn proof(proof: Proof) -> String {
+    format!("{} ({})", proof.claim, proof.kind)
+}
+
+/// Writes the first moves of a line.
+pub fn line(position: &Position, line: &[Move]) -> String {
+    const SHOWN: usize = 10;
+    let mut names: Vec<String> = line
+        .iter()
+        .take(SHOWN)
+        .map(|&m| position.write_move(m))
+        .collect();
+    if line.len() > SHOWN {
+        names.push("..".into());
+    }
+    names.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_stays_on_its_line() {
+        let mut rows = plain(&["name", "state"]);
+        add(
+            &mut rows,
+            ["x\ny \u{1b}[2J", "象棋 \"7\""].map(String::from),
+        );
+        let mut out = Vec::new();
+        write(&mut out, &rows).expect("room");
+        let lines = String::from_utf8(out).expect("text");
+        assert_eq!(lines.lines().count(), 2, "{lines}");
+        assert!(lines.contains(r#"x\ny \u{1b}[2J  象棋 "7""#), "{lines}");
+    }
+}
