@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use kagetsu_game::{Key, Position, PositionError};
 use kagetsu_store::{StoreError, is_disk_full};
 
-use crate::jobs::build_spec::SpecFaults;
+use crate::jobs::spec_fault::SpecFaults;
 
 /// Why an operation on a book failed.
 #[derive(Debug, thiserror::Error)]

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::BookError;
 use crate::graph::cache::ReadCache;
+use crate::graph::frontier_change::FrontierChange;
 use crate::graph::id::Id;
 use crate::graph::index::Index;
 use crate::graph::keys::{Marker, POSITION};
@@ -14,15 +15,6 @@ use kagetsu_store::{Partition, map_partitions};
 
 /// The positions that wait for one job, with their priorities; the least priority is next.
 pub(crate) type Queue = BTreeSet<(u64, Id)>;
-
-/// A position enters the frontier of a job, leaves it, or changes its priority.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct FrontierChange {
-    pub(crate) job: u32,
-    pub(crate) id: Id,
-    pub(crate) before: Option<u64>,
-    pub(crate) now: Option<u64>,
-}
 
 /// The frontiers of the jobs that have asked for one. Each takes some 50 bytes for a position that
 /// waits.

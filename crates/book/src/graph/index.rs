@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::BookError;
 use crate::graph::cache::ReadCache;
-use crate::graph::frontier::FrontierChange;
+use crate::graph::frontier_change::FrontierChange;
 use crate::graph::id::{Id, unpack};
 use crate::graph::keys::{
     ACCOUNT, ASIDE, ENGINE, HELD, JOB, JUDGED, MARKER, Marker, POSITION, SPEC, WALK, key,

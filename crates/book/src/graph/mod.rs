@@ -4,6 +4,7 @@ pub(crate) mod cache;
 pub(crate) mod choice;
 pub(crate) mod derive;
 pub(crate) mod frontier;
+pub(crate) mod frontier_change;
 pub(crate) mod growth;
 pub(crate) mod id;
 pub(crate) mod index;

@@ -1,7 +1,6 @@
 //! The settings of a build, in the one shape that every encoding shares.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::time::Duration;
 
 use kagetsu_game::{Answer, Effort, Side};
@@ -11,6 +10,7 @@ use serde_json::{Map, Value};
 use super::build_fields::{BUILD_FIELDS, BuildField};
 use super::day::Day;
 use super::policies::Policy;
+use super::spec_fault::{SpecFault, SpecFaults};
 
 /// The settings of a build: how it chooses positions, how hard it searches them, and when it ends.
 ///
@@ -122,51 +122,6 @@ impl Deepen {
     }
 }
 
-/// One thing that is wrong with the settings of a build.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SpecFault {
-    /// The setting's name, as in the JSON.
-    pub field: String,
-    /// What is wrong with it.
-    pub problem: String,
-}
-
-impl SpecFault {
-    pub(crate) fn new(field: impl Into<String>, problem: impl Into<String>) -> Self {
-        Self {
-            field: field.into(),
-            problem: problem.into(),
-        }
-    }
-}
-
-/// Everything that is wrong with the settings of a build.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SpecFaults(pub Vec<SpecFault>);
-
-impl SpecFaults {
-    /// Returns an error if there is a fault.
-    pub(crate) fn check(faults: Vec<SpecFault>) -> Result<(), Self> {
-        if faults.is_empty() {
-            Ok(())
-        } else {
-            Err(Self(faults))
-        }
-    }
-}
-
-impl fmt::Display for SpecFaults {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, SpecFault { field, problem, .. }) in self.0.iter().enumerate() {
-            let separator = if index == 0 { "" } else { "; " };
-            write!(f, "{separator}{field}: {problem}")?;
-        }
-        Ok(())
-    }
-}
-
-impl std::error::Error for SpecFaults {}
-
 impl BuildSpec {
     /// Reads settings; those that are absent or null have their default.
     ///
@@ -232,10 +187,12 @@ impl BuildSpec {
         let Ok(Value::Object(settings)) = serde_json::to_value(self) else {
             unreachable!("plain data")
         };
+        let defaults = serde_json::to_value(Self::default()).unwrap_or_default();
         let mut faults = Vec::new();
         for field in BUILD_FIELDS {
             let value = settings.get(field.name).unwrap_or(&Value::Null);
-            if *value != Value::Null || !field.is_optional() {
+            let is_optional = defaults.get(field.name).is_none_or(Value::is_null);
+            if *value != Value::Null || !is_optional {
                 faults.extend(field.faults(value));
             }
         }

@@ -3,11 +3,13 @@
 pub(crate) mod build_fields;
 pub(crate) mod build_spec;
 pub(crate) mod day;
+pub(crate) mod field_description;
 pub(crate) mod frontier;
 pub(crate) mod job;
 pub(crate) mod lifecycle;
 pub(crate) mod move_filter;
 pub(crate) mod policies;
 pub(crate) mod questions;
+pub(crate) mod spec_fault;
 pub(crate) mod state;
 pub(crate) mod work_queue;

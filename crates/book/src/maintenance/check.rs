@@ -353,7 +353,7 @@ mod tests {
     use kagetsu_game::{Answer, Bound, Move, Position, Provenance, Score, Variant, Verdict};
 
     use super::*;
-    use crate::graph::frontier::FrontierChange;
+    use crate::graph::frontier_change::FrontierChange;
     use crate::graph::keys::JOB;
     use crate::graph::row::{Row, has_record};
     use crate::jobs::state::JobBody;

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
 use super::block::checksum;
-use super::{BLOCK_BYTES, Directory, Footer, header};
+use super::layout::{BLOCK_BYTES, Directory, Footer, header};
 
 /// Bytes that are written at a time.
 const BUFFER_BYTES: usize = 1 << 20;
