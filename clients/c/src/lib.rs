@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::ptr::{self, NonNull};
 
-use kagetsu_book::{BookError, Choice, Compiled};
+use kagetsu_book::{BookError, Choice, Compiled, CompiledError, LearnError};
 use kagetsu_game::{Move, Position, Verdict};
 
 use crate::arguments::{CallError, PositionArguments};
@@ -316,9 +316,8 @@ pub extern "C" fn kagetsu_version() -> *const c_char {
 impl From<BookError> for CallError {
     fn from(error: BookError) -> Self {
         match error {
-            BookError::Compiled { .. } | BookError::Collision(_) => {
-                Self::Damaged(error.to_string())
-            }
+            BookError::Compiled(CompiledError::Damaged { .. })
+            | BookError::Learn(LearnError::Collision(_)) => Self::Damaged(error.to_string()),
             _ => Self::File(error.to_string()),
         }
     }

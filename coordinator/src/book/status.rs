@@ -1,20 +1,20 @@
-use kagetsu_book::BookError;
+use kagetsu_book::{BookError, IndexError, JobError, JournalError, LearnError};
 use tonic::Status;
 
 /// Returns the gRPC status of a book's error.
 pub(crate) fn status(error: &BookError) -> Status {
     match error {
-        BookError::NoJob(_) => Status::not_found(error.to_string()),
-        BookError::JobDiffers { .. } | BookError::JobExists(_) | BookError::JobCancelled(_) => {
-            Status::failed_precondition(error.to_string())
-        }
-        BookError::JobSpec(_) | BookError::Position(_) => {
+        BookError::Job(JobError::Unknown(_)) => Status::not_found(error.to_string()),
+        BookError::Job(JobError::Differs { .. })
+        | BookError::Job(JobError::Exists(_))
+        | BookError::Job(JobError::Cancelled(_)) => Status::failed_precondition(error.to_string()),
+        BookError::Job(JobError::Settings(_)) | BookError::Position(_) => {
             Status::invalid_argument(error.to_string())
         }
-        BookError::Record(_)
-        | BookError::Store(_)
-        | BookError::Collision(_)
-        | BookError::Journal { .. } => Status::data_loss(error.to_string()),
+        BookError::Index(IndexError::Record(_))
+        | BookError::Index(IndexError::Entry(_))
+        | BookError::Learn(LearnError::Collision(_))
+        | BookError::Journal(JournalError::Damaged { .. }) => Status::data_loss(error.to_string()),
         _ => Status::internal(error.to_string()),
     }
 }

@@ -9,7 +9,9 @@ use std::sync::{Arc, Weak};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use kagetsu_book::{Book, BookError, Job, JobChange, JobId, JobState, Sequence, Work};
+use kagetsu_book::{
+    Book, BookError, Job, JobChange, JobError, JobId, JobState, LearnError, Sequence, Work,
+};
 use kagetsu_game::{Answer, Position, Question, Variant};
 use kagetsu_schedule::{TaskId, WorkerId};
 use kagetsu_verification::QuarantinedWorker;
@@ -243,7 +245,10 @@ impl BookWriter {
     /// Learns an answer. An answer that the book refuses must not end the coordinator.
     fn finish(&mut self, work: &Work, answer: &Answer) -> Result<()> {
         let refused = match self.book.finish(work, answer) {
-            Err(error @ (BookError::Illegal { .. } | BookError::Collision(_))) => error.to_string(),
+            Err(
+                error @ (BookError::Learn(LearnError::Illegal { .. })
+                | BookError::Learn(LearnError::Collision(_))),
+            ) => error.to_string(),
             other => return other.map(drop).context("cannot keep an answer"),
         };
         if let Some(workforce) = self.workforce.upgrade() {
@@ -259,9 +264,10 @@ impl BookWriter {
     /// Learns the answer of an analysis. The inner error is the book's refusal.
     fn store(&mut self, position: &Position, answer: &Answer) -> Result<Result<(), String>> {
         match self.book.learn(position, answer) {
-            Err(error @ (BookError::Illegal { .. } | BookError::Collision(_))) => {
-                Ok(Err(error.to_string()))
-            }
+            Err(
+                error @ (BookError::Learn(LearnError::Illegal { .. })
+                | BookError::Learn(LearnError::Collision(_))),
+            ) => Ok(Err(error.to_string())),
             other => other.map(|_| Ok(())).context("cannot keep an answer"),
         }
     }
@@ -270,7 +276,7 @@ impl BookWriter {
         let id = self
             .book
             .job_named(name)
-            .ok_or_else(|| BookError::NoJob(name.to_string()))?;
+            .ok_or_else(|| JobError::Unknown(name.to_string()))?;
         self.book.change_job(id, change)?;
         let job = self.book.job(id)?;
         if job.state != JobState::Running {

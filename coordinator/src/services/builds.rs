@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kagetsu_api::settings;
-use kagetsu_book::{Aside, BookError, BuildField, BuildSpec, Job, JobChange, JobSpec, JobState};
+use kagetsu_book::{Aside, BuildField, BuildSpec, Job, JobChange, JobError, JobSpec, JobState};
 use kagetsu_game::Position;
 use kagetsu_proto::v1::builds_server::Builds;
 use kagetsu_proto::{MAX_ROOTS, check_name, v1};
@@ -212,7 +212,7 @@ impl BuildsService {
 }
 
 fn view<'a>(views: &'a [Arc<JobView>], name: &str) -> Result<&'a JobView, Status> {
-    let unknown = || Status::not_found(BookError::NoJob(name.to_string()).to_string());
+    let unknown = || Status::not_found(JobError::Unknown(name.to_string()).to_string());
     views
         .iter()
         .find(|view| view.job.spec.name == name)

@@ -4,6 +4,8 @@ use std::{fs, io, mem};
 
 use kagetsu_game::{Answer, Bound, Move, Position, Verdict};
 
+use crate::Derived;
+use crate::error::{BookError, JournalError, LearnError};
 use crate::graph::cache::ReadCache;
 use crate::graph::derive::{Seen, value_after};
 use crate::graph::frontier::Frontiers;
@@ -21,7 +23,6 @@ use crate::journal::file::{Journal, Sequence, Syncer};
 use crate::journal::record;
 use crate::lock::Lock;
 use crate::opening::{self, Notice};
-use crate::{BookError, Derived};
 use kagetsu_store::Store;
 
 /// Options for opening a book.
@@ -151,7 +152,7 @@ impl Book {
             return Ok(None);
         };
         if entry.position.setup() != Some(&canonical.packed) {
-            return Err(BookError::Collision(canonical.key));
+            return Err(LearnError::Collision(canonical.key).into());
         }
         let (variant, back) = (
             position.variant(),
@@ -183,7 +184,7 @@ impl Book {
         if index.reach(id)?.is_distrusted() {
             return Ok(None);
         }
-        let derived = index.value(id)?.ok_or(BookError::Store("a value"))?;
+        let derived = index.value(id)?.ok_or(BookError::entry("a value"))?;
         let answer = believed(&node, |m| value_after(&mut index, id, &node, m))?;
         Ok(Some(Entry {
             position: node.position.clone(),
@@ -227,7 +228,7 @@ impl Book {
     ) -> impl Iterator<Item = Result<Id, BookError>> + use<'_> {
         let rows = self.store.range(&[POSITION], from);
         let searched = rows.filter(|pair| pair.as_ref().map_or(true, |(_, row)| has_record(row)));
-        searched.map(|pair| Id::at_end(&pair?.0).ok_or(BookError::Store("a key")))
+        searched.map(|pair| Id::at_end(&pair?.0).ok_or(BookError::entry("a key")))
     }
 
     /// Learns an answer that belongs to no job. It is durable after a [`Syncer::sync`].
@@ -237,7 +238,7 @@ impl Book {
     /// unchanged.
     pub fn learn(&mut self, position: &Position, answer: &Answer) -> Result<Sequence, BookError> {
         if answer.is_empty() {
-            return Err(BookError::Empty(position.clone()));
+            return Err(LearnError::Empty(position.clone()).into());
         }
         let sequence = self.log(&answered(None, false, position, answer))?;
         self.walk_on()?;
@@ -247,7 +248,7 @@ impl Book {
     /// Appends an entry to the journal and applies it to the store.
     pub(crate) fn log(&mut self, entry: &LogEntry) -> Result<Sequence, BookError> {
         if self.is_broken {
-            return Err(BookError::Broken(self.path.clone()));
+            return Err(JournalError::Broken(self.path.clone()).into());
         }
         let mut index = Index::new(&*self.store, self.marker, mem::take(&mut self.cache));
         apply(&mut index, entry)?;
@@ -346,7 +347,7 @@ impl Book {
     /// If the disk refuses, or has refused before.
     pub fn close(mut self) -> Result<(), BookError> {
         if self.is_broken {
-            return Err(BookError::Broken(self.path));
+            return Err(JournalError::Broken(self.path).into());
         }
         self.flush()
     }

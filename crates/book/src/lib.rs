@@ -27,7 +27,9 @@ pub use book::{Book, BookOptions, Entry};
 pub use compiled::encoding::{Compact, CompactMove};
 pub use compiled::reader::{Compiled, ENGINE};
 pub use compiled::writer::{CompileReport, Compiler};
-pub use error::BookError;
+pub use error::{
+    BookError, CompiledError, FileError, IndexError, JobError, JournalError, LearnError, OpenError,
+};
 pub use graph::choice::Choice;
 pub use graph::id::Place;
 pub use graph::value::Derived;

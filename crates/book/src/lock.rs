@@ -4,7 +4,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::BookError;
+use crate::error::{BookError, OpenError};
 
 /// Keeps a book for this process until it is dropped.
 #[derive(Debug)]
@@ -21,14 +21,16 @@ impl Lock {
     /// Takes the lock of a book, and waits a moment for another process that has it.
     ///
     /// # Errors
-    /// [`BookError::Held`] where the other process keeps it, or the error of the disk.
+    /// [`OpenError::Held`] where the other process keeps it, or the error of the disk.
     pub(crate) fn take(folder: &Path) -> Result<Self, BookError> {
         let path = folder.join("lock");
         let fail = |error: io::Error| match error.kind() {
-            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => BookError::NoLock {
-                path: path.clone(),
-                error,
-            },
+            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+                BookError::from(OpenError::NoLock {
+                    path: path.clone(),
+                    error,
+                })
+            }
             _ => BookError::io("cannot lock", &path)(error),
         };
         let mut file = OpenOptions::new()
@@ -55,10 +57,11 @@ impl Lock {
                 } else {
                     holder
                 };
-                return Err(BookError::Held {
+                return Err(OpenError::Held {
                     path: folder.to_path_buf(),
                     holder,
-                });
+                }
+                .into());
             }
             thread::sleep(PAUSE);
         }

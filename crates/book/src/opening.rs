@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::BookError;
+use crate::error::{BookError, FileError, IndexError, JournalError, OpenError};
 use crate::graph::cache::ReadCache;
 use crate::graph::growth::apply;
 use crate::graph::index::Index;
@@ -67,7 +67,7 @@ pub(crate) struct Opened {
 /// Refuses a URL: a folder could have such a name, but the user means a server.
 pub(crate) fn check_is_no_url(path: &Path) -> Result<(), BookError> {
     if path.to_string_lossy().contains("://") {
-        Err(BookError::Url(path.to_path_buf()))
+        Err(OpenError::Url(path.to_path_buf()).into())
     } else {
         Ok(())
     }
@@ -79,8 +79,8 @@ pub(crate) fn without_journal(path: &Path) -> BookError {
         .iter()
         .any(|part| path.join(part).exists())
     {
-        true => BookError::JournalLost(path.to_path_buf()),
-        false => BookError::NotABook(path.to_path_buf()),
+        true => JournalError::Lost(path.to_path_buf()).into(),
+        false => OpenError::NotABook(path.to_path_buf()).into(),
     }
 }
 
@@ -93,14 +93,14 @@ pub(crate) fn room_for_a_book(path: &Path, create: bool) -> Result<(), BookError
             entries.all(|entry| entry.is_ok_and(|entry| is_ours(&entry.file_name())))
         }
         Err(_) if !path.exists() => true,
-        Err(_) if path.is_file() => return Err(BookError::File(path.to_path_buf())),
+        Err(_) if path.is_file() => return Err(OpenError::IsFile(path.to_path_buf()).into()),
         Err(error) => return Err(BookError::io("cannot read", path)(error)),
     };
     match (create, is_empty, path.exists()) {
         (true, true, _) => {
             fs::create_dir_all(path).map_err(BookError::io("cannot make the book", path))
         }
-        (false, _, false) => Err(BookError::Missing(path.to_path_buf())),
+        (false, _, false) => Err(OpenError::Missing(path.to_path_buf()).into()),
         _ => Err(without_journal(path)),
     }
 }
@@ -111,11 +111,12 @@ pub(crate) fn open(folder: &Path, cache_bytes: u64) -> Result<Opened, BookError>
     let acknowledged = Manifest::read(folder)?;
     let scan = Journal::scan(&journal, acknowledged, &mut |_, _| Ok(()))?;
     if let Some(expected) = acknowledged.filter(|expected| *expected > scan.entries) {
-        return Err(BookError::JournalShort {
+        return Err(JournalError::Short {
             path: journal,
             found: scan.entries,
             expected,
-        });
+        }
+        .into());
     }
     let mut notices = Vec::new();
     let (mut store, mut marker) = match sound(&at, cache_bytes, scan.entries)? {
@@ -166,7 +167,7 @@ fn sound(at: &Path, cache_bytes: u64, entries: u64) -> Result<Sound, BookError> 
         }
         Ok(Some(sound)) => Ok(sound),
         Ok(None) => Err("it did not say what it holds".into()),
-        Err(BookError::Store(what)) => Err(what.into()),
+        Err(BookError::Index(IndexError::Entry(what))) => Err(what.into()),
         Err(error) => return Err(error),
     })
 }
@@ -175,11 +176,12 @@ fn sound(at: &Path, cache_bytes: u64, entries: u64) -> Result<Sound, BookError> 
 fn refuse_newer(store: &dyn Store, at: &Path) -> Result<(), BookError> {
     let version = store.get(MARKER)?.and_then(|bytes| version(MARKER, &bytes));
     match version.filter(|version| *version > FORMAT_VERSION) {
-        Some(found) => Err(BookError::Newer {
+        Some(found) => Err(FileError::Newer {
             path: at.into(),
             found: found.into(),
             known: FORMAT_VERSION.into(),
-        }),
+        }
+        .into()),
         None => Ok(()),
     }
 }
@@ -216,7 +218,7 @@ fn replay(journal: &Path, store: &mut dyn Store, marker: &mut Marker) -> Result<
         if number <= from {
             return Ok(());
         }
-        let entry = postcard::from_bytes(bytes).map_err(|_| BookError::Unreadable(number))?;
+        let entry = postcard::from_bytes(bytes).map_err(|_| JournalError::Unreadable(number))?;
         replay.pending.push(entry);
         if replay.pending.len() as u64 == CHUNK {
             replay.apply_all()
@@ -285,11 +287,11 @@ mod tests {
         assert!(matches!(with_version(FORMAT_VERSION, 0), Ok(Ok(_))));
         assert!(matches!(
             with_version(FORMAT_VERSION + 1, 0),
-            Err(BookError::Newer {
+            Err(BookError::File(FileError::Newer {
                 found: 5,
                 known: 4,
                 ..
-            })
+            }))
         ));
         assert!(
             path.exists() && !path.with_extension("damaged").exists(),

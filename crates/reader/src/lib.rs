@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
-use kagetsu_book::{Book, BookError, BookOptions, Compiled, Notice, Sequence};
+use kagetsu_book::{Book, BookError, BookOptions, Compiled, Notice, OpenError, Sequence};
 use kagetsu_game::{Answer, Position};
 use kagetsu_proto::v1::books_client::BooksClient;
 use kagetsu_proto::{Access, AuthenticatedChannel, explain, v1};
@@ -90,13 +90,13 @@ impl BookSource {
 /// Adds to an error about a book folder how to ask the process that holds it (`how`).
 pub fn with_hint(error: anyhow::Error, how: &str) -> anyhow::Error {
     match error.downcast_ref() {
-        Some(BookError::Held { path, holder }) => {
+        Some(BookError::Open(OpenError::Held { path, holder })) => {
             let path = path.display();
             anyhow!(
                 "the book {path} is open in process {holder}; ask that process ({how}), or stop it"
             )
         }
-        Some(BookError::Url(url)) => {
+        Some(BookError::Open(OpenError::Url(url))) => {
             let url = url.display();
             anyhow!(
                 "--book {url} is a URL, and this needs a folder; give --coordinator {url} in its place"

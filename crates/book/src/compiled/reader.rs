@@ -8,8 +8,9 @@ use crate::compiled::buckets::Buckets;
 use crate::compiled::encoding::Compact;
 use crate::compiled::key_tail::Tail;
 use crate::compiled::map::Map;
+use crate::error::{BookError, CompiledError, FileError};
 use crate::inspection::overview::OverviewBody;
-use crate::{BookError, CheckReport, Derived, Overview, Stats};
+use crate::{CheckReport, Derived, Overview, Stats};
 
 pub(crate) const MAGIC: [u8; 8] = *b"kagetsub";
 pub(crate) const VERSION: u32 = 3;
@@ -111,36 +112,37 @@ impl Compiled {
             .strip_prefix(&MAGIC)
             .and_then(|rest| rest.split_first_chunk())
         else {
-            return Err(BookError::NotCompiled(path.into()));
+            return Err(CompiledError::NotCompiled(path.into()).into());
         };
         let version = u32::from_le_bytes(*version);
         if version > VERSION {
-            return Err(BookError::Newer {
+            return Err(FileError::Newer {
                 path: path.into(),
                 found: version,
                 known: VERSION,
-            });
+            }
+            .into());
         }
-        let damaged = |what| BookError::Compiled {
+        let damaged = |what| CompiledError::Damaged {
             path: path.into(),
             what,
         };
         if version < STATS_ONLY_VERSION {
-            return Err(damaged("its format is older than any that was released"));
+            return Err(damaged("its format is older than any that was released").into());
         }
         let header = Header::read(&map).ok_or(damaged("its header is not what was written"))?;
         let long = damaged("it has not the length that it was written with");
         if header.data_bytes > map.len() as u64 {
-            return Err(long);
+            return Err(long.into());
         }
         let buckets = Buckets::new(Header::LENGTH, header.buckets, header.data_bytes);
         let Some(buckets) = buckets else {
-            return Err(long);
+            return Err(long.into());
         };
         let sums = buckets.sums();
         let length = (sums.end as u64).checked_add(header.summary_bytes.into());
         if length != Some(map.len() as u64) {
-            return Err(long);
+            return Err(long.into());
         }
         let mut sum = crc32fast::Hasher::new();
         [buckets.directory(), sums]
@@ -148,7 +150,7 @@ impl Compiled {
             .filter_map(|part| map.get(part))
             .for_each(|part| sum.update(part));
         if sum.finalize() != header.directory {
-            return Err(damaged("its directory does not match its checksum"));
+            return Err(damaged("its directory does not match its checksum").into());
         }
         let summary = map.get(map.len() - header.summary_bytes as usize..);
         let summary = summary.filter(|bytes| crc32fast::hash(bytes) == header.summary);
@@ -203,10 +205,11 @@ impl Compiled {
 
     #[cold]
     fn damaged(&self, what: &'static str) -> BookError {
-        BookError::Compiled {
+        CompiledError::Damaged {
             path: self.path.clone(),
             what,
         }
+        .into()
     }
 
     /// Returns the position with this key. Reads two places of the file and allocates nothing.

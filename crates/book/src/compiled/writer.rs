@@ -12,6 +12,7 @@ use crate::compiled::buckets::{self, buckets_for};
 use crate::compiled::encoding;
 use crate::compiled::key_tail::{bucket_of, tail_of};
 use crate::compiled::reader::{Header, MAGIC};
+use crate::error::{BookError, CompiledError, LearnError};
 use crate::graph::id::Id;
 use crate::graph::index::{copied_names, read_node};
 use crate::graph::keys::POSITION;
@@ -19,7 +20,7 @@ use crate::graph::links::Stage;
 use crate::graph::row::record_in;
 use crate::inspection::overview::{OverviewBody, children};
 use crate::maintenance::full_scan::{Known, known};
-use crate::{Book, BookError, Derived, Overview, Stats};
+use crate::{Book, Derived, Overview, Stats};
 use kagetsu_store::{Partition, map_partitions};
 
 /// The result of a compilation.
@@ -59,10 +60,10 @@ impl Compiler {
     /// # Errors
     /// If the answer has a move that no game has.
     pub fn add(&mut self, key: Key, value: &Derived, answer: &Answer) -> Result<(), BookError> {
-        let bytes = encoding::write(value, answer).ok_or(BookError::Record(key))?;
+        let bytes = encoding::write(value, answer).ok_or(BookError::record(key))?;
         self.keys.push((key, self.bytes.len() as u64));
         self.bytes
-            .push(u8::try_from(bytes.len()).map_err(|_| BookError::Record(key))?);
+            .push(u8::try_from(bytes.len()).map_err(|_| BookError::record(key))?);
         self.bytes.extend(bytes);
         self.day = answer
             .verdicts()
@@ -92,8 +93,8 @@ impl Compiler {
     ) -> Result<CompileReport, BookError> {
         leave_others_alone(path)?;
         let positions = self.keys.len() as u64;
-        let buckets =
-            buckets_for(positions, self.bytes.len() as u64).ok_or(BookError::TooMany(positions))?;
+        let buckets = buckets_for(positions, self.bytes.len() as u64)
+            .ok_or(CompiledError::TooMany(positions))?;
         self.keys
             .sort_unstable_by_key(|(key, _)| (bucket_of(*key, buckets), tail_of(*key)));
         let name = |key: Key| (bucket_of(key, buckets), tail_of(key));
@@ -102,7 +103,7 @@ impl Compiler {
             .windows(2)
             .find(|pair| name(pair[0].0) == name(pair[1].0))
         {
-            return Err(BookError::Collision(pair[1].0));
+            return Err(LearnError::Collision(pair[1].0).into());
         }
         let known = self.keys.iter().map(|(key, at)| {
             let (length, rest) = self.bytes[*at as usize..]
@@ -111,7 +112,7 @@ impl Compiler {
             (*key, &rest[..usize::from(*length)])
         });
         let (directory, data, sums) =
-            buckets::write(buckets, known).ok_or(BookError::TooMany(positions))?;
+            buckets::write(buckets, known).ok_or(CompiledError::TooMany(positions))?;
         let mut sum = crc32fast::Hasher::new();
         sum.update(&directory);
         sum.update(&sums);
@@ -147,7 +148,7 @@ fn leave_others_alone(path: &Path) -> Result<(), BookError> {
     match File::open(path).and_then(|mut file| io::Read::read_exact(&mut file, &mut magic)) {
         Ok(()) if magic == MAGIC => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        _ => Err(BookError::Taken(path.into())),
+        _ => Err(CompiledError::Taken(path.into()).into()),
     }
 }
 
@@ -234,8 +235,8 @@ impl Book {
         let mut part = CompiledPart::default();
         for pair in piece.entries(&*self.store) {
             let (key, bytes) = pair?;
-            let id = Id::at_end(&key).ok_or(BookError::Store("a key"))?;
-            let record = record_in(&key, &bytes).ok_or(BookError::Record(id.key()))?;
+            let id = Id::at_end(&key).ok_or(BookError::entry("a key"))?;
+            let record = record_in(&key, &bytes).ok_or(BookError::record(id.key()))?;
             if record.is_empty() {
                 continue;
             }
@@ -245,7 +246,7 @@ impl Book {
             }
             let (node, value) = (
                 read_node(id, record, &engines)?,
-                value.ok_or(BookError::Store("a value"))?,
+                value.ok_or(BookError::entry("a value"))?,
             );
             let answer = believed(&node, |m| {
                 Ok(node.child(m).and_then(|child| known.value_after(id, child)))

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use kagetsu_game::Answer;
 
-use crate::BookError;
+use crate::error::{BookError, LearnError};
 use crate::graph::derive::{Seen, child_value, derive, value_after};
 use crate::graph::id::Id;
 use crate::graph::id::unpack;
@@ -67,7 +67,7 @@ fn learn(index: &mut Index, body: &AnswerBody) -> Result<(), BookError> {
         .as_ref()
         .is_some_and(|known| known.position.setup() != position.setup())
     {
-        return Err(BookError::Collision(id.key()));
+        return Err(LearnError::Collision(id.key()).into());
     }
     let names: Vec<Arc<str>> = body
         .engines
@@ -75,7 +75,7 @@ fn learn(index: &mut Index, body: &AnswerBody) -> Result<(), BookError> {
         .map(|name| name.as_str().into())
         .collect();
     let facts = record::read(&body.groups, |number| names.get(number as usize).cloned());
-    let mut facts = facts.ok_or(BookError::Store("an answer in the journal"))?;
+    let mut facts = facts.ok_or(BookError::entry("an answer in the journal"))?;
     let nodes = facts.nodes();
     let is_short = match body.job {
         Some(job) if index.move_filter(job)?.deepen.is_some() => {
@@ -97,7 +97,7 @@ fn learn(index: &mut Index, body: &AnswerBody) -> Result<(), BookError> {
         }
         facts.merge(before);
     }
-    let illegal = |m| BookError::Illegal {
+    let illegal = |m| LearnError::Illegal {
         position: position.clone(),
         text: position.write_move(m),
     };
@@ -323,7 +323,7 @@ fn limit(
 fn create(index: &mut Index, entry: &JobEntry) -> Result<(), BookError> {
     let spec = entry
         .spec()
-        .ok_or(BookError::Store("a job in the journal"))?;
+        .ok_or(BookError::entry("a job in the journal"))?;
     let job = index.add_job(entry, &spec)?;
     for root in spec.roots.iter().filter(|root| root.outcome().is_none()) {
         let canonical = root.canonical();

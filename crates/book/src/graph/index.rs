@@ -7,7 +7,7 @@ use kagetsu_game::Move;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::BookError;
+use crate::error::{BookError, JobError};
 use crate::graph::cache::ReadCache;
 use crate::graph::frontier_change::FrontierChange;
 use crate::graph::id::{Id, unpack};
@@ -155,7 +155,7 @@ impl<'a> Index<'a> {
     ) -> Result<Option<T>, BookError> {
         let bytes = self.get(key)?;
         bytes
-            .map(|bytes| decode(key, &bytes).ok_or(BookError::Store(what)))
+            .map(|bytes| decode(key, &bytes).ok_or(BookError::entry(what)))
             .transpose()
     }
 
@@ -172,12 +172,12 @@ impl<'a> Index<'a> {
                 None => store.get(&key)?,
             };
             match bytes {
-                Some(bytes) => Row::read(&key, &bytes).ok_or(BookError::Record(id.key())),
+                Some(bytes) => Row::read(&key, &bytes).ok_or(BookError::record(id.key())),
                 None => Ok(Row::default()),
             }
         };
         let row = self.cache.rows.get_or_insert_with(&id, read)?;
-        row.ok_or(BookError::Store("a position"))
+        row.ok_or(BookError::entry("a position"))
     }
 
     /// Changes the row of a position, which is written when the entry of the journal is [settled](Self::settle).
@@ -383,13 +383,13 @@ impl<'a> Index<'a> {
     pub(crate) fn job(&mut self, id: u32) -> Result<&mut JobBody, BookError> {
         if !self.jobs.contains_key(&id) {
             let body: Option<JobBody> = self.body(&key(JOB, &[&id.to_be_bytes()]), "a job")?;
-            let body = body.ok_or(BookError::Store("a job"))?;
+            let body = body.ok_or(BookError::entry("a job"))?;
             self.jobs.insert(id, (Some(body.clone()), body));
         }
         self.jobs
             .get_mut(&id)
             .map(|(_, now)| now)
-            .ok_or(BookError::Store("a job"))
+            .ok_or(BookError::entry("a job"))
     }
 
     /// All is written that follows from an entry of the journal. Jobs that were changed and have come to their end are done.
@@ -410,9 +410,9 @@ impl<'a> Index<'a> {
         let number = match self.cache.jobs {
             Some(known) => known,
             None => u32::try_from(self.first(&[SPEC], usize::MAX)?.len())
-                .map_err(|_| BookError::TooManyJobs)?,
+                .map_err(|_| JobError::TooMany)?,
         };
-        self.cache.jobs = Some(number.checked_add(1).ok_or(BookError::TooManyJobs)?);
+        self.cache.jobs = Some(number.checked_add(1).ok_or(JobError::TooMany)?);
         self.put(key(SPEC, &[&number.to_be_bytes()]), None, Some(entry));
         let target = spec.build.positions.unwrap_or(u64::MAX);
         self.jobs.insert(number, (None, JobBody::new(target)));
@@ -423,7 +423,7 @@ impl<'a> Index<'a> {
     pub(crate) fn spec(&self, job: u32) -> Result<JobSpec, BookError> {
         let entry: Option<JobEntry> = self.body(&key(SPEC, &[&job.to_be_bytes()]), "a job")?;
         let spec = entry.and_then(|entry| entry.spec());
-        spec.ok_or(BookError::Store("a job"))
+        spec.ok_or(BookError::entry("a job"))
     }
 
     /// Returns which moves a job follows.
@@ -440,7 +440,7 @@ impl<'a> Index<'a> {
     pub(crate) fn jobs(&self) -> Result<Vec<(u32, JobBody)>, BookError> {
         let body = |(key, value): &Pair| {
             let id = key.last_chunk().map(|bytes| u32::from_be_bytes(*bytes));
-            id.zip(decode(key, value)).ok_or(BookError::Store("a job"))
+            id.zip(decode(key, value)).ok_or(BookError::entry("a job"))
         };
         self.first(&[JOB], usize::MAX)?.iter().map(body).collect()
     }
@@ -449,7 +449,7 @@ impl<'a> Index<'a> {
     pub(crate) fn engines(&mut self) -> Result<&[Arc<str>], BookError> {
         if self.cache.engines.is_empty() {
             let name =
-                |(key, value): &Pair| decode(key, value).ok_or(BookError::Store("an engine"));
+                |(key, value): &Pair| decode(key, value).ok_or(BookError::entry("an engine"));
             let names: Vec<String> = self
                 .first(&[ENGINE], usize::MAX)?
                 .iter()
@@ -465,7 +465,7 @@ impl<'a> Index<'a> {
         let engines = self.engines()?;
         let known = engines.iter().position(|known| known == name);
         let number = u32::try_from(known.unwrap_or(engines.len()))
-            .map_err(|_| BookError::Store("the engines"))?;
+            .map_err(|_| BookError::entry("the engines"))?;
         if known.is_none() {
             self.put(
                 key(ENGINE, &[&number.to_be_bytes()]),
@@ -483,7 +483,7 @@ impl<'a> Index<'a> {
             Some(walks) => walks,
             None => {
                 let rows = self.first(&[WALK], usize::MAX)?;
-                let place = |(key, _): &Pair| queued(key).ok_or(BookError::Store("a walk"));
+                let place = |(key, _): &Pair| queued(key).ok_or(BookError::entry("a walk"));
                 rows.iter().map(place).collect::<Result<_, _>>()?
             }
         };
@@ -505,7 +505,7 @@ impl<'a> Index<'a> {
         let body = |(key, value): Pair| {
             Id::at_end(&key)
                 .zip(decode(&key, &value))
-                .ok_or(BookError::Store("a reason"))
+                .ok_or(BookError::entry("a reason"))
         };
         self.first(&key(ASIDE, &[&job.to_be_bytes()]), most)?
             .into_iter()
@@ -543,7 +543,7 @@ impl<'a> Index<'a> {
 
 /// The node of an encoded record.
 pub(crate) fn read_node(id: Id, record: &[u8], engines: &[Arc<str>]) -> Result<Node, BookError> {
-    let damaged = || BookError::Record(id.key());
+    let damaged = || BookError::record(id.key());
     let (record, rest) = postcard::take_from_bytes::<Record>(record).map_err(|_| damaged())?;
     let position = unpack(id.variant(), &record.packed)?;
     let facts = record::read(&record.groups, |number| {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::BookError;
 use crate::book::Book;
+use crate::error::{BookError, JobError};
 use crate::jobs::job::{Job, JobChange, JobId, JobSpec, JobState};
 use crate::journal::entry::{JobEntry, LogEntry};
 use crate::journal::file::Sequence;
@@ -19,9 +19,9 @@ impl Book {
     pub fn create_job(&mut self, spec: &JobSpec) -> Result<JobId, BookError> {
         spec.validate()?;
         if self.job_named(&spec.name).is_some() {
-            return Err(BookError::JobExists(spec.name.clone()));
+            return Err(JobError::Exists(spec.name.clone()).into());
         }
-        let id = u32::try_from(self.specs.len()).map_err(|_| BookError::TooManyJobs)?;
+        let id = u32::try_from(self.specs.len()).map_err(|_| JobError::TooMany)?;
         let spec = spec.completed();
         self.frontiers.begin(id);
         self.log(&LogEntry::Job(JobEntry::from(&spec)))?;
@@ -44,12 +44,12 @@ impl Book {
         let spec = spec.completed();
         let job = self.job(id)?;
         if job.state == JobState::Cancelled {
-            return Err(BookError::JobCancelled(job.spec.name));
+            return Err(JobError::Cancelled(job.spec.name).into());
         }
         let differences = JobEntry::from(&spec).differences(&JobEntry::from(&job.spec));
         if !differences.is_empty() {
             let name = spec.name;
-            return Err(BookError::JobDiffers { name, differences });
+            return Err(JobError::Differs { name, differences }.into());
         }
         // A job that deepens may have more to do than when it was done.
         let is_reopened = job.state == JobState::Done && spec.build.deepen.is_some();
@@ -99,7 +99,7 @@ impl Book {
         if job.state == JobState::Cancelled
             && matches!(change, JobChange::Resume | JobChange::Retry)
         {
-            return Err(BookError::JobCancelled(job.spec.name));
+            return Err(JobError::Cancelled(job.spec.name).into());
         }
         if job.state == JobState::Done && change == JobChange::Cancel {
             return Ok(self.sequence());
@@ -171,7 +171,7 @@ impl Book {
     pub(crate) fn known_spec(&self, id: JobId) -> Result<&JobSpec, BookError> {
         self.specs
             .get(&id)
-            .ok_or_else(|| BookError::NoJob(id.0.to_string()))
+            .ok_or_else(|| JobError::Unknown(id.0.to_string()).into())
     }
 
     /// Lets jobs walk on from the known positions that they have come to: a few steps each, and as

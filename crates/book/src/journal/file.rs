@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::BookError;
+use crate::error::{BookError, FileError, JournalError};
 use crate::journal::manifest::Manifest;
 
 /// The number of an entry of a journal, from 1; 0 is before the first.
@@ -57,12 +57,12 @@ impl Syncer {
     ///
     /// # Errors
     /// If the disk refuses or has refused before. Then nothing may be acknowledged any more.
-    pub fn sync(&self) -> Result<Sequence, BookError> {
+    pub fn sync(&self) -> Result<Sequence, JournalError> {
         let end = &*self.0;
         let wanted = end.written.load(Ordering::Acquire);
         let mut synced = end.synced.lock().unwrap_or_else(PoisonError::into_inner);
         match synced.entries {
-            None => return Err(BookError::Broken(end.path.clone())),
+            None => return Err(JournalError::Broken(end.path.clone()).into()),
             Some(entries) if entries >= wanted => return Ok(Sequence(entries)),
             Some(_) => {}
         }
@@ -70,7 +70,7 @@ impl Syncer {
         synced.entries = None;
         end.file
             .sync_data()
-            .map_err(BookError::io("cannot write to", &end.path))?;
+            .map_err(JournalError::io("cannot write to", &end.path))?;
         synced.manifest.write(written)?;
         synced.entries = Some(written);
         Ok(Sequence(written))
@@ -98,8 +98,8 @@ pub(crate) fn file_of(folder: &Path) -> PathBuf {
 
 impl Journal {
     /// Makes the folder of an empty journal, whole or not at all.
-    pub(crate) fn create(folder: &Path) -> Result<(), BookError> {
-        let fail = |error| BookError::io("cannot make the journal", folder)(error);
+    pub(crate) fn create(folder: &Path) -> Result<(), JournalError> {
+        let fail = |error| JournalError::io("cannot make the journal", folder)(error);
         let whole = folder.with_extension("new");
         // A crash may have left an earlier attempt.
         let _ = fs::remove_dir_all(&whole);
@@ -156,14 +156,18 @@ impl Journal {
                 }
                 Next::Damaged(what) => what,
             };
-            return Err(BookError::Journal { path, at, what });
+            return Err(JournalError::Damaged { path, at, what }.into());
         }
     }
 
     /// Opens a journal for appending and cuts off an unfinished entry.
-    pub(crate) fn open(folder: &Path, scan: &Scan, manifest: Manifest) -> Result<Self, BookError> {
+    pub(crate) fn open(
+        folder: &Path,
+        scan: &Scan,
+        manifest: Manifest,
+    ) -> Result<Self, JournalError> {
         let path = file_of(folder);
-        let fail = |error| BookError::io("cannot write to", &path)(error);
+        let fail = |error| JournalError::io("cannot write to", &path)(error);
         let file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -193,14 +197,14 @@ impl Journal {
 
     /// Appends one entry, whole or (on an error) not at all. It is durable after a
     /// [`Syncer::sync`].
-    pub(crate) fn append(&mut self, entry: &[u8]) -> Result<Sequence, BookError> {
+    pub(crate) fn append(&mut self, entry: &[u8]) -> Result<Sequence, JournalError> {
         let end = &*self.end;
         let next = end.written.load(Ordering::Acquire) + 1;
         let bytes = frame(next, entry)?;
         if let Err(error) = end.file.write_all_at(&bytes, self.length) {
             // The next entry overwrites the partial one, as it would after a crash.
             let _ = end.file.set_len(self.length);
-            return Err(BookError::io("cannot write to", &end.path)(error));
+            return Err(JournalError::io("cannot write to", &end.path)(error));
         }
         self.length += bytes.len() as u64;
         end.written.store(next, Ordering::Release);
@@ -231,13 +235,13 @@ struct Reader {
 
 impl Reader {
     /// Opens a journal and reads its header.
-    fn open(path: &Path) -> Result<Self, BookError> {
-        let fail = |error| BookError::io("cannot read", path)(error);
+    fn open(path: &Path) -> Result<Self, JournalError> {
+        let fail = |error| JournalError::io("cannot read", path)(error);
         let file = match File::open(path) {
             // The folders exist, so only the journal is missing.
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 let book = path.parent().and_then(Path::parent).unwrap_or(path);
-                return Err(BookError::JournalLost(book.into()));
+                return Err(JournalError::Lost(book.into()).into());
             }
             file => file.map_err(fail)?,
         };
@@ -248,7 +252,7 @@ impl Reader {
             size,
             at: 0,
         };
-        let damaged = |what| BookError::Journal {
+        let damaged = |what| JournalError::Damaged {
             path: path.into(),
             at: 0,
             what,
@@ -271,18 +275,19 @@ impl Reader {
                 Err(if is_of_this_version {
                     damaged("its header has a version that is not its entries'")
                 } else {
-                    BookError::Newer {
+                    FileError::Newer {
                         path: path.into(),
                         found,
                         known: VERSION,
                     }
+                    .into()
                 })
             }
             _ => Err(damaged("its header is no journal's")),
         }
     }
 
-    fn next(&mut self, number: u64, entry: &mut Vec<u8>) -> Result<Next, BookError> {
+    fn next(&mut self, number: u64, entry: &mut Vec<u8>) -> Result<Next, JournalError> {
         if self.size - self.at < FRAME as u64 {
             return Ok(Next::End);
         }
@@ -314,24 +319,24 @@ impl Reader {
     }
 
     /// Returns whether the rest of the file is zeros.
-    fn is_blank(&mut self) -> Result<bool, BookError> {
+    fn is_blank(&mut self) -> Result<bool, JournalError> {
         let mut rest = Vec::new();
         self.file
             .read_to_end(&mut rest)
-            .map_err(BookError::io("cannot read", &self.path))?;
+            .map_err(JournalError::io("cannot read", &self.path))?;
         Ok(rest.iter().all(|byte| *byte == 0))
     }
 
-    fn read<const N: usize>(&mut self) -> Result<[u8; N], BookError> {
+    fn read<const N: usize>(&mut self) -> Result<[u8; N], JournalError> {
         let mut bytes = [0; N];
         self.fill(&mut bytes)?;
         Ok(bytes)
     }
 
-    fn fill(&mut self, bytes: &mut [u8]) -> Result<(), BookError> {
+    fn fill(&mut self, bytes: &mut [u8]) -> Result<(), JournalError> {
         self.file
             .read_exact(bytes)
-            .map_err(BookError::io("cannot read", &self.path))?;
+            .map_err(JournalError::io("cannot read", &self.path))?;
         self.at += bytes.len() as u64;
         Ok(())
     }
@@ -352,11 +357,13 @@ pub(crate) fn header() -> Vec<u8> {
 }
 
 /// Encodes an entry with its frame.
-pub(crate) fn frame(number: u64, entry: &[u8]) -> Result<Vec<u8>, BookError> {
+pub(crate) fn frame(number: u64, entry: &[u8]) -> Result<Vec<u8>, JournalError> {
     let length = u32::try_from(entry.len())
         .ok()
         .filter(|length| *length <= LONGEST);
-    let length = length.ok_or(BookError::TooLong(entry.len()))?.to_le_bytes();
+    let length = length
+        .ok_or(JournalError::TooLong(entry.len()))?
+        .to_le_bytes();
     let sums = [checksum(number, &length), checksum(number, entry)].map(u32::to_le_bytes);
     Ok([&length, &sums[0], &sums[1], entry].concat())
 }

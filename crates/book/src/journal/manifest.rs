@@ -3,7 +3,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use crate::BookError;
+use crate::error::{FileError, JournalError};
 
 const MAGIC: [u8; 8] = *b"kagetsum";
 const VERSION: u32 = 1;
@@ -21,19 +21,19 @@ pub(crate) struct Manifest {
 impl Manifest {
     /// Reads the number of durable entries in the folder of a book; `None` where the manifest is
     /// missing or damaged. Changes nothing.
-    pub(crate) fn read(folder: &Path) -> Result<Option<u64>, BookError> {
+    pub(crate) fn read(folder: &Path) -> Result<Option<u64>, JournalError> {
         let path = path_in(folder);
         match fs::read(&path) {
             Ok(bytes) => entries_of(&bytes, &path),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(BookError::io("cannot read", &path)(error)),
+            Err(error) => Err(JournalError::io("cannot read", &path)(error)),
         }
     }
 
     /// Opens or makes the manifest in the folder of a book.
-    pub(crate) fn open(folder: &Path) -> Result<Self, BookError> {
+    pub(crate) fn open(folder: &Path) -> Result<Self, JournalError> {
         let path = path_in(folder);
-        let fail = |error| BookError::io("cannot open", &path)(error);
+        let fail = |error| JournalError::io("cannot open", &path)(error);
         let file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -44,19 +44,19 @@ impl Manifest {
         Ok(Self { path, file })
     }
 
-    pub(crate) fn write(&mut self, entries: u64) -> Result<(), BookError> {
+    pub(crate) fn write(&mut self, entries: u64) -> Result<(), JournalError> {
         self.file
             .write_all_at(&bytes_of(entries), 0)
-            .map_err(BookError::io("cannot write to", &self.path))
+            .map_err(JournalError::io("cannot write to", &self.path))
     }
 
     /// Writes the manifest and waits for the disk, so that no later write is ever found with an
     /// earlier manifest.
-    pub(crate) fn write_durably(&mut self, entries: u64) -> Result<(), BookError> {
+    pub(crate) fn write_durably(&mut self, entries: u64) -> Result<(), JournalError> {
         self.write(entries)?;
         self.file
             .sync_all()
-            .map_err(BookError::io("cannot write to", &self.path))
+            .map_err(JournalError::io("cannot write to", &self.path))
     }
 }
 
@@ -76,7 +76,7 @@ fn bytes_of(entries: u64) -> [u8; LENGTH] {
 
 /// Decodes a manifest. Every version begins with magic and version and ends with a checksum, so
 /// that a newer one can be told from a damaged one.
-fn entries_of(bytes: &[u8], path: &Path) -> Result<Option<u64>, BookError> {
+fn entries_of(bytes: &[u8], path: &Path) -> Result<Option<u64>, JournalError> {
     let Some((body, sum)) = bytes.split_last_chunk() else {
         return Ok(None);
     };
@@ -91,11 +91,12 @@ fn entries_of(bytes: &[u8], path: &Path) -> Result<Option<u64>, BookError> {
     }
     match u32::from_le_bytes(*version) {
         VERSION => Ok(rest.try_into().map(u64::from_le_bytes).ok()),
-        found if found > VERSION => Err(BookError::Newer {
+        found if found > VERSION => Err(FileError::Newer {
             path: path.into(),
             found,
             known: VERSION,
-        }),
+        }
+        .into()),
         _ => Ok(None),
     }
 }

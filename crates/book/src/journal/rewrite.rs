@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use crate::BookError;
+use crate::error::JournalError;
 use crate::journal::entry::LogEntry;
 use crate::journal::file;
 use crate::journal::manifest::Manifest;
@@ -19,9 +19,9 @@ pub(crate) struct Rewrite {
 
 impl Rewrite {
     /// Begins an empty journal.
-    pub(crate) fn begin(book: &Path) -> Result<Self, BookError> {
+    pub(crate) fn begin(book: &Path) -> Result<Self, JournalError> {
         let path = file::file_of(&book.join("journal")).with_extension("new");
-        let file = File::create(&path).map_err(BookError::io("cannot write to", &path))?;
+        let file = File::create(&path).map_err(JournalError::io("cannot write to", &path))?;
         let mut new = Self {
             book: book.to_path_buf(),
             path,
@@ -32,10 +32,10 @@ impl Rewrite {
         Ok(new)
     }
 
-    fn write(&mut self, bytes: &[u8]) -> Result<(), BookError> {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), JournalError> {
         self.file
             .write_all(bytes)
-            .map_err(BookError::io("cannot write to", &self.path))
+            .map_err(JournalError::io("cannot write to", &self.path))
     }
 
     /// Returns the number of entries so far.
@@ -43,12 +43,12 @@ impl Rewrite {
         self.entries
     }
 
-    pub(crate) fn add(&mut self, entry: &LogEntry) -> Result<(), BookError> {
+    pub(crate) fn add(&mut self, entry: &LogEntry) -> Result<(), JournalError> {
         let bytes = postcard::to_allocvec(entry).expect("plain data, and memory grows");
         self.add_bytes(&bytes)
     }
 
-    pub(crate) fn add_bytes(&mut self, entry: &[u8]) -> Result<(), BookError> {
+    pub(crate) fn add_bytes(&mut self, entry: &[u8]) -> Result<(), JournalError> {
         let frame = file::frame(self.entries + 1, entry)?;
         self.write(&frame)?;
         self.entries += 1;
@@ -57,14 +57,14 @@ impl Rewrite {
 
     /// Replaces the old journal, which is kept with the extension `keep` if there is one. Removes
     /// the store, which is rebuilt from the new journal.
-    pub(crate) fn finish(self, keep: Option<&str>) -> Result<u64, BookError> {
+    pub(crate) fn finish(self, keep: Option<&str>) -> Result<u64, JournalError> {
         let Self {
             book,
             path,
             file,
             entries,
         } = self;
-        let fail = |error| BookError::io("cannot write to", &path)(error);
+        let fail = |error| JournalError::io("cannot write to", &path)(error);
         let file = file
             .into_inner()
             .map_err(|error| fail(error.into_error()))?;
@@ -73,7 +73,7 @@ impl Rewrite {
         if let Some(extension) = keep {
             let kept = path.with_extension(extension);
             let _ = fs::remove_file(&kept);
-            fs::hard_link(&old, &kept).map_err(BookError::io("cannot keep", &old))?;
+            fs::hard_link(&old, &kept).map_err(JournalError::io("cannot keep", &old))?;
         }
         // From here on a crash leaves a whole journal, a manifest that expects no more than it has,
         // and no store of another journal.
@@ -81,13 +81,13 @@ impl Rewrite {
         manifest.write_durably(0)?;
         let store = book.join("store");
         if store.exists() {
-            fs::remove_dir_all(&store).map_err(BookError::io("cannot remove", &store))?;
+            fs::remove_dir_all(&store).map_err(JournalError::io("cannot remove", &store))?;
         }
         fs::rename(&path, &old).map_err(fail)?;
         let folder = book.join("journal");
         File::open(&folder)
             .and_then(|folder| folder.sync_all())
-            .map_err(BookError::io("cannot write to", &folder))?;
+            .map_err(JournalError::io("cannot write to", &folder))?;
         manifest.write_durably(entries)?;
         Ok(entries)
     }

@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use crate::BookError;
+use crate::error::{BookError, JournalError, OpenError};
 use crate::journal::file::{self, Journal};
 use crate::journal::manifest::Manifest;
 use crate::lock::Lock;
@@ -42,20 +42,22 @@ pub fn backup(from: &Path, to: &Path) -> Result<BackupReport, BookError> {
     }
     // The same folder may have two names.
     if fs::canonicalize(from).is_ok_and(|from| fs::canonicalize(to).is_ok_and(|to| from == to)) {
-        return Err(BookError::Itself {
+        return Err(OpenError::Itself {
             from: from.into(),
             to: to.into(),
-        });
+        }
+        .into());
     }
     // Read the manifest before the journal: entries that are acknowledged later are not expected.
     let acknowledged = Manifest::read(from)?;
     let scan = Journal::scan(&source, acknowledged, &mut |_, _| Ok(()))?;
     if let Some(expected) = acknowledged.filter(|expected| *expected > scan.entries) {
-        return Err(BookError::JournalShort {
+        return Err(JournalError::Short {
             path: source,
             found: scan.entries,
             expected,
-        });
+        }
+        .into());
     }
     if !target.exists() {
         room_for_a_book(to, true)?;
@@ -72,10 +74,11 @@ pub fn backup(from: &Path, to: &Path) -> Result<BackupReport, BookError> {
     // An interrupted copy may end within an entry, but it is a beginning of the journal all the
     // same.
     if length > scan.length || !is_same(&source, &target, length)? {
-        return Err(BookError::OtherBook {
+        return Err(OpenError::OtherBook {
             from: from.into(),
             to: to.into(),
-        });
+        }
+        .into());
     }
     append(&source, &target, length, scan.length)?;
     Manifest::open(to)?.write_durably(scan.entries)?;

@@ -118,11 +118,11 @@ impl Book {
         let mut followed = Followed::default();
         for pair in piece.entries(&*self.store) {
             let (key, bytes) = pair?;
-            let id = Id::at_end(&key).ok_or(BookError::Store("a key"))?;
+            let id = Id::at_end(&key).ok_or(BookError::entry("a key"))?;
             let node = match record_in(&key, &bytes) {
                 Some([]) => continue,
                 Some(record) => read_node(id, record, &engines),
-                None => Err(BookError::Record(id.key())),
+                None => Err(BookError::record(id.key())),
             };
             match node {
                 Ok(node) => followed.position(id, &node, known)?,
@@ -165,7 +165,7 @@ impl Book {
             }
         }
         for pair in self.store.scan(&[POSITION], Some(&[POSITION + 1])) {
-            let id = Id::at_end(&pair?.0).ok_or(BookError::Store("a link"))?;
+            let id = Id::at_end(&pair?.0).ok_or(BookError::entry("a link"))?;
             let Ok(reach) = index.reach(id) else {
                 continue;
             };
@@ -226,7 +226,7 @@ impl Book {
     fn due_again(&self, job: u32) -> Result<Many, BookError> {
         let (mut due, mut index) = (Many::default(), self.index());
         for pair in self.store.scan(&[POSITION], Some(&[POSITION + 1])) {
-            let id = Id::at_end(&pair?.0).ok_or(BookError::Store("a link"))?;
+            let id = Id::at_end(&pair?.0).ok_or(BookError::entry("a link"))?;
             let Ok(reach) = index.reach(id) else {
                 continue;
             };
@@ -249,7 +249,7 @@ impl Book {
         report.fault(format!("job {job}: {waiting} positions wait, {due} should"));
         let mut index = self.index();
         for pair in self.store.scan(&[POSITION], Some(&[POSITION + 1])) {
-            let id = Id::at_end(&pair?.0).ok_or(BookError::Store("a link"))?;
+            let id = Id::at_end(&pair?.0).ok_or(BookError::entry("a link"))?;
             let Ok(reach) = index.reach(id) else {
                 continue;
             };

@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use crate::book::answered;
+use crate::error::{BookError, JournalError};
 use crate::graph::id::Id;
 use crate::graph::index::AsideBody;
 use crate::jobs::job::{Job, JobChange, JobId, JobState};
 use crate::journal::entry::{AnswerBody, LogEntry};
 use crate::journal::file::{Journal, Sequence};
 use crate::journal::rewrite::Rewrite;
-use crate::{Book, BookError, BookOptions, Notice};
+use crate::{Book, BookOptions, Notice};
 
 /// The result of a compaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,7 +112,7 @@ impl Stories {
 }
 
 fn read(number: u64, bytes: &[u8]) -> Result<LogEntry, BookError> {
-    postcard::from_bytes(bytes).map_err(|_| BookError::Unreadable(number))
+    postcard::from_bytes(bytes).map_err(|_| JournalError::Unreadable(number).into())
 }
 
 impl Book {
@@ -173,23 +174,23 @@ impl Book {
                     return if matches!(entry, LogEntry::SetAside { .. }) {
                         Ok(())
                     } else {
-                        new.add_bytes(bytes)
+                        Ok(new.add_bytes(bytes)?)
                     };
                 };
                 match entry {
                     LogEntry::Answer(_)
                         if number == story.first && !story.is_kept && story.answers > 1 =>
                     {
-                        let node = index.node(id)?.ok_or(BookError::Record(id.key()))?;
-                        new.add(&answered(
+                        let node = index.node(id)?.ok_or(BookError::record(id.key()))?;
+                        Ok(new.add(&answered(
                             story.job.map(JobId),
                             false,
                             &node.position,
                             &node.facts,
-                        ))
+                        ))?)
                     }
                     LogEntry::Answer(_) | LogEntry::Distrust { .. } if story.tells(number) => {
-                        new.add_bytes(bytes)
+                        Ok(new.add_bytes(bytes)?)
                     }
                     _ => Ok(()),
                 }

@@ -113,7 +113,7 @@ pub(crate) fn known(store: &dyn Store) -> Result<Known, BookError> {
     if said.report.is_clean() {
         Ok(known)
     } else {
-        Err(BookError::Store("an entry"))
+        Err(BookError::entry("an entry"))
     }
 }
 

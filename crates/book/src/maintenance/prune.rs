@@ -3,6 +3,7 @@ use std::collections::{BTreeSet, HashSet, VecDeque};
 use kagetsu_game::{Answer, Bound, Move, Position, Variant};
 
 use crate::book::believed;
+use crate::error::{BookError, JournalError, LearnError};
 use crate::graph::derive::value_after;
 use crate::graph::id::Id;
 use crate::graph::id::unpack;
@@ -11,7 +12,7 @@ use crate::jobs::job::{JobChange, JobId, JobState};
 use crate::journal::entry::LogEntry;
 use crate::journal::file::{Journal, Sequence};
 use crate::journal::rewrite::Rewrite;
-use crate::{Book, BookError, BookOptions, Notice};
+use crate::{Book, BookOptions, Notice};
 
 /// The part of a book to keep: the positions that its roots lead to.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -92,7 +93,7 @@ impl Book {
             None,
             &mut |Sequence(number), bytes| {
                 let entry: LogEntry =
-                    postcard::from_bytes(bytes).map_err(|_| BookError::Unreadable(number))?;
+                    postcard::from_bytes(bytes).map_err(|_| JournalError::Unreadable(number))?;
                 let is_kept = match entry.packed() {
                     Some((variant, packed)) => {
                         kept.contains(&Id::of(variant, &unpack(variant, packed)?.canonical()))
@@ -100,7 +101,7 @@ impl Book {
                     None => true,
                 };
                 if is_kept {
-                    new.add_bytes(bytes)
+                    Ok(new.add_bytes(bytes)?)
                 } else {
                     Ok(())
                 }
@@ -145,7 +146,7 @@ impl Book {
                 && (pruning.max_ply == Some(0)
                     || followed(&mut index, &position, None, None)?.is_empty())
             {
-                return Err(BookError::NoRoot(root.clone()));
+                return Err(LearnError::NoRoot(root.clone()).into());
             }
             left.push_back((id, 0, Some(position)));
         }

@@ -227,8 +227,8 @@ impl Book {
         let mut count = 0;
         for id in self.ids_from(&from).take(most) {
             let id = id?;
-            let node = index.node(id)?.ok_or(BookError::Store("a position"))?;
-            let value = index.value(id)?.ok_or(BookError::Store("a value"))?;
+            let node = index.node(id)?.ok_or(BookError::entry("a position"))?;
+            let value = index.value(id)?.ok_or(BookError::entry("a value"))?;
             let mut damage = None;
             let is_unknown = |child| match index.reach(child) {
                 Ok(reach) => !reach.is_known(),
@@ -257,12 +257,12 @@ impl Book {
         let (mut graded, engines) = (Graded::default(), copied_names(engines));
         for pair in piece.entries(&*self.store) {
             let (key, bytes) = pair?;
-            let id = Id::at_end(&key).ok_or(BookError::Store("a key"))?;
-            let record = record_in(&key, &bytes).ok_or(BookError::Record(id.key()))?;
+            let id = Id::at_end(&key).ok_or(BookError::entry("a key"))?;
+            let record = record_in(&key, &bytes).ok_or(BookError::record(id.key()))?;
             if record.is_empty() {
                 continue;
             }
-            let value = known.value(id).ok_or(BookError::Store("a value"))?;
+            let value = known.value(id).ok_or(BookError::entry("a value"))?;
             let node = read_node(id, record, &engines)?;
             graded.position(id, &node, &value, |child| {
                 known.stage(child) == Stage::Unknown

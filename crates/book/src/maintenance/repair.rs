@@ -1,13 +1,14 @@
 use std::fs;
 use std::path::Path;
 
+use crate::error::{BookError, JournalError, OpenError};
 use crate::journal::entry::LogEntry;
 use crate::journal::file::{self, Journal, Sequence};
 use crate::journal::manifest::Manifest;
 use crate::journal::rewrite::Rewrite;
 use crate::lock::Lock;
 use crate::opening::{check_is_no_url, without_journal};
-use crate::{Book, BookError, BookOptions, Notice};
+use crate::{Book, BookOptions, Notice};
 
 /// The result of a repair.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,7 +49,7 @@ pub fn repair(path: &Path, options: &BookOptions) -> Result<(Book, RepairReport)
         return Err(if path.exists() {
             without_journal(path)
         } else {
-            BookError::Missing(path.into())
+            OpenError::Missing(path.into()).into()
         });
     }
     let lock = Lock::take(path)?;
@@ -58,7 +59,9 @@ pub fn repair(path: &Path, options: &BookOptions) -> Result<(Book, RepairReport)
             kept: scan.entries,
             ..RepairReport::default()
         },
-        Ok(_) | Err(BookError::Journal { .. }) => salvage(path, acknowledged)?,
+        Ok(_) | Err(BookError::Journal(JournalError::Damaged { .. })) => {
+            salvage(path, acknowledged)?
+        }
         Err(error) => return Err(error),
     };
     drop(lock);

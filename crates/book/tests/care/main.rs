@@ -8,8 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use kagetsu_book::{
-    Book, BookError, BookOptions, BuildSpec, Entry, Grading, JobId, JobSpec, JobState, Pruning,
-    backup, repair,
+    Book, BookError, BookOptions, BuildSpec, Entry, Grading, JobId, JobSpec, JobState, LearnError,
+    OpenError, Pruning, backup, repair,
 };
 use kagetsu_game::{Effort, Key, Position, Question, Variant};
 use rand::rngs::StdRng;
@@ -107,7 +107,10 @@ fn a_backup_is_taken_while_the_book_grows_and_only_what_is_new_is_copied() {
     std::os::unix::fs::symlink(folder.path(), &link).expect("room");
     for same in [folder.path().to_path_buf(), folder.path().join("."), link] {
         assert!(
-            matches!(backup(folder.path(), &same), Err(BookError::Itself { .. })),
+            matches!(
+                backup(folder.path(), &same),
+                Err(BookError::Open(OpenError::Itself { .. }))
+            ),
             "{same:?}"
         );
     }
@@ -115,12 +118,15 @@ fn a_backup_is_taken_while_the_book_grows_and_only_what_is_new_is_copied() {
     fs::write(&file, "").expect("room");
     assert!(matches!(
         backup(folder.path(), &file),
-        Err(BookError::File(_))
+        Err(BookError::Open(OpenError::IsFile(_)))
     ));
-    assert!(matches!(backup(&file, &to), Err(BookError::File(_))));
+    assert!(matches!(
+        backup(&file, &to),
+        Err(BookError::Open(OpenError::IsFile(_)))
+    ));
     assert!(matches!(
         Book::open(&file, &OPTIONS),
-        Err(BookError::File(_))
+        Err(BookError::Open(OpenError::IsFile(_)))
     ));
     // What was learned into the copy is not the book's.
     let mut copy = open(&to);
@@ -132,11 +138,11 @@ fn a_backup_is_taken_while_the_book_grows_and_only_what_is_new_is_copied() {
     grow(&mut book, job, 5);
     assert!(matches!(
         backup(folder.path(), &to),
-        Err(BookError::OtherBook { .. })
+        Err(BookError::Open(OpenError::OtherBook { .. }))
     ));
     assert!(matches!(
         backup(&folder.path().join("none"), &to),
-        Err(BookError::Missing(_))
+        Err(BookError::Open(OpenError::Missing(_)))
     ));
 }
 
@@ -252,7 +258,9 @@ fn nothing_is_removed_for_a_root_that_leads_nowhere() {
             },
             &OPTIONS,
         );
-        assert!(matches!(refused, Err(BookError::NoRoot(named)) if Some(&named) == wrong.as_ref()));
+        assert!(
+            matches!(refused, Err(BookError::Learn(LearnError::NoRoot(named))) if Some(&named) == wrong.as_ref())
+        );
         assert_eq!(open(folder.path()).len(), 20 + others);
     }
     for (line, max_ply, left) in [("", Some(1), 1), ("d4", Some(0), 1), ("", None, 20)] {

@@ -7,7 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use kagetsu_book::{
-    Book, BookError, BookOptions, BuildSpec, Choice, Compiled, Derived, Entry, JobSpec,
+    Book, BookError, BookOptions, BuildSpec, Choice, Compiled, CompiledError, Derived, Entry,
+    FileError, JobSpec,
 };
 use kagetsu_game::{Answer, Bound, Effort, Move, Packed, Position, Variant, Verdict};
 use tempfile::TempDir;
@@ -321,31 +322,31 @@ fn what_is_no_compiled_book_is_refused_and_left_alone() {
     fs::write(&letter, "Dear Kou").expect("room");
     assert!(matches!(
         Compiled::open(&letter),
-        Err(BookError::NotCompiled(_))
+        Err(BookError::Compiled(CompiledError::NotCompiled(_)))
     ));
     assert!(matches!(
         book.compile(&letter, &mut |_| {}),
-        Err(BookError::Taken(_))
+        Err(BookError::Compiled(CompiledError::Taken(_)))
     ));
     assert_eq!(fs::read(&letter).expect("it is there"), b"Dear Kou");
     assert!(matches!(
         book.compile(book.path(), &mut |_| {}),
-        Err(BookError::Taken(_))
+        Err(BookError::Compiled(CompiledError::Taken(_)))
     ));
     let mut newer = fs::read(&path).expect("it is there");
     newer[8] = 4;
     fs::write(&letter, newer).expect("room");
     assert!(matches!(
         Compiled::open(&letter),
-        Err(BookError::Newer {
+        Err(BookError::File(FileError::Newer {
             found: 4,
             known: 3,
             ..
-        })
+        }))
     ));
     assert!(matches!(
         Compiled::open(&folder.path().join("missing.kbk")),
-        Err(BookError::Io { .. })
+        Err(BookError::File(FileError::Io { .. }))
     ));
 }
 

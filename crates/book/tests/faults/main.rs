@@ -6,7 +6,10 @@ mod engine;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use kagetsu_book::{Book, BookError, BookOptions, BuildSpec, JobId, JobSpec, Notice, repair};
+use kagetsu_book::{
+    Book, BookError, BookOptions, BuildSpec, FileError, JobId, JobSpec, JournalError, Notice,
+    OpenError, repair,
+};
 use kagetsu_game::{Position, Variant};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -125,7 +128,10 @@ fn a_journal_that_lost_what_was_acknowledged_is_refused() {
         let error = open(book.path())
             .map(drop)
             .expect_err("it is shorter than it was");
-        assert!(matches!(error, BookError::JournalShort { .. }), "{error}");
+        assert!(
+            matches!(error, BookError::Journal(JournalError::Short { .. })),
+            "{error}"
+        );
     }
 }
 
@@ -142,7 +148,8 @@ fn a_book_that_has_lost_its_journal_says_so_and_how_to_get_it_back() {
         ] {
             let error = error.expect_err("nothing was searched that is still there");
             assert!(
-                matches!(error, BookError::JournalLost(_)) && error.to_string().contains("restore"),
+                matches!(error, BookError::Journal(JournalError::Lost(_)))
+                    && error.to_string().contains("restore"),
                 "{error}"
             );
         }
@@ -199,11 +206,11 @@ fn a_newer_journal_is_refused() {
         assert!(
             matches!(
                 error,
-                BookError::Newer {
+                BookError::File(FileError::Newer {
                     found: 2,
                     known: 1,
                     ..
-                }
+                })
             ),
             "{error}"
         );
@@ -229,7 +236,7 @@ fn a_damaged_header_of_the_journal_is_mended_and_nothing_lost() {
         fs::write(journal(book.path()), bytes).expect("room");
         let error = open(book.path()).map(drop).expect_err("it is damaged");
         assert!(
-            matches!(error, BookError::Journal { .. }),
+            matches!(error, BookError::Journal(JournalError::Damaged { .. })),
             "bit {bit}: {error}"
         );
         let (mended, report) =
@@ -340,9 +347,9 @@ fn flip_every_byte(whole: &Path, is_meant: impl Fn(&Path) -> bool) -> (usize, us
                     told.1 += 1;
                 }
                 Err(
-                    BookError::Journal { .. }
-                    | BookError::JournalShort { .. }
-                    | BookError::Newer { .. },
+                    BookError::Journal(JournalError::Damaged { .. })
+                    | BookError::Journal(JournalError::Short { .. })
+                    | BookError::File(FileError::Newer { .. }),
                 ) => told.0 += 1,
                 Err(error) => panic!("byte {at} of {}: {error}", file.display()),
             }
@@ -404,15 +411,18 @@ fn what_is_no_book_is_not_made_one() {
     let missing = folder.path().join("missing");
     assert!(matches!(
         Book::open(&missing, &there),
-        Err(BookError::Missing(_))
+        Err(BookError::Open(OpenError::Missing(_)))
     ));
     assert!(!missing.exists());
     fs::write(folder.path().join("letter.txt"), "Dear Kou").expect("room");
     assert!(matches!(
         Book::open(folder.path(), &there),
-        Err(BookError::NotABook(_))
+        Err(BookError::Open(OpenError::NotABook(_)))
     ));
-    assert!(matches!(open(folder.path()), Err(BookError::NotABook(_))));
+    assert!(matches!(
+        open(folder.path()),
+        Err(BookError::Open(OpenError::NotABook(_)))
+    ));
     assert_eq!(files(folder.path()).len(), 1, "nothing was added");
 }
 
@@ -470,7 +480,7 @@ fn this_process_fills_its_disk() {
         };
         match book
             .finish(work, &engine::answer(&work.question))
-            .and_then(|_| book.syncer().sync())
+            .and_then(|_| Ok(book.syncer().sync()?))
         {
             Ok(sequence) => acknowledged = sequence,
             Err(error) => break error,

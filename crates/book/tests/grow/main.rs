@@ -13,7 +13,7 @@ use std::fs;
 use std::path::Path;
 
 use kagetsu_book::{
-    Book, BookError, BookOptions, BuildSpec, JobChange, JobId, JobSpec, JobState, Work,
+    Book, BookError, BookOptions, BuildSpec, JobChange, JobError, JobId, JobSpec, JobState, Work,
 };
 use kagetsu_game::{Answer, Bound, Effort, Move, Position, Question, Score, Variant, Verdict};
 use rand::rngs::StdRng;
@@ -216,12 +216,12 @@ fn a_book_opened_again_goes_on_and_a_rebuilt_one_is_the_same() {
     for change in [JobChange::Resume, JobChange::Retry] {
         assert!(matches!(
             book.change_job(job, change),
-            Err(BookError::JobCancelled(_))
+            Err(BookError::Job(JobError::Cancelled(_)))
         ));
     }
     assert!(matches!(
         book.start_job(&spec(90)),
-        Err(BookError::JobCancelled(_))
+        Err(BookError::Job(JobError::Cancelled(_)))
     ));
     let before = dump(&book);
     book.close().expect("room");

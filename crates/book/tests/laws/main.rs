@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kagetsu_book::{Book, BookError, BookOptions, Entry};
+use kagetsu_book::{Book, BookError, BookOptions, Entry, LearnError};
 use kagetsu_game::{
     Answer, Bound, Claim, Key, Move, Position, Proof, ProofKind, Provenance, Score, Symmetry,
     Variant, Verdict,
@@ -265,11 +265,11 @@ fn an_answer_that_cannot_be_is_not_learned() {
     let answer: Answer = [(taken, verdict)].into_iter().collect();
     assert!(matches!(
         book.learn(&position, &answer),
-        Err(BookError::Illegal { .. })
+        Err(BookError::Learn(LearnError::Illegal { .. }))
     ));
     assert!(matches!(
         book.learn(&position, &Answer::new()),
-        Err(BookError::Empty(_))
+        Err(BookError::Learn(LearnError::Empty(_)))
     ));
     assert!(book.is_empty() && book.sequence().0 == 0);
     assert_eq!(book.lookup(&position).expect("readable"), None);

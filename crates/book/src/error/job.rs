@@ -1,0 +1,33 @@
+use crate::jobs::spec_fault::SpecFaults;
+
+/// The reason why a job could not be made or changed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum JobError {
+    /// The book has no job of this name or number.
+    #[error("the book has no job '{0}'; `kagetsu jobs list` shows those it has")]
+    Unknown(String),
+    /// The name is taken by a job with other settings.
+    #[error(
+        "the book has a job '{name}' that differs in {}; give another --name, or the same \
+         settings, which `kagetsu jobs show {name}` prints", .differences.join(", ")
+    )]
+    Differs {
+        /// The job's name.
+        name: String,
+        /// The settings in which the two differ.
+        differences: Vec<String>,
+    },
+    /// The name of a new job is taken.
+    #[error("the book has a job '{0}' already; give another --name")]
+    Exists(String),
+    /// The book has as many jobs as it can number.
+    #[error("the book has no number left for another job")]
+    TooMany,
+    /// A cancelled job cannot be resumed.
+    #[error("the job '{0}' is cancelled, and that is for good; start another with another --name")]
+    Cancelled(String),
+    /// The settings of a job are invalid.
+    #[error("the build has wrong settings: {0}")]
+    Settings(#[from] SpecFaults),
+}

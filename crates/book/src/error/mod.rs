@@ -1,0 +1,109 @@
+//! The errors of a book, one type for each family of operations.
+
+mod compiled;
+mod file;
+mod index;
+mod job;
+mod journal;
+mod learn;
+mod open;
+
+use std::io;
+use std::path::Path;
+
+use kagetsu_game::{Key, PositionError};
+use kagetsu_store::StoreError;
+
+use crate::jobs::spec_fault::SpecFaults;
+
+pub use self::compiled::CompiledError;
+pub use self::file::FileError;
+pub use self::index::IndexError;
+pub use self::job::JobError;
+pub use self::journal::JournalError;
+pub use self::learn::LearnError;
+pub use self::open::OpenError;
+
+/// The reason why an operation on a book failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BookError {
+    /// The book could not be opened or copied.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The journal could not be read or written.
+    #[error(transparent)]
+    Journal(JournalError),
+    /// The index is damaged.
+    #[error(transparent)]
+    Index(#[from] IndexError),
+    /// A job could not be made or changed.
+    #[error(transparent)]
+    Job(#[from] JobError),
+    /// An answer or a position was refused.
+    #[error(transparent)]
+    Learn(#[from] LearnError),
+    /// A compiled book could not be read or written.
+    #[error(transparent)]
+    Compiled(#[from] CompiledError),
+    /// A position is impossible in its game.
+    #[error(transparent)]
+    Position(#[from] PositionError),
+    /// A file could not be read or written.
+    #[error(transparent)]
+    File(#[from] FileError),
+}
+
+impl BookError {
+    pub(crate) fn io(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_path_buf();
+        move |error| FileError::io(what, &path)(error).into()
+    }
+
+    /// Returns the error for a damaged record.
+    pub(crate) fn record(key: Key) -> Self {
+        IndexError::Record(key).into()
+    }
+
+    /// Returns the error for another damaged entry of the index.
+    pub(crate) fn entry(what: &'static str) -> Self {
+        IndexError::Entry(what).into()
+    }
+}
+
+impl From<JournalError> for BookError {
+    fn from(error: JournalError) -> Self {
+        match error {
+            JournalError::File(error) => Self::File(error),
+            error => Self::Journal(error),
+        }
+    }
+}
+
+impl From<SpecFaults> for BookError {
+    fn from(faults: SpecFaults) -> Self {
+        JobError::Settings(faults).into()
+    }
+}
+
+impl From<StoreError> for BookError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Newer { path, found, known } => {
+                FileError::Newer { path, found, known }.into()
+            }
+            StoreError::Io {
+                action,
+                path,
+                error,
+            } => FileError::Io {
+                what: action,
+                path,
+                error,
+            }
+            .into(),
+            StoreError::Damaged(what) => Self::entry(what),
+            _ => Self::entry("it cannot be read"),
+        }
+    }
+}

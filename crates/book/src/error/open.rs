@@ -1,0 +1,75 @@
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The reason why a book could not be opened or copied.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The path does not exist.
+    #[error("{}", missing(.0))]
+    Missing(PathBuf),
+    /// The path is a URL, but a folder is needed.
+    #[error(
+        "{0} is a URL, and this needs the folder of a book; `kagetsu backup` copies the one of a coordinator while it works"
+    )]
+    Url(PathBuf),
+    /// The folder is not empty and has no book.
+    #[error("{0} is not a book: it has no journal; give an empty or a new folder to make one")]
+    NotABook(PathBuf),
+    /// The path is a file, but a folder is needed.
+    #[error(
+        "{0} is a file, and this needs the folder of a book: a compiled book is only for looking up"
+    )]
+    IsFile(PathBuf),
+    /// The target of a backup is the book itself.
+    #[error("{to} is the book {from} itself; a copy of it needs another folder")]
+    Itself {
+        /// The book.
+        from: PathBuf,
+        /// The same folder, perhaps under another name.
+        to: PathBuf,
+    },
+    /// The target of a backup holds another book.
+    #[error(
+        "{to} holds another book than {from}, or has more than it; give an empty or a new folder"
+    )]
+    OtherBook {
+        /// The book.
+        from: PathBuf,
+        /// The target.
+        to: PathBuf,
+    },
+    /// Another process has the book open.
+    #[error(
+        "the book {path} is open in process {holder}; stop that process, or `kagetsu backup --book {path} --to COPY` and \
+         use the copy"
+    )]
+    Held {
+        /// The folder.
+        path: PathBuf,
+        /// The id of that process, as far as it is known.
+        holder: String,
+    },
+    /// The lock file cannot be opened for writing.
+    #[error(
+        "cannot lock {path}: {error}; whoever looks something up in the folder of a book must be able to write there: \
+         `kagetsu compile` makes a file of a book that can only be read"
+    )]
+    NoLock {
+        /// The lock file.
+        path: PathBuf,
+        /// The answer of the operating system.
+        error: io::Error,
+    },
+}
+
+/// Returns the message for a missing path; a name that ends with `.kbk` belongs to a compiled book.
+fn missing(path: &Path) -> String {
+    let shown = path.display();
+    if path.extension().is_some_and(|end| end == "kbk") {
+        return format!(
+            "there is no compiled book at {shown}; `kagetsu compile --book DIR --out {shown}` makes one"
+        );
+    }
+    format!("there is no book at {shown}; `kagetsu build --book {shown}` makes one")
+}
