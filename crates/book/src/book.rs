@@ -5,13 +5,13 @@ use std::{fs, io, mem};
 use kagetsu_game::{Answer, Bound, Move, Position, Verdict};
 
 use crate::Derived;
-use crate::error::{BookError, JournalError, LearnError};
+use crate::error::{BookError, JournalError, LearnError, OpenError};
 use crate::graph::cache::ReadCache;
 use crate::graph::derive::{Seen, value_after};
 use crate::graph::frontier::Frontiers;
 use crate::graph::growth::apply;
 use crate::graph::id::{Id, Place};
-use crate::graph::index::Index;
+use crate::graph::index::{Changes, Index};
 use crate::graph::keys::{Marker, POSITION, key};
 use crate::graph::node::Node;
 use crate::graph::row::has_record;
@@ -19,7 +19,8 @@ use crate::jobs::frontier::JobFrontier;
 use crate::jobs::job::{JobId, JobSpec};
 use crate::jobs::policies::selection::{Frontier, Selection};
 use crate::journal::entry::{AnswerBody, LogEntry};
-use crate::journal::file::{Journal, Sequence, Syncer};
+use crate::journal::file::FileJournal;
+use crate::journal::log::{Journal, JournalDigest, Sequence, Syncer};
 use crate::journal::record;
 use crate::lock::Lock;
 use crate::opening::{self, Notice};
@@ -48,7 +49,7 @@ impl Default for BookOptions {
 /// An opening book: one folder, open in one process.
 pub struct Book {
     pub(crate) path: PathBuf,
-    journal: Journal,
+    pub(crate) journal: Box<dyn Journal>,
     pub(crate) store: Box<dyn Store>,
     pub(crate) marker: Marker,
     cache: ReadCache,
@@ -64,6 +65,14 @@ pub struct Book {
     /// The choice of positions of each job that was asked for work.
     pub(crate) selections: BTreeMap<JobId, Box<dyn Selection>>,
     _lock: Lock,
+}
+
+/// The effects of an entry that are not part of the book yet.
+struct Applied {
+    changes: Changes,
+    /// What was read and changed on the way. It counts only once the changes are made.
+    cache: ReadCache,
+    changed: Vec<JobId>,
 }
 
 /// A position of the book and its moves, in the orientation in which it was asked for.
@@ -94,12 +103,45 @@ impl Book {
         }
         let lock = Lock::take(path)?;
         if is_new {
-            Journal::create(&path.join("journal"))?;
+            FileJournal::create(&path.join("journal"))?;
         }
-        let opened = opening::open(path, options.cache_bytes)?;
+        let journal = FileJournal::open(path)?;
+        let torn = Some(journal.torn()).filter(|bytes| *bytes > 0);
+        let (book, mut notices) = Self::with_store(path, Box::new(journal), options, lock)?;
+        notices.extend(torn.map(|bytes| Notice::Torn { bytes }));
+        Ok((book, notices))
+    }
+
+    /// Opens a book whose journal is elsewhere. The folder holds the store alone, which is made
+    /// again from the journal where it does not belong to it.
+    ///
+    /// # Errors
+    /// If another process keeps the folder open for longer than two seconds, the folder has a book
+    /// of its own, or the journal is damaged or cannot be read.
+    pub fn open_journal(
+        cache: &Path,
+        journal: Box<dyn Journal>,
+        options: &BookOptions,
+    ) -> Result<(Self, Vec<Notice>), BookError> {
+        opening::check_is_no_url(cache)?;
+        if cache.join("journal").exists() {
+            return Err(OpenError::IsBook(cache.to_path_buf()).into());
+        }
+        fs::create_dir_all(cache).map_err(BookError::io("cannot make the cache", cache))?;
+        let lock = Lock::take(cache)?;
+        Self::with_store(cache, journal, options, lock)
+    }
+
+    fn with_store(
+        path: &Path,
+        journal: Box<dyn Journal>,
+        options: &BookOptions,
+        lock: Lock,
+    ) -> Result<(Self, Vec<Notice>), BookError> {
+        let opened = opening::open(path, &*journal, options.cache_bytes)?;
         let mut book = Self {
             path: path.to_path_buf(),
-            journal: opened.journal,
+            journal,
             store: opened.store,
             marker: opened.marker,
             cache: ReadCache::default(),
@@ -122,6 +164,15 @@ impl Book {
         &self.path
     }
 
+    /// Refuses an operation that rewrites the journal where that is not in the book's folder.
+    pub(crate) fn require_folder(&self) -> Result<(), BookError> {
+        if self.path.join("journal").exists() {
+            Ok(())
+        } else {
+            Err(OpenError::NeedsFolder(self.journal.place()).into())
+        }
+    }
+
     /// Returns the number of positions with a record.
     #[must_use]
     pub fn len(&self) -> u64 {
@@ -138,6 +189,12 @@ impl Book {
     #[must_use]
     pub fn sequence(&self) -> Sequence {
         Sequence(self.marker.applied)
+    }
+
+    /// Returns the digest of the entries of the journal.
+    #[must_use]
+    pub fn digest(&self) -> JournalDigest {
+        JournalDigest(self.marker.journal)
     }
 
     /// Returns the entry of a position, in any orientation and reached by any moves. A position
@@ -250,12 +307,56 @@ impl Book {
         if self.is_broken {
             return Err(JournalError::Broken(self.path.clone()).into());
         }
-        let mut index = Index::new(&*self.store, self.marker, mem::take(&mut self.cache));
-        apply(&mut index, entry)?;
-        let changed: Vec<JobId> = index.changed_jobs().map(JobId).collect();
-        let (changes, cache) = index.into_parts();
-        let bytes = postcard::to_allocvec(entry).expect("plain data, and memory grows");
+        let bytes = entry.encode();
+        let changes = self.changes_of(entry, &bytes)?;
         let sequence = self.journal.append(&bytes)?;
+        self.take_over(entry, changes)?;
+        Ok(sequence)
+    }
+
+    /// Applies the entries that another process has appended to the journal since, at most
+    /// `max`. Returns how many there were.
+    ///
+    /// # Errors
+    /// If the journal cannot be read, or the store fails.
+    pub fn catch_up(&mut self, max: usize) -> Result<usize, BookError> {
+        if self.is_broken {
+            return Err(JournalError::Broken(self.path.clone()).into());
+        }
+        let mut sequence = self.sequence();
+        let entries = self.journal.read(sequence, max)?;
+        for bytes in &entries {
+            sequence.0 += 1;
+            let entry = LogEntry::decode(sequence, bytes)?;
+            let changes = self.changes_of(&entry, bytes)?;
+            self.take_over(&entry, changes)?;
+            if let LogEntry::Job(_) = entry {
+                self.read_specs()?;
+            }
+        }
+        Ok(entries.len())
+    }
+
+    /// Returns the changes of the store that follow from an entry.
+    fn changes_of(&mut self, entry: &LogEntry, bytes: &[u8]) -> Result<Applied, BookError> {
+        let mut index = Index::new(&*self.store, self.marker, mem::take(&mut self.cache));
+        apply(&mut index, entry, bytes)?;
+        let changed = index.changed_jobs().map(JobId).collect();
+        let (changes, cache) = index.into_parts();
+        Ok(Applied {
+            changes,
+            cache,
+            changed,
+        })
+    }
+
+    /// Changes the book by an entry that the journal has.
+    fn take_over(&mut self, entry: &LogEntry, applied: Applied) -> Result<(), BookError> {
+        let Applied {
+            changes,
+            cache,
+            changed,
+        } = applied;
         // From here on the entry counts: where the store fails, the next opening applies it.
         self.is_broken = true;
         self.store.apply(changes.batch)?;
@@ -268,7 +369,7 @@ impl Book {
             self.store.maintain()?;
         }
         self.is_broken = false;
-        Ok(sequence)
+        Ok(())
     }
 
     /// Tells the choice of every job what an entry of the journal changes.

@@ -15,6 +15,7 @@
 mod book;
 mod compiled;
 mod error;
+mod folder_journal;
 mod graph;
 mod inspection;
 mod jobs;
@@ -30,6 +31,7 @@ pub use compiled::writer::{CompileReport, Compiler};
 pub use error::{
     BookError, CompiledError, FileError, IndexError, JobError, JournalError, LearnError, OpenError,
 };
+pub use folder_journal::FolderJournal;
 pub use graph::choice::Choice;
 pub use graph::id::Place;
 pub use graph::value::Derived;
@@ -43,7 +45,8 @@ pub use jobs::field_description::describe_build;
 pub use jobs::job::{Aside, Job, JobChange, JobId, JobSpec, JobState, Work};
 pub use jobs::policies::{Policy, REGISTRY};
 pub use jobs::spec_fault::{SpecFault, SpecFaults};
-pub use journal::file::{Sequence, Syncer};
+pub use journal::frame::{MAX_ENTRY_BYTES, frame, unframe};
+pub use journal::log::{Journal, JournalDigest, JournalSync, Sequence, Syncer, Visit};
 pub use maintenance::backup::{BackupReport, backup};
 pub use maintenance::check_report::CheckReport;
 pub use maintenance::compaction::CompactReport;

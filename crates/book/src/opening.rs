@@ -9,8 +9,7 @@ use crate::graph::growth::apply;
 use crate::graph::index::Index;
 use crate::graph::keys::{MARKER, Marker};
 use crate::journal::entry::LogEntry;
-use crate::journal::file::{Journal, Sequence};
-use crate::journal::manifest::Manifest;
+use crate::journal::log::{Journal, JournalDigest, Sequence};
 use kagetsu_store::LsmStore;
 use kagetsu_store::catch_panics;
 use kagetsu_store::{Batch, Store};
@@ -57,8 +56,8 @@ const CHUNK: u64 = 256;
 /// look-up has a small cache, with which a rebuild would compact many times.
 const MOST_UNSEALED: usize = 1 << 20;
 
-pub(crate) struct Opened {
-    pub(crate) journal: Journal,
+/// A store that has all entries of a journal.
+pub(crate) struct OpenedStore {
     pub(crate) store: Box<dyn Store>,
     pub(crate) marker: Marker,
     pub(crate) notices: Vec<Notice>,
@@ -105,39 +104,27 @@ pub(crate) fn room_for_a_book(path: &Path, create: bool) -> Result<(), BookError
     }
 }
 
-pub(crate) fn open(folder: &Path, cache_bytes: u64) -> Result<Opened, BookError> {
-    let (journal, at) = (folder.join("journal"), folder.join("store"));
-    // Read the whole journal before anything is changed: a damaged or newer one is left as it is.
-    let acknowledged = Manifest::read(folder)?;
-    let scan = Journal::scan(&journal, acknowledged, &mut |_, _| Ok(()))?;
-    if let Some(expected) = acknowledged.filter(|expected| *expected > scan.entries) {
-        return Err(JournalError::Short {
-            path: journal,
-            found: scan.entries,
-            expected,
-        }
-        .into());
-    }
+/// Opens the store in a folder, or makes it anew where it does not belong to the journal, and
+/// applies the entries that it lacks.
+pub(crate) fn open(
+    folder: &Path,
+    journal: &dyn Journal,
+    cache_bytes: u64,
+) -> Result<OpenedStore, BookError> {
+    let at = folder.join("store");
     let mut notices = Vec::new();
-    let (mut store, mut marker) = match sound(&at, cache_bytes, scan.entries)? {
+    let (mut store, mut marker) = match sound(&at, cache_bytes, journal)? {
         Ok(sound) => sound,
         Err(reason) => {
-            if scan.entries > 0 {
-                notices.push(Notice::Rebuilt {
-                    reason,
-                    entries: scan.entries,
-                });
+            let entries = journal.entries();
+            if entries > 0 {
+                notices.push(Notice::Rebuilt { reason, entries });
             }
             (anew(&at, cache_bytes)?, Marker::default())
         }
     };
-    if scan.torn > 0 {
-        notices.push(Notice::Torn { bytes: scan.torn });
-    }
-    let opened = Journal::open(&journal, &scan, Manifest::open(folder)?)?;
-    replay(&journal, &mut *store, &mut marker)?;
-    Ok(Opened {
-        journal: opened,
+    replay(journal, &mut *store, &mut marker)?;
+    Ok(OpenedStore {
         store,
         marker,
         notices,
@@ -146,10 +133,10 @@ pub(crate) fn open(folder: &Path, cache_bytes: u64) -> Result<Opened, BookError>
 
 type Sound = Result<(Box<dyn Store>, Marker), String>;
 
-/// Opens the store and returns it with its marker if every level is whole and the journal has all
-/// of its entries; otherwise returns the damage. Errors of the disk and of permissions are no
-/// damage.
-fn sound(at: &Path, cache_bytes: u64, entries: u64) -> Result<Sound, BookError> {
+/// Opens the store and returns it with its marker if every level is whole and the journal begins
+/// with the entries that the store was made from; otherwise returns the reason. Errors of the disk
+/// and of permissions are no damage.
+fn sound(at: &Path, cache_bytes: u64, journal: &dyn Journal) -> Result<Sound, BookError> {
     if !at.exists() {
         return Ok(Err("it was missing".into()));
     }
@@ -162,10 +149,17 @@ fn sound(at: &Path, cache_bytes: u64, entries: u64) -> Result<Sound, BookError> 
         Ok(marker.map(|marker| (Box::new(store) as Box<dyn Store>, marker)))
     });
     Ok(match examined {
-        Ok(Some((_, marker))) if marker.applied > entries => {
+        Ok(Some((_, marker))) if marker.applied > journal.entries() => {
             Err("it had entries that the journal never got".into())
         }
-        Ok(Some(sound)) => Ok(sound),
+        Ok(Some(sound)) => {
+            let digest = journal.digest(Sequence(sound.1.applied))?;
+            if digest == Some(JournalDigest(sound.1.journal)) {
+                Ok(sound)
+            } else {
+                Err("it belonged to another journal".into())
+            }
+        }
         Ok(None) => Err("it did not say what it holds".into()),
         Err(BookError::Index(IndexError::Entry(what))) => Err(what.into()),
         Err(error) => return Err(error),
@@ -205,7 +199,11 @@ fn anew(at: &Path, cache_bytes: u64) -> Result<Box<dyn Store>, BookError> {
 }
 
 /// Applies the entries of the journal that the store lacks.
-fn replay(journal: &Path, store: &mut dyn Store, marker: &mut Marker) -> Result<(), BookError> {
+fn replay(
+    journal: &dyn Journal,
+    store: &mut dyn Store,
+    marker: &mut Marker,
+) -> Result<(), BookError> {
     let from = marker.applied;
     let mut replay = Replay {
         store,
@@ -214,12 +212,8 @@ fn replay(journal: &Path, store: &mut dyn Store, marker: &mut Marker) -> Result<
         pending: Vec::new(),
         unsealed: 0,
     };
-    Journal::scan(journal, None, &mut |Sequence(number), bytes| {
-        if number <= from {
-            return Ok(());
-        }
-        let entry = postcard::from_bytes(bytes).map_err(|_| JournalError::Unreadable(number))?;
-        replay.pending.push(entry);
+    journal.scan(Sequence(from), &mut |number, bytes| {
+        replay.pending.push((number, bytes.into()));
         if replay.pending.len() as u64 == CHUNK {
             replay.apply_all()
         } else {
@@ -239,15 +233,15 @@ struct Replay<'a> {
     store: &'a mut dyn Store,
     marker: &'a mut Marker,
     cache: ReadCache,
-    pending: Vec<LogEntry>,
+    pending: Vec<(Sequence, Box<[u8]>)>,
     unsealed: usize,
 }
 
 impl Replay<'_> {
     fn apply_all(&mut self) -> Result<(), BookError> {
         let mut index = Index::new(&*self.store, *self.marker, std::mem::take(&mut self.cache));
-        for entry in self.pending.drain(..) {
-            apply(&mut index, &entry)?;
+        for (number, bytes) in self.pending.drain(..) {
+            apply(&mut index, &LogEntry::decode(number, &bytes)?, &bytes)?;
         }
         let (changes, cache) = index.into_parts();
         self.unsealed += changes.batch.0.len();
@@ -264,11 +258,14 @@ impl Replay<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::journal::file::FileJournal;
 
     #[test]
-    fn a_store_of_a_later_format_is_refused_and_a_damaged_one_is_not() {
+    fn store_of_a_later_format_is_refused() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("store");
+        FileJournal::create(&folder.path().join("journal")).expect("room");
+        let journal = FileJournal::open(folder.path()).expect("an empty journal");
         let with_version = |version: u8, flip: u8| {
             let mut bytes = encode(MARKER, &Marker::default());
             let body = bytes.len() - 4;
@@ -282,14 +279,14 @@ mod tests {
                 .expect("room");
             store.flush().expect("room");
             drop(store);
-            sound(&path, 1 << 20, 0)
+            sound(&path, 1 << 20, &journal)
         };
         assert!(matches!(with_version(FORMAT_VERSION, 0), Ok(Ok(_))));
         assert!(matches!(
             with_version(FORMAT_VERSION + 1, 0),
             Err(BookError::File(FileError::Newer {
-                found: 5,
-                known: 4,
+                found: 6,
+                known: 5,
                 ..
             }))
         ));

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The version of the values that this program writes.
-pub const FORMAT_VERSION: u8 = 4;
+pub const FORMAT_VERSION: u8 = 5;
 
 /// Encodes a value as it is stored under `key`.
 ///

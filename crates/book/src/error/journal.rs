@@ -53,6 +53,20 @@ pub enum JournalError {
         "the book {0} could not be written before; open it again, nothing acknowledged is lost"
     )]
     Broken(PathBuf),
+    /// Another process leads the book and alone may append to its journal.
+    #[error(
+        "another coordinator leads the book {book}{}; send changes there",
+        address.as_ref().map_or_else(String::new, |address| format!(" at {address}"))
+    )]
+    NotLeader {
+        /// The book.
+        book: String,
+        /// The address of the leader, if it is known.
+        address: Option<String>,
+    },
+    /// The server that keeps the journal refused or failed.
+    #[error("{0}")]
+    Server(String),
     /// A file of the journal could not be read or written.
     #[error(transparent)]
     File(#[from] FileError),

@@ -16,6 +16,15 @@ pub enum OpenError {
     /// The folder is not empty and has no book.
     #[error("{0} is not a book: it has no journal; give an empty or a new folder to make one")]
     NotABook(PathBuf),
+    /// The folder has a journal of its own, and a cache is needed.
+    #[error("{0} is the folder of a book; give --cache an empty or a new folder")]
+    IsBook(PathBuf),
+    /// The operation rewrites a journal, which only a folder's book allows.
+    #[error(
+        "the journal is at {0}, and this rewrites a journal in a folder; \
+         `kagetsu journal pull` makes a folder of the book"
+    )]
+    NeedsFolder(String),
     /// The path is a file, but a folder is needed.
     #[error(
         "{0} is a file, and this needs the folder of a book: a compiled book is only for looking up"

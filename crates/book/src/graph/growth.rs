@@ -17,10 +17,11 @@ use crate::graph::value::Derived;
 use crate::jobs::job::JobChange;
 use crate::jobs::move_filter::PLY;
 use crate::journal::entry::{AnswerBody, JobEntry, LogEntry};
+use crate::journal::log::JournalDigest;
 use crate::journal::record;
 
-/// Does to the store what an entry says.
-pub(crate) fn apply(index: &mut Index, entry: &LogEntry) -> Result<(), BookError> {
+/// Applies an entry of the journal, and its bytes, to the store.
+pub(crate) fn apply(index: &mut Index, entry: &LogEntry, bytes: &[u8]) -> Result<(), BookError> {
     match entry {
         LogEntry::Answer(body) => learn(index, body)?,
         LogEntry::Job(entry) => create(index, entry)?,
@@ -56,6 +57,7 @@ pub(crate) fn apply(index: &mut Index, entry: &LogEntry) -> Result<(), BookError
     }
     index.settle()?;
     index.marker.applied += 1;
+    index.marker.journal = JournalDigest(index.marker.journal).after(bytes).0;
     Ok(())
 }
 

@@ -19,6 +19,8 @@ pub(crate) struct Marker {
     pub(crate) entries: u64,
     /// Over all of them, in any order.
     pub(crate) digest: u64,
+    /// The [digest](crate::JournalDigest) of those entries of the journal.
+    pub(crate) journal: u64,
 }
 
 impl Marker {

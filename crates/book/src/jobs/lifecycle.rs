@@ -6,7 +6,7 @@ use crate::book::Book;
 use crate::error::{BookError, JobError};
 use crate::jobs::job::{Job, JobChange, JobId, JobSpec, JobState};
 use crate::journal::entry::{JobEntry, LogEntry};
-use crate::journal::file::Sequence;
+use crate::journal::log::Sequence;
 
 /// Number of known positions that a job walks on from in one entry of the journal.
 const STEPS_PER_WALK: u32 = 64;

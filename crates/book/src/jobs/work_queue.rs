@@ -11,7 +11,7 @@ use crate::jobs::policies::growth_policy::PolicyScope;
 use crate::jobs::policies::selection::Selection;
 use crate::jobs::questions::question;
 use crate::journal::entry::LogEntry;
-use crate::journal::file::Sequence;
+use crate::journal::log::Sequence;
 
 impl Book {
     /// Hands out up to `n` positions of a running job. They are at hand until they are

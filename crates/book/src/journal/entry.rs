@@ -3,11 +3,12 @@
 use kagetsu_game::{Move, Packed, Position, Variant};
 use serde::{Deserialize, Serialize};
 
-use crate::BookError;
+use crate::error::{BookError, JournalError};
 use crate::graph::id::Id;
 use crate::graph::id::unpack;
 use crate::jobs::build_spec::BuildSpec;
 use crate::jobs::job::{JobChange, JobSpec};
+use crate::journal::log::Sequence;
 use crate::journal::record::Group;
 
 /// An event in the life of a book. New kinds come after the last, because their order is the
@@ -38,6 +39,19 @@ pub(crate) enum LogEntry {
 }
 
 impl LogEntry {
+    /// Decodes an entry of the journal.
+    ///
+    /// # Errors
+    /// If this program does not understand it.
+    pub(crate) fn decode(number: Sequence, bytes: &[u8]) -> Result<Self, JournalError> {
+        postcard::from_bytes(bytes).map_err(|_| JournalError::Unreadable(number.0))
+    }
+
+    /// Encodes the entry as the journal has it.
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        postcard::to_allocvec(self).expect("plain data, and memory grows")
+    }
+
     /// Returns the variant and the packed position of an entry about one position; `None` for an
     /// entry about a job.
     pub(crate) fn packed(&self) -> Option<(u32, &[u8])> {

@@ -2,6 +2,10 @@
 
 pub(crate) mod entry;
 pub(crate) mod file;
+pub(crate) mod frame;
+pub(crate) mod log;
 pub(crate) mod manifest;
+pub(crate) mod reader;
 pub(crate) mod record;
 pub(crate) mod rewrite;
+pub(crate) mod salvage;

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use crate::error::JournalError;
 use crate::journal::entry::LogEntry;
-use crate::journal::file;
+use crate::journal::frame;
 use crate::journal::manifest::Manifest;
+use crate::journal::reader::file_of;
 
 /// A new journal of a book that no other process has open.
 pub(crate) struct Rewrite {
@@ -20,7 +21,7 @@ pub(crate) struct Rewrite {
 impl Rewrite {
     /// Begins an empty journal.
     pub(crate) fn begin(book: &Path) -> Result<Self, JournalError> {
-        let path = file::file_of(&book.join("journal")).with_extension("new");
+        let path = file_of(&book.join("journal")).with_extension("new");
         let file = File::create(&path).map_err(JournalError::io("cannot write to", &path))?;
         let mut new = Self {
             book: book.to_path_buf(),
@@ -28,7 +29,7 @@ impl Rewrite {
             file: BufWriter::with_capacity(1 << 20, file),
             entries: 0,
         };
-        new.write(&file::header())?;
+        new.write(&frame::header())?;
         Ok(new)
     }
 
@@ -44,12 +45,11 @@ impl Rewrite {
     }
 
     pub(crate) fn add(&mut self, entry: &LogEntry) -> Result<(), JournalError> {
-        let bytes = postcard::to_allocvec(entry).expect("plain data, and memory grows");
-        self.add_bytes(&bytes)
+        self.add_bytes(&entry.encode())
     }
 
     pub(crate) fn add_bytes(&mut self, entry: &[u8]) -> Result<(), JournalError> {
-        let frame = file::frame(self.entries + 1, entry)?;
+        let frame = frame::frame(self.entries + 1, entry)?;
         self.write(&frame)?;
         self.entries += 1;
         Ok(())

@@ -5,8 +5,9 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use crate::error::{BookError, JournalError, OpenError};
-use crate::journal::file::{self, Journal};
+use crate::journal::file::FileJournal;
 use crate::journal::manifest::Manifest;
+use crate::journal::reader;
 use crate::lock::Lock;
 use crate::opening::{check_is_no_url, room_for_a_book};
 
@@ -50,7 +51,7 @@ pub fn backup(from: &Path, to: &Path) -> Result<BackupReport, BookError> {
     }
     // Read the manifest before the journal: entries that are acknowledged later are not expected.
     let acknowledged = Manifest::read(from)?;
-    let scan = Journal::scan(&source, acknowledged, &mut |_, _| Ok(()))?;
+    let scan = reader::scan(&source, acknowledged, &mut |_, _, _| Ok(()))?;
     if let Some(expected) = acknowledged.filter(|expected| *expected > scan.entries) {
         return Err(JournalError::Short {
             path: source,
@@ -65,9 +66,9 @@ pub fn backup(from: &Path, to: &Path) -> Result<BackupReport, BookError> {
     let _lock = Lock::take(to)?;
     let is_new = !target.exists();
     if is_new {
-        Journal::create(&target)?;
+        FileJournal::create(&target)?;
     }
-    let (source, target) = (file::file_of(&source), file::file_of(&target));
+    let (source, target) = (reader::file_of(&source), reader::file_of(&target));
     let length = fs::metadata(&target)
         .map_err(BookError::io("cannot read", &target))?
         .len();

@@ -44,6 +44,7 @@ impl Book {
             said.found
                 == Marker {
                     applied: 0,
+                    journal: 0,
                     ..self.marker
                 },
             || {
@@ -53,6 +54,14 @@ impl Book {
                 )
             },
         );
+        let applied = self.sequence();
+        let digest = self.journal.digest(applied)?;
+        report.hold(digest == Some(self.digest()), || {
+            format!(
+                "the store was made from other entries than the first {} of the journal",
+                applied.0
+            )
+        });
         let engines = self.index().engines()?.to_vec();
         let mut done = 0;
         let mut each = |followed: &Followed| {

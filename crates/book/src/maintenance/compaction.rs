@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use crate::book::answered;
-use crate::error::{BookError, JournalError};
+use crate::error::BookError;
 use crate::graph::id::Id;
 use crate::graph::index::AsideBody;
 use crate::jobs::job::{Job, JobChange, JobId, JobState};
 use crate::journal::entry::{AnswerBody, LogEntry};
-use crate::journal::file::{Journal, Sequence};
+use crate::journal::reader;
 use crate::journal::rewrite::Rewrite;
 use crate::{Book, BookOptions, Notice};
 
@@ -86,8 +86,9 @@ impl Stories {
     /// count their answers.
     fn read(journal: &Path, counting: &[JobId]) -> Result<Self, BookError> {
         let mut stories = Self::default();
-        Journal::scan(journal, None, &mut |Sequence(number), bytes| {
-            let entry = read(number, bytes)?;
+        reader::scan(journal, None, &mut |sequence, bytes, _| {
+            let number = sequence.0;
+            let entry = LogEntry::decode(sequence, bytes)?;
             let Some(id) = entry.about()? else {
                 return Ok(());
             };
@@ -111,10 +112,6 @@ impl Stories {
     }
 }
 
-fn read(number: u64, bytes: &[u8]) -> Result<LogEntry, BookError> {
-    postcard::from_bytes(bytes).map_err(|_| JournalError::Unreadable(number).into())
-}
-
 impl Book {
     /// Rewrites the journal with one entry for all answers to a position and none that is
     /// superseded, rewrites the store as one sorted file, and opens the book. Positions, records,
@@ -124,6 +121,7 @@ impl Book {
     /// If a record is damaged or the disk refuses. Then the book is the old one or the new one,
     /// whole.
     pub fn compact(self, options: &BookOptions) -> Result<(Self, CompactReport), BookError> {
+        self.require_folder()?;
         self.syncer().sync()?;
         let (bytes_before, entries_before) = (self.bytes()?, self.sequence().0);
         let jobs = self.jobs()?;
@@ -162,11 +160,12 @@ impl Book {
     ) -> Result<(Self, Vec<Notice>), BookError> {
         let (jobs, mut index) = (self.jobs()?, self.index());
         let mut new = Rewrite::begin(&self.path)?;
-        Journal::scan(
+        reader::scan(
             &self.path.join("journal"),
             None,
-            &mut |Sequence(number), bytes| {
-                let entry = read(number, bytes)?;
+            &mut |sequence, bytes, _| {
+                let number = sequence.0;
+                let entry = LogEntry::decode(sequence, bytes)?;
                 let Some((id, story)) = entry
                     .about()?
                     .and_then(|id| Some((id, stories.positions.get(&id)?)))

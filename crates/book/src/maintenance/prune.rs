@@ -3,14 +3,14 @@ use std::collections::{BTreeSet, HashSet, VecDeque};
 use kagetsu_game::{Answer, Bound, Move, Position, Variant};
 
 use crate::book::believed;
-use crate::error::{BookError, JournalError, LearnError};
+use crate::error::{BookError, LearnError};
 use crate::graph::derive::value_after;
 use crate::graph::id::Id;
 use crate::graph::id::unpack;
 use crate::graph::index::Index;
 use crate::jobs::job::{JobChange, JobId, JobState};
 use crate::journal::entry::LogEntry;
-use crate::journal::file::{Journal, Sequence};
+use crate::journal::reader;
 use crate::journal::rewrite::Rewrite;
 use crate::{Book, BookOptions, Notice};
 
@@ -69,6 +69,7 @@ impl Book {
         pruning: &Pruning,
         options: &BookOptions,
     ) -> Result<(Self, PruneReport), BookError> {
+        self.require_folder()?;
         let kept = self.kept(pruning)?;
         let before = self.len();
         if kept.len() as u64 == before {
@@ -88,12 +89,11 @@ impl Book {
             .collect();
         self.syncer().sync()?;
         let mut new = Rewrite::begin(&self.path)?;
-        Journal::scan(
+        reader::scan(
             &self.path.join("journal"),
             None,
-            &mut |Sequence(number), bytes| {
-                let entry: LogEntry =
-                    postcard::from_bytes(bytes).map_err(|_| JournalError::Unreadable(number))?;
+            &mut |sequence, bytes, _| {
+                let entry = LogEntry::decode(sequence, bytes)?;
                 let is_kept = match entry.packed() {
                     Some((variant, packed)) => {
                         kept.contains(&Id::of(variant, &unpack(variant, packed)?.canonical()))

@@ -3,9 +3,10 @@ use std::path::Path;
 
 use crate::error::{BookError, JournalError, OpenError};
 use crate::journal::entry::LogEntry;
-use crate::journal::file::{self, Journal, Sequence};
+use crate::journal::log::Sequence;
 use crate::journal::manifest::Manifest;
 use crate::journal::rewrite::Rewrite;
+use crate::journal::{reader, salvage};
 use crate::lock::Lock;
 use crate::opening::{check_is_no_url, without_journal};
 use crate::{Book, BookOptions, Notice};
@@ -54,7 +55,7 @@ pub fn repair(path: &Path, options: &BookOptions) -> Result<(Book, RepairReport)
     }
     let lock = Lock::take(path)?;
     let acknowledged = Manifest::read(path)?;
-    let mut report = match Journal::scan(&folder, acknowledged, &mut |_, _| Ok(())) {
+    let mut report = match reader::scan(&folder, acknowledged, &mut |_, _, _| Ok(())) {
         Ok(scan) if acknowledged.is_none_or(|expected| expected <= scan.entries) => RepairReport {
             kept: scan.entries,
             ..RepairReport::default()
@@ -72,12 +73,12 @@ pub fn repair(path: &Path, options: &BookOptions) -> Result<(Book, RepairReport)
 
 /// Writes a new journal of the whole entries of the old one.
 fn salvage(path: &Path, acknowledged: Option<u64>) -> Result<RepairReport, BookError> {
-    let file = file::file_of(&path.join("journal"));
+    let file = reader::file_of(&path.join("journal"));
     let bytes = fs::read(&file).map_err(BookError::io("cannot read", &file))?;
     let mut report = RepairReport::default();
     let mut new = Rewrite::begin(path)?;
     let (mut last, mut is_after_a_loss) = (0, false);
-    report.lost_bytes = file::whole_entries(&bytes, &mut |Sequence(number), entry, is_next| {
+    report.lost_bytes = salvage::whole_entries(&bytes, &mut |Sequence(number), entry, is_next| {
         is_after_a_loss |= !is_next;
         last = number;
         let Ok(read) = postcard::from_bytes::<LogEntry>(entry) else {

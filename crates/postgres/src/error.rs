@@ -1,0 +1,123 @@
+//! Messages for the errors of a database.
+
+use kagetsu_book::JournalError;
+use postgres::error::SqlState;
+
+use crate::book_url::BookUrl;
+
+/// The reason why a request to the database failed.
+#[derive(Debug)]
+pub(crate) struct RequestError {
+    pub(crate) message: String,
+    /// Whether the same request may succeed later.
+    pub(crate) is_transient: bool,
+}
+
+impl RequestError {
+    pub(crate) fn fatal(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            is_transient: false,
+        }
+    }
+
+    pub(crate) fn of(url: &BookUrl, error: &postgres::Error) -> Self {
+        let Some(database) = error.as_db_error() else {
+            return Self::connection(url, error);
+        };
+        let code = database.code();
+        let user = url.config.get_user().unwrap_or("this user");
+        let named = url.config.get_dbname().unwrap_or(user);
+        let text = quoted(database.message());
+        let advice = if *code == SqlState::INVALID_PASSWORD {
+            format!(
+                "; give the password of {user} as PGPASSWORD or in the file that PGPASSFILE names"
+            )
+        } else if *code == SqlState::INVALID_AUTHORIZATION_SPECIFICATION {
+            "; pg_hba.conf of the server says which users may connect and how".into()
+        } else if *code == SqlState::INVALID_CATALOG_NAME {
+            format!("; make it with: createdb {named}")
+        } else if *code == SqlState::READ_ONLY_SQL_TRANSACTION {
+            READ_ONLY_ADVICE.into()
+        } else if *code == SqlState::DISK_FULL {
+            "; make room on the server and do the same again: nothing acknowledged is lost".into()
+        } else if *code == SqlState::INSUFFICIENT_PRIVILEGE {
+            format!("; grant {user} the rights to create and change tables in {named}")
+        } else {
+            String::new()
+        };
+        Self {
+            message: format!("the database {url} refused a request: {text}{advice}"),
+            is_transient: is_transient(code),
+        }
+    }
+
+    fn connection(url: &BookUrl, error: &postgres::Error) -> Self {
+        let mut text = error.to_string();
+        let mut source = std::error::Error::source(error);
+        while let Some(cause) = source {
+            let cause_text = cause.to_string();
+            if !text.contains(&cause_text) {
+                text = format!("{text}: {cause_text}");
+            }
+            source = cause.source();
+        }
+        let is_password = text.contains("password missing");
+        let is_certificate = text.contains("certificate") || text.contains("tls");
+        let advice = if is_password {
+            "; give it as PGPASSWORD or in the file that PGPASSFILE names"
+        } else if is_certificate {
+            "; sslrootcert=FILE in the address names the authority of the server's certificate, \
+             sslmode=disable turns TLS off"
+        } else {
+            "; is the server running, and the address right?"
+        };
+        Self {
+            message: format!("cannot reach the database {url}: {}{advice}", quoted(&text)),
+            is_transient: !is_password && !is_certificate,
+        }
+    }
+}
+
+/// The advice for a server that takes no writes.
+pub(crate) const READ_ONLY_ADVICE: &str = "; it is a read-only standby: give the address of the \
+    primary, or all hosts with target_session_attrs=read-write";
+
+/// The longest text of a server in a message, in characters.
+const MAX_QUOTED_CHARS: usize = 300;
+
+/// Returns a server's text on one line, without control characters.
+fn quoted(text: &str) -> String {
+    text.chars()
+        .take(MAX_QUOTED_CHARS)
+        .map(|character| {
+            if character.is_control() {
+                ' '
+            } else {
+                character
+            }
+        })
+        .collect()
+}
+
+/// Returns whether a request that failed with this code may succeed later: the connection was lost,
+/// the server starts or stops, or another transaction was in the way.
+fn is_transient(code: &SqlState) -> bool {
+    let code = code.code();
+    ["08", "40", "57P"]
+        .iter()
+        .any(|class| code.starts_with(class))
+        || [
+            SqlState::TOO_MANY_CONNECTIONS,
+            SqlState::READ_ONLY_SQL_TRANSACTION,
+            SqlState::DISK_FULL,
+        ]
+        .iter()
+        .any(|state| state.code() == code)
+}
+
+impl From<RequestError> for JournalError {
+    fn from(error: RequestError) -> Self {
+        Self::Server(error.message)
+    }
+}
