@@ -9,7 +9,9 @@ use crate::commands::cluster::{certs, serve, token, workers};
 use crate::commands::exchange::{export, import};
 use crate::commands::jobs::{grow, manage};
 use crate::commands::lookup::{bottlenecks, explore, pick, query, stats, tree};
-use crate::commands::maintenance::{backup, check, compact, compile, diff, merge, prune, repair};
+use crate::commands::maintenance::{
+    backup, check, compact, compile, diff, journal, merge, prune, repair,
+};
 use crate::commands::{bench, verify};
 
 /// Analyses positions and builds opening books for gomoku, xiangqi and surakarta, here or on a
@@ -62,6 +64,7 @@ enum Command {
     Repair(repair::Args),
     Backup(backup::BackupArgs),
     Restore(backup::RestoreArgs),
+    Journal(journal::JournalArgs),
     Import(import::Args),
     Export(export::Args),
     Compile(compile::Args),
@@ -112,6 +115,7 @@ impl Cli {
             Command::Repair(args) => repair::run(&args, out),
             Command::Backup(args) => backup::backup(&args, out),
             Command::Restore(args) => backup::restore(&args, out),
+            Command::Journal(args) => journal::run(&args, out),
             Command::Import(args) => import::run(&args, out),
             Command::Export(args) => export::run(&args, out),
             Command::Compile(args) => compile::run(&args, out),

@@ -6,9 +6,20 @@ use clap::Args;
 /// How a coordinator runs.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Config {
-    /// The book's folder; it is made if it is not there. Without one only analyses are done
-    #[arg(long, value_name = "DIR")]
+    /// The book's folder, which is made if it is not there; or postgres://USER@HOST/DATABASE?book=NAME
+    /// for a journal in PostgreSQL. Without a book only analyses are done
+    #[arg(long, value_name = "DIR|URL")]
     pub book: Option<PathBuf>,
+    /// Folder for what is computed from a journal in PostgreSQL; it may be lost
+    #[arg(long, value_name = "DIR", help_heading = "Several coordinators")]
+    pub cache: Option<PathBuf>,
+    /// URL at which workers and clients reach this coordinator [default: the address of --listen]
+    #[arg(long, value_name = "URL", help_heading = "Several coordinators")]
+    pub advertise: Option<String>,
+    /// Time after which another coordinator takes over from one that is silent
+    #[arg(long, default_value = "10s", value_name = "TIME", value_parser = lease_time,
+        help_heading = "Several coordinators")]
+    pub lease: Duration,
     /// Memory for the book's store, in MiB; about as much again and some 60 MiB more are needed, however many positions it has
     #[arg(long, default_value_t = 128, value_name = "MIB", value_parser = clap::value_parser!(u64).range(8..=1 << 20))]
     pub cache_mib: u64,
@@ -22,6 +33,18 @@ pub struct Config {
     /// Whether every worker is believed: those of this process are
     #[arg(skip)]
     pub trusts_workers: bool,
+}
+
+/// Bounds of the lease of a book in seconds.
+const LEASE_SECONDS: std::ops::RangeInclusive<u64> = 1..=3600;
+
+fn lease_time(text: &str) -> Result<Duration, String> {
+    let time = humantime::parse_duration(text).map_err(|error| error.to_string())?;
+    if LEASE_SECONDS.contains(&time.as_secs()) {
+        Ok(time)
+    } else {
+        Err(format!("'{text}' is not a time from 1s to 1h"))
+    }
 }
 
 fn percent(text: &str) -> Result<f64, String> {

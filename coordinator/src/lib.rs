@@ -12,6 +12,7 @@ mod book;
 mod candidates;
 mod cluster;
 mod config;
+mod replication;
 mod server;
 mod services;
 mod telemetry;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use clap::Parser;
+use kagetsu_book::{BookError, JournalError};
 use kagetsu_coordinator::{Config, Protected, Protection, Server};
 use kagetsu_program::{Exit, LogFormat, check_place, start_log, write_whole};
 use kagetsu_proto::Listener;
@@ -87,12 +88,38 @@ fn main() -> ExitCode {
         tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .build()?
-            .block_on(serve(arguments))?;
+            .block_on(run(arguments))?;
         Ok(Exit::Done)
     })
 }
 
-async fn serve(arguments: Arguments) -> Result<()> {
+/// Serves until a signal. A coordinator whose lead another has taken starts anew, as a follower.
+async fn run(mut arguments: Arguments) -> Result<()> {
+    let shutdown = CancellationToken::new();
+    stop_on_signals(shutdown.clone())?;
+    loop {
+        let served = serve(&mut arguments, shutdown.child_token()).await;
+        match served {
+            Err(error) if is_deposed(&error) && !shutdown.is_cancelled() => {
+                tracing::warn!("{error:#}; this coordinator follows now");
+            }
+            other => return other,
+        }
+    }
+}
+
+/// Returns whether a coordinator ended because another leads its book.
+fn is_deposed(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        let journal = match cause.downcast_ref() {
+            Some(BookError::Journal(error)) => Some(error),
+            _ => cause.downcast_ref(),
+        };
+        matches!(journal, Some(JournalError::NotLeader { .. }))
+    })
+}
+
+async fn serve(arguments: &mut Arguments, shutdown: CancellationToken) -> Result<()> {
     let protected = arguments.protection.read()?;
     if let Some(file) = &arguments.address_file {
         // Before a book is made, unless it is the book's folder that is to hold it.
@@ -105,11 +132,14 @@ async fn serve(arguments: Arguments) -> Result<()> {
             check_place(file).with_context(|| cannot_write(file))?;
         }
     }
-    let shutdown = CancellationToken::new();
-    stop_on_signals(shutdown.clone())?;
     protected.reload_on_hangup()?;
     let listener = protected.listen(arguments.listen).await?;
     let address = listener.address();
+    // After a new start it is the same address, and clients find it again.
+    arguments.listen = address;
+    if arguments.config.advertise.is_none() {
+        arguments.config.advertise = Some(url_of(address, protected.has_tls()));
+    }
     let http = listen_http(&protected, arguments.http).await?;
     let metrics = match arguments.metrics {
         Some(address) => Some(protected.listen_http(address).await?),
@@ -199,6 +229,12 @@ fn serve_metrics(
         server.monitor(),
         shutdown.clone(),
     )))
+}
+
+/// Returns the URL of a gRPC address.
+fn url_of(address: SocketAddr, has_tls: bool) -> String {
+    let scheme = if has_tls { "https" } else { "http" };
+    format!("{scheme}://{address}")
 }
 
 fn cannot_write(file: &Path) -> String {

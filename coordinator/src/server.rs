@@ -22,11 +22,14 @@ use tokio::sync::mpsc;
 use tokio_stream::StreamExt;
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
+use tonic::server::NamedService;
 use tonic::service::InterceptorLayer;
 use tonic::service::Routes;
 use tonic::transport::Endpoint;
 use tonic::transport::server::Connected;
 use tonic::{Request, Status};
+use tonic_health::ServingStatus;
+use tonic_health::server::HealthReporter;
 use tower::service_fn;
 
 use crate::auth::{AuthLayer, Authenticator, Principal, authenticate_http};
@@ -35,6 +38,10 @@ use crate::book::registry::BookRegistry;
 use crate::book::writer::BookWriter;
 use crate::cluster::shared::Cluster;
 use crate::config::Config;
+use crate::replication::keeper::LeaseKeeper;
+use crate::replication::layer::LeaderLayer;
+use crate::replication::leadership::Leadership;
+use crate::replication::replica;
 use crate::services::analysis::AnalysisService;
 use crate::services::books::BooksService;
 use crate::services::builds::BuildsService;
@@ -70,6 +77,9 @@ pub struct Server {
     drained: CancellationToken,
     grace: Duration,
     limits: Limits,
+    leadership: Leadership,
+    /// The thread that keeps the lease of a book whose journal is in a database.
+    lease_keeper: Option<JoinHandle<()>>,
 }
 
 /// A coordinator inside this process.
@@ -89,7 +99,7 @@ impl Server {
         let mut options = Options::new(config.verify_share, seed, Engine::NAME);
         options.trusts_all = config.trusts_workers;
         let mut verification = Verification::new(options);
-        let server = |cluster, book, thread| Self {
+        let server = |cluster, book, thread, leadership, lease_keeper| Self {
             cluster,
             book,
             authenticator: Authenticator::open(),
@@ -99,26 +109,40 @@ impl Server {
             drained: CancellationToken::new(),
             grace: config.grace,
             limits: Limits::default(),
+            leadership,
+            lease_keeper,
         };
         let Some(path) = &config.book else {
-            return Ok(server(Cluster::new(None, verification), None, None));
+            let cluster = Cluster::new(None, verification);
+            return Ok(server(cluster, None, None, Leadership::new(true), None));
         };
         let options = BookOptions {
             create: true,
             cache_bytes: config.cache_mib << 20,
         };
-        let (book, notices) = Book::open(path, &options)?;
-        notices
-            .iter()
-            .for_each(|notice| tracing::warn!(book = %path.display(), "{notice}"));
-        verification.restore(quarantine_file::read(path)?);
+        let (book, replica) = match replica::open(config, path, &options)? {
+            Some((book, replica)) => (book, Some(replica)),
+            None => {
+                let (book, notices) = Book::open(path, &options)?;
+                notices
+                    .iter()
+                    .for_each(|notice| tracing::warn!(book = %path.display(), "{notice}"));
+                verification.restore(quarantine_file::read(path)?);
+                (book, None)
+            }
+        };
+        let leadership = match &replica {
+            Some(replica) => replica.leadership.clone(),
+            None => Leadership::new(true),
+        };
         let (handle, end) = BookHandle::new();
         let cluster = Cluster::new(Some(handle.clone()), verification);
         if !config.trusts_workers {
             cluster.start_claim_verifier()?;
         }
         let workforce: Arc<dyn Workforce> = Arc::clone(&cluster) as _;
-        let writer = BookWriter::new(book, path.clone(), end, Arc::downgrade(&workforce))?;
+        let weak = Arc::downgrade(&workforce);
+        let writer = BookWriter::new(book, path.clone(), replica.clone(), end, weak)?;
         let closed = book_closed.clone().drop_guard();
         let run = move || {
             let _closed = closed;
@@ -127,7 +151,23 @@ impl Server {
         let thread = std::thread::Builder::new()
             .name("book writer".into())
             .spawn(run)?;
-        Ok(server(cluster, Some(handle), Some(thread)))
+        let keeper = replica.map(|replica| {
+            let keeper = LeaseKeeper {
+                replica,
+                book: handle.clone(),
+                cluster: Arc::downgrade(&cluster),
+                closed: book_closed.clone(),
+            };
+            keeper.start()
+        });
+        let keeper = keeper.transpose()?;
+        Ok(server(
+            cluster,
+            Some(handle),
+            Some(thread),
+            leadership,
+            keeper,
+        ))
     }
 
     /// Authenticates callers; by default every caller may do everything.
@@ -189,7 +229,8 @@ impl Server {
     /// Holds every rpc of `routes` to its permission.
     fn authorized(&self, routes: Routes) -> axum::Router {
         let layer = AuthLayer::new(Arc::clone(&self.authenticator));
-        routes.into_axum_router().layer(layer)
+        let leader = LeaderLayer(self.leadership.clone());
+        routes.into_axum_router().layer(leader).layer(layer)
     }
 
     /// Serves callers inside this process.
@@ -231,6 +272,7 @@ impl Server {
         S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Connected + Unpin + Send + 'static,
     {
         let thread = self.thread.take();
+        let lease_keeper = self.lease_keeper.take();
         let routes = Routes::from(self.authorized(self.routes().await?));
         let authenticator = Arc::clone(&self.authenticator);
         let mut server = server
@@ -284,18 +326,27 @@ impl Server {
             let _ = tokio::task::spawn_blocking(|| thread.join()).await;
         }
         let closed = tokio::task::spawn_blocking(move || thread.map_or(Ok(()), join)).await?;
+        if let Some(thread) = lease_keeper {
+            // It gives the lease back once the book is closed.
+            let _ = tokio::task::spawn_blocking(|| thread.join()).await;
+        }
         closed.and(ended)
     }
 
     /// Returns all gRPC services of this server, with health and reflection.
     async fn routes(&self) -> Result<Routes> {
         let (health, healthy) = tonic_health::server::health_reporter();
-        health
-            .set_serving::<AnalysisServer<AnalysisService>>()
-            .await;
-        health.set_serving::<BuildsServer<BuildsService>>().await;
         health.set_serving::<BooksServer<BooksService>>().await;
-        health.set_serving::<WorkersServer<WorkersService>>().await;
+        let mut leads = self.leadership.watch();
+        let is_leader = *leads.borrow_and_update();
+        set_leading(&health, is_leader).await;
+        tokio::spawn(async move {
+            // The sender ends with the server.
+            while leads.changed().await.is_ok() {
+                let is_leader = *leads.borrow_and_update();
+                set_leading(&health, is_leader).await;
+            }
+        });
         let reflection = tonic_reflection::server::Builder::configure()
             .register_encoded_file_descriptor_set(DESCRIPTORS)
             .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
@@ -346,6 +397,22 @@ impl Server {
             .add_service(BuildsServer::new(builds).max_decoding_message_size(MESSAGE_LIMIT))
             .add_service(BooksServer::new(books).max_decoding_message_size(MESSAGE_LIMIT))
             .add_service(WorkersServer::new(workers).max_decoding_message_size(MESSAGE_LIMIT))
+    }
+}
+
+/// Says by the health service whether the services work that only the leader has.
+async fn set_leading(health: &HealthReporter, is_leader: bool) {
+    let status = if is_leader {
+        ServingStatus::Serving
+    } else {
+        ServingStatus::NotServing
+    };
+    for service in [
+        <AnalysisServer<AnalysisService> as NamedService>::NAME,
+        <BuildsServer<BuildsService> as NamedService>::NAME,
+        <WorkersServer<WorkersService> as NamedService>::NAME,
+    ] {
+        health.set_service_status(service, status).await;
     }
 }
 

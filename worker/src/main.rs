@@ -35,7 +35,7 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 struct Arguments {
     #[command(flatten)]
     config: Config,
-    /// URL of the coordinator
+    /// URL of the coordinator; several of one book with commas between them
     #[arg(long, default_value = "http://127.0.0.1:7615", value_name = "URL")]
     coordinator: String,
     /// File whose first line is the coordinator's URL, instead of --coordinator; it is read for

@@ -65,6 +65,14 @@ pub struct Protected {
     connections: Connections,
 }
 
+impl Protected {
+    /// Returns whether the server speaks TLS.
+    #[must_use]
+    pub fn has_tls(&self) -> bool {
+        self.tls.is_some()
+    }
+}
+
 impl Protection {
     /// Loads the files.
     ///

@@ -5,7 +5,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Instant;
 
-use kagetsu_book::{Aside, Book, BookError, Entry, Job, JobChange, JobId, JobSpec, JobState, Work};
+use kagetsu_book::{
+    Aside, Book, BookError, Entry, Job, JobChange, JobId, JobSpec, JobState, JournalDigest,
+    Sequence, Work,
+};
 use kagetsu_game::{Answer, Position, Question, Variant};
 use kagetsu_schedule::{QuestionId, TaskId, WorkerId};
 use kagetsu_verification::QuarantinedWorker;
@@ -46,6 +49,10 @@ pub(crate) enum Command {
     Retract(Vec<(Option<JobId>, Position)>),
     Reclaim(WorkerId, Vec<(TaskId, Option<Question>)>),
     StoreQuarantine(Vec<QuarantinedWorker>),
+    /// This coordinator leads the book, whose journal has this end.
+    Lead(Sequence, JournalDigest),
+    /// Another coordinator leads the book.
+    Depose,
     Refill,
     Start(Box<JobSpec>, Reply<Job>),
     Change(String, JobChange, Reply<Job>),
@@ -218,6 +225,16 @@ impl BookHandle {
     /// Claims the tasks of an earlier coordinator process that a worker has at hand.
     pub(crate) fn reclaim(&self, worker: WorkerId, held: Vec<(TaskId, Option<Question>)>) {
         self.send(Command::Reclaim(worker, held));
+    }
+
+    /// Makes the book writer lead the book once it has reached the end of the journal.
+    pub(crate) fn lead(&self, end: Sequence, digest: JournalDigest) {
+        self.send(Command::Lead(end, digest));
+    }
+
+    /// Ends the book writer, because another coordinator leads the book.
+    pub(crate) fn depose(&self) {
+        self.send(Command::Depose);
     }
 
     /// Tells the book writer that workers may be without tasks.

@@ -4,26 +4,34 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Weak};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use kagetsu_book::{
-    Book, BookError, Job, JobChange, JobError, JobId, JobState, LearnError, Sequence, Work,
+    Book, BookError, Entry, Job, JobChange, JobError, JobId, JobState, JournalError, LearnError,
+    Sequence, Work,
 };
 use kagetsu_game::{Answer, Position, Question, Variant};
 use kagetsu_schedule::{TaskId, WorkerId};
 use kagetsu_verification::QuarantinedWorker;
 
 use super::committer::{CommitBatch, Committer, Publisher};
-use super::handle::{Command, JobView, Views, Workforce, WriterEnd};
+use super::handle::{Command, JobView, Reply, Views, Workforce, WriterEnd};
 use super::rates::Rates;
 use crate::candidates::candidates;
+use crate::replication::replica::Replica;
 use crate::verification::quarantine_file;
 
 /// Commands between two writes to the disk.
 const MAX_BATCH: usize = 256;
+
+/// Time between two looks of a follower at the journal.
+const FOLLOW_INTERVAL: Duration = Duration::from_millis(200);
+
+/// Entries that a follower applies at a time.
+const FOLLOW_ENTRIES: usize = 1024;
 
 /// Positions set aside that a list of jobs shows.
 const MAX_ASIDES_SHOWN: usize = 20;
@@ -32,6 +40,8 @@ const MAX_ASIDES_SHOWN: usize = 20;
 pub(crate) struct BookWriter {
     book: Book,
     folder: PathBuf,
+    /// This coordinator's part in the replication of a book whose journal is in a database.
+    replica: Option<Replica>,
     orders: Receiver<Command>,
     is_refilling: Arc<AtomicBool>,
     committer: Committer,
@@ -50,6 +60,7 @@ impl BookWriter {
     pub(crate) fn new(
         book: Book,
         folder: PathBuf,
+        replica: Option<Replica>,
         end: WriterEnd,
         workforce: Weak<dyn Workforce>,
     ) -> Result<Self> {
@@ -70,6 +81,7 @@ impl BookWriter {
         let mut writer = Self {
             book,
             folder,
+            replica,
             orders,
             is_refilling,
             committer,
@@ -99,6 +111,12 @@ impl BookWriter {
     /// Carries out commands until it is told to stop. Everything that was acknowledged is on disk
     /// when it ends, with or without an error.
     pub(crate) fn run(mut self) -> Result<()> {
+        if let Some(replica) = self.replica.clone()
+            && !self.follow(&replica)?
+        {
+            self.committer.end()?;
+            return self.book.close().context("cannot close the book");
+        }
         self.refill_and_publish()?;
         while let Ok(command) = self.orders.recv() {
             let mut batch = vec![command];
@@ -109,6 +127,73 @@ impl BookWriter {
         }
         self.committer.end()?;
         self.book.close().context("cannot close the book")
+    }
+
+    /// Follows the journal that another coordinator appends to, and answers look-ups, until this
+    /// coordinator leads. Returns `false` after a stop.
+    fn follow(&mut self, replica: &Replica) -> Result<bool> {
+        let mut next = Instant::now();
+        loop {
+            let now = Instant::now();
+            if now >= next {
+                self.catch_up(None)?;
+                next = Instant::now() + FOLLOW_INTERVAL;
+            }
+            let refusal = || BookError::from(replica.not_leader(&self.book));
+            match self
+                .orders
+                .recv_timeout(next.saturating_duration_since(now))
+            {
+                Ok(Command::Lead(end, digest)) => {
+                    self.catch_up(Some(end))?;
+                    if (self.book.sequence(), self.book.digest()) != (end, digest) {
+                        bail!("the journal of the book does not match its head in the database");
+                    }
+                    replica.leadership.set_leader(None);
+                    replica.leadership.set(true);
+                    return Ok(true);
+                }
+                Ok(Command::Stop) | Err(RecvTimeoutError::Disconnected) => return Ok(false),
+                Ok(Command::Lookup(positions, reply)) => self.look_up(&positions, reply),
+                Ok(Command::Page(after, most, reply)) => reply.give(self.book.page(after, most)),
+                Ok(Command::Start(_, reply) | Command::Change(_, _, reply)) => {
+                    reply.give(Err(refusal()));
+                }
+                Ok(Command::Refill) => self.is_refilling.store(false, Ordering::Release),
+                Ok(_) | Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+
+    /// Applies what the leader has appended, to this end if one is given, and publishes it.
+    fn catch_up(&mut self, end: Option<Sequence>) -> Result<()> {
+        loop {
+            let before = self.book.sequence();
+            let read = self.book.catch_up(FOLLOW_ENTRIES);
+            match read {
+                Ok(0) if end.is_none_or(|end| before >= end) => return Ok(()),
+                Ok(0) => bail!("the journal ends before the end that its database names"),
+                Ok(_) => {}
+                // The database may come back; look-ups go on meanwhile.
+                Err(error @ BookError::Journal(JournalError::Server(_))) if end.is_none() => {
+                    tracing::warn!("cannot follow the journal: {error}");
+                    return Ok(());
+                }
+                Err(error) => return Err(error).context("cannot follow the journal"),
+            }
+            let changed = self.changed(before)?;
+            self.committer.send(CommitBatch {
+                changed,
+                ..CommitBatch::default()
+            })?;
+        }
+    }
+
+    fn look_up(&self, positions: &[Position], reply: Reply<Vec<Option<Entry>>>) {
+        if reply.is_awaited() {
+            let found = positions.iter().map(|position| self.book.lookup(position));
+            reply.give(found.collect());
+        }
     }
 
     /// Carries out some commands and sends their results to the committer. Returns `false` after a
@@ -165,18 +250,18 @@ impl BookWriter {
                     batch.replies.push(Box::new(move || reply.give(changed)));
                     may_refill = true;
                 }
-                Command::Lookup(positions, reply) if reply.is_awaited() => {
-                    reply.give(
-                        positions
-                            .iter()
-                            .map(|position| self.book.lookup(position))
-                            .collect(),
-                    );
+                Command::Lookup(positions, reply) => self.look_up(&positions, reply),
+                Command::Lead(..) => {}
+                Command::Depose => {
+                    let Some(replica) = &self.replica else {
+                        continue;
+                    };
+                    return Err(replica.not_leader(&self.book).into());
                 }
                 Command::Page(after, most, reply) if reply.is_awaited() => {
                     reply.give(self.book.page(after, most))
                 }
-                Command::Lookup(..) | Command::Page(..) => {}
+                Command::Page(..) => {}
                 Command::Inspect(read) => read(&self.book),
                 Command::Stop => goes_on = false,
             }
@@ -214,7 +299,14 @@ impl BookWriter {
     /// Stores the list of quarantined workers. If that fails the coordinator goes on with the list
     /// in memory.
     fn store_quarantine(&self, all: &[QuarantinedWorker]) {
-        if let Err(error) = quarantine_file::write(&self.folder, all) {
+        let stored = match &self.replica {
+            None => quarantine_file::write(&self.folder, all),
+            Some(replica) => quarantine_file::text(all).and_then(|text| {
+                let written = replica.lease.write_quarantine(&text);
+                written.map_err(std::io::Error::other)
+            }),
+        };
+        if let Err(error) = stored {
             let folder = self.folder.display();
             tracing::error!(%folder, %error, "cannot store the list of quarantined workers; make room, or a restarted coordinator forgets it");
         }

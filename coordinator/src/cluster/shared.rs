@@ -115,6 +115,11 @@ impl Cluster {
         self.lock().claim_verifier.take().map(ClaimVerifier::stop)
     }
 
+    /// Takes in the quarantined workers that another coordinator stored.
+    pub(crate) fn restore_quarantine(&self, workers: Vec<QuarantinedWorker>) {
+        self.lock().verification.restore(workers);
+    }
+
     /// Hands out no more tasks.
     pub(crate) fn retire(&self) {
         self.with(|state| {

@@ -105,17 +105,21 @@ pub(crate) fn read(book: &Path) -> Result<Vec<QuarantinedWorker>> {
         })
 }
 
-fn parse(text: &str) -> Result<Vec<QuarantinedWorker>, String> {
+/// Reads the text of the file.
+///
+/// # Errors
+/// If it is not what [`text`] returned.
+pub(crate) fn parse(text: &str) -> Result<Vec<QuarantinedWorker>, String> {
     let body: FileBody =
         toml::from_str(text).map_err(|error| error.to_string().trim().to_string())?;
     body.workers.into_iter().map(TryInto::try_into).collect()
 }
 
-/// Writes the file anew, whole or not at all.
+/// Returns the text of the file.
 ///
 /// # Errors
-/// If it cannot be written.
-pub(crate) fn write(book: &Path, all: &[QuarantinedWorker]) -> io::Result<()> {
+/// If a name cannot be written as TOML.
+pub(crate) fn text(all: &[QuarantinedWorker]) -> io::Result<String> {
     let mut last: Vec<_> = all.iter().collect();
     last.sort_by_key(|worker| (worker.quarantine.since, worker.worker));
     let workers = last[last.len().saturating_sub(MAX_WORKERS)..]
@@ -123,10 +127,18 @@ pub(crate) fn write(book: &Path, all: &[QuarantinedWorker]) -> io::Result<()> {
         .map(|worker| FileEntry::from(*worker))
         .collect();
     let text = toml::to_string(&FileBody { workers }).map_err(io::Error::other)?;
+    Ok([HEAD, &text].concat())
+}
+
+/// Writes the file anew, whole or not at all.
+///
+/// # Errors
+/// If it cannot be written.
+pub(crate) fn write(book: &Path, all: &[QuarantinedWorker]) -> io::Result<()> {
+    let text = text(all)?;
     let path = book.join(FILE);
     let new = path.with_extension("new");
     let mut file = File::create(&new)?;
-    file.write_all(HEAD.as_bytes())?;
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
     std::fs::rename(&new, &path)?;

@@ -1,7 +1,9 @@
-//! Reads a book wherever it is: a folder, a compiled file, or a server.
+//! Reads a book wherever it is: a folder, a compiled file, a database, or a server.
 //!
 //! The crate refuses any change of a book that a command did not ask for, and all searching.
 #![forbid(unsafe_code)]
+
+mod database;
 
 use std::io::Write;
 use std::path::Path;
@@ -9,6 +11,7 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow, bail};
 use kagetsu_book::{Book, BookError, BookOptions, Compiled, Notice, OpenError, Sequence};
 use kagetsu_game::{Answer, Position};
+use kagetsu_postgres::BookUrl;
 use kagetsu_proto::v1::books_client::BooksClient;
 use kagetsu_proto::{Access, AuthenticatedChannel, explain, v1};
 use tokio::runtime::Runtime;
@@ -36,7 +39,7 @@ impl BookSource {
     /// # Errors
     /// If there is no book, or another process has it open.
     pub fn open(book: &str, access: &Access) -> Result<Self> {
-        if !book.contains("://") {
+        if !book.contains("://") || BookUrl::is_one(book) {
             let opened = open_local(Path::new(book))
                 .map_err(|error| with_hint(error, "its URL in place of the folder"));
             return Ok(match opened? {
@@ -133,6 +136,9 @@ pub fn open_local(path: &Path) -> Result<LocalBook> {
 /// # Errors
 /// If it cannot be opened.
 pub fn open_book(path: &Path, create: bool) -> Result<Book> {
+    if let Some(text) = path.to_str().filter(|text| BookUrl::is_one(text)) {
+        return database::open(text, create);
+    }
     let (book, notices) = Book::open(
         path,
         &BookOptions {
@@ -140,7 +146,7 @@ pub fn open_book(path: &Path, create: bool) -> Result<Book> {
             ..BookOptions::default()
         },
     )?;
-    tell(path, &notices)?;
+    tell(path.display(), &notices)?;
     Ok(book)
 }
 
@@ -194,13 +200,9 @@ pub fn fill<T>(path: &Path, work: impl FnOnce(&mut Book) -> Result<T>) -> Result
     Ok(done)
 }
 
-fn tell(path: &Path, notices: &[Notice]) -> Result<()> {
+fn tell(path: impl std::fmt::Display, notices: &[Notice]) -> Result<()> {
     for notice in notices {
-        writeln!(
-            std::io::stderr(),
-            "kagetsu: book {}: {notice}",
-            path.display()
-        )?;
+        writeln!(std::io::stderr(), "kagetsu: book {}: {notice}", path)?;
     }
     Ok(())
 }

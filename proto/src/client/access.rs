@@ -8,6 +8,7 @@ use kagetsu_game::quote;
 
 use super::connector::{ConnectError, Connector};
 use super::credentials::Credentials;
+use super::leading;
 use super::tls;
 use crate::tls_files::TlsError;
 
@@ -77,11 +78,27 @@ pub enum AccessError {
 }
 
 impl Access {
-    /// Returns the connector to the coordinator at a URL.
+    /// Returns the connector to the coordinator at a URL, or to the one that leads among several
+    /// with commas between them.
     ///
     /// # Errors
     /// For text that is no address, unusable files, and a token that would be sent in plain text.
-    pub fn connector(&self, url: &str) -> Result<Connector, AccessError> {
+    pub fn connector(&self, urls: &str) -> Result<Connector, AccessError> {
+        if !urls.contains(',') {
+            return self.connector_to_one(urls);
+        }
+        let all = urls.split(',').map(str::trim).filter(|url| !url.is_empty());
+        let connectors: Vec<Connector> = all
+            .map(|url| self.connector_to_one(url))
+            .collect::<Result<_, _>>()?;
+        let credentials = self.credentials()?.unwrap_or_default();
+        match leading::connector(urls, connectors) {
+            Some(connector) => Ok(connector.with(credentials)),
+            None => Err(ConnectError::Url(urls.to_string()).into()),
+        }
+    }
+
+    fn connector_to_one(&self, url: &str) -> Result<Connector, AccessError> {
         let connector = Connector::to_address(url, || self.tls(url))?;
         let Some(credentials) = self.credentials()? else {
             return Ok(connector);

@@ -4,6 +4,7 @@ mod access;
 mod connector;
 mod credentials;
 mod http2_preface;
+mod leading;
 mod status;
 mod tls;
 

@@ -1,8 +1,9 @@
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use kagetsu_book::BackupReport;
+use kagetsu_postgres::{BookUrl, pull};
 use kagetsu_program::Exit;
 use serde::Serialize;
 
@@ -18,8 +19,8 @@ use kagetsu_terminal::json::write_json;
 /// Example: kagetsu backup --book h8.book --to /mnt/backup/h8.book
 #[derive(Debug, clap::Args)]
 pub(crate) struct BackupArgs {
-    /// The book folder
-    #[arg(long, value_name = "DIR")]
+    /// The book folder, or a book in PostgreSQL: postgres://USER@HOST/DATABASE?book=NAME
+    #[arg(long, value_name = "DIR|URL")]
     book: PathBuf,
     /// The folder of the copy: new, empty, or holding an earlier backup of the same book
     #[arg(long, value_name = "DIR")]
@@ -77,7 +78,7 @@ impl CopyJson {
 }
 
 pub(crate) fn backup(args: &BackupArgs, out: &mut dyn Write) -> Result<Exit> {
-    let report = kagetsu_book::backup(&args.book, &args.to)?;
+    let report = copy(&args.book, &args.to)?;
     if args.json {
         write_json(out, &CopyJson::new(report, None))?;
         return Ok(Exit::Done);
@@ -93,6 +94,22 @@ pub(crate) fn backup(args: &BackupArgs, out: &mut dyn Write) -> Result<Exit> {
         args.to.display()
     )?;
     Ok(Exit::Done)
+}
+
+/// Copies the journal of a folder, or of a database.
+fn copy(book: &Path, to: &Path) -> Result<BackupReport> {
+    let Some(text) = book.to_str().filter(|text| BookUrl::is_one(text)) else {
+        return Ok(kagetsu_book::backup(book, to)?);
+    };
+    let file = to.join("journal/000001.journal");
+    let size = || std::fs::metadata(&file).map_or(0, |found| found.len());
+    let before = size();
+    let report = pull(&BookUrl::parse(text)?, to)?;
+    Ok(BackupReport {
+        entries: report.entries,
+        bytes: size(),
+        copied: size() - before,
+    })
 }
 
 pub(crate) fn restore(args: &RestoreArgs, out: &mut dyn Write) -> Result<Exit> {

@@ -1,5 +1,5 @@
 //! Care of a book: `check`, `repair`, `backup`, `restore`, `compact`, `compile`, `prune`, `merge`,
-//! `diff`.
+//! `diff`, `journal`.
 
 pub(crate) mod backup;
 pub(crate) mod check;
@@ -7,6 +7,7 @@ pub(crate) mod compact;
 pub(crate) mod compile;
 pub(crate) mod conflicts;
 pub(crate) mod diff;
+pub(crate) mod journal;
 pub(crate) mod merge;
 pub(crate) mod prune;
 pub(crate) mod repair;

@@ -8,19 +8,20 @@ use kagetsu_book::{Journal, Sequence};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use crate::server::Server;
-use crate::{entries, leading, sample};
+use kagetsu_tests::PostgresServer;
+
+use crate::{book_url, entries, leading, sample};
 
 /// Kills of each kind in an ordinary run, and in a long one.
 const KILLS: u64 = 3;
 const MANY_KILLS: u64 = 50;
 
 /// Appends until `kill` has run `kills` times; each entry is acknowledged by a sync.
-fn survive(kills: u64, mut kill: impl FnMut(&mut Server, u64)) {
-    let Some(mut server) = Server::start() else {
+fn survive(kills: u64, mut kill: impl FnMut(&mut PostgresServer, u64)) {
+    let Some(mut server) = PostgresServer::start() else {
         return;
     };
-    let url = server.url("killed");
+    let url = book_url(&server, "killed");
     let mut journal = leading(&url);
     let (acknowledged, is_over) = (AtomicU64::new(0), AtomicBool::new(false));
     std::thread::scope(|scope| {
@@ -72,14 +73,11 @@ fn kill_server(kills: u64) {
 fn kill_connections(kills: u64) {
     let mut rng = StdRng::seed_from_u64(2);
     survive(kills, |server, _| {
-        let mut client = server.client();
         wait_at_random(&mut rng);
-        client
-            .batch_execute(
-                "select pg_terminate_backend(pid) from pg_stat_activity \
-                 where application_name = 'kagetsu'",
-            )
-            .expect("an administrator may");
+        server.sql(
+            "select pg_terminate_backend(pid) from pg_stat_activity \
+             where application_name = 'kagetsu'",
+        );
     });
 }
 

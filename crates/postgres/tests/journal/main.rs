@@ -1,7 +1,6 @@
 //! The journal in a real PostgreSQL server.
 
 mod kills;
-mod server;
 
 use std::time::Duration;
 
@@ -11,7 +10,7 @@ use kagetsu_book::{
 };
 use kagetsu_game::{Answer, Bound, Move, Position, Provenance, Score, Variant, Verdict};
 use kagetsu_postgres::{BookUrl, PostgresJournal, pull, push};
-use server::Server;
+use kagetsu_tests::PostgresServer;
 use tempfile::TempDir;
 
 pub(crate) const TTL: Duration = Duration::from_secs(30);
@@ -20,6 +19,11 @@ pub(crate) const OPTIONS: BookOptions = BookOptions {
     create: true,
     cache_bytes: 1 << 20,
 };
+
+/// Returns the address of a book.
+pub(crate) fn book_url(server: &PostgresServer, book: &str) -> BookUrl {
+    BookUrl::parse(&server.url(book)).expect("an address")
+}
 
 /// Returns a journal that this process leads.
 pub(crate) fn leading(url: &BookUrl) -> PostgresJournal {
@@ -102,10 +106,10 @@ fn dump(book: &Book) -> Vec<String> {
 
 #[test]
 fn entries_are_read_as_they_were_appended() {
-    let Some(server) = Server::start() else {
+    let Some(server) = PostgresServer::start() else {
         return;
     };
-    let url = server.url("one");
+    let url = book_url(&server, "one");
     let mut journal = leading(&url);
     let reader = PostgresJournal::open(&url).expect("it is there");
     let mut digests = vec![JournalDigest::default()];
@@ -140,10 +144,10 @@ fn entries_are_read_as_they_were_appended() {
 
 #[test]
 fn one_process_leads_and_the_fence_holds() {
-    let Some(server) = Server::start() else {
+    let Some(server) = PostgresServer::start() else {
         return;
     };
-    let url = server.url("one");
+    let url = book_url(&server, "one");
     let mut one = PostgresJournal::create(&url).expect("the server answers");
     let mut two = PostgresJournal::create(&url).expect("the server answers");
     let refused = one.append(b"no lease");
@@ -208,10 +212,10 @@ fn one_process_leads_and_the_fence_holds() {
 
 #[test]
 fn book_in_a_database_is_the_book_of_a_folder() {
-    let Some(server) = Server::start() else {
+    let Some(server) = PostgresServer::start() else {
         return;
     };
-    let (url, other_url) = (server.url("grown"), server.url("pushed"));
+    let (url, other_url) = (book_url(&server, "grown"), book_url(&server, "pushed"));
     let [folder, cache, second, pulled] = [(); 4].map(|()| TempDir::new().expect("room"));
     let (mut one, _) = Book::open(folder.path(), &OPTIONS).expect("opens");
     grow(&mut one);
@@ -253,11 +257,11 @@ fn book_in_a_database_is_the_book_of_a_folder() {
 
 #[test]
 fn bad_servers_are_named_with_a_way_out() {
-    let Some(mut server) = Server::start() else {
+    let Some(mut server) = PostgresServer::start() else {
         return;
     };
     let parse = |text: String| BookUrl::parse(&text).expect("an address");
-    let port = server.port;
+    let port = server.port();
     let refusal = |url: &BookUrl| {
         let refused = PostgresJournal::create(url).map(drop);
         refused.expect_err("refused").to_string()
@@ -288,22 +292,16 @@ fn bad_servers_are_named_with_a_way_out() {
         "postgres://kagetsu:secret@127.0.0.1:1/postgres?book=a".into(),
         "is the server running",
     );
-    let url = server.url("a");
+    let url = book_url(&server, "a");
     let missing = PostgresJournal::open(&url).map(drop).expect_err("no book");
     assert!(
         missing.to_string().contains("there is no book"),
         "{missing}"
     );
     drop(PostgresJournal::create(&url).expect("makes the tables"));
-    let mut client = server.client();
-    client
-        .batch_execute("insert into kagetsu_schema values (99)")
-        .expect("room");
+    server.sql("insert into kagetsu_schema values (99)");
     assert!(refusal(&url).contains("version 99"));
-    client
-        .batch_execute("delete from kagetsu_schema where version = 99")
-        .expect("room");
-    drop(client);
+    server.sql("delete from kagetsu_schema where version = 99");
     server.kill();
     server.run(&["fsync=off", "synchronous_commit=off"]);
     let warnings = PostgresJournal::create(&url).expect("answers").warnings();
@@ -313,7 +311,7 @@ fn bad_servers_are_named_with_a_way_out() {
     );
     server.kill();
     server.run(&["default_transaction_read_only=on"]);
-    let url = server.url("b");
+    let url = book_url(&server, "b");
     assert!(
         refusal(&url).contains("read-only standby"),
         "{}",

@@ -8,20 +8,21 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use kagetsu_postgres::BookUrl;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, Uid};
 use tempfile::TempDir;
 
 /// The user that runs the server where the tests run as root, which PostgreSQL refuses.
-const NOBODY: u32 = 65_534;
+const SERVER_USER: u32 = 65_534;
 /// Time within which a server must answer.
-const START_TIMEOUT: Duration = Duration::from_secs(60);
+const START_TIMEOUT: Duration = Duration::from_secs(120);
 
-pub(crate) struct Server {
+/// A running server. It is stopped on drop.
+#[derive(Debug)]
+pub struct PostgresServer {
     programs: PathBuf,
     folder: TempDir,
-    pub(crate) port: u16,
+    port: u16,
     process: Option<Child>,
 }
 
@@ -34,9 +35,13 @@ fn programs() -> Option<PathBuf> {
         .max()
 }
 
-impl Server {
+impl PostgresServer {
     /// Makes and starts a server; `None` where PostgreSQL is not installed.
-    pub(crate) fn start() -> Option<Self> {
+    ///
+    /// # Panics
+    /// If the server does not start.
+    #[must_use]
+    pub fn start() -> Option<Self> {
         let Some(programs) = programs() else {
             println!("skipped: PostgreSQL is not installed");
             return None;
@@ -46,37 +51,29 @@ impl Server {
             .tempdir()
             .expect("room");
         if Uid::effective().is_root() {
-            chown(folder.path(), Some(NOBODY), Some(NOBODY)).expect("root may");
+            chown(folder.path(), Some(SERVER_USER), Some(SERVER_USER)).expect("root may");
         }
         let password = folder.path().join("password");
         fs::write(&password, "secret").expect("room");
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let port = listener.local_addr().expect("bound").port();
+        drop(listener);
         let mut server = Self {
             programs,
             folder,
-            port: free_port(),
+            port,
             process: None,
         };
         let made = server
             .command("initdb")
-            .args([
-                "-A",
-                "scram-sha-256",
-                "-U",
-                "kagetsu",
-                "--no-sync",
-                "-E",
-                "UTF8",
-            ])
+            .args(["-A", "scram-sha-256", "-U", "kagetsu", "-E", "UTF8"])
+            .arg("--no-sync")
             .arg(format!("--pwfile={}", password.display()))
             .arg("-D")
             .arg(server.data())
             .output()
             .expect("initdb runs");
-        assert!(
-            made.status.success(),
-            "{}",
-            String::from_utf8_lossy(&made.stderr)
-        );
+        assert!(made.status.success(), "{made:?}");
         server.run(&[]);
         Some(server)
     }
@@ -85,96 +82,100 @@ impl Server {
         let mut command = Command::new(self.programs.join(program));
         command.current_dir("/tmp").env("LC_ALL", "C");
         if Uid::effective().is_root() {
-            command.uid(NOBODY).gid(NOBODY);
+            command.uid(SERVER_USER).gid(SERVER_USER);
         }
         command
     }
 
-    pub(crate) fn data(&self) -> PathBuf {
+    fn data(&self) -> PathBuf {
         self.folder.path().join("data")
     }
 
-    /// Starts the server with more settings, and waits until it answers.
-    pub(crate) fn run(&mut self, settings: &[&str]) {
+    /// Returns the port of the server on 127.0.0.1.
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Starts the server with more settings, as in `fsync=off`, and waits until it answers.
+    ///
+    /// # Panics
+    /// If it does not answer.
+    pub fn run(&mut self, settings: &[&str]) {
+        let log = self.folder.path().join("log");
         let mut command = self.command("postgres");
         command
             .arg("-D")
             .arg(self.data())
             .arg("-k")
             .arg(self.folder.path())
-            .args([
-                "-c",
-                "listen_addresses=127.0.0.1",
-                "-c",
-                "logging_collector=off",
-            ])
-            .arg("-c")
+            .args(["-c", "listen_addresses=127.0.0.1", "-c"])
             .arg(format!("port={}", self.port))
             .stdout(Stdio::null())
-            .stderr(fs::File::create(self.folder.path().join("log")).expect("room"));
+            .stderr(fs::File::create(&log).expect("room"));
         for setting in settings {
             command.args(["-c", setting]);
         }
         self.process = Some(command.spawn().expect("the server starts"));
         let begun = Instant::now();
-        loop {
-            let connected = self.try_client();
-            if connected.is_ok() {
-                return;
-            }
-            assert!(
-                begun.elapsed() < START_TIMEOUT,
-                "{}",
-                fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
-            );
+        while self.query("select 1").is_err() {
+            let log = || fs::read_to_string(&log).unwrap_or_default();
+            assert!(begun.elapsed() < START_TIMEOUT, "{}", log());
             std::thread::sleep(Duration::from_millis(20));
         }
     }
 
-    fn try_client(&self) -> Result<postgres::Client, postgres::Error> {
-        postgres::Client::connect(
-            &format!(
-                "host=127.0.0.1 port={} user=kagetsu password=secret dbname=postgres",
-                self.port
-            ),
-            postgres::NoTls,
-        )
+    /// Runs a statement as the administrator. Returns the values, one row a line.
+    ///
+    /// # Panics
+    /// If the server refuses.
+    pub fn sql(&self, statement: &str) -> String {
+        self.query(statement).expect("the server answers")
     }
 
-    /// Returns a connection of an administrator.
-    pub(crate) fn client(&self) -> postgres::Client {
-        self.try_client().expect("the server answers")
+    fn query(&self, statement: &str) -> Result<String, String> {
+        let output = self
+            .command("psql")
+            .args(["-h", "127.0.0.1", "-U", "kagetsu", "-d", "postgres"])
+            .args(["-X", "-A", "-t", "-q", "-c", statement, "-p"])
+            .arg(self.port.to_string())
+            .env("PGPASSWORD", "secret")
+            .output()
+            .expect("psql runs");
+        if output.status.success() {
+            Ok(String::from_utf8_lossy(&output.stdout).trim_end().into())
+        } else {
+            Err(String::from_utf8_lossy(&output.stderr).into())
+        }
     }
 
-    /// Kills the server with all of its processes, without notice.
-    pub(crate) fn kill(&mut self) {
+    /// Kills the server without notice. Its processes end when they notice it.
+    ///
+    /// # Panics
+    /// If it does not run.
+    pub fn kill(&mut self) {
         let mut process = self.process.take().expect("it runs");
-        // A killed postmaster leaves its processes behind until they notice; the lock file says
-        // which server may start again.
         process.kill().expect("it runs");
         process.wait().expect("it ends");
         let _ = fs::remove_file(self.data().join("postmaster.pid"));
     }
 
-    pub(crate) fn url(&self, book: &str) -> BookUrl {
-        let text = format!(
+    /// Returns the address of a book on this server, password included.
+    #[must_use]
+    pub fn url(&self, book: &str) -> String {
+        format!(
             "postgres://kagetsu:secret@127.0.0.1:{}/postgres?book={book}",
             self.port
-        );
-        BookUrl::parse(&text).expect("an address")
+        )
     }
 }
 
-impl Drop for Server {
+impl Drop for PostgresServer {
     fn drop(&mut self) {
         if let Some(mut process) = self.process.take() {
+            // The number belongs to the server until it is waited for.
             let _ = kill(Pid::from_raw(process.id().cast_signed()), Signal::SIGQUIT);
             let _ = process.wait();
         }
     }
-}
-
-fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    listener.local_addr().expect("bound").port()
 }

@@ -1,0 +1,77 @@
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::Result;
+use kagetsu_postgres::{BookUrl, BookUrlError, TransferReport, pull, push};
+use kagetsu_program::Exit;
+use kagetsu_terminal::json::write_json;
+use serde::Serialize;
+
+/// Copies a book's journal between a folder and PostgreSQL
+///
+/// A target that has the first entries already gets the rest, so an interrupted copy may run again.
+/// The journal's file in a pulled folder is the same byte for byte.
+///
+/// Example: kagetsu journal push --book h8.book --to 'postgres://kim@db.example/books?book=h8'
+#[derive(Debug, clap::Args)]
+pub(crate) struct JournalArgs {
+    #[command(subcommand)]
+    command: JournalCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum JournalCommand {
+    /// Copies the journal of a folder into a database
+    Push {
+        /// The book folder
+        #[arg(long, value_name = "DIR")]
+        book: PathBuf,
+        /// The book in the database
+        #[arg(long, value_name = "URL", value_parser = book_url)]
+        to: BookUrl,
+        /// Prints one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Copies the journal of a database into a folder
+    Pull {
+        /// The book in the database
+        #[arg(long, value_name = "URL", value_parser = book_url)]
+        book: BookUrl,
+        /// The folder: new, empty, or holding an earlier copy of the same book
+        #[arg(long, value_name = "DIR")]
+        to: PathBuf,
+        /// Prints one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Serialize)]
+struct TransferJson {
+    entries: u64,
+    copied: u64,
+}
+
+fn book_url(text: &str) -> Result<BookUrl, BookUrlError> {
+    BookUrl::parse(text)
+}
+
+pub(crate) fn run(args: &JournalArgs, out: &mut dyn Write) -> Result<Exit> {
+    let (report, target, json) = match &args.command {
+        JournalCommand::Push { book, to, json } => (push(book, to)?, to.to_string(), *json),
+        JournalCommand::Pull { book, to, json } => {
+            (pull(book, to)?, to.display().to_string(), *json)
+        }
+    };
+    let TransferReport { entries, copied } = report;
+    if json {
+        write_json(out, &TransferJson { entries, copied })?;
+    } else {
+        writeln!(
+            out,
+            "{target}: {entries} journal entries, {copied} of them new"
+        )?;
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,6 @@
+//! Several coordinators of one book: one leads, the others follow its journal and stand by.
+
+pub(crate) mod keeper;
+pub(crate) mod layer;
+pub(crate) mod leadership;
+pub(crate) mod replica;

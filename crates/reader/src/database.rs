@@ -1,0 +1,50 @@
+//! A book whose journal is in PostgreSQL, opened to be read.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use kagetsu_book::{Book, BookOptions};
+use kagetsu_postgres::{BookUrl, PostgresJournal};
+
+/// The environment variable with the folder for the indexes of books in databases.
+const CACHE_VARIABLE: &str = "KAGETSU_CACHE";
+
+/// Opens a book in a database to be read. Its index is kept in a folder of the user, so that the
+/// next command reads only what is new.
+pub(crate) fn open(text: &str, create: bool) -> Result<Book> {
+    let url = BookUrl::parse(text)?;
+    if create {
+        bail!(
+            "{url} is a book in a database, which only a coordinator changes: give its URL as \
+             --coordinator, or fill a folder and `kagetsu journal push` it"
+        );
+    }
+    let cache = folder(&url)?;
+    let journal = PostgresJournal::open(&url)?;
+    let (book, notices) = Book::open_journal(&cache, Box::new(journal), &BookOptions::default())?;
+    super::tell(&url, &notices)?;
+    Ok(book)
+}
+
+/// Returns the folder for the index of a book.
+fn folder(url: &BookUrl) -> Result<PathBuf> {
+    let base = std::env::var_os(CACHE_VARIABLE)
+        .map(PathBuf::from)
+        .or_else(|| Some(PathBuf::from(std::env::var_os("XDG_CACHE_HOME")?).join("kagetsu")))
+        .or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache/kagetsu")));
+    let base = base.with_context(|| {
+        format!("{url} needs a folder for its index: give one as {CACHE_VARIABLE}")
+    })?;
+    let name: String = url
+        .to_string()
+        .chars()
+        .map(|letter| {
+            if letter.is_ascii_alphanumeric() {
+                letter
+            } else {
+                '_'
+            }
+        })
+        .collect();
+    Ok(base.join(name))
+}
