@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
 use kagetsu_book::{Book, BookOptions, JournalError};
-use kagetsu_postgres::{BookUrl, Lease, PostgresJournal};
+use kagetsu_postgres::{BookLease, BookUrl, PostgresJournal};
 
 use super::leadership::Leadership;
 use crate::config::Config;
@@ -17,7 +17,7 @@ const LEASE_TTL: Duration = Duration::from_secs(10);
 /// A coordinator's part in the replication of its book.
 #[derive(Clone)]
 pub(crate) struct Replica {
-    pub(crate) lease: Arc<Lease>,
+    pub(crate) lease: Arc<BookLease>,
     pub(crate) leadership: Leadership,
     /// The address at which clients and workers reach this coordinator.
     pub(crate) address: String,

@@ -10,7 +10,7 @@
 //! [`Book::compile`] writes the values that a book believes into one immutable file, which any
 //! number of processes read at once: a [`Compiled`] book.
 //!
-//! What this crate refuses: networks, searching, async.
+//! The crate refuses networks, searching and async.
 
 mod book;
 mod compiled;

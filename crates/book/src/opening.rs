@@ -205,7 +205,7 @@ fn replay(
     marker: &mut Marker,
 ) -> Result<(), BookError> {
     let from = marker.applied;
-    let mut replay = Replay {
+    let mut replay = JournalReplay {
         store,
         marker,
         cache: ReadCache::default(),
@@ -229,7 +229,7 @@ fn replay(
 }
 
 /// Entries of the journal that are being applied to a store.
-struct Replay<'a> {
+struct JournalReplay<'a> {
     store: &'a mut dyn Store,
     marker: &'a mut Marker,
     cache: ReadCache,
@@ -237,7 +237,7 @@ struct Replay<'a> {
     unsealed: usize,
 }
 
-impl Replay<'_> {
+impl JournalReplay<'_> {
     fn apply_all(&mut self) -> Result<(), BookError> {
         let mut index = Index::new(&*self.store, *self.marker, std::mem::take(&mut self.cache));
         for (number, bytes) in self.pending.drain(..) {

@@ -9,7 +9,7 @@ pub(crate) const FULL_GROUP_BYTES: usize = 256 << 10;
 
 /// Consecutive entries, encoded as they stand in a journal's file.
 #[derive(Clone, Debug)]
-pub(crate) struct Group {
+pub(crate) struct EntryGroup {
     /// The number of the first entry.
     pub(crate) first: u64,
     pub(crate) entries: u32,
@@ -18,7 +18,7 @@ pub(crate) struct Group {
     pub(crate) digest: JournalDigest,
 }
 
-impl Group {
+impl EntryGroup {
     /// Begins a group with no entry, after a journal of this digest.
     pub(crate) fn new(first: u64, digest: JournalDigest) -> Self {
         Self {
@@ -55,7 +55,7 @@ impl Group {
 
 /// A row of the table.
 #[derive(Clone, Debug)]
-pub(crate) struct Row {
+pub(crate) struct GroupRow {
     pub(crate) first: u64,
     pub(crate) entries: u32,
     pub(crate) digest: JournalDigest,
@@ -63,7 +63,7 @@ pub(crate) struct Row {
     pub(crate) checksum: i64,
 }
 
-impl Row {
+impl GroupRow {
     /// Returns the entries of a row whose checksums match.
     pub(crate) fn entries(&self, place: &str) -> Result<Vec<&[u8]>, JournalError> {
         let damaged = || {
@@ -102,8 +102,8 @@ fn row_checksum(first: u64, body: &[u8]) -> u32 {
 mod tests {
     use super::*;
 
-    fn row(group: &Group) -> Row {
-        Row {
+    fn row(group: &EntryGroup) -> GroupRow {
+        GroupRow {
             first: group.first,
             entries: group.entries,
             digest: group.digest,
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn damaged_rows_are_refused() {
-        let mut group = Group::new(7, JournalDigest::default());
+        let mut group = EntryGroup::new(7, JournalDigest::default());
         for entry in [&b"one"[..], b"", b"three"] {
             group.add(entry).expect("short");
         }
@@ -127,7 +127,7 @@ mod tests {
             damaged.entries("a book").expect_err("a flipped bit");
         }
         for (first, entries) in [(8, 3), (7, 2), (7, 4), (7, 0)] {
-            let damaged = Row {
+            let damaged = GroupRow {
                 first,
                 entries,
                 ..whole.clone()

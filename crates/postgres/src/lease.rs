@@ -4,22 +4,22 @@ use std::time::Duration;
 
 use kagetsu_book::{JournalDigest, JournalError, Sequence};
 
-use crate::journal::Shared;
-use crate::schema::{self, Head};
+use crate::schema::{self, JournalHead};
+use crate::state::JournalState;
 
 /// The right to append to a book's journal, for a time by the clock of the database.
 ///
 /// Each taking over begins an epoch. A commit names its epoch, so the fence holds even where a
 /// process does not know that its lease has ended.
 #[derive(Clone)]
-pub struct Lease {
-    shared: Arc<Shared>,
+pub struct BookLease {
+    shared: Arc<JournalState>,
     /// Names this process among all that ever asked.
     holder: Arc<str>,
 }
 
-impl Lease {
-    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+impl BookLease {
+    pub(crate) fn new(shared: Arc<JournalState>) -> Self {
         let holder = format!("{:032x}", rand::random::<u128>());
         Self {
             shared,
@@ -49,7 +49,7 @@ impl Lease {
                 &[&book, &holder, &address, &ttl],
             )?;
             Ok(row.map(|row| {
-                let head = Head {
+                let head = JournalHead {
                     book,
                     entries: row.get::<_, i64>(1).unsigned_abs(),
                     digest: row.get::<_, i64>(2).cast_unsigned(),

@@ -4,7 +4,7 @@ use postgres::{Client, GenericClient};
 
 use crate::book_url::BookUrl;
 use crate::error::{READ_ONLY_ADVICE, RequestError};
-use crate::session::Session;
+use crate::session::DatabaseSession;
 
 /// The version of the tables.
 pub const SCHEMA_VERSION: i32 = 1;
@@ -24,7 +24,7 @@ const TABLES: [&str; 4] = [
 
 /// The head of a book's journal.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Head {
+pub(crate) struct JournalHead {
     pub(crate) book: i64,
     pub(crate) entries: u64,
     pub(crate) digest: u64,
@@ -32,17 +32,17 @@ pub(crate) struct Head {
 
 /// Whether a book may be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Creation {
+pub(crate) enum BookCreation {
     Allowed,
     Refused,
 }
 
 /// Finds a book, and makes the tables and the book where they are missing and that is allowed.
 pub(crate) fn find_book(
-    session: &Session,
+    session: &DatabaseSession,
     url: &BookUrl,
-    creation: Creation,
-) -> Result<Head, RequestError> {
+    creation: BookCreation,
+) -> Result<JournalHead, RequestError> {
     let version: Option<i32> = session.request(|client| {
         let is_there: bool = client
             .query_one(
@@ -65,13 +65,13 @@ pub(crate) fn find_book(
             )));
         }
         Some(_) => {}
-        None if creation == Creation::Allowed => make_tables(session, url)?,
+        None if creation == BookCreation::Allowed => make_tables(session, url)?,
         None => return Err(missing(url)),
     }
     if let Some(head) = head(session, url)? {
         return Ok(head);
     }
-    if creation == Creation::Refused {
+    if creation == BookCreation::Refused {
         return Err(missing(url));
     }
     let (id, name) = (
@@ -97,7 +97,7 @@ fn missing(url: &BookUrl) -> RequestError {
     ))
 }
 
-fn make_tables(session: &Session, url: &BookUrl) -> Result<(), RequestError> {
+fn make_tables(session: &DatabaseSession, url: &BookUrl) -> Result<(), RequestError> {
     refuse_standby(session, url)?;
     session.request(|client| {
         for statement in TABLES {
@@ -115,7 +115,7 @@ fn make_tables(session: &Session, url: &BookUrl) -> Result<(), RequestError> {
 }
 
 /// Fails where the server is a standby that takes no writes.
-pub(crate) fn refuse_standby(session: &Session, url: &BookUrl) -> Result<(), RequestError> {
+pub(crate) fn refuse_standby(session: &DatabaseSession, url: &BookUrl) -> Result<(), RequestError> {
     match setting(session, "transaction_read_only")?.as_deref() {
         Some("on") => Err(RequestError::fatal(format!(
             "the database {url} takes no writes{READ_ONLY_ADVICE}"
@@ -125,7 +125,10 @@ pub(crate) fn refuse_standby(session: &Session, url: &BookUrl) -> Result<(), Req
 }
 
 /// Returns a setting of the server; `None` where the server does not know it.
-pub(crate) fn setting(session: &Session, name: &str) -> Result<Option<String>, RequestError> {
+pub(crate) fn setting(
+    session: &DatabaseSession,
+    name: &str,
+) -> Result<Option<String>, RequestError> {
     let statement = format!("show {name}");
     session.request(move |client| {
         let shown = client.query_one(&statement, &[]);
@@ -134,17 +137,20 @@ pub(crate) fn setting(session: &Session, name: &str) -> Result<Option<String>, R
 }
 
 /// Returns the head of the book, if there is such a book.
-pub(crate) fn head(session: &Session, url: &BookUrl) -> Result<Option<Head>, RequestError> {
+pub(crate) fn head(
+    session: &DatabaseSession,
+    url: &BookUrl,
+) -> Result<Option<JournalHead>, RequestError> {
     let name = url.name().to_string();
     session.request(move |client| read_head(client, &name))
 }
 
-fn read_head(client: &mut Client, name: &str) -> Result<Option<Head>, postgres::Error> {
+fn read_head(client: &mut Client, name: &str) -> Result<Option<JournalHead>, postgres::Error> {
     let row = client.query_opt(
         "select id, entries, digest from kagetsu_book where name = $1",
         &[&name],
     )?;
-    Ok(row.map(|row| Head {
+    Ok(row.map(|row| JournalHead {
         book: row.get(0),
         entries: row.get::<_, i64>(1).unsigned_abs(),
         digest: row.get::<_, i64>(2).cast_unsigned(),
@@ -152,7 +158,7 @@ fn read_head(client: &mut Client, name: &str) -> Result<Option<Head>, postgres::
 }
 
 /// Returns what the server may lose of acknowledged work when it fails, one sentence each.
-pub(crate) fn warnings(session: &Session, url: &BookUrl) -> Vec<String> {
+pub(crate) fn warnings(session: &DatabaseSession, url: &BookUrl) -> Vec<String> {
     let is = |name: &str, value: &str| {
         setting(session, name).is_ok_and(|found| found.as_deref() == Some(value))
     };
@@ -185,7 +191,10 @@ pub(crate) fn warnings(session: &Session, url: &BookUrl) -> Vec<String> {
 }
 
 /// Reads the list of workers in quarantine; an empty text where there is none.
-pub(crate) fn read_quarantine(session: &Session, book: i64) -> Result<String, RequestError> {
+pub(crate) fn read_quarantine(
+    session: &DatabaseSession,
+    book: i64,
+) -> Result<String, RequestError> {
     session.request(move |client| {
         let row = client.query_opt(
             "select body from kagetsu_quarantine where book = $1",

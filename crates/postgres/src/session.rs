@@ -9,18 +9,18 @@ use crate::book_url::BookUrl;
 use crate::connect::connect;
 use crate::error::RequestError;
 
-type Request = Box<dyn FnOnce(&mut Connection) + Send>;
+type Request = Box<dyn FnOnce(&mut DatabaseConnection) + Send>;
 
 /// Time between two attempts of a request.
 const RETRY_PAUSE: Duration = Duration::from_millis(100);
 
 /// A connection that is made again when it was lost.
-struct Connection {
+struct DatabaseConnection {
     url: BookUrl,
     client: Option<Client>,
 }
 
-impl Connection {
+impl DatabaseConnection {
     fn run<T>(
         &mut self,
         work: &mut dyn FnMut(&mut Client) -> Result<T, postgres::Error>,
@@ -40,15 +40,15 @@ impl Connection {
 }
 
 /// The thread with the connection. Dropping it ends the thread.
-pub(crate) struct Session {
+pub(crate) struct DatabaseSession {
     requests: Sender<Request>,
 }
 
-impl Session {
+impl DatabaseSession {
     /// Starts the thread. It connects with the first request.
     pub(crate) fn start(url: &BookUrl) -> Result<Self, RequestError> {
         let (requests, received) = channel::<Request>();
-        let mut connection = Connection {
+        let mut connection = DatabaseConnection {
             url: url.clone(),
             client: None,
         };

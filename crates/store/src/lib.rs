@@ -9,7 +9,7 @@
 //! Another store is another crate with a type that implements [`Store`], and the functions `create`
 //! and `open`.
 //!
-//! What this crate refuses: any knowledge of positions, and durability of changes that were not
+//! The crate refuses any knowledge of positions, and durability of changes that were not
 //! flushed.
 
 mod bloom;

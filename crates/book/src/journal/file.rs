@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::error::{BookError, JournalError};
 use crate::journal::frame::{frame, header};
 use crate::journal::log::{Journal, JournalDigest, JournalSync, Sequence, Syncer};
-use crate::journal::manifest::Manifest;
-use crate::journal::reader::{Next, Reader, file_of, scan};
+use crate::journal::manifest::JournalManifest;
+use crate::journal::reader::{JournalReader, Next, file_of, scan};
 
 /// Entries between two checkpoints.
 const CHECKPOINT_ENTRIES: u64 = 1024;
@@ -19,7 +19,7 @@ const CHECKPOINT_ENTRIES: u64 = 1024;
 /// A journal's file in the folder of a book, open for appending.
 #[derive(Debug)]
 pub(crate) struct FileJournal {
-    end: Arc<End>,
+    end: Arc<FileEnd>,
     /// Bytes of header and whole entries.
     length: u64,
     digest: JournalDigest,
@@ -40,7 +40,7 @@ struct Checkpoint {
 
 /// The state that the journal shares with its syncers.
 #[derive(Debug)]
-struct End {
+struct FileEnd {
     path: PathBuf,
     file: File,
     /// Entries in the file.
@@ -50,12 +50,12 @@ struct End {
 
 #[derive(Debug)]
 struct Synced {
-    manifest: Manifest,
+    manifest: JournalManifest,
     /// Entries on disk; `None` after a failed sync, when the state of the file is unknown.
     entries: Option<u64>,
 }
 
-impl JournalSync for End {
+impl JournalSync for FileEnd {
     fn sync(&self) -> Result<Sequence, JournalError> {
         let wanted = self.written.load(Ordering::Acquire);
         let mut synced = self.synced.lock().unwrap_or_else(PoisonError::into_inner);
@@ -107,7 +107,7 @@ impl FileJournal {
     /// If the journal is damaged, newer, or shorter than what was on disk, or the disk refuses.
     pub(crate) fn open(book: &Path) -> Result<Self, BookError> {
         let folder = book.join("journal");
-        let acknowledged = Manifest::read(book)?;
+        let acknowledged = JournalManifest::read(book)?;
         let mut digest = JournalDigest::default();
         let mut checkpoints = Vec::new();
         let found = scan(&folder, acknowledged, &mut |Sequence(number), entry, at| {
@@ -139,12 +139,12 @@ impl FileJournal {
         }
         // The entries may not be durable yet; the first sync makes them so.
         let synced = Mutex::new(Synced {
-            manifest: Manifest::open(book)?,
+            manifest: JournalManifest::open(book)?,
             entries: Some(0),
         });
         let written = AtomicU64::new(found.entries);
         Ok(Self {
-            end: Arc::new(End {
+            end: Arc::new(FileEnd {
                 path,
                 file,
                 written,
@@ -174,7 +174,7 @@ impl FileJournal {
         let Some(&Checkpoint { at, mut digest }) = self.checkpoints.get(index) else {
             return Ok(());
         };
-        let mut reader = Reader::open(&self.end.path)?;
+        let mut reader = JournalReader::open(&self.end.path)?;
         reader.seek(at)?;
         let first = after - after % CHECKPOINT_ENTRIES + 1;
         let last = entries.min(after.saturating_add(max as u64));

@@ -13,12 +13,12 @@ const LENGTH: usize = 24;
 /// The number of durable entries of the journal, by which a truncated journal is recognised. It is
 /// written after the journal, so after a power failure it may be too low but never too high.
 #[derive(Debug)]
-pub(crate) struct Manifest {
+pub(crate) struct JournalManifest {
     path: PathBuf,
     file: File,
 }
 
-impl Manifest {
+impl JournalManifest {
     /// Reads the number of durable entries in the folder of a book; `None` where the manifest is
     /// missing or damaged. Changes nothing.
     pub(crate) fn read(folder: &Path) -> Result<Option<u64>, JournalError> {

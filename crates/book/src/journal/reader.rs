@@ -35,7 +35,7 @@ pub(crate) fn scan(
     each: &mut VisitAt,
 ) -> Result<Scan, BookError> {
     let path = file_of(folder);
-    let mut reader = Reader::open(&path)?;
+    let mut reader = JournalReader::open(&path)?;
     let (mut entries, mut entry) = (0, Vec::new());
     loop {
         let at = reader.at;
@@ -78,7 +78,7 @@ pub(super) enum Next {
     Damaged(&'static str),
 }
 
-pub(super) struct Reader {
+pub(super) struct JournalReader {
     path: PathBuf,
     file: BufReader<File>,
     size: u64,
@@ -86,7 +86,7 @@ pub(super) struct Reader {
     pub(super) at: u64,
 }
 
-impl Reader {
+impl JournalReader {
     /// Opens a journal and reads its header.
     pub(super) fn open(path: &Path) -> Result<Self, JournalError> {
         let fail = |error| JournalError::io("cannot read", path)(error);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::error::JournalError;
 use crate::journal::entry::LogEntry;
 use crate::journal::frame;
-use crate::journal::manifest::Manifest;
+use crate::journal::manifest::JournalManifest;
 use crate::journal::reader::file_of;
 
 /// A new journal of a book that no other process has open.
@@ -77,7 +77,7 @@ impl Rewrite {
         }
         // From here on a crash leaves a whole journal, a manifest that expects no more than it has,
         // and no store of another journal.
-        let mut manifest = Manifest::open(&book)?;
+        let mut manifest = JournalManifest::open(&book)?;
         manifest.write_durably(0)?;
         let store = book.join("store");
         if store.exists() {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::error::{BookError, JournalError, OpenError};
 use crate::journal::file::FileJournal;
-use crate::journal::manifest::Manifest;
+use crate::journal::manifest::JournalManifest;
 use crate::journal::reader;
 use crate::lock::Lock;
 use crate::opening::{check_is_no_url, room_for_a_book};
@@ -50,7 +50,7 @@ pub fn backup(from: &Path, to: &Path) -> Result<BackupReport, BookError> {
         .into());
     }
     // Read the manifest before the journal: entries that are acknowledged later are not expected.
-    let acknowledged = Manifest::read(from)?;
+    let acknowledged = JournalManifest::read(from)?;
     let scan = reader::scan(&source, acknowledged, &mut |_, _, _| Ok(()))?;
     if let Some(expected) = acknowledged.filter(|expected| *expected > scan.entries) {
         return Err(JournalError::Short {
@@ -82,7 +82,7 @@ pub fn backup(from: &Path, to: &Path) -> Result<BackupReport, BookError> {
         .into());
     }
     append(&source, &target, length, scan.length)?;
-    Manifest::open(to)?.write_durably(scan.entries)?;
+    JournalManifest::open(to)?.write_durably(scan.entries)?;
     Ok(BackupReport {
         entries: scan.entries,
         bytes: scan.length,

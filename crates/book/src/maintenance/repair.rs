@@ -4,7 +4,7 @@ use std::path::Path;
 use crate::error::{BookError, JournalError, OpenError};
 use crate::journal::entry::LogEntry;
 use crate::journal::log::Sequence;
-use crate::journal::manifest::Manifest;
+use crate::journal::manifest::JournalManifest;
 use crate::journal::rewrite::Rewrite;
 use crate::journal::{reader, salvage};
 use crate::lock::Lock;
@@ -54,7 +54,7 @@ pub fn repair(path: &Path, options: &BookOptions) -> Result<(Book, RepairReport)
         });
     }
     let lock = Lock::take(path)?;
-    let acknowledged = Manifest::read(path)?;
+    let acknowledged = JournalManifest::read(path)?;
     let mut report = match reader::scan(&folder, acknowledged, &mut |_, _, _| Ok(())) {
         Ok(scan) if acknowledged.is_none_or(|expected| expected <= scan.entries) => RepairReport {
             kept: scan.entries,

@@ -14,7 +14,7 @@ use quick_cache::unsync::Cache;
 
 use self::block::{Block, Cursor, ENTRY_HEAD, checksum};
 use self::layout::{BLOCK_BYTES, Directory, FOOTER_BYTES, Footer, HEADER_BYTES, MAGIC, VERSION};
-use self::writer::Writer;
+use self::writer::SstableWriter;
 use crate::StoreError;
 use crate::bloom::{KeyFilter, hash};
 use crate::store::Pair;
@@ -61,7 +61,8 @@ impl SortedFile {
     ) -> Result<Self, StoreError> {
         let temporary = path.with_extension("new");
         let error = |error| StoreError::io("cannot write to", &temporary)(error);
-        let mut writer = Writer::new(File::create(&temporary).map_err(error)?).map_err(error)?;
+        let mut writer =
+            SstableWriter::new(File::create(&temporary).map_err(error)?).map_err(error)?;
         let mut content = Content::new(max_entries);
         for pair in entries {
             let (key, value) = pair?;

@@ -10,7 +10,7 @@ use super::layout::{BLOCK_BYTES, Directory, Footer, header};
 const BUFFER_BYTES: usize = 1 << 20;
 
 /// A sorted file in the making.
-pub(super) struct Writer {
+pub(super) struct SstableWriter {
     file: BufWriter<File>,
     /// Bytes written so far.
     written: u64,
@@ -25,7 +25,7 @@ fn too_long<T>(_: T) -> io::Error {
     io::Error::other("an entry is too long")
 }
 
-impl Writer {
+impl SstableWriter {
     /// Begins a file with its header.
     pub(super) fn new(file: File) -> io::Result<Self> {
         let mut writer = Self {

@@ -6,5 +6,6 @@ mod connection_limits;
 mod full_disk;
 mod kills;
 mod metrics;
+mod replication;
 mod security;
 mod workers;
