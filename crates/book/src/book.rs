@@ -18,6 +18,7 @@ use crate::graph::row::has_record;
 use crate::jobs::frontier::JobFrontier;
 use crate::jobs::job::{JobId, JobSpec};
 use crate::jobs::policies::selection::{Frontier, Selection};
+use crate::jobs::winning_moves::WinningMoves;
 use crate::journal::entry::{AnswerBody, LogEntry};
 use crate::journal::file::FileJournal;
 use crate::journal::log::{Journal, JournalDigest, Sequence, Syncer};
@@ -64,6 +65,10 @@ pub struct Book {
     pub(crate) changed_jobs: BTreeSet<JobId>,
     /// The choice of positions of each job that was asked for work.
     pub(crate) selections: BTreeMap<JobId, Box<dyn Selection>>,
+    /// Moves that won elsewhere, once a job that looks for a proof has asked for them.
+    pub(crate) winning_moves: Option<WinningMoves>,
+    /// Positions proven since the table was last completed.
+    pub(crate) new_proofs: Vec<Id>,
     _lock: Lock,
 }
 
@@ -152,6 +157,8 @@ impl Book {
             specs: BTreeMap::new(),
             changed_jobs: BTreeSet::new(),
             selections: BTreeMap::new(),
+            winning_moves: None,
+            new_proofs: Vec::new(),
             _lock: lock,
         };
         book.read_specs()?;
@@ -362,6 +369,9 @@ impl Book {
         self.store.apply(changes.batch)?;
         (self.marker, self.cache) = (changes.marker, cache);
         self.frontiers.apply(changes.frontier);
+        if self.winning_moves.is_some() {
+            self.new_proofs.extend(changes.new_proofs);
+        }
         self.changed_jobs.extend(changed);
         self.tell_selections(entry)?;
         if self.store.needs_maintenance() {

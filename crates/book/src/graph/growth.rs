@@ -133,7 +133,8 @@ fn learn(index: &mut Index, body: &AnswerBody) -> Result<(), BookError> {
     }
     if let (Some(job), Some(known)) = (body.job.filter(|_| body.is_widening), known) {
         let is_stuck = extent(&node.facts) == extent(&known.facts);
-        if is_stuck && index.reach(id)?.stage == Stage::Open {
+        let is_due = index.reach(id)?.stage == Stage::Open || index.move_filter(job)?.widens();
+        if is_stuck && is_due {
             set_aside(
                 index,
                 job,

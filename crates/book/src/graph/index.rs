@@ -43,6 +43,7 @@ pub(crate) struct Index<'a> {
     /// The same of the rows of positions.
     rows: BTreeMap<Id, (Row, Row)>,
     frontier: Vec<FrontierChange>,
+    new_proofs: Vec<Id>,
     cache: ReadCache,
     pub(crate) marker: Marker,
 }
@@ -55,6 +56,8 @@ pub(crate) struct Changes {
     pub(crate) marker: Marker,
     /// Positions that wait, or wait no more.
     pub(crate) frontier: Vec<FrontierChange>,
+    /// Positions that have a proof now and had none before.
+    pub(crate) new_proofs: Vec<Id>,
 }
 
 impl<'a> Index<'a> {
@@ -65,6 +68,7 @@ impl<'a> Index<'a> {
             jobs: BTreeMap::new(),
             rows: BTreeMap::new(),
             frontier: Vec::new(),
+            new_proofs: Vec::new(),
             cache,
             marker,
         }
@@ -86,6 +90,7 @@ impl<'a> Index<'a> {
             batch: Batch(batch),
             marker: self.marker,
             frontier: self.frontier,
+            new_proofs: self.new_proofs,
         };
         (changes, self.cache)
     }
@@ -255,6 +260,10 @@ impl<'a> Index<'a> {
 
     /// Writes the value of a position of the book.
     pub(crate) fn put_value(&mut self, id: Id, value: Derived) -> Result<(), BookError> {
+        let before = self.row(id)?.value.and_then(|value| value.proof);
+        if before.is_none() && value.proof.is_some() {
+            self.new_proofs.push(id);
+        }
         self.change_row(id, |row| row.value = Some(value))
     }
 
@@ -400,7 +409,8 @@ impl<'a> Index<'a> {
         let jobs: Vec<u32> = self.jobs.keys().copied().collect();
         for id in jobs {
             let account = self.account(id)?;
-            self.job(id)?.settle(&account);
+            let widens = self.move_filter(id)?.widens();
+            self.job(id)?.settle(&account, widens);
         }
         Ok(())
     }

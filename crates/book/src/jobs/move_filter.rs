@@ -51,6 +51,11 @@ impl MoveFilter {
         }
     }
 
+    /// Whether the job may search known positions for further moves although nothing waits.
+    pub(crate) fn widens(&self) -> bool {
+        self.policy.widens()
+    }
+
     /// Whether it matters how much a move loses.
     pub(crate) fn has_margin(&self) -> bool {
         self.margin.is_some()

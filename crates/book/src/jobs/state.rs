@@ -92,8 +92,9 @@ impl JobBody {
     }
 
     /// A running job that has all its positions, can have no more, or has spent what it may, is done.
-    pub(crate) fn settle(&mut self, account: &Account) {
-        let is_exhausted = self.frontier == 0 && self.walking == 0;
+    /// One that `widens` known positions may have more although nothing waits.
+    pub(crate) fn settle(&mut self, account: &Account, widens: bool) {
+        let is_exhausted = self.frontier == 0 && self.walking == 0 && !widens;
         let is_over =
             self.positions >= self.target || is_exhausted || account.is_spent(self.positions);
         if self.state == JobState::Running && is_over {

@@ -6,7 +6,7 @@ use crate::BookError;
 use crate::book::{Book, answered};
 use crate::graph::id::{Id, unpack};
 use crate::graph::index::AsideBody;
-use crate::jobs::job::{Aside, Job, JobId, JobState, Work};
+use crate::jobs::job::{Aside, Job, JobChange, JobId, JobState, Work};
 use crate::jobs::policies::growth_policy::PolicyScope;
 use crate::jobs::policies::selection::Selection;
 use crate::jobs::questions::question;
@@ -41,6 +41,9 @@ impl Book {
         let n = n.min(usize::try_from(left).unwrap_or(usize::MAX));
         let found = self.choose(job, n, at_hand == 0)?;
         if found.is_empty() {
+            if at_hand == 0 {
+                self.end_exhausted(job)?;
+            }
             return Ok(Vec::new());
         }
         let spec = self.job(job)?.spec;
@@ -86,6 +89,17 @@ impl Book {
         }
         let found = self.select(job, |_, frontier| frontier.most_urgent(n))?;
         Ok(found)
+    }
+
+    /// Ends a running job that has nothing left to search. Other jobs end by themselves as soon as
+    /// nothing waits; one that widens known positions may still have these.
+    fn end_exhausted(&mut self, job: JobId) -> Result<(), BookError> {
+        let state = self.index().job(job.0)?.clone();
+        let is_exhausted = state.frontier == 0 && state.walking == 0;
+        if state.state == JobState::Running && is_exhausted {
+            self.log_change(job, JobChange::Finish)?;
+        }
+        Ok(())
     }
 
     /// Returns the selection of a job. The first call makes it.
@@ -180,13 +194,15 @@ impl Book {
             return self.set_aside(work, "the answer has no moves");
         }
         let is_widening = !work.question.moves.is_empty();
+        let answer = self.with_suggestions(work, answer)?;
         let sequence = self.log(&answered(
             Some(work.job),
             is_widening,
             &work.question.position,
-            answer,
+            &answer,
         ))?;
         self.release(work);
+        self.look_back()?;
         self.walk_on()?;
         Ok(sequence)
     }

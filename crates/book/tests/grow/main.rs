@@ -8,6 +8,7 @@ mod limits;
 mod policies;
 mod prove;
 mod trust;
+mod widening;
 
 use std::fs;
 use std::path::Path;

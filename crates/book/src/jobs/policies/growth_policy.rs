@@ -49,6 +49,11 @@ pub(crate) trait GrowthPolicy: Sync {
         true
     }
 
+    /// Whether the job may search known positions for further moves although they wait for nothing.
+    fn widens(&self) -> bool {
+        false
+    }
+
     /// Starts choosing for a job that begins at these roots.
     fn selection(&self, job: u32, scope: PolicyScope, roots: Vec<Id>) -> Box<dyn Selection> {
         let _ = (job, scope, roots);

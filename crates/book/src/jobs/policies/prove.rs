@@ -8,12 +8,16 @@
 //! little for each other child. A position without a record has the numbers that the answer for
 //! its parent makes likely.
 //!
+//! The attacker's answer lists few moves, so a position of the attacker none of whose moves wins is
+//! not disproven: when its moves have taken more than a further one promises, it is searched again
+//! for as many moves as it has. It counts as disproven when all legal moves are.
+//!
 //! The numbers follow from records, links and frontier alone, so they are kept in memory only. An
 //! answer discards those of its position and of all positions that lead to it.
 
 use std::collections::HashMap;
 
-use kagetsu_game::{Claim, Question, Score, Side, Window};
+use kagetsu_game::{Claim, Move, Position, Question, Score, Side, Window};
 
 use super::growth_policy::{GrowthPolicy, PolicyScope};
 use super::selection::{Frontier, Selection};
@@ -78,6 +82,17 @@ impl GrowthPolicy for Prove {
                 beta: Score::MAX,
             };
         }
+        if is_attack && !question.moves.is_empty() {
+            // As many moves again as the position has, those near the stones first.
+            let known = question
+                .position
+                .distinct_moves()
+                .len()
+                .saturating_sub(moves);
+            let known = u16::try_from(known).unwrap_or(u16::MAX);
+            question.width = question.width.max(known);
+            question.moves = near_stones(&question.position, question.moves);
+        }
         let searches = if is_attack {
             SEARCHES_PER_ATTACK
         } else {
@@ -86,6 +101,10 @@ impl GrowthPolicy for Prove {
         let nodes = question.effort.nodes;
         question.effort.nodes = nodes.map(|nodes| nodes.saturating_mul(searches));
         question
+    }
+
+    fn widens(&self) -> bool {
+        true
     }
 
     fn widens_to_depth_of_bounds(&self) -> bool {
@@ -102,6 +121,27 @@ impl GrowthPolicy for Prove {
             busy: HashMap::new(),
         })
     }
+}
+
+/// Distance to the next stone, in columns and rows, up to which a move is near.
+const NEAR: u16 = 2;
+
+/// Returns those of the moves of a gomoku position that are near a stone, or all if none is.
+fn near_stones(position: &Position, moves: Vec<Move>) -> Vec<Move> {
+    let Some((stones, (_, size))) = position.stones().zip(position.variant().gomoku()) else {
+        return moves;
+    };
+    let size = u16::from(size);
+    let place = |m: &Move| (m.code() % size, m.code() / size);
+    let stones: Vec<(u16, u16)> = stones.iter().flatten().map(place).collect();
+    let is_near = |m: &Move| {
+        let (column, row) = place(m);
+        let is_close =
+            |stone: &(u16, u16)| stone.0.abs_diff(column) <= NEAR && stone.1.abs_diff(row) <= NEAR;
+        stones.iter().any(is_close)
+    };
+    let near: Vec<Move> = moves.iter().copied().filter(is_near).collect();
+    if near.is_empty() { moves } else { near }
 }
 
 /// The number of what is impossible.
@@ -128,6 +168,9 @@ const FRUITLESS_PER_NUMBER: u32 = 30;
 
 /// Number of a position that must be searched a second time for moves that have no value.
 const SECOND_SEARCH: u32 = 4;
+
+/// Disproof number of the moves of the attacker that are not listed yet.
+const UNLISTED: u32 = 1;
 
 /// Proof and disproof number of a position, from the attacker's view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -189,7 +232,7 @@ impl ProofNumbers {
 
 /// A step of the descent to the position that is searched next.
 enum Step {
-    /// The position itself is searched.
+    /// The position itself is searched, for the first time or for further moves.
     Stop,
     /// A child is looked at.
     Child(Id),
@@ -300,6 +343,10 @@ impl ProofOrder {
             steps.push((SECOND_SEARCH, 0, Step::Stop));
         }
         let children = children(frontier, id, &node)?;
+        let may_widen = is_attack && !waits && !self.paths.contains_key(&id);
+        if may_widen && let Some(number) = self.widening(frontier, id, &node, &children)? {
+            steps.push((number, usize::MAX, Step::Stop));
+        }
         for (rank, (child, score)) in children.into_iter().enumerate() {
             let known = self.numbers.get(&child).copied();
             let known = known.unwrap_or(ProofNumbers::NEW);
@@ -330,6 +377,29 @@ impl ProofOrder {
         }
         path.pop();
         Ok(false)
+    }
+
+    /// Returns the number of a search for further moves of the attacker at a known position: the
+    /// guess for the last one of its moves, and more the more moves it has. `None` if it has all.
+    fn widening(
+        &self,
+        frontier: &mut dyn Frontier,
+        id: Id,
+        node: &Node,
+        children: &[(Id, Score)],
+    ) -> Result<Option<u32>, BookError> {
+        let reach = frontier.reach(id)?;
+        let is_over = reach.waiting(self.job).is_some()
+            || reach.is_aside(self.job)
+            || id.stones() >= frontier.max_stones()?;
+        if is_over || !has_unlisted_moves(node) {
+            return Ok(None);
+        }
+        let ranked = children.iter().enumerate();
+        let guesses =
+            ranked.map(|(rank, (_, score))| ProofNumbers::guess(true, *score, rank).proof);
+        let dearest = guesses.max().unwrap_or(ProofNumbers::NEW.proof);
+        Ok(Some(dearest.saturating_add(children.len() as u32)))
     }
 
     fn numbers(&mut self, frontier: &mut dyn Frontier, id: Id) -> Result<ProofNumbers, BookError> {
@@ -380,6 +450,9 @@ impl ProofOrder {
             count((SECOND_SEARCH, SECOND_SEARCH));
         }
         let children = children(frontier, id, &node)?;
+        if is_attack && let Some(number) = self.widening(frontier, id, &node, &children)? {
+            count((number, UNLISTED));
+        }
         for (rank, (child, score)) in children.into_iter().enumerate() {
             let known = self.numbers(frontier, child)?;
             effort = effort.saturating_add(known.effort);
@@ -404,6 +477,15 @@ impl ProofOrder {
             effort,
         })
     }
+}
+
+/// Whether a legal move of a position has no exact value yet, up to symmetry.
+fn has_unlisted_moves(node: &Node) -> bool {
+    let verdicts = node.facts.verdicts().iter();
+    let exact = verdicts.filter(|(_, verdict)| verdict.is_exact()).count();
+    let legal = node.position.legal_moves().len();
+    // Symmetry makes at most eight moves one.
+    exact * 8 < legal || exact < node.position.distinct_moves().len()
 }
 
 /// The positions that a node leads to, each with the score of its move, in the order of the answer:
