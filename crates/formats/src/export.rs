@@ -7,7 +7,7 @@ use kagetsu_book::Book;
 use kagetsu_game::{Position, Variant};
 
 use crate::format::Format;
-use crate::gomoku::{library, yixin, yxdb};
+use crate::gomoku::{hints, library, yixin, yxdb};
 use crate::lists;
 use crate::native::record::PositionRecord;
 use crate::native::table::MoveTable;
@@ -38,6 +38,7 @@ pub fn export(
             (yxdb::write(&records), records.len() as u64, omissions)
         }
         Format::Lib => library::write(book, one_game(book, variant)?)?,
+        Format::Hints => text_as_bytes(hints::write(book, one_game(book, variant)?)?),
         Format::Openings => text_as_bytes(lists::write_openings(book, one_game(book, variant)?)?),
         Format::Fen => text_as_bytes(lists::write_fens(book, one_game(book, variant)?)?),
         Format::Eleeye => eleeye::write(book, one_game(book, variant)?)?,
@@ -46,8 +47,8 @@ pub fn export(
             obk::write(book, variant.unwrap_or(Variant::XIANGQI), keys)?
         }
         Format::Psq | Format::Sgf | Format::Rif | Format::Lines | Format::Pgn => bail!(
-            "this format is for games, and a book has none: json, csv, yxdb, lib, openings, fen, \
-             eleeye, obk and proof are written"
+            "this format is for games, and a book has none: json, csv, yxdb, lib, openings, \
+             hints, fen, eleeye, obk and proof are written"
         ),
     };
     out.write_all(&bytes)?;

@@ -19,6 +19,8 @@ pub enum Format {
     Rif,
     /// Gomoku openings as offsets of stones from the centre (Gomocup), or as lines of moves.
     Openings,
+    /// Moves that win, one line of moves each, the last of which is tried first by a build.
+    Hints,
     /// One game a line, as moves, optionally with a FEN before and the result behind them.
     Lines,
     /// One FEN a line with its best move and value.
@@ -33,7 +35,7 @@ pub enum Format {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Json,
         Self::Csv,
         Self::Yxdb,
@@ -42,6 +44,7 @@ impl Format {
         Self::Sgf,
         Self::Rif,
         Self::Openings,
+        Self::Hints,
         Self::Lines,
         Self::Fen,
         Self::Pgn,
@@ -61,6 +64,7 @@ impl Format {
             Self::Sgf => "sgf",
             Self::Rif => "rif",
             Self::Openings => "openings",
+            Self::Hints => "hints",
             Self::Lines => "lines",
             Self::Fen => "fen",
             Self::Pgn => "pgn",
@@ -82,6 +86,9 @@ impl Format {
             Self::Rif => "Games of RenjuNet (.rif, XML); import only",
             Self::Openings => {
                 "Gomoku openings as offsets from the centre (Gomocup) or lines of moves"
+            }
+            Self::Hints => {
+                "Winning moves as hints for `build --hints`: gomoku, a line of moves each"
             }
             Self::Lines => {
                 "One game a line, as moves: optionally a FEN and | before them, the result behind \

@@ -5,7 +5,7 @@ use kagetsu_game::{Answer, Position, Variant};
 
 use crate::format::Format;
 use crate::games::Games;
-use crate::gomoku::{library, psq, rif, sgf, yixin, yxdb};
+use crate::gomoku::{hints, library, psq, rif, sgf, yixin, yxdb};
 use crate::lists;
 use crate::native::record::PositionRecord;
 use crate::native::table;
@@ -112,6 +112,7 @@ impl Importer {
             Format::Psq => psq::read(&String::from_utf8_lossy(unmarked), self.played()?),
             Format::Sgf => sgf::read(unmarked, self.played()?),
             Format::Rif => rif::read(&rif::text(unmarked)?, self.played()?),
+            Format::Hints => hints::read(text(unmarked)?, self.played()?),
             Format::Openings => lists::openings(text(unmarked)?, self.played()?),
             Format::Lines => lists::games(text(unmarked)?, self.played()?),
             Format::Fen => lists::fens(text(unmarked)?, self.played()?),

@@ -585,6 +585,7 @@ fn byte_order_mark_is_skipped() {
     for (format, name, text) in [
         (Format::Lines, "freestyle-15", "h8 i9 h9 1-0\n"),
         (Format::Openings, "freestyle-15", "0,0, 1,1\n"),
+        (Format::Hints, "freestyle-15", "h8 i9 g9 f10 h7\n"),
         (
             Format::Psq,
             "freestyle-15",

@@ -54,6 +54,10 @@ pub(crate) struct Args {
     pub(super) exclude: Vec<String>,
     #[command(flatten)]
     pub(super) settings: SettingArguments,
+    /// With --policy prove: file of hints, from `kagetsu export --format hints`. Each is a line of
+    /// moves, the last of which is tried first in the position before it
+    #[arg(long, value_name = "FILE", conflicts_with = "coordinator")]
+    pub(super) hints: Option<PathBuf>,
     /// Searches known positions again and adds none: those whose best move was searched to less
     /// than --depth, with fewer positions than --nodes, before the day --before, or by another
     /// version of this program
@@ -138,6 +142,14 @@ impl Args {
                  --engine takes another program",
                 self.variant
             );
+        }
+        let is_proof = self
+            .settings
+            .0
+            .get("policy")
+            .is_some_and(|policy| policy == "prove");
+        if self.hints.is_some() && !is_proof {
+            bail!("--hints is for --policy prove: other policies do not look for one winning move");
         }
         let roots = self.read_roots()?;
         if let Some(over) = roots.iter().find(|root| root.outcome().is_some()) {

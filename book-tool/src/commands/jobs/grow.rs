@@ -1,4 +1,5 @@
 use std::io::Write;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -6,7 +7,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use kagetsu_api::{JobJson, job_state};
 use kagetsu_book::Policy;
 use kagetsu_coordinator::Server;
-use kagetsu_game::Position;
+use kagetsu_formats::{Format, Importer};
+use kagetsu_game::{Position, Variant};
 use kagetsu_program::Exit;
 use kagetsu_proto::{Connector, v1};
 use serde::Serialize;
@@ -18,7 +20,7 @@ use super::arguments::BuildRequest;
 use super::proofs::{self, ProofJson};
 use crate::client::{self as remote, Builds};
 use crate::output::progress::waiting;
-use kagetsu_reader::{BookFolder, COORDINATOR_FLAG, with_hint};
+use kagetsu_reader::{BookFolder, COORDINATOR_FLAG, fill, with_hint};
 use kagetsu_terminal::echo::EchoOff;
 use kagetsu_terminal::json::write_json;
 use kagetsu_terminal::runtime::runtime;
@@ -111,6 +113,9 @@ async fn here(args: &Args, request: BuildRequest) -> Result<Ended> {
         );
     }
     let room = args.book.as_deref().map(BookFolder::at);
+    if let (Some(hints), Some(book)) = (&args.hints, &args.book) {
+        learn_hints(hints, args.variant, book)?;
+    }
     let (shutdown, retire) = (CancellationToken::new(), CancellationToken::new());
     let book = args.book.clone();
     let config = kagetsu_coordinator::Config {
@@ -150,6 +155,21 @@ async fn here(args: &Args, request: BuildRequest) -> Result<Ended> {
         room.tidy();
     }
     built
+}
+
+/// Puts hints into a book as moves without a value. A file that is read again changes nothing.
+fn learn_hints(path: &Path, variant: Variant, book: &Path) -> Result<()> {
+    let about = || path.display().to_string();
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", about()))?;
+    let mut importer = Importer::new(Format::Hints, Some(variant));
+    importer.add(&bytes).with_context(about)?;
+    let hints = importer.finish().answers;
+    fill(book, |book| {
+        for (position, answer) in &hints {
+            book.learn(position, answer)?;
+        }
+        Ok(())
+    })
 }
 
 /// Builds on a cluster.

@@ -1,5 +1,6 @@
 //! Formats of gomoku programs.
 
+pub(crate) mod hints;
 pub(crate) mod library;
 pub(crate) mod psq;
 pub(crate) mod renlib;
