@@ -1,4 +1,8 @@
 use std::collections::HashSet;
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 
 use kagetsu_game::{Claim, Game, Move, Outcome, Packed, Side, Symmetry, with_game};
 
@@ -19,6 +23,9 @@ pub struct Checked {
 /// remember them.
 const MAX_RECHECKED_PLIES: u16 = 5;
 
+/// Checked pairs of a node and a position that a thread remembers: about 100 bytes each.
+const MAX_REMEMBERED: usize = 1 << 20;
+
 /// Positions between two calls of `progress`.
 const PROGRESS_INTERVAL: u64 = 1 << 20;
 
@@ -31,6 +38,137 @@ const PROGRESS_INTERVAL: u64 = 1 << 20;
 /// # Errors
 /// The line of the first node that fails, with the moves that lead to it.
 pub fn check(tree: &Tree, progress: &mut dyn FnMut(u64)) -> Result<Checked, TreeFault> {
+    let plies = plies_of(tree)?;
+    let position = &tree.position;
+    with_game!(position.variant(), G => {
+        let mut game = position.game::<G>();
+        let mut walk = CheckWalk::<G>::new(&tree.nodes, &plies, winner_of(tree), progress);
+        let checked = walk.node(&mut game, root_of(tree));
+        let positions = walk.positions;
+        checked
+            .map(|()| Checked { plies: plies.last().copied().unwrap_or(0), positions })
+            .map_err(|failed| failed.fault(tree))
+    })
+}
+
+/// How far a check is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CheckProgress {
+    /// Number of replies at the root that are checked, up to symmetry.
+    pub done: usize,
+    /// Number of replies at the root, up to symmetry.
+    pub replies: usize,
+    /// Number of the winner's positions checked.
+    pub positions: u64,
+}
+
+/// Plays the whole tree as [`check`], with several threads that share the replies at the root.
+/// `progress` is called by all of them.
+///
+/// # Errors
+/// As for [`check`], but where several nodes fail, another fault may be named.
+pub fn check_parallel(
+    tree: &Tree,
+    threads: NonZeroUsize,
+    progress: &(dyn Fn(CheckProgress) + Sync),
+) -> Result<Checked, TreeFault> {
+    let plies = plies_of(tree)?;
+    let position = &tree.position;
+    with_game!(position.variant(), G => {
+        let mut silent = |_| {};
+        let mut walk = CheckWalk::<G>::new(&tree.nodes, &plies, winner_of(tree), &mut silent);
+        walk.parts = Some(Vec::new());
+        let mut game = position.game::<G>();
+        walk.node(&mut game, root_of(tree)).map_err(|failed| failed.fault(tree))?;
+        let parts = walk.parts.take().unwrap_or_default();
+        let shared = SharedCheck {
+            next: AtomicUsize::new(0),
+            done: AtomicUsize::new(0),
+            positions: AtomicU64::new(walk.positions),
+            failed: Mutex::new(None),
+        };
+        thread::scope(|scope| {
+            for _ in 0..threads.get().min(parts.len()) {
+                scope.spawn(|| check_parts::<G>(tree, &plies, &parts, &shared, progress));
+            }
+        });
+        let positions = shared.positions.into_inner();
+        let failed = shared.failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+        match failed {
+            Some((_, failed)) => Err(failed.fault(tree)),
+            None => Ok(Checked { plies: plies.last().copied().unwrap_or(0), positions }),
+        }
+    })
+}
+
+/// A reply at the root, and the node that answers it.
+struct Part {
+    moves: Vec<Move>,
+    next: Reference,
+    /// The position, seen from the node: equal ones are checked once.
+    seen: (u32, Packed),
+}
+
+/// What the threads of a check share.
+struct SharedCheck {
+    next: AtomicUsize,
+    done: AtomicUsize,
+    positions: AtomicU64,
+    /// The first part that fails.
+    failed: Mutex<Option<(usize, FailedNode)>>,
+}
+
+/// Checks parts until none is left or an earlier one has failed.
+fn check_parts<G: ReplyShortcuts>(
+    tree: &Tree,
+    plies: &[u16],
+    parts: &[Part],
+    shared: &SharedCheck,
+    progress: &(dyn Fn(CheckProgress) + Sync),
+) {
+    let tell = |positions: u64| {
+        progress(CheckProgress {
+            done: shared.done.load(Ordering::Relaxed),
+            replies: parts.len(),
+            positions,
+        });
+    };
+    let mut counted = 0;
+    let mut count = |positions: u64| {
+        let new = positions - counted;
+        counted = positions;
+        tell(shared.positions.fetch_add(new, Ordering::Relaxed) + new);
+    };
+    let mut game = tree.position.game::<G>();
+    let begun = game.history().len();
+    let mut walk = CheckWalk::<G>::new(&tree.nodes, plies, winner_of(tree), &mut count);
+    walk.begun = Some(begun);
+    loop {
+        let at = shared.next.fetch_add(1, Ordering::Relaxed);
+        let failed = || shared.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        if at >= parts.len() || failed().as_ref().is_some_and(|(first, _)| *first < at) {
+            return;
+        }
+        parts[at].moves.iter().for_each(|m| game.play(*m));
+        walk.is_reply = true;
+        let checked = walk.node(&mut game, parts[at].next);
+        shared.done.fetch_add(1, Ordering::Relaxed);
+        (walk.progress)(walk.positions);
+        if let Err(new) = checked {
+            let mut failed = failed();
+            if failed.as_ref().is_none_or(|(first, _)| at < *first) {
+                *failed = Some((at, new));
+            }
+            return;
+        }
+        while game.history().len() > begun {
+            game.undo();
+        }
+    }
+}
+
+/// Returns an upper bound of the game's length from each node.
+fn plies_of(tree: &Tree) -> Result<Vec<u16>, TreeFault> {
     let (nodes, position) = (&tree.nodes, &tree.position);
     let mut plies: Vec<u16> = Vec::with_capacity(nodes.len());
     for (node, line) in nodes.iter().zip(tree.first_line..) {
@@ -51,28 +189,26 @@ pub fn check(tree: &Tree, progress: &mut dyn FnMut(u64)) -> Result<Checked, Tree
         }
         plies.push(total);
     }
-    let last = tree.first_line + nodes.len() as u64 - 1;
     if let Some(outcome) = position.outcome() {
         return Err(TreeFault::at(
             tree.first_line - 2,
             format!("the game is over in {position}: {outcome:?}"),
         ));
     }
-    with_game!(position.variant(), G => {
-        let mut game = position.game::<G>();
-        let winner = if tree.claim == Claim::Win { game.side() } else { game.side().other() };
-        let mut walk = CheckWalk::<G>::new(nodes, &plies, winner, progress);
-        let root = Reference::to(nodes.len() as u32 - 1);
-        match walk.node(&mut game, root) {
-            Ok(()) => Ok(Checked { plies: plies.last().copied().unwrap_or(0), positions: walk.positions }),
-            Err(FailedNode { node, moves, what }) => {
-                let names: Vec<_> = moves.iter().map(|&m| position.write_move(m)).collect();
-                let way = if names.is_empty() { String::new() } else { format!("after {}: ", names.join(" ")) };
-                let line = node.map_or(last, |node| tree.first_line + u64::from(node));
-                Err(TreeFault::at(line, format!("{way}{what}")))
-            }
-        }
-    })
+    Ok(plies)
+}
+
+fn winner_of(tree: &Tree) -> Side {
+    let side = tree.position.side();
+    if tree.claim == Claim::Win {
+        side
+    } else {
+        side.other()
+    }
+}
+
+fn root_of(tree: &Tree) -> Reference {
+    Reference::to(tree.nodes.len() as u32 - 1)
 }
 
 impl ProofDag {
@@ -98,6 +234,23 @@ struct FailedNode {
     what: String,
 }
 
+impl FailedNode {
+    /// Returns the failure as a fault of the tree's file.
+    fn fault(self, tree: &Tree) -> TreeFault {
+        let Self { node, moves, what } = self;
+        let write = |&m: &Move| tree.position.write_move(m);
+        let names: Vec<_> = moves.iter().map(write).collect();
+        let way = if names.is_empty() {
+            String::new()
+        } else {
+            format!("after {}: ", names.join(" "))
+        };
+        let last = tree.first_line + tree.nodes.len() as u64 - 1;
+        let line = node.map_or(last, |node| tree.first_line + u64::from(node));
+        TreeFault::at(line, format!("{way}{what}"))
+    }
+}
+
 struct CheckWalk<'a, G> {
     nodes: &'a [Node],
     /// Upper bound of the game's length from each node.
@@ -114,6 +267,8 @@ struct CheckWalk<'a, G> {
     /// Whether the loser has just replied and each of its replies was tried, so that none of them
     /// made a five.
     is_reply: bool,
+    /// Where given, the answers to the replies at the root are collected here and not checked.
+    parts: Option<Vec<Part>>,
     game: std::marker::PhantomData<G>,
 }
 
@@ -134,6 +289,7 @@ impl<'a, G: ReplyShortcuts> CheckWalk<'a, G> {
             spare: Vec::new(),
             progress,
             is_reply: false,
+            parts: None,
             game: std::marker::PhantomData,
         }
     }
@@ -189,8 +345,28 @@ impl<'a, G: ReplyShortcuts> CheckWalk<'a, G> {
                 game.undo();
             }
         }
-        self.won.extend(seen);
+        if let Some(seen) = seen {
+            if self.won.len() >= MAX_REMEMBERED {
+                self.won.clear();
+            }
+            self.won.insert(seen);
+        }
         Ok(())
+    }
+
+    /// Collects the position of `game` as a part of the check, unless an equal one is there.
+    fn collect(&mut self, game: &G, next: Reference) {
+        let begun = self.begun.unwrap_or(0);
+        let part = Part {
+            moves: game.history()[begun..].to_vec(),
+            next,
+            seen: (next.node, game.pack(G::inverse(next.turn))),
+        };
+        let parts = self.parts.get_or_insert_default();
+        let has_history = game.variant().has_repetition();
+        if has_history || parts.iter().all(|known| known.seen != part.seen) {
+            parts.push(part);
+        }
     }
 
     /// Checks every reply of the loser, who is to move.
@@ -213,15 +389,16 @@ impl<'a, G: ReplyShortcuts> CheckWalk<'a, G> {
                     let Some(next) = next else {
                         return self.wrong(at.node, game, "the last move has no answer");
                     };
-                    let turn = both(next.turn, at.turn);
+                    let next = Reference {
+                        node: next.node,
+                        turn: both(next.turn, at.turn),
+                    };
                     self.is_reply = true;
-                    self.node(
-                        game,
-                        Reference {
-                            node: next.node,
-                            turn,
-                        },
-                    )?;
+                    if self.parts.is_some() {
+                        self.collect(game, next);
+                    } else {
+                        self.node(game, next)?;
+                    }
                 }
             }
             game.undo();

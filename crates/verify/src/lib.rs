@@ -32,7 +32,7 @@ mod read;
 mod shortcuts;
 mod tree;
 
-pub use check::{Checked, check};
+pub use check::{CheckProgress, Checked, check, check_parallel};
 pub use dag::ProofDag;
 pub use fault::TreeFault;
 pub use line_error::LineError;

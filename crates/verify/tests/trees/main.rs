@@ -1,7 +1,13 @@
 //! The checker against a naive one, on trees from a naive search and on damaged versions of them.
 
+mod forgeries;
+
+use std::num::NonZeroUsize;
+
 use kagetsu_game::{Claim, Game, Move, Outcome, Position, Side, Symmetry, Variant, with_game};
-use kagetsu_verify::{LineError, Node, ProofDag, Reference, Tree, TreeFault, check};
+use kagetsu_verify::{
+    Checked, LineError, Node, ProofDag, Reference, Tree, TreeFault, check, check_parallel,
+};
 use proptest::prelude::*;
 
 /// Builds a tree by which the side to move wins within `plies`; every reply is tried.
@@ -223,6 +229,10 @@ proptest! {
                     Err(fault) => prop_assert!(fault.line as usize <= at + 1 || fault.line as usize <= lines.len()),
                     Ok(tree) => {
                         let (said, is_won) = (check(&tree, &mut |_| {}), naive(&tree));
+                        let threads = NonZeroUsize::new(3).expect("some");
+                        let shared = check_parallel(&tree, threads, &|_| {});
+                        let plies = |said: &Result<Checked, _>| said.as_ref().ok().map(|said| said.plies);
+                        prop_assert_eq!(plies(&shared), plies(&said));
                         let is_long = said.as_ref().is_err_and(|fault| fault.what.contains("may last"));
                         prop_assert!(is_long || said.is_ok() == is_won, "{said:?}, naively {is_won}:\n{broken}");
                     }
