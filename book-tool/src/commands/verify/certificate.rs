@@ -2,14 +2,16 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
+use std::num::NonZeroUsize;
 use std::path::Path;
+use std::thread;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use kagetsu_game::Position;
 use kagetsu_program::Exit;
-use kagetsu_verify::{Checked, Tree, check};
+use kagetsu_verify::{CheckProgress, Checked, Tree, check_parallel};
 use serde::Serialize;
 
 use super::Args;
@@ -188,14 +190,25 @@ pub(super) fn verify_file(args: &Args, file: &Path, out: &mut dyn Write) -> Resu
     let begun = Instant::now();
     let bar = ProgressBar::no_length();
     bar.set_style(ProgressStyle::with_template(
-        "{spinner} {pos} positions, {elapsed}",
+        "{bar:40} {pos}/{len} replies, {msg} positions, {elapsed}",
     )?);
-    let mut progress = |positions| bar.set_position(positions);
+    let progress = |progress: CheckProgress| {
+        bar.set_length(progress.replies as u64);
+        bar.set_position(progress.done as u64);
+        bar.set_message(progress.positions.to_string());
+    };
+    let threads = args
+        .threads
+        .or_else(|| thread::available_parallelism().ok())
+        .unwrap_or(NonZeroUsize::MIN);
     let tree = Tree::read(&mut *source);
     if let Ok(tree) = &tree {
         check_position(args, &tree.position).context(name.clone())?;
     }
-    let checked = tree.and_then(|tree| check(&tree, &mut progress).map(|checked| (tree, checked)));
+    let checked = tree.and_then(|tree| {
+        let checked = check_parallel(&tree, threads, &progress)?;
+        Ok((tree, checked))
+    });
     bar.finish_and_clear();
     let time_ms = begun.elapsed().as_millis() as u64;
     let (tree, fault) = match checked {

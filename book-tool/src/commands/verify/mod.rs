@@ -3,6 +3,7 @@ mod ledger;
 pub(crate) mod win_tree;
 
 use std::io::Write;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -48,6 +49,9 @@ pub(crate) struct Args {
     /// Requires the tree to prove a position from this FEN
     #[arg(long, value_name = "FEN", conflicts_with = "book")]
     fen: Option<String>,
+    /// Threads that share the replies at the root of a tree [default: one for each core]
+    #[arg(long, value_name = "N", conflicts_with = "book")]
+    threads: Option<NonZeroUsize>,
     /// Searches and checks wins without a line, with at most N positions for each (gomoku)
     #[arg(long, requires = "book", value_name = "N", num_args = 0..=1, default_missing_value = "1000000", value_parser = clap::value_parser!(u64).range(1..))]
     play_out: Option<u64>,
