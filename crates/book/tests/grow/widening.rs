@@ -77,8 +77,8 @@ fn images(position: &Position) -> Vec<Position> {
     };
     let image = |turn: u8| {
         let mut line = Vec::new();
-        for at in 0..first.len() {
-            line.push(name(&first[at], turn));
+        for (at, m) in first.iter().enumerate() {
+            line.push(name(m, turn));
             line.extend(second.get(at).map(|m| name(m, turn)));
         }
         Position::from_line(position.variant(), &line.join(" ")).expect("legal")
