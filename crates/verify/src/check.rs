@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use kagetsu_game::{Claim, Game, Move, Outcome, Packed, Side, Symmetry, with_game};
+use kagetsu_game::{Claim, Move, Outcome, Packed, Side, Symmetry, with_game};
 
 use crate::shortcuts::ReplyShortcuts;
 use crate::tree::{Node, Reference, Tree};
@@ -168,7 +168,7 @@ fn check_parts<G: ReplyShortcuts>(
 }
 
 /// Returns an upper bound of the game's length from each node.
-fn plies_of(tree: &Tree) -> Result<Vec<u16>, TreeFault> {
+pub(crate) fn plies_of(tree: &Tree) -> Result<Vec<u16>, TreeFault> {
     let (nodes, position) = (&tree.nodes, &tree.position);
     let mut plies: Vec<u16> = Vec::with_capacity(nodes.len());
     for (node, line) in nodes.iter().zip(tree.first_line..) {
@@ -409,7 +409,7 @@ impl<'a, G: ReplyShortcuts> CheckWalk<'a, G> {
 }
 
 /// Returns the composition of two symmetries of a square board.
-fn both(first: Symmetry, then: Symmetry) -> Symmetry {
+pub(crate) fn both(first: Symmetry, then: Symmetry) -> Symmetry {
     if first == Symmetry::IDENTITY {
         return then;
     }

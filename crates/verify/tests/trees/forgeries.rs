@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::*;
+use kagetsu_verify::ProofBook;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, TestRng, TestRunner};
 
@@ -234,6 +235,36 @@ fn accepted(script: &Path, texts: &[String]) -> Vec<bool> {
     said.lines()
         .map(|line| line.contains("\"holds\": true"))
         .collect()
+}
+
+#[test]
+fn certificate_answers_every_defence() {
+    for whole in [FREESTYLE, STANDARD, LOSS, TURNED] {
+        let tree = read(whole).expect(whole);
+        let book = ProofBook::new(tree.clone()).expect(whole);
+        let is_win = tree.claim == Claim::Win;
+        let first = if is_win {
+            let root = book.answer(&tree.position).expect("the root");
+            assert_eq!(root.plies, 3);
+            tree.position.play(root.at).expect("legal")
+        } else {
+            assert_eq!(book.answer(&tree.position), None);
+            tree.position.clone()
+        };
+        for reply in first.legal_moves() {
+            let defence = first.play(reply).expect("legal");
+            let answer = book.answer(&defence).expect("an answer");
+            assert_eq!(answer.plies, 1);
+            let end = defence.play(answer.at).expect("legal");
+            assert!(matches!(end.outcome(), Some(Outcome::Win(_))), "{end}");
+            // The same position by another order of moves, and turned.
+            let canonical = defence.canonical();
+            let image = Position::unpack(defence.variant(), canonical.packed).expect("packed");
+            assert!(book.answer(&image).is_some(), "{image}");
+        }
+        let other = Position::from_line(tree.position.variant(), "h8 a1").expect("legal");
+        assert_eq!(book.answer(&other), None);
+    }
 }
 
 #[test]
