@@ -68,13 +68,17 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
             );
         }
     }
-    let write = |out: &mut dyn Write| match args.format {
-        FormatArg::Proof => Ok((
-            win_tree::write(&book, args.variant, &args.proof, out)?,
-            Omissions::new(),
-        )),
-        FormatArg::Book(format) => {
-            kagetsu_formats::export(format, &book, args.variant, keys.as_ref(), out)
+    let write = |out: &mut dyn Write| -> Result<(String, Omissions)> {
+        match args.format {
+            FormatArg::Proof => {
+                let size = win_tree::write(&book, args.variant, &args.proof, out)?;
+                Ok((size.to_string(), Omissions::new()))
+            }
+            FormatArg::Book(format) => {
+                let exported =
+                    kagetsu_formats::export(format, &book, args.variant, keys.as_ref(), out)?;
+                Ok((format!("{} positions", exported.0), exported.1))
+            }
         }
     };
     if args.file.as_os_str() == "-" {
@@ -89,7 +93,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         bail!("{name} is there already; remove it, or name another file");
     }
     let file = File::create_new(&half).with_context(|| format!("cannot write {name}"))?;
-    let written = || -> Result<(u64, Omissions)> {
+    let written = || -> Result<(String, Omissions)> {
         let mut file = BufWriter::new(file);
         let done = write(&mut file)?;
         file.into_inner()
@@ -102,12 +106,8 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         // The first error is the one to report.
         let _ = std::fs::remove_file(&half);
     });
-    let (count, omissions) = done.with_context(|| format!("cannot write {name}"))?;
-    writeln!(
-        out,
-        "{name}: {count} {}",
-        if is_proof { "nodes" } else { "positions" }
-    )?;
+    let (size, omissions) = done.with_context(|| format!("cannot write {name}"))?;
+    writeln!(out, "{name}: {size}")?;
     write_omissions(&omissions, out)?;
     Ok(Exit::Done)
 }

@@ -1,6 +1,7 @@
 //! Win trees of a book's proofs, in which the wins found by search are played out.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::fmt;
 use std::io::Write;
 
 use anyhow::{Context, Result, bail};
@@ -14,8 +15,32 @@ use kagetsu_verify::{Node, ProofDag, Reference};
 
 /// Memory of the threat search, in bytes.
 const TABLE: usize = 256 << 20;
-/// The number of known plans to try as an answer before searching for a new one.
+/// The number of known plans to try as an answer before searching for a new one: plans for other
+/// replies to the same position, and the plans that answered last elsewhere.
 const TRIED: usize = 6;
+const TRIED_ELSEWHERE: usize = 24;
+/// The number of plans that are remembered for other positions.
+const MAX_RECENT_PLANS: usize = 48;
+
+/// The size of a win tree, counted in two ways.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TreeSize {
+    /// Nodes of the file.
+    pub(crate) nodes: u64,
+    /// Positions of the book with the winner to move, up to symmetry; the rest of the tree are
+    /// wins by threats alone.
+    pub(crate) positions: u64,
+}
+
+impl fmt::Display for TreeSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { nodes, positions } = self;
+        write!(
+            f,
+            "{nodes} nodes; {positions} positions lead to wins by threats alone"
+        )
+    }
+}
 
 /// The arguments of `--format proof`.
 #[derive(Debug, clap::Args)]
@@ -42,13 +67,13 @@ impl ProofArgs {
     }
 }
 
-/// Writes the win tree of a position. Returns the number of its nodes.
+/// Writes the win tree of a position, and returns its size.
 pub(crate) fn write(
     book: &Book,
     variant: Option<Variant>,
     args: &ProofArgs,
     out: &mut dyn Write,
-) -> Result<u64> {
+) -> Result<TreeSize> {
     let variant =
         variant.context("a win tree begins at a position: name it by --variant and --moves")?;
     let line = args.moves.as_deref().unwrap_or_default();
@@ -64,10 +89,14 @@ pub(crate) fn write(
         nodes: args.nodes,
         known: HashMap::new(),
         plans: BTreeSet::new(),
+        recent: VecDeque::new(),
     };
     let tree = forester.tree(&position)?;
     tree.write(out)?;
-    Ok(tree.nodes().len() as u64)
+    Ok(TreeSize {
+        nodes: tree.nodes().len() as u64,
+        positions: forester.known.len() as u64,
+    })
 }
 
 /// Grows the tree.
@@ -81,6 +110,8 @@ struct Forester<'a> {
     known: HashMap<Key, u32>,
     /// Nodes that consist of threats only, and so are cheap to try in another position.
     plans: BTreeSet<u32>,
+    /// The plans that answered last, the latest first.
+    recent: VecDeque<Reference>,
 }
 
 impl Forester<'_> {
@@ -190,6 +221,7 @@ impl Forester<'_> {
                 Some(answer) => answer,
                 None => self.winner(position, reply, &next)?,
             };
+            self.remember(answer);
             *counts.entry(answer).or_default() += 1;
             answers.push((reply, answer));
         }
@@ -206,7 +238,18 @@ impl Forester<'_> {
         })
     }
 
-    /// Returns the most used answer to other replies that answers this one too.
+    /// Keeps a plan for other positions.
+    fn remember(&mut self, answer: Reference) {
+        if !self.plans.contains(&answer.node) || self.recent.front() == Some(&answer) {
+            return;
+        }
+        self.recent.retain(|recent| *recent != answer);
+        self.recent.push_front(answer);
+        self.recent.truncate(MAX_RECENT_PLANS);
+    }
+
+    /// Returns the most used answer to other replies that answers this one too, or a plan that
+    /// answered in another position and wins here as well.
     fn answered(&self, next: &Position, counts: &BTreeMap<Reference, usize>) -> Option<Reference> {
         let mut tried: Vec<_> = counts
             .iter()
@@ -214,10 +257,12 @@ impl Forester<'_> {
             .collect();
         tried.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
         let wins = |answer: &Reference| with_game!(next.variant(), G => self.dag.wins(&mut next.game::<G>(), *answer));
-        tried
-            .into_iter()
-            .take(TRIED)
-            .map(|(answer, _)| *answer)
+        let here = tried.into_iter().take(TRIED).map(|(answer, _)| *answer);
+        let elsewhere = self
+            .recent
+            .iter()
+            .filter(|answer| !counts.contains_key(answer));
+        here.chain(elsewhere.take(TRIED_ELSEWHERE).copied())
             .find(wins)
     }
 
