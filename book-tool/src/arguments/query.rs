@@ -8,7 +8,8 @@ use crate::arguments::position::PositionArgs;
 /// A position, and the book to look it up in.
 #[derive(Debug, clap::Args)]
 pub(crate) struct PositionQuery {
-    /// A book folder, a compiled book, or the URL of a coordinator such as http://127.0.0.1:7615
+    /// A book folder, a compiled book, a certificate (`kagetsu export --format proof`), or the URL
+    /// of a coordinator such as http://127.0.0.1:7615
     #[arg(long, value_name = "BOOK", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     book: String,
     #[command(flatten)]

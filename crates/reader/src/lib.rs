@@ -1,19 +1,21 @@
-//! Reads a book wherever it is: a folder, a compiled file, a database, or a server.
+//! Reads a book wherever it is: a folder, a compiled file, a certificate, a database, or a server.
 //!
 //! The crate refuses any change of a book that a command did not ask for, and all searching.
 #![forbid(unsafe_code)]
 
 mod database;
 
-use std::io::Write;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
 use kagetsu_book::{Book, BookError, BookOptions, Compiled, Notice, OpenError, Sequence};
-use kagetsu_game::{Answer, Position};
+use kagetsu_game::{Answer, Bound, Claim, Position, Proof, ProofKind, Provenance, Verdict};
 use kagetsu_postgres::BookUrl;
 use kagetsu_proto::v1::books_client::BooksClient;
 use kagetsu_proto::{Access, AuthenticatedChannel, explain, v1};
+use kagetsu_verify::{ProofBook, ProvenMove, Tree};
 use tokio::runtime::Runtime;
 
 /// A readable book.
@@ -22,6 +24,8 @@ pub enum BookSource {
     Folder(Box<Book>),
     /// A compiled book.
     File(Box<Compiled>),
+    /// A certificate, which knows the winner's moves.
+    Proof(Box<ProofBook>),
     /// A coordinator or a book server.
     Server(Box<Server>),
 }
@@ -40,6 +44,9 @@ impl BookSource {
     /// If there is no book, or another process has it open.
     pub fn open(book: &str, access: &Access) -> Result<Self> {
         if !book.contains("://") || BookUrl::is_one(book) {
+            if let Some(proof) = open_proof(Path::new(book))? {
+                return Ok(Self::Proof(Box::new(proof)));
+            }
             let opened = open_local(Path::new(book))
                 .map_err(|error| with_hint(error, "its URL in place of the folder"));
             return Ok(match opened? {
@@ -71,6 +78,7 @@ impl BookSource {
             Self::File(_) if searched => {
                 bail!("a compiled book holds no values as they were searched; ask its folder")
             }
+            Self::Proof(proof) => Ok(proof.answer(position).map(proven_answer)),
             Self::File(compiled) => Ok(compiled.lookup(position)?.map(|(answer, _)| answer)),
             Self::Server(server) => {
                 let Server {
@@ -88,6 +96,46 @@ impl BookSource {
             }
         }
     }
+}
+
+/// Opens a file as a certificate; `None` if it is none. The certificate is not checked.
+fn open_proof(path: &Path) -> Result<Option<ProofBook>> {
+    if !path.is_file() {
+        return Ok(None);
+    }
+    let about = || path.display().to_string();
+    let mut source = BufReader::new(File::open(path).with_context(about)?);
+    if !source
+        .fill_buf()
+        .with_context(about)?
+        .starts_with(b"kagetsu-proof ")
+    {
+        return Ok(None);
+    }
+    let tree = Tree::read(&mut source).with_context(about)?;
+    ProofBook::new(tree).map(Some).with_context(about)
+}
+
+/// Returns what a certificate says of a position: the winner's move.
+fn proven_answer(proven: ProvenMove) -> Answer {
+    let proof = Proof {
+        claim: Claim::Win,
+        kind: ProofKind::Tree,
+        plies: proven.plies,
+    };
+    let verdict = Verdict {
+        score: proof.score(),
+        bound: Bound::Exact,
+        depth: u8::try_from(proven.plies).unwrap_or(u8::MAX),
+        nodes: 0,
+        line: vec![proven.at],
+        proof: Some(proof),
+        by: Provenance {
+            engine: "certificate".into(),
+            day: 0,
+        },
+    };
+    [(proven.at, verdict)].into_iter().collect()
 }
 
 /// Adds to an error about a book folder how to ask the process that holds it (`how`).

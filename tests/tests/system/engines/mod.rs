@@ -2,6 +2,7 @@
 
 mod brain;
 mod cchess;
+mod certificate;
 mod external;
 mod fairy;
 mod pygomo;
