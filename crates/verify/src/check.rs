@@ -109,7 +109,7 @@ struct Part {
     seen: (u32, Packed),
 }
 
-/// What the threads of a check share.
+/// The state that the threads of a check share.
 struct SharedCheck {
     next: AtomicUsize,
     done: AtomicUsize,

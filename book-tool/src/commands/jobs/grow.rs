@@ -157,7 +157,7 @@ async fn here(args: &Args, request: BuildRequest) -> Result<Ended> {
     built
 }
 
-/// Puts hints into a book as moves without a value. A file that is read again changes nothing.
+/// Puts hints into a book. A file that is read again changes nothing.
 fn learn_hints(path: &Path, variant: Variant, book: &Path) -> Result<()> {
     let about = || path.display().to_string();
     let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", about()))?;
@@ -166,7 +166,7 @@ fn learn_hints(path: &Path, variant: Variant, book: &Path) -> Result<()> {
     let hints = importer.finish().answers;
     fill(book, |book| {
         for (position, answer) in &hints {
-            book.learn(position, answer)?;
+            book.suggest(position, answer)?;
         }
         Ok(())
     })

@@ -66,6 +66,28 @@ impl Book {
         Ok(completed(answer, &moves, &model))
     }
 
+    /// Learns moves that are worth a try in a position, for jobs that look for a proof. Where the
+    /// position was searched, they become opinions without a search, so that jobs follow them;
+    /// else they stay moves without a value until it is searched.
+    ///
+    /// # Errors
+    /// As for [`Book::learn`].
+    pub fn suggest(&mut self, position: &Position, named: &Answer) -> Result<(), BookError> {
+        let known = self.lookup(position)?.map(|entry| entry.facts);
+        let is_searched = known.is_some_and(|facts| {
+            let mut verdicts = facts.verdicts().iter();
+            verdicts.any(|(_, verdict)| !verdict.is_silent())
+        });
+        match named.verdicts().first() {
+            Some((_, model)) if is_searched => {
+                let moves: Vec<Move> = named.verdicts().iter().map(|(m, _)| *m).collect();
+                self.learn(position, &completed(&Answer::new(), &moves, model))?;
+            }
+            _ => drop(self.learn(position, named)?),
+        }
+        Ok(())
+    }
+
     /// Returns the moves that were imported for a position without a value.
     fn named_moves(&mut self, position: &Position) -> Result<Vec<Move>, BookError> {
         let Some(entry) = self.lookup(position)? else {

@@ -305,6 +305,29 @@ fn known_positions_follow_a_new_proof() {
 }
 
 #[test]
+fn hint_is_followed_in_a_searched_position() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut book = open(folder.path());
+    let root = position("d4 b1");
+    let [searched, named] = ["e5", "c6"].map(|m| root.parse_move(m).expect("legal"));
+    let answer: Answer = [verdict(searched, -10, None)].into_iter().collect();
+    book.learn(&root, &answer).expect("room");
+    let made = Verdict {
+        score: -Score::OPINION_MAX,
+        bound: Bound::Lower,
+        ..verdict(named, 0, None).1
+    };
+    let hint: Answer = [(named, made)].into_iter().collect();
+    for _ in 0..2 {
+        book.suggest(&root, &hint).expect("room");
+        let facts = book.lookup(&root).expect("readable").expect("known").facts;
+        assert_eq!(facts.len(), 2);
+        assert!(facts.get(named).is_some_and(Verdict::is_exact));
+    }
+    assert_clean(&book);
+}
+
+#[test]
 fn named_move_is_tried_first() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut book = open(folder.path());
