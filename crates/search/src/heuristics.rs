@@ -48,6 +48,9 @@ pub(crate) struct Style {
     pub(crate) killer: i32,
     /// Treatment of late moves.
     pub(crate) late: Late,
+    /// Whether forcing sequences of threats decide the game, so that moves without a threat are
+    /// reduced and left out sooner.
+    pub(crate) is_forcing: bool,
     /// The kind of proof of a win that [`Heuristics::vcf`] finds.
     pub(crate) vcf_proof: ProofKind,
 }
@@ -218,6 +221,19 @@ pub(crate) trait Heuristics: Clone + Send {
     /// threats.
     fn opponent_vcf(&mut self, budget: &mut u32) -> Option<Vec<Move>> {
         let _ = budget;
+        None
+    }
+
+    /// Returns a VCF of the side to move that a quick search finds, as the whole line, trying at
+    /// most `budget` threats.
+    fn quick_vcf(&mut self, budget: &mut u32) -> Option<Vec<Move>> {
+        let length = *budget;
+        self.vcf(budget, length)
+    }
+
+    /// Returns the moves against a threat of the opponent to make a four and an open three at once,
+    /// where there is one and nothing forces. Other moves are assumed to lose.
+    fn replies_to_four_three(&mut self) -> Option<Moves> {
         None
     }
 

@@ -1,10 +1,39 @@
-use kagetsu_game::Score;
+use kagetsu_game::{Bound, Move, Score};
 
 use super::{AlphaBeta, MAX_PLY, NO_REPETITION};
 use crate::Feature;
+use crate::alphabeta::table::TableEntry;
 use crate::heuristics::Heuristics;
 
 impl<H: Heuristics> AlphaBeta<'_, H> {
+    /// Values a leaf with the help of the table.
+    pub(super) fn known_leaf(&mut self, alpha: Score, beta: Score, ply: usize) -> Option<Score> {
+        let hash = self.board.hash();
+        if let Some(entry) = self.table.get(hash) {
+            if !entry.decides(alpha, beta) {
+                return self.leaf(alpha, beta, ply);
+            }
+            self.lines[ply].extend(Some(entry.best).filter(|best| *best != Move::NONE));
+            return Some(entry.score);
+        }
+        let score = self.leaf(alpha, beta, ply)?;
+        // No win was looked for where the evaluation alone reaches beta.
+        let bound = if score >= beta && !score.is_mate() {
+            Bound::Lower
+        } else {
+            Bound::Exact
+        };
+        let best = self.lines[ply].first().copied().unwrap_or(Move::NONE);
+        let entry = TableEntry {
+            score,
+            bound,
+            depth: 0,
+            best,
+        };
+        self.table.put(hash, entry);
+        Some(score)
+    }
+
     /// Values a leaf: a win by continuous threats, else the quiescence value of the evaluation and
     /// the gaining captures. The value is at least `beta` if the evaluation alone is. `None` if the
     /// search must end.
@@ -29,7 +58,7 @@ impl<H: Heuristics> AlphaBeta<'_, H> {
             return None;
         }
         let mut left = fours;
-        let line = self.board.vcf(&mut left, fours);
+        let line = self.board.quick_vcf(&mut left);
         // The next visited position notices that the limit is reached.
         self.limits.count(&mut self.nodes, fours - left);
         let line = line?;
@@ -48,7 +77,7 @@ impl<H: Heuristics> AlphaBeta<'_, H> {
         while let Some((_, m)) = moves.take() {
             let alpha = alpha.max(best);
             self.play(m);
-            let score = self.search(beta.after(), alpha.after(), 0, ply + 1);
+            let score = self.search(beta.after(), alpha.after(), 0, ply + 1, false);
             self.undo();
             let score = score?.before();
             since = since.min(self.since);

@@ -53,6 +53,8 @@ pub(crate) struct AlphaBeta<'a, H> {
     horizon: usize,
     /// Whether a null move is being verified.
     is_verifying: bool,
+    /// Static evaluations by ply, for the side to move there.
+    opinions: Vec<i32>,
 }
 
 /// The result of searching a root move.
@@ -97,6 +99,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
             since: NO_REPETITION,
             horizon: 0,
             is_verifying: false,
+            opinions: vec![0; MAX_PLY + 3],
         }
     }
 
@@ -117,7 +120,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
     ) -> Option<RootScore> {
         self.horizon = 2 * usize::from(depth);
         self.play(m);
-        let score = self.search(beta.after(), alpha.after(), i32::from(depth) - 1, 1);
+        let score = self.search(beta.after(), alpha.after(), i32::from(depth) - 1, 1, false);
         self.undo();
         let score = score?.before();
         let is_bound_to_path = self.since <= 0;
@@ -168,7 +171,14 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         self.board.undo();
     }
 
-    fn search(&mut self, alpha: Score, beta: Score, depth: i32, ply: usize) -> Option<Score> {
+    fn search(
+        &mut self,
+        alpha: Score,
+        beta: Score,
+        depth: i32,
+        ply: usize,
+        is_cut: bool,
+    ) -> Option<Score> {
         self.lines[ply].clear();
         self.since = NO_REPETITION;
         if self.limits.count(&mut self.nodes, 1) || self.is_helper && self.limits.is_dismissed() {
@@ -195,7 +205,10 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
                     beta,
                     depth: depth.max(0),
                     ply,
+                    is_cut,
+                    improves: false,
                 };
+                self.opinions[ply] = -self.opinions[ply - 1];
                 let mut moves = self.board.moves(&situation);
                 return self.expand(&mut moves, Score::loss_in(2), node);
             }
@@ -211,10 +224,20 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         let extends = is_check && self.selects(Feature::CheckExtension) && ply < self.horizon;
         let depth = depth.max(0) + i32::from(extends);
         if depth == 0 || ply >= MAX_PLY {
-            return self.leaf(alpha, beta, ply);
+            return if H::STYLE.is_forcing && self.options.selective {
+                self.known_leaf(alpha, beta, ply)
+            } else {
+                self.leaf(alpha, beta, ply)
+            };
         }
         let opinion = self.board.evaluate();
         let is_quiet = situation == Situation::Free && !is_check;
+        self.opinions[ply] = if situation == Situation::Free {
+            opinion.raw().into()
+        } else {
+            -self.opinions[ply - 1]
+        };
+        let improves = ply < 3 || self.opinions[ply] > self.opinions[ply - 2];
         self.probe(Node {
             situation,
             is_quiet,
@@ -223,6 +246,8 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
             beta,
             depth,
             ply,
+            is_cut,
+            improves,
         })
     }
 
@@ -242,7 +267,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         }
         let known = self.table.get(hash);
         if let Some(entry) =
-            known.filter(|entry| self.is_enough(entry, &node) && self.cuts(entry, &node))
+            known.filter(|entry| self.is_enough(entry, &node) && entry.decides(alpha, beta))
         {
             if entry.best != Move::NONE {
                 self.lines[ply].push(entry.best);
@@ -253,11 +278,16 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
             if let ControlFlow::Break(score) = self.prune_node(&node) {
                 return score;
             }
-            if known.is_none() {
+            if known.is_none_or(|entry| entry.best == Move::NONE) {
                 node.depth = selection::without_a_table_move(depth);
             }
         }
-        let mut moves = self.board.moves(&situation);
+        let defences = if self.options.selective && node.is_quiet {
+            self.board.replies_to_four_three()
+        } else {
+            None
+        };
+        let mut moves = defences.unwrap_or_else(|| self.board.moves(&situation));
         if self.options.selective {
             moves.adjust(|m| {
                 self.history_value(m) / 16
@@ -345,10 +375,10 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         if !is_quiet || node.is_pv() {
             return ControlFlow::Continue(());
         }
-        if selection::is_far_above(node, H::STYLE.ply) && !self.board.is_threatened() {
+        if selection::is_far_above(node, &H::STYLE) && !self.board.is_threatened() {
             return ControlFlow::Break(Some(opinion));
         }
-        if selection::is_far_below(node, H::STYLE.ply) {
+        if selection::is_far_below(node, &H::STYLE) {
             match self.leaf(alpha, beta, ply) {
                 Some(score) if score > alpha && !score.is_mate() => {}
                 score => return ControlFlow::Break(score),
@@ -382,7 +412,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         self.path.push(Move::NONE);
         let (below, above) = (Score::from_raw(beta.raw() - 1).unwrap_or(Score::MIN), beta);
         let score = self
-            .search(above.after(), below.after(), reduced, ply + 1)
+            .search(above.after(), below.after(), reduced, ply + 1, !node.is_cut)
             .map(Score::before);
         self.undo();
         let Some(score) = score else {
@@ -441,20 +471,11 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         let entry = self
             .table
             .get(hash)
-            .filter(|entry| self.is_enough(entry, node) && self.cuts(entry, node))?;
+            .filter(|entry| self.is_enough(entry, node) && entry.decides(node.alpha, node.beta))?;
         self.since = NO_REPETITION;
         self.lines[node.ply].clear();
         self.lines[node.ply].extend(Some(entry.best).filter(|best| *best != Move::NONE));
         Some(entry.score)
-    }
-
-    /// Whether an entry's bound ends the search of a node.
-    fn cuts(&self, entry: &TableEntry, node: &Node) -> bool {
-        match entry.bound {
-            Bound::Exact => true,
-            Bound::Lower => entry.score >= node.beta,
-            Bound::Upper => entry.score <= node.alpha,
-        }
     }
 
     fn side(&self) -> usize {
@@ -493,12 +514,15 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         } = node;
         let mut best = Score::MIN;
         // The reply to a four keeps the depth; every other move costs one ply.
-        let next = if floor == Score::loss_in(2) {
-            depth
-        } else {
-            depth - 1
-        };
+        let is_only_reply = floor == Score::loss_in(2);
+        let next = if is_only_reply { depth } else { depth - 1 };
         let mut searched: ArrayVec<Move, 64> = ArrayVec::new();
+        // Plies by which the searches after an improvement of alpha are shorter.
+        let mut improved = 0;
+        let is_forcing = H::STYLE.is_forcing && self.options.selective;
+        let is_likely_high = is_forcing && node.is_quiet && selection::is_likely_high(&node);
+        let has_late_moves =
+            self.selects(Feature::LateMoves) && (node.is_quiet || is_forcing && !is_only_reply);
         let mut deferred: VecDeque<(Move, i32)> = VecDeque::new();
         let (mut since, mut of_best) = (NO_REPETITION, NO_REPETITION);
         let exchange = self
@@ -528,12 +552,10 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
                 return Some(score);
             }
             let mut reduction = again.unwrap_or(0);
-            if again.is_none()
-                && self.selects(Feature::LateMoves)
-                && node.is_quiet
-                && best > -Score::OPINION_MAX
-            {
+            let mut less = improved;
+            if again.is_none() && has_late_moves && best > -Score::OPINION_MAX {
                 let force = self.board.force(m);
+                less += i32::from(is_likely_high && !force.is_four);
                 if selection::is_prunable(&node, alpha, searched.len(), force, &H::STYLE) {
                     floor = floor.max(-Score::OPINION_MAX);
                     continue;
@@ -558,7 +580,14 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
                 }
                 exchange.search_started(key);
             }
-            let score = self.child(searched.is_empty(), alpha, beta, next, reduction, ply + 1);
+            let score = self.child(
+                searched.is_empty(),
+                alpha,
+                beta,
+                (next - less, reduction),
+                ply + 1,
+                node.is_cut,
+            );
             self.undo();
             if let Some((exchange, key)) = own {
                 exchange.search_ended(key);
@@ -571,6 +600,9 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
                 (best, of_best) = (score, self.since);
                 if score > floor {
                     self.update_line(m, ply);
+                }
+                if is_forcing && score > alpha && selection::is_enough_improved(&node, score) {
+                    improved = 1;
                 }
                 alpha = alpha.max(score);
             }
@@ -633,10 +665,11 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         is_first: bool,
         alpha: Score,
         beta: Score,
-        depth: i32,
-        reduction: i32,
+        (depth, reduction): (i32, i32),
         ply: usize,
+        is_cut: bool,
     ) -> Option<Score> {
+        let is_null = i32::from(beta.raw()) - i32::from(alpha.raw()) <= 1;
         let above = if self.has(Feature::NullWindow) {
             Score::from_raw(alpha.raw() + 1)
         } else {
@@ -645,22 +678,28 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         if !is_first && let Some(above) = above.filter(|&above| above <= beta) {
             if reduction > 0 {
                 let score = self
-                    .search(above.after(), alpha.after(), depth - reduction, ply)?
+                    .search(above.after(), alpha.after(), depth - reduction, ply, true)?
                     .before();
                 if score <= alpha {
                     return Some(score);
                 }
             }
             let score = self
-                .search(above.after(), alpha.after(), depth, ply)?
+                .search(above.after(), alpha.after(), depth, ply, !is_cut)?
                 .before();
             if score <= alpha || score >= beta || above == beta {
                 return Some(score);
             }
         }
         Some(
-            self.search(beta.after(), alpha.after(), depth, ply)?
-                .before(),
+            self.search(
+                beta.after(),
+                alpha.after(),
+                depth,
+                ply,
+                is_first && is_null && !is_cut,
+            )?
+            .before(),
         )
     }
 }

@@ -1,5 +1,7 @@
 //! Pruning and reductions of a selective search.
 
+use std::sync::LazyLock;
+
 use kagetsu_game::{Effort, Score};
 
 use crate::heuristics::{Force, Situation, Style};
@@ -18,6 +20,10 @@ pub(crate) struct Node {
     pub(crate) depth: i32,
     /// Plies from the root.
     pub(crate) ply: usize,
+    /// Whether a cutoff is expected.
+    pub(crate) is_cut: bool,
+    /// Whether the evaluation is better than two plies before.
+    pub(crate) improves: bool,
 }
 
 impl Node {
@@ -33,18 +39,43 @@ impl Node {
 
 /// Reverse futility pruning: whether the evaluation is so far above beta that a shallow search
 /// would not bring it below. One ply changes the evaluation by `ply` at most.
-pub(crate) fn is_far_above(node: &Node, ply: i32) -> bool {
-    node.depth <= 6
+pub(crate) fn is_far_above(node: &Node, style: &Style) -> bool {
+    let (most, depth) = if style.is_forcing {
+        (20, node.depth - i32::from(node.improves))
+    } else {
+        (6, node.depth)
+    };
+    node.depth <= most
         && !node.beta.is_mate()
-        && node.opinion() - ply * node.depth >= node.beta.raw().into()
+        && node.opinion() - style.ply * depth >= node.beta.raw().into()
 }
 
 /// Razoring: whether the evaluation is so far below alpha that only fours could help.
-pub(crate) fn is_far_below(node: &Node, ply: i32) -> bool {
-    node.depth <= 3
-        && !node.alpha.is_mate()
-        && node.opinion() + 100 + 2 * ply * node.depth <= node.alpha.raw().into()
+pub(crate) fn is_far_below(node: &Node, style: &Style) -> bool {
+    let margin = if style.is_forcing {
+        40 + 30 * node.depth
+    } else {
+        100 + 2 * style.ply * node.depth
+    };
+    node.depth <= 3 && !node.alpha.is_mate() && node.opinion() + margin <= node.alpha.raw().into()
 }
+
+/// Whether a node is expected to exceed beta by so much that a shallower search suffices.
+pub(crate) fn is_likely_high(node: &Node) -> bool {
+    !node.is_pv()
+        && node.is_cut
+        && node.opinion() >= i32::from(node.beta.raw()) - 9 + 15 * node.depth
+}
+
+/// Whether a new best score within the window makes the search of the other moves less important.
+pub(crate) fn is_enough_improved(node: &Node, score: Score) -> bool {
+    score < node.beta && (3..12).contains(&node.depth) && !score.is_mate()
+}
+
+/// Moves searched at nodes of each depth whose evaluation improves: 3 and the depth to the power
+/// of 1.32. Other nodes search half of them.
+static MOST_MOVES: LazyLock<[i32; 64]> =
+    LazyLock::new(|| std::array::from_fn(|depth| 3 + (depth as f64).powf(1.32) as i32));
 
 /// Whether a late move without a threat can be left out.
 pub(crate) fn is_prunable(
@@ -54,13 +85,20 @@ pub(crate) fn is_prunable(
     force: Force,
     style: &Style,
 ) -> bool {
-    if node.is_pv() || force.attacks || searched == 0 {
+    if force.attacks || searched == 0 || node.is_pv() && !style.is_forcing {
         return false;
     }
     let (depth, &Style { ply, late, .. }) = (node.depth, style);
-    let is_late = depth <= 8 && searched as i32 >= late.moves.0 + depth * depth * late.moves.1 / 4;
-    let is_futile =
-        depth <= 5 && !alpha.is_mate() && node.opinion() + ply + ply * depth <= alpha.raw().into();
+    let is_late = if style.is_forcing {
+        let most = MOST_MOVES[depth.clamp(0, 63) as usize];
+        searched as i32 >= if node.improves { most } else { most / 2 }
+    } else {
+        depth <= 8 && searched as i32 >= late.moves.0 + depth * depth * late.moves.1 / 4
+    };
+    let is_futile = depth <= 5
+        && !node.is_pv()
+        && !alpha.is_mate()
+        && node.opinion() + ply + ply * depth <= alpha.raw().into();
     is_late || is_futile
 }
 
@@ -72,6 +110,9 @@ pub(crate) fn reduction(
     history: i32,
     style: &Style,
 ) -> i32 {
+    if style.is_forcing {
+        return forcing_reduction(node, searched, force, history);
+    }
     if node.depth < 3 || searched < 2 {
         return 0;
     }
@@ -81,6 +122,21 @@ pub(crate) fn reduction(
         + i32::from(force.defends)
         + history / 2_048;
     reduction.clamp(0, node.depth - 2)
+}
+
+/// Returns the same where threats decide the game. Computes in hundredths of a ply.
+fn forcing_reduction(node: &Node, searched: usize, force: Force, history: i32) -> i32 {
+    if node.depth < 2 || searched < 1 {
+        return 0;
+    }
+    let late = i32::from(LOGARITHMS[node.depth.min(63) as usize][(searched + 1).min(63)]);
+    let worsens = !node.is_pv() && !node.improves && late > 100;
+    let reduction = late + 100 * i32::from(worsens) + 100 * i32::from(node.is_cut)
+        - 100 * i32::from(node.is_pv())
+        - 100 * i32::from(force.attacks)
+        - 100 * i32::from(force.defends)
+        - history * 100 / 2_048;
+    ((reduction + 50) / 100).clamp(0, (node.depth - 2).max(0))
 }
 
 /// Returns the depth of the first, reduced search of the root move at place `at`.
@@ -138,6 +194,16 @@ pub(crate) fn vct_effort(effort: Effort) -> Effort {
         nodes: Some(nodes),
         time: effort.time.map(|time| time / 6),
     }
+}
+
+/// Fewest positions for which the search of a win by threats after the best root move is worth its
+/// start.
+pub(crate) const MIN_EXAMINATION: u64 = 2_000;
+
+/// Returns the positions for the search of a win by threats after the best root move, by the
+/// positions searched so far.
+pub(crate) fn examination(nodes: u64) -> u64 {
+    nodes / 16
 }
 
 /// Fours tried to find the opponent's threat.

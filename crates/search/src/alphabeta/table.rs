@@ -14,6 +14,15 @@ pub(crate) struct TableEntry {
 }
 
 impl TableEntry {
+    /// Whether the bound places the value of the position outside the window, or gives it.
+    pub(crate) fn decides(self, alpha: Score, beta: Score) -> bool {
+        match self.bound {
+            Bound::Exact => true,
+            Bound::Lower => self.score >= beta,
+            Bound::Upper => self.score <= alpha,
+        }
+    }
+
     /// Whether the score is proven at any depth: at least a win, or at most a loss.
     pub(crate) fn is_proof(self) -> bool {
         let at_least = self.score.win_plies().is_some() && self.bound != Bound::Upper;
@@ -58,6 +67,11 @@ impl TranspositionTable {
     #[cfg(test)]
     pub(crate) fn new(bytes: usize) -> Self {
         Self::of(bytes).expect("memory")
+    }
+
+    /// Whether the table has no room for entries.
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.slots.is_empty()
     }
 
     /// Forgets all entries before the next question.

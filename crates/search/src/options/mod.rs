@@ -44,7 +44,7 @@ impl Default for EngineOptions {
             neighbourhood: Neighbourhood::Square24,
             candidates: 20,
             seed: true,
-            leaf_fours: 6,
+            leaf_fours: 40,
             selective: true,
             vct: true,
             split: Split::Shared,

@@ -1,3 +1,4 @@
+mod examination;
 mod kth_best;
 pub(crate) mod provenance;
 mod verdicts;
@@ -13,6 +14,7 @@ use crate::alphabeta::table::TranspositionTable;
 use crate::alphabeta::{AlphaBeta, RootScore, selection};
 use crate::control::limits::Limits;
 use crate::heuristics::{Heuristics, Situation};
+use crate::root::examination::Examined;
 use crate::root::kth_best::KthBest;
 use crate::root::provenance::provenance;
 use crate::{Control, EngineError, EngineOptions, Feature, Progress, Split};
@@ -299,6 +301,7 @@ impl RootSearch<'_> {
         let mut own = AlphaBeta::new(board.clone(), self.table, limits, self.options);
         let at_once = !self.options.seed && self.question.effort.depth.is_some();
         let mut depth = if at_once { self.deepest() } else { 1 };
+        let mut examined = Examined::default();
         while depth <= self.deepest() {
             let exchange = limits.control().exchange();
             if exchange.is_some_and(|exchange| exchange.skips(depth, self.deepest())) {
@@ -328,6 +331,9 @@ impl RootSearch<'_> {
                     known.extend(others.iter().map(RootMove::new));
                     continue;
                 }
+            }
+            if self.is_refuted(board, &known, &mut examined, limits) {
+                continue;
             }
             let answer = self.answer(&known, root);
             let elapsed = limits.begun().elapsed();

@@ -27,6 +27,7 @@ impl Heuristics for Board {
             divisor: 80,
             moves: (3, 2),
         },
+        is_forcing: false,
         vcf_proof: ProofKind::Search,
     };
 

@@ -23,6 +23,7 @@ impl Heuristics for Board {
             divisor: 130,
             moves: (4, 4),
         },
+        is_forcing: false,
         vcf_proof: ProofKind::Search,
     };
 

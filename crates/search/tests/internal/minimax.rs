@@ -36,7 +36,7 @@ fn minimax<H: Heuristics>(board: &mut H, depth: i32, leaf_fours: u32) -> Score {
 /// A win by continuous threats, or the best of the opinion and of the captures.
 fn leaf<H: Heuristics>(board: &mut H, leaf_fours: u32) -> Score {
     let line = if board.may_have_vcf() {
-        board.vcf(&mut leaf_fours.clone(), leaf_fours)
+        board.quick_vcf(&mut leaf_fours.clone())
     } else {
         None
     };

@@ -84,6 +84,14 @@ impl<R: Rule> Heuristics for Folded<R> {
         self.board.vct(effort, control)
     }
 
+    fn quick_vcf(&mut self, budget: &mut u32) -> Option<Vec<Move>> {
+        self.board.quick_vcf(budget)
+    }
+
+    fn replies_to_four_three(&mut self) -> Option<Moves> {
+        self.board.replies_to_four_three()
+    }
+
     fn opponent_vcf(&mut self, budget: &mut u32) -> Option<Vec<Move>> {
         self.board.opponent_vcf(budget)
     }

@@ -44,6 +44,56 @@ impl<R: Rule> Board<R> {
         cells
     }
 
+    /// Returns the moves that meet every four-three of the opponent, and every four of the side to
+    /// move, if the opponent threatens to win by a four-three.
+    pub(super) fn answers_to_four_three(&mut self) -> Option<Moves> {
+        let other = self.side.other();
+        if self.count(other, Kind::FourThree) == 0 {
+            return None;
+        }
+        let mut common: Option<Cells> = None;
+        for four in self.cells_of(other, |kind| kind == Kind::FourThree).iter() {
+            if let Some(answers) = self.answers_to(four) {
+                common = Some(common.map_or(answers, |common| common.and(&answers)));
+            }
+        }
+        let mut cells = common?;
+        cells.add(
+            &self.cells_of(self.side, Kind::is_four),
+            self.geometry.words(),
+        );
+        Some(self.listed(cells.iter(), false))
+    }
+
+    /// Returns the cells that meet the opponent's four-three on `four`: that cell, the completion
+    /// point, and the cells that keep the three from becoming two completion points. `None` if the
+    /// four-three does not win.
+    fn answers_to(&mut self, four: usize) -> Option<Cells> {
+        let (me, other) = (self.side, self.side.other());
+        if self.is_forbidden(other, four) {
+            return None;
+        }
+        let point = *self.completions(other, four).first()?;
+        self.pass();
+        self.play_cell(four);
+        self.play_cell(point);
+        let mut common: Option<Cells> = None;
+        if self.count(me, Kind::Five) == 0 {
+            for threat in self.cells_of(other, |kind| kind == Kind::Winning).iter() {
+                let answers: Cells = self
+                    .completions(other, threat)
+                    .into_iter()
+                    .chain([threat, four, point])
+                    .collect();
+                common = Some(common.map_or(answers, |common| common.and(&answers)));
+            }
+        }
+        self.undo_cell();
+        self.undo_cell();
+        self.pass();
+        common
+    }
+
     /// Returns the candidate moves where nothing forces.
     pub(super) fn candidates(&self) -> Moves {
         let near = if self.most == usize::MAX {

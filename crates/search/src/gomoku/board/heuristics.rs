@@ -23,6 +23,7 @@ impl<R: Rule> Heuristics for Board<R> {
             divisor: 80,
             moves: (3, 2),
         },
+        is_forcing: true,
         vcf_proof: ProofKind::Vcf,
     };
 
@@ -123,7 +124,7 @@ impl<R: Rule> Heuristics for Board<R> {
         });
         let mut proofs = ProofTable::new(entries.min(MAX_PROOF_ENTRIES) * ProofTable::ENTRY);
         let mut vct = Vct::new(self, &mut proofs, control);
-        let win = match vct.find(effort) {
+        let win = match vct.find_any(effort) {
             Decision::Win { plies, line } if !line.is_empty() => Some((plies, line)),
             _ => None,
         };
@@ -135,6 +136,14 @@ impl<R: Rule> Heuristics for Board<R> {
 
     fn opponent_vcf(&mut self, budget: &mut u32) -> Option<Vec<Move>> {
         self.find_threat(budget)
+    }
+
+    fn quick_vcf(&mut self, budget: &mut u32) -> Option<Vec<Move>> {
+        Vcf::new(self, budget).find_local()
+    }
+
+    fn replies_to_four_three(&mut self) -> Option<Moves> {
+        self.answers_to_four_three()
     }
 
     fn loses_to(&mut self, m: Move, threat: &[Move]) -> bool {

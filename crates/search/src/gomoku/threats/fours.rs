@@ -154,6 +154,13 @@ impl<R: Rule> Fours<R> {
         found
     }
 
+    /// Whether two cells are at most four columns and rows apart.
+    #[inline]
+    pub(in crate::gomoku) const fn is_near(&self, a: u16, b: u16) -> bool {
+        let size = self.geometry.size as u16;
+        (a % size).abs_diff(b % size) <= 4 && (a / size).abs_diff(b / size) <= 4
+    }
+
     /// Whether the attacker's stone on `cell` may spoil its four on another cell of the line,
     /// because six in a row is no five.
     #[inline]

@@ -24,7 +24,15 @@ pub(in crate::gomoku) struct Vcf<'a, R> {
     ways: Vec<FourMove>,
     /// The winning line, last move first.
     line: Vec<Move>,
+    /// Whether each four lies near the one before.
+    is_local: bool,
 }
+
+/// Most fours of a line in a local search.
+const MAX_LOCAL_FOURS: u32 = 40;
+
+/// Most fours tried after another one in a local search.
+const LOCAL_WIDTH: usize = 2;
 
 /// A cell that makes a four, and the cell of its reply.
 #[derive(Clone, Copy, Debug)]
@@ -62,6 +70,7 @@ impl<'a, R: Rule> Vcf<'a, R> {
             failures: FailureTable::new(),
             ways: Vec::with_capacity(64),
             line: Vec::new(),
+            is_local: false,
         }
     }
 
@@ -89,6 +98,28 @@ impl<'a, R: Rule> Vcf<'a, R> {
         }
         self.line.reverse();
         (end == End::Win).then_some(self.line)
+    }
+
+    /// Returns a win whose fours after the first each lie near the four before, at most
+    /// [`LOCAL_WIDTH`] of them tried after each four, as the whole line. It need not be the
+    /// shortest. Takes the tried fours from the budget.
+    pub(in crate::gomoku) fn find_local(mut self) -> Option<Vec<Move>> {
+        let (me, other) = (self.board.side(), self.board.side().other());
+        if let Some(five) = self.board.one(me, Kind::Five) {
+            return Some(vec![Move::new(five as u16)]);
+        }
+        let must = self.board.one(other, Kind::Five).map(|cell| cell as u16);
+        if self.board.count(other, Kind::Five) > 1 {
+            return None;
+        }
+        self.is_local = true;
+        let cells = self
+            .board
+            .cells_of(me, |kind| kind.is_four() || kind == Kind::Forbidden);
+        let is_won = cells.iter().any(|cell| self.add(cell as u16, must))
+            || self.attack(0, MAX_LOCAL_FOURS, must) == End::Win;
+        self.line.reverse();
+        is_won.then_some(self.line)
     }
 
     /// Adds a cell if it makes a four. Returns whether that four may be made and wins at once; the
@@ -146,11 +177,16 @@ impl<'a, R: Rule> Vcf<'a, R> {
     fn attack(&mut self, first: usize, fours: u32, must: Option<u16>) -> End {
         let all = first..self.ways.len();
         let mut end = End::Never;
+        let mut tried = 0;
         for at in all.clone() {
             let way = self.ways[at];
+            if self.is_local && first > 0 && tried >= LOCAL_WIDTH {
+                return End::Short;
+            }
             if must.is_some_and(|must| must != way.cell) {
                 continue;
             }
+            tried += 1;
             let found = self.attempt(way, fours - 1, all.clone(), must.is_some());
             self.ways.truncate(all.end);
             match found {
@@ -220,6 +256,9 @@ impl<'a, R: Rule> Vcf<'a, R> {
                 .iter()
                 .any(|&cell| cell == last.cell || cell == last.point);
             if is_gone || beside.contains(&usize::from(way.cell)) {
+                continue;
+            }
+            if self.is_local && !self.fours.is_near(last.cell, way.cell) {
                 continue;
             }
             // The four may be allowed now, its reply may be forbidden now, and its five may have
