@@ -115,11 +115,18 @@ impl Book {
         let mut index = self.index();
         for id in self.ids() {
             let id = id?;
+            // The value tells positions of interest, without reading the others.
+            let Some(value) = index.value(id)? else {
+                continue;
+            };
+            let is_lost = value.proof.is_some_and(|proof| proof.claim == Claim::Loss);
+            if !is_lost && value.depth > 0 {
+                continue;
+            }
             let Some(node) = index.node(id)? else {
                 continue;
             };
-            let proof = index.value(id)?.and_then(|value| value.proof);
-            if proof.is_some_and(|proof| proof.claim == Claim::Loss) {
+            if is_lost {
                 table.add_lost(&node.position);
             }
             for (m, _) in node.facts.verdicts().iter().filter(|(_, v)| v.is_silent()) {
