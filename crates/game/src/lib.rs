@@ -38,7 +38,7 @@ pub use answer::{
     Answer, Bound, Claim, Effort, Proof, ProofKind, Provenance, Question, Score, Verdict, Window,
 };
 pub use info::{BoardShape, GameInfo, MoveKind};
-pub use notation::{BoardError, FenError};
+pub use notation::{BoardError, FenError, Notation, NotationError};
 pub use position::{Canonical, Key, KeyError, KnownAnswer, Position, PositionError};
 pub use quote::{Quote, is_visible, quote};
 pub use registry::VariantError;

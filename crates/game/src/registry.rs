@@ -1,4 +1,5 @@
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
@@ -74,8 +75,13 @@ macro_rules! with_game {
 #[non_exhaustive]
 pub enum VariantError {
     /// No game has a variant of that name.
-    #[error("unknown variant '{0}'; known are {names}", names = Names)]
-    Unknown(String),
+    #[error("unknown variant '{text}'{hint}; known are {names}", hint = Hint(*.nearest), names = Names)]
+    Unknown {
+        /// The text.
+        text: String,
+        /// The variant that was probably meant.
+        nearest: Option<Variant>,
+    },
     /// The number in the name is out of range.
     #[error("variant '{text}': {reason}")]
     Number {
@@ -87,6 +93,73 @@ pub enum VariantError {
     /// No variant has this code.
     #[error("unknown variant code {0:#010x}: written by a newer version?")]
     Code(u32),
+}
+
+/// The question whether another variant was meant.
+struct Hint(Option<Variant>);
+
+impl fmt::Display for Hint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(variant) => write!(f, "; did you mean {variant}?"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Returns the usual variant whose name is most like the text, if any is like it.
+fn nearest(text: &str) -> Option<Variant> {
+    /// The most letters to add, remove or replace.
+    const MAX_EDITS: usize = 3;
+    /// Other names of games and rules.
+    const OTHER_NAMES: [(&str, Variant); 7] = [
+        ("gomoku", Variant::FREESTYLE_15),
+        ("free", Variant::FREESTYLE_15),
+        ("five-in-a-row", Variant::FREESTYLE_15),
+        ("wuziqi", Variant::FREESTYLE_15),
+        ("rif", Variant::RENJU_15),
+        ("cchess", Variant::XIANGQI),
+        ("chinese-chess", Variant::XIANGQI),
+    ];
+    const USUAL: [Variant; 5] = [
+        Variant::FREESTYLE_15,
+        Variant::STANDARD_15,
+        Variant::RENJU_15,
+        Variant::XIANGQI,
+        Variant::SURAKARTA,
+    ];
+    let text = text.to_lowercase().replace(['_', ' '], "-");
+    if let Some((_, variant)) = OTHER_NAMES.iter().find(|(name, _)| *name == text) {
+        return Some(*variant);
+    }
+    let edits = |variant: &Variant| {
+        let name = variant.to_string();
+        // The size may be missing.
+        let bare = name.trim_end_matches(|c: char| c == '-' || c.is_ascii_digit());
+        edit_distance(&text, &name).min(edit_distance(&text, bare))
+    };
+    let (edits, variant) = USUAL
+        .into_iter()
+        .map(|variant| (edits(&variant), variant))
+        .min_by_key(|(edits, _)| *edits)?;
+    (edits <= MAX_EDITS && edits * 2 < text.len()).then_some(variant)
+}
+
+/// Returns the number of letters to add, remove or replace that turn one text into the other
+/// (Levenshtein's distance).
+fn edit_distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (above, letter) in one.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = above + 1;
+        for (at, &their) in other.iter().enumerate() {
+            let replaced = diagonal + usize::from(letter != their);
+            diagonal = row[at + 1];
+            row[at + 1] = replaced.min(row[at] + 1).min(diagonal + 1);
+        }
+    }
+    row[other.len()]
 }
 
 /// The names of all variants, as a list.
@@ -163,7 +236,7 @@ impl Variant {
 
     /// Returns positions with known answers; may be empty.
     #[must_use]
-    pub fn known_answers(self) -> alloc::vec::Vec<KnownAnswer> {
+    pub fn known_answers(self) -> Vec<KnownAnswer> {
         (self.game().known_answers)(self)
     }
 
@@ -206,7 +279,10 @@ impl FromStr for Variant {
                 text: text.to_string(),
                 reason,
             }),
-            None => Err(VariantError::Unknown(text.to_string())),
+            None => Err(VariantError::Unknown {
+                text: text.to_string(),
+                nearest: nearest(text),
+            }),
         }
     }
 }

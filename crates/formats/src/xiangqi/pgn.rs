@@ -1,7 +1,6 @@
 //! Xiangqi games in PGN, with moves in coordinates (ICCS), WXF or Chinese notation.
 
 use anyhow::{Result, bail};
-use kagetsu_game::xiangqi::Xiangqi;
 use kagetsu_game::{Move, Position, Side, Variant};
 
 use crate::games::{GameResult, Games, after, bare};
@@ -181,72 +180,7 @@ fn read_move(position: &Position, word: &str) -> Option<Move> {
     if let Ok(m) = position.parse_move(&coordinates) {
         return Some(m);
     }
-    let game: Xiangqi = position.game();
-    let (wanted, moves) = (plain(word), position.legal_moves());
-    let is_named = |m: &Move| names(&game, *m).iter().any(|name| plain(name) == wanted);
-    if let Some(m) = moves.iter().copied().find(is_named) {
-        return Some(m);
-    }
-    // If only one of two pieces on a file can make the move, many authors omit which one it is.
-    let by_file =
-        |m: &Move| by_file(&game, position, *m).is_some_and(|name| plain(&name) == wanted);
-    let mut left = moves.into_iter().filter(by_file);
-    left.next().filter(|_| left.next().is_none())
-}
-
-/// Returns the names of a move; the mark of the front or rear piece stands before or behind its
-/// letter.
-fn names(game: &Xiangqi, m: Move) -> [String; 3] {
-    let wxf = game.wxf(m);
-    let turned = match wxf.as_bytes() {
-        &[mark @ (b'+' | b'-'), letter, sign, number] => [letter, mark, sign, number]
-            .into_iter()
-            .map(char::from)
-            .collect(),
-        _ => wxf.clone(),
-    };
-    [wxf, turned, game.chinese(m)]
-}
-
-/// Returns the WXF name of a move of one of several pieces on a file, without the mark of which
-/// one.
-fn by_file(game: &Xiangqi, position: &Position, m: Move) -> Option<String> {
-    let wxf = game.wxf(m);
-    let &[b'+' | b'-' | b'a'..=b'e', letter, sign, number] = wxf.as_bytes() else {
-        return None;
-    };
-    let at = position.write_move(m).bytes().next()?.checked_sub(b'a')?;
-    let file = if position.side() == Side::First {
-        9 - at
-    } else {
-        1 + at
-    };
-    Some(
-        [letter, b'0' + file, sign, number]
-            .into_iter()
-            .map(char::from)
-            .collect(),
-    )
-}
-
-/// Normalises the spelling: synonymous piece letters, signs, and traditional characters.
-fn plain(word: &str) -> String {
-    word.chars()
-        .map(|letter| match letter.to_ascii_uppercase() {
-            'N' => 'H',
-            'B' => 'E',
-            '.' => '=',
-            '馬' | '傌' => '马',
-            '車' | '俥' => '车',
-            '砲' | '包' => '炮',
-            '帥' => '帅',
-            '將' => '将',
-            '進' => '进',
-            '後' => '后',
-            '１'..='９' => ascii(letter),
-            other => other,
-        })
-        .collect()
+    position.parse_move(word).ok()
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@ use core::fmt;
 
 use crate::rules::least_zobrist;
 use crate::{
-    BoardError, Canonical, FenError, Game, Key, Move, MoveError, Outcome, Packed, Side, Symmetry,
-    UnpackError, Variant, with_game,
+    BoardError, Canonical, FenError, Game, Key, Move, MoveError, Notation, Outcome, Packed, Side,
+    Symmetry, UnpackError, Variant, with_game,
 };
 
 /// A position: variant, first position, and the moves from there. Checked when it is made.
@@ -329,6 +329,37 @@ impl Position {
     #[must_use]
     pub fn write_move(&self, m: Move) -> String {
         with_game!(self.variant, G => G::write_move(self.variant, m))
+    }
+
+    /// Writes a move of this position in a notation. A move that is not legal here is written as in
+    /// [`Position::write_move`].
+    #[must_use]
+    pub fn write_move_in(&self, m: Move, notation: Notation) -> String {
+        if notation == Notation::Engine {
+            return self.write_move(m);
+        }
+        with_game!(self.variant, G => self.game::<G>().write_move_in(m, notation))
+    }
+
+    /// Writes the moves of a line from this position in a notation. The line ends before a move
+    /// that is not legal.
+    #[must_use]
+    pub fn write_line_in(&self, line: &[Move], notation: Notation) -> Vec<String> {
+        if notation == Notation::Engine {
+            return line.iter().map(|&m| self.write_move(m)).collect();
+        }
+        with_game!(self.variant, G => {
+            let mut game = self.game::<G>();
+            let mut names = Vec::new();
+            for &m in line {
+                if game.check(m).is_err() {
+                    break;
+                }
+                names.push(game.write_move_in(m, notation));
+                game.play(m);
+            }
+            names
+        })
     }
 
     /// Reads a legal move of this position.

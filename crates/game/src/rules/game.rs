@@ -2,7 +2,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::{
-    BoardError, FenError, Key, Move, Outcome, Packed, Side, Symmetry, UnpackError, Variant,
+    BoardError, FenError, Key, Move, Notation, Outcome, Packed, Side, Symmetry, UnpackError,
+    Variant,
 };
 
 /// The rules of a game: legal moves and outcomes, nothing else.
@@ -115,6 +116,12 @@ pub trait Game: Clone + Send + Sync + Sized {
 
     /// Writes a move of the variant.
     fn write_move(variant: Variant, m: Move) -> String;
+
+    /// Writes a move of this position in a notation; games with one notation write that.
+    fn write_move_in(&self, m: Move, notation: Notation) -> String {
+        let _ = notation;
+        Self::write_move(self.variant(), m)
+    }
 
     /// Reads a FEN into bytes for [`Game::unpack`].
     ///

@@ -32,6 +32,7 @@
 mod board;
 mod check;
 mod draw;
+mod entry_reader;
 mod geometry;
 mod info;
 mod notation;

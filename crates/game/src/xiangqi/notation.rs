@@ -1,5 +1,6 @@
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 use super::{FILES, Piece, RANKS, SQUARES, Square};
 use crate::notation::fen::FenDialect;
@@ -83,6 +84,24 @@ fn number(text: &str) -> Option<((usize, usize), &str)> {
 fn locate(ends: [(usize, usize); 2], lowest: usize) -> Option<Move> {
     let [from, to] = ends.map(|(file, rank)| Square::at(file, rank.checked_sub(lowest)?));
     Some(join(from?, to?))
+}
+
+/// Splits a word of Chinese moves without blanks, 炮二平五马8进7, into moves of four characters. Other
+/// words stay whole.
+pub(super) fn split_entries(word: &str) -> Vec<&str> {
+    const LENGTH: usize = 4;
+    let starts: Vec<usize> = word.char_indices().map(|(at, _)| at).collect();
+    if word.is_ascii() || !starts.len().is_multiple_of(LENGTH) {
+        return Vec::from([word]);
+    }
+    let ends = starts
+        .iter()
+        .copied()
+        .step_by(LENGTH)
+        .skip(1)
+        .chain([word.len()]);
+    let starts = starts.iter().copied().step_by(LENGTH);
+    starts.zip(ends).map(|(from, to)| &word[from..to]).collect()
 }
 
 fn side(word: &str) -> Option<Side> {

@@ -3,13 +3,14 @@ use alloc::vec::Vec;
 
 use super::packing::{flaw, image, image_side, swaps};
 use super::{
-    Board, FILES, Piece, SQUARES, Square, Squares, draw, notation, packing, repetition, scoresheet,
+    Board, FILES, Piece, SQUARES, Square, Squares, draw, entry_reader, notation, packing,
+    repetition, scoresheet,
 };
 use crate::notation::fen::{move_number, with_count, write_rows};
 use crate::notation::line::split_at_blanks;
 use crate::{
-    Chase, FenError, Game, Move, MoveError, Outcome, Packed, Side, Symmetry, UnpackError, Variant,
-    zobrist,
+    Chase, FenError, Game, Move, MoveError, Notation, Outcome, Packed, Side, Symmetry, UnpackError,
+    Variant, zobrist,
 };
 
 /// Number of plies without a capture that draws.
@@ -322,7 +323,27 @@ impl Game for Xiangqi {
     }
 
     fn parse_move(&self, text: &str) -> Result<Move, MoveError> {
+        if entry_reader::is_entry(text) {
+            let mut moves = Vec::new();
+            self.moves_on_board(&mut moves);
+            if let Some(m) = entry_reader::read(&self.board, self.side, &moves, text) {
+                return Ok(m);
+            }
+        }
         notation::parse(self.variant(), text)
+    }
+
+    fn write_move_in(&self, m: Move, notation: Notation) -> String {
+        let name = match notation {
+            Notation::Engine => String::new(),
+            Notation::Wxf => self.wxf(m),
+            Notation::Chinese => self.chinese(m),
+        };
+        if name.is_empty() {
+            notation::write(m)
+        } else {
+            name
+        }
     }
 
     fn write_move(_: Variant, m: Move) -> String {
@@ -331,6 +352,9 @@ impl Game for Xiangqi {
 
     fn split_line(line: &str) -> Vec<&str> {
         split_at_blanks(line)
+            .into_iter()
+            .flat_map(notation::split_entries)
+            .collect()
     }
 
     fn draw(&self) -> String {

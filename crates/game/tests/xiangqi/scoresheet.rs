@@ -1,7 +1,7 @@
 //! Moves in WXF and in Chinese.
 
 use kagetsu_game::xiangqi::Xiangqi;
-use kagetsu_game::{Position, Variant};
+use kagetsu_game::{Notation, Position, Variant};
 
 #[test]
 fn entries() {
@@ -46,4 +46,45 @@ fn entries() {
             "{rows} {side}"
         );
     }
+}
+
+#[test]
+fn entries_are_read_as_they_are_written() {
+    let mut position = Position::start(Variant::XIANGQI);
+    // Every legal move of a game's first plies has a name that leads back to it, in all notations.
+    for _ in 0..12 {
+        for m in position.legal_moves() {
+            for notation in Notation::ALL {
+                let name = position.write_move_in(m, notation);
+                assert_eq!(position.parse_move(&name), Ok(m), "{name} in {position}");
+            }
+        }
+        let moves = position.legal_moves();
+        position = position.play(moves[moves.len() / 2]).expect("legal");
+    }
+}
+
+#[test]
+fn spellings_of_entries_are_understood() {
+    let start = Position::start(Variant::XIANGQI);
+    let lines = [
+        "C2=5 H8+7",
+        "c2=5 n8+7",
+        "1. C2.5 H8+7",
+        "炮二平五 马8进7",
+        "炮二平五马8进7",
+        "砲二平五 馬８進７",
+        "h2e2 h9g7",
+    ];
+    let played = start.play_line("h2e2 h9g7").expect("legal");
+    for line in lines {
+        assert_eq!(start.play_line(line).as_ref(), Ok(&played), "{line}");
+    }
+    for wrong in ["C9=5", "炮九平五", "炮二", "C2=", "C2*5", "炮二平五马8"] {
+        assert!(start.play_line(wrong).is_err(), "{wrong}");
+    }
+    let line = played.write_line_in(&[], Notation::Wxf);
+    assert!(line.is_empty());
+    let names = start.write_line_in(played.moves(), Notation::Chinese);
+    assert_eq!(names, ["炮二平五", "马8进7"]);
 }

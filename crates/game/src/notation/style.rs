@@ -1,0 +1,42 @@
+use core::str::FromStr;
+
+/// A way to write moves. Games with one notation write the same in all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Notation {
+    /// The notation of engines: `h8`, `h2e2`.
+    #[default]
+    Engine,
+    /// The notation of score sheets in Latin letters: `C2=5` in xiangqi.
+    Wxf,
+    /// The Chinese notation of score sheets: `炮二平五` in xiangqi.
+    Chinese,
+}
+
+impl Notation {
+    /// All notations.
+    pub const ALL: [Self; 3] = [Self::Engine, Self::Wxf, Self::Chinese];
+
+    /// Returns the notation's name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Engine => "engine",
+            Self::Wxf => "wxf",
+            Self::Chinese => "chinese",
+        }
+    }
+}
+
+/// Text that names no notation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a notation is engine, wxf or chinese")]
+pub struct NotationError;
+
+impl FromStr for Notation {
+    type Err = NotationError;
+
+    fn from_str(text: &str) -> Result<Self, NotationError> {
+        let named = Self::ALL.into_iter().find(|one| one.name() == text);
+        named.ok_or(NotationError)
+    }
+}
