@@ -25,7 +25,8 @@ use crate::journal::log::{Journal, JournalDigest, Sequence, Syncer};
 use crate::journal::record;
 use crate::lock::Lock;
 use crate::opening::{self, Notice};
-use kagetsu_store::Store;
+use kagetsu_store::{LsmStore, Store, StoreError};
+use tempfile::TempDir;
 
 /// Options for opening a book.
 #[derive(Clone, Copy, Debug)]
@@ -69,7 +70,9 @@ pub struct Book {
     pub(crate) winning_moves: Option<WinningMoves>,
     /// Positions proven since the table was last completed.
     pub(crate) new_proofs: Vec<Id>,
-    _lock: Lock,
+    _lock: Option<Lock>,
+    /// The folder of the store of a book that is only read.
+    _scratch: Option<TempDir>,
 }
 
 /// The effects of an entry that are not part of the book yet.
@@ -112,7 +115,7 @@ impl Book {
         }
         let journal = FileJournal::open(path)?;
         let torn = Some(journal.torn()).filter(|bytes| *bytes > 0);
-        let (book, mut notices) = Self::with_store(path, Box::new(journal), options, lock)?;
+        let (book, mut notices) = Self::with_store(path, Box::new(journal), options, Some(lock))?;
         notices.extend(torn.map(|bytes| Notice::Torn { bytes }));
         Ok((book, notices))
     }
@@ -134,14 +137,52 @@ impl Book {
         }
         fs::create_dir_all(cache).map_err(BookError::io("cannot make the cache", cache))?;
         let lock = Lock::take(cache)?;
-        Self::with_store(cache, journal, options, lock)
+        Self::with_store(cache, journal, options, Some(lock))
+    }
+
+    /// Opens the book in this folder to read it as it is now. The folder stays as it is, so the
+    /// user needs no permission to write there, and any number of processes may read it at once.
+    /// Later changes are not seen. The store's small level is copied to the folder for temporary
+    /// files; a store that does not belong to the journal is made again there.
+    ///
+    /// # Errors
+    /// If there is no book, another process keeps changing it for longer than two seconds, its
+    /// journal is damaged, or there is no room for temporary files.
+    pub fn open_to_read(
+        path: &Path,
+        options: &BookOptions,
+    ) -> Result<(Self, Vec<Notice>), BookError> {
+        opening::check_is_no_url(path)?;
+        if !path.join("journal").exists() {
+            opening::room_for_a_book(path, false)?;
+        }
+        let temporary = std::env::temp_dir();
+        let scratch = tempfile::tempdir().map_err(BookError::io("cannot make", &temporary))?;
+        // Nothing is read from the folder after this, but the files that stay open.
+        let lock = Lock::share(path)?;
+        let journal = FileJournal::open_to_read(path)?;
+        let copy = scratch.path().join("store");
+        match LsmStore::copy_to_read(&path.join("store"), &copy) {
+            Ok(()) => {}
+            // The store is made again from the journal.
+            Err(StoreError::Damaged(_)) => {
+                let _ = fs::remove_dir_all(&copy);
+            }
+            Err(error) => return Err(error.into()),
+        }
+        let (mut book, notices) =
+            Self::with_store(scratch.path(), Box::new(journal), options, None)?;
+        drop(lock);
+        book.path = path.to_path_buf();
+        book._scratch = Some(scratch);
+        Ok((book, notices))
     }
 
     fn with_store(
         path: &Path,
         journal: Box<dyn Journal>,
         options: &BookOptions,
-        lock: Lock,
+        lock: Option<Lock>,
     ) -> Result<(Self, Vec<Notice>), BookError> {
         let opened = opening::open(path, &*journal, options.cache_bytes)?;
         let mut book = Self {
@@ -160,6 +201,7 @@ impl Book {
             winning_moves: None,
             new_proofs: Vec::new(),
             _lock: lock,
+            _scratch: None,
         };
         book.read_specs()?;
         Ok((book, opened.notices))

@@ -18,6 +18,41 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(10);
 
 impl Lock {
+    /// Takes a share of the lock, so that no process changes the book, and waits a moment for a
+    /// process that does. Others may share it. `None` where the lock's file is missing and cannot
+    /// be made: no process has written there.
+    ///
+    /// # Errors
+    /// [`OpenError::Held`] where a process keeps the lock, or the error of the disk.
+    pub(crate) fn share(folder: &Path) -> Result<Option<Self>, BookError> {
+        let path = folder.join("lock");
+        let mut file = match File::open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(BookError::io("cannot lock", &path)(error)),
+        };
+        let begun = Instant::now();
+        loop {
+            match file.try_lock_shared() {
+                Ok(()) => return Ok(Some(Self { _file: file })),
+                Err(TryLockError::WouldBlock) => {}
+                Err(TryLockError::Error(error)) => {
+                    return Err(BookError::io("cannot lock", &path)(error));
+                }
+            }
+            if begun.elapsed() >= PATIENCE {
+                return Err(OpenError::Held {
+                    path: folder.to_path_buf(),
+                    holder: Some(number(&mut file))
+                        .filter(|number| !number.is_empty())
+                        .unwrap_or_else(|| "of unknown number".into()),
+                }
+                .into());
+            }
+            thread::sleep(PAUSE);
+        }
+    }
+
     /// Takes the lock of a book, and waits a moment for another process that has it.
     ///
     /// # Errors

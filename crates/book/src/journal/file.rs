@@ -50,7 +50,8 @@ struct FileEnd {
 
 #[derive(Debug)]
 struct Synced {
-    manifest: JournalManifest,
+    /// `None` for a journal that is only read.
+    manifest: Option<JournalManifest>,
     /// Entries on disk; `None` after a failed sync, when the state of the file is unknown.
     entries: Option<u64>,
 }
@@ -69,7 +70,9 @@ impl JournalSync for FileEnd {
         self.file
             .sync_data()
             .map_err(JournalError::io("cannot write to", &self.path))?;
-        synced.manifest.write(written)?;
+        if let Some(manifest) = &mut synced.manifest {
+            manifest.write(written)?;
+        }
         synced.entries = Some(written);
         Ok(Sequence(written))
     }
@@ -106,6 +109,19 @@ impl FileJournal {
     /// # Errors
     /// If the journal is damaged, newer, or shorter than what was on disk, or the disk refuses.
     pub(crate) fn open(book: &Path) -> Result<Self, BookError> {
+        Self::open_for(book, true)
+    }
+
+    /// Reads the whole journal of the book in a folder, which is left as it is. Nothing can be
+    /// appended.
+    ///
+    /// # Errors
+    /// As in [`FileJournal::open`].
+    pub(crate) fn open_to_read(book: &Path) -> Result<Self, BookError> {
+        Self::open_for(book, false)
+    }
+
+    fn open_for(book: &Path, is_written: bool) -> Result<Self, BookError> {
         let folder = book.join("journal");
         let acknowledged = JournalManifest::read(book)?;
         let mut digest = JournalDigest::default();
@@ -129,17 +145,19 @@ impl FileJournal {
         let fail = |error| JournalError::io("cannot write to", &path)(error);
         let file = OpenOptions::new()
             .read(true)
-            .write(true)
+            .write(is_written)
             .open(&path)
             .map_err(fail)?;
-        if found.torn > 0 {
+        if is_written && found.torn > 0 {
             file.set_len(found.length)
                 .and_then(|()| file.sync_all())
                 .map_err(fail)?;
         }
         // The entries may not be durable yet; the first sync makes them so.
         let synced = Mutex::new(Synced {
-            manifest: JournalManifest::open(book)?,
+            manifest: is_written
+                .then(|| JournalManifest::open(book))
+                .transpose()?,
             entries: Some(0),
         });
         let written = AtomicU64::new(found.entries);

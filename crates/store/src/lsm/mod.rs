@@ -1,5 +1,6 @@
 //! The store of a book, a log-structured merge tree of up to four levels.
 
+mod reading_copy;
 #[cfg(test)]
 mod tests;
 
