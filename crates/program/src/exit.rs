@@ -10,22 +10,23 @@ pub enum Exit {
     No,
 }
 
-/// Runs a program's body and turns its end into an exit code: [`Exit::Done`] 0, [`Exit::No`] 1, an error 2 with its chain
-/// of causes on stderr. A broken pipe is success: who stops reading has seen enough.
+/// Runs a program's body and turns its end into an exit code: [`Exit::Done`] 0, [`Exit::No`] 1, an
+/// error 2 with its chain of causes on stderr. A broken pipe is success: a reader that stops has
+/// seen enough.
 pub fn run(name: &str, body: impl FnOnce() -> anyhow::Result<Exit>) -> ExitCode {
     match body() {
         Ok(Exit::Done) => ExitCode::SUCCESS,
         Ok(Exit::No) => ExitCode::from(1),
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            // Nobody is left to tell if stderr is closed as well.
+            // If stderr is closed as well, no reader is left.
             let _ = writeln!(io::stderr(), "{name}: {}", chain(&error));
             ExitCode::from(2)
         }
     }
 }
 
-/// The error and its causes, each once, joined by colons.
+/// Joins the error and its causes by colons, each once.
 fn chain(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain().map(ToString::to_string) {

@@ -3,8 +3,9 @@ use std::io::{Error, ErrorKind, Result, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// Writes a file whole or not at all: who reads it finds what was there, or this. Of a link, what it leads to is written
-/// anew. `mode` is what a new file's rights are, as in `0o600`, less the process's mask; no other file is touched.
+/// Writes a file whole or not at all: a reader finds the old content or the new one. The target of
+/// a link is replaced, not the link. `mode` has the rights of a new file, as in `0o600`, less the
+/// process's mask; no other file is touched.
 ///
 /// # Errors
 /// Those of [`check_place`], or if there is no room.
@@ -117,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_can_be_written_is_said_with_the_way_out() {
+    fn unwritable_place_is_reported_with_the_way_out() {
         let folder = tempfile::tempdir().expect("a folder");
         let said = |path: &Path| {
             write_whole(path, "text", 0o644)

@@ -1,15 +1,17 @@
-//! What every program of Kagetsu does alike: it reads its settings, sets up its log, prints its error once, and maps it
-//! to an exit code, and writes files whole.
+//! The parts that every program of Kagetsu has alike: settings, log, exit codes, whole files.
 //!
-//! What this crate refuses: any knowledge of games, books or clusters.
+//! A program reads its settings, sets up its log, prints its error once, and maps it to an exit
+//! code. The crate refuses any knowledge of games, books or clusters.
 #![forbid(unsafe_code)]
 
 mod exit;
 mod file;
 mod log;
 mod settings;
+mod stdout;
 
 pub use exit::{Exit, run};
 pub use file::{check_place, write_whole};
 pub use log::{LogError, LogFormat, start_log};
-pub use settings::{SettingsError, parse, parse_from};
+pub use settings::{COMMON_HEADING, SettingsError, parse, parse_from};
+pub use stdout::Stdout;

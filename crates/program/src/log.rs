@@ -3,7 +3,7 @@ use std::io::IsTerminal;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
 
-/// What the targets of our own log lines begin with.
+/// The beginnings of the targets of our own log lines.
 const OURS: [&str; 3] = ["kagetsu", "book_tool", "pbrain_kagetsu"];
 
 /// How log lines look on stderr.
@@ -28,9 +28,10 @@ pub struct LogError {
     text: String,
 }
 
-/// Sends log lines to stderr: those that `KAGETSU_LOG` asks for, else `level`: a level and above, as in `info`, or levels for
-/// parts of the program, as in `kagetsu=debug,h2=warn`. A level alone is for our own lines; libraries say no more than
-/// their warnings. Colours only on a terminal, and not where `NO_COLOR` is set. A second call changes nothing.
+/// Sends log lines to stderr: those that `KAGETSU_LOG` asks for, else `level`: a level and above,
+/// as in `info`, or levels for parts of the program, as in `kagetsu=debug,h2=warn`. A level alone
+/// is for our own lines; libraries say no more than their warnings. Colours only on a terminal, and
+/// not where `NO_COLOR` is set. A second call changes nothing.
 ///
 /// # Errors
 /// For text that is neither.
@@ -55,7 +56,8 @@ pub fn start_log(level: &str, format: LogFormat) -> Result<(), LogError> {
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
         .with_ansi(colours);
-    // Only the first subscriber of a process can be set; tests that start programs in one process meet the second case.
+    // Only the first subscriber of a process can be set; tests that start several programs in one
+    // process meet the second case.
     let _ = match format {
         LogFormat::Text => builder.try_init(),
         LogFormat::Json => builder.json().try_init(),
@@ -63,7 +65,7 @@ pub fn start_log(level: &str, format: LogFormat) -> Result<(), LogError> {
     Ok(())
 }
 
-/// The same in the library's words, which take any word for the name of a part.
+/// Returns the filter in the library's words, which take any word for the name of a part.
 fn filter(text: &str) -> Option<String> {
     // To the library no word is a level too.
     let level = |text: &str| {

@@ -7,6 +7,9 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, Id, Parser};
 use toml::{Table, Value};
 
+/// The heading in the help of the options that every program has.
+pub const COMMON_HEADING: &str = "Log and settings";
+
 /// A settings file that cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -25,8 +28,8 @@ pub enum SettingsError {
     Value(PathBuf, String),
 }
 
-/// Reads a program's settings from its arguments, its environment and its settings file; exits as clap does on `--help`
-/// and wrong usage. See [`parse_from`].
+/// Reads a program's settings from its arguments, its environment and its settings file; exits as
+/// clap does on `--help` and wrong usage. See [`parse_from`].
 ///
 /// # Errors
 /// A settings file that cannot be used.
@@ -39,10 +42,11 @@ pub fn parse<C: Parser>() -> Result<C, SettingsError> {
     )
 }
 
-/// Every flag `--some-name`, of the program and of each of its commands, is also the environment variable
-/// `KAGETSU_SOME_NAME` and the key `some-name` of the TOML file that `--config FILE` (or `KAGETSU_CONFIG`) names.
-/// The order is: flag, environment, file, default; a variable, or a key, does not count where a flag is given that excludes
-/// it. An unknown key is an error.
+/// Reads arguments. Every flag `--some-name`, of the program and of each of its commands, is also
+/// the environment variable `KAGETSU_SOME_NAME` and the key `some-name` of the TOML file that
+/// `--config FILE` (or `KAGETSU_CONFIG`) names. The order is: flag, environment, file, default; a
+/// variable, or a key, does not count where a flag is given that excludes it. An unknown key is an
+/// error.
 ///
 /// # Errors
 /// Outer: a settings file that cannot be used. Inner: wrong usage, or `--help`.
@@ -56,6 +60,8 @@ pub fn parse_from(
             .value_name("FILE")
             .global(true)
             .value_parser(clap::value_parser!(PathBuf))
+            .help_heading(COMMON_HEADING)
+            .hide_short_help(true)
             .help("A TOML file with settings; its keys are the flags' long names"),
     );
     let path =
@@ -65,16 +71,18 @@ pub fn parse_from(
         .map(|path| read(path, &command))
         .transpose()?
         .unwrap_or_default();
-    // What clap would complain of is found out below, where it is whole.
+    // Errors are found below, where the command is whole.
     let told = command
         .clone()
         .ignore_errors(true)
         .try_get_matches_from(&arguments)
         .ok();
-    Ok(with_sources(command, &file, told.as_ref()).try_get_matches_from(arguments))
+    let matches = with_sources(command, &file, told.as_ref()).try_get_matches_from(arguments);
+    Ok(matches.map_err(in_plain_words))
 }
 
-/// What follows `--config`, found before anything else is parsed: the file decides what the rest may leave out.
+/// Returns the value of `--config`. It is found before all else is parsed, because the file decides
+/// which arguments may be missing.
 fn config_path(arguments: &[OsString]) -> Option<PathBuf> {
     let mut arguments = arguments
         .iter()
@@ -92,6 +100,33 @@ fn config_path(arguments: &[OsString]) -> Option<PathBuf> {
         }
     }
     None
+}
+
+/// Replaces the parser's words about numbers by plain ones.
+fn in_plain_words(error: clap::Error) -> clap::Error {
+    const WORDS: [(&str, &str); 5] = [
+        ("invalid digit found in string", "not a whole number"),
+        (
+            "cannot parse integer from empty string",
+            "a number is missing",
+        ),
+        (
+            "number too large to fit in target type",
+            "the number is too large",
+        ),
+        (
+            "number too small to fit in target type",
+            "the number is too small",
+        ),
+        ("invalid float literal", "not a number"),
+    ];
+    let text = error.render().to_string();
+    let Some((theirs, ours)) = WORDS.iter().find(|(theirs, _)| text.contains(theirs)) else {
+        return error;
+    };
+    let text = text.replace(theirs, ours);
+    let body = text.strip_prefix("error: ").unwrap_or(&text);
+    clap::Error::raw(error.kind(), body)
 }
 
 type Settings = Vec<(String, Vec<String>)>;
@@ -133,7 +168,8 @@ fn has_flag(command: &Command, name: &str) -> bool {
             .any(|command| has_flag(command, name))
 }
 
-/// `told` is what the command line says, as far as it can be understood.
+/// Adds environment and file to the arguments. `told` is the command line, as far as it can be
+/// understood.
 fn with_sources(command: Command, file: &Settings, told: Option<&ArgMatches>) -> Command {
     let excluded = told
         .map(|told| excluded(&command, told))
@@ -156,7 +192,7 @@ fn with_sources(command: Command, file: &Settings, told: Option<&ArgMatches>) ->
         })
 }
 
-/// The arguments that do not go together with one that the command line gives.
+/// Returns the arguments that exclude one that the command line gives.
 fn excluded(command: &Command, told: &ArgMatches) -> BTreeSet<Id> {
     let ids: BTreeSet<&Id> = told.ids().collect();
     let is_told = |arg: &Arg| {
@@ -166,7 +202,7 @@ fn excluded(command: &Command, told: &ArgMatches) -> BTreeSet<Id> {
     let mut excluded = BTreeSet::new();
     for arg in command.get_arguments() {
         for other in command.get_arg_conflicts_with(arg) {
-            // Of two that exclude each other one says so.
+            // One of two arguments that exclude each other says so.
             excluded.extend(is_told(arg).then(|| other.get_id().clone()));
             excluded.extend(is_told(other).then(|| arg.get_id().clone()));
         }
@@ -184,7 +220,7 @@ fn with_source(arg: Arg, file: &Settings) -> Arg {
     ) {
         return arg;
     }
-    // Of a number that is too small the flag says so, where clap would take it for another flag.
+    // A negative number is a wrong value; clap would take it for another flag.
     let takes_value = matches!(arg.get_action(), ArgAction::Set | ArgAction::Append);
     let arg = if takes_value {
         arg.allow_negative_numbers(true)
@@ -209,7 +245,7 @@ mod tests {
     use super::*;
 
     #[derive(Debug, Parser)]
-    struct Program {
+    struct ExampleProgram {
         #[command(subcommand)]
         command: Sub,
     }
@@ -232,7 +268,10 @@ mod tests {
         let path = file.path().to_str().expect("a plain name");
         let all = [&["program", "--config", path, "go"], arguments].concat();
         let arguments = all.into_iter().map(OsString::from).collect();
-        let matches = parse_from(<Program as clap::CommandFactory>::command(), arguments);
+        let matches = parse_from(
+            <ExampleProgram as clap::CommandFactory>::command(),
+            arguments,
+        );
         let matches = matches
             .map_err(|error| error.to_string())?
             .map_err(|error| error.to_string())?;
@@ -240,14 +279,14 @@ mod tests {
             how_far,
             quick,
             stop,
-        } = Program::from_arg_matches(&matches)
+        } = ExampleProgram::from_arg_matches(&matches)
             .expect("checked")
             .command;
         Ok((how_far, quick, stop))
     }
 
     #[test]
-    fn a_flag_beats_the_file_and_the_file_beats_the_default() {
+    fn flag_beats_file_and_file_beats_default() {
         assert_eq!(
             go("how-far = 3\nquick = true\nstop = ['a', 'b']", &[]),
             Ok((3, true, vec!["a".into(), "b".into()]))
@@ -264,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_flag_has_is_an_error() {
+    fn unknown_keys_and_wrong_values_are_errors() {
         let negative = go("", &["--how-far", "-1"]).expect_err("less than nothing");
         assert!(
             negative.contains("'-1' for '--how-far") && negative.contains("not in 0"),
@@ -295,7 +334,7 @@ mod tests {
     #[test]
     fn every_flag_has_its_variable() {
         let command = with_sources(
-            <Program as clap::CommandFactory>::command(),
+            <ExampleProgram as clap::CommandFactory>::command(),
             &Vec::new(),
             None,
         );
