@@ -8,11 +8,12 @@ use crate::commands::analysis::{analyze, moves, perft};
 use crate::commands::cluster::{certs, serve, token, workers};
 use crate::commands::exchange::{export, import};
 use crate::commands::jobs::{grow, manage};
-use crate::commands::lookup::{bottlenecks, explore, pick, query, stats, tree};
+use crate::commands::lookup::{bottlenecks, explore, pick, practice, query, stats, suspects, tree};
 use crate::commands::maintenance::{
     backup, check, compact, compile, diff, journal, merge, prune, repair,
 };
-use crate::commands::{bench, verify};
+use crate::commands::{bench, manual, verify};
+use crate::help::arrange;
 
 /// Analyses positions and builds opening books for gomoku, xiangqi and surakarta, here or on a
 /// cluster.
@@ -22,11 +23,10 @@ use crate::commands::{bench, verify};
 /// KAGETSU_LOG sets log filters in detail.
 ///
 /// Exit codes: 0 done; 1 nothing found, or a failed check; 2 an error.
+///
+/// Example: kagetsu build --book h8.book --variant renju-15 --moves h8 --positions 100 --depth 6
 #[derive(Debug, Parser)]
 #[command(name = "kagetsu", version, max_term_width = 100)]
-#[command(
-    after_help = "Example: kagetsu build --book h8.book --variant freestyle-15 --moves h8 --positions 100 --depth 6"
-)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -36,11 +36,18 @@ pub struct Cli {
         global = true,
         value_enum,
         default_value_t,
-        value_name = "FORMAT"
+        value_name = "FORMAT",
+        help_heading = kagetsu_program::COMMON_HEADING
     )]
     log_format: LogFormat,
     /// Log level: off, error, warn, info, debug, trace; or by module as in kagetsu=debug,h2=warn
-    #[arg(long, global = true, default_value = "warn", value_name = "LEVEL")]
+    #[arg(
+        long,
+        global = true,
+        default_value = "warn",
+        value_name = "LEVEL",
+        help_heading = kagetsu_program::COMMON_HEADING
+    )]
     log_level: String,
 }
 
@@ -53,7 +60,9 @@ enum Command {
     Pick(pick::Args),
     Tree(tree::Args),
     Explore(explore::Args),
+    Practice(practice::Args),
     Bottlenecks(bottlenecks::Args),
+    Suspects(suspects::Args),
     Stats(stats::Args),
     Check(check::Args),
     Verify(verify::Args),
@@ -76,17 +85,14 @@ enum Command {
     Serve(serve::Args),
     Brain(kagetsu_brain::Args),
     Bench(bench::Args),
-    /// Prints a completion script for a shell
-    ///
-    /// Example: kagetsu completions bash > /etc/bash_completion.d/kagetsu
-    Completions {
-        /// The shell
-        shell: clap_complete::Shell,
-    },
-    /// Prints the manual page
-    ///
-    /// Example: kagetsu man | man -l -
-    Man,
+    Completions(manual::CompletionsArgs),
+    Man(manual::ManArgs),
+}
+
+/// Returns the command line of `kagetsu` with its help arranged.
+#[must_use]
+pub fn command() -> clap::Command {
+    arrange(Cli::command())
 }
 
 impl Cli {
@@ -105,6 +111,8 @@ impl Cli {
             Command::Tree(args) => tree::run(&args, out),
             Command::Explore(args) => explore::run(&args),
             Command::Bottlenecks(args) => bottlenecks::run(&args, out),
+            Command::Suspects(args) => suspects::run(&args, out),
+            Command::Practice(args) => practice::run(&args, out),
             Command::Stats(args) => stats::run(&args, out),
             Command::Check(args) => check::run(&args, out),
             Command::Verify(args) => verify::run(&args, out),
@@ -127,17 +135,8 @@ impl Cli {
             Command::Serve(args) => serve::run(&args, out),
             Command::Brain(args) => kagetsu_brain::run(args),
             Command::Bench(args) => bench::run(args),
-            Command::Completions { shell } => {
-                // The generator panics on a closed pipe, so it writes to memory.
-                let mut script = Vec::new();
-                clap_complete::generate(shell, &mut Self::command(), "kagetsu", &mut script);
-                out.write_all(&script)?;
-                Ok(Exit::Done)
-            }
-            Command::Man => {
-                clap_mangen::Man::new(Self::command()).render(&mut &mut *out)?;
-                Ok(Exit::Done)
-            }
+            Command::Completions(args) => manual::completions(&args, command(), out),
+            Command::Man(args) => manual::man(&args, command(), out),
         }
     }
 }

@@ -7,7 +7,10 @@ mod arguments;
 mod cli;
 mod client;
 mod commands;
+mod help;
 mod output;
+mod reference;
 
-pub use cli::Cli;
+pub use cli::{Cli, command};
 pub use commands::bench::run_beside;
+pub use reference::reference;

@@ -1,10 +1,12 @@
 //! The command `kagetsu`.
 #![forbid(unsafe_code)]
 
-use std::io::Write;
+use std::io::{BufWriter, Write};
 use std::process::ExitCode;
 
 use book_tool::Cli;
+use clap::FromArgMatches;
+use kagetsu_program::{Exit, Stdout};
 use mimalloc::MiMalloc;
 
 /// With the system's allocator a book server spends a third of its time on memory.
@@ -18,10 +20,20 @@ fn main() -> ExitCode {
         if arguments.next().is_some_and(|first| first == "bench") {
             return book_tool::run_beside(arguments);
         }
-        let cli: Cli = kagetsu_program::parse()?;
-        let mut out = std::io::BufWriter::new(std::io::stdout());
-        let exit = cli.run(&mut out)?;
-        out.flush()?;
-        Ok(exit)
+        let command = book_tool::command();
+        let matches = kagetsu_program::parse_from(command, std::env::args_os().collect())?
+            .unwrap_or_else(|error| error.exit());
+        let cli = Cli::from_arg_matches(&matches)
+            .unwrap_or_else(|error| error.format(&mut book_tool::command()).exit());
+        let mut out = BufWriter::new(Stdout::new());
+        let ended = cli.run(&mut out).and_then(|exit| {
+            out.flush()?;
+            Ok(exit)
+        });
+        // A reader that stops reading has seen enough.
+        if out.get_ref().is_closed() {
+            return Ok(Exit::Done);
+        }
+        ended
     })
 }

@@ -1,15 +1,17 @@
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
-use kagetsu_game::{Position, Side, Variant};
+use kagetsu_game::{Notation, Position, Side, Variant};
+use kagetsu_terminal::arguments::notation::NotationArg;
 
 /// The position that a command is about; by default the start of a game.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct PositionArgs {
     /// The game and its rules: freestyle-15, standard-15, renju-15, xiangqi, surakarta
     #[arg(long, value_name = "VARIANT")]
-    variant: Variant,
+    variant: Option<Variant>,
     /// Moves from the start: "h8 i9 h9", h8,i9,h9 or h8i9h9
     #[arg(long, value_name = "LINE")]
     moves: Option<String>,
@@ -22,6 +24,9 @@ pub(crate) struct PositionArgs {
     /// The side to move on the drawn board, where the stones do not tell
     #[arg(long, value_enum, requires = "board", value_name = "SIDE")]
     side: Option<SideArg>,
+    /// Notation of xiangqi moves in the output; every notation is read
+    #[arg(long, value_enum, default_value = "engine", value_name = "NOTATION")]
+    notation: NotationArg,
 }
 
 /// A side, as the value of a flag.
@@ -39,27 +44,65 @@ impl PositionArgs {
     /// # Errors
     /// If the FEN, the board or a move is invalid or illegal; the message names the flag.
     pub(crate) fn position(&self) -> Result<Position> {
-        let start = match (&self.board, &self.fen) {
-            (Some(path), _) => self.drawn(path)?,
-            (None, Some(fen)) => {
-                Position::from_fen(self.variant, fen).with_context(|| format!("--fen \"{fen}\""))?
-            }
-            (None, None) => Position::start(self.variant),
-        };
-        let line = self.moves.as_deref().unwrap_or_default();
-        start
-            .play_line(line)
-            .with_context(|| format!("--moves \"{line}\""))
+        let variant = self.variant.context(
+            "the game is missing: give --variant freestyle-15, standard-15, renju-15, xiangqi or \
+             surakarta",
+        )?;
+        self.position_of(variant)
     }
 
-    fn drawn(&self, path: &Path) -> Result<Position> {
+    /// Returns the variant, if it is given.
+    pub(crate) fn variant(&self) -> Option<Variant> {
+        self.variant
+    }
+
+    /// Whether no position is given, so that the start of a game is meant.
+    pub(crate) fn is_bare(&self) -> bool {
+        self.moves.is_none() && self.fen.is_none() && self.board.is_none()
+    }
+
+    /// Returns the position in a game.
+    ///
+    /// # Errors
+    /// As in [`PositionArgs::position`].
+    pub(crate) fn position_of(&self, variant: Variant) -> Result<Position> {
+        let start = match (&self.board, &self.fen) {
+            (Some(path), _) => self.drawn(variant, path)?,
+            (None, Some(fen)) => {
+                Position::from_fen(variant, fen).with_context(|| format!("--fen \"{fen}\""))?
+            }
+            (None, None) => Position::start(variant),
+        };
+        let line = self.moves.as_deref().unwrap_or_default();
+        let position = start
+            .play_line(line)
+            .with_context(|| format!("--moves \"{line}\""))?;
+        if is_gomocup_line(line) {
+            let read = position
+                .write_line_in(position.moves(), Notation::Engine)
+                .join(" ");
+            writeln!(
+                std::io::stderr(),
+                "kagetsu: --moves \"{line}\" is read as Gomocup writes moves, column and row from 0 \
+                 and rows from the top: {read}"
+            )?;
+        }
+        Ok(position)
+    }
+
+    /// Returns the notation in which to write moves.
+    pub(crate) fn notation(&self) -> Notation {
+        self.notation.0
+    }
+
+    fn drawn(&self, variant: Variant, path: &Path) -> Result<Position> {
         let text =
             read(path).with_context(|| format!("cannot read the board {}", path.display()))?;
         let side = self.side.map(|side| match side {
             SideArg::First => Side::First,
             SideArg::Second => Side::Second,
         });
-        Position::from_board(self.variant, &text, side)
+        Position::from_board(variant, &text, side)
             .with_context(|| format!("--board {}", path.display()))
     }
 }
@@ -77,6 +120,11 @@ pub(crate) fn write_position(position: &Position) -> String {
             .join(" "),
         None => position.to_string(),
     }
+}
+
+/// Whether a line has moves in Gomocup's numbers, which a reader may take for rows from 1.
+fn is_gomocup_line(line: &str) -> bool {
+    line.contains(|letter: char| letter.is_ascii_digit()) && !line.contains(char::is_alphabetic)
 }
 
 fn read(path: &Path) -> std::io::Result<String> {

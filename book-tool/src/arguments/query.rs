@@ -1,7 +1,10 @@
-use anyhow::Result;
+use std::io::Write;
+
+use anyhow::{Result, bail};
+use kagetsu_game::Notation;
 use kagetsu_game::Position;
 use kagetsu_proto::Access;
-use kagetsu_reader::BookSource;
+use kagetsu_reader::BookReader;
 
 use crate::arguments::position::PositionArgs;
 
@@ -19,14 +22,80 @@ pub(crate) struct PositionQuery {
 }
 
 impl PositionQuery {
-    /// Opens the book and returns it with the position.
+    /// Opens the book and returns it with the position. See [`open_at`].
     ///
     /// # Errors
-    /// If the position is invalid, or as in [`BookSource::open`].
-    pub(crate) fn open(&self) -> Result<(Position, BookSource)> {
-        Ok((
-            self.place.position()?,
-            BookSource::open(&self.book, &self.access)?,
-        ))
+    /// If the position is invalid, or as in [`kagetsu_reader::open`].
+    pub(crate) fn open(&self) -> Result<(Position, Box<dyn BookReader>)> {
+        open_at(&self.book, &self.access, &self.place)
     }
+
+    /// Returns the notation in which to write moves.
+    pub(crate) fn notation(&self) -> Notation {
+        self.place.notation()
+    }
+}
+
+/// Opens a book and returns it with the position that was asked for. Without --variant the only
+/// game of the book is meant; without a position the only root, if the book does not hold the
+/// start.
+///
+/// # Errors
+/// If the position is invalid, the book holds several games, or as in [`kagetsu_reader::open`].
+pub(crate) fn open_at(
+    book: &str,
+    access: &Access,
+    place: &PositionArgs,
+) -> Result<(Position, Box<dyn BookReader>)> {
+    // A wrong position is reported before a server is asked.
+    let given = place.variant().map(|variant| place.position_of(variant));
+    let given = given.transpose()?;
+    let mut reader = kagetsu_reader::open(book, access)?;
+    let is_clear = given.is_some() && !place.is_bare();
+    if let Some(position) = &given
+        && (is_clear || reader.lookup(position)?.is_some())
+    {
+        return Ok((position.clone(), reader));
+    }
+    let overview = reader.overview()?;
+    let variant = match (place.variant(), &overview.variants[..]) {
+        (Some(variant), _) => variant,
+        (None, [only]) => only.variant,
+        (None, []) => bail!("the book {book} is empty or does not say its game; give --variant"),
+        (None, several) => {
+            let held: Vec<String> = several
+                .iter()
+                .map(|held| format!("{} ({} positions)", held.variant, held.positions))
+                .collect();
+            bail!(
+                "the book {book} holds several games: {}; choose one by --variant",
+                held.join(", ")
+            )
+        }
+    };
+    let position = match given {
+        Some(position) => position,
+        None => place.position_of(variant)?,
+    };
+    if !place.is_bare() || reader.lookup(&position)?.is_some() {
+        return Ok((position, reader));
+    }
+    let held = overview.variant(variant);
+    let roots = held.map_or(&[][..], |held| &held.roots);
+    if let [root, others @ ..] = roots
+        && root.positions > 0
+    {
+        let rest = if others.is_empty() {
+            String::new()
+        } else {
+            format!("; `kagetsu stats` lists its {} other roots", others.len())
+        };
+        writeln!(
+            std::io::stderr(),
+            "kagetsu: the book begins at {}{rest}",
+            root.position
+        )?;
+        return Ok((root.position.clone(), reader));
+    }
+    Ok((position, reader))
 }

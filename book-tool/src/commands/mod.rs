@@ -7,4 +7,5 @@ pub(crate) mod exchange;
 pub(crate) mod jobs;
 pub(crate) mod lookup;
 pub(crate) mod maintenance;
+pub(crate) mod manual;
 pub(crate) mod verify;

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use console::{Term, truncate_str};
 use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
-use kagetsu_game::{Answer, Move, Position, Verdict};
+use kagetsu_game::{Answer, Move, Notation, Position, Verdict};
 
 use kagetsu_terminal::colours::Colours;
 use kagetsu_terminal::echo::EchoOff;
@@ -24,6 +24,7 @@ pub(crate) struct AnalysisState {
 /// change.
 pub(crate) struct LiveProgress<'a> {
     position: &'a Position,
+    notation: Notation,
     /// The number of best moves to show.
     top: usize,
     bar: ProgressBar,
@@ -38,7 +39,12 @@ pub(crate) struct LiveProgress<'a> {
 impl<'a> LiveProgress<'a> {
     /// Starts the display; `is_quiet` suppresses lines, for output that a program reads.
     #[must_use]
-    pub(crate) fn new(position: &'a Position, top: usize, is_quiet: bool) -> Self {
+    pub(crate) fn new(
+        position: &'a Position,
+        notation: Notation,
+        top: usize,
+        is_quiet: bool,
+    ) -> Self {
         let rate = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
             // A failure to draw has no consequence.
             let _ = write!(
@@ -55,6 +61,7 @@ impl<'a> LiveProgress<'a> {
         let has_lines = !is_quiet && bar.is_hidden();
         Self {
             position,
+            notation,
             top,
             bar,
             paint: Colours::stderr(),
@@ -95,11 +102,11 @@ impl<'a> LiveProgress<'a> {
     }
 
     fn row(&self, rank: usize, m: Move, verdict: &Verdict, columns: u16) -> String {
-        let name = self.position.write_move(m);
+        let name = self.position.write_move_in(m, self.notation);
         let value = self
             .paint
             .valued(verdict.score, format!("{:>8}", value(verdict)));
-        let line = table::line(self.position, &verdict.line);
+        let line = table::line(self.position, &verdict.line, self.notation);
         let row = format!(
             "{rank:>3}  {name:<4} {value}  depth {:<3} {line}",
             verdict.depth
@@ -111,7 +118,7 @@ impl<'a> LiveProgress<'a> {
         let news = match shown.answer.best() {
             // Until a worker searches, the answer is only the 2-ply search.
             Some((_, verdict)) if shown.who.is_ok() => {
-                let line = table::line(self.position, &verdict.line);
+                let line = table::line(self.position, &verdict.line, self.notation);
                 format!("depth {}  {}  {line}", verdict.depth, value(verdict))
             }
             _ => who(shown),

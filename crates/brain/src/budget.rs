@@ -3,9 +3,9 @@ use std::time::Duration;
 /// Time kept back from every limit for the transfer of a line through two pipes.
 pub(crate) const OVERHEAD: Duration = Duration::from_millis(15);
 /// The minimum time for a move.
-const LEAST: Duration = Duration::from_millis(1);
+const MIN_MOVE_TIME: Duration = Duration::from_millis(1);
 /// The assumed number of remaining moves, if the manager does not say.
-const MOVES: u32 = 30;
+const ASSUMED_MOVES_TO_GO: u32 = 30;
 
 /// Returns the time for one move: an equal share of the time `left` for each move to come, and most
 /// of the increment. The time is at most three quarters of what is left, at most `turn`, and
@@ -17,7 +17,9 @@ pub(crate) fn budget(
     turn: Option<Duration>,
 ) -> Option<Duration> {
     let share = left.map(|left| {
-        let moves = moves_to_go.unwrap_or(MOVES).clamp(1, MOVES);
+        let moves = moves_to_go
+            .unwrap_or(ASSUMED_MOVES_TO_GO)
+            .clamp(1, ASSUMED_MOVES_TO_GO);
         let share = left / moves + increment * 3 / 4;
         // The last move before more time is added may take all of it.
         let most = if moves_to_go == Some(1) {
@@ -32,7 +34,7 @@ pub(crate) fn budget(
         (Some(time), None) | (None, Some(time)) => time,
         (None, None) => return None,
     };
-    Some(time.saturating_sub(OVERHEAD).max(LEAST))
+    Some(time.saturating_sub(OVERHEAD).max(MIN_MOVE_TIME))
 }
 
 #[cfg(test)]
@@ -52,7 +54,7 @@ mod tests {
             prop_assert_eq!(time.is_some(), left.is_some() || turn.is_some());
             for limit in [left, turn].into_iter().flatten() {
                 let time = time.expect("limited");
-                prop_assert!(time + OVERHEAD <= limit || time == LEAST, "{time:?} of {limit:?}");
+                prop_assert!(time + OVERHEAD <= limit || time == MIN_MOVE_TIME, "{time:?} of {limit:?}");
             }
         }
     }

@@ -3,6 +3,7 @@
 //! The crate refuses rules of its own, and any search but that of `kagetsu-search`.
 #![forbid(unsafe_code)]
 
+mod books;
 mod budget;
 mod gomocup;
 mod lines;
@@ -19,13 +20,15 @@ use kagetsu_game::Variant;
 use kagetsu_program::Exit;
 use kagetsu_proto::Access;
 
+pub use crate::books::BookChoice;
 use crate::mind::{Mind, Settings};
 use crate::output::Voice;
 
 /// Plays as an engine: from the book first, then by search
 ///
 /// The protocol `gomocup` is for gomoku, `uci` and `ucci` are for xiangqi; `uci` also plays the
-/// other games, with moves in Kagetsu's notation. A book move is played at once and announced;
+/// other games, with moves in Kagetsu's notation. UCI counts the ranks of xiangqi from 1 to 10,
+/// UCCI from 0 to 9 as Kagetsu does. A book move is played at once and announced;
 /// without one, a search answers within the limits of the manager. `pbrain-kagetsu` is `kagetsu
 /// brain --protocol gomocup`.
 ///
@@ -45,9 +48,10 @@ pub struct Args {
 /// The settings of an engine.
 #[derive(Debug, clap::Args)]
 pub struct PlayArgs {
-    /// A book folder, a compiled book, or the URL of a coordinator
-    #[arg(long, value_name = "BOOK", value_parser = clap::builder::NonEmptyStringValueParser::new())]
-    book: Option<String>,
+    /// A book folder, a compiled book, or the URL of a coordinator; first=BOOK or second=BOOK for
+    /// one side only; repeat the flag for several, of which the first with a move is used
+    #[arg(long, value_name = "BOOK", value_parser = book_parser())]
+    book: Vec<BookChoice>,
     #[command(flatten)]
     access: Access,
     /// Plies from the start after which the book is not used
@@ -79,6 +83,11 @@ enum Protocol {
     Uci,
     /// Universal Chinese Chess Interface
     Ucci,
+}
+
+fn book_parser() -> impl clap::builder::TypedValueParser<Value = BookChoice> {
+    let text = clap::builder::NonEmptyStringValueParser::new();
+    clap::builder::TypedValueParser::try_map(text, |text| text.parse::<BookChoice>())
 }
 
 /// Reads a temperature.
@@ -144,8 +153,8 @@ fn mind(play: &PlayArgs) -> Result<Mind> {
         book_depth,
     })
     .through(play.access.clone());
-    if let Some(book) = &play.book {
-        mind.open(book)?;
+    for book in &play.book {
+        mind.add(book)?;
     }
     Ok(mind)
 }

@@ -2,14 +2,14 @@ use std::io::{BufRead, BufReader, Read};
 use std::sync::mpsc::{Receiver, sync_channel};
 
 /// The maximum length of a line, in bytes; longer lines are cut.
-const LONGEST: usize = 1 << 16;
+const MAX_LINE_BYTES: usize = 1 << 16;
 /// The maximum number of unread lines in the channel.
-const WAITING: usize = 64;
+const MAX_WAITING_LINES: usize = 64;
 
 /// Reads lines in a thread of its own, so that the next line can stop a search. Invalid UTF-8 is
 /// replaced, and long lines are cut. The channel ends with the stream.
 pub(crate) fn read(stream: impl Read + Send + 'static) -> Receiver<String> {
-    let (sender, receiver) = sync_channel(WAITING);
+    let (sender, receiver) = sync_channel(MAX_WAITING_LINES);
     std::thread::spawn(move || {
         let mut stream = BufReader::new(stream);
         while let Some(line) = next(&mut stream) {
@@ -32,7 +32,7 @@ fn next(stream: &mut impl BufRead) -> Option<String> {
         }
         let end = buffer.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
         let part = &buffer[..end.unwrap_or(buffer.len())];
-        let room = LONGEST - line.len();
+        let room = MAX_LINE_BYTES - line.len();
         line.extend(&part[..part.len().min(room)]);
         let used = part.len() + usize::from(end.is_some());
         stream.consume(used);
@@ -56,6 +56,6 @@ mod tests {
     fn a_long_line_takes_no_memory() {
         let flood = std::io::repeat(b'x').take(10 << 20).chain(&b"\nquit\n"[..]);
         let lines: Vec<usize> = read(flood).iter().map(|line| line.len()).collect();
-        assert_eq!(lines, [LONGEST, 4]);
+        assert_eq!(lines, [MAX_LINE_BYTES, 4]);
     }
 }

@@ -10,7 +10,7 @@ use kagetsu_game::{Answer, Move, Position, Question, Verdict};
 use kagetsu_proto::Access;
 use kagetsu_search::{Control, Engine, EngineOptions, Progress};
 
-use kagetsu_reader::BookSource;
+use crate::books::{BookChoice, Books};
 
 /// The settings of an engine.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,12 +23,12 @@ pub(crate) struct Settings {
     pub(crate) book_depth: u32,
 }
 
-/// A book and a search.
+/// Books and a search.
 pub(crate) struct Mind {
     pub(crate) settings: Settings,
-    /// The credentials for a coordinator that has the book.
+    /// The credentials for a coordinator that has a book.
     access: Access,
-    book: Option<BookSource>,
+    books: Books,
     /// The engine, created at its first use and again after a change of its settings.
     engine: Option<(usize, u64, Engine)>,
 }
@@ -70,7 +70,7 @@ impl Mind {
         Self {
             settings,
             access: Access::default(),
-            book: None,
+            books: Books::default(),
             engine: None,
         }
     }
@@ -80,22 +80,29 @@ impl Mind {
         Self { access, ..self }
     }
 
-    /// Opens a book to play from; an empty name closes the book.
+    /// Opens one more book to play from.
+    ///
+    /// # Errors
+    /// If the book cannot be opened.
+    pub(crate) fn add(&mut self, book: &BookChoice) -> Result<()> {
+        self.books.add(book, &self.access)
+    }
+
+    /// Opens a book to play from in place of all others; an empty name closes them.
     ///
     /// # Errors
     /// If the book cannot be opened; there is none then.
     pub(crate) fn open(&mut self, book: &str) -> Result<()> {
-        // A folder can be open only once, so the old book is closed first.
-        self.book = None;
-        if !book.is_empty() {
-            self.book = Some(BookSource::open(book, &self.access)?);
+        self.books = Books::default();
+        match book {
+            "" => Ok(()),
+            book => self.add(&book.parse()?),
         }
-        Ok(())
     }
 
     /// Whether there is a book.
     pub(crate) fn has_book(&self) -> bool {
-        self.book.is_some()
+        !self.books.is_empty()
     }
 
     /// Looks up a position at any ply.
@@ -103,25 +110,23 @@ impl Mind {
     /// # Errors
     /// If the book cannot be read.
     pub(crate) fn known(&mut self, position: &Position) -> Result<Option<Answer>> {
-        self.book
-            .as_mut()
-            .map_or(Ok(None), |book| book.lookup(position, false))
+        self.books.lookup(position)
     }
 
     /// Returns the book move.
     fn look_up(&mut self, position: &Position) -> Result<Option<(Move, Verdict)>> {
         let is_within = position.moves().len() < self.settings.book_depth as usize;
-        let Some(book) = self.book.as_mut().filter(|_| is_within) else {
+        if !is_within || self.books.is_empty() {
             return Ok(None);
-        };
-        let answer = book.lookup(position, false)?.unwrap_or_default();
+        }
         let legal = position.legal_moves();
-        Ok(self
-            .settings
-            .choice
-            .pick(&answer)
-            .filter(|(m, _)| legal.contains(m))
-            .cloned())
+        let choice = self.settings.choice;
+        self.books.choose(position, |answer| {
+            choice
+                .pick(&answer)
+                .filter(|(m, _)| legal.contains(m))
+                .cloned()
+        })
     }
 
     fn engine(&mut self) -> Result<&mut Engine> {

@@ -6,6 +6,8 @@ use anyhow::{Context, Result, bail};
 use kagetsu_book::{Book, BookOptions};
 use kagetsu_postgres::{BookUrl, PostgresJournal};
 
+use crate::notices::write_notices;
+
 /// The environment variable with the folder for the indexes of books in databases.
 const CACHE_VARIABLE: &str = "KAGETSU_CACHE";
 
@@ -22,7 +24,7 @@ pub(crate) fn open(text: &str, create: bool) -> Result<Book> {
     let cache = folder(&url)?;
     let journal = PostgresJournal::open(&url)?;
     let (book, notices) = Book::open_journal(&cache, Box::new(journal), &BookOptions::default())?;
-    super::tell(&url, &notices)?;
+    write_notices(&url, &notices)?;
     Ok(book)
 }
 

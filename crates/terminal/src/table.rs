@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use kagetsu_api::{date, is_unknown};
-use kagetsu_game::{Answer, Move, Position, Proof, Verdict};
+use kagetsu_game::{Answer, Bound, Move, Notation, Position, Proof, Verdict};
 
 use crate::colours::Colours;
 
@@ -57,7 +57,24 @@ pub fn write(out: &mut dyn Write, table: &Table) -> Result<()> {
     Ok(())
 }
 
-/// Writes a row for each of the `top` best moves, and the number of moves left out.
+/// Returns the moves in the order in which tables show them: those with a value, best first, then
+/// those that are only known to be no better than a bound.
+#[must_use]
+pub fn ordered(answer: &Answer) -> Vec<&(Move, Verdict)> {
+    let (bounded, valued): (Vec<_>, Vec<_>) = answer
+        .verdicts()
+        .iter()
+        .partition(|(_, verdict)| is_only_bounded(verdict));
+    valued.into_iter().chain(bounded).collect()
+}
+
+/// Whether only an upper bound of the value is known.
+#[must_use]
+pub fn is_only_bounded(verdict: &Verdict) -> bool {
+    verdict.bound == Bound::Upper && verdict.proof.is_none()
+}
+
+/// Writes a row for each of the first `top` moves of [`ordered`], and the number of moves left out.
 ///
 /// # Errors
 /// If `out` is closed.
@@ -66,22 +83,31 @@ pub fn write_answer(
     position: &Position,
     answer: &Answer,
     top: usize,
+    notation: Notation,
 ) -> Result<()> {
     let mut table = plain(&[
         "move", "value", "bound", "depth", "nodes", "proof", "line", "engine", "date",
     ]);
-    for (m, verdict) in answer.verdicts().iter().take(top) {
-        add(&mut table, row(position, *m, verdict));
+    let rows = ordered(answer);
+    for (m, verdict) in rows.iter().take(top) {
+        add(&mut table, row(position, *m, verdict, notation));
     }
     align_right(&mut table, &[1, 3, 4]);
     write(out, &table)?;
-    let rest = answer.len().saturating_sub(top);
-    if rest > 0 {
-        writeln!(
-            out,
-            "and {rest} more {}; --json shows all",
-            if rest == 1 { "move" } else { "moves" }
-        )?;
+    let left = rows.get(top..).unwrap_or_default();
+    let bounded = left
+        .iter()
+        .filter(|(_, verdict)| is_only_bounded(verdict))
+        .count();
+    if !left.is_empty() {
+        let rest = left.len();
+        let moves = if rest == 1 { "move" } else { "moves" };
+        let with_bound = match bounded {
+            0 => String::new(),
+            _ if bounded == rest => " with only an upper bound".into(),
+            _ => format!(", {bounded} of them with only an upper bound"),
+        };
+        writeln!(out, "and {rest} more {moves}{with_bound}; --top shows more")?;
     }
     Ok(())
 }
@@ -96,12 +122,13 @@ pub fn write_ranked(
     position: &Position,
     answer: &Answer,
     top: usize,
+    notation: Notation,
 ) -> Result<()> {
     let mut table = plain(&[
         "#", "move", "value", "bound", "depth", "nodes", "proof", "line",
     ]);
     for ((m, verdict), rank) in answer.verdicts().iter().take(top).zip(1..) {
-        let mut cells = row(position, *m, verdict);
+        let mut cells = row(position, *m, verdict, notation);
         cells.truncate(7);
         cells.insert(0, rank.to_string());
         add(&mut table, cells);
@@ -129,9 +156,9 @@ pub fn write_ranked(
     Ok(())
 }
 
-fn row(position: &Position, m: Move, verdict: &Verdict) -> Vec<String> {
+fn row(position: &Position, m: Move, verdict: &Verdict, notation: Notation) -> Vec<String> {
     vec![
-        position.write_move(m),
+        position.write_move_in(m, notation),
         value(verdict),
         if is_unknown(verdict) {
             "-".into()
@@ -141,7 +168,7 @@ fn row(position: &Position, m: Move, verdict: &Verdict) -> Vec<String> {
         verdict.depth.to_string(),
         verdict.nodes.to_string(),
         verdict.proof.map_or_else(String::new, proof),
-        line(position, &verdict.line),
+        line(position, &verdict.line, notation),
         verdict.by.engine.to_string(),
         date(verdict.by.day),
     ]
@@ -161,15 +188,12 @@ pub fn proof(proof: Proof) -> String {
     format!("{} ({})", proof.claim, proof.kind)
 }
 
-/// Writes the first moves of a line.
-pub fn line(position: &Position, line: &[Move]) -> String {
-    const SHOWN: usize = 10;
-    let mut names: Vec<String> = line
-        .iter()
-        .take(SHOWN)
-        .map(|&m| position.write_move(m))
-        .collect();
-    if line.len() > SHOWN {
+/// Writes the first moves of a line from a position.
+pub fn line(position: &Position, line: &[Move], notation: Notation) -> String {
+    const MAX_SHOWN_MOVES: usize = 10;
+    let shown = &line[..line.len().min(MAX_SHOWN_MOVES)];
+    let mut names = position.write_line_in(shown, notation);
+    if line.len() > MAX_SHOWN_MOVES {
         names.push("..".into());
     }
     names.join(" ")

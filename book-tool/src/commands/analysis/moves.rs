@@ -1,14 +1,15 @@
 use std::io::Write;
 
 use anyhow::Result;
-use kagetsu_game::Position;
+use kagetsu_api::ForbiddenJson;
+use kagetsu_game::{Notation, Position};
 use kagetsu_program::Exit;
 use serde::Serialize;
 
 use crate::arguments::position::PositionArgs;
 use kagetsu_terminal::json::write_json;
 
-/// Lists the legal moves of a position, and the forbidden points of renju with reasons
+/// Lists the legal moves, and the forbidden points of renju with reasons
 ///
 /// Example: kagetsu moves --variant renju-15 --moves "h8 h9 i8"
 #[derive(Debug, clap::Args)]
@@ -26,19 +27,13 @@ struct MovesJson {
     forbidden: Vec<ForbiddenJson>,
 }
 
-#[derive(Serialize)]
-struct ForbiddenJson {
-    r#move: String,
-    reason: String,
-}
-
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let position = args.place.position()?;
-    let moves = moves(&position);
     if args.json {
-        write_json(out, &moves)?;
+        write_json(out, &moves(&position, Notation::Engine))?;
         return Ok(Exit::Done);
     }
+    let moves = moves(&position, args.place.notation());
     writeln!(
         out,
         "{} legal: {}",
@@ -51,8 +46,8 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn moves(position: &Position) -> MovesJson {
-    let name = |m| position.write_move(m);
+fn moves(position: &Position, notation: Notation) -> MovesJson {
+    let name = |m| position.write_move_in(m, notation);
     let forbidden = position.forbidden_moves().into_iter();
     MovesJson {
         legal: position.legal_moves().into_iter().map(name).collect(),

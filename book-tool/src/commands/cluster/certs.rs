@@ -10,6 +10,8 @@ use rcgen::{
 use serde::{Deserialize, Serialize};
 use time::{Date, Duration, OffsetDateTime};
 
+use kagetsu_terminal::json::write_json;
+
 /// Validity of the certificate authority, in days.
 const AUTHORITY_DAYS: i64 = 3_650;
 /// The names by which a machine reaches itself.
@@ -44,6 +46,19 @@ pub(crate) struct Args {
     /// Renews the certificates with the authority in DIR
     #[arg(long)]
     renew: bool,
+    /// Prints one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// The certificates that were made.
+#[derive(Serialize)]
+struct CertsJson<'a> {
+    folder: String,
+    hosts: &'a [String],
+    clients: &'a [String],
+    /// The last day of validity, as in 2027-11-24.
+    until: String,
 }
 
 /// The settings of the certificates in a folder.
@@ -122,6 +137,16 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     }
     folder.write(SETTINGS_FILE, &toml::to_string(&record)?, 0o644)?;
 
+    if args.json {
+        let made = CertsJson {
+            folder: args.folder.display().to_string(),
+            hosts: &record.hosts,
+            clients: &record.clients,
+            until: until.date().to_string(),
+        };
+        write_json(out, &made)?;
+        return Ok(Exit::Done);
+    }
     let (shown, hosts) = (args.folder.display(), record.hosts.join(", "));
     writeln!(
         out,
@@ -213,7 +238,7 @@ impl Folder<'_> {
             record,
             Issuer::new(
                 params,
-                self.key("ca.key", "only who has the authority's key can renew")?,
+                self.key("ca.key", "renewing needs the authority's key")?,
             ),
         ))
     }

@@ -41,6 +41,9 @@ enum Action {
         rate: Option<u32>,
         /// The name of the token in lists and logs
         name: String,
+        /// Prints one JSON object
+        #[arg(long)]
+        json: bool,
     },
     /// Lists the tokens by name, without their secrets
     ///
@@ -60,6 +63,9 @@ enum Action {
         file: FileArgs,
         /// The name of the token
         name: String,
+        /// Prints one JSON object
+        #[arg(long)]
+        json: bool,
     },
 }
 
@@ -68,6 +74,18 @@ struct FileArgs {
     /// The coordinator's tokens file; `new` creates it if missing
     #[arg(long, value_name = "FILE")]
     tokens: PathBuf,
+}
+
+/// A token, which is shown only once.
+#[derive(Serialize)]
+struct NewTokenJson<'a> {
+    name: &'a str,
+    token: &'a str,
+}
+
+#[derive(Serialize)]
+struct RevokedJson<'a> {
+    revoked: &'a str,
 }
 
 #[derive(Serialize)]
@@ -103,12 +121,23 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
             role,
             rate,
             name,
+            json,
         } => {
             let today = time::OffsetDateTime::now_utc().date().to_string();
             let token = Tokens::change(&file.tokens, |tokens| {
                 tokens.make(&name, &role, rate, today)
             })?;
-            writeln!(out, "{token}")?;
+            if json {
+                write_json(
+                    out,
+                    &NewTokenJson {
+                        name: &name,
+                        token: &token.to_string(),
+                    },
+                )?;
+            } else {
+                writeln!(out, "{token}")?;
+            }
         }
         Action::List { file, json } => {
             let tokens = Tokens::read(&file.tokens)?;
@@ -136,10 +165,13 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
             table::align_right(&mut rows, &[2]);
             table::write(out, &rows)?;
         }
-        Action::Revoke { file, name } => {
+        Action::Revoke { file, name, json } => {
             // A missing file is an error here, and not created.
             Tokens::read(&file.tokens)?;
             Tokens::change(&file.tokens, |tokens| tokens.revoke(&name))?;
+            if json {
+                write_json(out, &RevokedJson { revoked: &name })?;
+            }
         }
     }
     Ok(Exit::Done)

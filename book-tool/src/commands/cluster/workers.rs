@@ -5,6 +5,7 @@ use clap::Subcommand;
 use kagetsu_api::WorkerJson;
 use kagetsu_program::Exit;
 use kagetsu_proto::Access;
+use serde::Serialize;
 
 use crate::client as remote;
 use kagetsu_terminal::json::write_json;
@@ -25,7 +26,7 @@ enum Action {
     /// Example: kagetsu workers list --coordinator http://127.0.0.1:7615
     List {
         #[command(flatten)]
-        at: Where,
+        at: CoordinatorArgs,
         /// Prints one JSON array
         #[arg(long)]
         json: bool,
@@ -39,12 +40,22 @@ enum Action {
         /// The name of the worker
         name: String,
         #[command(flatten)]
-        at: Where,
+        at: CoordinatorArgs,
+        /// Prints one JSON object
+        #[arg(long)]
+        json: bool,
     },
 }
 
+#[derive(Serialize)]
+struct ReleasedJson<'a> {
+    name: &'a str,
+    /// The number of workers of this name that were in quarantine.
+    released: u32,
+}
+
 #[derive(Debug, clap::Args)]
-struct Where {
+struct CoordinatorArgs {
     /// The URL of the coordinator
     #[arg(long, default_value = "http://127.0.0.1:7615", value_name = "URL")]
     coordinator: String,
@@ -55,7 +66,7 @@ struct Where {
 pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
     let (at, json) = match args.command {
         Action::List { at, json } => (at, json),
-        Action::Release { name, at } => return release(&at, &name, out),
+        Action::Release { name, at, json } => return release(&at, &name, json, out),
     };
     let connector = at.access.connector(&at.coordinator)?;
     let workers = runtime()?.block_on(remote::workers(&connector))?;
@@ -97,9 +108,13 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn release(at: &Where, name: &str, out: &mut dyn Write) -> Result<Exit> {
+fn release(at: &CoordinatorArgs, name: &str, json: bool, out: &mut dyn Write) -> Result<Exit> {
     let connector = at.access.connector(&at.coordinator)?;
     let released = runtime()?.block_on(remote::release(&connector, name))?;
+    if json {
+        write_json(out, &ReleasedJson { name, released })?;
+        return Ok(Exit::Done);
+    }
     let count = if released == 1 {
         String::new()
     } else {

@@ -42,7 +42,8 @@ impl ValueEnum for FormatArg {
 /// The numbers from which the keys of `.obk` books are made.
 #[derive(Debug, clap::Args)]
 pub(super) struct ZobristArgs {
-    /// For --format obk: a text file with the 3,584 Zobrist numbers of these books (docs/using/files.md)
+    /// For --format obk: a text file with the 3,584 Zobrist numbers of these books
+    /// (docs/using/files.md)
     #[arg(long, value_name = "FILE")]
     pub(super) zobrist: Option<PathBuf>,
 }

@@ -34,8 +34,8 @@ const MAX_LINE_BYTES: u64 = 16 << 20;
 /// changes nothing. Games add up only within one command, so name all files at once, as in *.psq.
 ///
 /// An invalid file ends the import with the line number; of `json` the lines before it are in the
-/// book. After Ctrl-C, run the same command again. What cannot be carried over is counted and
-/// reported. docs/using/files.md says how each format is understood.
+/// book. After Ctrl-C, run the same command again. Content that cannot be carried over is counted
+/// and reported. docs/using/files.md says how each format is understood.
 ///
 /// Example: kagetsu import --format lib --variant renju-15 --book lib.book my.lib
 #[derive(Debug, clap::Args)]
@@ -151,6 +151,16 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     } else {
         Some(args.contents(format, keys)?)
     };
+    if let Some(contents) = &contents
+        && contents.answers.is_empty()
+    {
+        bail!(
+            "{} found in {}: is it a file of --format {}? `kagetsu import --help` lists the formats",
+            nothing_in(contents.items),
+            files(&args.files),
+            format.name()
+        );
+    }
     let (read, others, conflicts, positions, new) = fill(&args.book, |book| {
         let before = book.len();
         let (only, conflicts, interrupted) = (args.variant, Conflicts::default(), interrupted()?);
@@ -185,6 +195,11 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
             ..
         } = learner;
         end.with_context(|| format!("{read} positions before it are in the book"))?;
+        ensure!(
+            read > 0 || others > 0,
+            "no position was found in {}: is it a file of --format json?",
+            files(&args.files)
+        );
         Ok((read, others, conflicts, book.len(), book.len() - before))
     })?;
     let (items, mut losses) = contents
@@ -221,6 +236,24 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     )?;
     write_omissions(&losses.unwrap_or_default(), out)?;
     Ok(exit)
+}
+
+/// Says what a file without positions has.
+fn nothing_in(items: u64) -> String {
+    match items {
+        0 => "nothing was".into(),
+        1 => "1 item without a move was".into(),
+        items => format!("{items} items without a move were"),
+    }
+}
+
+/// Lists files by name.
+fn files(paths: &[PathBuf]) -> String {
+    let names: Vec<String> = paths
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    names.join(", ")
 }
 
 /// Returns a flag that Ctrl-C sets; a second Ctrl-C ends the process as usual.
@@ -373,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn who_interrupts_it_hears_what_is_in_the_book() {
+    fn interruption_says_how_to_go_on() {
         let folder = tempfile::tempdir().expect("a folder");
         let options = BookOptions {
             create: true,

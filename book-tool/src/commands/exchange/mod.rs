@@ -3,3 +3,4 @@
 mod arguments;
 pub(crate) mod export;
 pub(crate) mod import;
+mod subtree;

@@ -22,12 +22,13 @@ use kagetsu_terminal::arguments::effort::parse_time;
 /// Ctrl-C stops cleanly; the same command again goes on where it stopped, and a greater --positions
 /// adds more. With --coordinator the job stays in the cluster when this command ends.
 ///
-/// With --policy prove the build looks for a proof that --side wins the roots, and prints the result
-/// for each root; `kagetsu export --format proof` writes the proof. --deepen adds nothing to the book:
-/// it searches its weak positions again, those nearest to the roots first. A job ends when it reaches
-/// --positions, --total-nodes or --until-stable, or when no position is left to search.
+/// With --policy prove the build looks for a proof that --side wins the roots, and prints the
+/// result for each root; `kagetsu export --format proof` writes the proof. --deepen adds nothing to
+/// the book: it searches its weak positions again, those nearest to the roots first. A job ends
+/// when it reaches --positions, --total-nodes or --until-stable, or when no position is left to
+/// search.
 ///
-/// Example: kagetsu build --book h8.book --variant freestyle-15 --moves h8 --positions 100 --depth 6
+/// Example: kagetsu build --book h8.book --variant renju-15 --moves h8 --positions 100 --depth 6
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Folder of the book; it is made if it does not exist
@@ -43,7 +44,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FEN")]
     pub(super) fen: Vec<String>,
     /// File of roots, one a line: moves, a FEN, or offsets from the centre as in Gomocup's lists;
-    /// or .json
+    /// or .json. It is read again when it changes: a job of its own builds from the new roots
     #[arg(long, value_name = "FILE")]
     pub(super) roots: Option<PathBuf>,
     /// Takes every position on this line as a root, however bad its moves; may be repeated
@@ -119,6 +120,18 @@ pub(super) struct BuildRequest {
 }
 
 impl BuildRequest {
+    /// Returns the same build from other roots, under a name of its own.
+    pub(super) fn from_roots(&self, roots: Vec<Position>) -> Self {
+        let added = default_name(&roots, None);
+        let hash = added.rsplit('-').next().unwrap_or_default();
+        Self {
+            name: format!("{}-roots-{hash}", self.name),
+            roots,
+            exclude: self.exclude.clone(),
+            build: self.build.clone(),
+        }
+    }
+
     /// The request as it goes over the wire.
     pub(super) fn message(&self) -> v1::StartRequest {
         v1::StartRequest {

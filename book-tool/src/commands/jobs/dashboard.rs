@@ -77,8 +77,8 @@ impl Dashboard {
     }
 }
 
-/// What is shown, in at most `rows` lines: the job, all workers together, and as many of them as there is room for, those who
-/// are idle first: they are what a person may want to do something about.
+/// Returns at most `rows` lines: the job, all workers together, and as many single workers as there
+/// is room for. Idle workers come first, because they may need attention.
 fn lines(job: &JobJson, workers: &[WorkerJson], rows: usize) -> Vec<String> {
     let mut lines = vec![headline(job)];
     let speed: u64 = workers.iter().map(|worker| worker.speed).sum();

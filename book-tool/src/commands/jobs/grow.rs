@@ -1,8 +1,9 @@
+use std::cell::RefCell;
 use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use kagetsu_api::{JobJson, job_state};
 use kagetsu_book::Policy;
@@ -17,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 pub(crate) use super::arguments::Args;
 use super::arguments::BuildRequest;
+use super::living_roots::LivingRoots;
 use super::proofs::{self, ProofJson};
 use crate::client::{self as remote, Builds};
 use crate::output::progress::waiting;
@@ -33,7 +35,7 @@ struct Ended {
     job: v1::Job,
     /// By Ctrl-C, or because the time is up; else the job is over.
     is_stopped: bool,
-    /// Of each root, where its win is to be proven.
+    /// The proofs of the roots, with `--policy prove`.
     proofs: Option<Vec<ProofJson>>,
 }
 
@@ -42,7 +44,7 @@ struct BuildJson {
     #[serde(flatten)]
     job: JobJson,
     book: String,
-    /// Of each root, with `--policy prove`.
+    /// The proofs of the roots, with `--policy prove`.
     #[serde(skip_serializing_if = "Option::is_none")]
     proofs: Option<Vec<ProofJson>>,
     time_ms: u64,
@@ -79,7 +81,8 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
 }
 
 impl Args {
-    /// The workers of this process: one for each core, or one with a process of somebody else's engine for each.
+    /// Returns the workers of this process: one for each core, or one with a process of another
+    /// engine for each core.
     fn workers(&self) -> Vec<kagetsu_worker::Config> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let threads = self.threads.map_or(cores, usize::from);
@@ -143,7 +146,7 @@ async fn here(args: &Args, request: BuildRequest) -> Result<Ended> {
     retire.cancel();
     while let Some(ended) = workers.join_next().await {
         let ended = ended?;
-        // What went wrong first says why.
+        // The first error says why.
         if built.is_ok() {
             ended?;
         }
@@ -204,7 +207,8 @@ async fn check_knows_a_root(connector: &Connector, roots: &[Position]) -> Result
     )
 }
 
-/// Starts the job and watches it to its end, or until it is to stop; then `pauses` it, or leaves it at work.
+/// Starts the job and watches it to its end, or until it is to stop; then pauses it (`pauses`) or
+/// leaves it at work.
 async fn follow(
     args: &Args,
     connector: &Connector,
@@ -216,9 +220,10 @@ async fn follow(
         check_knows_a_root(connector, &request.roots).await?;
     }
     let mut builds = Builds::connect(connector).await?;
-    // Who has closed stderr does not want to know.
+    // A closed stderr is no reason to stop.
     let told = |line: String| drop(writeln!(std::io::stderr(), "{line}"));
-    let first = builds.start(connector, request.message(), told).await?;
+    let first = builds.start(connector, request.message(), told).await;
+    let first = first.map_err(with_deepen_hint)?;
     let (bar, _keys) = (progress_bar(&first), EchoOff::start());
     let stop = stopped(args.time);
     let (mut waits, mut last) = (String::new(), first);
@@ -231,31 +236,51 @@ async fn follow(
             ""
         };
         show(&bar, job, why);
-        // A build that waits must not do it in silence where there is no bar, unless a program reads along.
+        // Without a bar, a build that waits says so, unless a program reads its output.
         if bar.is_hidden() && !args.json && why != waits {
             why.clone_into(&mut waits);
             if !why.is_empty() {
-                // Who has closed stderr does not want to know.
+                // A closed stderr is no reason to stop.
                 let _ = writeln!(std::io::stderr(), "{name}: {}", waiting(why));
             }
         }
     };
     let tell = |line: String| bar.suspend(|| told(line));
+    let added = RefCell::new(Vec::new());
     let watch = async {
-        match &args.coordinator {
-            Some(_) => builds.follow(connector, &name, &mut shown, tell).await,
-            None => builds.watch(&name, &mut shown).await,
+        let job = match &args.coordinator {
+            Some(_) => builds.follow(connector, &name, &mut shown, &tell).await?,
+            None => builds.watch(&name, &mut shown).await?,
+        };
+        let mut watched = 0;
+        loop {
+            let next: Option<String> = added.borrow().get(watched).cloned();
+            let Some(name) = next else { break };
+            Builds::connect(connector)
+                .await?
+                .watch(&name, |_| {})
+                .await?;
+            watched += 1;
         }
+        anyhow::Ok(job)
     };
+    let living = add_roots(args, connector, &request, &added, &tell);
     let ended = tokio::select! {
         job = watch => Some(job),
         () = stop => None,
+        error = living => Some(Err(error)),
     };
     bar.finish_and_clear();
     let (job, is_stopped) = match ended {
         Some(job) => (job?, false),
-        None if pauses => (Builds::connect(connector).await?.pause(&name).await?, true),
-        // Who stops does not wait for a coordinator that is away.
+        None if pauses => {
+            let mut builds = Builds::connect(connector).await?;
+            for name in added.take() {
+                builds.pause(&name).await?;
+            }
+            (builds.pause(&name).await?, true)
+        }
+        // A stopped build does not wait for a coordinator that is away.
         None => match Builds::connect(connector).await {
             Ok(mut builds) => (builds.get(&name).await?, true),
             Err(error) => {
@@ -278,6 +303,58 @@ async fn follow(
         is_stopped,
         proofs,
     })
+}
+
+/// Adds to the error about a job with other limits of its searches how to search deeper.
+fn with_deepen_hint(error: anyhow::Error) -> anyhow::Error {
+    let text = format!("{error:#}");
+    let limits = ["--depth", "--nodes"];
+    if text.contains("differs in") && limits.iter().any(|flag| text.contains(flag)) {
+        return anyhow!("{text}; --deepen searches positions of the book again with other limits");
+    }
+    error
+}
+
+/// Starts a job for the new roots whenever the file of roots changes, and adds its name to `added`.
+/// Returns only an error of the coordinator.
+async fn add_roots(
+    args: &Args,
+    connector: &Connector,
+    request: &BuildRequest,
+    added: &RefCell<Vec<String>>,
+    tell: &impl Fn(String),
+) -> anyhow::Error {
+    let Some(path) = &args.roots else {
+        return std::future::pending().await;
+    };
+    let mut living = LivingRoots::new(path.clone(), args.variant, &request.roots);
+    loop {
+        let roots = match living.next().await {
+            Ok(roots) if roots.is_empty() => continue,
+            Ok(roots) => roots,
+            Err(error) => {
+                tell(format!(
+                    "kagetsu: the build goes on without the change: {error:#}"
+                ));
+                continue;
+            }
+        };
+        let (count, shown) = (roots.len(), path.display());
+        let more = request.from_roots(roots);
+        let started = async {
+            let mut builds = Builds::connect(connector).await?;
+            builds.start(connector, more.message(), tell).await
+        };
+        if let Err(error) = started.await {
+            return error;
+        }
+        let plural = if count == 1 { "" } else { "s" };
+        tell(format!(
+            "kagetsu: {shown} has {count} new root{plural}: the job {} builds from there",
+            more.name
+        ));
+        added.borrow_mut().push(more.name);
+    }
 }
 
 /// Waits for Ctrl-C, or until the time is up.
@@ -306,7 +383,7 @@ fn progress_bar(job: &v1::Job) -> ProgressBar {
     bar
 }
 
-/// `why`: what it waits for, if it does.
+/// Shows a job; `why` is the reason that it waits for, if it does.
 fn show(bar: &ProgressBar, job: &v1::Job, why: &str) {
     bar.set_position(job.positions);
     let left = job

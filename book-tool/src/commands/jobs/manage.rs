@@ -19,7 +19,7 @@ use kagetsu_terminal::json::write_json;
 use kagetsu_terminal::runtime::runtime;
 use kagetsu_terminal::table;
 
-/// Build jobs: of a coordinator, or of a book that nobody has open
+/// Shows and changes the build jobs of a coordinator, or of a book folder
 ///
 /// Example: kagetsu jobs list --book h8.book
 #[derive(Debug, Flags)]
@@ -30,32 +30,52 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// All jobs
-    List(Where),
-    /// One job, with what it was started with, and the positions that it has set aside, and why
-    Show(Named),
-    /// One job until it is over: drawn in place with its workers on a terminal, else a line whenever it has moved on
-    Watch(Named),
-    /// No new positions until it is resumed
-    Pause(Named),
-    /// Go on
-    Resume(Named),
-    /// Give it up; the book keeps what it has. A job that is done stays done
-    Cancel(Named),
-    /// Try again what was set aside; a job that was done goes on
-    Retry(Named),
-    /// Another turn among the jobs of the book: those with a greater priority go before the others
-    Priority(Turn),
+    /// Lists all jobs
+    ///
+    /// Example: kagetsu jobs list --book h8.book
+    List(JobPlace),
+    /// Shows a job, its settings, and the positions that it skipped, with reasons
+    ///
+    /// Example: kagetsu jobs show freestyle-15-1b2c3d4e --book h8.book
+    Show(NamedJob),
+    /// Follows a job until it ends
+    ///
+    /// On a terminal the job and its workers are drawn in place; else there is a line at each
+    /// change.
+    ///
+    /// Example: kagetsu jobs watch freestyle-15-1b2c3d4e
+    Watch(NamedJob),
+    /// Pauses a job: it gives out no new positions until it is resumed
+    ///
+    /// Example: kagetsu jobs pause freestyle-15-1b2c3d4e
+    Pause(NamedJob),
+    /// Resumes a paused job
+    ///
+    /// Example: kagetsu jobs resume freestyle-15-1b2c3d4e
+    Resume(NamedJob),
+    /// Cancels a job; the book keeps what it has, and a job that is done stays done
+    ///
+    /// Example: kagetsu jobs cancel freestyle-15-1b2c3d4e
+    Cancel(NamedJob),
+    /// Queues the positions again that a job skipped; a job that was done goes on
+    ///
+    /// Example: kagetsu jobs retry freestyle-15-1b2c3d4e
+    Retry(NamedJob),
+    /// Changes the priority of a job: a greater one is served first
+    ///
+    /// Example: kagetsu jobs priority freestyle-15-1b2c3d4e --priority 10
+    Priority(PriorityChange),
 }
 
+/// The place of jobs.
 #[derive(Debug, Flags)]
-struct Where {
-    /// The coordinator
+struct JobPlace {
+    /// The URL of the coordinator
     #[arg(long, default_value = "http://127.0.0.1:7615", value_name = "URL")]
     coordinator: String,
     #[command(flatten)]
     access: Access,
-    /// The folder of a book that nobody has open
+    /// The folder of a book that no process has open
     #[arg(long, value_name = "DIR", conflicts_with = "coordinator")]
     book: Option<PathBuf>,
     /// Prints JSON
@@ -64,24 +84,24 @@ struct Where {
 }
 
 #[derive(Debug, Flags)]
-struct Named {
-    /// The job's name
+struct NamedJob {
+    /// The name of the job
     name: String,
     #[command(flatten)]
-    at: Where,
+    at: JobPlace,
 }
 
 #[derive(Debug, Flags)]
-struct Turn {
+struct PriorityChange {
     #[command(flatten)]
-    named: Named,
-    /// Its priority, -100 to 100
+    named: NamedJob,
+    /// The new priority, from -100 to 100
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(i8).range(-100..=100))]
     priority: i8,
 }
 
-/// Positions set aside that are named.
-const MOST_ASIDES: usize = 20;
+/// The most skipped positions that are listed.
+const MAX_LISTED_SKIPS: usize = 20;
 
 pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
     match args.action {
@@ -144,7 +164,7 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
             })?;
             named.write(out, &job)?;
         }
-        Action::Priority(Turn { named, priority }) => {
+        Action::Priority(PriorityChange { named, priority }) => {
             let change = Some(JobChange::Priority(priority));
             let job = named.ask(change, async |builds, name| {
                 builds.prioritize(name, priority).await
@@ -155,13 +175,13 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-impl Where {
+impl JobPlace {
     fn connector(&self) -> Result<Connector> {
         Ok(self.access.connector(&self.coordinator)?)
     }
 }
 
-impl Named {
+impl NamedJob {
     /// Changes or reads the job, in its folder or at its coordinator.
     fn ask(
         &self,
@@ -186,7 +206,7 @@ impl Named {
     }
 }
 
-/// The book, or that its coordinator is to be asked.
+/// Opens the book; an error names the way to ask its coordinator.
 fn open_folder(path: &Path) -> Result<Book> {
     open_book(path, false).map_err(|error| with_hint(error, COORDINATOR_FLAG))
 }
@@ -203,7 +223,7 @@ fn in_folder(path: &Path, name: &str, change: Option<JobChange>) -> Result<JobJs
     if let Some(change) = change {
         book.change_job(job.id, change)?;
     }
-    let asides = book.asides(job.id, MOST_ASIDES)?;
+    let asides = book.asides(job.id, MAX_LISTED_SKIPS)?;
     let asides = asides.iter().map(AsideJson::from).collect();
     let job = find(&book)?;
     let settings = Some(SettingsJson::from(&settings(&job.spec)));
@@ -216,7 +236,7 @@ fn in_folder(path: &Path, name: &str, change: Option<JobChange>) -> Result<JobJs
     Ok(job)
 }
 
-fn watch(named: &Named, out: &mut dyn Write) -> Result<()> {
+fn watch(named: &NamedJob, out: &mut dyn Write) -> Result<()> {
     if named.at.book.is_some() {
         let job = named.ask(None, async |builds, name| builds.get(name).await)?;
         return named.write(out, &job);
@@ -236,7 +256,7 @@ fn watch(named: &Named, out: &mut dyn Write) -> Result<()> {
                 last = Some(news);
             }
         };
-        // Who has closed stderr does not want to know.
+        // A closed stderr is no reason to stop.
         let tell = |line: String| drop(writeln!(std::io::stderr(), "{line}"));
         let connector = named.at.connector()?;
         Builds::connect(&connector)
@@ -247,8 +267,8 @@ fn watch(named: &Named, out: &mut dyn Write) -> Result<()> {
     })
 }
 
-/// Draws the job and its workers until it is over or Ctrl-C; how it stands then.
-async fn watch_in_place(named: &Named, dashboard: Dashboard) -> Result<JobJson> {
+/// Draws the job and its workers until it is over or Ctrl-C. Returns its last state.
+async fn watch_in_place(named: &NamedJob, dashboard: Dashboard) -> Result<JobJson> {
     let connector = named.at.connector()?;
     let dashboard = RefCell::new(dashboard);
     let shown = |job: &v1::Job| dashboard.borrow_mut().job(job.into());
@@ -283,7 +303,7 @@ async fn watch_in_place(named: &Named, dashboard: Dashboard) -> Result<JobJson> 
     Ok(JobJson::from(&job))
 }
 
-/// The job without its rate, which changes while nothing happens.
+/// Returns the job without its rate, which changes while nothing happens.
 fn still(job: &JobJson) -> JobJson {
     JobJson {
         rate: 0.0,

@@ -3,6 +3,7 @@
 pub(crate) mod arguments;
 mod dashboard;
 pub(crate) mod grow;
+mod living_roots;
 pub(crate) mod manage;
 mod proofs;
 mod setting_arguments;

@@ -12,21 +12,21 @@ use serde::Serialize;
 use crate::client as remote;
 
 /// Roots that are looked up at a time, with all their moves.
-const AT_ONCE: usize = 16;
+const MAX_ROOTS_PER_LOOKUP: usize = 16;
 
-/// What is known of a root that is to be won.
+/// The state of a root that is to be won.
 #[derive(Debug, Serialize)]
 pub(crate) struct ProofJson {
     moves: Vec<String>,
-    /// Who moves there: the value is from its view.
+    /// The side to move; the value is from its view.
     side: String,
-    /// Whose win is to be proven.
+    /// The side whose win is to be proven.
     attacker: String,
-    /// Whether it is.
+    /// Whether it is proven.
     proven: bool,
     #[serde(flatten)]
     value: ValueJson,
-    /// All that for people.
+    /// The same in words.
     #[serde(skip)]
     said: String,
 }
@@ -66,7 +66,7 @@ impl ProofJson {
     }
 }
 
-/// What the book of a coordinator knows of these roots.
+/// Returns the state of these roots in the book of a coordinator.
 ///
 /// # Errors
 /// If the coordinator is gone, or refuses.
@@ -76,7 +76,7 @@ pub(crate) async fn of(
     attacker: Side,
 ) -> Result<Vec<ProofJson>> {
     let mut proofs = Vec::with_capacity(roots.len());
-    for some in roots.chunks(AT_ONCE) {
+    for some in roots.chunks(MAX_ROOTS_PER_LOOKUP) {
         let asked: Vec<v1::Position> = some.iter().map(Into::into).collect();
         for (root, found) in some.iter().zip(remote::lookup(connector, &asked, 0).await?) {
             let answer = found.answer.unwrap_or_default().about(root)?;
@@ -90,7 +90,7 @@ pub(crate) async fn of(
 /// A line for each root.
 ///
 /// # Errors
-/// If nobody reads it.
+/// If the output is closed.
 pub(crate) fn write(out: &mut dyn Write, proofs: &[ProofJson]) -> Result<()> {
     proofs
         .iter()

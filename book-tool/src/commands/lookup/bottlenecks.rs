@@ -7,6 +7,7 @@ use kagetsu_program::Exit;
 use serde::Serialize;
 
 use crate::arguments::query::PositionQuery;
+use kagetsu_reader::not_held;
 use kagetsu_terminal::json::write_json;
 
 /// Finds the fewest leaves of a book that decide the choice of a move
@@ -39,8 +40,13 @@ struct BottlenecksJson {
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let (position, mut source) = args.asked.open()?;
-    let mut lookup = |position: &Position| source.lookup(position, false);
-    let Some(found) = Choice::new(&mut lookup).flip(&position)? else {
+    let mut lookup = |position: &Position| source.lookup(position);
+    let found = Choice::new(&mut lookup).flip(&position)?;
+    if found.is_none() && source.lookup(&position)?.is_none() {
+        writeln!(std::io::stderr(), "{}", not_held(&mut *source, &position)?)?;
+        return Ok(Exit::No);
+    }
+    let Some(found) = found else {
         writeln!(
             std::io::stderr(),
             "nothing that the book holds of {position} could flip its choice"

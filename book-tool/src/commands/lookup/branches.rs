@@ -3,7 +3,7 @@
 use anyhow::Result;
 use kagetsu_game::{Answer, Bound, Move, Position, Verdict};
 
-use kagetsu_reader::BookSource;
+use kagetsu_reader::BookReader;
 
 /// The most moves with only an upper bound that are looked up: each costs a call to a server.
 const MAX_LOOKUPS: usize = 16;
@@ -15,7 +15,7 @@ const MAX_LOOKUPS: usize = 16;
 /// # Errors
 /// If the book is damaged, or the server cannot be reached.
 pub(crate) fn branches(
-    source: &mut BookSource,
+    source: &mut dyn BookReader,
     position: &Position,
     answer: &Answer,
     most: usize,
@@ -35,7 +35,7 @@ pub(crate) fn branches(
             break;
         }
         let Ok(next) = position.play(m) else { continue };
-        if source.lookup(&next, false)?.is_some() {
+        if source.lookup(&next)?.is_some() {
             shown.push((m, verdict));
         }
     }

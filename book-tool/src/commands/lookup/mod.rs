@@ -4,6 +4,8 @@ pub(crate) mod bottlenecks;
 mod branches;
 pub(crate) mod explore;
 pub(crate) mod pick;
+pub(crate) mod practice;
 pub(crate) mod query;
 pub(crate) mod stats;
+pub(crate) mod suspects;
 pub(crate) mod tree;

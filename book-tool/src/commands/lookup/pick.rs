@@ -1,14 +1,13 @@
 use std::io::Write;
 
 use anyhow::{Context, Result};
-use kagetsu_api::ValueJson;
+use kagetsu_api::{PickJson, ValueJson};
 use kagetsu_book::Choice;
 use kagetsu_game::{Move, Position};
 use kagetsu_program::Exit;
-use serde::Serialize;
 
 use crate::arguments::query::PositionQuery;
-use kagetsu_reader::BookSource;
+use kagetsu_reader::{BookReader, not_held};
 use kagetsu_terminal::json::write_json;
 
 /// Chooses one book move, as an engine would
@@ -45,19 +44,9 @@ pub(crate) struct Args {
     json: bool,
 }
 
-#[derive(Serialize)]
-struct PickJson {
-    r#move: String,
-    #[serde(flatten)]
-    value: ValueJson,
-    depth: u8,
-    /// Moves that may be better: they have only an upper bound.
-    rivals: Vec<String>,
-}
-
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let (position, mut source) = args.asked.open()?;
-    let answer = source.lookup(&position, false)?;
+    let answer = source.lookup(&position)?;
     let Args {
         temperature,
         seed,
@@ -88,11 +77,15 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
                 "the book has {what}; --min-depth leaves them out"
             )?;
         } else {
-            writeln!(std::io::stderr(), "the book has no move for {position}")?;
+            if answer.is_empty() {
+                writeln!(std::io::stderr(), "{}", not_held(&mut *source, &position)?)?;
+            } else {
+                writeln!(std::io::stderr(), "the book has no move for {position}")?;
+            }
         }
         return Ok(Exit::No);
     };
-    let plies = plies_behind(&mut source, &position, *m, args.before_edge)?;
+    let plies = plies_behind(&mut *source, &position, *m, args.before_edge)?;
     if plies < args.before_edge {
         writeln!(
             std::io::stderr(),
@@ -114,13 +107,14 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
             &PickJson {
                 r#move,
                 value,
-                depth: verdict.depth,
+                depth: verdict.depth.into(),
                 rivals,
             },
         )?;
         return Ok(Exit::Done);
     }
-    writeln!(out, "{}", r#move)?;
+    let notation = args.asked.notation();
+    writeln!(out, "{}", position.write_move_in(*m, notation))?;
     if !rivals.is_empty() {
         let rivals = rivals.join(" ");
         writeln!(
@@ -133,7 +127,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
 
 /// Returns the length of the book's best line after a move, up to `most` plies. A line that ends
 /// the game counts as long enough.
-fn plies_behind(source: &mut BookSource, position: &Position, m: Move, most: u8) -> Result<u8> {
+fn plies_behind(source: &mut dyn BookReader, position: &Position, m: Move, most: u8) -> Result<u8> {
     let (mut at, mut next) = (position.clone(), m);
     for plies in 0..most {
         at = at
@@ -142,7 +136,7 @@ fn plies_behind(source: &mut BookSource, position: &Position, m: Move, most: u8)
         if at.outcome().is_some() {
             return Ok(most);
         }
-        let answer = source.lookup(&at, false)?.unwrap_or_default();
+        let answer = source.lookup(&at)?.unwrap_or_default();
         let Some((best, _)) = Choice::default().pick(&answer) else {
             return Ok(plies);
         };

@@ -6,6 +6,7 @@ use kagetsu_book::Choice;
 use kagetsu_program::Exit;
 
 use crate::arguments::query::PositionQuery;
+use kagetsu_reader::not_held;
 use kagetsu_terminal::json::write_json;
 use kagetsu_terminal::table;
 
@@ -32,9 +33,15 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
-    let (position, mut source) = args.asked.open()?;
-    let Some(answer) = source.lookup(&position, args.searched)? else {
-        writeln!(std::io::stderr(), "the book does not hold {position}")?;
+    let (position, mut reader) = args.asked.open()?;
+    let notation = args.asked.notation();
+    let found = if args.searched {
+        reader.lookup_searched(&position)?
+    } else {
+        reader.lookup(&position)?
+    };
+    let Some(answer) = found else {
+        writeln!(std::io::stderr(), "{}", not_held(&mut *reader, &position)?)?;
         return Ok(Exit::No);
     };
     if args.json {
@@ -43,7 +50,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     }
     writeln!(out, "{position}, {} to move", position.side())?;
     if let Some((best, verdict)) = Choice::default().pick(&answer) {
-        let best = position.write_move(*best);
+        let best = position.write_move_in(*best, notation);
         let rivals = Choice::default().rivals(&answer).len();
         let doubt = if rivals > 0 {
             format!("; {rivals} with an upper bound above it")
@@ -64,6 +71,6 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
             )?;
         }
     }
-    table::write_answer(out, &position, &answer, args.top)?;
+    table::write_answer(out, &position, &answer, args.top, notation)?;
     Ok(Exit::Done)
 }

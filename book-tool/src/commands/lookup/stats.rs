@@ -1,30 +1,36 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io::Write;
-use std::path::PathBuf;
 
 use anyhow::Result;
-use kagetsu_book::{Grade, Hole};
+use kagetsu_api::{GradeJson, HoleJson, OverviewJson, StatisticsJson};
+use kagetsu_book::Overview;
 use kagetsu_program::Exit;
+use kagetsu_proto::Access;
 use serde::Serialize;
 
-use kagetsu_reader::{LocalBook, open_local};
 use kagetsu_terminal::json::write_json;
 use kagetsu_terminal::table;
 
+/// The most roots of a variant that are listed.
+const MAX_LISTED_ROOTS: usize = 10;
+
 /// Counts the positions of a book, and how well they are searched
 ///
-/// For each number of stones the table shows the positions, their mean depth, the proven ones, the
-/// open ones (a move without a value may be the best), and the holes (moves with a value that lead
-/// out of the book, except beside a proven win). The holes nearest to the root are listed. A
-/// compiled book has only the counts.
+/// First come the variants of the book with the positions where it begins. For each number of
+/// stones the table shows the positions, their mean depth, the proven ones, the open ones (a move
+/// without a value may be the best), and the holes (moves with a value that lead out of the book,
+/// except beside a proven win). The holes nearest to the root are listed. A compiled book has only
+/// the counts.
 ///
 /// Example: kagetsu stats --book h8.book
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The book folder, or a compiled book
-    #[arg(long, value_name = "DIR|FILE")]
-    book: PathBuf,
+    /// A book folder, a compiled book, or the URL of a coordinator such as http://127.0.0.1:7615
+    #[arg(long, value_name = "BOOK", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    book: String,
+    #[command(flatten)]
+    access: Access,
     /// Prints one JSON object
     #[arg(long)]
     json: bool,
@@ -32,147 +38,55 @@ pub(crate) struct Args {
 
 #[derive(Serialize)]
 struct StatsJson {
-    positions: u64,
-    wins: u64,
-    losses: u64,
-    draws: u64,
-    nodes: u64,
-    entries: u64,
-    bytes: u64,
-    by_stones: BTreeMap<u16, u64>,
-    by_depth: BTreeMap<u8, u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    grades: Option<Vec<GradeJson>>,
-    /// The number of moves searched by each engine.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    engines: Option<BTreeMap<String, u64>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    holes: Option<Vec<HoleJson>>,
-}
-
-#[derive(Serialize)]
-struct GradeJson {
-    stones: u16,
-    positions: u64,
-    mean_depth: f64,
-    wins: u64,
-    losses: u64,
-    draws: u64,
-    open: u64,
-    holes: u64,
-}
-
-#[derive(Serialize)]
-struct HoleJson {
-    /// The position as text.
-    position: String,
-    /// The moves from the start; `fen` is given where there are none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    moves: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    fen: Option<String>,
-    key: String,
-    r#move: String,
-    loss: u32,
-}
-
-impl From<(u16, Grade)> for GradeJson {
-    fn from((stones, grade): (u16, Grade)) -> Self {
-        let Grade {
-            positions,
-            depths,
-            wins,
-            losses,
-            draws,
-            open,
-            holes,
-        } = grade;
-        let mean_depth = depths as f64 / positions.max(1) as f64;
-        Self {
-            stones,
-            positions,
-            mean_depth,
-            wins,
-            losses,
-            draws,
-            open,
-            holes,
-        }
-    }
-}
-
-impl From<&Hole> for HoleJson {
-    fn from(Hole { position, at, loss }: &Hole) -> Self {
-        let name = |m| position.write_move(m);
-        Self {
-            position: position.to_string(),
-            moves: position
-                .line()
-                .map(|line| line.into_iter().map(name).collect()),
-            fen: position.fen().ok(),
-            key: position.key().to_string(),
-            r#move: name(*at),
-            loss: *loss,
-        }
-    }
+    #[serde(flatten)]
+    statistics: StatisticsJson,
+    /// Size on disk; null for the book of a server.
+    bytes: Option<u64>,
+    #[serde(flatten)]
+    overview: OverviewJson,
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
-    let (stats, bytes, grades) = match open_local(&args.book)? {
-        LocalBook::Folder(book) => {
-            let grades = book.grades()?;
-            (grades.stats.clone(), book.bytes()?, Some(grades))
-        }
-        LocalBook::File(compiled) => (compiled.stats().clone(), compiled.bytes(), None),
-    };
-    let json = StatsJson {
-        positions: stats.positions,
-        wins: stats.wins,
-        losses: stats.losses,
-        draws: stats.draws,
-        nodes: stats.nodes,
-        entries: stats.entries,
-        bytes,
-        by_stones: stats.by_stones,
-        by_depth: stats.by_depth,
-        holes: grades
-            .as_ref()
-            .map(|grades| grades.holes.iter().map(Into::into).collect()),
-        engines: grades.as_ref().map(|grades| grades.engines.clone()),
-        grades: grades.map(|grades| grades.by_stones.into_iter().map(Into::into).collect()),
-    };
+    let mut reader = kagetsu_reader::open(&args.book, &args.access)?;
+    let overview = reader.overview()?;
+    let (statistics, bytes) = (reader.statistics()?, reader.bytes()?);
     if args.json {
+        let json = StatsJson {
+            statistics,
+            bytes,
+            overview: OverviewJson::from(&overview),
+        };
         write_json(out, &json)?;
         return Ok(Exit::Done);
     }
-    let StatsJson {
+    let StatisticsJson {
         positions,
         wins,
         losses,
         draws,
         nodes,
         entries,
-        bytes,
         ..
-    } = &json;
+    } = &statistics;
     writeln!(
         out,
         "{positions} positions; proven {wins} won, {losses} lost, {draws} drawn (for the side to move)"
     )?;
     writeln!(
         out,
-        "{nodes} nodes searched, {entries} journal entries, {:.1} MiB on disk",
-        *bytes as f64 / 1_048_576.0
+        "{nodes} nodes searched, {entries} journal entries{}",
+        bytes.map_or_else(String::new, on_disk)
     )?;
-    match &json.grades {
+    write_overview(out, &overview)?;
+    match &statistics.grades {
         Some(grades) => write_grades(out, grades)?,
-        None => write_counts(out, "stones", &json.by_stones)?,
+        None => write_counts(out, "stones", &statistics.by_stones)?,
     }
-    write_counts(out, "depth", &json.by_depth)?;
-    for (engine, moves) in json.engines.iter().flatten() {
+    write_counts(out, "depth", &statistics.by_depth)?;
+    for (engine, moves) in statistics.engines.iter().flatten() {
         writeln!(out, "{moves} moves by {}", table::one_line(engine))?;
     }
-    if json.holes.iter().flatten().next().is_some() {
+    if statistics.holes.iter().flatten().next().is_some() {
         writeln!(out, "\nholes nearest to the root:")?;
     }
     for HoleJson {
@@ -181,7 +95,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         r#move,
         loss,
         ..
-    } in json.holes.iter().flatten()
+    } in statistics.holes.iter().flatten()
     {
         writeln!(
             out,
@@ -189,6 +103,32 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         )?;
     }
     Ok(Exit::Done)
+}
+
+fn on_disk(bytes: u64) -> String {
+    format!(", {:.1} MiB on disk", bytes as f64 / 1_048_576.0)
+}
+
+/// Writes the variants of a book, each with its roots.
+fn write_overview(out: &mut dyn Write, overview: &Overview) -> Result<()> {
+    for held in &overview.variants {
+        writeln!(out, "\n{}: {} positions", held.variant, held.positions)?;
+        for root in held.roots.iter().take(MAX_LISTED_ROOTS) {
+            let more = if root.is_more { "more than " } else { "" };
+            writeln!(
+                out,
+                "  begins at {}, {more}{} positions behind it",
+                root.position, root.positions
+            )?;
+        }
+        let rest = held
+            .all_roots
+            .saturating_sub(held.roots.len().min(MAX_LISTED_ROOTS) as u64);
+        if rest > 0 {
+            writeln!(out, "  and at {rest} more")?;
+        }
+    }
+    Ok(())
 }
 
 fn write_grades(out: &mut dyn Write, grades: &[GradeJson]) -> Result<()> {

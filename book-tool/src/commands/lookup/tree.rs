@@ -1,12 +1,14 @@
 use std::io::Write;
 
 use anyhow::{Result, bail};
-use kagetsu_game::Position;
+use kagetsu_api::{BranchJson, TreeJson, ValueJson};
+use kagetsu_game::{Notation, Position, Verdict};
 use kagetsu_program::Exit;
 
 use crate::arguments::query::PositionQuery;
 use crate::commands::lookup::branches::{branches, worth};
-use kagetsu_reader::BookSource;
+use kagetsu_reader::{BookReader, not_held};
+use kagetsu_terminal::json::write_json;
 use kagetsu_terminal::table;
 
 /// Prints the best lines of a book as a tree
@@ -26,60 +28,111 @@ pub(crate) struct Args {
     /// Number of moves to show in each position
     #[arg(long, default_value_t = 3, value_name = "K", value_parser = clap::value_parser!(u16).range(1..))]
     top: u16,
+    /// Prints one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// A move of the tree, with the moves behind it.
+struct TreeMove {
+    name: String,
+    verdict: Verdict,
+    behind: Vec<TreeMove>,
+}
+
+impl From<TreeMove> for BranchJson {
+    fn from(grown: TreeMove) -> Self {
+        Self {
+            r#move: grown.name,
+            value: ValueJson::of(&grown.verdict),
+            depth: grown.verdict.depth,
+            branches: grown.behind.into_iter().map(Self::from).collect(),
+        }
+    }
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
-    let (position, mut source) = args.asked.open()?;
-    let mut branch = Branch {
-        args,
-        source: &mut source,
-        out,
+    let (position, mut reader) = args.asked.open()?;
+    let notation = if args.json {
+        Notation::Engine
+    } else {
+        args.asked.notation()
     };
-    if branch.grow(&position, 0)? {
+    let mut grower = Grower {
+        args,
+        source: &mut *reader,
+        notation,
+    };
+    let Some(grown) = grower.grow(&position, 0)? else {
+        writeln!(std::io::stderr(), "{}", not_held(&mut *reader, &position)?)?;
+        return Ok(Exit::No);
+    };
+    if args.json {
+        let tree = TreeJson {
+            variant: position.variant().to_string(),
+            moves: position.write_line_in(position.moves(), Notation::Engine),
+            branches: grown.into_iter().map(BranchJson::from).collect(),
+            is_cut: false,
+        };
+        write_json(out, &tree)?;
         return Ok(Exit::Done);
     }
-    writeln!(std::io::stderr(), "the book does not hold {position}")?;
-    Ok(Exit::No)
+    writeln!(out, "{position}")?;
+    write_moves(&grown, 1, out)?;
+    Ok(Exit::Done)
 }
 
-struct Branch<'a> {
+fn write_moves(moves: &[TreeMove], indent: usize, out: &mut dyn Write) -> Result<()> {
+    for grown in moves {
+        let row = row(&grown.name, &grown.verdict);
+        writeln!(out, "{}{row}", "  ".repeat(indent))?;
+        write_moves(&grown.behind, indent + 1, out)?;
+    }
+    Ok(())
+}
+
+/// Grows the tree of the best moves.
+struct Grower<'a> {
     args: &'a Args,
-    source: &'a mut BookSource,
-    out: &'a mut dyn Write,
+    source: &'a mut dyn BookReader,
+    notation: Notation,
 }
 
-impl Branch<'_> {
-    /// Prints the best moves below `position`; returns `false` if the book does not hold it.
-    fn grow(&mut self, position: &Position, ply: u8) -> Result<bool> {
-        let Some(answer) = self.source.lookup(position, false)? else {
-            return Ok(false);
+impl Grower<'_> {
+    /// Returns the best moves below `position`; `None` if the book does not hold it.
+    fn grow(&mut self, position: &Position, ply: u8) -> Result<Option<Vec<TreeMove>>> {
+        let Some(answer) = self.source.lookup(position)? else {
+            return Ok(None);
         };
-        if ply == 0 {
-            writeln!(self.out, "{position}")?;
-        }
+        let mut grown = Vec::new();
         for (m, verdict) in branches(self.source, position, &answer, self.args.top.into())? {
-            let indent = "  ".repeat(usize::from(ply) + 1);
-            let proof = verdict
-                .proof
-                .map_or_else(String::new, |proof| format!("  {}", table::proof(proof)));
-            let name = position.write_move(m);
-            let depth = if verdict.is_silent() {
-                String::new()
-            } else {
-                format!("  depth {}", verdict.depth)
-            };
-            writeln!(
-                self.out,
-                "{indent}{name}  {}{depth}{proof}",
-                worth(&verdict)
-            )?;
+            let name = position.write_move_in(m, self.notation);
+            let mut below = None;
             if ply + 1 < self.args.plies {
                 let Ok(next) = position.play(m) else {
                     bail!("the book has the illegal move {name} in {position}")
                 };
-                self.grow(&next, ply + 1)?;
+                below = self.grow(&next, ply + 1)?;
             }
+            grown.push(TreeMove {
+                name,
+                verdict,
+                behind: below.unwrap_or_default(),
+            });
         }
-        Ok(true)
+        Ok(Some(grown))
     }
+}
+
+/// Writes a move with its value, depth and proof.
+fn row(name: &str, verdict: &Verdict) -> String {
+    let proof = verdict
+        .proof
+        .map_or_else(String::new, |proof| format!("  {}", table::proof(proof)));
+    let depth = if verdict.is_silent() {
+        String::new()
+    } else {
+        format!("  depth {}", verdict.depth)
+    };
+    format!("{name}  {}{depth}{proof}", worth(verdict))
 }

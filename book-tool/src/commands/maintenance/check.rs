@@ -7,10 +7,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 use kagetsu_program::Exit;
 use serde::Serialize;
 
-use kagetsu_reader::{LocalBook, open_local};
 use kagetsu_terminal::json::write_json;
 
-/// Checks the integrity of a book: checksums, keys, links, derived values and counts
+/// Checks a book's integrity: checksums, keys, links, derived values and counts
 ///
 /// The exit code is 1 if something is wrong.
 ///
@@ -37,20 +36,13 @@ struct CheckJson {
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
-    let book = open_local(&args.book)?;
-    let bar = ProgressBar::new(match &book {
-        LocalBook::Folder(book) => book.len(),
-        LocalBook::File(compiled) => compiled.len(),
-    });
+    let mut book = kagetsu_reader::open_files(&args.book)?;
+    let bar = ProgressBar::new(book.positions().unwrap_or_default());
     bar.set_style(ProgressStyle::with_template(
         "{bar:40} {pos}/{len} positions, {eta} left",
     )?);
     let begun = Instant::now();
-    let mut progress = |done| bar.set_position(done);
-    let report = match &book {
-        LocalBook::Folder(book) => book.check(&mut progress)?,
-        LocalBook::File(compiled) => compiled.check(&mut progress),
-    };
+    let report = book.check(&mut |done| bar.set_position(done))?;
     bar.finish_and_clear();
     let exit = if report.is_clean() {
         Exit::Done

@@ -1,8 +1,8 @@
 use std::cmp::Ordering;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use kagetsu_book::{Entry, Place};
 use kagetsu_game::{Move, Score};
 use kagetsu_program::Exit;
@@ -42,6 +42,13 @@ struct DiffJson {
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
+    if is_same(&args.a, &args.b) {
+        bail!(
+            "{} and {} are the same book; give two books",
+            args.a.display(),
+            args.b.display()
+        );
+    }
     let (a, b) = (open_book(&args.a, false)?, open_book(&args.b, false)?);
     let (mut left, mut right) = (a.positions().peekable(), b.positions().peekable());
     let mut found = DiffJson::default();
@@ -120,6 +127,11 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         "{same} positions alike, {different} different, {only_a} only in the first, {only_b} only in the second"
     )?;
     Ok(exit)
+}
+
+fn is_same(one: &Path, other: &Path) -> bool {
+    one.canonicalize()
+        .is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
 }
 
 fn name(entry: &Entry) -> String {

@@ -22,6 +22,8 @@ pub(crate) struct JournalArgs {
 #[derive(Debug, clap::Subcommand)]
 enum JournalCommand {
     /// Copies the journal of a folder into a database
+    ///
+    /// Example: kagetsu journal push --book h8.book --to 'postgres://db.example/books?book=h8'
     Push {
         /// The book folder
         #[arg(long, value_name = "DIR")]
@@ -34,6 +36,8 @@ enum JournalCommand {
         json: bool,
     },
     /// Copies the journal of a database into a folder
+    ///
+    /// Example: kagetsu journal pull --book 'postgres://db.example/books?book=h8' --to h8.book
     Pull {
         /// The book in the database
         #[arg(long, value_name = "URL", value_parser = book_url)]

@@ -4,11 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::fmt;
 use std::io::Write;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use kagetsu_book::Book;
-use kagetsu_game::{
-    Claim, Effort, Key, Move, Outcome, Position, Proof, Question, Variant, with_game,
-};
+use kagetsu_game::{Claim, Effort, Key, Move, Outcome, Position, Proof, Question, with_game};
 use kagetsu_search::threats::{Strategy, ThreatSearch};
 use kagetsu_search::{Control, Engine, EngineOptions};
 use kagetsu_verify::{Node, ProofDag, Reference};
@@ -45,40 +43,19 @@ impl fmt::Display for TreeSize {
 /// The arguments of `--format proof`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ProofArgs {
-    /// For --format proof: the proven position, as moves [default: the start]
-    #[arg(long, value_name = "LINE", requires = "variant")]
-    moves: Option<String>,
     /// For --format proof: maximum number of positions to visit when a win of the book is searched
     /// again
     #[arg(long, default_value_t = 20_000_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     nodes: u64,
 }
 
-impl ProofArgs {
-    /// Checks that the arguments fit the format.
-    ///
-    /// # Errors
-    /// If they are given for another format.
-    pub(crate) fn fits(&self, is_proof: bool) -> Result<()> {
-        if self.moves.is_some() && !is_proof {
-            bail!("--moves is for --format proof; the other formats write a whole book");
-        }
-        Ok(())
-    }
-}
-
 /// Writes the win tree of a position, and returns its size.
 pub(crate) fn write(
     book: &Book,
-    variant: Option<Variant>,
+    position: &Position,
     args: &ProofArgs,
     out: &mut dyn Write,
 ) -> Result<TreeSize> {
-    let variant =
-        variant.context("a win tree begins at a position: name it by --variant and --moves")?;
-    let line = args.moves.as_deref().unwrap_or_default();
-    let position =
-        Position::from_line(variant, line).with_context(|| format!("--moves \"{line}\""))?;
     let engine = Engine::new(EngineOptions::default())?;
     let (dag, threats) = (ProofDag::default(), ThreatSearch::new(TABLE));
     let mut forester = Forester {
@@ -91,7 +68,7 @@ pub(crate) fn write(
         plans: BTreeSet::new(),
         recent: VecDeque::new(),
     };
-    let tree = forester.tree(&position)?;
+    let tree = forester.tree(position)?;
     tree.write(out)?;
     Ok(TreeSize {
         nodes: tree.nodes().len() as u64,

@@ -1,12 +1,13 @@
-//! What a book knows, in the words of Yixin's database.
+//! The knowledge of a book in the form of Yixin's database.
 //!
-//! A record of theirs is about a position; of a move it is the position behind it. Its value is from the view of the side to
-//! move there, its label from the view of who moved there: a move that wins has the label `w` and the value of a loss.
+//! A record there is about a position; for a move it is the position behind it. Its value is from
+//! the view of the side to move there, its label from the view of the side that moved there: a move
+//! that wins has the label `w` and the value of a loss.
 
 use kagetsu_engines::gomocup::Point;
 use kagetsu_game::{Answer, Bound, Claim, Move, Position, RuleName, Score, Side, Variant, Verdict};
 
-/// What is asked about a position.
+/// A question about a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Query {
     /// `YXQUERYDATABASEALL`: its moves.
@@ -65,7 +66,8 @@ impl Query {
     }
 }
 
-/// The position of stones in the order in which they were played, black first; who passes writes `-1,-1`.
+/// Returns the position of stones in the order in which they were played, black first; a pass is
+/// written `-1,-1`.
 pub(super) fn position(rule: RuleName, size: u8, points: &[Point]) -> Result<Position, String> {
     let variant = Variant::Gomoku { rule, size };
     let is_pass = |point: &Point| point.x < 0 && point.y < 0;
@@ -115,7 +117,7 @@ struct Told {
 }
 
 impl Told {
-    /// Of a position, from the view of its side to move.
+    /// The value of a position, from the view of its side to move.
     fn of(score: Score, claim: Option<Claim>, bound: Bound, depth: u8) -> Self {
         let (won, lost) = (score.win_plies(), score.loss_plies());
         let value = match (won, lost) {
@@ -123,7 +125,7 @@ impl Told {
             (_, Some(plies)) => i32::from(plies) - MATE,
             _ => score.raw().into(),
         };
-        // Who moved here loses where the side to move wins.
+        // Where the side to move wins, the side that moved here loses.
         let (label, shown) = match (won, lost, claim) {
             (Some(plies), ..) => (i32::from(b'l'), format!("L{plies}")),
             (_, Some(plies), _) => (i32::from(b'w'), format!("W{plies}")),

@@ -1,7 +1,7 @@
 use kagetsu_engines::gomocup::Point;
 use kagetsu_game::{Move, Position, RuleName, Side, Variant};
 
-/// Whose stone.
+/// The owner of a stone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Owner {
     /// The brain's.
@@ -75,10 +75,11 @@ impl Game {
         Ok(())
     }
 
-    /// The position with the brain to move.
+    /// Returns the position with the brain to move.
     ///
-    /// The colours follow from the numbers of stones, or, in a game with handicap, from the first stone, which is black
-    /// then. Where the stones can have been played in turn, in the order they were told, the position has these moves.
+    /// The colours follow from the numbers of stones, or, in a game with handicap, from the first
+    /// stone, which is black then. If the stones can have been played in turn, in the order in
+    /// which they were sent, the position has these moves.
     ///
     /// # Errors
     /// If the stones are no position.

@@ -7,18 +7,18 @@ use crate::budget::budget;
 /// Most threads that can be asked for.
 pub(super) const MAX_THREADS: u64 = 1_024;
 
-/// What `INFO` has said.
+/// The limits that `INFO` has set.
 #[derive(Clone, Debug)]
 pub(super) struct Limits {
     /// The rule, or why it cannot be played.
     pub(super) rule: Result<RuleName, String>,
-    /// For one move; none while nobody has said.
+    /// Time for one move; `None` until the manager sets it.
     turn: Option<Duration>,
     /// For all moves of a game.
     whole: Option<Duration>,
-    /// What is left of it, if the manager counts.
+    /// Time left of it, if the manager counts.
     left: Option<Duration>,
-    /// What the moves of this game have taken.
+    /// Time that the moves of this game have taken.
     pub(super) spent: Duration,
     depth: Option<u8>,
     nodes: Option<u64>,
@@ -31,9 +31,9 @@ pub(super) struct Limits {
     pub(super) uses_book: bool,
 }
 
-/// Time for a move where nobody says any.
+/// Time for a move without any limit.
 const TURN: Duration = Duration::from_secs(5);
-/// What a manager writes that has no limit.
+/// The number of a manager without a limit.
 const ENDLESS: i64 = i32::MAX as i64;
 
 impl Default for Limits {
@@ -55,7 +55,8 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Hears one setting. What is unknown, or no number, changes nothing: it is never answered.
+    /// Reads one setting. An unknown key, or a value that is no number, changes nothing: the protocol
+    /// has no answer.
     pub(super) fn set(&mut self, key: &str, value: &str) {
         let Ok(number) = value.parse::<i64>() else {
             return;

@@ -41,7 +41,7 @@ pub(super) struct Brain {
     state: State,
 }
 
-/// Who has the mind.
+/// The owner of the mind.
 enum State {
     Idle(Mind),
     Thinking {
@@ -107,7 +107,7 @@ impl Brain {
             (ToEngine::YxStop, State::Thinking { thinking, .. }) => thinking.stop(),
             (ToEngine::YxStop, State::Idle(_)) => {}
             (line, _) => {
-                // Whatever else is said while it thinks is about another position.
+                // Other commands during a search are about another position.
                 let _ = self.mind();
                 let heard = self.obey(line);
                 match heard {
@@ -163,7 +163,7 @@ impl Brain {
                 self.game()?.put(point, Owner::Other)?;
                 self.think(1)
             }
-            // What was suggested: it is played whatever we think of it.
+            // A suggested move is played without a search.
             ToEngine::Play(point) => {
                 self.game()?.put(point, Owner::Own)?;
                 Ok(Some(FromEngine::Points(vec![point])))

@@ -1,4 +1,5 @@
-//! The opening rule "swap 2": one side places three stones; the other takes a colour, or places two more and lets choose.
+//! The opening rule "swap 2": one side places three stones; the other takes a colour, or places two
+//! more and lets the first side choose.
 
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ const OPENINGS: u32 = 10;
 /// How far from the middle they may lie.
 const REACH: i32 = 4;
 
-/// What to do with an opening of no stone, three or five, black's first.
+/// The decision about an opening of no stone, three or five, black's first.
 ///
 /// # Errors
 /// If it is no such opening.

@@ -8,7 +8,7 @@ use kagetsu_search::Progress;
 use crate::mind::{Report, Thought};
 use crate::output::{Voice, say};
 
-/// What a search has played, for who adds it to the board.
+/// The move of a search, for the board.
 pub(super) type Played = Arc<Mutex<Option<Move>>>;
 
 /// How what is thought of a position is said.

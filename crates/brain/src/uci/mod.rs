@@ -23,17 +23,19 @@ pub(super) struct Brain {
     settings: Settings,
     options: Options,
     position: Position,
+    /// The fault of the last position that was sent; no search starts until another is sent.
+    fault: Option<String>,
     /// UCCI: the moves that may not be chosen in this position.
     banned: Vec<Move>,
     state: State,
 }
 
-/// Who has the mind.
+/// The owner of the mind.
 enum State {
     Idle(Mind),
     Thinking {
         thinking: Thinking,
-        /// What a search that ponders has when the guess was right.
+        /// Time for a search that ponders, once the guess was right.
         time: Option<Duration>,
     },
 }
@@ -49,12 +51,13 @@ impl Brain {
             settings,
             options,
             position,
+            fault: None,
             banned: Vec::new(),
             state: State::Idle(mind),
         }
     }
 
-    /// Does what the lines say, until `quit` or the last of them; a search at work is stopped then.
+    /// Carries out the lines, until `quit` or the last of them; a running search is stopped then.
     pub(super) fn run(mut self, lines: Receiver<String>) {
         for line in lines {
             match ToEngine::read(self.dialect, &line) {
@@ -88,7 +91,11 @@ impl Brain {
             }
             ToEngine::Position { fen, moves } => match self.read_position(fen.as_deref(), &moves) {
                 Ok(position) => self.set_position(position),
-                Err(wrong) => self.complain(&format!("the position stays as it was: {wrong}")),
+                Err(wrong) => {
+                    let _ = self.mind();
+                    self.complain(&format!("there is no position to search: {wrong}"));
+                    self.fault = Some(wrong);
+                }
             },
             ToEngine::BanMoves(moves) => {
                 let talk = self.talk();
@@ -116,7 +123,7 @@ impl Brain {
                     thinking.release(*time);
                 }
             }
-            // The protocols want it passed over.
+            // The protocols want other lines ignored.
             ToEngine::Quit | ToEngine::Other(_) => {}
         }
     }
@@ -142,7 +149,7 @@ impl Brain {
         self.say(&FromEngine::HelloOk);
     }
 
-    /// The mind, after the search that has it, which is stopped.
+    /// Returns the mind. A search that has it is stopped first.
     fn mind(&mut self) -> &mut Mind {
         if let State::Thinking { .. } = self.state {
             let spare = State::Idle(Mind::new(self.settings));
@@ -177,6 +184,7 @@ impl Brain {
     fn set_position(&mut self, position: Position) {
         let _ = self.mind();
         self.position = position;
+        self.fault = None;
         self.banned.clear();
     }
 
@@ -204,6 +212,15 @@ impl Brain {
     }
 
     fn go(&mut self, go: &Go) {
+        if let Some(fault) = &self.fault {
+            // A move for another position would be played as if it were one for this.
+            self.complain(&format!("there is no position to search: {fault}"));
+            self.say(&FromEngine::BestMove {
+                best: None,
+                ponder: None,
+            });
+            return;
+        }
         let begun = Instant::now();
         let (talk, position) = (self.talk(), self.position.clone());
         let chosen = self.chosen(go, &talk);
@@ -243,7 +260,7 @@ impl Brain {
         }
     }
 
-    /// The moves to choose from; none: all.
+    /// Returns the moves to choose from; empty for all.
     fn chosen(&self, go: &Go, talk: &Talk) -> Vec<Move> {
         if !self.banned.is_empty() {
             return self
@@ -259,7 +276,7 @@ impl Brain {
             .collect()
     }
 
-    /// Time for the move, if anything limits it.
+    /// Returns the time for the move, if anything limits it.
     fn time(&self, go: &Go) -> Option<Duration> {
         let unit = match self.dialect {
             Dialect::Ucci if !self.options.uses_milliseconds => 1_000,
@@ -268,7 +285,7 @@ impl Brain {
         let length = |number: i64| {
             Duration::from_millis(u64::try_from(number).unwrap_or(0).saturating_mul(unit))
         };
-        // UCI has White's clock and Black's, UCCI one's own first.
+        // UCI names the clocks by colour; UCCI has the mover's first.
         let Clock {
             time,
             increment,
@@ -287,7 +304,7 @@ impl Brain {
     }
 }
 
-/// Whether our own search knows what is played.
+/// Whether our own search knows the game.
 fn is_searched(variant: Variant) -> bool {
     Engine::supports(variant)
 }

@@ -10,7 +10,7 @@ const TABLE: (i64, i64) = (1, 1 << 20);
 const WIDTH: (i64, i64) = (1, 100);
 const PLIES: (i64, i64) = (0, 1_000);
 
-/// What can be set beside the [`Settings`] of the mind.
+/// The options beside the [`Settings`] of the mind.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Options {
     pub(super) variant: Variant,
@@ -34,7 +34,7 @@ impl Options {
         }
     }
 
-    /// Sets an option by its name, however it is written. Gives the book to be opened, where that was set.
+    /// Sets an option by its name, in any spelling. Returns the book to open, if that was set.
     ///
     /// # Errors
     /// What is wrong with the name or the value.
@@ -91,7 +91,7 @@ impl Options {
             }
             ("lowestrank", Dialect::Uci) => self.counts_from_one = within((0, 1))? == 1,
             ("usemillisec", Dialect::Ucci) => self.uses_milliseconds = switch()?,
-            // What the protocols have, and what changes nothing here.
+            // Options of the protocols that change nothing here.
             ("ponder" | "uci_analysemode" | "clear hash", Dialect::Uci)
             | (
                 "ponder" | "batch" | "debug" | "idle" | "randomness" | "pruning" | "knowledge"

@@ -153,7 +153,8 @@ impl Talk {
     }
 }
 
-/// Centi-units as they are; a mate in moves of the winner's, or in UCCI, which has no word for it, near 10,000.
+/// Writes centi-units as they are; a mate in moves of the winner, or in UCCI, which has no word for
+/// it, near 10,000.
 fn value(dialect: Dialect, score: Score) -> Value {
     let moves = |plies: u16| i32::from(plies.div_ceil(2));
     match (score.win_plies(), score.loss_plies(), dialect) {

@@ -1,4 +1,5 @@
 //! Arguments that several commands take.
 
 pub mod effort;
+pub mod notation;
 pub mod split;

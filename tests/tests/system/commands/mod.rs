@@ -8,4 +8,5 @@ mod maintenance;
 mod merging;
 mod proofs;
 mod surakarta;
+mod wrong_inputs;
 mod xiangqi;

@@ -172,12 +172,17 @@ fn uci_handles_other_games_and_bad_commands() {
             "position startpos moves h8 h8",
             "'h8' is not a legal move of freestyle-15",
         ),
-        ("position fen x y z", "the position stays as it was"),
+        ("position fen x y z", "there is no position to search"),
     ] {
         engine.say(line);
         let (said, _) = engine.until("info string ");
         assert!(said.contains(words), "{line}: {said}");
     }
+    // A move for the position before would be played as if it were one for this.
+    engine.say("go depth 2");
+    let (said, _) = engine.until("bestmove ");
+    assert_eq!(said.trim(), "bestmove (none)");
+    engine.say("position startpos moves h8");
     engine.say("\u{1}\u{2}\ngo\u{0}\nposition\nsetoption\nxyzzy\nisready");
     let (_, lines) = engine.until("readyok");
     assert!(lines.is_empty(), "{lines:?}");

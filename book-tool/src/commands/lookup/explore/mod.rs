@@ -11,8 +11,8 @@ use kagetsu_proto::Access;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
 
 use crate::arguments::position::PositionArgs;
+use crate::arguments::query::open_at;
 use crate::commands::lookup::explore::walk::{Step, Walk};
-use kagetsu_reader::BookSource;
 
 /// Shows a book on the full screen of a terminal
 ///
@@ -33,11 +33,11 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit> {
-    let position = args.place.position()?;
     if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
         bail!("explore needs a terminal; `kagetsu query` and `kagetsu tree` print the same");
     }
-    let mut walk = Walk::new(BookSource::open(&args.book, &args.access)?, position)?;
+    let (position, reader) = open_at(&args.book, &args.access, &args.place)?;
+    let mut walk = Walk::new(reader, position, args.place.notation())?;
     let mut terminal = ratatui::try_init()?;
     let walked = walk_on(&mut walk, &mut terminal);
     ratatui::try_restore()?;

@@ -81,15 +81,12 @@ fn title(walk: &Walk) -> Line<'static> {
     let best = walk.best().map(|(m, v)| {
         format!(
             "  best {}, {}, depth {}",
-            position.write_move(*m),
+            position.write_move_in(*m, walk.notation),
             v.score,
             v.depth
         )
     });
-    let moves = table::line(
-        position,
-        &position.moves()[position.moves().len().saturating_sub(10)..],
-    );
+    let moves = walk.last_moves().join(" ");
     let bold = Style::new().add_modifier(Modifier::BOLD);
     Line::from(vec![
         Span::styled(format!("{}  {what}", position.variant()), bold),
@@ -153,6 +150,15 @@ fn facts(name: &str, verdict: &Verdict) -> String {
     )
 }
 
+/// Greys a move of which only an upper bound is known.
+fn worth(verdict: &Verdict) -> Style {
+    if table::is_only_bounded(verdict) {
+        Style::new().add_modifier(Modifier::DIM)
+    } else {
+        valued(verdict.score)
+    }
+}
+
 fn draw_moves(walk: &Walk, frame: &mut Frame, area: Rect) {
     let block = Block::bordered().title(format!(" Moves {} ", walk.verdicts().len()));
     if walk.answer.is_none() {
@@ -164,7 +170,11 @@ fn draw_moves(walk: &Walk, frame: &mut Frame, area: Rect) {
         return;
     }
     let row = |(m, verdict): &(_, Verdict)| {
-        ListItem::new(facts(&walk.position().write_move(*m), verdict)).style(valued(verdict.score))
+        ListItem::new(facts(
+            &walk.position().write_move_in(*m, walk.notation),
+            verdict,
+        ))
+        .style(worth(verdict))
     };
     let list = List::new(walk.verdicts().iter().map(row))
         .block(block)
@@ -178,7 +188,7 @@ fn draw_tree(walk: &Walk, frame: &mut Frame, area: Rect) {
     let chosen = walk
         .verdicts()
         .get(walk.chosen)
-        .map(|(m, _)| walk.position().write_move(*m));
+        .map(|(m, _)| walk.position().write_move_in(*m, walk.notation));
     let block =
         Block::bordered().title(format!(" After {} ", chosen.unwrap_or_else(|| "…".into())));
     let line = |branch: &crate::commands::lookup::explore::walk::Branch| {
@@ -187,7 +197,7 @@ fn draw_tree(walk: &Walk, frame: &mut Frame, area: Rect) {
             "  ".repeat(branch.ply),
             facts(&branch.name, &branch.verdict)
         );
-        Line::styled(text, valued(branch.verdict.score))
+        Line::styled(text, worth(&branch.verdict))
     };
     let lines: Vec<Line> = walk.tree.iter().map(line).collect();
     frame.render_widget(Paragraph::new(lines).block(block), area);
@@ -231,17 +241,17 @@ fn draw_keys(frame: &mut Frame) {
 #[cfg(test)]
 mod tests {
     use kagetsu_book::{Book, BookOptions};
-    use kagetsu_game::{Answer, Bound, Position, Provenance, Variant};
+    use kagetsu_game::{Answer, Bound, Notation, Position, Provenance, Variant};
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
     use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
     use super::*;
     use crate::commands::lookup::explore::walk::Step;
-    use kagetsu_reader::BookSource;
+    use kagetsu_reader::{BookReader, FolderReader};
 
     /// Returns a book in which Black's best move after h8 i9 is h10, and White's best reply is j10.
-    fn book(folder: &std::path::Path) -> BookSource {
+    fn book(folder: &std::path::Path) -> Box<dyn BookReader> {
         let options = BookOptions {
             create: true,
             ..BookOptions::default()
@@ -275,7 +285,8 @@ mod tests {
             let answer: Answer = moves.into_iter().map(verdict).collect();
             book.learn(&position, &answer).expect("room for it");
         }
-        BookSource::Folder(Box::new(book))
+        drop(book);
+        Box::new(FolderReader::open(folder).expect("the new book"))
     }
 
     fn screen(walk: &Walk, width: u16, height: u16) -> String {
@@ -296,7 +307,8 @@ mod tests {
     fn a_person_walks_through_the_book() {
         let folder = tempfile::tempdir().expect("a folder");
         let start = Position::from_line(Variant::FREESTYLE_15, "h8 i9").expect("legal");
-        let mut walk = Walk::new(book(folder.path()), start).expect("a whole book");
+        let mut walk =
+            Walk::new(book(folder.path()), start, Notation::Engine).expect("a whole book");
         let seen = screen(&walk, 110, 30);
         for words in [
             "first to move",
@@ -356,8 +368,12 @@ mod tests {
             ),
         ] {
             let folder = tempfile::tempdir().expect("a folder");
-            let walk =
-                Walk::new(book(folder.path()), Position::start(variant)).expect("a whole book");
+            let walk = Walk::new(
+                book(folder.path()),
+                Position::start(variant),
+                Notation::Engine,
+            )
+            .expect("a whole book");
             assert!(
                 screen(&walk, 120, 40).contains(words),
                 "{name}\n{}",

@@ -1,10 +1,11 @@
 use anyhow::Result;
 use kagetsu_book::Choice;
-use kagetsu_game::{Answer, Move, Position, Verdict};
+use kagetsu_game::{Answer, Move, Notation, Position, Verdict};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use crate::commands::lookup::branches::branches;
-use kagetsu_reader::BookSource;
+use kagetsu_reader::BookReader;
+use kagetsu_terminal::table;
 
 /// Whether to go on after a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,11 +34,15 @@ pub(crate) struct Branch {
 
 /// The current place in a book, and what the book knows there.
 pub(crate) struct Walk {
-    source: BookSource,
+    source: Box<dyn BookReader>,
+    /// The notation of moves on the screen.
+    pub(crate) notation: Notation,
     /// The whole line, and how many of its moves are on the board.
     line: Vec<Position>,
     at: usize,
     pub(crate) answer: Option<Answer>,
+    /// The moves of the answer in the order of the screen.
+    moves: Vec<(Move, Verdict)>,
     /// Index of the selected move.
     pub(crate) chosen: usize,
     pub(crate) tree: Vec<Branch>,
@@ -53,7 +58,11 @@ impl Walk {
     ///
     /// # Errors
     /// If the book cannot be read.
-    pub(crate) fn new(source: BookSource, position: Position) -> Result<Self> {
+    pub(crate) fn new(
+        source: Box<dyn BookReader>,
+        position: Position,
+        notation: Notation,
+    ) -> Result<Self> {
         let moves = position.moves();
         let before = |count: usize| {
             Position::new(
@@ -66,9 +75,11 @@ impl Walk {
         let at = line.len() - 1;
         let mut walk = Self {
             source,
+            notation,
             line,
             at,
             answer: None,
+            moves: Vec::new(),
             chosen: 0,
             tree: Vec::new(),
             typed: None,
@@ -84,9 +95,17 @@ impl Walk {
         &self.line[self.at]
     }
 
+    /// Returns the names of the last moves on the board.
+    pub(crate) fn last_moves(&self) -> Vec<String> {
+        const MAX_SHOWN_MOVES: usize = 10;
+        let from = self.at.saturating_sub(MAX_SHOWN_MOVES);
+        let moves = self.position().moves();
+        self.line[from].write_line_in(&moves[from..], self.notation)
+    }
+
     /// Returns the moves that can be selected, best first.
     pub(crate) fn verdicts(&self) -> &[(Move, Verdict)] {
-        self.answer.as_ref().map_or(&[], Answer::verdicts)
+        &self.moves
     }
 
     /// Returns the book's choice.
@@ -98,7 +117,9 @@ impl Walk {
 
     fn look(&mut self) -> Result<()> {
         let position = self.position().clone();
-        self.answer = self.source.lookup(&position, false)?;
+        self.answer = self.source.lookup(&position)?;
+        let ordered = self.answer.as_ref().map(table::ordered);
+        self.moves = ordered.into_iter().flatten().cloned().collect();
         self.chosen = 0;
         self.grow()
     }
@@ -122,16 +143,16 @@ impl Walk {
         if ply == TREE_PLIES {
             return Ok(());
         }
-        let Some(answer) = self.source.lookup(position, false)? else {
+        let Some(answer) = self.source.lookup(position)? else {
             return Ok(());
         };
-        for (m, verdict) in branches(&mut self.source, position, &answer, WIDTH)? {
+        for (m, verdict) in branches(&mut *self.source, position, &answer, WIDTH)? {
             if tree.len() == MAX_TREE_LINES {
                 break;
             }
             tree.push(Branch {
                 ply,
-                name: position.write_move(m),
+                name: position.write_move_in(m, self.notation),
                 verdict,
             });
             if let Ok(next) = position.play(m) {

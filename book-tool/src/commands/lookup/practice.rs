@@ -1,0 +1,294 @@
+use std::io::{BufRead, Write};
+
+use anyhow::Result;
+use kagetsu_book::Choice;
+use kagetsu_game::{Move, Notation, Outcome, Position, Side, Verdict};
+use kagetsu_program::Exit;
+use kagetsu_reader::BookReader;
+
+use crate::arguments::query::PositionQuery;
+use kagetsu_terminal::table;
+
+/// Trains the lines of a book, which plays one side and asks for the other
+///
+/// A move counts as right if it is at most --margin centi-units worse than the book's best. Type a
+/// move, `?` to see the book's moves, `back` to take back, or `end`. The book's replies are chosen
+/// at random among its good moves, so that each run asks other lines.
+///
+/// Example: kagetsu practice --book h8.book --variant freestyle-15 --moves h8
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    asked: PositionQuery,
+    /// The side whose moves are asked for [default: the side to move]
+    #[arg(long, value_enum, value_name = "SIDE")]
+    my_side: Option<MySide>,
+    /// The most centi-units that a right move is worse than the best
+    #[arg(long, default_value_t = 20, value_name = "N")]
+    margin: u16,
+    /// Loss of value, in centi-units, that makes a reply of the book e times less likely
+    #[arg(long, default_value_t = 20.0, value_name = "T", value_parser = kagetsu_brain::temperature)]
+    temperature: f64,
+    /// Seed of the random generator
+    #[arg(long, value_name = "S")]
+    seed: Option<u64>,
+}
+
+/// The side that a person practises.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum MySide {
+    /// The side that makes the first move of a game
+    First,
+    /// The other side
+    Second,
+}
+
+/// The moves that were asked for, and the right ones among them.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    asked: u32,
+    right: u32,
+}
+
+pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
+    let (position, mut reader) = args.asked.open()?;
+    let side = match args.my_side {
+        None => position.side(),
+        Some(MySide::First) => Side::First,
+        Some(MySide::Second) => Side::Second,
+    };
+    let mut practice = Practice {
+        reader: &mut *reader,
+        args,
+        side,
+        notation: args.asked.notation(),
+        line: vec![position],
+        tally: Tally::default(),
+    };
+    let mut input = std::io::stdin().lock();
+    let ended = practice.ask_all(&mut input, out)?;
+    let Tally { asked, right } = practice.tally;
+    writeln!(out, "{right} of {asked} moves were right")?;
+    Ok(ended)
+}
+
+/// A run through the book.
+struct Practice<'a> {
+    reader: &'a mut dyn BookReader,
+    args: &'a Args,
+    /// The side that is asked.
+    side: Side,
+    notation: Notation,
+    /// The positions so far; the last one is on the board.
+    line: Vec<Position>,
+    tally: Tally,
+}
+
+impl Practice<'_> {
+    fn ask_all(&mut self, input: &mut dyn BufRead, out: &mut dyn Write) -> Result<Exit> {
+        let mut is_first = true;
+        loop {
+            let position = self.position().clone();
+            if let Some(outcome) = position.outcome() {
+                let end = match outcome {
+                    Outcome::Win(side) => format!("{side} has won"),
+                    Outcome::Draw => "the game is drawn".into(),
+                };
+                writeln!(out, "{end}")?;
+                return Ok(Exit::Done);
+            }
+            let answer = self.reader.lookup(&position)?.unwrap_or_default();
+            let Some(best) = Choice::default().pick(&answer).cloned() else {
+                writeln!(out, "the book ends here")?;
+                return Ok(if is_first { Exit::No } else { Exit::Done });
+            };
+            is_first = false;
+            if position.side() != self.side {
+                let choice = Choice {
+                    temperature: self.args.temperature,
+                    seed: self.args.seed.map(|seed| seed + self.line.len() as u64),
+                    min_depth: 0,
+                    margin: Some(self.args.margin),
+                };
+                let (reply, verdict) = choice.pick(&answer).cloned().unwrap_or(best);
+                writeln!(
+                    out,
+                    "the book plays {}, {}",
+                    self.name(reply),
+                    verdict.score
+                )?;
+                self.line.push(position.play(reply)?);
+                continue;
+            }
+            write!(out, "{}{}, your move: ", position.draw(), position.side())?;
+            out.flush()?;
+            let mut typed = String::new();
+            if input.read_line(&mut typed)? == 0 {
+                writeln!(out)?;
+                return Ok(Exit::Done);
+            }
+            match typed.trim() {
+                "" => {}
+                "end" | "quit" | "q" => return Ok(Exit::Done),
+                "?" => {
+                    let top = 5;
+                    table::write_answer(out, &position, &answer, top, self.notation)?;
+                }
+                "back" => self.take_back(),
+                text => match position.parse_move(text) {
+                    Err(error) => writeln!(out, "{error}")?,
+                    Ok(m) => self.judge(m, &best, answer.get(m), out)?,
+                },
+            }
+        }
+    }
+
+    fn position(&self) -> &Position {
+        self.line.last().expect("the first position stays")
+    }
+
+    fn name(&self, m: Move) -> String {
+        self.position().write_move_in(m, self.notation)
+    }
+
+    /// Goes back to the last position in which a move was asked for.
+    fn take_back(&mut self) {
+        while self.line.len() > 1 {
+            self.line.pop();
+            if self.position().side() == self.side {
+                break;
+            }
+        }
+    }
+
+    /// Says how good a move is; a right one is played.
+    fn judge(
+        &mut self,
+        m: Move,
+        (best, best_verdict): &(Move, Verdict),
+        verdict: Option<&Verdict>,
+        out: &mut dyn Write,
+    ) -> Result<()> {
+        self.tally.asked += 1;
+        let loss = verdict
+            .map(|verdict| i32::from(best_verdict.score.raw()) - i32::from(verdict.score.raw()));
+        let is_right = m == *best || loss.is_some_and(|loss| loss <= i32::from(self.args.margin));
+        if is_right {
+            self.tally.right += 1;
+            writeln!(out, "right: {}", self.name(m))?;
+            let next = self.position().play(m)?;
+            self.line.push(next);
+            return Ok(());
+        }
+        let told = match verdict {
+            None => "is not in the book".to_string(),
+            Some(verdict) if table::is_only_bounded(verdict) => {
+                format!("is worth at most {}", verdict.score)
+            }
+            Some(verdict) => format!("is worth {}", verdict.score),
+        };
+        writeln!(
+            out,
+            "{} {told}; the best is worth {}. Try again, or type ?",
+            self.name(m),
+            best_verdict.score
+        )?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use kagetsu_book::{Book, BookOptions};
+    use kagetsu_game::{Answer, Bound, Provenance, Score, Variant};
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Program {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    fn small_book(folder: &std::path::Path) {
+        let options = BookOptions {
+            create: true,
+            ..BookOptions::default()
+        };
+        let (mut book, _) = Book::open(folder, &options).expect("a new book");
+        let lines = [
+            ("h8", vec![("i9", 30), ("h9", -50)]),
+            ("h8 i9", vec![("h10", 10)]),
+        ];
+        for (line, moves) in lines {
+            let position = Position::from_line(Variant::FREESTYLE_15, line).expect("legal");
+            let answer: Answer = moves
+                .into_iter()
+                .map(|(name, score)| {
+                    let m = position.parse_move(name).expect("legal");
+                    let verdict = Verdict {
+                        score: Score::opinion(score),
+                        bound: Bound::Exact,
+                        depth: 6,
+                        nodes: 1,
+                        line: vec![m],
+                        proof: None,
+                        by: Provenance {
+                            engine: "test".into(),
+                            day: 20_000,
+                        },
+                    };
+                    (m, verdict)
+                })
+                .collect();
+            book.learn(&position, &answer).expect("room for it");
+        }
+        book.close().expect("room for it");
+    }
+
+    #[test]
+    fn right_and_wrong_moves_are_told() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let book = folder.path().join("book");
+        small_book(&book);
+        let book = book.to_str().expect("a plain name");
+        let arguments = [
+            "practice",
+            "--book",
+            book,
+            "--variant",
+            "freestyle-15",
+            "--moves",
+            "h8",
+        ];
+        let args = Program::parse_from(arguments).args;
+        let (position, mut reader) = args.asked.open().expect("a book");
+        let side = position.side();
+        let mut practice = Practice {
+            reader: &mut *reader,
+            args: &args,
+            side,
+            notation: Notation::Engine,
+            line: vec![position],
+            tally: Tally::default(),
+        };
+        let mut out = Vec::new();
+        let mut typed = &b"z99\nh9\na1\n?\ni9\n"[..];
+        practice
+            .ask_all(&mut typed, &mut out)
+            .expect("a whole book");
+        let told = String::from_utf8(out).expect("text");
+        for words in [
+            "z99",
+            "h9 is worth -0.50; the best is worth -0.10",
+            "a1 is not in the book",
+            "right: i9",
+            "the book plays h10, +0.10",
+            "the book ends here",
+        ] {
+            assert!(told.contains(words), "no '{words}' in {told}");
+        }
+        assert_eq!((practice.tally.asked, practice.tally.right), (3, 1));
+    }
+}
