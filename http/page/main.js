@@ -1,11 +1,13 @@
-// The page: its header, its two views, and what both need.
+// The page: its header, its views, and what they need.
 
-import { get, token } from "./api.js";
-import { Cluster } from "./cluster.js";
-import { h, icon, recall, remember } from "./element.js";
-import { Explorer } from "./explorer.js";
-import { errorText } from "./messages.js";
-import { choose, language, number, t } from "./words.js";
+import { get, token } from "./base/api.js";
+import { Cluster } from "./cluster/cluster.js";
+import { h, icon, recall, remember } from "./base/element.js";
+import { Explorer } from "./explorer/explorer.js";
+import { Contents } from "./contents/contents.js";
+import { errorText } from "./base/messages.js";
+import { NOTATIONS, notation, setNotation, setUnit, unit, UNITS } from "./base/settings.js";
+import { choose, language, number, t } from "./base/words.js";
 
 const THEMES = ["auto", "light", "dark"];
 /** Milliseconds between two looks at the server's status. */
@@ -14,11 +16,14 @@ const STATUS_INTERVAL = 5000;
 class App {
   constructor() {
     this.status = null;
+    this.overview = null;
     this.live = h("div", { class: "hidden", role: "status", "aria-live": "polite" });
     this.toasts = h("div", { class: "toasts", role: "alert" });
     this.paint(recall("theme") ?? "auto");
     this.explorer = new Explorer(this);
     this.cluster = new Cluster(this);
+    this.contents = new Contents(this);
+    this.view = "explorer";
     this.frame();
     addEventListener("hashchange", () => this.route());
     // A redraw under a pressed pointer would lose the click.
@@ -27,7 +32,7 @@ class App {
       addEventListener(end, () => setTimeout(() => this.release(), 0), true);
     }
     document.addEventListener("keydown", (event) => this.key(event));
-    this.look().then(() => this.route());
+    this.look().then(() => this.readOverview()).catch(() => {}).then(() => this.route());
     setInterval(() => document.visibilityState === "visible" && this.look(), STATUS_INTERVAL);
   }
 
@@ -53,6 +58,7 @@ class App {
     this.tokenButton = h("button", { type: "button", class: "icon", id: "token", title: t("token"), "aria-label": t("token"), onclick: () => this.askToken() }, icon("key"));
     this.links = {
       explorer: h("a", { href: "#/", id: "to-explorer" }, t("explorer")),
+      contents: h("a", { href: "#/contents", id: "to-contents" }, t("contents")),
       cluster: h("a", { href: "#/cluster", id: "to-cluster" }, t("cluster")),
     };
     this.body = h("div", { class: "view" });
@@ -68,6 +74,7 @@ class App {
       this.tokenButton,
       h("button", { type: "button", class: "icon wide", id: "language", "aria-label": t("languageLabel"), lang: language() === "zh" ? "en" : "zh-CN", onclick: () => this.speak() }, t("language")),
       theme,
+      h("button", { type: "button", class: "icon", id: "settings", title: t("settings"), "aria-label": t("settings"), onclick: () => this.openSettings() }, icon("gear")),
       h("button", { type: "button", class: "icon", id: "help", title: t("help"), "aria-label": t("help"), onclick: () => this.keys.showModal() }, icon("help")));
     document.body.replaceChildren(this.head, this.body, this.keys, this.live, this.toasts);
     this.showStatus();
@@ -78,6 +85,7 @@ class App {
     this.frame();
     this.explorer.build();
     this.cluster.build();
+    this.contents.build();
     this.front();
     document.getElementById("language").focus();
   }
@@ -85,24 +93,55 @@ class App {
   /** Opens what the link names. */
   route() {
     const path = location.hash.replace(/^#\/?/, "");
-    this.isCluster = path === "cluster";
+    this.view = path in this.links && path !== "explorer" ? path : "explorer";
     this.front();
-    if (!this.isCluster && (path || !this.explorer.position)) this.explorer.read(path);
-    if (!this.isCluster && path) this.links.explorer.href = location.hash;
+    if (this.view !== "explorer") return;
+    if (path) {
+      this.explorer.read(path);
+      this.links.explorer.href = location.hash;
+    } else if (!this.explorer.position) {
+      this.explorer.begin();
+    }
   }
 
   /** Puts the view in front that the link names. */
   front() {
-    const view = this.isCluster ? this.cluster : this.explorer;
+    const view = this[this.view];
     // Replacing the element by itself would lose the focus.
     if (this.body.firstChild !== view.element) this.body.replaceChildren(view.element);
     for (const [name, link] of Object.entries(this.links)) {
-      if ((name === "cluster") === Boolean(this.isCluster)) link.setAttribute("aria-current", "page");
+      if (name === this.view) link.setAttribute("aria-current", "page");
       else link.removeAttribute("aria-current");
     }
     if (this.explorer.position) this.links.explorer.href = this.explorer.link();
-    if (this.isCluster) this.cluster.follow();
+    if (this.view !== "explorer") view.follow();
     else if (this.explorer.position) this.explorer.render();
+  }
+
+  /** Reads which variants the book holds, and where it begins. */
+  async readOverview() {
+    if (this.status?.has_book) this.overview = await get("/books");
+  }
+
+  /** How moves and values are written. */
+  openSettings() {
+    const choice = (name, word, names, chosen, set) => h("label", {}, t(word),
+      h("select", { name, onchange: (event) => { set(event.target.value); this.redrawAll(); } },
+        names.map((one) => h("option", { value: one, selected: one === chosen }, t(`${name}_${one}`)))));
+    const dialog = h("dialog", { class: "settings", "aria-label": t("settings") },
+      h("h2", {}, t("settings")),
+      choice("notation", "notationLabel", NOTATIONS, notation(), setNotation),
+      choice("unit", "unitLabel", UNITS, unit(), setUnit),
+      h("form", { method: "dialog", class: "actions" }, h("button", {}, t("close"))));
+    dialog.addEventListener("close", () => dialog.remove());
+    document.body.append(dialog);
+    dialog.showModal();
+  }
+
+  redrawAll() {
+    if (this.explorer.position) this.explorer.rename();
+    if (this.contents.overview) this.contents.build();
+    if (this.view === "contents") this.front();
   }
 
   /** Asks for the server's status; answers about an older book are dropped. */
@@ -118,7 +157,10 @@ class App {
     }
     if (this.status) this.needsToken = false;
     this.showStatus();
-    if (before && this.status && before.epoch !== this.status.epoch) this.explorer.forget();
+    if (before && this.status && before.epoch !== this.status.epoch) {
+      if (before.positions !== this.status.positions) this.readOverview().catch(() => {});
+      this.explorer.forget();
+    }
     if (before?.may_analyse !== this.status?.may_analyse && this.explorer.isShown && this.explorer.position) this.explorer.render();
   }
 
@@ -190,7 +232,7 @@ class App {
       if (this.hasDeclined) return;
       token.set(input.value.trim());
       this.needsToken = false;
-      this.look().then(() => this.route());
+      this.look().then(() => this.readOverview()).catch(() => {}).then(() => this.route());
     });
     document.body.append(dialog);
     dialog.showModal();
@@ -212,10 +254,10 @@ class App {
   }
 
   key(event) {
-    const isTaken = event.target.closest?.("input, select, textarea, dialog") || event.ctrlKey || event.altKey || event.metaKey;
+    const isTaken = event.target.closest?.("input, select, textarea, dialog, [role=tree]") || event.ctrlKey || event.altKey || event.metaKey;
     if (isTaken) return;
     if (event.key === "?") this.keys.showModal();
-    else if (!this.isCluster) this.explorer.pressed(event);
+    else if (this.view === "explorer" && this.explorer.position) this.explorer.pressed(event);
   }
 }
 

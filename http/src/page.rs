@@ -4,88 +4,73 @@ use axum::http::HeaderValue;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 
-/// A file of the page.
-struct Asset {
-    path: &'static str,
-    kind: &'static str,
-    text: &'static str,
-}
-
-macro_rules! asset {
-    ($path:literal, $file:literal, $kind:literal) => {
-        Asset {
-            path: $path,
-            kind: $kind,
-            text: include_str!(concat!("../page/", $file)),
-        }
+/// Paths and texts of the page's files.
+macro_rules! assets {
+    ($($file:literal,)*) => {
+        &[
+            ("/", include_str!("../page/index.html")),
+            $((concat!("/page/", $file), include_str!(concat!("../page/", $file))),)*
+        ]
     };
 }
 
-const ASSETS: &[Asset] = &[
-    asset!("/", "index.html", "text/html; charset=utf-8"),
-    asset!("/page/style.css", "style.css", "text/css; charset=utf-8"),
-    asset!("/page/icon.svg", "icon.svg", "image/svg+xml"),
-    asset!("/page/main.js", "main.js", "text/javascript; charset=utf-8"),
-    asset!("/page/api.js", "api.js", "text/javascript; charset=utf-8"),
-    asset!(
-        "/page/board.js",
-        "board.js",
-        "text/javascript; charset=utf-8"
-    ),
-    asset!(
-        "/page/games.js",
-        "games.js",
-        "text/javascript; charset=utf-8"
-    ),
-    asset!(
-        "/page/explorer.js",
-        "explorer.js",
-        "text/javascript; charset=utf-8"
-    ),
-    asset!(
-        "/page/values.js",
-        "values.js",
-        "text/javascript; charset=utf-8"
-    ),
-    asset!(
-        "/page/cluster.js",
-        "cluster.js",
-        "text/javascript; charset=utf-8"
-    ),
-    asset!(
-        "/page/start.js",
-        "start.js",
-        "text/javascript; charset=utf-8"
-    ),
-    asset!(
-        "/page/words.js",
-        "words.js",
-        "text/javascript; charset=utf-8"
-    ),
-    asset!(
-        "/page/messages.js",
-        "messages.js",
-        "text/javascript; charset=utf-8"
-    ),
-    asset!(
-        "/page/element.js",
-        "element.js",
-        "text/javascript; charset=utf-8"
-    ),
+const ASSETS: &[(&str, &str)] = assets![
+    "icon.svg",
+    "main.js",
+    "base/api.js",
+    "base/chinese.js",
+    "base/element.js",
+    "base/english.js",
+    "base/messages.js",
+    "base/settings.js",
+    "base/words.js",
+    "board/board.js",
+    "board/games.js",
+    "board/notation.js",
+    "board/openings.js",
+    "board/values.js",
+    "cluster/cluster.js",
+    "cluster/start.js",
+    "contents/contents.js",
+    "contents/statistics.js",
+    "explorer/analysis.js",
+    "explorer/copy.js",
+    "explorer/editor.js",
+    "explorer/explorer.js",
+    "explorer/graph.js",
+    "explorer/notes.js",
+    "explorer/practice.js",
+    "explorer/tree.js",
+    "explorer/verdicts.js",
+    "explorer/why.js",
+    "formats/read.js",
+    "formats/write.js",
+    "style/main.css",
+    "style/panels.css",
 ];
+
+/// The media type of a file, by the ending of its path.
+fn kind(path: &str) -> &'static str {
+    match path.rsplit('.').next() {
+        Some("js") => "text/javascript; charset=utf-8",
+        Some("css") => "text/css; charset=utf-8",
+        Some("svg") => "image/svg+xml",
+        _ => "text/html; charset=utf-8",
+    }
+}
 
 /// The paths of the page's files.
 pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
-    ASSETS.iter().map(|asset| asset.path)
+    ASSETS.iter().map(|(path, _)| *path)
 }
 
 /// A file of the page. A browser revalidates it each time, because a new program may contain a new
 /// page.
 pub(crate) fn file(path: &str) -> Option<Response> {
-    let asset = ASSETS.iter().find(|asset| asset.path == path)?;
+    let (path, text) = ASSETS.iter().find(|(asset, _)| *asset == path)?;
     let headers = [
-        (CONTENT_TYPE, HeaderValue::from_static(asset.kind)),
+        (CONTENT_TYPE, HeaderValue::from_static(kind(path))),
         (CACHE_CONTROL, HeaderValue::from_static("no-cache")),
     ];
-    Some((headers, asset.text).into_response())
+    Some((headers, *text).into_response())
 }

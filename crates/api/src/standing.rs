@@ -2,6 +2,8 @@ use kagetsu_book::{Standing, StandingState};
 use kagetsu_proto::v1;
 use serde::Serialize;
 
+use crate::answer::ValueJson;
+
 /// Why a position is in the book, or waits for it.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Priorities))]
@@ -22,6 +24,10 @@ pub struct StepJson {
     pub loss: Option<u32>,
     /// Whether the book holds the position after the move.
     pub is_held: bool,
+    /// The value of the position after the move, from the view of the side to move there; absent
+    /// where the book has none.
+    #[serde(flatten)]
+    pub value: Option<ValueJson>,
     /// The jobs that come there.
     pub jobs: Vec<StandingJson>,
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use kagetsu_api::{PrioritiesJson, StandingJson, StepJson};
-use kagetsu_game::{Answer, Move, Position};
+use kagetsu_api::{PrioritiesJson, StandingJson, StepJson, ValueJson};
+use kagetsu_game::{Answer, Move, Position, Verdict};
 use kagetsu_proto::v1;
 
 use crate::error::ApiError;
@@ -50,7 +50,7 @@ pub(crate) async fn priorities(
             &position,
             last,
             before,
-            answers[at].is_some(),
+            answers[at].as_ref(),
             &standings[at],
         )
     });
@@ -60,7 +60,7 @@ pub(crate) async fn priorities(
         .zip(after)
         .zip(held_after)
         .filter(|((_, jobs), held)| !jobs.is_empty() || held.is_some())
-        .map(|((&m, jobs), held)| step(&position, Some(m), answer, held.is_some(), jobs))
+        .map(|((&m, jobs), held)| step(&position, Some(m), answer, held.as_ref(), jobs))
         .collect();
     let urgency = |step: &StepJson| step.jobs.iter().map(|job| job.priority).reduce(f64::min);
     let urgency = |step: &StepJson| urgency(step).unwrap_or(f64::INFINITY);
@@ -86,20 +86,27 @@ fn step(
     position: &Position,
     last: Option<Move>,
     before: Option<&Answer>,
-    is_held: bool,
+    after: Option<&Answer>,
     jobs: &[StandingJson],
 ) -> StepJson {
     StepJson {
         r#move: last.map(|m| position.write_move(m)),
         loss: last.zip(before).and_then(|(m, answer)| loss(answer, m)),
-        is_held,
+        is_held: after.is_some(),
+        value: after.and_then(best_exact).map(ValueJson::of),
         jobs: jobs.to_vec(),
     }
 }
 
+/// The best move of exact value.
+fn best_exact(answer: &Answer) -> Option<&Verdict> {
+    let mut exact = answer.verdicts().iter().filter(|(_, verdict)| verdict.is_exact());
+    exact.next().map(|(_, verdict)| verdict)
+}
+
 /// Centi-units that a move is worse than the best; `None` if one of them has no exact score.
 fn loss(answer: &Answer, m: Move) -> Option<u32> {
-    let score = |verdict: &kagetsu_game::Verdict| {
+    let score = |verdict: &Verdict| {
         let is_score = verdict.is_exact() && !verdict.score.is_mate();
         is_score.then(|| i32::from(verdict.score.raw()))
     };

@@ -3,3 +3,4 @@
 mod clients;
 pub(crate) mod http;
 mod page;
+mod panels;

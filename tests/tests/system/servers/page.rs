@@ -10,14 +10,14 @@ use crate::servers::http::HttpCoordinator;
 use crate::world::{until, worker};
 
 /// Widths, heights and colour schemes (true for dark) of the windows.
-const WINDOWS: [(u32, u32, bool); 4] = [
-    (1440, 900, false),
-    (1440, 900, true),
+pub(crate) const WINDOWS: [(u32, u32, bool); 4] = [
+    (1400, 900, false),
+    (1400, 900, true),
     (390, 844, false),
     (390, 844, true),
 ];
 
-fn text(selector: &str) -> String {
+pub(crate) fn text(selector: &str) -> String {
     format!("document.querySelector('{selector}').innerText")
 }
 
@@ -303,7 +303,7 @@ fn token_lets_the_page_change_things() {
 }
 
 /// English words on the page but names that stay as they are: games, programs, engines, proofs.
-const ENGLISH_WORDS: &str = "(document.body.innerText.match(/[A-Za-z][A-Za-z-]{3,}/g) ?? []).filter((word) => \
+pub(crate) const ENGLISH_WORDS: &str = "(document.body.innerText.match(/[A-Za-z][A-Za-z-]{3,}/g) ?? []).filter((word) => \
     !/^(kagetsu.*|english|freestyle.*|standard.*|renju.*|xiangqi|surakarta|seen.*|dir|book)$/i.test(word))";
 
 #[test]

@@ -1,10 +1,14 @@
 // Values: as text, as a mark on the board, as one number, as a colour.
 
-import { t } from "./words.js";
+import { unit } from "../base/settings.js";
+import { t } from "../base/words.js";
 
-/** Whether a move has a value of its own; an upper bound without a proof only limits one. */
+/** Centi-units that make a win e times as likely as a loss. */
+const SCALE = 280;
+
+/** Whether a move has an exact value or a proof; a bound only limits its value. */
 export function isValued(verdict) {
-  return verdict.bound !== "upper" || verdict.proof !== "none";
+  return verdict.bound === "exact" || verdict.proof !== "none";
 }
 
 /** A value as text. `value` has score, win_in, loss_in and proof. */
@@ -13,14 +17,15 @@ export function sayValue(value, bound = "exact") {
   if (mate) return mate;
   if (value.score === null || value.score === undefined) return "–";
   const sign = { upper: "≤ ", lower: "≥ " }[bound] ?? "";
-  return `${sign}${signed(value.score, 2)}`;
+  return sign + (unit() === "percent" ? `${percent(value.score)}%` : signed(value.score, 2));
 }
 
 /** A value in few letters, for a mark on the board. */
 export function label(verdict) {
   const mate = forced(verdict, "mark_win", "mark_loss", "mark_draw");
+  if (mate) return mate;
   const score = verdict.score ?? 0;
-  return mate ?? signed(score, Math.abs(score) < 1000 ? 2 : 1);
+  return unit() === "percent" ? `${percent(score)}%` : signed(score, Math.abs(score) < 1000 ? 2 : 1);
 }
 
 function forced(value, win, loss, draw) {
@@ -30,9 +35,18 @@ function forced(value, win, loss, draw) {
 }
 
 /** Centi-units as a signed decimal, as the command line prints them. */
-function signed(score, digits) {
+export function signed(score, digits = 2) {
   const text = (Math.abs(score) / 100).toFixed(digits);
   return `${score > 0 ? "+" : score < 0 ? "−" : ""}${text}`;
+}
+
+function percent(score) {
+  return Math.round(100 * share(score));
+}
+
+/** The chance to win, from 0 to 1, of a value as one number. */
+export function share(score) {
+  return 1 / (1 + Math.exp(-score / SCALE));
 }
 
 /** One number for every value, to compare them. */
@@ -42,10 +56,15 @@ export function rank(value) {
   return value.score ?? 0;
 }
 
+/** Whether anything is known of a value. */
+export function isKnown(value) {
+  return [value?.score, value?.win_in, value?.loss_in].some((part) => part !== null && part !== undefined) || value?.proof === "draw";
+}
+
 /** The class of a value's colour: how much it loses against the best. */
 export function tone(verdict, best) {
-  if (verdict.win_in !== null) return "win";
-  if (verdict.loss_in !== null) return "loss";
+  if (verdict.win_in !== null && verdict.win_in !== undefined) return "win";
+  if (verdict.loss_in !== null && verdict.loss_in !== undefined) return "loss";
   const lost = Math.max(0, rank(best) - rank(verdict));
   if (rank(best) > 30000) return "t4";
   return ["t0", "t1", "t2", "t3", "t4"][[8, 25, 60, 120].filter((limit) => lost > limit).length];

@@ -1,10 +1,10 @@
 // Draws a board as SVG and handles clicks and keys on it. It knows no rules: the server says which
 // moves are legal.
 
-import { s } from "./element.js";
+import { s } from "../base/element.js";
 import { pointName, pointOf, pointsOf } from "./games.js";
-import { reasonText } from "./messages.js";
-import { t } from "./words.js";
+import { reasonText } from "../base/messages.js";
+import { t } from "../base/words.js";
 
 const CELL = 40;
 const MAX_ARROWS = 6;

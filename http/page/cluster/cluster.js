@@ -1,10 +1,10 @@
 // The cluster page: builds with their progress, and the workers.
 
-import { get, post } from "./api.js";
-import { h, s } from "./element.js";
+import { get, post } from "../base/api.js";
+import { h, s } from "../base/element.js";
 import { startForm } from "./start.js";
-import { serverText } from "./messages.js";
-import { duration, language, number, short, t } from "./words.js";
+import { serverText } from "../base/messages.js";
+import { duration, language, number, short, t } from "../base/words.js";
 
 /** Milliseconds between two looks at the server. */
 const REFRESH_INTERVAL = 2000;
@@ -155,13 +155,27 @@ export class Cluster {
     if (this.workers.length === 0) {
       return h("div", { class: "empty" }, h("p", {}, t("noWorkersTitle")), h("code", {}, t("noWorkersHint")));
     }
-    const head = ["name", "engine", "slots", "doneTasks", "speed", "state"];
-    const row = ({ name, engine, slots, tasks, done, speed, idle }) => h("tr", {},
-      h("td", {}, name), h("td", { class: "engine" }, engine), h("td", { class: "num" }, `${tasks}/${slots}`),
-      h("td", { class: "num" }, number(done)), h("td", { class: "num" }, tasks > 0 ? t("perSecond", { n: short(speed) }) : "–"),
-      h("td", {}, idle ? h("span", { class: "quiet" }, serverText(idle, t("anyIdle"))) : h("span", { class: "state running" }, t("busy"))));
+    const counts = ["workerTasks", "doneTasks", "verified", "refuted", "failedTasks", "speed"];
+    const head = ["name", "engine", ...counts, "trust", "state"];
+    const count = (word, text) => h("td", { class: "num", "data-label": t(word) }, text);
+    const row = (worker) => {
+      const { name, engine, slots, tasks, done, confirmed, refuted, failed = 0, trust, speed } = worker;
+      return h("tr", {},
+        h("td", {}, name), h("td", { class: "engine" }, engine), count("workerTasks", `${tasks}/${slots}`), count("doneTasks", number(done)),
+        count("verified", number(confirmed)), count("refuted", number(refuted)), count("failedTasks", number(failed)),
+        count("speed", tasks > 0 ? t("perSecond", { n: short(speed) }) : "–"),
+        h("td", {}, trust ? h("span", { class: `state trust-${trust}` }, t(`trust_${trust}`)) : "–"),
+        h("td", {}, this.workerState(worker)));
+    };
+    const kind = (name) => (counts.includes(name) ? "num" : name === "engine" ? "engine" : null);
     return h("table", { class: "verdicts" },
-      h("thead", {}, h("tr", {}, head.map((name) => h("th", { scope: "col", class: ["slots", "doneTasks", "speed"].includes(name) ? "num" : name === "engine" ? "engine" : null }, t(name))))),
+      h("thead", {}, h("tr", {}, head.map((name) => h("th", { scope: "col", class: kind(name) }, t(name))))),
       h("tbody", {}, this.workers.map(row)));
+  }
+
+  workerState({ idle, quarantine }) {
+    if (quarantine) return h("span", { class: "complaint", title: serverText(quarantine, t("trust_quarantined")) }, t("trust_quarantined"));
+    if (idle) return h("span", { class: "quiet" }, serverText(idle, t("anyIdle")));
+    return h("span", { class: "state running" }, t("busy"));
   }
 }

@@ -1,9 +1,10 @@
 // The form that starts a build: what it grows or deepens, how each position is searched, and when it ends.
 
-import { get, post } from "./api.js";
-import { h } from "./element.js";
-import { game, sideWord, VARIANTS } from "./games.js";
-import { t } from "./words.js";
+import { get, post } from "../base/api.js";
+import { h } from "../base/element.js";
+import { errorText } from "../base/messages.js";
+import { game, sideWord, VARIANTS } from "../board/games.js";
+import { t } from "../base/words.js";
 
 /** What a build can be for: the policy of the program that it stands for, and the fields that only it has. */
 const AIMS = {
@@ -108,7 +109,7 @@ export function startForm(app, began) {
         app.complain(error);
         return;
       }
-      refused.textContent = error.code === "offline" ? t("offline") : error.message;
+      refused.textContent = errorText(error);
       refused.hidden = false;
     }
   };

@@ -4,10 +4,11 @@ const BASE = "/api/v1";
 
 /** An error of the API: `code` for programs, `message` for people. */
 export class ApiError extends Error {
-  constructor(status, code, message) {
+  constructor(status, code, message, heldMoves = null) {
     super(message);
     this.status = status;
     this.code = code;
+    this.heldMoves = heldMoves;
   }
 }
 
@@ -32,7 +33,7 @@ async function ask(path, options) {
   }
   if (response.ok) return response;
   const body = await response.json().catch(() => null);
-  throw new ApiError(response.status, body?.error?.code ?? "http", body?.error?.message ?? response.statusText);
+  throw new ApiError(response.status, body?.error?.code ?? "http", body?.error?.message ?? response.statusText, body?.error?.held_moves);
 }
 
 export async function get(path, parameters = {}, signal) {

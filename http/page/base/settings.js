@@ -1,0 +1,28 @@
+// The settings of the page that a user chooses: how moves and values are written. Kept by the
+// browser.
+
+import { recall, remember } from "./element.js";
+import { language } from "./words.js";
+
+/** How moves of xiangqi are written. */
+export const NOTATIONS = ["engine", "wxf", "chinese"];
+/** How values are written: as scores, or as the chance to win in percent. */
+export const UNITS = ["score", "percent"];
+
+export function notation() {
+  const chosen = recall("notation");
+  if (NOTATIONS.includes(chosen)) return chosen;
+  return language() === "zh" ? "chinese" : "engine";
+}
+
+export function unit() {
+  return recall("unit") === "percent" ? "percent" : "score";
+}
+
+export function setNotation(name) {
+  remember("notation", name);
+}
+
+export function setUnit(name) {
+  remember("unit", name);
+}

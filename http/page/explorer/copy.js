@@ -1,0 +1,56 @@
+// The dialog that copies or saves the line: as a link, moves, FEN, SGF, PGN, or a picture.
+
+import { h } from "../base/element.js";
+import { notation } from "../base/settings.js";
+import { t } from "../base/words.js";
+import { nameLine } from "../board/notation.js";
+import { hasPgn, hasSgf, writePgn, writePicture, writeSgf } from "../formats/write.js";
+import { noteOn } from "./notes.js";
+
+function save(name, text, kind) {
+  const address = URL.createObjectURL(new Blob([text], { type: kind }));
+  const anchor = h("a", { href: address, download: name });
+  document.body.append(anchor);
+  anchor.click();
+  anchor.remove();
+  setTimeout(() => URL.revokeObjectURL(address), 1000);
+}
+
+/** Opens the dialog. */
+export function openCopy(explorer) {
+  const { app, position, shown } = explorer;
+  const shape = explorer.shape();
+  const moves = shown.moves.slice(0, shown.at);
+  const name = [shown.variant, ...moves.slice(0, 6)].join("-");
+  const copy = async (text) => {
+    try {
+      await navigator.clipboard.writeText(text);
+      app.announce(t("copiedText"), true);
+      dialog.close();
+    } catch {
+      area.value = text;
+      area.select();
+      app.announce(t("copyByHand"), true);
+    }
+  };
+  const area = h("textarea", { rows: "4", readonly: true, "aria-label": t("copyText") });
+  area.value = location.href;
+  const offer = (word, text, file) => h("div", { class: "offer" },
+    h("button", { type: "button", "data-copy": word, onmouseenter: () => { area.value = text(); }, onfocus: () => { area.value = text(); }, onclick: () => copy(text()) }, t(`copy_${word}`)),
+    file && h("button", { type: "button", class: "quiet", "aria-label": t("saveAs", { what: t(`copy_${word}`) }), onclick: () => save(`${name}.${file[0]}`, text(), file[1]) }, t("save")));
+  const picture = () => writePicture(explorer.holder.querySelector("svg"));
+  const dialog = h("dialog", { class: "copy", "aria-label": t("copy") },
+    h("h2", {}, t("copy")),
+    h("div", { class: "copies" },
+      offer("link", () => location.href),
+      offer("moves", () => nameLine(shape, shown.fen, moves).join(" ")),
+      position.fen && offer("fen", () => position.fen),
+      hasSgf(shape) && offer("sgf", () => writeSgf(shape, shown.variant, moves, noteOn(position.key)), ["sgf", "application/x-go-sgf"]),
+      hasPgn(shape) && offer("pgn", () => writePgn(shape, shown.fen, moves, notation()), ["pgn", "application/x-chess-pgn"]),
+      offer("picture", picture, ["svg", "image/svg+xml"])),
+    area,
+    h("form", { method: "dialog", class: "actions" }, h("button", {}, t("close"))));
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+}

@@ -1,0 +1,472 @@
+// The explorer: a board, what the book knows about its position, and the panels beside it.
+
+import { get } from "../base/api.js";
+import { h, icon } from "../base/element.js";
+import { errorText, proofText } from "../base/messages.js";
+import { number, t } from "../base/words.js";
+import { Board } from "../board/board.js";
+import { game, pieces, sideWord, VARIANTS } from "../board/games.js";
+import { isScoreSheet, nameLine, nameMove } from "../board/notation.js";
+import { openingName } from "../board/openings.js";
+import { label, rank, sayValue, share, tone } from "../board/values.js";
+import { readText, UnreadableText } from "../formats/read.js";
+import { Analysis } from "./analysis.js";
+import { openCopy } from "./copy.js";
+import { openEditor } from "./editor.js";
+import { Graph } from "./graph.js";
+import { noteOn, Notes } from "./notes.js";
+import { Practice } from "./practice.js";
+import { Tree } from "./tree.js";
+import { sortedVerdicts, Verdicts } from "./verdicts.js";
+import { Why } from "./why.js";
+
+/** Marks on the board. */
+const MAX_MARKS = 60;
+/** The wheel's way in pixels for one move. */
+const WHEEL_STEP = 40;
+/** Answers that the page keeps. */
+const MAX_CACHED = 400;
+/** The panels, in the order of their tabs. */
+const TABS = ["book", "tree", "why", "analysis", "practice", "notes"];
+
+export class Explorer {
+  constructor(app) {
+    this.app = app;
+    this.line = { variant: "freestyle-15", fen: "", moves: [], at: 0 };
+    this.tab = "book";
+    this.position = null;
+    this.shown = this.line;
+    this.known = null;
+    this.ways = null;
+    this.heldMoves = null;
+    this.names = [];
+    this.cache = new Map();
+    this.verdicts = new Verdicts(this);
+    this.analysis = new Analysis(this);
+    this.tree = new Tree(this);
+    this.why = new Why(this);
+    this.notes = new Notes(this);
+    this.practice = new Practice(this);
+    this.build();
+  }
+
+  // The elements that stay; made anew for each language.
+  build() {
+    this.holder = h("div", { class: "board-holder", tabindex: "0", id: "board", role: "application", "aria-label": t("boardLabel") });
+    const flipped = this.board?.flipped ?? false;
+    const numbers = this.board?.numbers ?? false;
+    this.board = new Board(this.holder, { play: (move) => this.play(move), announce: (text) => this.app.announce(text) });
+    this.holder.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
+    this.board.flipped = flipped;
+    this.board.numbers = numbers;
+    const step = (name, go) =>
+      h("button", { type: "button", class: "icon", id: name, title: t(name), "aria-label": t(name), onclick: go }, icon(name));
+    this.buttons = {
+      start: step("start", () => this.go(0)), back: step("back", () => this.go(this.line.at - 1)),
+      forward: step("forward", () => this.go(this.line.at + 1)), end: step("end", () => this.go(this.line.moves.length)),
+    };
+    this.input = h("input", { type: "text", id: "moves", autocomplete: "off", spellcheck: "false", "aria-label": t("type") });
+    this.graph = new Graph(this);
+    this.variant = h("select", { id: "variant", "aria-label": t("variant"), onchange: () => this.begin(this.variant.value) });
+    this.balance = h("div", { class: "balance", role: "img" }, h("span", { class: "share" }));
+    this.notice = h("div", { class: "notice", role: "alert", hidden: true });
+    this.headline = h("div", { class: "headline", "aria-live": "polite" });
+    this.moves = h("ol", { class: "moves", "aria-label": t("line") });
+    this.tabs = h("div", { class: "tabs", role: "tablist", "aria-label": t("panels"), onkeydown: (event) => this.tabKey(event) });
+    this.panel = h("div", { class: "panel", role: "tabpanel", id: "panel" });
+    this.element = h("main", { class: "explorer", id: "main" },
+      h("section", { class: "stage", "aria-label": t("explorer") },
+        h("div", { class: "choose" },
+          this.variant,
+          h("div", { class: "tools" },
+            h("button", { type: "button", class: "icon", id: "flip", title: t("flip"), "aria-label": t("flip"), onclick: () => this.board.turn() }, icon("flip")),
+            h("button", { type: "button", class: "icon", id: "numbers", title: t("numbers"), "aria-label": t("numbers"), "aria-pressed": String(numbers), onclick: () => this.toggleNumbers() }, icon("numbers")),
+            h("button", { type: "button", class: "icon", id: "copy", title: t("copy"), "aria-label": t("copy"), onclick: () => openCopy(this) }, icon("copy")),
+            h("button", { type: "button", class: "icon", id: "edit", title: t("edit"), "aria-label": t("edit"), onclick: () => openEditor(this) }, icon("edit")))),
+        this.balance, this.holder,
+        h("div", { class: "steps", role: "group" }, Object.values(this.buttons)),
+        h("form", { class: "type", onsubmit: (event) => this.typed(event) },
+          this.input, h("button", { type: "submit" }, t("play")))),
+      h("section", { class: "knowledge" }, this.notice, this.headline, this.moves, this.graph.element, this.tabs, this.panel));
+    if (this.position) this.render();
+  }
+
+  /** Whether this is the view in front. */
+  get isShown() {
+    return this.element.isConnected;
+  }
+
+  /** Opens the part of a link after `#/`: variant/moves@at/fen. */
+  read(path) {
+    const [variant = "", moves = "", fen = ""] = path.split("/").map(decodeURIComponent);
+    const [text, at] = moves.split("@");
+    const all = text.split(",").filter(Boolean);
+    const ply = at === undefined ? all.length : Math.min(all.length, Number(at) || 0);
+    this.load({ variant: variant || "freestyle-15", fen, moves: all, at: ply });
+  }
+
+  link() {
+    const { variant, fen, moves, at } = this.line;
+    const place = moves.join(",") + (at < moves.length ? `@${at}` : "");
+    return `#/${[variant, place, encodeURIComponent(fen)].join("/").replace(/\/+$/, "")}`;
+  }
+
+  /** Opens the place where the book begins: of a variant, or of the one that it holds most of. */
+  begin(variant) {
+    const held = this.app.overview?.variants ?? [];
+    const most = held.toSorted((a, b) => b.positions - a.positions)[0];
+    const chosen = variant ? held.find((one) => one.variant === variant) : most;
+    const root = chosen?.roots[0];
+    if (root) this.openRoot(chosen.variant, root);
+    else this.open({ variant: variant ?? "freestyle-15" });
+  }
+
+  openRoot(variant, { moves, fen }) {
+    this.open({ variant, fen: fen ?? "", moves, at: moves.length });
+  }
+
+  rootName(variant, { moves, fen }) {
+    return nameLine(game(variant), fen, moves).join(" ") || t("start");
+  }
+
+  /** The name of a move from the position. */
+  name(move) {
+    return nameMove(this.shape(), this.position?.fen, move);
+  }
+
+  /** Opens another line and adds it to the browser's history. */
+  open(change) {
+    const next = { ...this.line, fen: "", moves: [], at: 0, ...change };
+    this.line = next;
+    const link = this.link();
+    if (location.hash === link) this.load(next);
+    else location.hash = link;
+  }
+
+  go(at) {
+    const within = Math.max(0, Math.min(this.line.moves.length, at));
+    if (within !== this.line.at) this.open({ ...this.line, at: within });
+  }
+
+  play(move) {
+    this.practice.judge(move);
+    this.playBook(move);
+  }
+
+  /** Plays a move that the user need not be judged for. */
+  playBook(move) {
+    const { moves, at } = this.line;
+    const isNext = moves[at] === move;
+    const line = isNext ? moves : [...moves.slice(0, at), move];
+    this.open({ ...this.line, moves: line, at: at + 1 });
+  }
+
+  parameters() {
+    const { variant, fen, moves, at } = this.line;
+    return { variant, fen, moves: moves.slice(0, at).join(" ") };
+  }
+
+  async ask(path, parameters, signal) {
+    const key = `${path}?${JSON.stringify(parameters)}`;
+    if (this.cache.has(key)) return this.cache.get(key);
+    const answer = await get(path, parameters, signal).catch((refused) => {
+      if (path === "/book" && refused.code === "not_in_book") return { isMissing: true, held: refused.heldMoves ?? null };
+      if (["not_in_book", "conflict"].includes(refused.code) && path !== "/position") return null;
+      throw refused;
+    });
+    this.cache.set(key, answer);
+    if (this.cache.size > MAX_CACHED) this.cache.delete(this.cache.keys().next().value);
+    return answer;
+  }
+
+  /** What was read of the book may be so no more. */
+  forget() {
+    for (const key of [...this.cache.keys()]) if (!key.startsWith("/position?")) this.cache.delete(key);
+    this.why.clear();
+    if (this.isShown && this.position) this.load(this.line, true);
+  }
+
+  async load(line, isQuiet = false) {
+    const isElsewhere = JSON.stringify(line) !== JSON.stringify(this.line) || !this.position;
+    this.line = line;
+    this.loading?.abort();
+    this.loading = new AbortController();
+    const { signal } = this.loading;
+    const parameters = this.parameters();
+    try {
+      const [position, known, ways] = await Promise.all([
+        this.ask("/position", parameters, signal),
+        this.ask("/book", parameters, signal),
+        this.ask("/transpositions", parameters, signal),
+      ]);
+      if (signal.aborted) return;
+      const isMissing = known?.isMissing;
+      Object.assign(this, { position, known: isMissing ? null : known, ways, shown: line, heldMoves: isMissing ? known.held : null });
+      this.names = nameLine(this.shape(), line.fen, line.moves);
+      if (isElsewhere) this.notify(null);
+      if (isElsewhere) this.verdicts.fold();
+      if (this.analysis.current && this.analysis.current.key !== this.key()) this.analysis.stop();
+      this.app.redraw(() => this.render());
+      this.graph.load(signal).catch(() => {});
+      this.practice.reply();
+      if (!isQuiet) this.app.announce(this.headline.textContent);
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      // A link that only needs a token is followed once there is one.
+      const isStart = line.moves.length === 0 && !line.fen && line.variant === "freestyle-15";
+      if (error.status === 401 || error.code === "offline" || isStart) {
+        this.app.complain(error);
+        return;
+      }
+      await this.refuseLink(error);
+    }
+  }
+
+  /** Says why a link cannot be opened, and shows the start of its game, or of the usual one. */
+  async refuseLink(error) {
+    const { variant } = this.line;
+    const isKnown = await get("/position", { variant }).then(() => true, () => false);
+    const start = { variant: isKnown ? variant : "freestyle-15", fen: "", moves: [], at: 0 };
+    const text = t("badLink", { reason: errorText(error) });
+    this.line = start;
+    history.replaceState(null, "", this.link());
+    await this.load(start);
+    this.notify(text);
+  }
+
+  /** Shows a notice until the user dismisses it or goes elsewhere; without a text it disappears. */
+  notify(text) {
+    this.notice.hidden = !text;
+    const close = h("button", { type: "button", class: "icon", "aria-label": t("dismiss"), onclick: () => this.notify(null) }, "×");
+    this.notice.replaceChildren(...(text ? [h("span", {}, text), close] : []));
+  }
+
+  /** The wheel over the board walks the line; at its ends it scrolls the page. */
+  wheel(event) {
+    if (event.ctrlKey) return;
+    const step = Math.sign(event.deltaY);
+    const next = this.line.at + step;
+    if (step === 0 || next < 0 || next > this.line.moves.length) {
+      this.wheeled = 0;
+      return;
+    }
+    event.preventDefault();
+    const pixels = event.deltaMode === WheelEvent.DOM_DELTA_PIXEL ? event.deltaY : step * WHEEL_STEP;
+    this.wheeled = Math.sign(this.wheeled ?? 0) === -step ? pixels : (this.wheeled ?? 0) + pixels;
+    if (Math.abs(this.wheeled) < WHEEL_STEP) return;
+    this.wheeled = 0;
+    this.go(next);
+  }
+
+  /** Writes all moves and values anew, after a change of a setting. */
+  rename() {
+    this.names = nameLine(this.shape(), this.shown.fen, this.shown.moves);
+    if (this.isShown) this.render();
+  }
+
+  key() {
+    return JSON.stringify(this.parameters());
+  }
+
+  shape() {
+    return game(this.position?.variant ?? this.line.variant);
+  }
+
+  side(side) {
+    return t(sideWord(this.shape(), side));
+  }
+
+  /** The answer that the board and the list show. */
+  answer() {
+    return (this.tab === "analysis" && this.analysis.current?.answer) || this.known;
+  }
+
+  marks() {
+    const { valued } = sortedVerdicts(this.answer());
+    return valued.slice(0, MAX_MARKS).map((verdict, at) => ({
+      move: verdict.move, tone: tone(verdict, valued[0]), label: label(verdict), rank: at,
+      words: sayValue(verdict, verdict.bound),
+    }));
+  }
+
+  // Shows the line that was loaded last; the one asked for may still be loading.
+  render() {
+    const { variant, moves, at } = this.shown;
+    const shape = this.shape();
+    const held = (this.app.overview?.variants ?? []).map((one) => one.variant);
+    const names = [...new Set([...held, ...VARIANTS, variant])];
+    const option = (name) => h("option", { value: name, selected: name === variant }, held.includes(name) ? `${name} ·` : name);
+    this.variant.replaceChildren(...names.map(option));
+    this.variant.value = variant;
+    this.input.placeholder = t({ xiangqi: "typeHintXiangqi", surakarta: "typeHintSurakarta" }[shape.kind] ?? "typeHint");
+    this.buttons.start.disabled = this.buttons.back.disabled = at === 0;
+    this.buttons.forward.disabled = this.buttons.end.disabled = at === moves.length;
+    this.drawBoard();
+    this.renderHeadline();
+    this.renderMoves();
+    this.graph.draw();
+    this.renderTabs();
+    this.renderPanel();
+  }
+
+  drawBoard() {
+    const shape = this.shape();
+    const { position } = this;
+    this.board.show({
+      shape, board: pieces(shape, position), side: position.side, legal: position.legal, forbidden: position.forbidden,
+      last: position.moves.at(-1), marks: position.outcome ? [] : this.marks(), line: null,
+    });
+  }
+
+  renderHeadline() {
+    const { position } = this;
+    const answer = this.answer();
+    const lines = [];
+    if (position.outcome) {
+      const text = position.outcome === "draw" ? t("drawn") : t("wins", { side: this.side(position.outcome) });
+      lines.push(h("strong", {}, text));
+    } else {
+      lines.push(h("span", { class: `turn ${this.shape().kind} ${position.side}`, "aria-hidden": "true" }));
+      lines.push(h("strong", {}, t("toMove", { side: this.side(position.side) })));
+      if (answer?.best) {
+        lines.push(h("span", { class: `value ${tone({ win_in: null, loss_in: null, ...answer }, answer)}` }, sayValue(answer)));
+        lines.push(h("span", { class: "quiet" }, `${t("best", { move: this.name(answer.best) })} · ${t("depth")} ${answer.depth}`));
+        if (answer.proof && answer.proof !== "none") lines.push(h("span", { class: "seal" }, t("proven", { kind: proofText(answer.proof_kind) })));
+      }
+    }
+    const opening = openingName(this.shape(), this.shown.fen, position.moves);
+    if (opening) lines.push(h("span", { class: "opening" }, opening));
+    if (noteOn(position.key)) lines.push(h("button", { type: "button", class: "opening", onclick: () => this.showTab("notes") }, t("hasNote")));
+    this.headline.replaceChildren(...lines);
+    this.renderBalance(answer);
+  }
+
+  renderBalance(answer) {
+    const { position } = this;
+    const sign = position.side === "first" ? 1 : -1;
+    let part = 0.5;
+    if (position.outcome) part = { first: 1, second: 0, draw: 0.5 }[position.outcome];
+    else if (answer?.best) part = share(sign * rank(answer));
+    const percent = Math.round(100 * Math.min(0.985, Math.max(0.015, part)));
+    this.balance.querySelector(".share").style.width = `${percent}%`;
+    this.balance.className = `balance ${this.shape().kind}`;
+    this.balance.setAttribute("aria-label", `${this.side("first")} ${percent}%`);
+  }
+
+  renderMoves() {
+    const { moves, at } = this.shown;
+    const item = (move, index) => {
+      const isHere = index + 1 === at;
+      return h("li", { class: index + 1 > at ? "after" : null },
+        h("button", { type: "button", "aria-current": isHere ? "true" : null, onclick: () => this.go(index + 1) },
+          h("span", { class: "ply", "aria-hidden": "true" }, `${index + 1}`), this.names[index] ?? move));
+    };
+    const items = moves.length > 0 ? moves.map(item) : [h("li", { class: "quiet" }, t("lineEmpty"))];
+    this.moves.replaceChildren(...items);
+    const here = this.moves.querySelector("[aria-current]");
+    if (here) this.moves.scrollTop = here.offsetTop - this.moves.offsetTop - 40;
+  }
+
+  renderTabs() {
+    const extra = {
+      book: this.known && h("span", { class: "count" }, number(sortedVerdicts(this.known).valued.length)),
+      analysis: this.analysis.isThinking && h("span", { class: "pulse", "aria-label": t("thinking") }),
+      practice: this.practice.isOn && h("span", { class: "dot", "aria-hidden": "true" }),
+    };
+    const tab = (name) => h("button", {
+      type: "button", role: "tab", id: `tab-${name}`, "aria-selected": String(this.tab === name), "aria-controls": "panel", tabindex: this.tab === name ? "0" : "-1",
+      onclick: () => this.showTab(name),
+    }, t(name), extra[name]);
+    this.tabs.replaceChildren(...TABS.map(tab));
+  }
+
+  showTab(name) {
+    this.tab = name;
+    this.render();
+    this.tabs.querySelector("[aria-selected=true]")?.focus({ preventScroll: true });
+  }
+
+  /** The keys left and right choose a tab. */
+  tabKey(event) {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.showTab(TABS[(TABS.indexOf(this.tab) + step + TABS.length) % TABS.length]);
+  }
+
+  renderPanel() {
+    const parts = {
+      book: () => this.verdicts.bookParts(), tree: () => this.tree.parts(), why: () => this.why.parts(),
+      analysis: () => this.analysis.parts(), practice: () => this.practice.parts(), notes: () => this.notes.parts(),
+    }[this.tab]();
+    this.panel.setAttribute("aria-labelledby", `tab-${this.tab}`);
+    this.panel.replaceChildren(...parts.flat().filter(Boolean));
+  }
+
+  toggleNumbers() {
+    this.board.setNumbers(!this.board.numbers);
+    this.element.querySelector("#numbers").setAttribute("aria-pressed", String(this.board.numbers));
+  }
+
+  /** Opens what was typed: a position, a whole line, or moves after those on the board. */
+  async typed(event) {
+    event.preventDefault();
+    const text = this.input.value.trim();
+    if (!text) return;
+    const { fen, moves, at } = this.line;
+    const before = moves.slice(0, at);
+    try {
+      let read;
+      if (this.shape().kind === "xiangqi" && isScoreSheet(text)) {
+        const look = (start, line) => get("/position", { variant: this.line.variant, fen: start, moves: line.join(" ") });
+        read = await readText(text, this.shape(), { fen, before, look });
+      } else if (text.includes("/")) {
+        read = await readText(text, this.shape(), { fen, before });
+      } else {
+        read = { fen, moves: this.isWholeLine(text) ? text : [...before, text].join(" ") };
+      }
+      await this.openText(read);
+      this.input.value = "";
+    } catch (error) {
+      if (error instanceof UnreadableText) this.app.toast(t(error.code, error.values), "complaint");
+      else this.app.complain(error);
+    }
+  }
+
+  /** Opens what a text stands for, if the server finds it possible. */
+  async openText({ link, fen, moves }) {
+    if (link !== undefined) {
+      location.hash = `#/${link}`;
+      return;
+    }
+    const { variant } = this.line;
+    const position = await get("/position", { variant, fen, moves });
+    this.open({ variant, fen, moves: position.moves, at: position.moves.length });
+  }
+
+  /** Whether a typed line begins with the moves on the board, and so stands for the whole line. */
+  isWholeLine(text) {
+    const move = this.shape().moves === "stones" ? /[a-z]\d{1,2}/g : /[a-z]\d{1,2}[a-z]\d{1,2}/g;
+    const typed = text.toLowerCase().match(move) ?? [];
+    const before = this.line.moves.slice(0, this.line.at);
+    return before.length > 0 && typed.length >= before.length && before.every((name, at) => typed[at] === name);
+  }
+
+  /** Handles a key that no field took. */
+  pressed(event) {
+    const at = this.line.at;
+    const row = sortedVerdicts(this.answer()).valued[Number(event.key) - 1];
+    const does = {
+      ArrowLeft: () => this.go(at - 1), ArrowRight: () => this.go(at + 1), Home: () => this.go(0),
+      End: () => this.go(this.line.moves.length), n: () => this.toggleNumbers(), f: () => this.board.turn(),
+      b: () => this.answer()?.best && this.play(this.answer().best), "/": () => this.input.focus(),
+      a: () => this.analysis.toggle(), e: () => openEditor(this), c: () => openCopy(this), t: () => this.showTab("tree"), w: () => this.showTab("why"),
+    }[event.key] ?? (row && (() => this.play(row.move)));
+    if (!does) return;
+    event.preventDefault();
+    does();
+  }
+}
+
+

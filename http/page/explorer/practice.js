@@ -1,0 +1,89 @@
+// Practice: the book plays one side, the user the other, and learns what each move costs.
+
+import { get } from "../base/api.js";
+import { h } from "../base/element.js";
+import { t } from "../base/words.js";
+import { rank, signed } from "../board/values.js";
+import { sortedVerdicts } from "./verdicts.js";
+
+/** Centi-units that make a reply of the book e times less likely. */
+const TEMPERATURE = 30;
+/** Centi-units up to which a move is as good as the best. */
+const GOOD = 10;
+
+export class Practice {
+  constructor(explorer) {
+    this.explorer = explorer;
+    this.side = null;
+    this.log = [];
+  }
+
+  get isOn() {
+    return this.side !== null;
+  }
+
+  parts() {
+    const { explorer } = this;
+    if (!this.isOn) {
+      const begin = (side) => h("button", { type: "button", class: "primary", id: `practise-${side}`, onclick: () => this.start(side) }, t("practiseAs", { side: explorer.side(side) }));
+      return [h("p", {}, t("practiceHint")), h("div", { class: "offers" }, begin("first"), begin("second"))];
+    }
+    const total = this.log.reduce((sum, { loss }) => sum + (loss ?? 0), 0);
+    const good = this.log.filter(({ loss }) => loss !== null && loss <= GOOD).length;
+    const entry = ({ name, loss, best }) => h("li", {}, h("strong", {}, name), " ",
+      h("span", { class: loss === null ? "quiet" : loss <= GOOD ? "praise" : "doubt" }, this.say(loss, best)));
+    return [
+      h("p", { "aria-live": "polite" }, h("strong", {}, t("practising", { side: explorer.side(this.side) })), " ", this.message ?? ""),
+      h("p", { class: "quiet small" }, t("practiceScore", { good, n: this.log.length, loss: signed(-total) })),
+      h("ol", { class: "log", reversed: true }, this.log.toReversed().map(entry)),
+      h("div", { class: "actions" }, h("button", { type: "button", id: "practice-end", onclick: () => this.end() }, t("practiceEnd"))),
+    ];
+  }
+
+  say(loss, best) {
+    if (loss === null) return t("practiceUnknown");
+    return loss <= GOOD ? t("practiceGood") : t("practiceWorse", { loss: signed(-loss), best });
+  }
+
+  start(side) {
+    this.side = side;
+    this.log = [];
+    this.message = null;
+    this.explorer.render();
+    this.reply();
+  }
+
+  end() {
+    this.side = null;
+    this.explorer.render();
+  }
+
+  /** Judges a move of the user before it is played. */
+  judge(move) {
+    const { explorer } = this;
+    if (!this.isOn || explorer.position.side !== this.side) return;
+    const { valued } = sortedVerdicts(explorer.known);
+    const made = valued.find((verdict) => verdict.move === move);
+    const [best] = valued;
+    const loss = made && best ? Math.max(0, Math.min(1000, rank(best) - rank(made))) : null;
+    this.log.push({ name: explorer.name(move), loss, best: best ? explorer.name(best.move) : "" });
+    explorer.app.announce(this.say(loss, best ? explorer.name(best.move) : ""));
+  }
+
+  /** Plays the book's reply where it is the book's turn. */
+  async reply() {
+    const { explorer } = this;
+    const { position, shown } = explorer;
+    this.message = null;
+    if (!this.isOn || !position || position.outcome || position.side === this.side || shown.at < shown.moves.length) return;
+    const key = explorer.key();
+    const picked = await get("/pick", { ...explorer.parameters(), temperature: String(TEMPERATURE) }).catch(() => null);
+    if (!this.isOn || explorer.key() !== key) return;
+    if (picked) {
+      explorer.playBook(picked.move);
+      return;
+    }
+    this.message = t("practiceOut");
+    if (explorer.tab === "practice") explorer.renderPanel();
+  }
+}

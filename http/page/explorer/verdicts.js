@@ -1,0 +1,169 @@
+// The moves of a position with their values: exact ones first, bounds folded below them.
+
+import { h } from "../base/element.js";
+import { proofText } from "../base/messages.js";
+import { number, short, t } from "../base/words.js";
+import { nameLine } from "../board/notation.js";
+import { isValued, rank, sayValue, tone } from "../board/values.js";
+
+/** Moves of the list before "show all". */
+const SHORT_LIST = 12;
+/** Moves in doubt that are named. */
+const MAX_RIVALS = 5;
+
+/** The moves of an answer: first those with a value, best first, then those with only a bound. */
+export function sortedVerdicts(answer) {
+  const all = answer?.answers ?? [];
+  return { valued: all.filter(isValued), bounded: all.filter((verdict) => !isValued(verdict)) };
+}
+
+/** The filled part of a bar; a style attribute would offend the page's policy. */
+function filled(part) {
+  const fill = h("span", { class: "fill" });
+  fill.style.width = `${Math.round(1000 * Math.min(1, part)) / 10}%`;
+  return fill;
+}
+
+/** The list of an answer's moves, and what belongs to it. */
+export class Verdicts {
+  constructor(explorer) {
+    this.explorer = explorer;
+    this.fold();
+  }
+
+  /** Shows the short list again. */
+  fold() {
+    this.showsAll = this.showsBounds = false;
+    this.pointed = null;
+  }
+
+  /** What the book knows of the position. */
+  bookParts() {
+    const { known } = this.explorer;
+    if (!known) return [this.missing(), this.waysPart()];
+    const best = known.answers.find(({ move }) => move === known.best);
+    const rivals = known.answers.filter((verdict) =>
+      verdict.bound === "upper" && verdict.proof === "none" && best && best.win_in === null && rank(verdict) > rank(best));
+    const shown = rivals.slice(0, MAX_RIVALS).map(({ move }) => this.explorer.name(move)).join(" ");
+    const isLong = rivals.length > MAX_RIVALS;
+    return [
+      rivals.length > 0 && h("p", { class: "doubt" }, t("inDoubt", { moves: shown + (isLong ? " …" : "") })),
+      this.proofProgress(known), this.table(known), this.waysPart(),
+    ];
+  }
+
+  /** Where to go from a position that the book does not hold. */
+  missing() {
+    const { explorer } = this;
+    const { overview } = explorer.app;
+    const held = explorer.heldMoves;
+    const roots = overview?.variants.find(({ variant }) => variant === explorer.shown.variant)?.roots ?? [];
+    const others = (overview?.variants ?? []).filter(({ variant }) => variant !== explorer.shown.variant);
+    const go = (text, does) => h("button", { type: "button", onclick: does }, text);
+    const offers = [];
+    if (held !== null && held < explorer.shown.at) {
+      offers.push(go(t("backToBook", { n: held }), () => explorer.go(held)));
+    } else if (roots.length > 0) {
+      offers.push(...roots.slice(0, 4).map((root) => go(explorer.rootName(explorer.shown.variant, root), () => explorer.openRoot(explorer.shown.variant, root))));
+    } else {
+      offers.push(...others.slice(0, 4).map(({ variant, roots: [root] }) => go(variant, () => explorer.openRoot(variant, root))));
+    }
+    return h("div", { class: "empty" },
+      h("p", {}, t("notInBook")),
+      offers.length > 0 ? h("p", { class: "offers" }, h("span", { class: "quiet" }, t(held === null && roots.length > 0 ? "bookBegins" : held === null ? "bookHolds" : "bookHoldsLine")), offers)
+        : h("p", { class: "quiet" }, t("notInBookHint")));
+  }
+
+  /** How many of the moves are proven, where some are and the position is not. */
+  proofProgress(answer) {
+    const { position } = this.explorer;
+    const losing = answer.answers.filter(({ proof }) => proof === "loss");
+    if (answer.proof !== "none" || losing.length === 0) return null;
+    const [done, all] = [losing.length, position.legal.length];
+    return h("div", { class: "proving" },
+      h("p", { class: "quiet small" }, t("provenMoves", { n: number(done), m: number(all) })),
+      h("div", { class: "bar thin", role: "progressbar", "aria-label": t("provenMoves", { n: done, m: all }), "aria-valuemin": "0", "aria-valuemax": String(all), "aria-valuenow": String(done) },
+        filled(done / Math.max(1, all))));
+  }
+
+  table(answer) {
+    const { explorer } = this;
+    const all = answer.answers;
+    const { valued, bounded } = sortedVerdicts(answer);
+    const best = valued[0] ?? all[0];
+    const rows = this.showsAll ? valued : valued.slice(0, SHORT_LIST);
+    const hasPlay = all.some(({ line }) => line.length > 1);
+    const head = ["move", "value", "bound", "depth", "nodes", "next", "engine", "date"].filter((name) => name !== "next" || hasPlay);
+    const groups = new Map((explorer.ways?.behind ?? []).flatMap(({ moves }) => moves.map((move) => [move, moves])));
+    const row = (verdict, at) => {
+      const group = groups.get(verdict.move);
+      const same = (group ?? []).filter((move) => move !== verdict.move).map((move) => explorer.name(move));
+      const names = nameLine(explorer.shape(), explorer.position.fen, verdict.line.length > 0 ? verdict.line : [verdict.move]);
+      const isExact = isValued(verdict);
+      return h("tr", {
+        class: isExact ? (verdict.move === answer.best ? "best" : null) : "bounded", "data-move": verdict.move,
+        onmouseenter: () => this.point(verdict, group), onmouseleave: () => this.point(null),
+      },
+        h("td", { class: "move" },
+          h("button", { type: "button", onclick: () => explorer.play(verdict.move), onfocus: () => this.point(verdict, group), onblur: () => this.point(null) },
+            h("span", { class: "index", "aria-hidden": "true" }, at < 9 && isExact ? String(at + 1) : ""), names[0]),
+          group && h("span", { class: "onward", title: t("inBook"), "aria-label": t("inBook"), role: "img" }, "›"),
+          same.length > 0 && h("span", { class: "same", title: t("sameAs", { moves: same.join(" ") }), "aria-label": t("sameAs", { moves: same.join(" ") }), role: "img" }, "≡")),
+        h("td", { class: "val" }, h("span", { class: `value ${isExact ? tone(verdict, best) : "bound"}` }, sayValue(verdict, verdict.bound)),
+          verdict.proof !== "none" && h("span", { class: "seal", title: t("proven", { kind: proofText(verdict.proof_kind) }) }, proofText(verdict.proof_kind))),
+        h("td", { class: "bnd", "data-label": t("bound") }, t(verdict.bound)),
+        h("td", { class: "num", "data-label": t("depth") }, String(verdict.depth)),
+        h("td", { class: "num", "data-label": t("nodes"), title: number(verdict.nodes) }, short(verdict.nodes)),
+        hasPlay && h("td", { class: "pv" }, names.slice(1, 6).join(" ")),
+        h("td", { class: "engine" }, verdict.engine),
+        h("td", { class: "date" }, verdict.date));
+    };
+    const redraw = () => explorer.renderPanel();
+    return [
+      h("table", { class: "verdicts" },
+        h("thead", {}, h("tr", {}, head.map((name) => h("th", { scope: "col", class: { next: "pv", engine: "engine", date: "date", bound: "bnd", depth: "num", nodes: "num" }[name] ?? null }, t(name))))),
+        h("tbody", {}, rows.map(row)),
+        bounded.length > 0 && h("tbody", { class: "bounds" },
+          h("tr", {}, h("td", { colspan: String(head.length) },
+            h("button", { type: "button", class: "fold", "aria-expanded": String(this.showsBounds), onclick: () => { this.showsBounds = !this.showsBounds; redraw(); } },
+              t(bounded.length === 1 ? "bounded1" : "bounded", { n: number(bounded.length) })))),
+          this.showsBounds && bounded.map(row))),
+      valued.length > SHORT_LIST && h("button", { type: "button", class: "more", onclick: () => { this.showsAll = !this.showsAll; redraw(); } },
+        this.showsAll ? t("showFew") : t("showAll", { n: number(valued.length) })),
+    ];
+  }
+
+  /** Shows the expected play of a move under the pointer: as searched, or as the book continues. */
+  async point(verdict, isHeld) {
+    const { explorer } = this;
+    this.pointed = verdict;
+    this.show(verdict?.line ?? null);
+    if (!verdict || !isHeld || verdict.line.length > 1 || explorer.tab !== "book") return;
+    const { moves } = explorer.parameters();
+    const parameters = { ...explorer.parameters(), moves: `${moves} ${verdict.move}`.trim(), plies: "8", top: "1" };
+    const tree = await explorer.ask("/tree", parameters).catch(() => null);
+    const line = [verdict.move];
+    for (let branch = tree?.branches[0]; branch; branch = branch.branches[0]) line.push(branch.move);
+    if (this.pointed === verdict) this.show(line);
+  }
+
+  show(line) {
+    this.explorer.board.state.line = line;
+    this.explorer.board.draw();
+  }
+
+  /** Other orders of moves that lead here. */
+  waysPart() {
+    const { explorer } = this;
+    const before = explorer.ways?.before ?? [];
+    if (before.length === 0) return null;
+    const way = ({ moves, move }) => {
+      const names = nameLine(explorer.shape(), explorer.line.fen, [...moves, move]);
+      return h("li", {},
+        h("button", { type: "button", onclick: () => explorer.open({ ...explorer.line, moves: [...moves, move], at: moves.length }) },
+          t("via", { line: names.slice(0, -1).join(" ") || t("start") })),
+        h("span", { class: "quiet" }, ` + ${names.at(-1)}`));
+    };
+    return h("details", { class: "ways" }, h("summary", {}, `${t("ways")} (${before.length})`), h("ul", {}, before.map(way)));
+  }
+}
