@@ -32,7 +32,7 @@ BROWSER = [
     "--disable-sync",
     "--virtual-time-budget=5000",
 ]
-POSITIONS = 300
+POSITIONS = 120
 # The sixteen colours of a terminal, as the page shows them on a dark ground.
 COLOURS = (
     "#000000 #cd3131 #0dbc79 #e5e510 #2472c8 #bc3fbc #11a8cd #e5e5e5 "
@@ -197,7 +197,8 @@ def main():
             link = f"{page}/#/freestyle-15/h8"
             take_page(folder, link, "explorer.png", "en")
             take_page(folder, link, "explorer-zh.png", "zh-CN")
-            take_page(folder, f"{page}/#cluster", "cluster.png", "en")
+            take_page(folder, f"{page}/#/cluster", "cluster.png", "en")
+            take_page(folder, f"{page}/#/contents", "contents.png", "en")
         finally:
             worker.send_signal(signal.SIGTERM)
             worker.wait()

@@ -4,7 +4,7 @@ import { unit } from "../base/settings.js";
 import { t } from "../base/words.js";
 
 /** Centi-units that make a win e times as likely as a loss. */
-const SCALE = 280;
+const SCALE = 200;
 
 /** Whether a move has an exact value or a proof; a bound only limits its value. */
 export function isValued(verdict) {
