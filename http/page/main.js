@@ -83,6 +83,7 @@ class App {
   speak() {
     choose(language() === "zh" ? "en" : "zh");
     this.frame();
+    this.live.textContent = "";
     this.explorer.build();
     this.cluster.build();
     this.contents.build();

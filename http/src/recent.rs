@@ -9,11 +9,11 @@ use crate::error::ApiError;
 #[derive(Debug)]
 pub(crate) struct Recent<T> {
     interval: Duration,
-    known: Mutex<Option<Known<T>>>,
+    known: Mutex<Option<ReadValue<T>>>,
 }
 
 #[derive(Debug)]
-struct Known<T> {
+struct ReadValue<T> {
     value: T,
     epoch: Option<u64>,
     /// The time of the reading.
@@ -44,7 +44,7 @@ impl<T: Clone> Recent<T> {
             return Ok(known.value.clone());
         }
         let value = read().await?;
-        *known = Some(Known {
+        *known = Some(ReadValue {
             value: value.clone(),
             epoch,
             at: Instant::now(),

@@ -288,7 +288,10 @@ async fn priorities_follow_the_line_and_its_moves() {
     assert_eq!(all["line"][0]["jobs"], serde_json::json!([]), "{all}");
     assert_eq!(all["line"][1]["move"], "h8");
     assert_eq!(all["line"][1]["jobs"][0]["state"], "searched");
-    assert_eq!((&all["line"][1]["score"], &all["line"][0]["score"]), (&12.into(), &Value::Null));
+    assert_eq!(
+        (&all["line"][1]["score"], &all["line"][0]["score"]),
+        (&12.into(), &Value::Null)
+    );
     let moves = all["moves"].as_array().expect("moves");
     let h9 = moves.iter().find(|step| step["move"] == "h9").expect("h9");
     assert_eq!((&h9["loss"], &h9["is_held"]), (&15.into(), &false.into()));

@@ -62,7 +62,7 @@ export const CHINESE_TEXTS = {
   practiceHint: "与开局库对弈：它按库中着法应对，并指出您每一着的得失。", practiseAs: "执{side}", practising: "您执{side}。", practiceScore: "{n} 着中 {good} 着良好；累计损失：{loss}", practiceEnd: "结束练习",
   practiceUnknown: "库中没有此着", practiceGood: "与最佳着相当", practiceWorse: "比 {best} 差：{loss}", practiceOut: "库中没有应着。",
   treeHint: "库中的最佳着法与应对。▸ 展开；点击着法跳转。", treeEmpty: "库中没有后续着法。", jump: "跳转",
-  whyHint: "建库任务先搜索优先数最小的局面：每一步加一，着法每损失 1.00 再加该任务的 alpha。", whyLine: "如何到达此局面", whyNext: "接下来", whyNone: "没有任务到达此处：这些局面由其他方式加入，或此库为编译后的文件。",
+  whyHint: "建库任务先搜索优先数最小的局面：每一步加一，着法每损失 1.00 再加该任务设定的系数。", whyLine: "如何到达此局面", whyNext: "接下来", whyNone: "没有任务到达此处：这些局面由其他方式加入，或此库为编译后的文件。",
   loss: "损失", priorityPlies: "优先数（步）", job: "任务", standing_searched: "已搜索", standing_waiting: "等待中", "standing_set-aside": "已搁置", heldNoJob: "在库中，不属任何任务", notHeld: "不在库中", held: "在库中",
   graphTitle: "沿着法的{side}胜率", graphLabel: "沿着法的{side}胜率；已知 {n} 个局面。着法列表可作同样的跳转。",
   backToBook: "回到第 {n} 手", bookHoldsLine: "库中有此着法，直到：", bookBegins: "库的起点：", bookHolds: "库中有：",

@@ -9,7 +9,8 @@ import { t } from "../base/words.js";
 const CELL = 40;
 const MAX_ARROWS = 6;
 const MARGIN = { gomoku: 44, xiangqi: 44, surakarta: 118 };
-const GLYPHS = {
+/** The characters of xiangqi's pieces. */
+export const GLYPHS = {
   K: "帥", A: "仕", B: "相", N: "傌", R: "俥", C: "炮", P: "兵",
   k: "將", a: "士", b: "象", n: "馬", r: "車", c: "砲", p: "卒",
 };
@@ -273,7 +274,9 @@ export class Board {
     const [ex, ey] = [x2 - ux * 10, y2 - uy * 10];
     const [nx, ny] = [-uy, ux];
     const head = `M${x2} ${y2}L${ex + nx * width * 1.25} ${ey + ny * width * 1.25}L${ex - nx * width * 1.25} ${ey - ny * width * 1.25}Z`;
-    const [lx, ly] = [x1 + (x2 - x1) * 0.55, y1 + (y2 - y1) * 0.55];
+    // Arrows on one line part near their heads.
+    const part = Math.max(0.55, 1 - 28 / length);
+    const [lx, ly] = [x1 + (x2 - x1) * part, y1 + (y2 - y1) * part];
     return s("g", { class: name, "data-move": move },
       s("line", { x1: sx, y1: sy, x2: ex, y2: ey, "stroke-width": width }),
       s("path", { d: head }),

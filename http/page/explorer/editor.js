@@ -4,7 +4,7 @@ import { get } from "../base/api.js";
 import { h } from "../base/element.js";
 import { errorText } from "../base/messages.js";
 import { t } from "../base/words.js";
-import { Board } from "../board/board.js";
+import { Board, GLYPHS } from "../board/board.js";
 import { pieces, pointName } from "../board/games.js";
 import { lineOfStones, readText, UnreadableText } from "../formats/read.js";
 
@@ -81,7 +81,8 @@ class Editor {
     const chosen = (brush) => String(brush === this.brush);
     const brushes = h("div", { class: "palette", role: "group", "aria-label": t("palette") }, this.palette().map((brush) => {
       const word = brush ? t(`piece_${brush}`) : t("erase");
-      const button = h("button", { type: "button", "aria-pressed": chosen(brush), title: word }, word);
+      const glyph = GLYPHS[brush];
+      const button = h("button", { type: "button", class: glyph ? `glyph ${this.sideOf(brush)}` : null, "aria-pressed": chosen(brush), title: word, "aria-label": word }, glyph ?? word);
       button.addEventListener("click", () => {
         this.brush = brush;
         for (const other of brushes.children) other.setAttribute("aria-pressed", String(other === button));

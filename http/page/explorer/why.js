@@ -50,7 +50,7 @@ export class Why {
   table(caption, rows) {
     const head = ["move", "loss", "priority", "job"];
     return h("table", { class: "verdicts why" }, h("caption", {}, caption),
-      h("thead", {}, h("tr", {}, head.map((name) => h("th", { scope: "col", class: name === "job" ? null : "num" }, t(name === "priority" ? "priorityPlies" : name))))),
+      h("thead", {}, h("tr", {}, head.map((name) => h("th", { scope: "col", class: ["loss", "priority"].includes(name) ? "num" : null }, t(name === "priority" ? "priorityPlies" : name))))),
       h("tbody", {}, rows));
   }
 

@@ -100,7 +100,10 @@ fn step(
 
 /// The best move of exact value.
 fn best_exact(answer: &Answer) -> Option<&Verdict> {
-    let mut exact = answer.verdicts().iter().filter(|(_, verdict)| verdict.is_exact());
+    let mut exact = answer
+        .verdicts()
+        .iter()
+        .filter(|(_, verdict)| verdict.is_exact());
     exact.next().map(|(_, verdict)| verdict)
 }
 

@@ -20,7 +20,6 @@ const PENDING: &[&str] = &[
     "crates/store/",
     "crates/verification/",
     "fuzz/",
-    "http/",
     "proto/",
     "worker/",
 ];

@@ -12,11 +12,11 @@ pub struct Standing {
     /// Millionths of a ply from the nearest root: plies, and the losses of moves on the way
     /// weighted by the job's setting alpha. Positions with less are searched earlier.
     pub priority: u64,
-    /// What the job does with the position.
+    /// The job's treatment of the position.
     pub state: StandingState,
 }
 
-/// What a job does with a position.
+/// The treatment of a position by a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StandingState {
     /// It has been searched.

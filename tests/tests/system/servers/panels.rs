@@ -57,7 +57,10 @@ fn page_begins_where_the_book_begins() {
     browser.wait_for(&format!("{}.includes('It begins at')", text(".empty")));
     browser.click(".empty .offers button");
     browser.wait_for("location.hash === '#/xiangqi/h2e2'");
-    browser.open(&format!("http://{}/#/xiangqi/h2e2,a9a8,a0a1,a8a9", server.http));
+    browser.open(&format!(
+        "http://{}/#/xiangqi/h2e2,a9a8,a0a1,a8a9",
+        server.http
+    ));
     browser.wait_for(&format!("{}.includes('Back to move')", text(".empty")));
     browser.click(".empty .offers button");
     browser.wait_for("/#.xiangqi.h2e2,a9a8,a0a1,a8a9@[123]$/.test(location.hash)");
@@ -95,7 +98,9 @@ fn page_begins_where_the_book_begins() {
     browser.wait_for("document.querySelectorAll('.chart tbody tr').length > 3");
     browser.wait_for("document.querySelectorAll('.holes li').length > 0");
     browser.evaluate("document.querySelector('.card [aria-label], .card details').open = true");
-    browser.evaluate("[...document.querySelectorAll('.card details')].forEach((e) => { e.open = true; })");
+    browser.evaluate(
+        "[...document.querySelectorAll('.card details')].forEach((e) => { e.open = true; })",
+    );
     browser.wait_for("document.querySelectorAll('.openings li').length === 26");
     browser.wait_for("document.querySelectorAll('.openings li:not(.absent)').length >= 1");
     browser.click(".card:first-child .roots a");
@@ -147,7 +152,9 @@ fn panels_show_lines_reasons_notes_and_practice() {
     browser.wait_for(&format!("{}.includes('seen')", text(".why")));
     let priorities = "[...document.querySelectorAll('.why:last-child tbody td:nth-child(3)')]\
                       .map((e) => Number(e.innerText)).filter((n) => !isNaN(n))";
-    let sorted = format!("(() => {{ const p = {priorities}; return p.length > 1 && p.every((n, at) => at === 0 || p[at - 1] <= n); }})()");
+    let sorted = format!(
+        "(() => {{ const p = {priorities}; return p.length > 1 && p.every((n, at) => at === 0 || p[at - 1] <= n); }})()"
+    );
     browser.wait_for(&sorted);
 
     // A note stays with the position, and is in the copied SGF.
@@ -178,7 +185,10 @@ fn panels_show_lines_reasons_notes_and_practice() {
     paste(&mut browser, &rows.join("\n"));
     browser.wait_for("location.hash === '#/freestyle-15/h8,i8'");
     paste(&mut browser, "(;GM[4]SZ[19];B[hh])");
-    browser.wait_for(&format!("{}.includes('19')", text("dialog.editor .complaint")));
+    browser.wait_for(&format!(
+        "{}.includes('19')",
+        text("dialog.editor .complaint")
+    ));
     browser.click("dialog.editor .palette button:nth-child(1)");
     browser.click("dialog.editor [data-point=c3]");
     browser.click("[data-action=useBoard]");
@@ -206,7 +216,9 @@ fn panels_show_lines_reasons_notes_and_practice() {
         }
         for (width, height, is_dark) in WINDOWS {
             browser.set_window(width, height, is_dark);
-            for view in ["book", "tree", "why", "notes", "practice", "contents", "cluster"] {
+            for view in [
+                "book", "tree", "why", "notes", "practice", "contents", "cluster",
+            ] {
                 let link = match view {
                     "contents" | "cluster" => format!("#/{view}"),
                     _ => "#/freestyle-15/h8,i9".into(),
