@@ -194,6 +194,8 @@ class App {
     const move = active?.closest?.("tr[data-move]")?.dataset.move;
     let place = active?.id ? `#${CSS.escape(active.id)}` : null;
     if (action && job) place = `[data-job="${CSS.escape(job)}"] [data-action="${action}"]`;
+    const line = active?.closest?.("[data-line]")?.dataset.line;
+    if (line) place = `[data-line="${CSS.escape(line)}"]`;
     if (move) place = `tr[data-move="${move}"] button`;
     draw();
     if (place && !active.isConnected) document.querySelector(place)?.focus({ preventScroll: true });

@@ -396,6 +396,8 @@ export class Explorer {
   }
 
   renderPanel() {
+    // A note that is being written keeps its field, and with it the input method's state.
+    if (this.tab === "notes" && this.notes.isBeingWritten) return;
     const parts = {
       book: () => this.verdicts.bookParts(), tree: () => this.tree.parts(), why: () => this.why.parts(),
       analysis: () => this.analysis.parts(), practice: () => this.practice.parts(), notes: () => this.notes.parts(),

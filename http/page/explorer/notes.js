@@ -25,6 +25,12 @@ export class Notes {
     this.explorer = explorer;
   }
 
+  /** Whether the user is writing the note on the shown position. */
+  get isBeingWritten() {
+    const { activeElement: active } = document;
+    return active?.id === "note" && active.dataset.key === this.explorer.position.key;
+  }
+
   write(text) {
     const { explorer } = this;
     const { key } = explorer.position;
@@ -38,7 +44,7 @@ export class Notes {
     const { explorer } = this;
     const { key } = explorer.position;
     const notes = Object.entries(all()).sort(([, a], [, b]) => b.at - a.at);
-    const area = h("textarea", { id: "note", rows: "5", maxlength: String(MAX_LETTERS), "aria-label": t("note"), oninput: (event) => this.write(event.target.value) });
+    const area = h("textarea", { id: "note", "data-key": key, rows: "5", maxlength: String(MAX_LETTERS), "aria-label": t("note"), oninput: (event) => this.write(event.target.value) });
     area.value = noteOn(key);
     const others = notes.filter(([other]) => other !== key);
     const item = ([, { text, link }]) => h("li", {}, h("a", { href: link }, text.split("\n")[0].slice(0, 80)));
