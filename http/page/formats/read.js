@@ -70,7 +70,7 @@ async function readScoreSheet(text, fen, before, look) {
 
 function readPgn(text, look) {
   const fen = /\[FEN\s+"([^"]+)"\]/i.exec(text)?.[1] ?? "";
-  const body = text.replace(/\[[^\]]*\]/g, "").replace(/\{[^}]*\}/g, "").replace(/\d+\s*\.(\s*\.\.)?/g, " ");
+  const body = text.replace(/\[[^\]]*\]/g, "").replace(/\{[^}]*\}/g, "").replace(/(^|\s)\d+\s*\.(\s*\.\.)?/g, " ");
   if (isScoreSheet(body)) return readScoreSheet(body, fen, [], look);
   const iccs = body.match(/[a-i]\d-?[a-i]\d/gi) ?? [];
   return { fen, moves: iccs.map((move) => move.replace("-", "").toLowerCase()).join(" ") };

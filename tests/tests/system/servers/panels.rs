@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use kagetsu_game::xiangqi::Xiangqi;
+use kagetsu_game::{Position, Variant};
 use kagetsu_tests::{Browser, Scratch};
 use serde_json::json;
 
@@ -246,4 +248,40 @@ fn panels_show_lines_reasons_notes_and_practice() {
         }
     }
     assert_eq!(browser.errors(), Vec::<String>::new());
+}
+
+/// The page writes moves of xiangqi itself; the program writes them for the command line.
+#[test]
+fn page_names_moves_as_the_program_does() {
+    let Some(mut browser) = Browser::start() else {
+        return;
+    };
+    let scratch = Scratch::new();
+    let book = scratch.path("book");
+    let server = HttpCoordinator::start(&["--book", book.to_str().expect("a plain name")]);
+    let mut position = Position::start(Variant::XIANGQI);
+    let (mut moves, mut wxf, mut chinese) = (Vec::new(), Vec::new(), Vec::new());
+    for ply in 0..200 {
+        let legal = position.legal_moves();
+        let Some(&m) = legal.get(ply * 7_919 % legal.len().max(1)) else {
+            break;
+        };
+        let game = position.game::<Xiangqi>();
+        wxf.push(game.wxf(m));
+        chinese.push(game.chinese(m));
+        moves.push(position.write_move(m));
+        position = position.play(m).expect("legal");
+    }
+    assert!(moves.len() > 50, "{moves:?}");
+    browser.open(&format!("http://{}/", server.http));
+    browser.wait_for("document.querySelector('.board')");
+    for (style, expected) in [("wxf", wxf), ("chinese", chinese)] {
+        let named = browser.evaluate(&format!(
+            "Promise.all(['notation', 'games'].map((name) => import(`http://{}/page/board/${{name}}.js`)))\
+             .then(([notation, games]) => notation.nameLine(games.game('xiangqi'), '', {}, '{style}'))",
+            server.http,
+            json!(moves),
+        ));
+        assert_eq!(named, json!(expected));
+    }
 }
