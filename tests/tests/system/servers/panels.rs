@@ -96,10 +96,10 @@ fn page_begins_where_the_book_begins() {
     browser.evaluate("document.activeElement.blur()");
     browser.click("#to-contents");
     browser.wait_for("document.querySelectorAll('.card').length === 2");
-    browser.wait_for(&format!("{}.includes('炮二平五')", text(".roots")));
+    let xiangqi = text(".card:nth-child(2) .roots");
+    browser.wait_for(&format!("{xiangqi}.includes('炮二平五')"));
     browser.wait_for("document.querySelectorAll('.chart tbody tr').length > 3");
     browser.wait_for("document.querySelectorAll('.holes li').length > 0");
-    browser.evaluate("document.querySelector('.card [aria-label], .card details').open = true");
     browser.evaluate(
         "[...document.querySelectorAll('.card details')].forEach((e) => { e.open = true; })",
     );
