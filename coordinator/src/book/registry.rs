@@ -59,7 +59,7 @@ impl BookSource {
         if path.is_file() {
             return Ok(Self::File(Box::new(Compiled::open(path)?)));
         }
-        let (book, notices) = Book::open(path, &BookOptions::default())?;
+        let (book, notices) = Book::open_to_read(path, &BookOptions::default())?;
         notices
             .iter()
             .for_each(|notice| tracing::warn!(book = %path.display(), "{notice}"));
