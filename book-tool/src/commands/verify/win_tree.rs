@@ -1,6 +1,6 @@
 //! Win trees of a book's proofs, in which the wins found by search are played out.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::io::Write;
 
@@ -13,12 +13,8 @@ use kagetsu_verify::{Node, ProofDag, Reference};
 
 /// Memory of the threat search, in bytes.
 const TABLE: usize = 256 << 20;
-/// The number of known plans to try as an answer before searching for a new one: plans for other
-/// replies to the same position, and the plans that answered last elsewhere.
+/// The number of known plans to try as an answer before searching for a new one.
 const TRIED: usize = 6;
-const TRIED_ELSEWHERE: usize = 24;
-/// The number of plans that are remembered for other positions.
-const MAX_RECENT_PLANS: usize = 48;
 
 /// The size of a win tree, counted in two ways.
 #[derive(Clone, Copy, Debug)]
@@ -66,7 +62,6 @@ pub(crate) fn write(
         nodes: args.nodes,
         known: HashMap::new(),
         plans: BTreeSet::new(),
-        recent: VecDeque::new(),
     };
     let tree = forester.tree(position)?;
     tree.write(out)?;
@@ -87,8 +82,6 @@ struct Forester<'a> {
     known: HashMap<Key, u32>,
     /// Nodes that consist of threats only, and so are cheap to try in another position.
     plans: BTreeSet<u32>,
-    /// The plans that answered last, the latest first.
-    recent: VecDeque<Reference>,
 }
 
 impl Forester<'_> {
@@ -198,7 +191,6 @@ impl Forester<'_> {
                 Some(answer) => answer,
                 None => self.winner(position, reply, &next)?,
             };
-            self.remember(answer);
             *counts.entry(answer).or_default() += 1;
             answers.push((reply, answer));
         }
@@ -215,18 +207,7 @@ impl Forester<'_> {
         })
     }
 
-    /// Keeps a plan for other positions.
-    fn remember(&mut self, answer: Reference) {
-        if !self.plans.contains(&answer.node) || self.recent.front() == Some(&answer) {
-            return;
-        }
-        self.recent.retain(|recent| *recent != answer);
-        self.recent.push_front(answer);
-        self.recent.truncate(MAX_RECENT_PLANS);
-    }
-
-    /// Returns the most used answer to other replies that answers this one too, or a plan that
-    /// answered in another position and wins here as well.
+    /// Returns the most used answer to other replies that answers this one too.
     fn answered(&self, next: &Position, counts: &BTreeMap<Reference, usize>) -> Option<Reference> {
         let mut tried: Vec<_> = counts
             .iter()
@@ -234,12 +215,10 @@ impl Forester<'_> {
             .collect();
         tried.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
         let wins = |answer: &Reference| with_game!(next.variant(), G => self.dag.wins(&mut next.game::<G>(), *answer));
-        let here = tried.into_iter().take(TRIED).map(|(answer, _)| *answer);
-        let elsewhere = self
-            .recent
-            .iter()
-            .filter(|answer| !counts.contains_key(answer));
-        here.chain(elsewhere.take(TRIED_ELSEWHERE).copied())
+        tried
+            .into_iter()
+            .take(TRIED)
+            .map(|(answer, _)| *answer)
             .find(wins)
     }
 
