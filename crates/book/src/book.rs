@@ -78,7 +78,7 @@ pub struct Book {
 /// The effects of an entry that are not part of the book yet.
 struct Applied {
     changes: Changes,
-    /// What was read and changed on the way. It counts only once the changes are made.
+    /// The rows that were read and changed. They count only once the changes are made.
     cache: ReadCache,
     changed: Vec<JobId>,
 }

@@ -13,7 +13,7 @@ pub(crate) struct Lock {
 }
 
 /// Time to wait for the process that has the lock; a mere look-up is over by then.
-const PATIENCE: Duration = Duration::from_secs(2);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 /// Time between two attempts to take the lock.
 const PAUSE: Duration = Duration::from_millis(10);
 
@@ -86,7 +86,7 @@ impl Lock {
             holder = Some(number(&mut file))
                 .filter(|number| !number.is_empty())
                 .unwrap_or(holder);
-            if begun.elapsed() >= PATIENCE {
+            if begun.elapsed() >= LOCK_TIMEOUT {
                 let holder = if holder.is_empty() {
                     "of unknown number".into()
                 } else {

@@ -51,10 +51,10 @@ impl std::fmt::Display for Notice {
 }
 
 /// Entries that are applied at a time while the store is rebuilt.
-const CHUNK: u64 = 256;
+const ENTRIES_AT_A_TIME: u64 = 256;
 /// Changes to a store that are made in memory before a compaction may begin, some 256 bytes each. A
 /// look-up has a small cache, with which a rebuild would compact many times.
-const MOST_UNSEALED: usize = 1 << 20;
+const MAX_UNFLUSHED_CHANGES: usize = 1 << 20;
 
 /// A store that has all entries of a journal.
 pub(crate) struct OpenedStore {
@@ -214,7 +214,7 @@ fn replay(
     };
     journal.scan(Sequence(from), &mut |number, bytes| {
         replay.pending.push((number, bytes.into()));
-        if replay.pending.len() as u64 == CHUNK {
+        if replay.pending.len() as u64 == ENTRIES_AT_A_TIME {
             replay.apply_all()
         } else {
             Ok(())
@@ -247,7 +247,7 @@ impl JournalReplay<'_> {
         self.unsealed += changes.batch.0.len();
         self.store.apply(changes.batch)?;
         (*self.marker, self.cache) = (changes.marker, cache);
-        if self.unsealed >= MOST_UNSEALED && self.store.needs_maintenance() {
+        if self.unsealed >= MAX_UNFLUSHED_CHANGES && self.store.needs_maintenance() {
             self.unsealed = 0;
             self.store.maintain()?;
         }

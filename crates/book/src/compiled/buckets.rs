@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use kagetsu_game::Key;
 
 use crate::compiled::key_tail::{Tail, bucket_of, checksum, tail_of};
-use crate::compiled::simd::{AT_ONCE, ask, equal};
+use crate::compiled::simd::{NAMES_AT_ONCE, ask, equal};
 
 /// Mean positions of a bucket, and the greatest mean of its bytes.
 const SHARE: u64 = 8;
@@ -86,7 +86,7 @@ impl Buckets {
             return Ok(None);
         };
         let [name, tail @ ..] = tail_of(key);
-        for from in (0..usize::from(count)).step_by(AT_ONCE) {
+        for from in (0..usize::from(count)).step_by(NAMES_AT_ONCE) {
             let names = bucket
                 .get(from..)
                 .and_then(|names| names.first_chunk())

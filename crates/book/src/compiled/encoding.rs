@@ -6,9 +6,9 @@ use crate::journal::record::ProofBody;
 use crate::{Choice, Derived};
 
 /// Moves that are kept with an exact value or a lower bound: the best.
-const MOST_KNOWN: usize = 12;
+const MAX_KNOWN_MOVES: usize = 12;
 /// Moves that are kept with an upper bound above the value of the best.
-const MOST_RIVALS: usize = 4;
+const MAX_RIVAL_MOVES: usize = 4;
 /// The bit of the proof byte for an open position: a move without a value may be the best.
 const OPEN: u8 = 0x80;
 /// The bit of the proof byte for a position whose value no move reaches.
@@ -90,12 +90,12 @@ fn kept<'a>(value: &Derived, answer: &'a Answer) -> Vec<&'a (Move, Verdict)> {
         .iter()
         .filter(is_known)
         .partition(|(m, _)| Some(*m) == value.best);
-    first.extend(others.into_iter().take(MOST_KNOWN - first.len()));
+    first.extend(others.into_iter().take(MAX_KNOWN_MOVES - first.len()));
     first.extend(
         Choice::default()
             .rivals(answer)
             .into_iter()
-            .take(MOST_RIVALS),
+            .take(MAX_RIVAL_MOVES),
     );
     first
 }
@@ -323,7 +323,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_written_is_read_again(
-            said in proptest::collection::btree_map(0u16..8_192, known(), 0..=MOST_KNOWN),
+            said in proptest::collection::btree_map(0u16..8_192, known(), 0..=MAX_KNOWN_MOVES),
             (at, depth, is_open) in (any::<prop::sample::Index>(), any::<u16>(), any::<bool>()),
         ) {
             let proof = |plies| Proof { claim: Claim::Win, kind: ProofKind::Vct, plies };

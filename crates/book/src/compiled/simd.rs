@@ -1,7 +1,7 @@
 //! Instructions of x86-64 that a look-up uses, and portable replacements.
 
 /// Bytes compared at once.
-pub(crate) const AT_ONCE: usize = 16;
+pub(crate) const NAMES_AT_ONCE: usize = 16;
 
 /// Prefetches the cache line with the byte at `at`. No later instruction waits for it, so that the
 /// next look-up may begin meanwhile.
@@ -22,7 +22,7 @@ pub(crate) fn ask(bytes: &[u8], at: usize) {
 
 /// Compares all names with one, and returns one bit for each that is equal.
 #[inline]
-pub(crate) fn equal(names: &[u8; AT_ONCE], name: u8) -> u32 {
+pub(crate) fn equal(names: &[u8; NAMES_AT_ONCE], name: u8) -> u32 {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_mm_cmpeq_epi8, _mm_movemask_epi8, _mm_set_epi64x, _mm_set1_epi8};
@@ -43,7 +43,7 @@ pub(crate) fn equal(names: &[u8; AT_ONCE], name: u8) -> u32 {
 }
 
 #[cfg(any(test, not(target_arch = "x86_64")))]
-fn plainly(names: &[u8; AT_ONCE], name: u8) -> u32 {
+fn plainly(names: &[u8; NAMES_AT_ONCE], name: u8) -> u32 {
     names
         .iter()
         .rev()
@@ -58,7 +58,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_processor_says_the_same(names: [u8; AT_ONCE], few in 1u8.., name: u8) {
+        fn the_processor_says_the_same(names: [u8; NAMES_AT_ONCE], few in 1u8.., name: u8) {
             let names = names.map(|known| known % few);
             prop_assert_eq!(equal(&names, name % few), plainly(&names, name % few));
             ask(&names, usize::MAX);

@@ -17,7 +17,7 @@ pub enum JournalError {
         path: PathBuf,
         /// The offset of the damaged entry in bytes.
         at: u64,
-        /// What is wrong with it.
+        /// The fault.
         what: &'static str,
     },
     /// The journal lacks entries that were durable.

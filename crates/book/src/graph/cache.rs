@@ -18,20 +18,20 @@ pub(crate) struct ReadCache {
     pub(crate) move_filters: HashMap<u32, Arc<MoveFilter>>,
     /// How many there are.
     pub(crate) jobs: Option<u32>,
-    /// Positions that jobs have yet to walk on from, in order of job and priority, once they were asked for.
+    /// Positions that jobs have yet to expand, by job and priority, once a job asked for them.
     pub(crate) walks: Option<BTreeSet<(u32, u64, Id)>>,
 }
 
-/// Entries of about 4 KiB each.
-const MOST_NODES: usize = 8_192;
-/// Entries of about 300 bytes each.
-const MOST_ROWS: usize = 131_072;
+/// The most cached nodes, of about 4 KiB each.
+const MAX_CACHED_NODES: usize = 8_192;
+/// The most cached rows, of about 300 bytes each.
+const MAX_CACHED_ROWS: usize = 131_072;
 
 impl Default for ReadCache {
     fn default() -> Self {
         Self {
-            nodes: Cache::new(MOST_NODES),
-            rows: Cache::new(MOST_ROWS),
+            nodes: Cache::new(MAX_CACHED_NODES),
+            rows: Cache::new(MAX_CACHED_ROWS),
             engines: Vec::new(),
             move_filters: HashMap::new(),
             jobs: None,

@@ -8,7 +8,7 @@ use rand::rngs::StdRng;
 pub struct Choice {
     /// Centi-units of value that make a move e times less likely; 0 takes the best.
     pub temperature: f64,
-    /// Makes the chance the same every time.
+    /// Seed of the random generator.
     pub seed: Option<u64>,
     /// Leaves out moves that were searched less deeply and are not proven.
     pub min_depth: u8,
@@ -23,13 +23,14 @@ impl Choice {
         self.temperature.is_finite() && self.temperature >= 0.0
     }
 
-    /// A move whose value is known exactly, or from below. A proven win is always taken, a proven loss never while there is
-    /// another move.
+    /// Chooses a move whose value is known exactly or from below. A proven win is always chosen; a
+    /// proven loss is chosen only if there is no other move.
     ///
-    /// An upper bound says how good a move is not: nothing speaks for making it, however high the bound is. So a move
-    /// with an upper bound alone is chosen only where all others are lost; see [`Choice::rivals`].
+    /// An upper bound is no reason to make a move, however high it is. A move with an upper bound
+    /// alone is chosen only if all others are lost; see [`Choice::rivals`].
     ///
-    /// Where nobody has looked how good any move is, the one that was made most often; with a temperature each as often as it was.
+    /// If no move has a value, the choice is the move that was made most often; with a temperature,
+    /// each move in proportion to how often it was made.
     #[must_use]
     pub fn pick<'a>(&self, answer: &'a Answer) -> Option<&'a (Move, Verdict)> {
         let known = self.known(answer);
@@ -45,7 +46,7 @@ impl Choice {
         });
         let weight = |(_, v): &&(Move, Verdict)| match v.score.loss_plies() {
             Some(_) => 0.0,
-            // Of such moves all are.
+            // If one move has no value, none has.
             None if v.is_silent() => v.nodes.max(1) as f64,
             None if v.score.raw() < least => 0.0,
             None => (f64::from(v.score.raw() - best.1.score.raw()) / self.temperature).exp(),
@@ -55,8 +56,9 @@ impl Choice {
         known.get(weights.sample(&mut chance)).copied()
     }
 
-    /// The moves that may be better than the best whose value is known, the most promising first: of each there is only an
-    /// upper bound, and it is above that value. A choice made in spite of them is a choice in doubt. A win has no rivals.
+    /// Returns the moves that may be better than the best known one, the most promising first. Each
+    /// has only an upper bound, which is above that value. A choice made in spite of them is in
+    /// doubt. A win has no rivals.
     #[must_use]
     pub fn rivals<'a>(&self, answer: &'a Answer) -> Vec<&'a (Move, Verdict)> {
         let best = self.known(answer).first().map(|(_, v)| v.score);
@@ -70,7 +72,8 @@ impl Choice {
             .collect()
     }
 
-    /// The moves that can be chosen, best first; where no value is known of any, those that were made, the most frequent first.
+    /// Returns the moves that can be chosen, best first. If no move has a value, returns the moves
+    /// that were made, the most frequent first.
     fn known<'a>(&self, answer: &'a Answer) -> Vec<&'a (Move, Verdict)> {
         let is_deep = |v: &Verdict| v.depth >= self.min_depth || v.proof.is_some();
         let (mut made, known): (Vec<_>, Vec<_>) = answer
@@ -83,7 +86,7 @@ impl Choice {
     }
 }
 
-/// Whether it is only known how good the move is not.
+/// Returns whether the move has an upper bound only.
 fn is_upper(verdict: &Verdict) -> bool {
     verdict.bound == Bound::Upper && verdict.proof.is_none()
 }
@@ -128,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn the_temperature_says_how_often_a_worse_move_is_chosen() {
+    fn temperature_sets_chance_of_worse_moves() {
         let answer = answer(&[Score::opinion(50), Score::opinion(30), Score::loss_in(2)]);
         let pick = |temperature, seed| {
             let choice = Choice {
@@ -191,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_only_bounded_from_above_is_a_rival_and_no_choice() {
+    fn move_with_upper_bound_is_a_rival() {
         let of = |centi| Score::opinion(centi);
         let (exact, lower, upper) = (Bound::Exact, Bound::Lower, Bound::Upper);
         type Row<'a> = (&'a [(Score, Bound)], Option<u16>, &'a [u16]);

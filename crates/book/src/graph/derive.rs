@@ -1,4 +1,4 @@
-//! What follows for a position from its facts and from the values behind it.
+//! Derives the value of a position from its facts and from the values behind it.
 
 use kagetsu_game::{Bound, Claim, Move, Proof, ProofKind, Score, Verdict};
 
@@ -8,8 +8,8 @@ use crate::graph::index::Index;
 use crate::graph::node::Node;
 use crate::graph::value::Derived;
 
-/// The value of a position, from the values of the positions that it leads to: `after` gives that of the one behind a move, if
-/// the move is followed and its position is known.
+/// Derives the value of a position. `after` returns the value of the position behind a move, if the
+/// move is followed and its position is known.
 pub(crate) fn derive(
     node: &Node,
     mut after: impl FnMut(Move) -> Result<Option<Derived>, BookError>,
@@ -36,7 +36,7 @@ pub(crate) fn derive(
             is_open,
         });
     }
-    // What loses is no better than what nobody has looked at.
+    // A losing move is no better than a move without a value.
     values.extend(silent.filter(|_| {
         values
             .iter()
@@ -45,7 +45,8 @@ pub(crate) fn derive(
     Ok(best_of(node, &values, rest))
 }
 
-/// The value of the position that a move leads to, if it is followed and known.
+/// Returns the value of the position that a move leads to, if the move is followed and the position
+/// is known.
 pub(crate) fn value_after(
     index: &mut Index,
     id: Id,
@@ -58,7 +59,8 @@ pub(crate) fn value_after(
     }
 }
 
-/// The value of a position that a move leads to, if it is known and believed, and has one.
+/// Returns the value of a position that a move leads to, if the position is known, valid, and has a
+/// value.
 pub(crate) fn child_value(index: &mut Index, child: Id) -> Result<Option<Derived>, BookError> {
     let reach = index.reach(child)?;
     let value = if reach.is_known() && !reach.is_distrusted() {
@@ -74,13 +76,14 @@ pub(crate) fn child_value(index: &mut Index, child: Id) -> Result<Option<Derived
 pub(crate) struct Seen {
     pub(crate) score: Score,
     pub(crate) proof: Option<Proof>,
-    /// Plies to the leaf that it comes from, and what was searched there; 0 where nothing was.
+    /// Plies to the leaf of this value, with the search there; 0 without a search.
     pub(crate) depth: u16,
 }
 
 impl Seen {
-    /// What a move is worth that leads to a position of this value; `None` where the search of the move went deeper than what
-    /// that value comes from, and nothing is proven there. An opinion that no search stands behind gets no deeper on its way.
+    /// Returns the value of a move that leads to a position with this value. `None` if the search
+    /// of the move went deeper than this value does and nothing is proven. An opinion without a
+    /// search keeps depth 0 on its way.
     pub(crate) fn from_child(child: Derived, verdict: &Verdict) -> Option<Self> {
         let proof = child.proof.map(|proof| Proof {
             kind: tree(proof.kind),
@@ -99,7 +102,8 @@ impl Seen {
         })
     }
 
-    /// What a search said of a move; `None` where that is no value, nor the least that it is worth.
+    /// Returns the value from the search of a move; `None` if the search gave neither a value nor a
+    /// lower bound.
     fn from_verdict(verdict: &Verdict) -> Option<Self> {
         let is_value =
             verdict.is_exact() || (verdict.bound == Bound::Lower && !verdict.is_silent());
@@ -110,7 +114,7 @@ impl Seen {
         })
     }
 
-    /// A move that was made, and no more.
+    /// Returns the value of a move that was only made.
     fn made() -> Self {
         Self {
             score: -Score::OPINION_MAX,
@@ -120,7 +124,7 @@ impl Seen {
     }
 }
 
-/// What was only said stays so, however far it is carried.
+/// Returns the kind of a proof that was carried over a move. A manual proof stays manual.
 fn tree(kind: ProofKind) -> ProofKind {
     if kind == ProofKind::Manual {
         kind
@@ -129,7 +133,7 @@ fn tree(kind: ProofKind) -> ProofKind {
     }
 }
 
-/// `rest` is the most that the moves without a value may be worth.
+/// Returns the value of the best move. `rest` is the greatest bound of the moves without a value.
 fn best_of(node: &Node, values: &[(Move, Seen)], rest: Option<Score>) -> Derived {
     let greatest = values.iter().copied().reduce(|best, next| {
         if next.1.score > best.1.score {
@@ -169,7 +173,7 @@ fn best_of(node: &Node, values: &[(Move, Seen)], rest: Option<Score>) -> Derived
         };
     }
     let is_open = rest.is_some_and(|rest| rest > seen.score) || (is_lost && !is_all);
-    // Where only losses are known the moves that are left decide, and no more is known of them than their bound.
+    // If all known moves lose, the remaining moves decide, and only their bound is known.
     let guess = rest
         .filter(|rest| !rest.is_mate())
         .unwrap_or(Score::opinion(i32::from(i16::MIN)));
@@ -183,7 +187,7 @@ fn best_of(node: &Node, values: &[(Move, Seen)], rest: Option<Score>) -> Derived
     }
 }
 
-/// The proof of the best move, if all have one: it is as good as all of them together.
+/// Returns the proof of the best move if all moves have one. Its kind covers all of them.
 fn together(best: Proof, values: &[(Move, Seen)]) -> Option<Proof> {
     let kinds: Option<Vec<ProofKind>> = values
         .iter()

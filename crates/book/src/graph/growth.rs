@@ -1,5 +1,5 @@
-//! How a book grows: what an entry of the journal does to the store. The same entries in the same order always give the
-//! same store.
+//! The growth of a book: the effect of a journal entry on the store. The same entries in the same
+//! order always make the same store.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -92,7 +92,7 @@ fn learn(index: &mut Index, body: &AnswerBody) -> Result<(), BookError> {
     if let Some(known) = known.as_ref().filter(|_| !is_distrusted) {
         let mut before = known.facts.clone();
         if is_short {
-            // It was asked for to take the place of what was there, but for what is proven or deeper.
+            // The answer replaces the old one, except for moves that are proven or deeper.
             before.retain(|m, old| {
                 old.proof.is_some() || facts.get(m).is_none_or(|new| new.depth < old.depth)
             });
@@ -147,8 +147,9 @@ fn learn(index: &mut Index, body: &AnswerBody) -> Result<(), BookError> {
     Ok(())
 }
 
-/// Something else is known of a position that jobs which search anew have judged. What such a job says is enough for all of
-/// them: two that want different engines would take turns for ever.
+/// Judges a position again for the jobs that search anew, after its record has changed. An answer
+/// of such a job is enough for all of them: two jobs that want different engines would otherwise
+/// take turns forever.
 fn judge_again(
     index: &mut Index,
     by: Option<u32>,
@@ -177,7 +178,7 @@ fn judge_again(
     Ok(())
 }
 
-/// A position is in the book now: jobs that search anew, and enter known positions alone, come to it from those before it.
+/// Lets jobs that search anew reach a new position of the book from the positions before it.
 fn enter(index: &mut Index, id: Id) -> Result<(), BookError> {
     let parents: Vec<Id> = index.reach(id)?.parents().collect();
     for parent in parents {
@@ -190,7 +191,8 @@ fn enter(index: &mut Index, id: Id) -> Result<(), BookError> {
     Ok(())
 }
 
-/// What is known of a position waits to be replaced. The job that had it has it no more.
+/// Invalidates the record of a position: it waits to be replaced. The job that searched it has one
+/// position less.
 fn distrust(index: &mut Index, job: Option<u32>, id: Id) -> Result<(), BookError> {
     let before = index.reach(id)?;
     if !before.is_known() || before.is_distrusted() {
@@ -206,7 +208,7 @@ fn distrust(index: &mut Index, job: Option<u32>, id: Id) -> Result<(), BookError
     before.parents().try_for_each(|parent| grow(index, parent))
 }
 
-/// How much is known, apart from how well: moves spoken of, and those with a value.
+/// Returns the number of moves with a verdict, and of those with an exact value.
 fn extent(facts: &Answer) -> (usize, usize) {
     (
         facts.len(),
@@ -218,8 +220,9 @@ fn extent(facts: &Answer) -> (usize, usize) {
     )
 }
 
-/// Tells the positions that a node leads to, and those that it led to before. A move by which the game may come back to the
-/// node is not followed: in a game that can repeat itself no value must come from the position that it is the value of.
+/// Updates the links of the positions that a node leads to or led to before. A move by which the
+/// game may return to the node is not followed: in a game that can repeat itself, no value may come
+/// from its own position.
 fn relink(index: &mut Index, id: Id, before: Option<&Node>, now: &Node) -> Result<(), BookError> {
     for (_, child) in before
         .iter()
@@ -234,7 +237,8 @@ fn relink(index: &mut Index, id: Id, before: Option<&Node>, now: &Node) -> Resul
     let mut above = None;
     for (_, child) in &now.followed {
         let reach = index.reach(*child)?;
-        // Only a position with moves of its own leads anywhere, and back only if no stone came or went.
+        // Only a position with moves leads anywhere, and it leads back only if no stone came or
+        // went.
         if reach.is_from(id) {
             continue;
         }
@@ -296,7 +300,7 @@ fn propagate(index: &mut Index, mut changed: BTreeSet<Id>) -> Result<(), BookErr
     Ok(())
 }
 
-/// A position has another value: jobs that begin there and look whether that is still so hear of it.
+/// Notes a new value of a root for the jobs that end when their roots stay the same.
 fn turn(index: &mut Index, id: Id, value: Derived) -> Result<(), BookError> {
     for &job in index.reach(id)?.roots() {
         if index.account(job)?.stretch.is_some() && index.has_turned(job, id, value)? {
@@ -307,7 +311,7 @@ fn turn(index: &mut Index, id: Id, value: Derived) -> Result<(), BookError> {
     Ok(())
 }
 
-/// A job has other limits; a stretch begins anew where there was none.
+/// Changes the limits of a job. A limit of positions without a change begins to count if it is new.
 fn limit(
     index: &mut Index,
     job: u32,
@@ -339,7 +343,7 @@ fn create(index: &mut Index, entry: &JobEntry) -> Result<(), BookError> {
     Ok(())
 }
 
-/// The job goes on without the position, until it is told to try again.
+/// Lets a job skip a position until it is told to try again.
 fn set_aside(
     index: &mut Index,
     job: u32,
@@ -360,7 +364,7 @@ fn set_aside(
     )
 }
 
-/// What the job went on without waits for it again.
+/// Lets the skipped positions of a job wait again.
 fn take_up(index: &mut Index, job: u32) -> Result<(), BookError> {
     for (id, _) in index.asides(job, usize::MAX)? {
         index.put_aside(job, id, None)?;
@@ -370,7 +374,7 @@ fn take_up(index: &mut Index, job: u32) -> Result<(), BookError> {
     Ok(())
 }
 
-/// A job walks on from known positions that it came to, the most urgent first, without a search.
+/// Expands known positions that a job has reached, the most urgent first, without a search.
 fn walk(index: &mut Index, job: u32, steps: u32) -> Result<(), BookError> {
     for _ in 0..steps {
         let Some(id) = index.next_walk(job)? else {
@@ -381,7 +385,7 @@ fn walk(index: &mut Index, job: u32, steps: u32) -> Result<(), BookError> {
     Ok(())
 }
 
-/// A position is known, or known better: where each job goes from there.
+/// Expands a position for each of its jobs, after its record has changed.
 fn grow(index: &mut Index, id: Id) -> Result<(), BookError> {
     index
         .reach(id)?
@@ -390,8 +394,8 @@ fn grow(index: &mut Index, id: Id) -> Result<(), BookError> {
         .try_for_each(|job| grow_for(index, job, id))
 }
 
-/// The value of a position is what it was, but perhaps not those of its moves: jobs with a margin look again which of them
-/// they follow.
+/// Expands a position again for jobs with a margin: its value is unchanged, but those of its moves
+/// may have changed.
 fn regrow(index: &mut Index, id: Id) -> Result<(), BookError> {
     for job in index.reach(id)?.jobs() {
         if index.move_filter(job)?.has_margin() {
@@ -401,8 +405,8 @@ fn regrow(index: &mut Index, id: Id) -> Result<(), BookError> {
     Ok(())
 }
 
-/// Tells the positions that a node leads to with which priority a job comes to them from there: one ply less urgent than
-/// the node, less urgent by what the move loses, and by chance where the job asks for that.
+/// Sets the priority with which a job reaches the positions behind a node: one ply less urgent than
+/// the node, less urgent by what the move loses, and by a random delay if the job has one.
 fn grow_for(index: &mut Index, job: u32, id: Id) -> Result<(), BookError> {
     let Some(node) = index.node(id)? else {
         return Ok(());
@@ -438,9 +442,9 @@ fn grow_for(index: &mut Index, job: u32, id: Id) -> Result<(), BookError> {
     Ok(())
 }
 
-/// A job comes from `parent` to a position with this priority, or (`None`) not at all. What waits is put in its new place.
-/// From a known position the job walks on later, unless that only became less urgent or hardly more so: what lies beyond
-/// it then keeps its place.
+/// Notes the priority with which a job reaches a position from `parent`, or (`None`) that it does
+/// not. Waiting positions move to their new place. The job expands a known position later, unless
+/// its urgency fell or hardly rose: the positions behind it then keep their places.
 fn see(
     index: &mut Index,
     job: u32,

@@ -185,7 +185,7 @@ impl<'a> Index<'a> {
         row.ok_or(BookError::entry("a position"))
     }
 
-    /// Changes the row of a position, which is written when the entry of the journal is [settled](Self::settle).
+    /// Changes the row of a position. [`Self::settle`] writes it.
     fn change_row(&mut self, id: Id, change: impl FnOnce(&mut Row)) -> Result<(), BookError> {
         if let Some((_, now)) = self.rows.get_mut(&id) {
             change(now);
@@ -200,7 +200,7 @@ impl<'a> Index<'a> {
         Ok(())
     }
 
-    /// Writes the row of a position, if it has changed, and what follows from that for the frontiers.
+    /// Writes the row of a position if it has changed, and updates the frontiers.
     fn write_row(&mut self, id: Id) -> Result<(), BookError> {
         let Some((before, mut now)) = self.rows.remove(&id) else {
             return Ok(());
@@ -267,12 +267,12 @@ impl<'a> Index<'a> {
         self.change_row(id, |row| row.value = Some(value))
     }
 
-    /// Where a position stands; one that was never heard of is unknown, and nothing leads to it.
+    /// Returns the links of a position; a new position is unknown and has none.
     pub(crate) fn reach(&mut self, id: Id) -> Result<Arc<Reach>, BookError> {
         Ok(Arc::clone(&self.row(id)?.links))
     }
 
-    /// Changes where a position stands.
+    /// Changes the links of a position.
     pub(crate) fn put_reach(
         &mut self,
         id: Id,
@@ -281,8 +281,9 @@ impl<'a> Index<'a> {
         self.change_row(id, |row| change(Arc::make_mut(&mut row.links)))
     }
 
-    /// With which priority a position that stands so waits for a job, if it does. One that searches anew what the book has
-    /// waits for what was judged to fall short, and for what is open of that.
+    /// Returns the priority with which a position with these links waits for a job, if it waits. A
+    /// job that searches anew waits for positions that were judged to fall short, and for open ones
+    /// among them.
     pub(crate) fn waiting(
         &mut self,
         job: u32,
@@ -401,7 +402,8 @@ impl<'a> Index<'a> {
             .ok_or(BookError::entry("a job"))
     }
 
-    /// All is written that follows from an entry of the journal. Jobs that were changed and have come to their end are done.
+    /// Writes everything that follows from an entry of the journal, and ends changed jobs that have
+    /// reached their goal.
     pub(crate) fn settle(&mut self) -> Result<(), BookError> {
         while let Some((&id, _)) = self.rows.first_key_value() {
             self.write_row(id)?;
@@ -565,7 +567,8 @@ pub(crate) fn read_node(id: Id, record: &[u8], engines: &[Arc<str>]) -> Result<N
         .ok_or_else(damaged)
 }
 
-/// Copies the names of engines for one thread, so that threads do not contend for the reference counts.
+/// Copies the names of engines for one thread, so that threads do not contend for the reference
+/// counts.
 pub(crate) fn copied_names(names: &[Arc<str>]) -> Vec<Arc<str>> {
     names.iter().map(|name| Arc::from(&**name)).collect()
 }

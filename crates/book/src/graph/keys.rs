@@ -6,14 +6,14 @@ use crate::graph::id::Id;
 use crate::graph::row::has_record;
 use kagetsu_store::digest;
 
-/// Which entries of the journal the store has, and what it holds because of them.
+/// The journal entries that the store has, and the totals of its content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Marker {
     /// Entries of the journal.
     pub(crate) applied: u64,
     /// Records.
     pub(crate) positions: u64,
-    /// Positions that jobs have yet to walk on from.
+    /// Positions that jobs have yet to expand.
     pub(crate) walking: u64,
     /// Entries of the store, but for the marker.
     pub(crate) entries: u64,
@@ -60,7 +60,8 @@ pub(crate) fn key(prefix: u8, parts: &[&[u8]]) -> Vec<u8> {
     key
 }
 
-/// The key of a position that a job has yet to walk on from: a job's keys stand in order of urgency.
+/// Returns the key of a position that a job has yet to expand. The keys of a job are in order of
+/// urgency.
 pub(crate) fn queue_key(queue: u8, job: u32, priority: u64, id: Id) -> Vec<u8> {
     key(queue, &[&job.to_be_bytes(), &priority.to_be_bytes(), &id.0])
 }

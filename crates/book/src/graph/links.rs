@@ -3,30 +3,30 @@ use serde::{Deserialize, Serialize};
 
 use crate::graph::id::Id;
 
-/// What the book has of a position.
+/// The state of a position in the book.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Stage {
     /// No record.
     #[default]
     Unknown,
-    /// A record, but moves may be better that it has no value of.
+    /// A record; moves without a value may be better than the best.
     Open,
     /// A record.
     Closed,
-    /// A record that is not to be believed: it waits to be replaced, and nothing follows from it.
+    /// An invalid record: it waits to be replaced, and nothing follows from it.
     Distrusted,
 }
 
-/// Where a position stands: how it is reached, from which positions of the book, and by which jobs with what priority.
-/// This alone says whether it waits in their frontiers.
+/// The links of a position: its state, the positions that lead to it, and the jobs that reach it
+/// with their priorities. They alone determine whether it waits in a frontier.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Reach {
     pub(crate) stage: Stage,
     /// Jobs that begin here, ascending.
     roots: Vec<u32>,
-    /// The position itself, where a job begins: no other may lead here to say what it is.
+    /// The packed position if a job begins here, because no other position may lead here.
     packed: Vec<u8>,
-    /// Jobs that leave it out because it could not be searched, ascending.
+    /// Jobs that skip it because it could not be searched, ascending.
     aside: Vec<u32>,
     /// Ascending.
     parents: Vec<Parent>,

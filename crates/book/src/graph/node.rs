@@ -2,21 +2,22 @@ use kagetsu_game::{Answer, Canonical, Game, Move, Position, Side, with_game};
 
 use crate::graph::id::Id;
 
-/// A position of the book as it is thought about: what was found there, and where that leads.
+/// A position of the book with its record, and the positions that it leads to.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     /// In canonical orientation, without a history.
     pub(crate) position: Position,
-    /// Who moves there; the position itself would have to be set up to say it.
+    /// The side to move. The position would have to be set up to tell.
     pub(crate) side: Side,
     pub(crate) facts: Answer,
-    /// The moves with an exact value but without a proof, and the positions that they lead to; no move that ends the game.
-    /// Of these the links tell which are followed: all but those by which the game may come back here.
+    /// The moves with an exact value and without a proof that do not end the game, and the
+    /// positions that they lead to. The links tell which of them are followed: all but those by
+    /// which the game may return here.
     pub(crate) followed: Vec<(Move, Id)>,
 }
 
 impl Node {
-    /// The node; the first illegal move of the answer where there is one.
+    /// Returns the node, or the first illegal move of the answer.
     pub(crate) fn new(position: Position, facts: Answer) -> Result<Self, Move> {
         let code = position.variant().code();
         let mut followed = Vec::new();
@@ -52,7 +53,7 @@ impl Node {
             .map(|(_, child)| *child)
     }
 
-    /// Whether no more is known than moves that were made here.
+    /// Returns whether the record only tells which moves were made.
     pub(crate) fn is_silent(&self) -> bool {
         self.facts
             .verdicts()

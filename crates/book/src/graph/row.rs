@@ -8,7 +8,7 @@ use crate::graph::links::Reach;
 use crate::graph::value::{Derived, DerivedBody};
 use kagetsu_store::{body, decode, digest, encode};
 
-/// What the store holds of a position, whether it was searched or other positions only lead to it.
+/// The store's entry of a position that was searched or that other positions lead to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Row {
     /// The encoded record; `None` where the position was not searched.

@@ -3,16 +3,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::journal::record::ProofBody;
 
-/// What follows for a position from its facts and from the positions behind it; can always be computed again.
+/// The value of a position, derived from its facts and from the positions behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Derived {
     /// Its value, from the view of the side to move.
     pub score: Score,
-    /// What is proven of it.
+    /// Its proof, if it has one.
     pub proof: Option<Proof>,
     /// The move that reaches the value; `None` where nothing is known.
     pub best: Option<Move>,
-    /// Plies from here to the leaf that the value comes from, the leaf's search included; 0 where nobody has searched that.
+    /// Plies to the leaf of this value, with the leaf's search; 0 without a search.
     pub depth: u16,
     /// Whether a move without a place in the book may be better than all that have one.
     pub is_open: bool,

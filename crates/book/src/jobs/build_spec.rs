@@ -202,7 +202,7 @@ impl BuildSpec {
         SpecFaults::check(faults)
     }
 
-    /// What is wrong with settings that are right each by itself.
+    /// Returns the faults of settings that are valid each by itself.
     fn contradictions(&self) -> Vec<SpecFault> {
         let mut faults = Vec::new();
         if self.deepen.is_some() && !self.policy.can_deepen() {
@@ -215,7 +215,7 @@ impl BuildSpec {
         faults
     }
 
-    /// Fills in what the policy chooses where nothing was chosen, and resets what it has no use for.
+    /// Fills in the policy's choice for absent settings, and resets those that the policy ignores.
     #[must_use]
     pub fn completed(self) -> Self {
         let mut settings = self.to_json();

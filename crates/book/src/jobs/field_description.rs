@@ -60,7 +60,7 @@ impl BuildField {
         schema
     }
 
-    /// What the form of the web page needs to know about it.
+    /// Describes the setting for the form of the web page.
     #[must_use]
     pub fn describe(&self) -> Value {
         let choices = self.choices();

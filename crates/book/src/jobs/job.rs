@@ -12,7 +12,7 @@ use crate::graph::id::Id;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct JobId(pub u32);
 
-/// What a job is made with.
+/// The definition of a job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobSpec {
     /// Its name in this book.
@@ -88,7 +88,7 @@ impl JobSpec {
     }
 }
 
-/// How a job stands.
+/// The state of a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum JobState {
     /// Its positions are handed out.
@@ -97,9 +97,9 @@ pub enum JobState {
     Paused,
     /// It has its positions, or nothing is left to search.
     Done,
-    /// It was given up.
+    /// It was given up for good.
     Cancelled,
-    /// It cannot go on, and why.
+    /// It failed, for this reason.
     Failed(String),
 }
 
@@ -115,14 +115,14 @@ impl std::fmt::Display for JobState {
     }
 }
 
-/// A job and how far it is.
+/// A job and its progress.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Job {
     /// Its number.
     pub id: JobId,
-    /// What is to be built.
+    /// Its definition.
     pub spec: JobSpec,
-    /// How it stands.
+    /// Its state.
     pub state: JobState,
     /// Positions that it has added to the book.
     pub positions: u64,
@@ -142,7 +142,7 @@ impl Job {
     }
 }
 
-/// What can be done to a job.
+/// A change of a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum JobChange {
     /// No new work until it is resumed.
@@ -155,24 +155,26 @@ pub enum JobChange {
     Fail(String),
     /// Another number of positions to add; a job that was done goes on if it is greater.
     Target(u64),
-    /// What was set aside waits again; a job that was done goes on.
+    /// Skipped positions wait again; a finished job goes on.
     Retry,
-    /// Changes the limits `total_nodes` and `until_stable`; a finished job goes on if they allow it.
+    /// Changes the limits `total_nodes` and `until_stable`; a finished job goes on if they allow
+    /// it.
     Limit(Option<u64>, Option<u64>),
     /// Changes the priority among the jobs of the book.
     Priority(i8),
-    /// It is done, whatever waits for it: a shorter journal says so of a job that was done before all of that waited.
+    /// Ends the job although positions wait. A compacted journal says so of a job that had ended
+    /// before they waited.
     Finish,
-    /// It has added so many positions: a shorter journal says so where they cannot be counted as they were.
+    /// Sets the number of added positions. A compacted journal says so if they cannot be counted.
     Count(u64),
 }
 
-/// A position that a job goes on without.
+/// A position that a job skips.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Aside {
     /// Which, in canonical orientation.
     pub position: Position,
-    /// What went wrong the last time.
+    /// The reason of the last failure.
     pub reason: String,
 }
 
@@ -183,7 +185,7 @@ pub struct Work {
     pub id: u64,
     /// For which job.
     pub job: JobId,
-    /// What to answer.
+    /// The question to answer.
     pub question: Question,
     /// Its urgency in the job; less is sooner.
     pub priority: u64,

@@ -167,7 +167,7 @@ impl Book {
         })
     }
 
-    /// What a job was made with, whatever was changed since.
+    /// Returns the definition of a job without later changes.
     pub(crate) fn known_spec(&self, id: JobId) -> Result<&JobSpec, BookError> {
         self.specs
             .get(&id)

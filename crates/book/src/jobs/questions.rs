@@ -9,8 +9,8 @@ use crate::graph::node::Node;
 use crate::jobs::job::{JobId, JobSpec};
 use crate::jobs::policies::growth_policy::PolicyScope;
 
-/// Factor on the limit of nodes of a search that must value moves which another search only bounded:
-/// a value rarely takes longer than this many such bounds of the same depth.
+/// Factor on the limit of nodes of a search that must value moves which have only a bound: a value
+/// rarely takes longer than this many such bounds of the same depth.
 const NODES_PER_BOUND: u64 = 100;
 
 /// Returns what to ask about a position that waits for a job.

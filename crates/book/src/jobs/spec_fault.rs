@@ -1,11 +1,11 @@
 use std::fmt;
 
-/// One thing that is wrong with the settings of a build.
+/// A fault of the settings of a build.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpecFault {
     /// The setting's name, as in the JSON.
     pub field: String,
-    /// What is wrong with it.
+    /// The fault.
     pub problem: String,
 }
 
@@ -18,7 +18,7 @@ impl SpecFault {
     }
 }
 
-/// Everything that is wrong with the settings of a build.
+/// All faults of the settings of a build.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpecFaults(pub Vec<SpecFault>);
 

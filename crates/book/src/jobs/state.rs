@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::jobs::job::{JobChange, JobState};
 
-/// How far a job is, and what growing it asks of its spec; apart from the spec, which may be long and never changes.
+/// The progress of a job. Its definition is stored apart: it may be long and never changes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct JobBody {
     pub(crate) state: JobState,
@@ -11,12 +11,12 @@ pub(crate) struct JobBody {
     pub(crate) set_aside: u64,
     /// Positions that wait to be searched.
     pub(crate) frontier: u64,
-    /// Known positions that it has yet to walk on from.
+    /// Known positions that it has yet to expand.
     pub(crate) walking: u64,
 }
 
-/// What a job was told after it was made, and what it has spent since; a job that was told nothing has none. Apart from
-/// [`JobBody`], the bytes of which are frozen.
+/// The limits and the priority of a job, and what it has spent since. A job whose limits were never
+/// set has no such entry. It is stored apart from [`JobBody`], whose bytes are frozen.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Account {
     pub(crate) priority: i8,
@@ -84,15 +84,15 @@ impl JobBody {
         }
     }
 
-    /// There may be more for it to do.
+    /// Lets a finished job run again.
     pub(crate) fn reopen(&mut self) {
         if self.state == JobState::Done {
             self.state = JobState::Running;
         }
     }
 
-    /// A running job that has all its positions, can have no more, or has spent what it may, is done.
-    /// One that `widens` known positions may have more although nothing waits.
+    /// Ends a running job that has all its positions, can have no more, or has reached a limit. A
+    /// job that `widens` known positions may have more although nothing waits.
     pub(crate) fn settle(&mut self, account: &Account, widens: bool) {
         let is_exhausted = self.frontier == 0 && self.walking == 0 && !widens;
         let is_over =

@@ -92,7 +92,7 @@ pub(crate) struct AnswerBody {
     pub(crate) groups: Vec<Group>,
 }
 
-/// What a job was made with.
+/// The definition of a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct JobEntry {
     name: String,

@@ -25,9 +25,9 @@ impl CheckReport {
     }
 
     pub(crate) fn fault(&mut self, fault: String) {
-        const TOLD: usize = 100;
+        const MAX_NAMED_FAULTS: usize = 100;
         self.count += 1;
-        if self.faults.len() < TOLD {
+        if self.faults.len() < MAX_NAMED_FAULTS {
             self.faults.push(fault);
         }
     }

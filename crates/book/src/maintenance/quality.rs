@@ -14,7 +14,7 @@ use crate::{Book, BookError, Derived, Stats};
 use kagetsu_store::{Partition, map_partitions};
 
 /// The number of holes in a report.
-const TOLD: usize = 10;
+const MAX_NAMED_HOLES: usize = 10;
 
 /// The quality of a book.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -140,10 +140,12 @@ impl Graded {
 
     /// Adds a hole, if it is one of the nearest.
     fn tell(&mut self, place: (u16, u32), hole: impl FnOnce() -> Hole) {
-        if self.nearest.len() < TOLD || self.nearest.last().is_some_and(|(last, _)| place < *last) {
+        if self.nearest.len() < MAX_NAMED_HOLES
+            || self.nearest.last().is_some_and(|(last, _)| place < *last)
+        {
             let at = self.nearest.partition_point(|(known, _)| *known <= place);
             self.nearest.insert(at, (place, hole()));
-            self.nearest.truncate(TOLD);
+            self.nearest.truncate(MAX_NAMED_HOLES);
         }
     }
 

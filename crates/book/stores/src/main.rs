@@ -17,7 +17,7 @@ use redb::ReadableDatabase;
 use kagetsu_store::{Batch, LsmStore, Store, StoreError};
 
 /// The operations that growing a book needs.
-trait Candidate {
+trait StoreCandidate {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError>;
 
     fn apply(&mut self, batch: Batch) -> Result<(), StoreError>;
@@ -75,7 +75,7 @@ impl Own {
     }
 }
 
-impl Candidate for Own {
+impl StoreCandidate for Own {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
         self.lsm.get(key)
     }
@@ -119,7 +119,7 @@ impl Sled {
     }
 }
 
-impl Candidate for Sled {
+impl StoreCandidate for Sled {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
         let value = self.0.get(key).map_err(other)?;
         Ok(value.map(|value| value.to_vec()))
@@ -162,7 +162,7 @@ impl Redb {
     }
 }
 
-impl Candidate for Redb {
+impl StoreCandidate for Redb {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
         let table = self
             .db
@@ -221,7 +221,7 @@ impl Fjall {
     }
 }
 
-impl Candidate for Fjall {
+impl StoreCandidate for Fjall {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
         Ok(self
             .all
@@ -271,7 +271,7 @@ impl Lmdb {
     }
 }
 
-impl Candidate for Lmdb {
+impl StoreCandidate for Lmdb {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
         let read = self.env.read_txn().map_err(other)?;
         Ok(self.all.get(&read, key).map_err(other)?.map(<[u8]>::to_vec))
@@ -293,7 +293,7 @@ impl Candidate for Lmdb {
     }
 }
 
-fn open(name: &str, path: &Path) -> Box<dyn Candidate> {
+fn open(name: &str, path: &Path) -> Box<dyn StoreCandidate> {
     match name {
         "lsm" | "journaled" => Box::new(Own::open(path, name == "journaled")),
         "sled" => Box::new(Sled::open(path)),
@@ -370,7 +370,7 @@ fn random_bytes(random: &mut StdRng, count: usize) -> Vec<u8> {
 /// of its children, and now and then the row of a position above it, whose value changed. Returns
 /// its id.
 fn learn(
-    store: &mut dyn Candidate,
+    store: &mut dyn StoreCandidate,
     frontier: &mut BTreeSet<(u64, Id)>,
     known: &[Id],
     at: u64,
@@ -378,7 +378,7 @@ fn learn(
 ) -> Result<Id, StoreError> {
     let (_, own) = frontier.pop_first().expect("it grows");
     let mut batch = Vec::new();
-    let mut put = |store: &dyn Candidate, id: Id, bytes: Vec<u8>| {
+    let mut put = |store: &dyn StoreCandidate, id: Id, bytes: Vec<u8>| {
         let key = key(POSITION, &[&id]);
         store.get(&key)?;
         batch.push((key, Some(bytes)));

@@ -81,7 +81,7 @@ fn journal(folder: &Path) -> PathBuf {
 }
 
 #[test]
-fn a_backup_is_taken_while_the_book_grows_and_only_what_is_new_is_copied() {
+fn backup_of_growing_book_copies_only_new_entries() {
     let (folder, place) = (
         tempfile::tempdir().expect("a folder"),
         tempfile::tempdir().expect("a folder"),
@@ -128,7 +128,7 @@ fn a_backup_is_taken_while_the_book_grows_and_only_what_is_new_is_copied() {
         Book::open(&file, &OPTIONS),
         Err(BookError::Open(OpenError::IsFile(_)))
     ));
-    // What was learned into the copy is not the book's.
+    // An answer that the copy learned is not in the book.
     let mut copy = open(&to);
     let other = Position::from_line(variant(), "a1 b2").expect("legal");
     let question = kagetsu_game::Question::new(other.clone(), Effort::depth(3));
@@ -161,7 +161,7 @@ fn a_backup_that_was_cut_short_goes_on_where_it_was() {
 }
 
 #[test]
-fn what_is_pruned_is_gone_and_the_rest_is_as_if_nothing_else_had_been_learned() {
+fn pruned_book_equals_book_of_the_rest() {
     let whole = entries(&open(grown(40).path()));
     let least = whole
         .values()
@@ -303,7 +303,7 @@ fn positions_of_other_variants_stay() {
 }
 
 #[test]
-fn a_worse_move_is_not_followed_and_a_given_root_is_where_it_begins() {
+fn pruning_begins_at_roots_and_drops_worse_moves() {
     let folder = grown(40);
     let book = open(folder.path());
     let root = Position::from_line(variant(), "d4").expect("legal");
@@ -334,8 +334,8 @@ fn a_worse_move_is_not_followed_and_a_given_root_is_where_it_begins() {
         .expect("room");
     assert_clean(&book);
     assert!(report.removed > 0 && report.kept + report.removed == before.len() as u64);
-    // Of the positions that are left each leads to no more than its best moves did: what they are worth now is another thing,
-    // for what they lead to is gone.
+    // Each remaining position leads only to what were its best moves. Their present values differ,
+    // because the positions behind other moves are gone.
     let left = entries(&book);
     let kept: Vec<_> = before
         .iter()
@@ -419,7 +419,7 @@ fn the_grades_count_what_is_there_and_what_is_missing() {
 }
 
 #[test]
-fn the_nearest_holes_are_those_with_the_most_pieces_where_pieces_are_taken() {
+fn nearest_holes_have_the_most_pieces() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut book = open(folder.path());
     let near = Position::start(Variant::SURAKARTA)
@@ -492,7 +492,7 @@ fn a_damaged_journal_gives_what_is_whole_in_it() {
         }
         fs::write(journal(folder.path()), &bytes).expect("room");
         if at < 12 && round % 4 != 3 {
-            // What stands in the header tells the format: a later one is not damage.
+            // The header tells the format: a later one is no damage.
             let _ = repair(folder.path(), &OPTIONS);
             continue;
         }
@@ -523,7 +523,8 @@ fn a_damaged_journal_gives_what_is_whole_in_it() {
     }
 }
 
-/// A book that was told much twice: positions widened, set aside, not believed, and learned again out of another book.
+/// Returns a book with repeated entries: positions widened, skipped, invalidated, and learned again
+/// from another book.
 fn told_twice(seed: u64) -> TempDir {
     let (folder, chance) = (
         tempfile::tempdir().expect("a folder"),

@@ -100,7 +100,8 @@ fn a_compiled_book_says_what_the_book_says() {
                 .iter()
                 .filter(|(_, v)| known(v))
                 .collect();
-            // Twelve have a place; of equals at the end which do is nobody's business.
+            // A position holds twelve moves; which of several equal ones comes last does not
+            // matter.
             let last = known.get(11).map(|(_, v)| v.score);
             for (m, verdict) in known
                 .into_iter()
@@ -118,7 +119,8 @@ fn a_compiled_book_says_what_the_book_says() {
     assert_eq!(compiled.lookup(&other).expect("whole"), None);
 }
 
-/// A position of the book turned in all ways: as its packed form, which is canonical, and by the moves of its images.
+/// Returns the images of a position of the book: the packed form, which is canonical, and the moves
+/// of its images.
 fn images(position: &Position) -> Vec<Position> {
     let variant = position.variant();
     let text = position.draw();
@@ -151,7 +153,7 @@ fn is_refused_or_right(path: &Path, entries: &[Entry], right: &[String]) -> bool
     !compiled.check(&mut |_| {}).is_clean()
 }
 
-/// What a file says of these positions.
+/// Returns the entries of these positions in a file.
 fn said(path: &Path, entries: &[Entry]) -> Vec<String> {
     let compiled = Compiled::open(path).expect("whole");
     let found = |entry: &Entry| format!("{:?}", compiled.lookup(&entry.position).expect("whole"));
@@ -183,7 +185,7 @@ fn a_flipped_byte_is_found_and_never_a_wrong_answer() {
     assert!(Compiled::open(&damaged).is_err());
 }
 
-/// What a position is worth, and each of its moves, in a line.
+/// Returns the value of a position and of its moves, in a line.
 fn line(packed: &Packed, (answer, value): &(Answer, Derived)) -> String {
     let packed: String = packed.0.iter().map(|byte| format!("{byte:02x}")).collect();
     let of_move = |(m, v): &(Move, Verdict)| {
@@ -287,7 +289,7 @@ fn overview_is_that_of_the_folder() {
 }
 
 #[test]
-fn a_block_is_held_against_its_checksum_wherever_the_first_look_comes() {
+fn block_checksum_is_checked_at_first_look() {
     // A file of several blocks: a byte is wrong in one of them, and the others answer.
     let (folder, book, path) = compiled(400);
     let (whole, entries) = (fs::read(&path).expect("it is there"), entries(&book));
@@ -351,7 +353,7 @@ fn what_is_no_compiled_book_is_refused_and_left_alone() {
 }
 
 #[test]
-fn a_file_that_is_open_goes_on_when_it_is_compiled_anew() {
+fn open_file_survives_a_new_compilation() {
     let (folder, mut book, path) = compiled(10);
     let before = Compiled::open(&path).expect("just written");
     let root = Position::from_line("freestyle-5".parse().expect("a variant"), "c3").expect("legal");

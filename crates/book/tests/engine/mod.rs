@@ -5,7 +5,8 @@ use kagetsu_game::{
     Verdict,
 };
 
-/// Answers as a search would: the best `width` moves exactly, the others with the bound that follows.
+/// Answers as a search would: the best `width` moves exactly, the others with the bound that
+/// follows.
 pub(crate) fn answer(question: &Question) -> Answer {
     let position = &question.position;
     let moves = if question.moves.is_empty() {

@@ -1,4 +1,4 @@
-//! Disks that lose, change and refuse bytes: a book has all that was acknowledged, or says what is wrong.
+//! Faulty disks: a book keeps everything that was acknowledged, or reports the damage.
 
 #[path = "../engine/mod.rs"]
 mod engine;
@@ -99,7 +99,7 @@ fn copy(from: &Path, to: &Path) {
 }
 
 #[test]
-fn a_journal_cut_anywhere_opens_with_a_beginning_of_it() {
+fn journal_cut_anywhere_opens_with_its_beginning() {
     let whole = closed_book(12);
     let bytes = fs::read(journal(whole.path())).expect("it is there");
     let mut last = 0;
@@ -120,7 +120,7 @@ fn a_journal_cut_anywhere_opens_with_a_beginning_of_it() {
 }
 
 #[test]
-fn a_journal_that_lost_what_was_acknowledged_is_refused() {
+fn journal_without_acknowledged_entries_is_refused() {
     let book = closed_book(12);
     let bytes = fs::read(journal(book.path())).expect("it is there");
     for lost in [1, 13, 200, bytes.len() - 12] {
@@ -136,7 +136,7 @@ fn a_journal_that_lost_what_was_acknowledged_is_refused() {
 }
 
 #[test]
-fn a_book_that_has_lost_its_journal_says_so_and_how_to_get_it_back() {
+fn lost_journal_is_named_with_the_way_out() {
     let lost = |path: &Path| {
         let options = BookOptions {
             create: true,
@@ -166,7 +166,7 @@ fn a_book_that_has_lost_its_journal_says_so_and_how_to_get_it_back() {
 }
 
 #[test]
-fn a_journal_with_a_flipped_byte_is_refused_and_left_alone() {
+fn journal_with_flipped_byte_is_refused_unchanged() {
     let book = closed_book(8);
     let whole = fs::read(journal(book.path())).expect("it is there");
     refuse_every_flip(book.path(), &whole);
@@ -226,7 +226,7 @@ fn a_newer_journal_is_refused() {
 }
 
 #[test]
-fn a_damaged_header_of_the_journal_is_mended_and_nothing_lost() {
+fn damaged_journal_header_is_repaired_without_loss() {
     let book = closed_book(3);
     let before = whole_dump(book.path());
     let whole = fs::read(journal(book.path())).expect("it is there");
@@ -289,7 +289,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn a_store_or_manifest_with_a_flipped_byte_or_an_end_cut_off_loses_nothing() {
+fn damaged_store_or_manifest_loses_nothing() {
     let whole = closed_book(20);
     let before = whole_dump(whole.path());
     let chance = &mut StdRng::seed_from_u64(7);
@@ -322,8 +322,8 @@ fn a_store_or_manifest_with_a_flipped_byte_or_an_end_cut_off_loses_nothing() {
     }
 }
 
-/// Flips a bit of every byte of these files that is not zero, one after the other. Returns how often the book was refused, and how
-/// often it opened; then it has what it had.
+/// Flips a bit of every byte of these files that is not zero, one after the other. Returns how
+/// often the book was refused, and how often it opened with its old content.
 fn flip_every_byte(whole: &Path, is_meant: impl Fn(&Path) -> bool) -> (usize, usize) {
     let (before, mut told) = (whole_dump(whole), (0, 0));
     for file in files(whole).into_iter().filter(|file| is_meant(file)) {
@@ -375,7 +375,7 @@ fn every_byte_of_a_small_book_is_flipped_in_turn() {
 }
 
 #[test]
-fn a_kill_at_any_moment_loses_nothing_that_was_acknowledged() {
+fn kill_loses_no_acknowledged_entry() {
     let chance = &mut StdRng::seed_from_u64(11);
     let folder = tempfile::tempdir().expect("a folder");
     let (mut book, _) = open(folder.path()).expect("opens");
@@ -392,7 +392,7 @@ fn a_kill_at_any_moment_loses_nothing_that_was_acknowledged() {
         if chance.random_bool(0.3) {
             let left = tempfile::tempdir().expect("a folder");
             copy(folder.path(), left.path());
-            // Of what was not synced any part may be there.
+            // Any part of the entries that were not synced may be there.
             let bytes = fs::read(journal(left.path())).expect("it is there");
             let least = durable.as_ref().expect("it is there").len();
             let kept = chance.random_range(least..=bytes.len());
@@ -464,7 +464,8 @@ fn who_only_looks_something_up_is_waited_for() {
 /// Names the folder in which [`this_process_fills_its_disk`] grows a book.
 const FOLDER: &str = "KAGETSU_TEST_FULL_DISK";
 
-/// Runs in a process whose files may not grow beyond a limit: tells how much was acknowledged when that was reached.
+/// Runs in a process whose files have a size limit, and prints how much was acknowledged when it
+/// was reached.
 #[test]
 fn this_process_fills_its_disk() {
     let Some(folder) = std::env::var_os(FOLDER) else {

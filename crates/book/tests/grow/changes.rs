@@ -1,4 +1,4 @@
-//! What is said of jobs that have changed.
+//! Reports of changed jobs.
 
 use std::collections::BTreeMap;
 

@@ -58,7 +58,7 @@ fn state(book: &Book, job: JobId) -> (JobState, u64) {
 }
 
 #[test]
-fn what_falls_short_is_searched_anew_once_and_nothing_is_added() {
+fn deepening_searches_once_and_adds_nothing() {
     let wants = [
         (
             Deepen {
@@ -126,7 +126,7 @@ fn what_falls_short_is_searched_anew_once_and_nothing_is_added() {
             build.deepen = Some(deepen.clone())
         });
         let again = book.create_job(&job).expect("a job");
-        // What is new is what it is asked for, but for the nodes: it is searched once all the same.
+        // A new position falls short only in its nodes: it is searched once nevertheless.
         let searched = work(&mut book, again, |question| {
             assert!(
                 question.moves.is_empty() || book_is_open(question),
@@ -153,7 +153,7 @@ fn what_falls_short_is_searched_anew_once_and_nothing_is_added() {
                 );
             }
         } else {
-            // What is open is completed all the same.
+            // Open positions are completed nevertheless.
             assert!(
                 positions == 0
                     && book
@@ -187,7 +187,7 @@ fn what_falls_short_is_searched_anew_once_and_nothing_is_added() {
 }
 
 #[test]
-fn a_job_that_searches_anew_and_is_done_sees_what_came_later_when_it_is_started_again() {
+fn restarted_deepening_sees_later_positions() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut book = open(folder.path());
     let grows = book.create_job(&spec(20)).expect("a job");
@@ -273,7 +273,7 @@ fn a_job_that_searches_anew_and_is_done_sees_what_came_later_when_it_is_started_
 }
 
 #[test]
-fn two_jobs_that_want_different_engines_do_not_take_turns_for_ever() {
+fn jobs_for_two_engines_do_not_alternate_forever() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut book = open(folder.path());
     let grows = book.create_job(&spec(20)).expect("a job");
@@ -308,7 +308,8 @@ fn two_jobs_that_want_different_engines_do_not_take_turns_for_ever() {
     assert_clean(&book);
 }
 
-/// A book in which jobs that search anew and others took turns, and things were said of positions outside of any job.
+/// Returns a book in which jobs that search anew alternate with others, and with answers outside of
+/// any job.
 fn much_said(folder: &std::path::Path, seed: u64) -> (Book, [JobId; 3]) {
     let chance = &mut StdRng::seed_from_u64(seed);
     let mut book = open(folder);
@@ -389,9 +390,10 @@ fn much_said(folder: &std::path::Path, seed: u64) -> (Book, [JobId; 3]) {
 }
 
 #[test]
-fn a_shorter_journal_leaves_jobs_that_search_anew_where_they_are() {
+fn compacted_journal_keeps_deepening_jobs() {
     let mut shorter = 0;
-    // Of the last two a job is done although something waits, and comes to a position at another time.
+    // In the last two cases a job ends although positions wait, or reaches a position at another
+    // time.
     for seed in (0..20).chain([186, 663]) {
         let folder = tempfile::tempdir().expect("a folder");
         let (mut book, jobs) = much_said(folder.path(), seed);
@@ -426,7 +428,7 @@ fn book_is_open(question: &Question) -> bool {
 }
 
 #[test]
-fn nodes_and_stillness_end_a_job_and_more_of_them_goes_on() {
+fn limits_end_a_job_and_greater_ones_resume_it() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut book = open(folder.path());
     let with = |nodes| bounded("nodes", 500, |build| build.total_nodes = Some(nodes));
@@ -487,7 +489,7 @@ fn nodes_and_stillness_end_a_job_and_more_of_them_goes_on() {
 }
 
 #[test]
-fn a_priority_is_kept_and_changed_and_one_too_great_is_refused() {
+fn priority_is_kept_changed_and_bounded() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut book = open(folder.path());
     let with = |priority| bounded("turn", 9, |build| build.priority = priority);

@@ -93,7 +93,7 @@ fn dump(book: &Book) -> Vec<String> {
 }
 
 #[test]
-fn a_grown_book_is_whole_whatever_the_order_of_the_answers() {
+fn grown_book_is_whole_for_any_order_of_answers() {
     for seed in 0..6 {
         let folder = tempfile::tempdir().expect("a folder");
         let mut book = open(folder.path());
@@ -114,7 +114,8 @@ fn a_grown_book_is_whole_whatever_the_order_of_the_answers() {
     }
 }
 
-/// Generals and a soldier come back to where they were again and again: no value must come from its own position.
+/// Generals and a soldier return to the same position again and again: no value may come from its
+/// own position.
 #[test]
 fn a_game_that_repeats_itself_goes_round_in_no_circle() {
     let fens = [
@@ -185,7 +186,7 @@ fn a_small_game_is_searched_to_its_end_and_proven() {
 }
 
 #[test]
-fn a_book_opened_again_goes_on_and_a_rebuilt_one_is_the_same() {
+fn reopened_and_rebuilt_books_are_the_same() {
     let folder = tempfile::tempdir().expect("a folder");
     let chance = &mut StdRng::seed_from_u64(2);
     let mut book = open(folder.path());
@@ -213,7 +214,7 @@ fn a_book_opened_again_goes_on_and_a_rebuilt_one_is_the_same() {
     );
     book.change_job(job, JobChange::Cancel).expect("room");
     assert_eq!(book.job(job).expect("known").state, JobState::Cancelled);
-    // What is cancelled stays so, and says it.
+    // A cancelled job stays cancelled and says so.
     for change in [JobChange::Resume, JobChange::Retry] {
         assert!(matches!(
             book.change_job(job, change),
@@ -257,7 +258,7 @@ fn a_job_of_the_same_name_must_be_the_same() {
 }
 
 #[test]
-fn a_second_job_walks_through_what_is_known_and_goes_on_from_there() {
+fn second_job_expands_known_positions() {
     let folder = tempfile::tempdir().expect("a folder");
     let chance = &mut StdRng::seed_from_u64(5);
     let mut book = open(folder.path());
@@ -292,7 +293,7 @@ fn a_second_job_walks_through_what_is_known_and_goes_on_from_there() {
 }
 
 #[test]
-fn a_position_that_cannot_be_searched_is_left_out_for_good() {
+fn unsearchable_position_is_skipped_for_good() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut book = open(folder.path());
     let job = book.create_job(&spec(30)).expect("a job");
@@ -314,7 +315,7 @@ fn a_position_that_cannot_be_searched_is_left_out_for_good() {
 }
 
 #[test]
-fn a_position_that_stays_open_is_not_asked_about_for_ever() {
+fn open_position_is_not_asked_forever() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut book = open(folder.path());
     let job = book
@@ -358,7 +359,7 @@ fn a_position_that_stays_open_is_not_asked_about_for_ever() {
 }
 
 #[test]
-fn what_a_deeper_search_only_bounds_is_searched_as_deeply() {
+fn bounded_moves_are_searched_to_their_bounds_depth() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut book = open(folder.path());
     let root = Position::start(spec(1).variant);
@@ -369,7 +370,7 @@ fn what_a_deeper_search_only_bounds_is_searched_as_deeply() {
         })
         .expect("a job");
     grow_to(&mut book, job, 1);
-    // A person asks for the best move alone, and it is worth less than what the others are bounded by.
+    // An analysis asks for the best move alone, and its value is below the bound of the others.
     let deep = engine::answer(&Question {
         width: 1,
         ..Question::new(root.clone(), Effort::depth(7))
@@ -414,7 +415,7 @@ fn what_a_deeper_search_only_bounds_is_searched_as_deeply() {
 }
 
 #[test]
-fn a_limit_of_positions_does_not_end_a_second_search_before_it_is_as_deep_as_the_bounds() {
+fn node_limit_does_not_stop_widening_search_early() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut book = open(folder.path());
     let root = Position::start(spec(1).variant);
@@ -467,7 +468,7 @@ fn a_limit_of_positions_does_not_end_a_second_search_before_it_is_as_deep_as_the
 }
 
 #[test]
-fn an_opinion_that_no_search_stands_behind_gets_no_deeper_on_its_way() {
+fn opinion_without_search_keeps_depth_zero() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut book = open(folder.path());
     let mut at = Position::start(spec(1).variant);
@@ -511,9 +512,9 @@ fn an_opinion_that_no_search_stands_behind_gets_no_deeper_on_its_way() {
     assert_clean(&book);
 }
 
-/// A game was played here, and nobody has looked how good its moves were.
+/// A game was played here, and its moves have no value.
 #[test]
-fn a_position_of_which_only_a_game_is_known_is_searched_and_counted() {
+fn position_known_from_a_game_is_searched() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut book = open(folder.path());
     let root = Position::start(spec(1).variant);
@@ -556,7 +557,8 @@ fn a_position_of_which_only_a_game_is_known_is_searched_and_counted() {
     assert_clean(&book);
 }
 
-/// A job that has still to walk through what is known leaves the journal alone until somebody asks it for more.
+/// A job that has still to expand known positions leaves the journal alone until it is asked for
+/// more.
 #[test]
 fn who_only_reads_changes_nothing() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,5 +1,5 @@
-//! Which moves a job follows: the frontier that is kept up to date holds the same positions as a new
-//! walk from the root.
+//! Which moves a job follows: the frontier that is kept up to date holds the same positions as a
+//! new walk from the root.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

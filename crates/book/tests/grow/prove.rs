@@ -36,7 +36,7 @@ fn answer(question: &Question, seed: u64) -> Answer {
         let hash = position.play(*m).expect("legal").key().0 as u64 >> 9;
         let may_be = question.window.beta < Score::ZERO && verdict.proof.is_none();
         if !may_be || (hash ^ is_lost(verdict)).is_multiple_of(16) {
-            // Whoever is asked for losses values every move.
+            // A search for losses values every move.
             let bound = if may_be { Bound::Exact } else { verdict.bound };
             return (
                 *m,
@@ -122,7 +122,7 @@ fn the_order_kept_in_memory_is_the_order_found_anew() {
 }
 
 #[test]
-fn a_win_is_proven_and_what_waited_for_it_waits_no_more() {
+fn proven_win_ends_waiting() {
     for seed in 0..3 {
         let folder = tempfile::tempdir().expect("a folder");
         let mut book = open(folder.path());
@@ -163,7 +163,7 @@ fn a_win_is_proven_and_what_waited_for_it_waits_no_more() {
 }
 
 #[test]
-fn the_attacker_is_asked_for_his_best_and_the_defender_whether_all_lose() {
+fn attacker_needs_best_move_defender_all_moves() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut book = open(folder.path());
     let job = book.create_job(&spec("d4", Side::First, 9)).expect("a job");
@@ -196,8 +196,8 @@ fn the_attacker_is_asked_for_his_best_and_the_defender_whether_all_lose() {
     assert!(refused.to_string().contains("--side"), "{refused}");
 }
 
-/// An attacker who takes a corner wins by it, but that looks dear, and only at the root; whatever else he does threatens
-/// something cheap, in three ways, to which there always is one reply.
+/// The attacker wins by a corner, but that looks costly, and only at the root. Every other move
+/// makes a cheap threat, in three ways, to which there always is one reply.
 fn trap(question: &Question) -> Answer {
     let position = &question.position;
     let is_taken = |position: &Position| {

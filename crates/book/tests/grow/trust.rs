@@ -1,11 +1,11 @@
-//! What was set aside, and what is not believed.
+//! Skipped positions and invalid answers.
 
 use kagetsu_game::{Claim, Move, Proof, ProofKind, Question};
 
 use super::*;
 
 #[test]
-fn what_was_set_aside_says_why_and_waits_again_when_it_is_told_to() {
+fn skipped_position_has_reason_and_can_retry() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut book = open(folder.path());
     let job = book.create_job(&spec(30)).expect("a job");
@@ -41,7 +41,7 @@ fn what_was_set_aside_says_why_and_waits_again_when_it_is_told_to() {
     assert_clean(&book);
 }
 
-/// An answer of somebody who calls the worst move a won one.
+/// Returns an answer that calls the worst move a win.
 fn lie(question: &Question) -> Answer {
     let mut answer = engine::answer(question);
     let worst = answer
@@ -67,7 +67,7 @@ fn lie(question: &Question) -> Answer {
 }
 
 #[test]
-fn what_is_not_believed_is_replaced_and_leaves_no_trace() {
+fn invalid_answer_is_replaced_without_trace() {
     for seed in 0..6 {
         let folder = tempfile::tempdir().expect("a folder");
         let chance = &mut StdRng::seed_from_u64(seed);

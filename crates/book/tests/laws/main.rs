@@ -1,4 +1,4 @@
-//! What holds of every book, whatever it learns.
+//! Laws that hold for every book, whatever it learns.
 
 use std::sync::Arc;
 
@@ -55,7 +55,7 @@ fn score() -> impl Strategy<Value = (Score, Option<Proof>)> {
 }
 
 prop_compose! {
-    /// What somebody may say of one of the moves of a position.
+    /// A random verdict on one of the moves of a position.
     fn said()(
         at in any::<u16>(),
         (score, proof) in score(),
@@ -102,11 +102,12 @@ fn faults(book: &Book) -> Vec<String> {
     book.check(&mut |_| {}).expect("readable").faults
 }
 
-/// The position turned, and played in another order: the stones of each side as they came, shuffled by a rotation. `None`
-/// where that cannot be played.
+/// The position turned, and played in another order: the stones of each side as they came, shuffled
+/// by a rotation. `None` where that cannot be played.
 fn turned(position: &Position, symmetry: Symmetry, rotation: usize) -> Option<Position> {
     let variant = position.variant();
-    // Pieces must begin where they begin: by some symmetries they do not, though a few moves can be played all the same.
+    // Pieces must begin at their places. Some symmetries break that, though a few moves can be
+    // played.
     let first = Position::start(variant).legal_moves();
     if !first
         .iter()
@@ -154,7 +155,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn every_image_and_order_of_moves_hits_one_record_and_its_moves_are_turned_back(
+    fn every_image_and_order_hits_one_record(
         variant in prop::sample::select(vec!["freestyle-9", "standard-10", "renju-9", "xiangqi", "surakarta"]),
         choices in proptest::collection::vec(any::<u16>(), 1..14),
         said in proptest::collection::vec(said(), 1..8),
@@ -171,7 +172,8 @@ proptest! {
         for symmetry in position.variant().symmetries() {
             for rotation in [0, rotation] {
                 let Some(image) = turned(&position, symmetry, rotation) else {
-                    // Another order may pass a point that is forbidden then; pieces may not begin with the other side.
+                    // Another order may pass a forbidden point; pieces may not begin with the other
+                    // side.
                     let is_stones = position.variant().places_stones();
                     prop_assert!(rotation > 0 || !is_stones, "{:?} cannot be played", symmetry);
                     continue;
@@ -192,7 +194,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_learned_in_any_order_and_however_often_is_the_same(
+    fn order_and_repetition_of_answers_do_not_matter(
         choices in proptest::collection::vec(any::<u16>(), 1..9),
         reports in proptest::collection::vec(proptest::collection::vec(said(), 1..6), 1..5),
         again in any::<prop::sample::Index>(),
@@ -212,11 +214,12 @@ proptest! {
     }
 
     #[test]
-    fn a_path_of_records_is_propagated_as_if_learned_from_the_end(
+    fn path_is_propagated_as_if_learned_from_its_end(
         choices in proptest::collection::vec(any::<u16>(), 3..10),
         said in proptest::collection::vec(proptest::collection::vec(said(), 1..6), 10),
     ) {
-        // Every position of one game gets an answer, in which the game's next move has an exact value: they are linked.
+        // Every position of one game gets an answer that gives the next move an exact value: they
+        // are linked.
         let end = walked("freestyle-6", &choices);
         let moves = end.moves();
         let at = |n: usize| Position::new(end.variant(), None, &moves[..n]).expect("played");
@@ -369,7 +372,7 @@ fn a_proof_is_carried_up_with_its_distance() {
     );
 }
 
-/// What somebody says of these moves of a position: score, what it says, depth.
+/// Random verdicts on these moves of a position: score, bound, depth.
 fn told(position: &Position, said: &[(&str, i32, Bound, u8)]) -> Answer {
     let verdict = |(m, centi, bound, depth): &(&str, i32, Bound, u8)| {
         let (m, by) = (
@@ -403,7 +406,7 @@ fn at(variant: &str, line: &str) -> Position {
 }
 
 #[test]
-fn of_two_searches_the_deeper_counts_be_it_of_the_move_or_behind_it() {
+fn deeper_search_of_move_or_child_counts() {
     let (_folder, mut book) = new_book();
     let (root, next) = (at("freestyle-15", "h8"), at("freestyle-15", "h8 h9"));
     book.learn(&root, &told(&root, &[("h9", 40, Bound::Exact, 6)]))
@@ -440,7 +443,7 @@ fn a_move_that_was_made_and_no_more_is_no_value() {
         ("i9", i32::MIN, Bound::Lower, 0),
         ("g10", 300, Bound::Upper, 9),
     ] {
-        // Of neither anybody knows how good the position is: what was searched before it stands.
+        // Neither position has a value: the searched score before it stands.
         book.learn(&next, &told(&next, &[said])).expect("room");
         let open = found(&book, &next).derived;
         assert_eq!((open.best, open.is_open), (None, true));

@@ -58,7 +58,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn flipped_byte_in_any_level_is_damage_or_changes_nothing() {
+fn flipped_byte_is_damage_or_changes_nothing() {
     let scratch = tempfile::tempdir().expect("a folder");
     let folder = scratch.path().join("store");
     let held = closed(&folder);
@@ -140,7 +140,7 @@ fn missing_level_is_damage() {
 }
 
 #[derive(Clone, Debug)]
-enum Step {
+enum StoreStep {
     Apply(Vec<(u8, Option<u8>)>),
     Maintain,
     Compact,
@@ -151,14 +151,14 @@ enum Step {
     },
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+fn steps() -> impl Strategy<Value = Vec<StoreStep>> {
     let change = (0u8..40, proptest::option::of(any::<u8>()));
     let step = prop_oneof![
-        4 => proptest::collection::vec(change, 0..8).prop_map(Step::Apply),
-        3 => Just(Step::Maintain),
-        1 => Just(Step::Compact),
-        2 => Just(Step::Flush),
-        2 => any::<bool>().prop_map(|waits| Step::Reopen { waits }),
+        4 => proptest::collection::vec(change, 0..8).prop_map(StoreStep::Apply),
+        3 => Just(StoreStep::Maintain),
+        1 => Just(StoreStep::Compact),
+        2 => Just(StoreStep::Flush),
+        2 => any::<bool>().prop_map(|waits| StoreStep::Reopen { waits }),
     ];
     proptest::collection::vec(step, 1..16)
 }
@@ -182,16 +182,16 @@ proptest! {
         let mut model = MemoryStore::default();
         for step in steps {
             match step {
-                Step::Apply(changes) => {
+                StoreStep::Apply(changes) => {
                     let change = |(k, v): &(u8, Option<u8>)| (key(*k), v.map(|v| vec![v]));
                     let batch = Batch(changes.iter().map(change).collect());
                     model.apply(batch.clone());
                     store.apply(batch).expect("room");
                 }
-                Step::Maintain => store.maintain().expect("room"),
-                Step::Compact => store.compact().expect("room"),
-                Step::Flush => store.flush().expect("room"),
-                Step::Reopen { waits } => {
+                StoreStep::Maintain => store.maintain().expect("room"),
+                StoreStep::Compact => store.compact().expect("room"),
+                StoreStep::Flush => store.flush().expect("room"),
+                StoreStep::Reopen { waits } => {
                     let flushed = if waits { store.flush() } else { store.begin_flush() };
                     flushed.expect("room");
                     drop(store);

@@ -29,7 +29,7 @@ pub(crate) struct SortedFile {
     cache: Mutex<Cache<u32, Block>>,
 }
 
-/// What is known of the entries without a read.
+/// A summary of the entries that needs no read.
 #[derive(Debug)]
 struct Content {
     entries: usize,

@@ -32,7 +32,7 @@ pub(crate) trait Selection: Debug + Send + Sync {
     fn forget(&mut self) {}
 }
 
-/// What a selection sees of the book.
+/// The part of the book that a selection sees.
 pub(crate) trait Frontier {
     /// A position's record, if it has one.
     fn node(&mut self, id: Id) -> Result<Option<Arc<Node>>, BookError>;
