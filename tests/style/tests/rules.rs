@@ -26,6 +26,7 @@ const PENDING: &[&str] = &[
 const SHARED_TYPE_NAMES: &[&str] = &[
     "Args",
     "Board",
+    "Node",
     "Command",
     "FromEngine",
     "Past",

@@ -132,20 +132,8 @@ fn kubernetes_manifests_match_published_schemas() {
         println!("skipped: no kubectl, or no kubernetes-validate for python3");
         return;
     }
-    let mut kubectl = Command::new("kubectl");
-    kubectl.arg("kustomize").arg(folder().join("kubernetes"));
-    let whole = Finished::of(kubectl);
-    assert_eq!(whole.code, Some(0), "{whole:#?}");
-    let scratch = kagetsu_tests::Scratch::new();
-    let file = scratch.path("all.yaml");
-    fs::write(&file, &whole.stdout).expect("room");
-    let check = "import sys, yaml, kubernetes_validate as k\n\
-                 for d in yaml.safe_load_all(open(sys.argv[1])):\n    \
-                 k.validate(d, k.latest_version(), strict=True); print(d['kind'])";
-    let mut python = Command::new("python3");
-    python.args(["-c", check]).arg(&file);
-    let checked = Finished::of(python);
-    assert_eq!(checked.code, Some(0), "{checked:#?}");
+    validate("kubernetes-postgres");
+    let checked = validate("kubernetes");
     for kind in [
         "StatefulSet",
         "Deployment",
@@ -158,6 +146,25 @@ fn kubernetes_manifests_match_published_schemas() {
             "{checked:#?}"
         );
     }
+}
+
+/// Validates the manifests that kustomize makes of a folder, and returns their kinds.
+fn validate(name: &str) -> Finished {
+    let mut kubectl = Command::new("kubectl");
+    kubectl.arg("kustomize").arg(folder().join(name));
+    let whole = Finished::of(kubectl);
+    assert_eq!(whole.code, Some(0), "{whole:#?}");
+    let scratch = kagetsu_tests::Scratch::new();
+    let file = scratch.path("all.yaml");
+    fs::write(&file, &whole.stdout).expect("room");
+    let check = "import sys, yaml, kubernetes_validate as k\n\
+                 for d in yaml.safe_load_all(open(sys.argv[1])):\n    \
+                 k.validate(d, k.latest_version(), strict=True); print(d['kind'])";
+    let mut python = Command::new("python3");
+    python.args(["-c", check]).arg(&file);
+    let checked = Finished::of(python);
+    assert_eq!(checked.code, Some(0), "{checked:#?}");
+    checked
 }
 
 /// Needs no tool: the manifests contain everything that an operator relies on.
