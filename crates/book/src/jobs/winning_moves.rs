@@ -51,7 +51,7 @@ impl WinningMoves {
         }
     }
 
-    /// Adds a move of the side to move that somebody names as a good one.
+    /// Adds a move of the side to move that a hint names as a good one.
     pub(crate) fn add_named(&mut self, position: &Position, m: Move) {
         if let Some((size, stones)) = stones_of(position, position.side()) {
             self.add(position.side(), &stones, point(size, m));
@@ -196,7 +196,7 @@ mod tests {
         let mut table = WinningMoves::default();
         let lost = Position::from_line(Variant::FREESTYLE_15, "h8 a1 i9 a2 j8").expect("legal");
         table.add_lost(&lost);
-        // Each of the three stones may come last, and the other stones of the defender do not count.
+        // Each of the three stones may come last. Other stones of the defender do not count.
         assert_eq!(moves(&table, "h8 o15 i9 o14"), ["g9", "h10", "i7", "j8"]);
         assert_eq!(moves(&table, "h8 o15 j8 o14"), ["i7", "i9"]);
         // Turned by a quarter, and moved to the border, where one move lies outside.
