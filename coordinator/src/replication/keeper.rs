@@ -41,12 +41,19 @@ impl LeaseKeeper {
 
     fn run(&self) {
         let mut next = Instant::now();
+        let mut has_led = false;
         while !self.closed.is_cancelled() {
             if Instant::now() < next {
                 std::thread::sleep(POLL_INTERVAL);
                 continue;
             }
-            let leads = self.replica.leadership.is_leader();
+            let leads = self.replica.lease.is_held();
+            if has_led && !leads {
+                // The book has entries that were never committed, so this process leads no more.
+                self.replica.leadership.set(false);
+                self.book.depose();
+                return;
+            }
             let interval = if leads {
                 self.replica.ttl / RENEWALS
             } else {
@@ -54,13 +61,14 @@ impl LeaseKeeper {
             };
             next = Instant::now() + interval;
             let done = if leads { self.renew() } else { self.attempt() };
+            has_led |= self.replica.lease.is_held();
             match done {
                 Ok(true) => {}
                 Ok(false) => return,
                 Err(error) => tracing::warn!("{error}"),
             }
         }
-        if self.replica.leadership.is_leader()
+        if self.replica.lease.is_held()
             && let Err(error) = self.replica.lease.release()
         {
             tracing::warn!("the lease of the book ends by itself: {error}");
