@@ -29,6 +29,7 @@ const SHARED_TYPE_NAMES: &[&str] = &[
     "Node",
     "Command",
     "FromEngine",
+    "Node",
     "Past",
     "Point",
     "Session",
