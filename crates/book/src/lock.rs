@@ -40,7 +40,7 @@ impl Lock {
                     return Err(BookError::io("cannot lock", &path)(error));
                 }
             }
-            if begun.elapsed() >= PATIENCE {
+            if begun.elapsed() >= LOCK_TIMEOUT {
                 return Err(OpenError::Held {
                     path: folder.to_path_buf(),
                     holder: Some(number(&mut file))
