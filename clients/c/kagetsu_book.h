@@ -3,7 +3,8 @@
  *
  * Several threads may use one open book at the same time; do not close a book while another thread
  * uses it. The caller frees nothing but the book, with kagetsu_book_close. All texts are UTF-8 and
- * end with a zero byte. Build the library with `cargo build --release -p kagetsu-c` and link with
+ * end with a zero byte. `cmake` builds and installs the library (see CMakeLists.txt); pkg-config and
+ * CMake know it as kagetsu_book. Without them: `cargo build --release -p kagetsu-c`, and link with
  * -lkagetsu_c.
  *
  *   kagetsu_book *book;

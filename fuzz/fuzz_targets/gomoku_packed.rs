@@ -1,5 +1,5 @@
-//! Packed positions, as they come from disk and wire: the bytes as they are, and the same cut or filled to the right
-//! length, so that most inputs reach the board.
+//! Packed positions, as disk and wire give them: the bytes as they are, and the same bytes cut or
+//! filled to the right length, so that most inputs reach the board.
 #![no_main]
 
 use kagetsu_fuzz::gomoku;

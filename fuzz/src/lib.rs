@@ -1,4 +1,4 @@
-//! What the fuzz targets share: variants chosen by bytes.
+//! Shared parts of the fuzz targets: variants chosen by bytes.
 
 use kagetsu_game::{Chase, RuleName, Variant};
 

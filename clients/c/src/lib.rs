@@ -19,7 +19,7 @@ use kagetsu_game::{Move, Position, Verdict};
 use crate::arguments::{CallError, PositionArguments};
 
 /// An open book; opaque to C.
-pub struct Book(Compiled);
+pub struct OpenBook(Compiled);
 
 /// The book's knowledge of one move; the header describes the fields.
 #[repr(C)]
@@ -156,7 +156,7 @@ impl Out {
 /// # Safety
 /// See the header: texts end with a zero byte; `book` has room for a pointer.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn kagetsu_book_open(path: *const c_char, book: *mut *mut Book) -> c_int {
+pub unsafe extern "C" fn kagetsu_book_open(path: *const c_char, book: *mut *mut OpenBook) -> c_int {
     call(|| {
         let place = NonNull::new(book).ok_or_else(|| missing("book"))?;
         // SAFETY: the caller's promise.
@@ -165,7 +165,7 @@ pub unsafe extern "C" fn kagetsu_book_open(path: *const c_char, book: *mut *mut 
         let path = unsafe { text("path", path) }?.ok_or_else(|| missing("path"))?;
         let opened = Compiled::open(Path::new(path))?;
         // SAFETY: the caller's promise.
-        unsafe { place.write(Box::into_raw(Box::new(Book(opened)))) };
+        unsafe { place.write(Box::into_raw(Box::new(OpenBook(opened)))) };
         Ok(OK)
     })
 }
@@ -173,7 +173,7 @@ pub unsafe extern "C" fn kagetsu_book_open(path: *const c_char, book: *mut *mut 
 /// # Safety
 /// `book` comes from `kagetsu_book_open`, was not closed, and is not in use; or it is null.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn kagetsu_book_close(book: *mut Book) {
+pub unsafe extern "C" fn kagetsu_book_close(book: *mut OpenBook) {
     if !book.is_null() {
         // SAFETY: the caller's promise: it came from a Box, once.
         drop(unsafe { Box::from_raw(book) });
@@ -183,7 +183,7 @@ pub unsafe extern "C" fn kagetsu_book_close(book: *mut Book) {
 /// # Safety
 /// `book` is an open book, or null.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn kagetsu_book_positions(book: *const Book) -> u64 {
+pub unsafe extern "C" fn kagetsu_book_positions(book: *const OpenBook) -> u64 {
     // SAFETY: the caller's promise.
     unsafe { book.as_ref() }.map_or(0, |book| book.0.len())
 }
@@ -192,7 +192,7 @@ pub unsafe extern "C" fn kagetsu_book_positions(book: *const Book) -> u64 {
 /// See the header: an open book, texts that end with a zero byte, room for the output.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kagetsu_book_lookup(
-    book: *const Book,
+    book: *const OpenBook,
     variant: *const c_char,
     fen: *const c_char,
     moves: *const c_char,
@@ -222,7 +222,7 @@ pub unsafe extern "C" fn kagetsu_book_lookup(
 /// output.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kagetsu_book_lookup_stones(
-    book: *const Book,
+    book: *const OpenBook,
     variant: *const c_char,
     cells: *const u8,
     length: usize,
@@ -252,7 +252,7 @@ pub unsafe extern "C" fn kagetsu_book_lookup_stones(
 /// See the header: an open book, texts that end with a zero byte, room for a move.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kagetsu_book_pick(
-    book: *const Book,
+    book: *const OpenBook,
     variant: *const c_char,
     fen: *const c_char,
     moves: *const c_char,

@@ -8,7 +8,7 @@ use std::ptr;
 
 use kagetsu_book::{Book, BookOptions};
 use kagetsu_c::{
-    Book as Open, KnownMove, kagetsu_book_close, kagetsu_book_lookup, kagetsu_book_lookup_stones,
+    OpenBook as Open, KnownMove, kagetsu_book_close, kagetsu_book_lookup, kagetsu_book_lookup_stones,
     kagetsu_book_open, kagetsu_book_pick, kagetsu_book_positions, kagetsu_last_error,
     kagetsu_version,
 };
@@ -120,7 +120,7 @@ fn the_example_compiles_and_asks() {
     let built = Command::new("cc")
         .args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-o"])
         .arg(&program)
-        .arg(here.join("example.c"))
+        .arg(here.join("example/example.c"))
         .arg(format!("-I{}", here.display()))
         .args([
             format!("-L{}", library.display()),
@@ -166,6 +166,66 @@ fn the_example_compiles_and_asks() {
         (Some(2), true),
         "{text}"
     );
+}
+
+/// Runs a command and returns its output; fails with it if the command fails.
+fn done(command: &mut Command) -> String {
+    let output = command.output().expect("it starts");
+    let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    assert!(output.status.success(), "{command:?}\n{text}");
+    text
+}
+
+/// Installs the library as a user would, and builds the example in C++ with CMake and pkg-config.
+#[test]
+fn cmake_installs_the_library() {
+    let is_there = |program: &str| Command::new(program).arg("--version").output().is_ok();
+    if !is_there("cmake") || !is_there("c++") || !is_there("make") {
+        println!("skipped: no cmake, make and c++");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let (book, library) = (compiled(folder.path()), library());
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let here = Path::new(env!("CARGO_MANIFEST_DIR")).display().to_string();
+    let target = library.parent().expect("cargo's folder").display();
+    let is_debug = library.ends_with("debug");
+    let kind = if is_debug { "Debug" } else { "Release" };
+    done(Command::new("cmake").args(["-S", &here, "-B", &at("build")]).args([
+        format!("-DCMAKE_BUILD_TYPE={kind}"),
+        format!("-DKAGETSU_TARGET_DIR={target}"),
+    ]));
+    done(Command::new("cmake").args(["--build", &at("build")]));
+    let prefix = at("usr");
+    done(Command::new("cmake").args(["--install", &at("build"), "--prefix", &prefix]));
+
+    let example = format!("{here}/example");
+    done(
+        Command::new("cmake")
+            .args(["-S", &example, "-B", &at("example")])
+            .arg(format!("-DCMAKE_PREFIX_PATH={prefix}")),
+    );
+    done(Command::new("cmake").args(["--build", &at("example")]));
+    let book = book.display().to_string();
+    let arguments = [book.as_str(), "freestyle-15", "h9 a1 h8"];
+    let text = done(Command::new(at("example/example_cpp")).args(arguments));
+    assert_eq!(text, "i9 exactly 31995, depth 5\ni10 exactly 7, depth 5\n");
+    let text = done(Command::new(at("example/example_c")).args(arguments));
+    assert!(text.ends_with("pick i9\n"), "{text}");
+
+    if is_there("pkg-config") {
+        let mut flags = Command::new("pkg-config");
+        flags
+            .args(["--cflags", "--libs", "kagetsu_book"])
+            .env("PKG_CONFIG_PATH", format!("{prefix}/lib/pkgconfig"));
+        let flags = done(&mut flags);
+        let mut compiler = Command::new("cc");
+        compiler
+            .args(["-o", &at("by-pkg-config")])
+            .arg(format!("{example}/example.c"))
+            .args(flags.split_whitespace());
+        done(&mut compiler);
+    }
 }
 
 #[test]

@@ -98,6 +98,20 @@ impl Access {
         }
     }
 
+    /// Returns the connector to the coordinator at a URL, for a program that has the token itself.
+    ///
+    /// # Errors
+    /// As [`Self::connector`].
+    pub fn connector_with_token(&self, url: &str, token: &str) -> Result<Connector, AccessError> {
+        let credentials = Credentials::new(token.trim());
+        let credentials = credentials.ok_or_else(|| AccessError::Token("the token".into()))?;
+        let connector = Connector::to_address(url, || self.tls(url))?;
+        if url.starts_with("http:") && !is_loopback(url) && !self.insecure {
+            return Err(AccessError::Plain(url.to_string()));
+        }
+        Ok(connector.with(credentials))
+    }
+
     fn connector_to_one(&self, url: &str) -> Result<Connector, AccessError> {
         let connector = Connector::to_address(url, || self.tls(url))?;
         let Some(credentials) = self.credentials()? else {

@@ -29,7 +29,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 
 /// Returns the words of a text that begin with `begin` and consist of letters and the characters in
 /// `also`.
-fn words<'a>(text: &'a str, begin: &str, also: &str) -> BTreeSet<&'a str> {
+pub(super) fn words<'a>(text: &'a str, begin: &str, also: &str) -> BTreeSet<&'a str> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || also.contains(c);
     let starts = text.match_indices(begin).map(|(at, _)| &text[at..]);
     starts
@@ -74,45 +74,75 @@ fn every_deployed_setting_is_a_flag() {
     assert!(seen > 40, "only {seen} settings");
 }
 
-/// systemd copies the files of LoadCredential when a unit starts, and not when it reloads.
+/// The services read certificates and tokens where the operator changes them, because systemd copies
+/// the files of LoadCredential when a unit starts, and not when it reloads.
 #[test]
-fn systemd_reload_copies_changed_credentials() {
-    let unit =
-        fs::read_to_string(folder().join("systemd/kagetsu-coordinator.service")).expect("text");
+fn systemd_reload_reads_changed_secrets() {
+    for name in ["coordinator", "worker"] {
+        let file = format!("systemd/kagetsu-{name}.service");
+        let unit = fs::read_to_string(folder().join(file)).expect("text");
+        assert!(!unit.contains("LoadCredential"), "{unit}");
+        assert!(unit.contains("User=kagetsu\n"), "{unit}");
+        let settings = format!("EnvironmentFile=-/etc/kagetsu/{name}.env\n");
+        assert!(unit.contains(&settings), "{unit}");
+        assert!(folder().join(format!("systemd/{name}.env")).exists());
+    }
+    let unit = folder().join("systemd/kagetsu-coordinator.service");
+    let unit = fs::read_to_string(unit).expect("text");
     assert!(
-        !unit
-            .lines()
-            .any(|line| line.trim_start_matches('#').starts_with("LoadCredential=")),
+        unit.contains("ExecReload=/bin/kill -HUP $MAINPID\n"),
         "{unit}"
     );
-    let commands = |key: &str| {
-        let lines = unit
-            .lines()
-            .filter_map(|line| line.trim_start_matches('#').strip_prefix(key));
-        lines.map(String::from).collect::<Vec<_>>()
-    };
-    let (before, mut again) = (commands("ExecStartPre="), commands("ExecReload="));
-    assert_eq!(
-        again.pop().as_deref(),
-        Some("/bin/kill -HUP $MAINPID"),
-        "the last: all is there by then"
-    );
-    assert_eq!((before.len(), before), (2, again), "{unit}");
+}
+
+/// systemd's own check of the units, with stand-ins for the programs.
+#[test]
+fn systemd_accepts_the_units() {
+    if Command::new("systemd-analyze")
+        .arg("--version")
+        .output()
+        .is_err()
+    {
+        println!("skipped: no systemd-analyze");
+        return;
+    }
+    let scratch = kagetsu_tests::Scratch::new();
+    let mut check = Command::new("systemd-analyze");
+    check.args(["verify", "--man=no", "--recursive-errors=no"]);
+    for name in ["coordinator", "worker"] {
+        let file = format!("kagetsu-{name}.service");
+        let unit = fs::read_to_string(folder().join("systemd").join(&file)).expect("text");
+        let program = if name == "worker" {
+            Program::Worker
+        } else {
+            Program::Coordinator
+        };
+        let program = program.command(&[]).get_program().to_owned();
+        let start = format!("ExecStart={}", program.to_string_lossy());
+        let unit = unit.replace(&format!("ExecStart=kagetsu-{name}"), &start);
+        fs::write(scratch.path(&file), unit).expect("room");
+        check.arg(scratch.path(&file));
+    }
+    let checked = Finished::of(check);
+    assert_eq!(checked.code, Some(0), "{checked:#?}");
+    assert!(!checked.stderr.contains("kagetsu-"), "{checked:#?}");
 }
 
 #[test]
 fn scripts_pass_the_shell_check() {
-    for file in files(&folder().join("slurm")) {
+    let mut scripts = files(&folder().join("slurm"));
+    scripts.push(folder().join("kubernetes/secrets.sh"));
+    for file in scripts {
         let mut shell = Command::new("bash");
         shell.arg("-n").arg(&file);
         let checked = Finished::of(shell);
         assert_eq!(checked.code, Some(0), "{checked:#?}");
         let text = fs::read_to_string(&file).expect("text");
-        for line in [
-            "#SBATCH --requeue",
-            "#SBATCH --signal=B:TERM@",
-            "set -euo pipefail",
-        ] {
+        let is_batch = file.extension().is_some_and(|end| end == "sbatch");
+        let batch = ["#SBATCH --requeue", "#SBATCH --signal=B:TERM@"];
+        let lines = batch.iter().filter(|_| is_batch);
+        // The secrets that a script writes are readable by their owner alone.
+        for line in lines.chain(&["set -euo pipefail", "umask 077"]) {
             assert!(text.contains(line), "{}: no {line}", file.display());
         }
     }
@@ -133,13 +163,46 @@ fn kubernetes_manifests_match_published_schemas() {
         return;
     }
     validate("kubernetes-postgres");
-    let checked = validate("kubernetes");
+    let scratch = kagetsu_tests::Scratch::new();
+    // kustomize accepts relative paths only.
+    let up = "../".repeat(scratch.folder().components().count());
+    let place = |name: &str| {
+        let path = folder().join(name).canonicalize().expect("it is there");
+        up.clone() + path.display().to_string().trim_start_matches('/')
+    };
+    let overlay = format!(
+        "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n\
+         resources: [{}]\ncomponents: [{}]\n",
+        place("kubernetes"),
+        place("monitoring")
+    );
+    fs::write(scratch.path("kustomization.yaml"), overlay).expect("room");
+    let mut kubectl = Command::new("kubectl");
+    kubectl.arg("kustomize").arg(scratch.folder());
+    let whole = Finished::of(kubectl);
+    assert_eq!(whole.code, Some(0), "{whole:#?}");
+    let file = scratch.path("all.yaml");
+    fs::write(&file, whole.stdout + "---\n" + &secrets(&scratch)).expect("room");
+    // The operator's own kinds have no schema there.
+    let check = "import sys, yaml, kubernetes_validate as k\n\
+                 for d in filter(None, yaml.safe_load_all(open(sys.argv[1]))):\n    \
+                 'monitoring.coreos.com' in d['apiVersion'] or \
+                 k.validate(d, k.latest_version(), strict=True); print(d['kind'])";
+    let mut python = Command::new("python3");
+    python.args(["-c", check]).arg(&file);
+    let checked = Finished::of(python);
+    assert_eq!(checked.code, Some(0), "{checked:#?}");
     for kind in [
         "StatefulSet",
         "Deployment",
         "HorizontalPodAutoscaler",
         "NetworkPolicy",
+        "PodDisruptionBudget",
         "Service",
+        "ServiceMonitor",
+        "PrometheusRule",
+        "ConfigMap",
+        "Secret",
     ] {
         assert!(
             checked.stdout.lines().any(|line| line == kind),
@@ -167,6 +230,25 @@ fn validate(name: &str) -> Finished {
     checked
 }
 
+/// Returns the secrets that `secrets.sh` makes; a second run keeps the files and prints the same.
+fn secrets(scratch: &kagetsu_tests::Scratch) -> String {
+    let command = Program::Kagetsu.command(&[]);
+    let programs = Path::new(command.get_program()).parent().expect("a folder");
+    let path = std::env::var("PATH").expect("a path");
+    let run = || {
+        let mut script = Command::new("bash");
+        script
+            .arg(folder().join("kubernetes/secrets.sh"))
+            .arg(scratch.path("secrets"))
+            .env("PATH", format!("{}:{path}", programs.display()));
+        Finished::of(script)
+    };
+    let (first, second) = (run(), run());
+    assert_eq!(first.code, Some(0), "{first:#?}");
+    assert_eq!(first.stdout, second.stdout);
+    first.stdout
+}
+
 /// Needs no tool: the manifests contain everything that an operator relies on.
 #[test]
 fn kubernetes_manifests_are_complete() {
@@ -174,7 +256,9 @@ fn kubernetes_manifests_are_complete() {
         fs::read_to_string(folder().join("kubernetes").join(name)).expect("it is there")
     };
     let list = read("kustomization.yaml");
-    for file in files(&folder().join("kubernetes")) {
+    let mut manifests = files(&folder().join("kubernetes"));
+    manifests.retain(|file| file.extension().is_some_and(|end| end == "yaml"));
+    for file in manifests {
         let name = file
             .file_name()
             .and_then(|name| name.to_str())

@@ -1,4 +1,5 @@
-//! The files of `deploy/`: Slurm scripts, Kubernetes manifests, systemd units.
+//! The files of `deploy/`: Slurm scripts, Kubernetes manifests, systemd units, monitoring.
 
 mod manifests;
+mod monitoring;
 mod slurm;

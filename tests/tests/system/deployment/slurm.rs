@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use kagetsu_tests::{Finished, Program, Scratch};
-use serde_json::Value;
+use kagetsu_tests::{Browser, Finished, Program, Running, Scratch};
+use serde_json::{Value, json};
 
 use crate::world::{book_keys, until, until_or};
 
@@ -89,7 +90,6 @@ impl Slurm {
 
     /// Starts the authentication daemon for this Slurm alone.
     fn munge(&mut self) {
-        use std::os::unix::fs::PermissionsExt;
         let key = self.path("munge.key");
         fs::write(&key, rand::random::<[u8; 32]>().repeat(4)).expect("room");
         fs::set_permissions(&key, fs::Permissions::from_mode(0o400)).expect("our own");
@@ -176,7 +176,7 @@ impl Slurm {
             .join("../deploy/slurm")
             .join(script);
         let (shared, log) = (self.text("shared"), self.text("%x.%A.%a.log"));
-        let programs = [Program::Coordinator, Program::Worker].map(|program| {
+        let programs = [Program::Coordinator, Program::Worker, Program::Kagetsu].map(|program| {
             let command = program.command(&[]);
             Path::new(command.get_program())
                 .parent()
@@ -186,9 +186,8 @@ impl Slurm {
                 .to_string()
         });
         let path = format!(
-            "{}:{}:{}",
-            programs[0],
-            programs[1],
+            "{}:{}",
+            programs.join(":"),
             std::env::var("PATH").expect("a path")
         );
         let mut command = Command::new("sbatch");
@@ -202,7 +201,6 @@ impl Slurm {
             .env("KAGETSU_SHARED", shared);
         command
             .env("KAGETSU_TABLE_MIB", "16")
-            .env("KAGETSU_LISTEN", "127.0.0.1:0")
             .env("KAGETSU_HOST", "127.0.0.1");
         command
             .env("KAGETSU_SLOTS", "1")
@@ -211,6 +209,19 @@ impl Slurm {
         let submitted = Finished::of(command);
         assert_eq!(submitted.code, Some(0), "{submitted:#?}");
         submitted.stdout.trim().into()
+    }
+
+    /// Runs a command of `kagetsu` with the certificates and the token that the coordinator's job
+    /// made.
+    fn kagetsu(&self, arguments: &[&str]) -> std::process::Command {
+        let file = |name: &str| self.text(&format!("shared/{name}"));
+        let mut command = Program::Kagetsu.command(arguments);
+        command
+            .args(["--tls-ca", &file("certs/ca.pem")])
+            .args(["--tls-cert", &file("certs/client.pem")])
+            .args(["--tls-key", &file("certs/client.key")])
+            .args(["--token-file", &file("admin.token")]);
+        command
     }
 
     fn state(&self, job: &str) -> String {
@@ -284,10 +295,11 @@ fn slurm_scripts_build_a_book_through_requeues() {
         "--name",
         "test",
     ];
-    let _client = Program::Kagetsu
-        .start(&[&["build", "--coordinator", &first, "--json"], &place[..]].concat());
+    let build = [&["build", "--coordinator", &first, "--json"], &place[..]].concat();
+    let _client = Running::of(slurm.kagetsu(&build));
     let jobs = |url: &str| -> Option<Value> {
-        let listed = Program::Kagetsu.run(&["jobs", "list", "--coordinator", url, "--json"]);
+        let list = ["jobs", "list", "--coordinator", url, "--json"];
+        let listed = Finished::of(slurm.kagetsu(&list));
         serde_json::from_str::<Value>(&listed.stdout)
             .ok()?
             .get(0)
@@ -297,6 +309,9 @@ fn slurm_scripts_build_a_book_through_requeues() {
     until("work is done", || {
         (positions(&jobs(&first)?) > 3).then_some(())
     });
+
+    is_safe_by_default(&slurm, &first);
+    shows_its_page(&slurm);
 
     // A worker is requeued, then the coordinator, which comes back at another address.
     let requeued = slurm.ask("scontrol", &["requeue", &format!("{workers}_1")]);
@@ -341,6 +356,43 @@ fn slurm_scripts_build_a_book_through_requeues() {
     let logs = slurm.logs();
     assert!(logs.contains("goodbye=true"), "{logs}");
     assert_eq!(book_keys(&slurm.path("shared/book"), 5).len(), 60, "{logs}");
+}
+
+/// Checks that only callers with a certificate and a token use the cluster, and that the folder's
+/// secrets are readable by their owner alone.
+fn is_safe_by_default(slurm: &Slurm, url: &str) {
+    assert!(url.starts_with("https://"), "{url}");
+    let list = ["jobs", "list", "--coordinator", url];
+    let refused = Program::Kagetsu.run(&list);
+    assert_eq!(refused.code, Some(2), "{refused:#?}");
+    let authority = slurm.text("shared/certs/ca.pem");
+    let refused = Program::Kagetsu.run(&[&list[..], &["--tls-ca", &authority]].concat());
+    assert_eq!(refused.code, Some(2), "{refused:#?}");
+    for name in ["worker.token", "admin.token", "certs/ca.key", "tokens.toml"] {
+        let file = fs::metadata(slurm.path("shared").join(name)).expect("the job made it");
+        assert_eq!(file.permissions().mode() & 0o077, 0, "{name}");
+    }
+}
+
+/// Opens the page at the address that the job printed, with the token that it made.
+fn shows_its_page(slurm: &Slurm) {
+    let url = fs::read_to_string(slurm.path("shared/page.url")).expect("the job wrote it");
+    assert!(slurm.logs().contains(&format!("page: {}", url.trim())));
+    let Some(mut browser) = Browser::start() else {
+        return;
+    };
+    browser.command(
+        "Security.setIgnoreCertificateErrors",
+        json!({"ignore": true}),
+    );
+    browser.set_window(1440, 900, false);
+    browser.open(&format!("{}#/cluster", url.trim()));
+    browser.wait_for("document.querySelector('dialog.token input')");
+    let token = fs::read_to_string(slurm.path("shared/admin.token")).expect("the job made it");
+    browser.click("dialog.token input");
+    browser.type_text(token.trim());
+    browser.press("Enter");
+    browser.wait_for("document.body.innerText.includes('test')");
 }
 
 /// Checks that a worker says goodbye and goes back into the queue at the signal before its time

@@ -1,0 +1,359 @@
+//! Books on this machine: compiled files and folders.
+
+use std::collections::{HashSet, VecDeque};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use kagetsu_book::{BookOptions, Choice, Compact, Compiled, Derived, Entry, Place};
+use kagetsu_game::{Key, Variant};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
+use pyo3::types::PyBytes;
+
+use crate::answer::{PyAnswer, PyValue};
+use crate::errors;
+use crate::position::PyPosition;
+
+/// Bytes of one row of `Book._find_many`: found, proof, best move, depth, score, plies.
+const ROW: usize = 10;
+/// Entries of a folder that an iterator reads at a time.
+const PAGE: usize = 256;
+
+/// A book file or folder. It can be used by any number of threads at once.
+#[pyclass(name = "Book", frozen, subclass, module = "kagetsu")]
+pub struct PyBook {
+    path: PathBuf,
+    source: Arc<OpenBook>,
+}
+
+enum OpenBook {
+    /// A compiled book, mapped into memory.
+    Compiled(Box<Compiled>),
+    /// A folder; `None` after it was closed.
+    Folder(Mutex<Option<Box<kagetsu_book::Book>>>),
+}
+
+impl OpenBook {
+    /// Calls `f` with the folder's book.
+    fn with_folder<T>(
+        folder: &Mutex<Option<Box<kagetsu_book::Book>>>,
+        f: impl FnOnce(&kagetsu_book::Book) -> Result<T, kagetsu_book::BookError>,
+    ) -> PyResult<T> {
+        let guard = folder.lock().unwrap_or_else(PoisonError::into_inner);
+        let book = guard.as_ref().ok_or_else(|| errors::book("the book is closed"))?;
+        f(book).map_err(errors::book)
+    }
+
+    fn lookup(&self, position: &kagetsu_game::Position) -> PyResult<Option<PyAnswer>> {
+        let found = match self {
+            Self::Compiled(compiled) => compiled.lookup(position).map_err(errors::book)?,
+            Self::Folder(folder) => {
+                let entry = Self::with_folder(folder, |book| book.lookup(position))?;
+                entry.map(|entry| (entry.answer, entry.derived))
+            }
+        };
+        Ok(found.map(|(answer, derived)| answer_of(position.clone(), answer, derived)))
+    }
+}
+
+fn answer_of(
+    position: kagetsu_game::Position,
+    answer: kagetsu_game::Answer,
+    derived: Derived,
+) -> PyAnswer {
+    PyAnswer {
+        position,
+        answer,
+        value: Some(derived),
+        time_ms: 0,
+    }
+}
+
+/// Reads a key: 32 hexadecimal digits, or 16 bytes in little-endian order.
+fn key(key: &Bound<'_, PyAny>) -> PyResult<Key> {
+    if let Ok(text) = key.extract::<PyBackedStr>() {
+        return text.parse().map_err(errors::position);
+    }
+    let bytes = key.cast::<PyBytes>().map_err(|_| {
+        PyTypeError::new_err("a key is a str of 32 hexadecimal digits, or 16 bytes")
+    })?;
+    let bytes = <[u8; 16]>::try_from(bytes.as_bytes())
+        .map_err(|_| PyValueError::new_err("a key as bytes has 16 of them"))?;
+    Ok(Key(u128::from_le_bytes(bytes)))
+}
+
+#[pymethods]
+impl PyBook {
+    #[new]
+    fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let source = py.detach(|| {
+            if path.is_dir() {
+                let (book, _) = kagetsu_book::Book::open(&path, &BookOptions::default())?;
+                return Ok(OpenBook::Folder(Mutex::new(Some(Box::new(book)))));
+            }
+            Compiled::open(&path).map(|compiled| OpenBook::Compiled(Box::new(compiled)))
+        });
+        let source = Arc::new(source.map_err(|error: kagetsu_book::BookError| errors::book(error))?);
+        Ok(Self { path, source })
+    }
+
+    /// The path of the book.
+    #[getter]
+    fn path(&self) -> PathBuf {
+        self.path.clone()
+    }
+
+    /// Whether the book is a compiled file.
+    #[getter]
+    fn is_compiled(&self) -> bool {
+        matches!(*self.source, OpenBook::Compiled(_))
+    }
+
+    fn __len__(&self) -> PyResult<usize> {
+        let count = match &*self.source {
+            OpenBook::Compiled(compiled) => compiled.len(),
+            OpenBook::Folder(folder) => OpenBook::with_folder(folder, |book| Ok(book.len()))?,
+        };
+        Ok(count as usize)
+    }
+
+    /// Looks up a position, in any orientation and reached by any order of moves.
+    fn lookup(&self, position: &PyPosition) -> PyResult<Option<PyAnswer>> {
+        self.source.lookup(&position.0)
+    }
+
+    fn __contains__(&self, position: &PyPosition) -> PyResult<bool> {
+        Ok(self.source.lookup(&position.0)?.is_some())
+    }
+
+    /// Looks up many positions and releases Python's lock meanwhile.
+    fn lookup_many(
+        &self,
+        py: Python<'_>,
+        positions: Vec<PyRef<'_, PyPosition>>,
+    ) -> PyResult<Vec<Option<PyAnswer>>> {
+        let positions: Vec<_> = positions.iter().map(|position| position.0.clone()).collect();
+        py.detach(|| {
+            let answers = positions.iter().map(|position| self.source.lookup(position));
+            answers.collect()
+        })
+    }
+
+    /// Returns the value of the position with a key; None if the book lacks it.
+    fn find(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<PyValue>> {
+        let found = self.compiled()?.find(self::key(key)?).map_err(errors::book)?;
+        Ok(found.map(|found| PyValue::derived(&found.value())))
+    }
+
+    /// Looks up keys of 16 bytes each; the rows are what `lookup_keys` describes.
+    fn _find_many<'py>(&self, py: Python<'py>, keys: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+        if !keys.len().is_multiple_of(16) {
+            return Err(PyValueError::new_err("each key has 16 bytes"));
+        }
+        let compiled = self.compiled()?;
+        let rows = py.detach(|| {
+            let mut rows = vec![0; keys.len() / 16 * ROW];
+            for (key, row) in keys.as_chunks::<16>().0.iter().zip(rows.chunks_exact_mut(ROW)) {
+                if let Some(found) = compiled.find(Key(u128::from_le_bytes(*key)))? {
+                    write_row(&found, row);
+                }
+            }
+            Ok(rows)
+        });
+        let rows = rows.map_err(|error: kagetsu_book::BookError| errors::book(error))?;
+        Ok(PyBytes::new(py, &rows))
+    }
+
+    /// Chooses a move as an engine would; None if the book has none.
+    #[pyo3(signature = (position, temperature = 0.0, seed = None, min_depth = 0))]
+    fn pick(
+        &self,
+        position: &PyPosition,
+        temperature: f64,
+        seed: Option<u64>,
+        min_depth: u8,
+    ) -> PyResult<Option<String>> {
+        let choice = Choice {
+            temperature,
+            seed,
+            min_depth,
+            margin: None,
+        };
+        if !choice.is_possible() {
+            return Err(PyValueError::new_err("temperature: a number from 0 on is needed"));
+        }
+        let found = self.source.lookup(&position.0)?;
+        Ok(found.and_then(|found| {
+            let (m, _) = choice.pick(&found.answer)?;
+            Some(position.0.write_move(*m))
+        }))
+    }
+
+    /// Returns the statistics of the book as a dictionary.
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let stats = match &*self.source {
+            OpenBook::Compiled(compiled) => compiled.stats().clone(),
+            OpenBook::Folder(folder) => {
+                py.detach(|| OpenBook::with_folder(folder, |book| Ok(book.grades()?.stats)))?
+            }
+        };
+        let text = serde_json::to_string(&stats).map_err(errors::book)?;
+        py.import("json")?.call_method1("loads", (text,))
+    }
+
+    /// Iterates over the positions, as answers. A compiled book holds no list of its positions, so
+    /// they are found by walking from `roots` through all legal moves.
+    #[pyo3(signature = (roots = Vec::new()))]
+    fn positions(&self, roots: Vec<PyRef<'_, PyPosition>>) -> PyResult<PyPositions> {
+        let walk = match *self.source {
+            OpenBook::Folder(_) if !roots.is_empty() => {
+                return Err(PyValueError::new_err(
+                    "roots: a folder lists its positions by itself",
+                ));
+            }
+            OpenBook::Folder(_) => PositionWalk::Folder(None, VecDeque::new()),
+            OpenBook::Compiled(_) if roots.is_empty() => {
+                let starts = Variant::all().map(kagetsu_game::Position::start);
+                PositionWalk::compiled(starts)
+            }
+            OpenBook::Compiled(_) => PositionWalk::compiled(roots.iter().map(|root| root.0.clone())),
+        };
+        Ok(PyPositions {
+            source: Arc::clone(&self.source),
+            walk: Mutex::new(walk),
+        })
+    }
+
+    fn __iter__(&self) -> PyResult<PyPositions> {
+        self.positions(Vec::new())
+    }
+
+    /// Closes a folder, so that other programs can open it. A compiled book needs no closing.
+    fn close(&self) -> PyResult<()> {
+        if let OpenBook::Folder(folder) = &*self.source {
+            let book = folder.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let Some(book) = book {
+                book.close().map_err(errors::book)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn __enter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_error))]
+    fn __exit__(&self, _error: &Bound<'_, pyo3::types::PyTuple>) -> PyResult<()> {
+        self.close()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Book({:?})", self.path.display().to_string())
+    }
+}
+
+impl PyBook {
+    fn compiled(&self) -> PyResult<&Compiled> {
+        match &*self.source {
+            OpenBook::Compiled(compiled) => Ok(compiled),
+            OpenBook::Folder(_) => Err(errors::book(
+                "a folder is asked by positions; `kagetsu compile` makes a book that is asked by keys",
+            )),
+        }
+    }
+}
+
+/// Writes the row of a position that was found.
+fn write_row(found: &Compact<'_>, row: &mut [u8]) {
+    let value = found.value();
+    let proof = value.proof.map_or(0, |proof| match proof.claim {
+        kagetsu_game::Claim::Draw => 1,
+        kagetsu_game::Claim::Loss => 2,
+        kagetsu_game::Claim::Win => 3,
+    });
+    row[0] = 1;
+    row[1] = proof;
+    let best = value.best.map_or(u16::MAX, kagetsu_game::Move::code);
+    row[2..4].copy_from_slice(&best.to_le_bytes());
+    row[4..6].copy_from_slice(&value.depth.to_le_bytes());
+    row[6..8].copy_from_slice(&value.score.raw().to_le_bytes());
+    let plies = value.proof.map_or(0, |proof| proof.plies);
+    row[8..10].copy_from_slice(&plies.to_le_bytes());
+}
+
+/// An iterator over the positions of a book.
+#[pyclass(name = "Positions", frozen, module = "kagetsu")]
+pub struct PyPositions {
+    source: Arc<OpenBook>,
+    walk: Mutex<PositionWalk>,
+}
+
+enum PositionWalk {
+    /// The place of the last entry, and entries that were read ahead.
+    Folder(Option<Place>, VecDeque<Entry>),
+    /// Positions to return, and the keys of all that were queued.
+    Compiled(VecDeque<kagetsu_game::Position>, HashSet<Key>),
+}
+
+impl PositionWalk {
+    fn compiled(roots: impl Iterator<Item = kagetsu_game::Position>) -> Self {
+        let mut seen = HashSet::new();
+        let queue = roots.filter(|root| seen.insert(root.key())).collect();
+        Self::Compiled(queue, seen)
+    }
+}
+
+#[pymethods]
+impl PyPositions {
+    fn __iter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<PyAnswer>> {
+        py.detach(|| {
+            let mut walk = self.walk.lock().unwrap_or_else(PoisonError::into_inner);
+            match (&*self.source, &mut *walk) {
+                (OpenBook::Folder(folder), PositionWalk::Folder(place, ahead)) => {
+                    if ahead.is_empty() {
+                        let page = OpenBook::with_folder(folder, |book| book.page(*place, PAGE))?;
+                        *place = page.last().map(|last| Place::of(&last.position)).or(*place);
+                        ahead.extend(page);
+                    }
+                    Ok(ahead
+                        .pop_front()
+                        .map(|entry| answer_of(entry.position, entry.answer, entry.derived)))
+                }
+                (OpenBook::Compiled(compiled), PositionWalk::Compiled(queue, seen)) => {
+                    next_of_compiled(compiled, queue, seen).map_err(errors::book)
+                }
+                _ => Ok(None),
+            }
+        })
+    }
+}
+
+/// Returns the next position that the book has, and queues the positions of the book after it.
+fn next_of_compiled(
+    compiled: &Compiled,
+    queue: &mut VecDeque<kagetsu_game::Position>,
+    seen: &mut HashSet<Key>,
+) -> Result<Option<PyAnswer>, kagetsu_book::BookError> {
+    while let Some(position) = queue.pop_front() {
+        let found = compiled.lookup(&position)?;
+        if position.outcome().is_none() {
+            let moves = position.legal_moves();
+            for (&m, child) in moves.iter().zip(position.children(&moves)) {
+                let is_new = !seen.contains(&child.key) && compiled.find(child.key)?.is_some();
+                if is_new && seen.insert(child.key) {
+                    queue.extend(position.play(m));
+                }
+            }
+        }
+        if let Some((answer, derived)) = found {
+            return Ok(Some(answer_of(position, answer, derived)));
+        }
+    }
+    Ok(None)
+}

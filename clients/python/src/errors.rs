@@ -1,0 +1,45 @@
+//! The exceptions.
+
+use pyo3::create_exception;
+use pyo3::exceptions::{PyException, PyValueError};
+use pyo3::prelude::*;
+
+create_exception!(
+    kagetsu,
+    PositionError,
+    PyValueError,
+    "A variant, move, FEN or board that the rules do not allow."
+);
+create_exception!(
+    kagetsu,
+    BookError,
+    PyException,
+    "A book that cannot be opened, or is damaged."
+);
+create_exception!(
+    kagetsu,
+    ServerError,
+    PyException,
+    "A server that cannot be reached, or refuses the request."
+);
+create_exception!(
+    kagetsu,
+    CertificateError,
+    PyValueError,
+    "A certificate that is damaged, or does not prove its claim."
+);
+
+/// An error about a position.
+pub(crate) fn position(error: impl ToString) -> PyErr {
+    PositionError::new_err(error.to_string())
+}
+
+/// An error about a book.
+pub(crate) fn book(error: impl ToString) -> PyErr {
+    BookError::new_err(error.to_string())
+}
+
+/// An error about a server.
+pub(crate) fn server(error: impl ToString) -> PyErr {
+    ServerError::new_err(error.to_string())
+}
