@@ -8,9 +8,9 @@ use std::ptr;
 
 use kagetsu_book::{Book, BookOptions};
 use kagetsu_c::{
-    OpenBook as Open, KnownMove, kagetsu_book_close, kagetsu_book_lookup, kagetsu_book_lookup_stones,
-    kagetsu_book_open, kagetsu_book_pick, kagetsu_book_positions, kagetsu_last_error,
-    kagetsu_version,
+    KnownMove, OpenBook as Open, kagetsu_book_close, kagetsu_book_lookup,
+    kagetsu_book_lookup_stones, kagetsu_book_open, kagetsu_book_pick, kagetsu_book_positions,
+    kagetsu_last_error, kagetsu_version,
 };
 use kagetsu_game::{
     Answer, Bound, Claim, Position, Proof, ProofKind, Provenance, Score, Variant, Verdict,
@@ -191,10 +191,14 @@ fn cmake_installs_the_library() {
     let target = library.parent().expect("cargo's folder").display();
     let is_debug = library.ends_with("debug");
     let kind = if is_debug { "Debug" } else { "Release" };
-    done(Command::new("cmake").args(["-S", &here, "-B", &at("build")]).args([
-        format!("-DCMAKE_BUILD_TYPE={kind}"),
-        format!("-DKAGETSU_TARGET_DIR={target}"),
-    ]));
+    done(
+        Command::new("cmake")
+            .args(["-S", &here, "-B", &at("build")])
+            .args([
+                format!("-DCMAKE_BUILD_TYPE={kind}"),
+                format!("-DKAGETSU_TARGET_DIR={target}"),
+            ]),
+    );
     done(Command::new("cmake").args(["--build", &at("build")]));
     let prefix = at("usr");
     done(Command::new("cmake").args(["--install", &at("build"), "--prefix", &prefix]));
