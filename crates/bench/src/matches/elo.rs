@@ -39,9 +39,8 @@ impl Tally {
         }
     }
 
-    /// Elo difference by the logistic curve. The error is pentanomial: it comes from the spread of the pairs' points, so
-    /// that an opening which decides both of its games counts as no evidence.
-    pub(crate) fn elo(&self) -> Elo {
+    /// Returns the variance of a pair's share of the points, 0 for fewer than two pairs.
+    pub(crate) fn variance(&self) -> f64 {
         let (score, pairs) = (self.score(), f64::from(self.pairs()));
         let square =
             |(count, halves): (&u32, f64)| f64::from(*count) * (halves / 4.0 - score).powi(2);
@@ -51,8 +50,19 @@ impl Tally {
             .zip([0.0, 1.0, 2.0, 3.0, 4.0])
             .map(square)
             .sum();
+        if pairs > 1.0 {
+            squares / (pairs - 1.0)
+        } else {
+            0.0
+        }
+    }
+
+    /// Elo difference by the logistic curve. The error is pentanomial: it comes from the spread of
+    /// the pairs' points, so that an opening which decides both of its games counts as no evidence.
+    pub(crate) fn elo(&self) -> Elo {
+        let (score, pairs) = (self.score(), f64::from(self.pairs()));
         let error = if pairs > 1.0 {
-            1.96 * (squares / (pairs - 1.0) / pairs).sqrt()
+            1.96 * (self.variance() / pairs).sqrt()
         } else {
             1.0
         };
@@ -62,6 +72,11 @@ impl Tally {
             high: of_score(score + error),
         }
     }
+}
+
+/// Returns the share of the points that is expected at this difference.
+pub(crate) fn expected_score(elo: f64) -> f64 {
+    1.0 / (1.0 + 10f64.powf(-elo / 400.0))
 }
 
 /// The difference at which this share of the points is expected; infinite at 0 and 1.

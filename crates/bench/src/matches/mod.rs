@@ -1,5 +1,7 @@
 mod elo;
 mod pair;
+mod player;
+mod sprt;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -14,27 +16,46 @@ use kagetsu_search::{Control, Engine, EngineOptions};
 
 use crate::openings::{Balanced, Openings};
 use elo::Tally;
+use kagetsu_engines::EngineAddress;
 use kagetsu_formats::openings;
 use kagetsu_terminal::arguments::effort::{EffortArgs, parse_time};
 use kagetsu_terminal::echo::EchoOff;
 use kagetsu_terminal::runtime::runtime;
 use kagetsu_terminal::table;
 use pair::{Pair, Players, Work};
+use player::{PlayerEngine, PlayerSettings};
+use sprt::{Sprt, SprtResult};
 
-/// Games between two settings of the engine, in pairs of one opening with colours changed, and the difference in Elo
+/// Games between two engines, in pairs of one opening with colours changed, and the difference in
+/// Elo
 ///
-/// An engine is `default` or key=value settings with commas between them; a wrong key or value is answered with those that
-/// there are. Ctrl-C ends the match with the pairs played so far.
+/// An engine is `default` or key=value settings with commas between them. `--against` plays against
+/// another program instead. Ctrl-C ends the match with the pairs played so far.
 ///
-/// Example: kagetsu bench match default candidates=12,table=16MiB --nodes 20000 --pairs 200
+/// Examples:
+///   kagetsu bench match default candidates=12,table=16MiB --nodes 20000 --pairs 200
+///   kagetsu bench match default --against gomocup:./pbrain-other --time 500ms --sprt 0,50
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The first engine; the result is from its view
     #[arg(value_name = "A")]
     a: EngineOptions,
     /// The second engine
-    #[arg(value_name = "B")]
-    b: EngineOptions,
+    #[arg(
+        value_name = "B",
+        required_unless_present = "against",
+        conflicts_with = "against"
+    )]
+    b: Option<EngineOptions>,
+    /// Another program as the second engine: a protocol and a command, as in gomocup:./pbrain-x
+    #[arg(long, value_name = "PROTOCOL:COMMAND")]
+    against: Option<EngineAddress>,
+    /// Nodes of each move of the other program, in place of the common limits
+    #[arg(long, value_name = "N", requires = "against", value_parser = clap::value_parser!(u64).range(1..))]
+    against_nodes: Option<u64>,
+    /// Stop when a sequential test of two differences in Elo is decided, with errors of 5 %
+    #[arg(long, value_name = "LOW,HIGH", allow_hyphen_values = true)]
+    sprt: Option<Sprt>,
     /// What is played
     #[arg(long, default_value = "freestyle-15", value_name = "VARIANT")]
     variant: Variant,
@@ -78,6 +99,15 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
             args.variant
         );
     }
+    if let Some(address) = &args.against
+        && !address.protocol.supports(args.variant)
+    {
+        bail!(
+            "--against: the protocol {} does not play {}",
+            address.protocol,
+            args.variant
+        );
+    }
     let openings = args
         .openings
         .as_deref()
@@ -97,7 +127,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     write_method(args, pairs, out)?;
     let standing = play_all(args, pairs, openings.as_deref(), &control)?;
     runtime.shutdown_background();
-    standing.write(out)
+    standing.write(args.sprt, out)
 }
 
 impl Args {
@@ -113,11 +143,36 @@ impl Args {
         }
     }
 
+    /// The settings of A and of B.
+    fn players(&self) -> [PlayerSettings; 2] {
+        let (effort, own) = (self.effort(), PlayerEngine::Own);
+        let engine = match &self.against {
+            Some(address) => PlayerEngine::External(address.clone()),
+            None => own(self.b.unwrap_or_default()),
+        };
+        let b = PlayerSettings {
+            engine,
+            effort: self.against_nodes.map_or(effort, Effort::nodes),
+        };
+        let a = PlayerSettings {
+            engine: own(self.a),
+            effort,
+        };
+        [a, b]
+    }
+
     fn games_at_once(&self) -> usize {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let threads = self.a.threads.max(self.b.threads);
+        let other = self.b.map_or(1, |b| b.threads);
+        let threads = self.a.threads.max(other);
         self.threads.map_or((cores / threads).max(1), usize::from)
     }
+}
+
+/// Returns an engine's address as it is given.
+fn written(address: &EngineAddress) -> String {
+    let command = [&[address.program.clone()], address.arguments.as_slice()].concat();
+    format!("{}:{}", address.protocol, command.join(" "))
 }
 
 fn write_method(args: &Args, pairs: u32, out: &mut dyn Write) -> Result<()> {
@@ -150,7 +205,12 @@ fn write_method(args: &Args, pairs: u32, out: &mut dyn Write) -> Result<()> {
         limits.join(" and "),
         args.games_at_once()
     )?;
-    writeln!(out, "A  {}\nB  {}\n", args.a, args.b)?;
+    let b = match (&args.against, args.against_nodes) {
+        (Some(address), None) => written(address),
+        (Some(address), Some(nodes)) => format!("{}, {nodes} nodes a move", written(address)),
+        (None, _) => args.b.unwrap_or_default().to_string(),
+    };
+    writeln!(out, "A  {}\nB  {b}\n", args.a)?;
     out.flush()?;
     Ok(())
 }
@@ -176,14 +236,14 @@ fn play_all(
                         Some(all) => Openings::Read(all),
                         None => Openings::Made(Box::new(Balanced::new(args.variant, args.seed)?)),
                     };
-                    let mut players = Players::new([args.a, args.b], args.effort(), args.play_out)?;
+                    let mut players = Players::new(&args.players(), args.play_out, control)?;
                     while let Some(number) =
                         Some(next.fetch_add(1, Relaxed)).filter(|&number| number < pairs)
                     {
                         let Some(pair) = players.pair(&openings.opening(number)?, control)? else {
                             break;
                         };
-                        // Nobody listens any more where another game has failed.
+                        // The receiver is gone where another game has failed.
                         let _ = sender.send(Ok(pair));
                     }
                     Ok(())
@@ -198,6 +258,10 @@ fn play_all(
             standing.add(&pair.inspect_err(|_| control.stop())?);
             bar.inc(1);
             bar.set_message(standing.summary());
+            let is_decided = |sprt: &Sprt| sprt.result(&standing.tally) != SprtResult::Open;
+            if args.sprt.as_ref().is_some_and(is_decided) {
+                control.stop();
+            }
         }
         bar.finish_and_clear();
         Ok(standing)
@@ -229,7 +293,7 @@ impl Standing {
         format!("+{wins} ={draws} -{losses}, Elo {}", self.tally.elo())
     }
 
-    fn write(&self, out: &mut dyn Write) -> Result<()> {
+    fn write(&self, sprt: Option<Sprt>, out: &mut dyn Write) -> Result<()> {
         if self.tally.pairs() == 0 {
             writeln!(out, "stopped before a pair was played")?;
             return Ok(());
@@ -250,10 +314,13 @@ impl Standing {
             "of which 0, 1/2, 1, 1 1/2 and 2 came {} times.",
             self.tally
         )?;
+        if let Some(sprt) = sprt {
+            writeln!(out, "{}", sprt.report(&self.tally))?;
+        }
         let mover = 100.0 * f64::from(self.mover_wins) / games;
         writeln!(
             out,
-            "Who moved first after the opening won {mover:.0} % of the games; a game had {:.1} plies.\n",
+            "The side that moved first after the opening won {mover:.0} % of the games; a game had {:.1} plies.\n",
             self.plies as f64 / games
         )?;
         let mut table = table::plain(&[

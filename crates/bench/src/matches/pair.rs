@@ -2,12 +2,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use kagetsu_game::{Answer, Claim, Effort, Outcome, Position, Question, Side};
-use kagetsu_search::{Control, Engine, EngineOptions};
+use kagetsu_search::Control;
+
+use super::player::{Player, PlayerSettings};
 
 /// The two engines of a match, A and B.
 pub(crate) struct Players {
-    engines: [Engine; 2],
-    effort: Effort,
+    players: [Player; 2],
+    efforts: [Effort; 2],
     /// Whether a game goes on when a side has proven how it ends.
     play_out: bool,
 }
@@ -53,12 +55,19 @@ impl Pair {
 
 impl Players {
     /// # Errors
-    /// If there are no threads for the engines.
-    pub(crate) fn new(options: [EngineOptions; 2], effort: Effort, play_out: bool) -> Result<Self> {
-        let [a, b] = options;
+    /// If an engine does not start.
+    pub(crate) fn new(
+        settings: &[PlayerSettings; 2],
+        play_out: bool,
+        control: &Control,
+    ) -> Result<Self> {
+        let [a, b] = settings;
         Ok(Self {
-            engines: [Engine::new(a)?, Engine::new(b)?],
-            effort,
+            players: [
+                Player::start(&a.engine, control)?,
+                Player::start(&b.engine, control)?,
+            ],
+            efforts: [a.effort, b.effort],
             play_out,
         })
     }
@@ -108,9 +117,9 @@ impl Players {
         control: &Control,
         work: &mut Work,
     ) -> Result<Answer> {
-        let question = Question::new(position.clone(), self.effort);
+        let question = Question::new(position.clone(), self.efforts[player]);
         let (begun, mut nodes) = (Instant::now(), 0);
-        let answer = self.engines[player]
+        let answer = self.players[player]
             .answer(&question, control, &mut |progress| nodes = progress.nodes)?;
         work.moves += 1;
         work.nodes += answer.nodes().max(nodes);
@@ -161,10 +170,14 @@ mod tests {
     use kagetsu_game::Variant;
 
     use super::*;
+    use crate::matches::player::PlayerEngine;
 
     fn players(a: &str, b: &str) -> Players {
-        let options = [a, b].map(|text| text.parse().expect("options"));
-        Players::new(options, Effort::depth(2), true).expect("engines")
+        let settings = [a, b].map(|text| PlayerSettings {
+            engine: PlayerEngine::Own(text.parse().expect("options")),
+            effort: Effort::depth(2),
+        });
+        Players::new(&settings, true, &Control::new()).expect("engines")
     }
 
     #[test]
