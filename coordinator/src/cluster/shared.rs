@@ -128,10 +128,13 @@ impl Cluster {
         });
     }
 
-    /// Whether everything that was handed out is reported and on disk.
+    /// Whether everything that was handed out is reported, and on disk or waiting for a check. The
+    /// workers keep the answers that wait, and report them to the next process.
     pub(crate) fn is_drained(&self) -> bool {
-        let counts = self.lock().scheduler.counts();
-        counts.leased_tasks == 0 && counts.unsettled_questions == 0
+        let state = self.lock();
+        let counts = state.scheduler.counts();
+        let held = state.verification.held_answers();
+        counts.leased_tasks == 0 && counts.unsettled_questions <= held
     }
 
     /// Ends all workers' streams.

@@ -16,6 +16,9 @@ use crate::{CheckId, Class, Effect, Replay, Scope, Ticket};
 
 /// Unconfirmed answers of one worker that are asked again when it turns out to be wrong.
 const MAX_UNVERIFIED: usize = 16_384;
+/// Checks at a time. Answers beyond them are not checked: the verifying workers are too slow for
+/// the share.
+const MAX_OPEN_CHECKS: usize = 16_384;
 
 /// Answers: claims and cross-checks.
 impl Verification {
@@ -113,16 +116,15 @@ impl Verification {
         }
     }
 
-    /// Puts an answer into the book, and has a share of them checked.
+    /// Puts an answer into the book. A share of them is checked: a job's answer before it enters,
+    /// so that a job ends only when its checks have ended; an analysis, for which a client waits,
+    /// afterwards.
     fn accept(&mut self, now: Duration, ticket: Ticket, answer: Answer, by: &[WorkerId]) {
-        self.note(by, ticket.job, &ticket.question.position);
-        self.effects.push_back(Effect::Accept {
+        let is_volunteers = self.has_volunteer(by);
+        let held = ticket.job.map(|_| Held {
             id: ticket.id,
-            answer: answer.clone(),
+            unproven: Vec::new(),
         });
-        if !self.is_sampled(ticket.id) || answer.is_empty() {
-            return;
-        }
         let check = Check {
             question: ticket.question,
             job: ticket.job,
@@ -131,10 +133,23 @@ impl Verification {
                 by: by.to_vec(),
                 answer,
             }],
-            held: None,
-            is_volunteers: self.has_volunteer(by),
+            held,
+            is_volunteers,
         };
-        self.ask(now, check);
+        let is_checked = self.is_sampled(ticket.id)
+            && !check.opinions[0].answer.is_empty()
+            && self.checks.len() < MAX_OPEN_CHECKS
+            && (is_volunteers || self.has_confirmer(now, &check));
+        if !(is_checked && check.held.is_some()) {
+            self.note(by, check.job, &check.question.position);
+            self.effects.push_back(Effect::Accept {
+                id: ticket.id,
+                answer: check.opinions[0].answer.clone(),
+            });
+        }
+        if is_checked {
+            self.ask(now, check);
+        }
     }
 
     /// A worker has answered the question of a check.
@@ -191,6 +206,22 @@ impl Verification {
         }
     }
 
+    /// Ends the checks of answers that have left the book with the quarantine of their workers.
+    pub(crate) fn end_checks_of_retracted(&mut self) {
+        let is_retracted =
+            |check: &Check| check.held.is_none() && self.is_any_quarantined(&check.opinions[0].by);
+        let ended: Vec<CheckId> = self
+            .checks
+            .iter()
+            .filter(|(_, check)| is_retracted(check))
+            .map(|(id, _)| *id)
+            .collect();
+        for id in ended {
+            self.checks.remove(&id);
+            self.effects.push_back(Effect::Withdraw { check: id });
+        }
+    }
+
     /// Asks a worker that has not given an opinion, else the coordinator's own engine.
     fn ask(&mut self, now: Duration, check: Check) {
         if !self.has_confirmer(now, &check) {
@@ -205,13 +236,18 @@ impl Verification {
         });
     }
 
-    /// The coordinator searches where something depends on it: an answer that waits, a
-    /// disagreement, or a volunteer's answer.
+    /// The coordinator searches where something depends on it: a claim, a disagreement, or the
+    /// answer of a volunteer or of a quarantined worker.
     pub(crate) fn search_or_drop(&mut self, check: Check) {
-        if check.held.is_none() && check.opinions.len() < 2 && !check.is_volunteers {
-            return;
-        }
-        if check.opinions.iter().any(Opinion::is_own) {
+        let has_claims = check
+            .held
+            .as_ref()
+            .is_some_and(|held| !held.unproven.is_empty());
+        let is_doubted = has_claims
+            || check.is_volunteers
+            || check.opinions.len() > 1
+            || self.is_any_quarantined(&check.opinions[0].by);
+        if !is_doubted || check.opinions.iter().any(Opinion::is_own) {
             return self.leave_open(check);
         }
         let question = check.question.clone();
@@ -297,12 +333,15 @@ impl Verification {
         });
     }
 
-    /// The check ends without a result. A volunteer's answer does not stay: the question is asked
-    /// anew. The operator's worker keeps its word, but not its unproven claims.
+    /// The check ends without a result. The answer of a volunteer or a quarantined worker does not
+    /// stay: the question is asked anew. The operator's worker keeps its word, but not its unproven
+    /// claims.
     fn leave_open(&mut self, check: Check) {
         let own = check.opinions.iter().position(Opinion::is_own);
+        let is_rejected = own.is_none()
+            && (check.is_volunteers || self.is_any_quarantined(&check.opinions[0].by));
         match &check.held {
-            Some(held) if check.is_volunteers && own.is_none() => {
+            Some(held) if is_rejected => {
                 self.effects.push_back(Effect::Reject { id: held.id });
             }
             Some(_) => self.settle(&check, own.unwrap_or(0), &[]),

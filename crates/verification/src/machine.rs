@@ -85,6 +85,13 @@ impl Verification {
         self.effects.pop_front()
     }
 
+    /// Returns how many answers wait for their checks. They are neither accepted nor rejected.
+    #[must_use]
+    pub fn held_answers(&self) -> usize {
+        let held = |check: &&Check| check.held.is_some();
+        self.checks.values().filter(held).count()
+    }
+
     /// Looks for checks that no worker can answer any more. Call it now and then: a worker that
     /// does not finish its calibration counts for a while only.
     pub fn tick(&mut self, now: Duration) {

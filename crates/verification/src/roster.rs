@@ -341,6 +341,7 @@ impl Verification {
         if !answers.is_empty() {
             self.effects.push_back(Effect::Retract { answers });
         }
+        self.end_checks_of_retracted();
         self.tick(now);
     }
 }

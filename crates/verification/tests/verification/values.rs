@@ -154,3 +154,59 @@ fn lower_depth_is_no_way_out_of_comparison() {
         assert!(found.is_some(), "{tolerance:?}");
     }
 }
+
+#[test]
+fn late_check_of_a_liar_takes_nothing_back() {
+    let mut world = World::new(100.0);
+    for id in [1, 2, 3] {
+        world.operator(id, Worker::HONEST);
+    }
+    // The other workers are busy while the liar answers.
+    let idle = [2, 3].map(|id| world.workers.remove(&WorkerId(id)).expect("joined"));
+    world.answer(1, &position(1), Lie::Bias(300));
+    world.answer(1, &position(2), Lie::InstantWin);
+    assert!(world.is_quarantined(1));
+    let late = std::mem::take(&mut world.asked);
+    (2..)
+        .zip(idle)
+        .for_each(|(id, worker)| _ = world.workers.insert(WorkerId(id), worker));
+    world.run();
+    world.asked.extend(late);
+    world.carry_out();
+    assert_eq!((world.book.len(), world.false_values()), (2, 0));
+    assert!(world.queue.is_empty(), "nothing waits to be asked again");
+}
+
+#[test]
+fn answer_of_a_job_waits_for_its_check() {
+    let mut world = World::new(100.0);
+    world.operator(1, Worker::HONEST);
+    world.operator(2, Worker::HONEST);
+    let busy = world.workers.remove(&WorkerId(2)).expect("joined");
+    world.answer(1, &position(1), Lie::Bias(300));
+    assert_eq!((world.asked.len(), world.book.len()), (1, 0));
+    assert_eq!(world.verification.held_answers(), 1);
+    world.workers.insert(WorkerId(2), busy);
+    world.carry_out();
+    assert_eq!((world.book.len(), world.false_values()), (1, 0));
+    assert_eq!(world.verification.held_answers(), 0);
+}
+
+#[test]
+fn sole_worker_is_not_checked() {
+    let mut world = World::new(100.0);
+    world.operator(1, Worker::HONEST);
+    world.answer(1, &position(1), Lie::None);
+    assert_eq!((world.book.len(), world.searches), (1, 0));
+    // The other worker leaves while it has the question of a check.
+    world.operator(2, Worker::HONEST);
+    world.workers.remove(&WorkerId(2));
+    world.answer(1, &position(2), Lie::None);
+    assert_eq!((world.asked.len(), world.book.len()), (1, 1));
+    world.verification.disconnect(world.now, WorkerId(2));
+    world.carry_out();
+    assert_eq!(
+        (world.asked.len(), world.book.len(), world.searches),
+        (0, 2, 0)
+    );
+}
