@@ -168,9 +168,10 @@ async fn a_position_that_nobody_can_search_is_set_aside() {
     let job = cluster.finished("test").await;
     assert_eq!(
         (job.state(), job.positions, job.set_aside),
-        (JobState::Done, 0, 1),
+        (JobState::Failed, 0, 1),
         "{job:?}"
     );
+    assert!(job.reason.contains("after 0 of 10 positions"), "{job:?}");
     assert_eq!(job.asides.len(), 1);
     assert!(job.asides[0].reason.contains("no idea"), "{job:?}");
     assert_eq!(

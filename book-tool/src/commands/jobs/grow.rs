@@ -75,7 +75,8 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
     let Ended { job, proofs, .. } = ended;
     write_end(out, &args, &job, proofs, begun.elapsed())?;
     if job.state() == v1::JobState::Failed {
-        bail!("the job failed: {}", job.reason);
+        writeln!(std::io::stderr(), "kagetsu: the job failed: {}", job.reason)?;
+        return Ok(Exit::No);
     }
     Ok(Exit::Done)
 }

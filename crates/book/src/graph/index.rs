@@ -412,9 +412,21 @@ impl<'a> Index<'a> {
         for id in jobs {
             let account = self.account(id)?;
             let widens = self.move_filter(id)?.widens();
-            self.job(id)?.settle(&account, widens);
+            let is_proven = self.job(id)?.is_starved() && self.is_proven(id)?;
+            self.job(id)?.settle(&account, widens, is_proven);
         }
         Ok(())
+    }
+
+    /// Whether each root of a job has a proven value.
+    fn is_proven(&mut self, job: u32) -> Result<bool, BookError> {
+        for root in self.spec(job)?.roots.iter() {
+            let value = self.value(Id::of(root.variant().code(), &root.canonical()))?;
+            if value.is_none_or(|value| value.proof.is_none()) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Adds a job, and returns its number.

@@ -86,19 +86,51 @@ impl JobBody {
 
     /// Lets a finished job run again.
     pub(crate) fn reopen(&mut self) {
-        if self.state == JobState::Done {
+        if matches!(self.state, JobState::Done | JobState::Failed(_)) {
             self.state = JobState::Running;
         }
     }
 
-    /// Ends a running job that has all its positions, can have no more, or has reached a limit. A
-    /// job that `widens` known positions may have more although nothing waits.
-    pub(crate) fn settle(&mut self, account: &Account, widens: bool) {
-        let is_exhausted = self.frontier == 0 && self.walking == 0 && !widens;
-        let is_over =
-            self.positions >= self.target || is_exhausted || account.is_spent(self.positions);
-        if self.state == JobState::Running && is_over {
-            self.state = JobState::Done;
+    /// Whether a running job waits for nothing more, and lacks positions that it has set aside.
+    pub(crate) fn is_starved(&self) -> bool {
+        self.state == JobState::Running && self.is_exhausted() && self.set_aside > 0
+    }
+
+    fn is_exhausted(&self) -> bool {
+        self.frontier == 0 && self.walking == 0
+    }
+
+    /// Ends a running job that has its positions, has spent its limits, or has nothing left to
+    /// search. A job without its target fails if it has set positions aside, unless each of its
+    /// roots is proven. A job that `widens` known positions may have more although nothing waits.
+    pub(crate) fn settle(&mut self, account: &Account, widens: bool, is_proven: bool) {
+        if self.state != JobState::Running {
+            return;
         }
+        if self.positions >= self.target || account.is_spent(self.positions) {
+            self.state = JobState::Done;
+        } else if self.is_exhausted() && !widens {
+            self.state = if self.is_starved() && !is_proven {
+                JobState::Failed(self.lack())
+            } else {
+                JobState::Done
+            };
+        }
+    }
+
+    fn lack(&self) -> String {
+        let of = match self.target {
+            u64::MAX => String::new(),
+            target => format!(" of {target}"),
+        };
+        let aside = match self.set_aside {
+            1 => "1 position could not be searched".into(),
+            many => format!("{many} positions could not be searched"),
+        };
+        format!(
+            "{aside} and no other waits, after {}{of} positions; `kagetsu jobs show` says why, and \
+             `kagetsu jobs retry` tries again",
+            self.positions
+        )
     }
 }
