@@ -3,6 +3,7 @@ use alloc::string::String;
 use core::time::Duration;
 
 use crate::effect::Role;
+use crate::tasks::TaskState;
 use crate::workers::{Lease, Worker, is_too_slow};
 use crate::{Effect, Scheduler, TaskId, WorkerId};
 
@@ -226,13 +227,19 @@ impl Scheduler {
         if !is_late && !is_too_slow(nodes, w.speed.among(usual), span) {
             let longer = Some(span.saturating_mul(2));
             self.roster.with(worker, |w| w.allow(task, longer));
-            if self.has_spare_worker(worker, task) {
+            // An untrusted worker may count nodes that it has not visited.
+            let is_repeated = if self.is_trusted(worker) {
+                self.has_spare_worker(worker, task)
+            } else {
+                self.may_repeat(task)
+            };
+            if is_repeated {
                 self.repeat(worker, task);
             }
             return;
         }
         state.mark_overdue(worker);
-        let has_enough = state.holders().len() >= self.options.max_attempts as usize;
+        let has_enough = state.trusted_holders() >= self.options.max_attempts as usize;
         self.totals.overdue += 1;
         self.roster.with(worker, |w| {
             w.allow(task, None);
@@ -246,13 +253,17 @@ impl Scheduler {
 
     /// Whether another worker has a free slot for the task while nothing waits.
     fn has_spare_worker(&self, holder: WorkerId, task: TaskId) -> bool {
-        let is_whole = self.tasks.get(&task).is_some_and(|state| {
-            state.role == Role::Whole && state.holders().len() < self.options.max_attempts as usize
-        });
         let is_spare = |(id, w): (WorkerId, &Worker)| {
             id != holder && w.load() < w.usable_slots() && !self.avoids(task, id)
         };
-        is_whole && self.waiting.is_empty() && self.roster.iter().any(is_spare)
+        self.may_repeat(task) && self.waiting.is_empty() && self.roster.iter().any(is_spare)
+    }
+
+    /// Whether one more worker may have the task.
+    fn may_repeat(&self, task: TaskId) -> bool {
+        let max = self.options.max_attempts as usize;
+        let may = |state: &TaskState| state.role == Role::Whole && state.trusted_holders() < max;
+        self.tasks.get(&task).is_some_and(may)
     }
 
     /// Gives a long task to a second worker too; the first report counts. So a worker that never

@@ -6,6 +6,10 @@ use kagetsu_game::{Answer, Question};
 use crate::effect::Role;
 use crate::{QuestionId, WorkerId};
 
+/// Untrusted workers that may hold a task at the same time. Their node counts are not believed, so
+/// any number of them could hold it for ever.
+const MAX_UNTRUSTED_HOLDERS: usize = 2;
+
 /// One task and its history: content, attempts, current holders.
 #[derive(Debug)]
 pub(crate) struct TaskState {
@@ -87,7 +91,8 @@ impl TaskState {
 
     /// Whether a worker must not have it.
     pub(crate) fn excludes(&self, worker: WorkerId, is_trusted: bool) -> bool {
-        self.excluded.contains(&worker) || (self.needs_trusted && !is_trusted)
+        let is_full = || self.holders().len() - self.trusted_holders() >= MAX_UNTRUSTED_HOLDERS;
+        self.excluded.contains(&worker) || (!is_trusted && (self.needs_trusted || is_full()))
     }
 
     /// Whether this attempt was assigned to this worker, or claimed by it, and may still be its
@@ -111,6 +116,12 @@ impl TaskState {
             .filter(|a| a.state.is_held())
             .map(|a| a.worker)
             .collect()
+    }
+
+    /// Returns how many trusted workers hold it.
+    pub(crate) fn trusted_holders(&self) -> usize {
+        let holds = |a: &&Attempt| a.is_trusted && a.state.is_held();
+        self.attempts.iter().filter(holds).count()
     }
 
     /// Whether a worker that is not overdue holds it.

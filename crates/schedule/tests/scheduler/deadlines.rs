@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use kagetsu_game::{Answer, Effort, Question};
-use kagetsu_schedule::{Effect, Idle, Split, Task, WorkerId};
+use kagetsu_schedule::{Capacity, Effect, Idle, Split, Task, WorkerId};
 
-use crate::desk::{ANN, BOB, Desk, acknowledge, question, revoke};
+use crate::desk::{ANN, BOB, Desk, acknowledge, question, revoke, workers_of};
 use crate::engine;
 
 /// Ann has answered a question in two seconds, Bob is idle, and Ann gets another question. She may
@@ -91,6 +91,72 @@ fn large_task_is_repeated_only_by_spare_workers() {
         matches!(effects.first(), Some(Effect::Assign { worker: BOB, task: again }) if again.id == task.id),
         "{effects:?}"
     );
+}
+
+#[test]
+fn growing_node_counts_hold_no_position() {
+    let mut desk = Desk::direct();
+    let strangers = [3, 4, 5, 6].map(WorkerId);
+    let untrusted = Capacity {
+        is_trusted: false,
+        ..Capacity::from(1)
+    };
+    for stranger in strangers {
+        desk.scheduler
+            .join(desk.now, stranger, untrusted.clone(), &[]);
+    }
+    desk.ask(1, Split::Never, 0);
+    let mut holders = Vec::new();
+    for second in 1..1_000 {
+        holders.extend(workers_of(&desk.assigned()));
+        desk.wait(1);
+        for stranger in strangers {
+            let tasks = desk.status(stranger).tasks;
+            let progress: Vec<_> = tasks.iter().map(|task| (*task, second << 20)).collect();
+            desk.beat(stranger, &progress);
+        }
+    }
+    assert_eq!(holders, [WorkerId(3), WorkerId(4)], "none of them answers");
+    desk.join(BOB, 1);
+    let (worker, task) = desk.one_assigned();
+    assert_eq!(worker, BOB);
+    desk.finish(BOB, &task);
+    let effects = desk.effects();
+    assert!(
+        matches!(effects.last(), Some(Effect::Finished { .. })),
+        "{effects:?}"
+    );
+}
+
+#[test]
+fn failures_of_untrusted_workers_drop_no_question() {
+    let mut desk = Desk::direct();
+    let untrusted = Capacity {
+        is_trusted: false,
+        ..Capacity::from(1)
+    };
+    for stranger in [3, 4, 5].map(WorkerId) {
+        desk.scheduler
+            .join(desk.now, stranger, untrusted.clone(), &[]);
+    }
+    desk.ask(1, Split::Never, 0);
+    let mut failures = 0;
+    for _ in 0..1_000 {
+        for effect in desk.effects() {
+            match effect {
+                Effect::Assign { worker, task } => {
+                    failures += 1;
+                    desk.fail(worker, &task);
+                }
+                Effect::Failed { reason, .. } => panic!("set aside: {reason}"),
+                _ => {}
+            }
+        }
+        desk.wait(1);
+        [3, 4, 5].map(|n| desk.beat(WorkerId(n), &[]));
+    }
+    // Each pauses, at last for a minute, after its fourth failure in a row.
+    assert!((12..100).contains(&failures), "{failures}");
 }
 
 #[test]
