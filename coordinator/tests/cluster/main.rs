@@ -10,6 +10,7 @@ mod limits;
 mod lives;
 mod proofs;
 mod puppet;
+mod scenarios;
 mod slow;
 mod trust;
 mod workers;

@@ -1,0 +1,554 @@
+//! Lying workers of many kinds at a real coordinator, over real sockets and with tokens.
+//!
+//! Workers are scripted. An honest one computes its answer from the position alone, so that every
+//! false value in the book is found.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use kagetsu_coordinator::{Authenticator, Config, Role, Server, Tokens};
+use kagetsu_game::{
+    Answer, Bound, Claim, Move, Position, Proof, ProofKind, Provenance, Question, Score, Verdict,
+};
+use kagetsu_proto::v1::books_client::BooksClient;
+use kagetsu_proto::v1::builds_client::BuildsClient;
+use kagetsu_proto::v1::from_worker::Message as Said;
+use kagetsu_proto::v1::report::Outcome;
+use kagetsu_proto::v1::to_worker::Message as Heard;
+use kagetsu_proto::v1::workers_client::WorkersClient;
+use kagetsu_proto::v1::{JobState, Worker};
+use kagetsu_proto::{Access, AuthenticatedChannel, FIRST_CALIBRATION_TASK, Listener, v1};
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
+
+use crate::cluster::{build, within};
+use crate::puppet::{Puppet, hello};
+
+/// Engine of the honest workers and of the liars.
+const ENGINE: &str = "scripted 1.0";
+/// Positions of each build.
+const POSITIONS: u64 = 25;
+/// Depth of each build.
+const DEPTH: u8 = 2;
+/// Honest workers of the operator.
+const HONEST_WORKERS: u64 = 3;
+/// Number of the first liar.
+const FIRST_LIAR: u64 = 10;
+
+/// The workers that lie.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Liars {
+    /// One volunteer.
+    Single,
+    /// Two volunteers with a token each, which tell the same lies.
+    Colluding,
+    /// Four workers with one volunteer's token.
+    ManyNames,
+    /// One worker with a token of the operator.
+    Operators,
+}
+
+impl Liars {
+    const ALL: [Self; 4] = [
+        Self::Single,
+        Self::Colluding,
+        Self::ManyNames,
+        Self::Operators,
+    ];
+
+    /// Returns the token of each liar.
+    const fn tokens(self) -> &'static [&'static str] {
+        match self {
+            Self::Single => &["one"],
+            Self::Colluding => &["one", "two"],
+            Self::ManyNames => &["one", "one", "one", "one"],
+            Self::Operators => &["operator"],
+        }
+    }
+}
+
+/// The fault of a liar's reports.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Lie {
+    /// Values wrong by so many centi-units.
+    Bias(i32),
+    /// The same in every fourth answer.
+    SlowDrip(i32),
+    /// A value wrong by 25.00 at a depth of 40, and all nodes that there are.
+    Boast,
+    /// A proof that does not exist.
+    Claim,
+    /// A win that ends the game at once, which the rules refute.
+    InstantWin,
+    /// Bounds and no value.
+    OnlyBounds,
+    /// No answer, and a reason.
+    Fail,
+    /// Heartbeats with growing node counts, and no answer.
+    Stall,
+    /// The first answer again, about every later position.
+    Replay,
+}
+
+impl Lie {
+    const ALL: [Self; 11] = [
+        Self::Bias(50),
+        Self::Bias(100),
+        Self::Bias(-500),
+        Self::SlowDrip(350),
+        Self::Boast,
+        Self::Claim,
+        Self::InstantWin,
+        Self::OnlyBounds,
+        Self::Fail,
+        Self::Stall,
+        Self::Replay,
+    ];
+
+    /// Whether the first check of such an answer shows the lie.
+    const fn is_certain(self) -> bool {
+        match self {
+            Self::Bias(by) => by.abs() > 60,
+            Self::Boast | Self::InstantWin | Self::Claim => true,
+            Self::SlowDrip(_) | Self::OnlyBounds | Self::Fail | Self::Stall | Self::Replay => false,
+        }
+    }
+}
+
+/// Returns the moves that a task asks about.
+fn asked(question: &Question) -> Vec<Move> {
+    if question.moves.is_empty() {
+        question.position.distinct_moves()
+    } else {
+        question.moves.clone()
+    }
+}
+
+/// Returns the value that an honest engine gives a move.
+fn value(position: &Position, m: Move) -> i32 {
+    let next = position.play(m).expect("a legal move");
+    (next.key().0 >> 9) as i32 % 200
+}
+
+fn verdict(score: Score, m: Move) -> Verdict {
+    Verdict {
+        score,
+        bound: Bound::Exact,
+        depth: DEPTH,
+        nodes: 9,
+        line: vec![m],
+        proof: None,
+        by: Provenance {
+            engine: ENGINE.into(),
+            day: 20_000,
+        },
+    }
+}
+
+fn honest(question: &Question) -> Answer {
+    let position = &question.position;
+    asked(question)
+        .into_iter()
+        .map(|m| (m, verdict(Score::opinion(value(position, m)), m)))
+        .collect()
+}
+
+/// Returns the outcome that a liar reports; `None` for no report.
+fn lie(
+    lie: Lie,
+    question: &Question,
+    number: u64,
+    first: &mut Option<v1::Answer>,
+) -> Option<Outcome> {
+    let truth = honest(question);
+    let change = |change: &dyn Fn(&mut Verdict)| -> Answer {
+        let changed = |(m, v): &(Move, Verdict)| {
+            let mut v = v.clone();
+            change(&mut v);
+            (*m, v)
+        };
+        truth.verdicts().iter().map(changed).collect()
+    };
+    let claim = |plies| {
+        let proof = Proof {
+            claim: Claim::Win,
+            kind: ProofKind::Vct,
+            plies,
+        };
+        let best = truth.best().map(|(m, _)| m);
+        let said = |(m, v): &(Move, Verdict)| {
+            let mut v = v.clone();
+            if Some(*m) == best {
+                (v.score, v.proof) = (proof.score(), Some(proof));
+            }
+            (*m, v)
+        };
+        truth.verdicts().iter().map(said).collect::<Answer>()
+    };
+    let shifted = |by| change(&|v| v.score = Score::opinion(i32::from(v.score.raw()) + by));
+    let answer = match lie {
+        Lie::Bias(by) => shifted(by),
+        Lie::SlowDrip(by) if number.is_multiple_of(4) => shifted(by),
+        Lie::SlowDrip(_) => truth,
+        Lie::Boast => change(&|v| {
+            (v.score, v.depth, v.nodes) = (Score::opinion(2_500), 40, u64::MAX);
+            v.by.engine = "\u{1b}[2J<b>best</b>".into();
+            v.by.day = u32::MAX;
+        }),
+        Lie::Claim => claim(9),
+        Lie::InstantWin => claim(1),
+        Lie::OnlyBounds => change(&|v| v.bound = Bound::Upper),
+        Lie::Fail => return Some(Outcome::Failed("no".into())),
+        Lie::Stall => return None,
+        Lie::Replay => {
+            let said = first.get_or_insert_with(|| (&truth).into());
+            return Some(Outcome::Answer(said.clone()));
+        }
+    };
+    Some(Outcome::Answer((&answer).into()))
+}
+
+/// A coordinator on a socket, with tokens.
+struct World {
+    folder: TempDir,
+    url: String,
+    tokens: BTreeMap<&'static str, String>,
+    shutdown: CancellationToken,
+    serving: JoinHandle<anyhow::Result<()>>,
+}
+
+impl World {
+    async fn start(verify_share: f64) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("tokens.toml");
+        let make = |(name, role)| {
+            let token = Tokens::change(&file, |tokens| {
+                tokens.make(name, &[role], None, String::new())
+            });
+            (name, token.expect("made"))
+        };
+        let tokens = [
+            ("admin", Role::Admin),
+            ("operator", Role::Work),
+            ("one", Role::Volunteer),
+            ("two", Role::Volunteer),
+        ];
+        let tokens = tokens.into_iter().map(make).collect();
+        let guard = Authenticator::with_tokens(&file, 100_000, false).expect("sound");
+        let config = Config {
+            book: Some(folder.path().join("book")),
+            cache_mib: 8,
+            verify_share,
+            ..Config::default()
+        };
+        let shutdown = CancellationToken::new();
+        let server = Server::start(&config, shutdown.clone())
+            .expect("a book")
+            .with_authenticator(guard);
+        let socket = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let listener = Listener::new(socket, None, 4_096).expect("an address");
+        let url = format!("http://{}", listener.address());
+        let serving = tokio::spawn(server.listen(listener));
+        Self {
+            folder,
+            url,
+            tokens,
+            shutdown,
+            serving,
+        }
+    }
+
+    async fn channel(&self, token: &str) -> AuthenticatedChannel {
+        let file = self.folder.path().join(format!("{token}.token"));
+        std::fs::write(&file, format!("{}\n", self.tokens[token])).expect("room");
+        let access = Access {
+            token_file: Some(file),
+            ..Access::default()
+        };
+        let connector = access.connector(&self.url).expect("an address");
+        connector.connect().await.expect("it listens")
+    }
+
+    async fn join(&self, instance: u64, token: &str) -> Puppet {
+        let hello = v1::Hello {
+            engine: ENGINE.into(),
+            ..hello(instance)
+        };
+        Puppet::say_first(self.channel(token).await, Said::Hello(hello))
+            .await
+            .expect("a stream")
+    }
+
+    async fn workers(&self) -> BTreeMap<String, Worker> {
+        let mut client = WorkersClient::new(self.channel("admin").await);
+        let request = v1::ListWorkersRequest { with_absent: true };
+        let listed = client.list(request).await.expect("a list").into_inner();
+        let named = |worker: Worker| (worker.name.clone(), worker);
+        listed.workers.into_iter().map(named).collect()
+    }
+
+    /// Waits until a worker has passed its calibration.
+    async fn admitted(&self, instance: u64) {
+        let name = format!("puppet {instance}");
+        let is_calibrating = async || {
+            let workers = self.workers().await;
+            workers
+                .get(&name)
+                .is_none_or(|worker| worker.trust == "calibrating")
+        };
+        within(async { while is_calibrating().await {} }).await;
+    }
+
+    /// Builds to the end. Returns the job.
+    async fn built(&self, positions: u64) -> v1::Job {
+        let mut client = BuildsClient::new(self.channel("admin").await);
+        client.start(build("test", positions)).await.expect("a job");
+        let request = v1::JobName {
+            name: "test".into(),
+        };
+        let mut jobs = client.watch(request).await.expect("a job").into_inner();
+        let mut last = v1::Job::default();
+        while let Some(job) = within(jobs.message()).await.expect("watched to its end") {
+            last = job;
+        }
+        last
+    }
+
+    async fn export(&self) -> Vec<(Position, Answer)> {
+        let mut client = BooksClient::new(self.channel("admin").await);
+        let all = client.export(v1::ExportRequest {}).await.expect("a book");
+        let mut all = all.into_inner();
+        let mut found = Vec::new();
+        while let Some(entry) = within(all.message()).await.expect("a whole export") {
+            let position = entry.position.expect("named");
+            let position = Position::try_from(&position).expect("a position");
+            let facts = entry.facts.expect("searched");
+            let facts = facts.about(&position).expect("legal moves");
+            found.push((position, facts));
+        }
+        found
+    }
+
+    async fn end(self) {
+        self.shutdown.cancel();
+        within(self.serving)
+            .await
+            .expect("no panic")
+            .expect("a clean end");
+    }
+}
+
+/// Answers tasks until the stream ends; `report` gives the outcome of each, or none.
+fn work(
+    mut puppet: Puppet,
+    mut report: impl FnMut(&Question) -> Option<Outcome> + Send + 'static,
+) -> AbortOnDropHandle<()> {
+    let works = async move {
+        let mut nodes = 0;
+        while let Some(heard) = puppet.next().await {
+            let Heard::Task(task) = heard else { continue };
+            let question = task.question.as_ref().expect("a question");
+            let question = Question::try_from(question).expect("a good one");
+            let outcome = if task.task >= FIRST_CALIBRATION_TASK {
+                Some(Outcome::Answer((&honest(&question)).into()))
+            } else {
+                report(&question)
+            };
+            let Some(outcome) = outcome else {
+                nodes += 1_000_000;
+                let progress = v1::TaskProgress {
+                    task: task.task,
+                    nodes,
+                    ..v1::TaskProgress::default()
+                };
+                let beat = v1::Heartbeat {
+                    progress: vec![progress],
+                };
+                puppet.say(Said::Heartbeat(beat)).await;
+                continue;
+            };
+            if !puppet.try_report(&task, outcome).await {
+                break;
+            }
+        }
+    };
+    AbortOnDropHandle::new(tokio::spawn(works))
+}
+
+/// Runs one scenario, and checks what must hold in all of them.
+async fn run(liars: Liars, kind: Lie, verify_share: f64) {
+    let scenario = format!("{liars:?} {kind:?} {verify_share} %");
+    let world = World::start(verify_share).await;
+    let mut workers = Vec::new();
+    let told = Arc::new(AtomicU64::new(0));
+    for instance in 1..=HONEST_WORKERS {
+        let puppet = world.join(instance, "operator").await;
+        let say = |question: &Question| Some(Outcome::Answer((&honest(question)).into()));
+        workers.push(work(puppet, say));
+        world.admitted(instance).await;
+    }
+    for (instance, token) in (FIRST_LIAR..).zip(liars.tokens()) {
+        let puppet = world.join(instance, token).await;
+        let (told, mut number, mut first) = (Arc::clone(&told), 0, None);
+        workers.push(work(puppet, move |question| {
+            told.fetch_add(1, Ordering::Relaxed);
+            number += 1;
+            lie(kind, question, number, &mut first)
+        }));
+        world.admitted(instance).await;
+    }
+    let job = world.built(POSITIONS).await;
+    assert_eq!(
+        (job.state(), job.positions, job.set_aside),
+        (JobState::Done, POSITIONS, 0),
+        "{scenario}: {job:?}"
+    );
+    let told = told.load(Ordering::Relaxed);
+    assert!(told > 0, "{scenario}: no liar had a task");
+    let book = world.export().await;
+    assert!(book.len() as u64 >= POSITIONS, "{scenario}: {}", book.len());
+    let is_verified = verify_share > 99.0;
+    for (position, facts) in &book {
+        for (m, v) in facts.verdicts() {
+            assert_eq!(v.proof, None, "{scenario}: {position}");
+            assert!(v.depth <= DEPTH && v.nodes < 1 << 40, "{scenario}: {v:?}");
+            assert_eq!(&*v.by.engine, ENGINE, "{scenario}");
+            let truth = Score::opinion(value(position, *m));
+            if v.is_exact() && is_verified && kind != Lie::Bias(50) {
+                assert_eq!(v.score, truth, "{scenario}: {position}");
+            }
+        }
+    }
+    let listed = world.workers().await;
+    for instance in 1..=HONEST_WORKERS {
+        let honest = &listed[&format!("puppet {instance}")];
+        assert_eq!(honest.trust, "operator", "{scenario}: {honest:?}");
+        assert_eq!((honest.refuted, honest.failed), (0, 0), "{scenario}");
+    }
+    if is_verified && kind.is_certain() {
+        for instance in (FIRST_LIAR..).take(liars.tokens().len()) {
+            let liar = &listed[&format!("puppet {instance}")];
+            // Of two colluding liars one may have had no task.
+            if liar.done > 0 || liars != Liars::Colluding {
+                assert_eq!(liar.trust, "quarantined", "{scenario}: {liar:?}");
+            }
+        }
+    }
+    drop(workers);
+    world.end().await;
+}
+
+/// Runs all scenarios of one kind of liars at a share of 100 %.
+async fn run_all(liars: Liars) {
+    for kind in Lie::ALL {
+        run(liars, kind, 100.0).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lies_of_one_volunteer_do_no_harm() {
+    run_all(Liars::Single).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lies_of_colluding_volunteers_do_no_harm() {
+    run_all(Liars::Colluding).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lies_of_many_names_do_no_harm() {
+    run_all(Liars::ManyNames).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lies_of_an_operators_worker_do_no_harm() {
+    run_all(Liars::Operators).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rarely_checked_lies_end_no_job_and_prove_nothing() {
+    for liars in Liars::ALL {
+        run(liars, Lie::Claim, 2.0).await;
+        run(liars, Lie::Boast, 2.0).await;
+    }
+}
+
+/// Builds with two honest workers and a volunteer that adds 3.50 to every `interval`-th answer.
+/// Returns the false values that stay, and whether the volunteer was caught.
+async fn survivors(verify_share: f64, interval: u64, positions: u64) -> (usize, bool) {
+    let world = World::start(verify_share).await;
+    let mut workers = Vec::new();
+    for (instance, token) in [(1, "operator"), (2, "operator"), (FIRST_LIAR, "one")] {
+        let puppet = world.join(instance, token).await;
+        let mut number = 0;
+        workers.push(work(puppet, move |question| {
+            number += 1;
+            let is_lie = token == "one" && number % interval == 0;
+            let kind = Lie::Bias(if is_lie { 350 } else { 0 });
+            lie(kind, question, 0, &mut None)
+        }));
+        world.admitted(instance).await;
+    }
+    let job = world.built(positions).await;
+    assert_eq!((job.state(), job.positions), (JobState::Done, positions));
+    let is_false = |(position, facts): &&(Position, Answer)| {
+        let is_wrong = |(m, v): &(Move, Verdict)| v.score != Score::opinion(value(position, *m));
+        facts.verdicts().iter().any(is_wrong)
+    };
+    let wrong = world.export().await.iter().filter(is_false).count();
+    let liar = format!("puppet {FIRST_LIAR}");
+    let is_caught = world.workers().await[&liar].trust == "quarantined";
+    drop(workers);
+    world.end().await;
+    (wrong, is_caught)
+}
+
+/// Prints some cells of the table in `docs/measurements`: mean of the false values that stay.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "prints a table"]
+async fn table_of_surviving_false_values() {
+    const RUNS: usize = 10;
+    println!("| p | lies | mean false values | caught |");
+    for (share, interval, positions) in [(10.0, 10, 300), (10.0, 1, 300), (100.0, 10, 300)] {
+        let (mut stay, mut caught) = (0, 0);
+        for _ in 0..RUNS {
+            let (wrong, is_caught) = survivors(share, interval, positions).await;
+            stay += wrong;
+            caught += usize::from(is_caught);
+        }
+        let mean = stay as f64 / RUNS as f64;
+        let rate = 100 / interval;
+        println!("| {share} % | {rate} % | {mean:.1} of {positions} | {caught} of {RUNS} |");
+    }
+}
+
+/// Prints how many tasks of equal effort a build of honest workers takes at several shares.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "prints a table"]
+async fn table_of_the_price_of_verification() {
+    const BUILD: u64 = 1_000;
+    println!("| p | tasks for {BUILD} positions |");
+    for share in [0.0, 2.0, 10.0, 100.0] {
+        let world = World::start(share).await;
+        let tasks = Arc::new(AtomicU64::new(0));
+        let mut workers = Vec::new();
+        for (instance, token) in [(1, "operator"), (2, "operator"), (3, "one"), (4, "two")] {
+            let puppet = world.join(instance, token).await;
+            let tasks = Arc::clone(&tasks);
+            workers.push(work(puppet, move |question| {
+                tasks.fetch_add(1, Ordering::Relaxed);
+                Some(Outcome::Answer((&honest(question)).into()))
+            }));
+            world.admitted(instance).await;
+        }
+        let job = world.built(BUILD).await;
+        assert_eq!((job.state(), job.positions), (JobState::Done, BUILD));
+        println!("| {share} % | {} |", tasks.load(Ordering::Relaxed));
+        drop(workers);
+        world.end().await;
+    }
+}
