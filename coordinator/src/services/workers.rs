@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use kagetsu_book::JobState;
-use kagetsu_game::{Question, Variant, VariantError};
+use kagetsu_game::{Question, Variant, VariantError, quote};
 use kagetsu_proto::v1::from_worker::Message;
 use kagetsu_proto::v1::workers_server::Workers;
 use kagetsu_proto::{LogThrottle, MAX_NAME_BYTES, MESSAGE_LIMIT, ProtocolVersion, check_name, v1};
@@ -147,6 +147,7 @@ impl Workers for WorkersService {
             v1::Worker {
                 idle: idle(&status, &info, &jobs),
                 trust: trust_level(&trust).into(),
+                class: class_name(info.class == Class::Volunteer).into(),
                 name: info.name,
                 engine: info.engine.to_string(),
                 slots: info.slots,
@@ -178,7 +179,8 @@ impl Workers for WorkersService {
         let name = request.into_inner().name;
         match self.cluster.release(&name) {
             0 => Err(Status::not_found(format!(
-                "no worker '{name}' is in quarantine; `kagetsu workers list` shows those that are"
+                "no worker '{}' is in quarantine; `kagetsu workers list` shows those that are",
+                quote(&name)
             ))),
             released => Ok(Response::new(v1::ReleaseResponse {
                 released: released as u32,
@@ -202,12 +204,18 @@ fn class(principal: Option<&Principal>) -> Class {
 }
 
 /// Returns a worker's trust level in one word.
-fn trust_level(trust: &WorkerTrust) -> &'static str {
+const fn trust_level(trust: &WorkerTrust) -> &'static str {
     if trust.quarantine.is_some() {
         "quarantined"
     } else if trust.is_calibrating {
         "calibrating"
-    } else if trust.is_volunteer {
+    } else {
+        class_name(trust.is_volunteer)
+    }
+}
+
+const fn class_name(is_volunteer: bool) -> &'static str {
+    if is_volunteer {
         "volunteer"
     } else {
         "operator"
@@ -224,6 +232,7 @@ fn absent(worker: QuarantinedWorker) -> v1::Worker {
         is_absent: true,
         token: worker.token.unwrap_or_default(),
         trust: "quarantined".into(),
+        class: class_name(worker.is_volunteer).into(),
         ..v1::Worker::default()
     }
 }

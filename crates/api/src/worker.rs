@@ -28,6 +28,12 @@ pub struct WorkerJson {
     pub confirmed: u64,
     /// Answers that proved wrong.
     pub refuted: u64,
+    /// Tasks that it failed.
+    pub failed: u64,
+    /// How far its answers are trusted: `operator`, `volunteer`, `calibrating` or `quarantined`.
+    pub trust: String,
+    /// The class of its token: `operator` or `volunteer`.
+    pub class: String,
     /// Whether it is connected; a worker in quarantine is listed while it is not.
     pub is_connected: bool,
     /// The name of its token, where the coordinator requires one.
@@ -48,6 +54,9 @@ impl From<v1::Worker> for WorkerJson {
             quarantine: (!worker.quarantine.is_empty()).then_some(worker.quarantine),
             confirmed: worker.confirmed,
             refuted: worker.refuted,
+            failed: worker.failed,
+            trust: worker.trust,
+            class: worker.class,
             is_connected: !worker.is_absent,
             token: (!worker.token.is_empty()).then_some(worker.token),
         }

@@ -700,6 +700,9 @@ pub struct Worker {
     /// How far its answers are trusted: operator, volunteer, calibrating or quarantined.
     #[prost(string, tag = "15")]
     pub trust: ::prost::alloc::string::String,
+    /// The class of its token: operator or volunteer.
+    #[prost(string, tag = "16")]
+    pub class: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ReleaseRequest {

@@ -76,7 +76,8 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let mut heads = vec![
-        "name", "engine", "slots", "threads", "tasks", "done", "nodes/s", "idle",
+        "name", "engine", "slots", "threads", "tasks", "done", "verified", "refuted", "failed",
+        "nodes/s", "trust", "idle",
     ];
     // The column is shown only where tokens are in use.
     let has_tokens = workers.iter().any(|w| w.token.is_some());
@@ -88,9 +89,16 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
             w.threads.into(),
             w.tasks.into(),
             w.done,
+            w.confirmed,
+            w.refuted,
+            w.failed,
             w.speed,
         ]
         .map(|n: u64| n.to_string());
+        let trust = match &*w.trust {
+            state @ ("quarantined" | "calibrating") => format!("{} ({state})", w.class),
+            _ => w.class.clone(),
+        };
         let idle = match &w.quarantine {
             Some(reason) if w.is_connected => format!("in quarantine: {reason}"),
             Some(reason) => format!("in quarantine, and not connected: {reason}"),
@@ -100,10 +108,16 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
         let about = vec![w.name.clone(), w.engine.clone()];
         table::add(
             &mut rows,
-            [about, numbers.to_vec(), vec![idle], Vec::from_iter(token)].concat(),
+            [
+                about,
+                numbers.to_vec(),
+                vec![trust, idle],
+                Vec::from_iter(token),
+            ]
+            .concat(),
         );
     }
-    table::align_right(&mut rows, &[2, 3, 4, 5, 6]);
+    table::align_right(&mut rows, &[2, 3, 4, 5, 6, 7, 8, 9]);
     table::write(out, &rows)?;
     Ok(Exit::Done)
 }
