@@ -1,5 +1,6 @@
 //! The service of build jobs.
 
+use std::collections::HashSet;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,12 +21,12 @@ use crate::book::status;
 use crate::cluster::shared::Cluster;
 use crate::services::concurrency::ConcurrencyLimit;
 
-/// Least time between two messages of a watch.
-const PACE: Duration = Duration::from_millis(100);
+/// Shortest interval between two messages of a watch.
+const WATCH_INTERVAL: Duration = Duration::from_millis(100);
 /// Roots that are looked up at a time.
-const AT_ONCE: usize = 1_024;
-/// How often a watch looks whether there are workers.
-const PATIENCE: Duration = Duration::from_secs(1);
+const MAX_ROOTS_PER_LOOKUP: usize = 1_024;
+/// Interval at which a watch looks whether there are workers.
+const WORKER_POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 pub(crate) struct BuildsService {
     pub(crate) cluster: Arc<Cluster>,
@@ -93,13 +94,14 @@ impl Builds for BuildsService {
                 if sender.send(Ok(job.clone())).await.is_err() || is_over {
                     return;
                 }
-                tokio::time::sleep(PACE).await;
+                tokio::time::sleep(WATCH_INTERVAL).await;
                 job = loop {
                     // A job can only be changed, never taken away; the book ends with the coordinator.
-                    let has_changed = match tokio::time::timeout(PATIENCE, views.changed()).await {
-                        Ok(Err(_)) => return,
-                        changed => changed.is_ok(),
-                    };
+                    let has_changed =
+                        match tokio::time::timeout(WORKER_POLL_INTERVAL, views.changed()).await {
+                            Ok(Err(_)) => return,
+                            changed => changed.is_ok(),
+                        };
                     let views = views.borrow();
                     let found = views
                         .iter()
@@ -157,7 +159,7 @@ fn closed(error: crate::book::handle::Closed) -> Status {
 impl BuildsService {
     /// A job that searches anew enters what the book has alone: from roots of which it has none it would be done at once.
     async fn has_one_of(&self, roots: &[Position]) -> Result<(), Status> {
-        for some in roots.chunks(AT_ONCE) {
+        for some in roots.chunks(MAX_ROOTS_PER_LOOKUP) {
             let found = self
                 .book()?
                 .lookup(some.to_vec())
@@ -309,8 +311,40 @@ fn positions(what: &str, messages: &[v1::Position]) -> Result<Vec<Position>, Sta
         let problem = format!("{count} {what} are more than {MAX_ROOTS}");
         return Err(Status::invalid_argument(problem));
     }
-    let positions = messages.iter().map(Position::try_from);
-    positions
-        .collect::<Result<_, _>>()
-        .map_err(|error| Status::invalid_argument(error.to_string()))
+    // Equal ones cost time and memory, and add nothing.
+    let mut read = HashSet::new();
+    let mut keys = HashSet::new();
+    let mut different = Vec::new();
+    for message in messages.iter().filter(|message| read.insert(*message)) {
+        let position = Position::try_from(message)
+            .map_err(|error| Status::invalid_argument(error.to_string()))?;
+        if keys.insert(position.key()) {
+            different.push(position);
+        }
+    }
+    Ok(different)
+}
+
+#[cfg(test)]
+mod tests {
+    use kagetsu_game::Variant;
+
+    use super::*;
+
+    #[test]
+    fn equal_roots_are_read_once() {
+        let message = |line: &str| {
+            let position = Position::from_line(Variant::FREESTYLE_15, line);
+            v1::Position::from(&position.expect("a line"))
+        };
+        // The same position, by other moves, and turned.
+        let lines = ["h8 i9 j8", "j8 i9 h8", "h8 g9 f8", "h8 i9 k8"];
+        let all: Vec<_> = (0..MAX_ROOTS).map(|n| message(lines[n % 4])).collect();
+        let read = positions("roots", &all).expect("legal");
+        let names: Vec<_> = read.iter().map(ToString::to_string).collect();
+        assert_eq!(read.len(), 2, "{names:?}");
+        let many = vec![all[0].clone(); MAX_ROOTS + 1];
+        let status = positions("roots", &many).expect_err("too many");
+        assert!(status.message().contains("more than 100000"), "{status}");
+    }
 }
