@@ -1,5 +1,11 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::SystemTime;
+
+use anyhow::{Context, ensure};
+use signal_hook::consts::SIGXFSZ;
 
 /// How a command ended without an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +20,8 @@ pub enum Exit {
 /// error 2 with its chain of causes on stderr. A broken pipe is success: a reader that stops has
 /// seen enough.
 pub fn run(name: &str, body: impl FnOnce() -> anyhow::Result<Exit>) -> ExitCode {
-    match body() {
+    let ended = prepare().and_then(|()| body());
+    match ended {
         Ok(Exit::Done) => ExitCode::SUCCESS,
         Ok(Exit::No) => ExitCode::from(1),
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
@@ -24,6 +31,23 @@ pub fn run(name: &str, body: impl FnOnce() -> anyhow::Result<Exit>) -> ExitCode 
             ExitCode::from(2)
         }
     }
+}
+
+/// Lets a write beyond the limit of file sizes fail instead of ending the process, and checks the
+/// clock.
+fn prepare() -> anyhow::Result<()> {
+    // A signal with a handler does not end the process; the write returns its error.
+    let ignored = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(SIGXFSZ, ignored).context("cannot set a signal handler")?;
+    check_clock(SystemTime::now())
+}
+
+fn check_clock(now: SystemTime) -> anyhow::Result<()> {
+    ensure!(
+        now >= SystemTime::UNIX_EPOCH,
+        "the system's clock shows a time before 1970, and books store dates; set the clock"
+    );
+    Ok(())
 }
 
 /// Joins the error and its causes by colons, each once.
@@ -62,6 +86,15 @@ mod tests {
         );
         let wrapped = anyhow::anyhow!("disk full").context("cannot write: disk full");
         assert_eq!(chain(&wrapped), "cannot write: disk full");
+    }
+
+    #[test]
+    fn clock_before_1970_is_an_error() {
+        let second = std::time::Duration::from_secs(1);
+        let before = SystemTime::UNIX_EPOCH - second;
+        let error = check_clock(before).expect_err("too early").to_string();
+        assert!(error.contains("before 1970"), "{error}");
+        assert!(check_clock(SystemTime::UNIX_EPOCH).is_ok());
     }
 
     #[test]

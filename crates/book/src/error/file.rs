@@ -40,7 +40,9 @@ impl FileError {
 
 /// Returns advice for an error that has a known remedy.
 fn way_out(error: &io::Error) -> &'static str {
-    if is_disk_full(error) {
+    if error.kind() == io::ErrorKind::FileTooLarge {
+        "; raise the limit of file sizes (ulimit -f): nothing that was acknowledged is lost"
+    } else if is_disk_full(error) {
         "; make room for it and do the same again: nothing that was acknowledged is lost"
     } else {
         ""

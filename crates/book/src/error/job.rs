@@ -1,3 +1,5 @@
+use kagetsu_game::quote;
+
 use crate::jobs::spec_fault::SpecFaults;
 
 /// The reason why a job could not be made or changed.
@@ -5,7 +7,7 @@ use crate::jobs::spec_fault::SpecFaults;
 #[non_exhaustive]
 pub enum JobError {
     /// The book has no job of this name or number.
-    #[error("the book has no job '{0}'; `kagetsu jobs list` shows those it has")]
+    #[error("the book has no job '{}'; `kagetsu jobs list` shows those it has", quote(.0))]
     Unknown(String),
     /// The name is taken by a job with other settings.
     #[error(
