@@ -5,7 +5,7 @@ use core::str::FromStr;
 
 use crate::info::{BoardShape, GameInfo, MoveKind};
 use crate::position::KnownAnswer;
-use crate::{Game, Move, Symmetry, Variant, gomoku, surakarta, xiangqi};
+use crate::{Game, Move, Symmetry, Variant, gomoku, quote, surakarta, xiangqi};
 
 /// Lists the games: the variant's name in [`Variant`], and the module with its [`GameInfo`].
 macro_rules! games {
@@ -75,7 +75,10 @@ macro_rules! with_game {
 #[non_exhaustive]
 pub enum VariantError {
     /// No game has a variant of that name.
-    #[error("unknown variant '{text}'{hint}; known are {names}", hint = Hint(*.nearest), names = Names)]
+    #[error(
+        "unknown variant '{}'{hint}; known are {names}",
+        quote(.text), hint = Hint(*.nearest), names = Names
+    )]
     Unknown {
         /// The text.
         text: String,
@@ -83,7 +86,7 @@ pub enum VariantError {
         nearest: Option<Variant>,
     },
     /// The number in the name is out of range.
-    #[error("variant '{text}': {reason}")]
+    #[error("variant '{}': {reason}", quote(.text))]
     Number {
         /// The name.
         text: String,

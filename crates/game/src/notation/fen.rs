@@ -1,7 +1,7 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::{Packed, Side, UnpackError, Variant};
+use crate::{Packed, Side, UnpackError, Variant, quote};
 
 /// The error of an unreadable FEN. Rows count from 1, from the top.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -45,7 +45,10 @@ pub enum FenError {
         variant: Variant,
     },
     /// An unknown side to move.
-    #[error("'{found}' after the rows of the FEN does not tell who moves: {expected} is expected")]
+    #[error(
+        "'{}' after the rows of the FEN does not tell who moves: {expected} is expected",
+        quote(.found)
+    )]
     Side {
         /// The word; empty at the end of the text.
         found: String,
@@ -54,7 +57,9 @@ pub enum FenError {
     },
     /// A word at the end that is not a number.
     #[error(
-        "'{0}' at the end of the FEN is no number; plies since the last capture and a move number may stand there"
+        "'{}' at the end of the FEN is no number; plies since the last capture and a move number may \
+         stand there",
+        quote(.0)
     )]
     Count(String),
     /// The text is readable, but the position cannot occur.

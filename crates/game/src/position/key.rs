@@ -2,7 +2,7 @@ use alloc::string::String;
 use core::fmt;
 use core::str::FromStr;
 
-use crate::{Packed, Symmetry};
+use crate::{Packed, Symmetry, quote};
 
 /// The key of a position up to symmetry and transposition: the least 128-bit Zobrist value of its
 /// images, salted by the variant. Frozen, since books on disk depend on it.
@@ -24,7 +24,7 @@ impl fmt::Debug for Key {
 
 /// Text that is not a key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is not a key: 32 hexadecimal digits are expected")]
+#[error("'{}' is not a key: 32 hexadecimal digits are expected", quote(.0))]
 pub struct KeyError(String);
 
 impl FromStr for Key {

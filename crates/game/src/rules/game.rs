@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 
 use crate::{
     BoardError, FenError, Key, Move, Notation, Outcome, Packed, Side, Symmetry, UnpackError,
-    Variant,
+    Variant, quote,
 };
 
 /// The rules of a game: legal moves and outcomes, nothing else.
@@ -177,10 +177,10 @@ pub trait Game: Clone + Send + Sync + Sized {
 #[non_exhaustive]
 pub enum MoveError {
     /// The text is no move in any position.
-    #[error("'{0}' is not a move of {1}")]
+    #[error("'{}' is not a move of {}", quote(.0), .1)]
     Text(String, Variant),
     /// The board has no such point.
-    #[error("'{0}' is off the board of {1}")]
+    #[error("'{}' is off the board of {}", quote(.0), .1)]
     OffBoard(String, Variant),
     /// The point has a stone.
     #[error("{0} is taken")]
