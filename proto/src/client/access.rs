@@ -202,7 +202,40 @@ fn unusable(path: &Path, cause: String) -> ConnectError {
 }
 
 fn read(path: &Path) -> Result<String, AccessError> {
-    std::fs::read_to_string(path).map_err(|error| AccessError::Read(path.into(), error))
+    let text =
+        std::fs::read_to_string(path).map_err(|error| AccessError::Read(path.into(), error))?;
+    if is_readable_by_others(path) {
+        let file = path.display();
+        tracing::warn!("other users can read the token in {file}; `chmod 600 {file}` prevents it");
+    }
+    Ok(text)
+}
+
+/// Whether other users than the owner and its group can read a file.
+fn is_readable_by_others(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    path.metadata()
+        .is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o004 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn readable_token_file_is_noticed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("token");
+        std::fs::write(&file, "kagetsu_0\n").expect("room");
+        for (mode, is_readable) in [(0o600, false), (0o640, false), (0o644, true), (0o604, true)] {
+            std::fs::set_permissions(&file, Permissions::from_mode(mode)).expect("our own");
+            assert_eq!(is_readable_by_others(&file), is_readable, "{mode:o}");
+        }
+        assert!(!is_readable_by_others(Path::new("/dev/null")), "a device");
+    }
 }
 
 /// Whether a URL names this machine.

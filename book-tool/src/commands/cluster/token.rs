@@ -1,10 +1,10 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Subcommand;
 use kagetsu_coordinator::{Role, TokenEntry, Tokens};
-use kagetsu_program::Exit;
+use kagetsu_program::{Exit, check_place, write_whole};
 use serde::Serialize;
 
 use kagetsu_terminal::json::write_json;
@@ -14,7 +14,8 @@ use kagetsu_terminal::table;
 ///
 /// A coordinator that runs with --tokens FILE accepts only clients with a token of the file, each
 /// for its roles: `read` reads the book, jobs and workers; `analyse` also starts analyses; `build`
-/// also starts and changes jobs; `work` only works; `admin` may do everything. The file holds
+/// also starts and changes jobs; `work` only works, as one of the operator's workers; `volunteer` only works,
+/// and its answers are verified; `admin` may do everything. The file holds
 /// hashes of the tokens. A running coordinator notices a change within seconds and disconnects
 /// clients whose token was revoked.
 #[derive(Debug, clap::Args)]
@@ -25,20 +26,24 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Creates a token and prints it once
+    /// Creates a token, and prints it once or writes it to a file
     ///
     /// Give it to a client as a file (--token-file) or in the variable KAGETSU_TOKEN.
     ///
-    /// Example: kagetsu token new --tokens tokens.toml --role work cluster > worker.token
+    /// Example: kagetsu token new --tokens tokens.toml --role work cluster --out worker.token
     New {
         #[command(flatten)]
         file: FileArgs,
-        /// A role of the token: read, analyse, build, work, admin; repeat the flag for several
+        /// A role of the token: read, analyse, build, work, volunteer, admin; repeat the flag for
+        /// several
         #[arg(long, required = true, value_name = "ROLE")]
         role: Vec<Role>,
         /// Maximum requests a second [default: the coordinator's --token-rate]
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
         rate: Option<u32>,
+        /// Writes the token to this file, which only its owner can read, and does not print it
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
         /// The name of the token in lists and logs
         name: String,
         /// Prints one JSON object
@@ -120,23 +125,29 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
             file,
             role,
             rate,
+            out: path,
             name,
             json,
         } => {
+            if let Some(path) = &path {
+                let cannot = || format!("cannot write the token to {}", path.display());
+                check_place(path).with_context(cannot)?;
+            }
             let today = time::OffsetDateTime::now_utc().date().to_string();
             let token = Tokens::change(&file.tokens, |tokens| {
                 tokens.make(&name, &role, rate, today)
             })?;
-            if json {
-                write_json(
+            match path {
+                Some(path) => write_whole(&path, &format!("{token}\n"), 0o600)
+                    .with_context(|| format!("cannot write the token to {}", path.display()))?,
+                None if json => write_json(
                     out,
                     &NewTokenJson {
                         name: &name,
                         token: &token.to_string(),
                     },
-                )?;
-            } else {
-                writeln!(out, "{token}")?;
+                )?,
+                None => writeln!(out, "{token}")?,
             }
         }
         Action::List { file, json } => {
