@@ -220,38 +220,9 @@ fn is_readable_by_others(path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use std::fs::Permissions;
     use std::os::unix::fs::PermissionsExt;
-
-    use super::*;
-
-    #[test]
-    fn readable_token_file_is_noticed() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let file = folder.path().join("token");
-        std::fs::write(&file, "kagetsu_0\n").expect("room");
-        for (mode, is_readable) in [(0o600, false), (0o640, false), (0o644, true), (0o604, true)] {
-            std::fs::set_permissions(&file, Permissions::from_mode(mode)).expect("our own");
-            assert_eq!(is_readable_by_others(&file), is_readable, "{mode:o}");
-        }
-        assert!(!is_readable_by_others(Path::new("/dev/null")), "a device");
-    }
-}
-
-/// Whether a URL names this machine.
-fn is_loopback(url: &str) -> bool {
-    let uri = url.parse::<tonic::transport::Uri>().ok();
-    let host = uri.as_ref().and_then(|uri| uri.host()).unwrap_or_default();
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    bare == "localhost"
-        || bare
-            .parse::<IpAddr>()
-            .is_ok_and(|address| address.is_loopback())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
 
     #[test]
     fn plain_text_tokens_stay_on_this_machine() {
@@ -318,4 +289,27 @@ mod tests {
             "{error}"
         );
     }
+
+    #[test]
+    fn readable_token_file_is_noticed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("token");
+        std::fs::write(&file, "kagetsu_0\n").expect("room");
+        for (mode, is_readable) in [(0o600, false), (0o640, false), (0o644, true), (0o604, true)] {
+            std::fs::set_permissions(&file, Permissions::from_mode(mode)).expect("our own");
+            assert_eq!(is_readable_by_others(&file), is_readable, "{mode:o}");
+        }
+        assert!(!is_readable_by_others(Path::new("/dev/null")), "a device");
+    }
+}
+
+/// Whether a URL names this machine.
+fn is_loopback(url: &str) -> bool {
+    let uri = url.parse::<tonic::transport::Uri>().ok();
+    let host = uri.as_ref().and_then(|uri| uri.host()).unwrap_or_default();
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    bare == "localhost"
+        || bare
+            .parse::<IpAddr>()
+            .is_ok_and(|address| address.is_loopback())
 }

@@ -153,7 +153,7 @@ fn failures_of_untrusted_workers_drop_no_question() {
             }
         }
         desk.wait(1);
-        [3, 4, 5].map(|n| desk.beat(WorkerId(n), &[]));
+        (3..=5).for_each(|n| desk.beat(WorkerId(n), &[]));
     }
     // Each pauses, at last for a minute, after its fourth failure in a row.
     assert!((12..100).contains(&failures), "{failures}");
