@@ -20,14 +20,15 @@ pub struct Config {
     #[arg(long, default_value = "10s", value_name = "TIME", value_parser = lease_time,
         help_heading = "Several coordinators")]
     pub lease: Duration,
-    /// Memory for the book's store, in MiB; about as much again and some 60 MiB more are needed, however many positions it has
+    /// Memory for the book's store, in MiB; the process takes about twice as much and 60 MiB more,
+    /// however many positions the book has
     #[arg(long, default_value_t = 128, value_name = "MIB", value_parser = clap::value_parser!(u64).range(8..=1 << 20))]
     pub cache_mib: u64,
-    /// How long after SIGTERM workers may report what they have at hand; then they go on by themselves until the coordinator
-    /// is started again
+    /// Time after SIGTERM in which workers may report their tasks; later they keep their results
+    /// until the coordinator is started again
     #[arg(long, default_value = "3s", value_name = "TIME", value_parser = humantime::parse_duration)]
     pub grace: Duration,
-    /// Answers of builds that are asked of a second worker too, and compared
+    /// Share of answers that a second worker repeats and that are compared
     #[arg(long, default_value_t = 2.0, value_name = "PERCENT", value_parser = percent)]
     pub verify_share: f64,
     /// Whether every worker is believed: those of this process are

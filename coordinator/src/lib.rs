@@ -1,10 +1,11 @@
 //! The coordinator: divides positions among workers and keeps the book.
 //!
-//! Inside is plain state: a [`Scheduler`](kagetsu_schedule::Scheduler) and who is connected, under one lock that is never
-//! held across an await. The book lives on a thread of its own, the keeper: what workers report is acknowledged when the
-//! keeper has it on disk, many reports with one fsync.
+//! The state is plain: a [`Scheduler`](kagetsu_schedule::Scheduler), a
+//! [`Verification`](kagetsu_verification::Verification) and the connected workers, under one lock
+//! that is never held across an await. The book writer owns the book on a thread of its own. A
+//! report is acknowledged when it is on disk; one fsync serves many reports.
 //!
-//! What this crate refuses: the inside of a board.
+//! This crate refuses the inside of a board.
 #![forbid(unsafe_code)]
 
 mod auth;

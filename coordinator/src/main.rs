@@ -23,12 +23,13 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// Divides positions among workers and keeps the book.
 ///
-/// Prints "listening on ADDRESS" when it is ready, and then "http on ADDRESS" for the explorer page and the JSON API. Build
-/// jobs that were running when it stopped go on by themselves. Ends cleanly on Ctrl-C and on SIGTERM; on SIGHUP it reads
-/// changed certificates and tokens at once.
+/// Prints "listening on ADDRESS" when it is ready, and then "http on ADDRESS" for the explorer page
+/// and the JSON API. Build jobs that ran when it stopped go on by themselves. It ends cleanly on
+/// Ctrl-C and SIGTERM; on SIGHUP it reads changed certificates and tokens at once.
 ///
-/// Every flag --some-name can also be given as the environment variable KAGETSU_SOME_NAME, or as the key some-name of a
-/// TOML file named by --config; a flag beats the environment, and the environment beats the file.
+/// Every flag --some-name can also be given as the environment variable KAGETSU_SOME_NAME, or as
+/// the key some-name of a TOML file named by --config. A flag overrides the environment, and the
+/// environment overrides the file.
 ///
 /// Exit codes: 0 stopped cleanly; 2 an error.
 #[derive(Debug, Parser)]
@@ -37,25 +38,28 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 struct Arguments {
     #[command(flatten)]
     config: Config,
-    /// Where to listen; port 0 lets the system choose
+    /// Address for workers and clients; with port 0 the system chooses the port
     #[arg(long, default_value = "127.0.0.1:7615", value_name = "ADDRESS")]
     listen: SocketAddr,
-    /// Where the explorer page and the JSON API are; off for neither [default: 127.0.0.1:7616, if that is free]
+    /// Address of the explorer page and the JSON API; `off` serves neither [default:
+    /// 127.0.0.1:7616, if that is free]
     #[arg(long, value_name = "ADDRESS|off", value_parser = http_address)]
     http: Option<HttpAddress>,
-    /// Pages of this origin, as in https://example.org, may read the JSON API; may be given more than once
+    /// Lets pages of this origin, as in https://example.org, read the JSON API; repeat the flag for
+    /// several
     #[arg(long, value_name = "ORIGIN")]
     http_origin: Vec<String>,
-    /// Where only metrics and probes are, for those who watch over it: /metrics, /healthz, /readyz; --http has them too
+    /// Address of metrics and probes alone: /metrics, /healthz, /readyz; --http has them too
     #[arg(long, value_name = "ADDRESS")]
     metrics: Option<SocketAddr>,
     /// Writes the address to this file as well, when it is ready
     #[arg(long, value_name = "FILE")]
     address_file: Option<PathBuf>,
-    /// How log lines look on stderr
+    /// Format of the log on stderr
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     log_format: LogFormat,
-    /// The least important log lines to show: off, error, warn, info, debug, trace; or as in kagetsu=debug,h2=warn
+    /// Least important log lines to show: off, error, warn, info, debug, trace; or as in
+    /// kagetsu=debug,h2=warn
     #[arg(long, default_value = "info", value_name = "LEVEL")]
     log_level: String,
     #[command(flatten)]
@@ -174,7 +178,7 @@ async fn serve(arguments: &mut Arguments, shutdown: CancellationToken) -> Result
     served
 }
 
-/// The socket for HTTP. That the usual one is taken is no error where nobody asked for it.
+/// Opens the socket for HTTP. It is no error if the default one is taken and no flag names it.
 async fn listen_http(
     protected: &Protected,
     asked: Option<HttpAddress>,

@@ -16,7 +16,7 @@ use kagetsu_proto::{
     ResponseBudget, keepalive,
 };
 use kagetsu_search::Engine;
-use kagetsu_verification::{Options, Verification};
+use kagetsu_verification::{Verification, VerificationOptions};
 use tokio::io::DuplexStream;
 use tokio::sync::mpsc;
 use tokio_stream::StreamExt;
@@ -45,7 +45,7 @@ use crate::replication::replica;
 use crate::services::analysis::AnalysisService;
 use crate::services::books::BooksService;
 use crate::services::builds::BuildsService;
-use crate::services::concurrency::Limits;
+use crate::services::concurrency::ServiceLimits;
 use crate::services::workers::WorkersService;
 use crate::telemetry::monitor::{MeterLayer, Monitor};
 use crate::verification::quarantine_file;
@@ -76,7 +76,7 @@ pub struct Server {
     /// Cancelled when the workers' grace period after the shutdown is over.
     drained: CancellationToken,
     grace: Duration,
-    limits: Limits,
+    limits: ServiceLimits,
     leadership: Leadership,
     /// The thread that keeps the lease of a book whose journal is in a database.
     lease_keeper: Option<JoinHandle<()>>,
@@ -96,7 +96,7 @@ impl Server {
     pub fn start(config: &Config, shutdown: CancellationToken) -> Result<Self> {
         let book_closed = CancellationToken::new();
         let seed = RandomState::new().hash_one(0_u64);
-        let mut options = Options::new(config.verify_share, seed, Engine::NAME);
+        let mut options = VerificationOptions::new(config.verify_share, seed, Engine::NAME);
         options.trusts_all = config.trusts_workers;
         let mut verification = Verification::new(options);
         let server = |cluster, book, thread, leadership, lease_keeper| Self {
@@ -108,7 +108,7 @@ impl Server {
             book_closed: book_closed.clone(),
             drained: CancellationToken::new(),
             grace: config.grace,
-            limits: Limits::default(),
+            limits: ServiceLimits::default(),
             leadership,
             lease_keeper,
         };
@@ -356,7 +356,7 @@ impl Server {
 
     /// Returns the services of `kagetsu.v1`.
     fn services(&self) -> Routes {
-        let Limits {
+        let ServiceLimits {
             analyses,
             watches,
             exports,

@@ -21,7 +21,7 @@ use tonic::{Code, Status, Streaming};
 
 use crate::config::Config;
 use crate::heartbeat::HeartbeatStream;
-use crate::task_queue::{Role, TaskQueue};
+use crate::task_queue::{SearchRole, TaskQueue};
 
 /// Messages that wait to be sent.
 const MAX_QUEUED_MESSAGES: usize = 64;
@@ -65,7 +65,7 @@ struct Welcomed {
 }
 
 /// The way of the heartbeats.
-enum Heartbeats {
+enum HeartbeatRoute {
     /// None before the welcome, which says where they go.
     None,
     /// Among the reports.
@@ -74,7 +74,7 @@ enum Heartbeats {
     OwnStream(HeartbeatStream),
 }
 
-impl Heartbeats {
+impl HeartbeatRoute {
     /// Waits for the time of the next heartbeat among the reports.
     async fn next_with_reports(&mut self) {
         match self {
@@ -145,7 +145,7 @@ impl WorkerSession<'_> {
         mut tasks: Streaming<v1::ToWorker>,
     ) -> SessionEnd {
         let mut was_welcome = false;
-        let mut heartbeats = Heartbeats::None;
+        let mut heartbeats = HeartbeatRoute::None;
         // A full stream must not keep the worker from receiving.
         let mut unsent = VecDeque::new();
         let mut notes_sent = Instant::now();
@@ -153,9 +153,9 @@ impl WorkerSession<'_> {
             unsent.extend(self.queue.take_reports());
             if self.queue.has_unsent_progress() {
                 match &heartbeats {
-                    Heartbeats::None => {}
-                    Heartbeats::WithReports(_) => self.send_heartbeat(&out),
-                    Heartbeats::OwnStream(stream) => stream.send_now(),
+                    HeartbeatRoute::None => {}
+                    HeartbeatRoute::WithReports(_) => self.send_heartbeat(&out),
+                    HeartbeatRoute::OwnStream(stream) => stream.send_now(),
                 }
             }
             if unsent.is_empty() && self.queue.is_drained() {
@@ -208,11 +208,11 @@ impl WorkerSession<'_> {
         &self,
         client: &WorkersClient<AuthenticatedChannel>,
         welcomed: &Welcomed,
-    ) -> Heartbeats {
+    ) -> HeartbeatRoute {
         if !welcomed.has_heartbeat_stream {
-            return Heartbeats::WithReports(tokio::time::interval(welcomed.interval));
+            return HeartbeatRoute::WithReports(tokio::time::interval(welcomed.interval));
         }
-        Heartbeats::OwnStream(HeartbeatStream::start(
+        HeartbeatRoute::OwnStream(HeartbeatStream::start(
             client.clone(),
             self.queue,
             self.instance,
@@ -316,10 +316,12 @@ const fn message(message: Outgoing) -> v1::FromWorker {
     }
 }
 
-fn role(role: Option<v1::task::Role>) -> Role {
+fn role(role: Option<v1::task::Role>) -> SearchRole {
     match role {
-        None => Role::Whole,
-        Some(v1::task::Role::Member(v1::Member { number, of })) => Role::Member { number, of },
+        None => SearchRole::Whole,
+        Some(v1::task::Role::Member(v1::Member { number, of })) => {
+            SearchRole::Member { number, of }
+        }
     }
 }
 

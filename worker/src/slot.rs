@@ -13,7 +13,7 @@ use kagetsu_search::{Control, Engine, EngineOptions, Progress};
 use crate::config::Config;
 use crate::engine_runner::{EnginePool, EngineRunner};
 use crate::outcome;
-use crate::task_queue::{Role, SlotTask, TaskQueue};
+use crate::task_queue::{SearchRole, SlotTask, TaskQueue};
 
 /// Creates the engines of all slots. External engines are tried out first.
 pub(crate) fn create_engines(config: &Config, control: &Control) -> Result<EnginePool> {
@@ -89,8 +89,10 @@ fn search(
         ..
     } = task;
     let answered = catch_unwind(AssertUnwindSafe(|| match role {
-        Role::Whole => engine.answer(question, control, progress),
-        Role::Member { number, of } => engine.share(question, (*number, *of), control, progress),
+        SearchRole::Whole => engine.answer(question, control, progress),
+        SearchRole::Member { number, of } => {
+            engine.share(question, (*number, *of), control, progress)
+        }
     }));
     match answered {
         Ok(Ok(answer)) => Ok(outcome::answered(&question.position, &answer)),

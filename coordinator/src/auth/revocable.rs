@@ -11,13 +11,13 @@ use tonic::body::Body;
 pub(super) struct RevocableBody {
     inner: Body,
     revoked: Pin<Box<WaitForCancellationFutureOwned>>,
-    direction: Direction,
+    direction: StreamDirection,
     is_over: bool,
 }
 
 /// The direction of a body, which decides how it ends when the token is revoked.
 #[derive(Clone, Copy)]
-pub(super) enum Direction {
+pub(super) enum StreamDirection {
     /// A request: its reader gets an error.
     Request,
     /// A response: it ends with a status in its trailers.
@@ -25,7 +25,11 @@ pub(super) enum Direction {
 }
 
 impl RevocableBody {
-    pub(super) fn new(inner: Body, revoked: &CancellationToken, direction: Direction) -> Self {
+    pub(super) fn new(
+        inner: Body,
+        revoked: &CancellationToken,
+        direction: StreamDirection,
+    ) -> Self {
         Self {
             inner,
             revoked: Box::pin(revoked.clone().cancelled_owned()),
@@ -52,8 +56,8 @@ impl http_body::Body for RevocableBody {
         self.is_over = true;
         let status = Status::unauthenticated("the token was revoked or changed");
         Poll::Ready(match self.direction {
-            Direction::Request => Some(Err(status)),
-            Direction::Response => {
+            StreamDirection::Request => Some(Err(status)),
+            StreamDirection::Response => {
                 let mut trailers = HeaderMap::new();
                 Some(
                     status

@@ -312,8 +312,8 @@ impl BookWriter {
         }
     }
 
-    /// Gives a worker the tasks that it has at hand from an earlier coordinator process, as far as a
-    /// running job waits for them.
+    /// Gives a worker its tasks of an earlier coordinator process, as far as a running job waits for
+    /// them.
     fn reclaim(&mut self, worker: WorkerId, held: Vec<(TaskId, Option<Question>)>) -> Result<()> {
         let Some(workforce) = self.workforce.upgrade() else {
             return Ok(());
@@ -417,8 +417,8 @@ impl BookWriter {
         Ok((Arc::new(views), self.book.sequence().0, self.book.len()))
     }
 
-    /// Gives the workers as many positions as they can take, from all running jobs in turn. A job of
-    /// lower priority gets what those of higher priority leave.
+    /// Gives the workers as many positions as they can take, from all running jobs in turn; first
+    /// from those of higher priority.
     fn refill(&mut self) -> Result<()> {
         let Some(workforce) = self.workforce.upgrade() else {
             return Ok(());

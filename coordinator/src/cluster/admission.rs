@@ -11,29 +11,13 @@ use kagetsu_schedule::{Capacity, TaskId, WorkerId};
 use kagetsu_verification::{Admission, Class, Refused};
 use tonic::Status;
 
+use super::applicant::{Applicant, HeldTasks};
 use super::connections::WorkerInfo;
 use super::dispatcher::Dispatcher;
 use crate::verification::calibration;
 
 /// Time between two heartbeats of a worker.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(2);
-
-/// Tasks that a worker has at hand when it connects.
-#[derive(Debug, Default)]
-pub(crate) struct HeldTasks {
-    /// Tasks of this coordinator process, with their attempts.
-    pub(crate) current: Vec<(TaskId, u32)>,
-    /// Tasks of earlier processes, with their questions.
-    pub(crate) earlier: Vec<(TaskId, Option<Question>)>,
-}
-
-/// A connected worker that does not exist for the scheduler.
-#[derive(Debug, Default)]
-pub(crate) struct Applicant {
-    /// Calibration questions that it has yet to answer.
-    open: BTreeSet<TaskId>,
-    held: HeldTasks,
-}
 
 impl Dispatcher {
     /// Takes in a worker's introduction.

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn of_members_the_deepest_is_seen() {
+    fn deepest_member_is_seen() {
         let (mut analysis, seen) = AnalysisProgress::new(true);
         let now = || (seen.borrow().answer.clone(), seen.borrow().nodes);
         analysis.progress(WorkerId(1), TaskId(1), 200, Some(answer(7, 5, 150)));
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_less_deep_is_told_after_what_was_known_before() {
+    fn shallower_answer_never_follows_a_deeper_one() {
         let before = answer(7, 2, 30);
         assert_eq!(deeper(&before, &Answer::new()), &before);
         assert_eq!(deeper(&before, &answer(9, 1, 10)), &before);
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_seen_is_what_was_reported_and_what_is_running() {
+    fn reported_and_running_results_are_seen() {
         let (mut analysis, seen) = AnalysisProgress::new(false);
         let now = || (seen.borrow().answer.clone(), seen.borrow().nodes);
         analysis.progress(WorkerId(1), TaskId(1), 100, None);

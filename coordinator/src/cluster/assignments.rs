@@ -1,18 +1,12 @@
-//! Tasks in the hands of workers: handing out, progress, reports.
+//! Tasks that were handed out, and the data that their answers are compared with.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::Duration;
 
-use kagetsu_game::{Answer, Question};
+use kagetsu_game::Question;
 use kagetsu_proto::v1;
-use kagetsu_proto::v1::to_worker::Message;
-use kagetsu_schedule::{QuestionId, Report, Role, Task, TaskId, WorkerId};
-use kagetsu_verification::{Limits, conform, max_plausible_nodes};
-use prost::bytes::Bytes;
-
-use super::analysis_progress::AnalysisProgress;
-use super::dispatcher::{Dispatcher, Purpose};
+use kagetsu_schedule::{QuestionId, Report, TaskId, WorkerId};
+use kagetsu_verification::{AnswerLimits, conform};
 
 /// A task that was handed out.
 #[derive(Clone, Debug)]
@@ -34,7 +28,7 @@ pub(crate) struct Assignments {
 }
 
 impl Assignments {
-    fn insert(&mut self, task: TaskId, assignment: Assignment) {
+    pub(super) fn insert(&mut self, task: TaskId, assignment: Assignment) {
         let question = assignment.id;
         if self.by_task.insert(task, assignment).is_none() {
             self.by_question.entry(question).or_default().push(task);
@@ -45,7 +39,7 @@ impl Assignments {
         self.by_task.get(&task)
     }
 
-    fn of(&self, question: QuestionId) -> impl Iterator<Item = (TaskId, &Assignment)> {
+    pub(super) fn of(&self, question: QuestionId) -> impl Iterator<Item = (TaskId, &Assignment)> {
         let tasks = self.by_question.get(&question).into_iter().flatten();
         tasks.filter_map(|task| Some((*task, self.by_task.get(task)?)))
     }
@@ -59,8 +53,8 @@ impl Assignments {
 
 /// The data that an answer is compared with, copied while the lock is held.
 pub(crate) struct Expectation {
-    question: Question,
-    limits: Option<Limits>,
+    pub(super) question: Question,
+    pub(super) limits: Option<AnswerLimits>,
 }
 
 impl Expectation {
@@ -82,143 +76,5 @@ impl Expectation {
                 Err(fault) => Report::Failed(fault.to_string()),
             },
         }
-    }
-}
-
-impl Dispatcher {
-    /// Sends a task to a worker.
-    pub(crate) fn assign(&mut self, worker: WorkerId, task: Task) {
-        self.metrics.assigned(task.id);
-        let (id, attempt, job_id) = (task.id.0, task.attempt, self.job_of(task.question));
-        let name = self.name(worker);
-        tracing::debug!(
-            task = id,
-            attempt,
-            job_id,
-            worker = name,
-            "a task is handed out"
-        );
-        let assignment = Assignment {
-            id: task.question,
-            worker,
-            question: task.part.clone(),
-            since: self.now,
-        };
-        self.assignments.insert(task.id, assignment);
-        let message = v1::Task {
-            task: id,
-            attempt,
-            question: Some((&task.part).into()),
-            priority: task.priority,
-            role: role(&task),
-        };
-        self.connections.send(worker, Message::Task(message));
-    }
-
-    /// Returns what an answer to this task is held against; `None` for an unknown task.
-    pub(crate) fn expectation(
-        &self,
-        worker: WorkerId,
-        task: TaskId,
-        now: Duration,
-        day: u32,
-    ) -> Option<Expectation> {
-        let assignment = self.assignments.get(task)?;
-        let info = self.connections.info(worker)?;
-        let elapsed = now.saturating_sub(assignment.since);
-        let limits = Limits {
-            engine: Arc::clone(&info.engine),
-            day,
-            max_nodes: max_plausible_nodes(info.threads, elapsed),
-        };
-        Some(Expectation {
-            question: assignment.question.clone(),
-            limits: (!self.verification.trusts_all()).then_some(limits),
-        })
-    }
-
-    /// Takes in a worker's report.
-    pub(crate) fn report(&mut self, worker: WorkerId, task: TaskId, attempt: u32, report: Report) {
-        if !self.verification.is_admitted(worker) {
-            if self.verification.is_quarantined(worker) {
-                self.acknowledge(worker, task, attempt);
-            }
-            return;
-        }
-        if let Some(progress) = self.progress_of(task) {
-            progress.ended(task);
-        }
-        match &report {
-            Report::Done(_) => self.verification.succeeded(worker),
-            Report::Failed(reason) => {
-                let name = self.name(worker);
-                tracing::warn!(worker = name, task = task.0, reason, "a task failed");
-                let now = self.clock();
-                self.verification.failed(now, worker, reason);
-            }
-            Report::HandedBack => {}
-        }
-        self.scheduler
-            .report(self.now, worker, task, attempt, report);
-    }
-
-    /// Takes in a worker's heartbeat: nodes visited in each task, and what was found on the way.
-    pub(crate) fn heartbeat(
-        &mut self,
-        worker: WorkerId,
-        progress: Vec<(TaskId, u64, Option<Answer>)>,
-    ) {
-        let visited: Vec<_> = progress
-            .iter()
-            .map(|(task, nodes, _)| (*task, *nodes))
-            .collect();
-        self.scheduler.heartbeat(self.now, worker, &visited);
-        for (task, nodes, so_far) in progress {
-            // A heartbeat may come after the report.
-            if self.scheduler.holds(worker, task)
-                && let Some(analysis) = self.progress_of(task)
-            {
-                analysis.progress(worker, task, nodes, so_far);
-            }
-        }
-    }
-
-    /// Passes on table entries to the workers that search the same question with the same engine.
-    pub(crate) fn relay(&self, worker: WorkerId, task: TaskId, notes: &Bytes) {
-        let assignment = self.assignments.get(task);
-        let Some(assignment) = assignment.filter(|assignment| assignment.worker == worker) else {
-            return;
-        };
-        let engine = |worker| self.connections.info(worker).map(|info| &info.engine);
-        for (task, other) in self.assignments.of(assignment.id) {
-            if other.worker != worker && engine(other.worker) == engine(worker) {
-                let notes = v1::Notes {
-                    task: task.0,
-                    notes: notes.clone(),
-                };
-                self.connections
-                    .send_optional(other.worker, Message::Notes(notes));
-            }
-        }
-    }
-
-    /// Returns the progress of the analysis that a task belongs to.
-    fn progress_of(&mut self, task: TaskId) -> Option<&mut AnalysisProgress> {
-        let question = self.assignments.get(task)?.id;
-        match self.purposes.get_mut(&question)? {
-            Purpose::Analysis(progress, _) => Some(progress),
-            Purpose::Build(_) | Purpose::Check(_) => None,
-        }
-    }
-}
-
-/// Returns a task's role as the protocol has it.
-fn role(task: &Task) -> Option<v1::task::Role> {
-    match task.role {
-        Role::Whole => None,
-        Role::Member { number, of } => Some(v1::task::Role::Member(v1::Member {
-            number: number.into(),
-            of: of.into(),
-        })),
     }
 }

@@ -49,7 +49,7 @@ pub(crate) struct WorkerView {
 /// A message to a worker; an error ends the stream.
 pub(crate) type Outbound = Result<v1::ToWorker, Status>;
 
-struct Connection {
+struct WorkerConnection {
     /// Tells one stream of a worker from the next.
     stream: u64,
     info: WorkerInfo,
@@ -61,7 +61,7 @@ struct Connection {
 #[derive(Default)]
 pub(crate) struct WorkerConnections {
     streams: u64,
-    open: BTreeMap<WorkerId, Connection>,
+    open: BTreeMap<WorkerId, WorkerConnection>,
 }
 
 impl WorkerConnections {
@@ -73,7 +73,7 @@ impl WorkerConnections {
     ) -> (u64, mpsc::Receiver<Outbound>) {
         self.streams += 1;
         let (out, messages) = mpsc::channel(MAX_UNREAD_MESSAGES);
-        let connection = Connection {
+        let connection = WorkerConnection {
             stream: self.streams,
             info,
             out,

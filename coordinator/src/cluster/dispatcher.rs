@@ -3,33 +3,22 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use kagetsu_book::Work;
-use kagetsu_game::{Answer, Question};
+use kagetsu_game::Answer;
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::to_worker::Message;
 use kagetsu_schedule::{Effect, Options, QuestionId, Scheduler, TaskId, WorkerId};
 use kagetsu_verification::{CheckId, Class, Ticket, Verification};
 
-use super::admission::Applicant;
-use super::analysis_progress::AnalysisProgress;
+use super::applicant::Applicant;
 use super::assignments::Assignments;
 use super::connections::WorkerConnections;
-use super::verdicts::Destination;
+use super::purpose::{Destination, Purpose};
 use crate::book::handle::BookHandle;
 use crate::telemetry::metrics::Metrics;
 use crate::verification::claim_verifier::ClaimVerifier;
 
 /// Priority of an analysis that a client waits for: before every position of a build.
 pub(crate) const ANALYSIS_PRIORITY: u64 = 0;
-
-/// The purpose of a question.
-pub(crate) enum Purpose {
-    /// A client's analysis, with the question if its answer goes into the book.
-    Analysis(AnalysisProgress, Option<Question>),
-    /// A position of a build.
-    Build(Work),
-    /// A second opinion.
-    Check(CheckId),
-}
 
 /// Everything behind the lock: the scheduler and the verification, and what ties their effects to
 /// connections and the book.

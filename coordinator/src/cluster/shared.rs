@@ -12,10 +12,11 @@ use kagetsu_verification::{QuarantinedWorker, Verification};
 use tokio::sync::{Notify, mpsc, watch};
 use tonic::Status;
 
-use super::admission::HeldTasks;
 use super::analysis_progress::{AnalysisProgress, Update};
+use super::applicant::HeldTasks;
 use super::connections::{Outbound, WorkerInfo, WorkerView};
-use super::dispatcher::{ANALYSIS_PRIORITY, Dispatcher, Purpose, build_priority};
+use super::dispatcher::{ANALYSIS_PRIORITY, Dispatcher, build_priority};
+use super::purpose::Purpose;
 use crate::book::handle::{BookHandle, Workforce};
 use crate::telemetry::metrics::Metrics;
 use crate::verification::calibration;
@@ -200,8 +201,7 @@ impl Cluster {
         });
     }
 
-    /// Takes in a worker's heartbeat. What it has found on the way is shown to clients, and counts
-    /// for nothing.
+    /// Takes in a worker's heartbeat. Clients see its intermediate results; the book does not.
     pub(crate) fn heartbeat(&self, worker: WorkerId, progress: &[v1::TaskProgress]) {
         if !self.lock().verification.is_admitted(worker) {
             return;
@@ -485,14 +485,17 @@ impl Workforce for Cluster {
 
 #[cfg(test)]
 mod tests {
-    use kagetsu_verification::{Class, Options};
+    use kagetsu_verification::{Class, VerificationOptions};
     use tonic::Code;
 
     use super::*;
 
     #[test]
     fn number_of_another_tokens_worker_is_taken() {
-        let cluster = Cluster::new(None, Verification::new(Options::new(2.0, 1, "e")));
+        let cluster = Cluster::new(
+            None,
+            Verification::new(VerificationOptions::new(2.0, 1, "e")),
+        );
         let connect = |token: &str| {
             let info = WorkerInfo {
                 name: token.into(),

@@ -3,52 +3,37 @@
 use kagetsu_book::{JobId, Work};
 use kagetsu_game::{Answer, Move, Position, Question};
 use kagetsu_schedule::{QuestionId, WorkerId};
-use kagetsu_verification::{CheckId, Effect, Replay};
+use kagetsu_verification::{CheckId, Decision, Replay};
 
-use super::analysis_progress::AnalysisProgress;
-use super::dispatcher::{Dispatcher, Purpose};
+use super::dispatcher::Dispatcher;
+use super::purpose::{Destination, Purpose};
 use crate::verification::claim_verifier::{Finding, Request};
-
-/// The destination of an answer that is being verified.
-pub(crate) enum Destination {
-    /// A position of a build.
-    Build(Work),
-    /// An analysis whose answer goes into the book.
-    Analysis {
-        progress: AnalysisProgress,
-        position: Position,
-        nodes: u64,
-        /// The answer as the operator's workers gave it, for the client; `None` if a volunteer had
-        /// a part in it.
-        given: Option<Answer>,
-    },
-}
 
 impl Dispatcher {
     /// Carries out one effect of the verification.
-    pub(crate) fn follow_verdict(&mut self, effect: Effect) {
+    pub(crate) fn follow_verdict(&mut self, effect: Decision) {
         match effect {
-            Effect::Replay {
+            Decision::Replay {
                 id,
                 question,
                 answer,
             } => self.replay(id, question, answer),
-            Effect::Accept { id, answer } => self.accept(id, answer),
-            Effect::Reject { id } => self.reject(id),
-            Effect::Ask {
+            Decision::Accept { id, answer } => self.accept(id, answer),
+            Decision::Reject { id } => self.reject(id),
+            Decision::Ask {
                 check,
                 question,
                 priority,
                 except,
             } => self.ask_again(check, question, priority, except),
-            Effect::Withdraw { check } => {
+            Decision::Withdraw { check } => {
                 if let Some(id) = self.checks.remove(&check) {
                     self.forget(id);
                     self.scheduler.cancel(self.now, id);
                 }
             }
-            Effect::Search { check, question } => self.search(check, question),
-            Effect::Retract { answers } => {
+            Decision::Search { check, question } => self.search(check, question),
+            Decision::Retract { answers } => {
                 let answers = answers
                     .into_iter()
                     .map(|(job, position)| (job.map(JobId), position))
@@ -57,8 +42,8 @@ impl Dispatcher {
                     book.retract(answers);
                 }
             }
-            Effect::Quarantine { worker } => self.expel(worker),
-            Effect::Store => {
+            Decision::Quarantine { worker } => self.expel(worker),
+            Decision::Store => {
                 if let Some(book) = &self.book {
                     book.store_quarantine(self.verification.quarantined());
                 }

@@ -21,8 +21,8 @@ use crate::cluster::analysis_progress::deeper;
 use crate::cluster::shared::Cluster;
 use crate::services::concurrency::ConcurrencyLimit;
 
-/// How often a client hears of a question that does not get on.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// Longest interval between two updates for a client.
+const UPDATE_INTERVAL: Duration = Duration::from_secs(1);
 
 pub(crate) struct AnalysisService {
     pub(crate) cluster: Arc<Cluster>,
@@ -68,7 +68,7 @@ impl Analysis for AnalysisService {
             .map_err(|_| Status::internal("the 2-ply search failed"))??;
         let variant = question.position.variant();
         let split = match split {
-            // What only other people's engines play cannot be divided.
+            // Only our own engine's 2-ply search orders the moves of a division.
             _ if shallow.is_empty() => Split::Never,
             v1::Split::Unspecified | v1::Split::Shared => Split::Shared,
             v1::Split::Seeded => Split::Seeded,
@@ -77,7 +77,7 @@ impl Analysis for AnalysisService {
             .cluster
             .analyze(question, shallow.clone(), split, request.keep);
         let (sender, stream) = mpsc::channel(4);
-        let analysis = Running {
+        let analysis = AwaitedQuestion {
             cluster: Arc::clone(&self.cluster),
             id,
             variant,
@@ -112,17 +112,17 @@ fn look(question: Question) -> Result<(Question, Answer), Status> {
     Ok((question, shallow))
 }
 
-/// A question that somebody waits for; cancelled when dropped.
-struct Running {
+/// A question that a client waits for; dropping it cancels the question.
+struct AwaitedQuestion {
     cluster: Arc<Cluster>,
     id: QuestionId,
     variant: Variant,
-    /// What is told while nothing as deep is there.
+    /// The answer for the client until a deeper one is there.
     shallow: Answer,
     begun: Instant,
 }
 
-impl Running {
+impl AwaitedQuestion {
     async fn tell(
         &self,
         mut updates: watch::Receiver<Update>,
@@ -139,7 +139,7 @@ impl Running {
                 return;
             }
             // A time-out is no news, but says that the question is still at work.
-            let _ = tokio::time::timeout(PATIENCE, updates.changed()).await;
+            let _ = tokio::time::timeout(UPDATE_INTERVAL, updates.changed()).await;
         }
     }
 
@@ -165,7 +165,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for AwaitedQuestion {
     fn drop(&mut self) {
         self.cluster.cancel(self.id);
     }

@@ -19,10 +19,10 @@ use tonic::{Request, Response, Status};
 use crate::book::registry::{BookRegistry, Found};
 use crate::services::concurrency::ConcurrencyLimit;
 
-/// Most positions of one look-up.
-const MOST_POSITIONS: usize = 1_024;
+/// Positions of one look-up.
+const MAX_POSITIONS: usize = 1_024;
 /// Positions that an export reads at a time.
-const PAGE: usize = 256;
+const MAX_PAGE_POSITIONS: usize = 256;
 /// Positions that a look-up reads at a time.
 const PART: usize = 64;
 
@@ -128,10 +128,10 @@ impl Books for BooksService {
         _: Request<v1::ExportRequest>,
     ) -> Result<Response<Self::ExportStream>, Status> {
         let place = self.limit.take()?;
-        // What cannot be exported at all is refused before the stream.
+        // A book that cannot be exported is refused before the stream.
         self.registry.page(None, 0).await?;
         let registry = self.registry.clone();
-        let (sender, stream) = mpsc::channel(PAGE);
+        let (sender, stream) = mpsc::channel(MAX_PAGE_POSITIONS);
         let shutdown = self.shutdown.clone();
         tokio::spawn(async move {
             tokio::select! {
@@ -146,19 +146,20 @@ impl Books for BooksService {
 
 /// Checks the number of positions of one request.
 fn check_count(found: usize) -> Result<(), Status> {
-    if found > MOST_POSITIONS {
+    if found > MAX_POSITIONS {
         return Err(Status::invalid_argument(format!(
-            "{found} positions are more than {MOST_POSITIONS}: ask for fewer at a time"
+            "{found} positions are more than {MAX_POSITIONS}: ask for fewer at a time"
         )));
     }
     Ok(())
 }
 
-/// Sends the book page by page; others are served in between. What is learned meanwhile may be in it or not.
+/// Sends the book page by page; other requests are served in between. Answers that enter the book
+/// meanwhile may be missing.
 async fn export(registry: &BookRegistry, out: &mpsc::Sender<Result<v1::Found, Status>>) {
     let mut after: Option<Place> = None;
     loop {
-        let page = match registry.page(after, PAGE).await {
+        let page = match registry.page(after, MAX_PAGE_POSITIONS).await {
             Ok(page) => page,
             Err(status) => return drop(out.send(Err(status)).await),
         };
@@ -186,8 +187,8 @@ fn found(known: &Found) -> v1::Found {
 }
 
 impl BooksService {
-    /// What the book knows of the `top` best moves of positions (0: all), with its weight in a message, where it fits into one;
-    /// others are served between its parts.
+    /// Returns the book's answers on the `top` best moves of positions (0: all), and their size in a
+    /// message. Other requests are served between its parts.
     async fn find(
         &self,
         positions: &[v1::Position],

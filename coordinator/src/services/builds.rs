@@ -96,7 +96,7 @@ impl Builds for BuildsService {
                 }
                 tokio::time::sleep(WATCH_INTERVAL).await;
                 job = loop {
-                    // A job can only be changed, never taken away; the book ends with the coordinator.
+                    // Jobs change and never disappear; the book ends with the coordinator.
                     let has_changed =
                         match tokio::time::timeout(WORKER_POLL_INTERVAL, views.changed()).await {
                             Ok(Err(_)) => return,
@@ -157,7 +157,8 @@ fn closed(error: crate::book::handle::Closed) -> Status {
 }
 
 impl BuildsService {
-    /// A job that searches anew enters what the book has alone: from roots of which it has none it would be done at once.
+    /// Refuses roots of which the book holds none: a job that deepens enters only positions of the
+    /// book, and would be done at once.
     async fn has_one_of(&self, roots: &[Position]) -> Result<(), Status> {
         for some in roots.chunks(MAX_ROOTS_PER_LOOKUP) {
             let found = self

@@ -8,7 +8,7 @@ use tonic::Status;
 
 /// The bounds on everything that clients can keep open, over gRPC and HTTP together.
 #[derive(Clone, Debug)]
-pub(crate) struct Limits {
+pub(crate) struct ServiceLimits {
     pub(crate) analyses: ConcurrencyLimit,
     pub(crate) watches: ConcurrencyLimit,
     pub(crate) exports: ConcurrencyLimit,
@@ -18,7 +18,7 @@ pub(crate) struct Limits {
     pub(crate) lookups: Arc<Semaphore>,
 }
 
-impl Default for Limits {
+impl Default for ServiceLimits {
     fn default() -> Self {
         let limit = |what, max| ConcurrencyLimit::new(what, max, Duration::from_secs(5));
         Self {
@@ -42,7 +42,7 @@ pub(crate) struct ConcurrencyLimit {
 }
 
 impl ConcurrencyLimit {
-    /// Returns a bound of `max` operations. `what` names them in the plural; a refused caller should
+    /// Returns a bound of `max` operations, which `what` names in the plural. A refused caller should
     /// try again after `wait`.
     pub(crate) fn new(what: &'static str, max: usize, wait: Duration) -> Self {
         Self {
@@ -82,14 +82,14 @@ mod tests {
 
     #[test]
     fn full_limit_says_when_to_try_again() {
-        let Limits {
+        let ServiceLimits {
             analyses,
             watches,
             exports,
             workers,
             heartbeats,
             ..
-        } = Limits::default();
+        } = ServiceLimits::default();
         for (limit, max, words) in [
             (
                 analyses,

@@ -13,14 +13,15 @@ use crate::auth::{AuthLayer, Authenticator, Principal, authenticate_http};
 use crate::book::registry::{BookRegistry, BookSource};
 use crate::server::{CONNECTION_WINDOW, MAX_STREAMS, STREAM_WINDOW};
 use crate::services::books::BooksService;
-use crate::services::concurrency::Limits;
+use crate::services::concurrency::ServiceLimits;
 
-/// A server of a book that does not change: the service of books over gRPC, and the same HTTP door as a coordinator's.
+/// A server of a book that does not change: the service of books over gRPC, and the coordinator's
+/// HTTP API.
 pub struct Reader {
     book: Arc<BookSource>,
     authenticator: Arc<Authenticator>,
     shutdown: CancellationToken,
-    limits: Limits,
+    limits: ServiceLimits,
 }
 
 impl Reader {
@@ -35,7 +36,7 @@ impl Reader {
             book: Arc::new(book),
             authenticator,
             shutdown,
-            limits: Limits::default(),
+            limits: ServiceLimits::default(),
         }
     }
 
@@ -71,7 +72,7 @@ impl Reader {
         routes.into_axum_router().layer(layer)
     }
 
-    /// Serves gRPC to who comes to a listener until the shutdown.
+    /// Serves gRPC on a listener until the shutdown.
     ///
     /// # Errors
     /// If the socket fails.

@@ -20,7 +20,7 @@ use tonic::{Code, Request, Response, Status, Streaming};
 
 use crate::auth::{Principal, Role};
 use crate::book::handle::{BookHandle, JobView};
-use crate::cluster::admission::HeldTasks;
+use crate::cluster::applicant::HeldTasks;
 use crate::cluster::connections::{WorkerInfo, WorkerView};
 use crate::cluster::shared::Cluster;
 use crate::services::concurrency::ConcurrencyLimit;

@@ -12,7 +12,7 @@ use prometheus_client::metrics::gauge::ConstGauge;
 
 use crate::book::handle::JobView;
 use crate::cluster::connections::WorkerView;
-use crate::telemetry::metrics::labels;
+use crate::telemetry::labels::labels;
 
 /// Everything that can be counted at a moment.
 #[derive(Debug, Default)]
@@ -32,8 +32,8 @@ pub(crate) struct Snapshot {
 type Row = (String, f64);
 
 impl Snapshot {
-    /// Tasks that there are to do now: what waits and what is at work, and the positions that running jobs still want. By it
-    /// a cluster grows and shrinks.
+    /// Returns the number of tasks to do now: waiting and running ones, or the positions that
+    /// running jobs still want if these are more. A cluster scales by it.
     fn demand(&self) -> u64 {
         let running = self
             .jobs
@@ -50,7 +50,7 @@ impl Snapshot {
     }
 
     fn idle(&self) -> Vec<Row> {
-        // A reason that nobody has is 0: who watches can tell it from one that is not known.
+        // Reasons without a worker are 0, so that a monitor can tell them from unknown ones.
         let mut reasons: BTreeMap<String, u32> =
             Idle::ALL.iter().map(|idle| (idle.to_string(), 0)).collect();
         for idle in self.workers.iter().filter_map(|view| view.status.idle) {

@@ -1,4 +1,4 @@
-//! What is counted and measured, for Prometheus.
+//! Counters and histograms, for Prometheus.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,36 +14,24 @@ use prometheus_client::registry::{Registry, Unit};
 
 use crate::auth::Permission;
 use crate::telemetry::cluster_metrics::Snapshot;
+use crate::telemetry::labels::{Labels, labels};
 
-/// The type of what is rendered: OpenMetrics, which Prometheus reads.
+/// Content type of the metrics: OpenMetrics, which Prometheus reads.
 pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-/// Leases that are timed at once; of more, the oldest are dropped.
+/// Leases that are timed at once; beyond them the oldest are dropped.
 const MAX_TIMED_LEASES: usize = 100_000;
 
-pub(crate) type Labels = [(&'static str, String); 1];
-
-/// Counters and histograms of a coordinator; what can be counted when it is asked for is a [`Snapshot`].
+/// Counters and histograms of a coordinator. Values that can be counted at any time are in a
+/// [`Snapshot`].
 pub(crate) struct Metrics {
     registry: Registry,
-    /// From handing a task out to its report.
+    /// Time from the assignment of a task to its report.
     lease_time: Histogram,
     leases: Mutex<BTreeMap<TaskId, Instant>>,
     request_time: Family<Labels, Histogram, fn() -> Histogram>,
     http_time: Family<Labels, Histogram, fn() -> Histogram>,
-    /// Answers that the book could not bring together with what it knew.
+    /// Answers that the book could not merge.
     pub(crate) merge_conflicts: Counter,
-}
-
-/// One label. Its value is escaped as OpenMetrics wants it, which the library leaves to us: a name of somebody else's must not
-/// end the line that it stands on.
-pub(crate) fn labels(label: &'static str, value: &str) -> Labels {
-    [(
-        label,
-        value
-            .replace('\\', "\\\\")
-            .replace('"', "\\\"")
-            .replace('\n', "\\n"),
-    )]
 }
 
 fn lease_buckets() -> Histogram {
@@ -125,7 +113,7 @@ impl Metrics {
 
     /// A request of gRPC had the head of its answer after so long.
     pub(crate) fn answered(&self, path: &str, time: Duration) {
-        // Who asks for what there is not must not make names here.
+        // Requests of unknown methods must not create labels.
         let is_known = Permission::of_rpc(path).is_some();
         let method = if is_known {
             path.trim_start_matches('/')

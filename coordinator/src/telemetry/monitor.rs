@@ -1,4 +1,4 @@
-//! What a coordinator says of itself to those who watch over it: `/metrics`, `/healthz`, `/readyz`.
+//! The endpoints for monitoring: `/metrics`, `/healthz`, `/readyz`.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -22,7 +22,7 @@ use crate::cluster::shared::Cluster;
 use crate::telemetry::cluster_metrics::Snapshot;
 use crate::telemetry::metrics::{self, Metrics};
 
-/// Who can tell how the coordinator is.
+/// The state that the endpoints show.
 #[derive(Clone)]
 pub(crate) struct Monitor {
     cluster: Arc<Cluster>,

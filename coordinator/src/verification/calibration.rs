@@ -10,14 +10,14 @@ use kagetsu_search::{Control, Engine, EngineOptions};
 use crate::cluster::connections::WorkerInfo;
 
 /// A question and our own engine's answer.
-struct KnownAnswer {
+struct CalibrationQuestion {
     question: Question,
     answer: Answer,
 }
 
 /// A quiet position or a won one of each rule and game that our own engine plays, searched once a
 /// process.
-static KNOWN_ANSWERS: LazyLock<Vec<KnownAnswer>> = LazyLock::new(|| {
+static KNOWN_ANSWERS: LazyLock<Vec<CalibrationQuestion>> = LazyLock::new(|| {
     let gomoku = |rule: &str, line: &str| {
         let variant: Variant = rule.parse().ok()?;
         Position::from_line(variant, line).ok()
@@ -45,7 +45,7 @@ static KNOWN_ANSWERS: LazyLock<Vec<KnownAnswer>> = LazyLock::new(|| {
         let answer = engine
             .answer(&question, &Control::new(), &mut |_| {})
             .ok()?;
-        Some(KnownAnswer { question, answer })
+        Some(CalibrationQuestion { question, answer })
     };
     positions.into_iter().filter_map(known).collect()
 });
@@ -62,11 +62,12 @@ pub(crate) const fn is_question(task: TaskId) -> bool {
 
 /// Returns the questions for a worker, as tasks.
 pub(crate) fn tasks(info: &WorkerInfo) -> Vec<v1::Task> {
-    let plays = |known: &KnownAnswer| info.plays.contains(&known.question.position.variant());
+    let plays =
+        |known: &CalibrationQuestion| info.plays.contains(&known.question.position.variant());
     let asked = (FIRST_CALIBRATION_TASK..)
         .zip(KNOWN_ANSWERS.iter())
         .filter(|(_, known)| plays(known));
-    let task = |(task, known): (u64, &KnownAnswer)| v1::Task {
+    let task = |(task, known): (u64, &CalibrationQuestion)| v1::Task {
         task,
         attempt: 1,
         question: Some((&known.question).into()),
@@ -97,7 +98,7 @@ pub(crate) fn check(info: &WorkerInfo, report: &v1::Report) -> Result<(), String
 
 fn compare(info: &WorkerInfo, report: &v1::Report) -> Result<(), String> {
     let index = usize::try_from(report.task - FIRST_CALIBRATION_TASK).unwrap_or(usize::MAX);
-    let Some(KnownAnswer {
+    let Some(CalibrationQuestion {
         question,
         answer: known,
     }) = KNOWN_ANSWERS.get(index)

@@ -173,8 +173,7 @@ impl VerifierQueue {
         let nodes = verdicts()
             .map(|verdict| verdict.nodes)
             .fold(1_000_u64, u64::saturating_add);
-        // A question about proof alone is answered by other searches, one a move: repeat it as it was
-        // asked.
+        // Other searches answer a question about proof alone: repeat it as it was asked.
         let Window { alpha, beta } = asked.window;
         let is_about_proof = beta <= -Score::OPINION_MAX || alpha >= Score::OPINION_MAX;
         let effort = if is_about_proof {

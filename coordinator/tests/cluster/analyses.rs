@@ -175,7 +175,7 @@ async fn a_client_that_goes_away_leaves_no_work_behind() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_question_goes_before_builds_and_its_answer_enters_the_book() {
+async fn analysis_precedes_builds_and_enters_the_book() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
     cluster
@@ -185,7 +185,7 @@ async fn a_question_goes_before_builds_and_its_answer_enters_the_book() {
         .await
         .expect("a job");
     let updates = keep(&cluster, "h8 i9").await.expect("a question");
-    // Whoever comes now is asked what a person waits for, though the build was there before.
+    // A new worker gets the client's question, although the build is older.
     let mut puppet = Puppet::join(&cluster, 1).await;
     let mut told = 0;
     loop {

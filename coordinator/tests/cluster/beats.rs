@@ -56,7 +56,7 @@ async fn a_worker_is_heard_by_its_beats_alone() {
     let mut updates = analysis(&cluster).await;
     let task = puppet.task().await;
     let beats = beats(&cluster).await;
-    // Whoever is not known means nothing.
+    // A heartbeat of an unknown worker has no effect.
     beats
         .send(beat(99, &task, 77, None))
         .await

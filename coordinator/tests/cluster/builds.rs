@@ -38,7 +38,7 @@ async fn workers_find_together_what_an_engine_finds_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_report_is_on_disk_before_it_is_acknowledged_and_a_restart_goes_on() {
+async fn acknowledged_report_survives_a_restart() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
     cluster
@@ -109,7 +109,7 @@ async fn a_job_that_is_cancelled_takes_its_tasks_back() {
         .into_inner();
     assert_eq!(job.state(), JobState::Cancelled);
     assert_eq!(puppet.revoked().await, task.task);
-    // The answer was on its way: nobody wants it, and the worker may forget it.
+    // The answer was on its way: it is not needed, and the worker may forget it.
     puppet.answer(&task).await;
     assert_eq!(puppet.acknowledged().await.task, task.task);
     assert_eq!(cluster.finished("test").await.positions, 0);
@@ -312,7 +312,7 @@ fn stones(task: &v1::Task) -> u16 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn builds_of_a_greater_priority_go_first_and_priorities_change_while_they_run() {
+async fn builds_run_by_priority_which_may_change() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
     let start = async |name: &str, line: &str, priority| {
@@ -366,7 +366,7 @@ async fn builds_of_a_greater_priority_go_first_and_priorities_change_while_they_
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_job_that_searches_anew_needs_a_root_that_the_book_has() {
+async fn deepening_job_needs_a_known_root() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
     cluster.worker("worker");

@@ -160,7 +160,7 @@ pub(crate) fn with(build: v1::StartRequest, settings: &Value) -> v1::StartReques
     }
 }
 
-/// Each of these positions, which a build of two plies has come to, has the facts that an engine finds reference.
+/// Compares each position of a build of two plies with the answer of one engine.
 pub(crate) fn is_found_alone(book: Vec<v1::Found>) {
     let mut reference = ReferenceEngine::new(2);
     for found in book {

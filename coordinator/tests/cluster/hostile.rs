@@ -1,4 +1,4 @@
-//! What cannot be is refused, in words, and everybody else is served as before.
+//! Impossible requests are refused with a reason, and other clients are served as before.
 
 use kagetsu_game::{Effort, Question};
 use kagetsu_proto::v1;

@@ -80,7 +80,7 @@ async fn a_worker_without_tasks_says_why_there_are_none() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_does_not_play_what_is_asked_says_so_and_so_does_the_job() {
+async fn missing_variant_is_told_by_worker_and_job() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
     let started = cluster
@@ -100,7 +100,7 @@ async fn who_does_not_play_what_is_asked_says_so_and_so_does_the_job() {
         .await
         .expect("a job")
         .into_inner();
-    // What is said may be said again before there is news.
+    // An update may be repeated before there is a new one.
     let mut before = None;
     let mut told = async || loop {
         let words = within(jobs.message())

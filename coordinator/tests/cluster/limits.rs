@@ -15,7 +15,7 @@ use crate::puppet::Puppet;
 use crate::slow::{asked, asked_by};
 
 /// Open analyses of a coordinator.
-const MOST: usize = 128;
+const MAX_ANALYSES: usize = 128;
 
 async fn analyze(caller: AuthenticatedChannel) -> Result<Streaming<v1::AnalyzeUpdate>, Status> {
     let question = Question::new(position("h8 i9"), Effort::depth(4));
@@ -31,11 +31,11 @@ async fn analyze(caller: AuthenticatedChannel) -> Result<Streaming<v1::AnalyzeUp
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_comes_when_too_many_analyses_are_open_is_told_when_to_come_again() {
+async fn excess_analysis_is_told_when_to_retry() {
     let cluster = Cluster::start(None);
     let caller = cluster.channel().await;
     let mut open = Vec::new();
-    for _ in 0..MOST {
+    for _ in 0..MAX_ANALYSES {
         open.push(analyze(caller.clone()).await.expect("a place"));
     }
     let refusal = analyze(caller.clone()).await.expect_err("no place");
@@ -58,7 +58,7 @@ async fn who_comes_when_too_many_analyses_are_open_is_told_when_to_come_again() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_program_of_another_version_is_told_who_is_to_be_upgraded() {
+async fn other_version_is_told_what_to_upgrade() {
     let cluster = Cluster::start(None);
     let ask = async |versions: &str| {
         let mut request = Request::new(v1::ListJobsRequest {});
@@ -97,7 +97,7 @@ async fn a_program_of_another_version_is_told_who_is_to_be_upgraded() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_at_work_when_the_coordinator_stops_is_heard_and_kept() {
+async fn running_tasks_are_awaited_at_the_stop() {
     let folder = tempfile::tempdir().expect("a folder");
     let book = Some(folder.path().to_path_buf());
     let patient = Config {
@@ -152,7 +152,7 @@ fn too_long() -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_message_that_is_too_long_is_refused_with_its_length_and_the_limit() {
+async fn long_message_is_refused_with_the_limit() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
     let name = v1::JobName { name: too_long() };
@@ -204,7 +204,7 @@ async fn a_message_that_is_too_long_is_refused_with_its_length_and_the_limit() {
 const STREAMS: usize = 256;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_one_connection_so_many_streams_are_served_and_the_next_waits_for_one_to_end() {
+async fn excess_stream_of_a_connection_waits() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
     cluster
@@ -239,7 +239,7 @@ async fn of_one_connection_so_many_streams_are_served_and_the_next_waits_for_one
 const LISTENERS: [usize; 2] = [64, 128];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_listens_to_one_event_too_many_is_told_when_to_come_again() {
+async fn excess_event_stream_is_told_when_to_retry() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
     cluster
@@ -292,7 +292,7 @@ async fn who_listens_to_one_event_too_many_is_told_when_to_come_again() {
     within(async { while ask().await.status() != 200 {} }).await;
     // A refusal of the services has its time too.
     let mut analyses = Vec::new();
-    for _ in 0..MOST {
+    for _ in 0..MAX_ANALYSES {
         analyses.push(analyze(cluster.channel().await).await.expect("a place"));
     }
     drop(open);

@@ -52,7 +52,7 @@ async fn first_life(folder: &std::path::Path) -> (v1::Task, v1::Held) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_worker_has_at_hand_it_keeps_under_a_new_number() {
+async fn worker_keeps_its_tasks_under_a_new_number() {
     let folder = tempfile::tempdir().expect("a folder");
     let (before, held) = first_life(folder.path()).await;
     let cluster = Cluster::start(Some(folder.path()));

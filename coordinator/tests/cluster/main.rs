@@ -1,4 +1,4 @@
-//! Whole clusters in one process: coordinators with their books, real workers, and workers moved by hand.
+//! Clusters in one process: coordinators with books, real workers, and scripted ones.
 
 mod analyses;
 mod beats;

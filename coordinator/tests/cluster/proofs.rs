@@ -1,4 +1,4 @@
-//! Builds that look for a proof: through workers that nobody need believe.
+//! Builds that look for a proof with workers whose claims are verified.
 
 use kagetsu_coordinator::Config;
 use kagetsu_game::{Answer, Bound, Claim, Proof, ProofKind, Provenance, Question, Score, Verdict};
@@ -49,7 +49,7 @@ async fn known(cluster: &Cluster, line: &str) -> Option<kagetsu_game::Answer> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_proof_is_found_by_workers_and_each_claim_is_repeated() {
+async fn workers_find_a_proof_and_claims_are_repeated() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start_as(&doubting(folder.path()));
     cluster.worker("one");
@@ -84,7 +84,8 @@ async fn a_proof_is_found_by_workers_and_each_claim_is_repeated() {
     cluster.end().await;
 }
 
-/// A worker that says of a quiet position that all replies lose: nobody can repeat it, and nothing is proven.
+/// A worker claims that all replies in a quiet position lose. The claim is not found again, and
+/// nothing is proven.
 #[tokio::test(flavor = "multi_thread")]
 async fn losses_that_nobody_can_repeat_prove_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -140,7 +141,7 @@ async fn losses_that_nobody_can_repeat_prove_nothing() {
     cluster.end().await;
 }
 
-/// What somebody says who sees nothing, or who says of all replies of a defender that they lose.
+/// Returns an answer without proofs, or one that claims a loss of all replies of a defender.
 fn said(task: &v1::Task, is_lost: bool) -> v1::Answer {
     let question =
         Question::try_from(task.question.as_ref().expect("a question")).expect("a good one");
@@ -181,9 +182,9 @@ fn said(task: &v1::Task, is_lost: bool) -> v1::Answer {
     (&all).into()
 }
 
-/// A proof is there, and much of what waited for it has still to be told so, when the job is asked for more work.
+/// A proof is found while many positions still wait to be told, and the job is asked for more work.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_proof_over_a_large_tree_ends_the_job_for_all_who_watch_it() {
+async fn proof_over_a_large_tree_ends_the_job() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
     let mut puppet = Puppet::join(&cluster, 1).await;

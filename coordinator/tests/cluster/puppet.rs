@@ -24,11 +24,11 @@ pub(crate) struct Puppet {
     heard: Streaming<v1::ToWorker>,
     /// Tasks that came while it waited to be acknowledged: which comes first is not promised.
     early: VecDeque<v1::Task>,
-    /// Signs of life: who says nothing for as long as a lease is taken for dead, and a test may take that long.
+    /// Sends heartbeats: a test may take longer than the lease of a silent worker.
     _pulse: AbortOnDropHandle<()>,
 }
 
-/// What a puppet says first.
+/// Returns the introduction of a puppet.
 pub(crate) fn hello(instance: u64) -> v1::Hello {
     v1::Hello {
         protocol: PROTOCOL,
@@ -105,7 +105,7 @@ impl Puppet {
         message.message.expect("not empty")
     }
 
-    /// What it hears next, if anything.
+    /// Returns its next message, if there is one.
     pub(crate) async fn next(&mut self) -> Option<Heard> {
         self.heard.message().await.ok().flatten()?.message
     }
@@ -189,7 +189,7 @@ impl Puppet {
     }
 }
 
-/// What an engine says to a task.
+/// Returns an engine's answer to a task.
 pub(crate) fn answer(task: &v1::Task) -> v1::Answer {
     let question =
         Question::try_from(task.question.as_ref().expect("a question")).expect("a good one");

@@ -432,7 +432,7 @@ async fn run(liars: Liars, kind: Lie, verify_share: f64) {
     if is_verified && kind.is_certain() {
         for instance in (FIRST_LIAR..).take(liars.tokens().len()) {
             let liar = &listed[&format!("puppet {instance}")];
-            // Of two colluding liars one may have had no task.
+            // One of two colluding liars may have had no task.
             if liar.done > 0 || liars != Liars::Colluding {
                 assert_eq!(liar.trust, "quarantined", "{scenario}: {liar:?}");
             }

@@ -33,7 +33,7 @@ async fn show(cluster: &Cluster, instance: u64, task: &v1::Task, bytes: usize) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_an_analysis_that_nobody_reads_no_more_is_kept_than_fits_into_its_window() {
+async fn unread_analysis_is_bounded_by_its_window() {
     let cluster = Cluster::start(None);
     let mut puppet = Puppet::join(&cluster, 1).await;
     let mut updates = analysis(&cluster).await;
@@ -52,7 +52,7 @@ async fn of_an_analysis_that_nobody_reads_no_more_is_kept_than_fits_into_its_win
     cluster.end().await;
 }
 
-/// What the door for HTTP answers.
+/// Returns the answer of the HTTP API.
 pub(crate) async fn asked(
     cluster: &Cluster,
     method: &str,
@@ -255,7 +255,7 @@ async fn an_export_that_nobody_reads_does_not_read_the_book() {
 const LARGE: usize = 64 << 20;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_look_ups_that_nobody_reads_no_more_wait_than_there_is_room_for() {
+async fn unread_look_ups_are_bounded() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
     let root = talkative(&cluster).await;
@@ -270,7 +270,7 @@ async fn of_look_ups_that_nobody_reads_no_more_wait_than_there_is_room_for() {
         .await
         .expect("a book")
         .into_inner();
-    // One whole answer does not fit into the window of a client's stream, and so waits for its reader.
+    // A whole answer does not fit into the window of a client's stream, so it waits for its reader.
     let weight = answer.encoded_len();
     assert!(weight > WINDOW, "{weight} bytes");
     let mut waiting = Vec::new();
@@ -298,7 +298,7 @@ async fn of_look_ups_that_nobody_reads_no_more_wait_than_there_is_room_for() {
         retry_after(&refusal).is_some() && refusal.message().contains("wait to be read"),
         "{refusal}"
     );
-    // Who reads gets all of it, and makes room.
+    // A client that reads gets the whole answer, and makes room.
     let mut read = waiting.pop().expect("some wait");
     assert_eq!(
         within(read.message()).await.expect("a stream"),

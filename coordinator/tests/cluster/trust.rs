@@ -1,4 +1,4 @@
-//! Whose word counts.
+//! Calibration, quarantine, and answers that are verified.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -44,7 +44,7 @@ async fn pretender(cluster: &Cluster, instance: u64) -> Puppet {
         .expect("a stream")
 }
 
-/// A worker that knows what is asked in the exam, and says whatever `lie` makes of its answers to all else.
+/// A worker that passes its calibration and changes all other answers by `lie`.
 async fn liar(
     cluster: &Cluster,
     instance: u64,
@@ -86,7 +86,7 @@ fn favour_the_worst(mut answer: v1::Answer) -> v1::Answer {
     answer
 }
 
-/// The best move wins, and nobody knows how.
+/// Claims a win of the best move, without a way to it.
 fn claim_a_win(mut answer: v1::Answer) -> v1::Answer {
     if let Some(best) = answer.verdicts.first_mut() {
         let proof = v1::Proof {
@@ -133,8 +133,8 @@ async fn worker_named(cluster: &Cluster, name: &str) -> Option<v1::Worker> {
         .find(|worker| worker.name == name)
 }
 
-/// Builds more and more until a worker is in quarantine: which positions it is asked about is chance, and so is of whose
-/// answers another is asked too. Gives what is said of it, and the job when all that it said is searched anew.
+/// Builds more and more until a worker is quarantined: chance decides which positions it gets and
+/// which answers are checked. Returns the worker, and the job when all its answers are replaced.
 async fn build_until_found(cluster: &Cluster, name: &str, positions: u64) -> (v1::Worker, v1::Job) {
     for rounds in 1.. {
         let request = build("test", rounds * positions);
@@ -157,7 +157,7 @@ async fn build_until_found(cluster: &Cluster, name: &str, positions: u64) -> (v1
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_worker_that_cannot_pass_the_exam_is_refused_in_words() {
+async fn failed_calibration_is_refused_with_a_reason() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = suspicious(folder.path(), 0.0);
     cluster
@@ -186,7 +186,7 @@ async fn a_worker_that_cannot_pass_the_exam_is_refused_in_words() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_is_asked_to_stop_during_its_exam_has_said_nothing_wrong() {
+async fn handed_back_calibration_is_no_failure() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = suspicious(folder.path(), 0.0);
     let mut leaves = pretender(&cluster, 1).await;
@@ -225,7 +225,7 @@ async fn one_answer_said_again_and_again_is_no_exam() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_names_tasks_that_it_never_had_is_examined_first_too() {
+async fn worker_with_invented_tasks_is_calibrated() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = suspicious(folder.path(), 0.0);
     cluster
@@ -270,7 +270,7 @@ async fn who_names_tasks_that_it_never_had_is_examined_first_too() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_exam_of_an_earlier_life_does_not_take_back_the_one_of_this() {
+async fn earlier_calibration_does_not_revoke_the_new() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = suspicious(folder.path(), 0.0);
     cluster
@@ -356,7 +356,7 @@ async fn task_at_hand_is_resumed_after_calibration() {
     let mut puppet = Puppet::say_first(cluster.channel().await, Said::Hello(hello))
         .await
         .expect("welcome");
-    // It is calibrated first. What it reports before counts for nothing, and is not acknowledged.
+    // It is calibrated first. An earlier report counts for nothing, and is not acknowledged.
     puppet.answer(&before).await;
     for _ in 0..5 {
         let question = puppet.task().await;
@@ -375,7 +375,7 @@ async fn task_at_hand_is_resumed_after_calibration() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_claim_that_cannot_be_repeated_waits_for_who_is_in_its_exam() {
+async fn claim_waits_for_a_worker_in_calibration() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = suspicious(folder.path(), 0.0);
     let mut examined = pretender(&cluster, 1).await;
@@ -494,7 +494,7 @@ async fn what_is_claimed_and_cannot_be_repeated_is_no_proof() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_claims_what_two_others_do_not_find_is_found() {
+async fn claim_that_two_others_lack_is_wrong() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = suspicious(folder.path(), 0.0);
     let _liar = liar(&cluster, 7, claim_a_win).await;
@@ -542,8 +542,7 @@ async fn fails_the_exam(cluster: &Cluster, instance: u64) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_is_in_quarantine_stays_there_when_the_coordinator_is_started_again_until_somebody_releases_him()
- {
+async fn quarantine_lasts_until_release() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = suspicious(folder.path(), 0.0);
     fails_the_exam(&cluster, 1).await;
@@ -614,7 +613,7 @@ async fn who_is_in_quarantine_stays_there_when_the_coordinator_is_started_again_
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_was_wrong_at_work_is_not_believed_under_its_name_either_until_somebody_releases_it() {
+async fn quarantine_of_wrong_answers_covers_the_name() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = suspicious(folder.path(), 30.0);
     let first = liar(&cluster, 7, favour_the_worst).await;
@@ -680,7 +679,7 @@ async fn who_was_wrong_at_work_is_not_believed_under_its_name_either_until_someb
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_failed_in_the_exam_and_is_mended_is_examined_anew_under_its_name() {
+async fn repaired_worker_is_calibrated_again() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = suspicious(folder.path(), 0.0);
     fails_the_exam(&cluster, 1).await;
@@ -703,7 +702,7 @@ async fn who_failed_in_the_exam_and_is_mended_is_examined_anew_under_its_name() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_damaged_list_of_quarantines_is_not_taken_for_none() {
+async fn damaged_quarantine_list_is_an_error() {
     let folder = tempfile::tempdir().expect("a folder");
     suspicious(folder.path(), 0.0).end().await;
     std::fs::write(folder.path().join("quarantine.toml"), "[[worker]]\nname = ").expect("room");

@@ -36,7 +36,7 @@ async fn the_work_of_a_worker_that_dies_is_done_by_another() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_worker_that_says_too_much_at_once_is_cut_off_and_its_work_is_done_by_another() {
+async fn worker_with_a_long_message_is_cut_off() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
     cluster
@@ -82,7 +82,7 @@ async fn a_worker_that_comes_back_keeps_what_it_holds() {
     let mut puppet = Puppet::say_first(cluster.channel().await, again)
         .await
         .expect("welcome");
-    // Whatever was said of it while it was away, the answer counts.
+    // The answer counts, although the worker was away.
     puppet.answer(&task).await;
     assert_eq!(puppet.acknowledged().await.task, task.task);
     let job = cluster
@@ -147,7 +147,7 @@ async fn a_position_that_nobody_can_search_is_set_aside() {
         .await
         .expect("a job");
     let mut puppet = Puppet::join(&cluster, 1).await;
-    // An answer without a move, one that cannot be played, and plain words: none of them is an answer.
+    // None of these is an answer: no move, an illegal move, and plain text.
     let illegal = v1::Verdict {
         r#move: 112,
         bound: v1::Bound::Exact.into(),
@@ -202,7 +202,7 @@ async fn a_position_that_nobody_can_search_is_set_aside() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_handed_back_goes_to_another_and_is_nobodys_fault() {
+async fn handed_back_task_goes_to_another_worker() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
     cluster
@@ -241,7 +241,7 @@ async fn a_second_stream_of_a_worker_ends_the_first() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_worker_on_a_socket_works_and_the_services_say_that_they_are_well() {
+async fn worker_on_a_socket_works_and_health_is_good() {
     let folder = tempfile::tempdir().expect("a folder");
     let config = kagetsu_coordinator::Config {
         book: Some(folder.path().into()),

@@ -78,14 +78,14 @@ pub struct Task {
     /// The content: the whole question, or some of its root moves.
     pub part: Question,
     /// The relation of the task to its question.
-    pub role: Role,
+    pub role: TaskRole,
     /// A worker begins its waiting tasks in ascending order of this number, then of assignment.
     pub priority: u64,
 }
 
 /// The relation of a task to its question.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Role {
+pub enum TaskRole {
     /// The whole question or some of its root moves, searched independently.
     #[default]
     Whole,

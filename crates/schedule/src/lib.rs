@@ -48,7 +48,7 @@ mod status;
 mod tasks;
 mod workers;
 
-pub use effect::{Effect, Report, Role, Task};
+pub use effect::{Effect, Report, Task, TaskRole};
 pub use id::{QuestionId, TaskId, WorkerId};
 pub use options::Options;
 pub use questions::{Distribution, Split, divide, ranges};

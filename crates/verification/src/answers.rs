@@ -12,7 +12,7 @@ use crate::check::{Check, Held, Opinion, demote};
 use crate::compare::{Tolerance, difference};
 use crate::machine::{Pending, Verification};
 use crate::worker::{Standing, Unverified};
-use crate::{CheckId, Class, Effect, Replay, Scope, Ticket};
+use crate::{CheckId, Class, Decision, Replay, Scope, Ticket};
 
 /// Unconfirmed answers of one worker that are asked again when it turns out to be wrong.
 const MAX_UNVERIFIED: usize = 16_384;
@@ -26,16 +26,16 @@ impl Verification {
     pub fn answered(&mut self, now: Duration, ticket: Ticket, answer: Answer, by: Vec<WorkerId>) {
         let id = ticket.id;
         if self.options.trusts_all {
-            return self.effects.push_back(Effect::Accept { id, answer });
+            return self.effects.push_back(Decision::Accept { id, answer });
         }
         if self.is_any_quarantined(&by) {
-            return self.effects.push_back(Effect::Reject { id });
+            return self.effects.push_back(Decision::Reject { id });
         }
         let has_claims = answer.verdicts().iter().any(|(_, v)| v.proof.is_some());
         if !has_claims {
             return self.accept(now, ticket, answer, &by);
         }
-        self.effects.push_back(Effect::Replay {
+        self.effects.push_back(Decision::Replay {
             id,
             question: ticket.question.clone(),
             answer: answer.clone(),
@@ -54,7 +54,7 @@ impl Verification {
             return;
         };
         if self.is_any_quarantined(&by) {
-            return self.effects.push_back(Effect::Reject { id });
+            return self.effects.push_back(Decision::Reject { id });
         }
         if !replay.refuted.is_empty() {
             if let [worker] = by[..] {
@@ -62,12 +62,12 @@ impl Verification {
                 let m = position.write_move(replay.refuted[0]);
                 let reason = format!("wrong about {position}: the rules refute its proof of {m}");
                 self.refute(now, worker, reason);
-                return self.effects.push_back(Effect::Reject { id });
+                return self.effects.push_back(Decision::Reject { id });
             }
             // The guilty one of several is unknown.
             answer.retain(|m, _| !replay.refuted.contains(&m));
             if answer.is_empty() {
-                return self.effects.push_back(Effect::Reject { id });
+                return self.effects.push_back(Decision::Reject { id });
             }
         }
         if replay.unproven.is_empty() {
@@ -142,7 +142,7 @@ impl Verification {
             && (is_volunteers || self.has_confirmer(now, &check));
         if !(is_checked && check.held.is_some()) {
             self.note(by, check.job, &check.question.position);
-            self.effects.push_back(Effect::Accept {
+            self.effects.push_back(Decision::Accept {
                 id: ticket.id,
                 answer: check.opinions[0].answer.clone(),
             });
@@ -201,7 +201,7 @@ impl Verification {
             .map(|(id, _)| *id)
             .collect();
         for id in stopped {
-            self.effects.push_back(Effect::Withdraw { check: id });
+            self.effects.push_back(Decision::Withdraw { check: id });
             self.unanswered(id);
         }
     }
@@ -218,7 +218,7 @@ impl Verification {
             .collect();
         for id in ended {
             self.checks.remove(&id);
-            self.effects.push_back(Effect::Withdraw { check: id });
+            self.effects.push_back(Decision::Withdraw { check: id });
         }
     }
 
@@ -228,7 +228,7 @@ impl Verification {
             return self.search_or_drop(check);
         }
         let id = self.add_check(check.clone());
-        self.effects.push_back(Effect::Ask {
+        self.effects.push_back(Decision::Ask {
             check: id,
             question: check.question.clone(),
             priority: check.priority,
@@ -252,7 +252,7 @@ impl Verification {
         }
         let question = check.question.clone();
         let id = self.add_check(check);
-        self.effects.push_back(Effect::Search {
+        self.effects.push_back(Decision::Search {
             check: id,
             question,
         });
@@ -327,7 +327,7 @@ impl Verification {
             let by = check.opinions[counts].by.clone();
             self.note(&by, check.job, &check.question.position);
         }
-        self.effects.push_back(Effect::Accept {
+        self.effects.push_back(Decision::Accept {
             id: held.id,
             answer: check.answer_for_book(counts),
         });
@@ -342,7 +342,7 @@ impl Verification {
             && (check.is_volunteers || self.is_any_quarantined(&check.opinions[0].by));
         match &check.held {
             Some(held) if is_rejected => {
-                self.effects.push_back(Effect::Reject { id: held.id });
+                self.effects.push_back(Decision::Reject { id: held.id });
             }
             Some(_) => self.settle(&check, own.unwrap_or(0), &[]),
             None if check.is_volunteers && check.opinions.len() > 1 => self.retract(&check),
@@ -351,7 +351,7 @@ impl Verification {
     }
 
     fn retract(&mut self, check: &Check) {
-        self.effects.push_back(Effect::Retract {
+        self.effects.push_back(Decision::Retract {
             answers: vec![(check.job, check.question.position.clone())],
         });
     }

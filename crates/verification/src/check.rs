@@ -4,7 +4,7 @@ use kagetsu_game::{Answer, Claim, Move, Question, Score, Verdict};
 use kagetsu_schedule::{QuestionId, WorkerId};
 
 /// Value of an unproven win, in centi-units: a winning opinion, and visibly none of a proof.
-const UNPROVEN_WIN: i32 = 10_000;
+pub(crate) const UNPROVEN_WIN: i32 = 10_000;
 
 /// The number of a cross-check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,7 +1,9 @@
 use alloc::format;
 use alloc::string::String;
 
-use kagetsu_game::{Answer, Bound, Position, Verdict};
+use kagetsu_game::{Answer, Bound, Position, Score, Verdict};
+
+use crate::check::UNPROVEN_WIN;
 
 /// The difference between two values of one move that honest workers may show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,10 +19,12 @@ pub enum Tolerance {
 impl Tolerance {
     /// Returns the largest difference in centi-units for depths that differ by `plies`.
     const fn centi_units(self, plies: u8) -> i32 {
+        // About 1.5 times the largest difference measured (docs/measurements, tolerances); that of
+        // other engines is twice that of one engine.
         let (base, per_ply) = match self {
-            Self::SameSearch => (60, 0),
-            Self::SameEngine => (200, 50),
-            Self::OtherEngine => (400, 50),
+            Self::SameSearch => (50, 0),
+            Self::SameEngine => (400, 150),
+            Self::OtherEngine => (800, 150),
         };
         base + per_ply * plies as i32
     }
@@ -74,8 +78,14 @@ fn contradiction(tolerance: Tolerance, a: &Verdict, b: &Verdict) -> Option<&'sta
     }
 }
 
-/// Whether no value fits both verdicts.
+/// Whether no value fits both verdicts. Where searches differ, one of them may see an unproven win
+/// that the other does not; only a win and a loss exclude each other then.
 fn is_apart(tolerance: Tolerance, a: &Verdict, b: &Verdict) -> bool {
+    let is_decided = |v: &Verdict| i32::from(v.score.raw()).abs() >= UNPROVEN_WIN;
+    if tolerance != Tolerance::SameSearch && (is_decided(a) || is_decided(b)) {
+        let are_opposite = (a.score > Score::ZERO) != (b.score > Score::ZERO);
+        return is_decided(a) && is_decided(b) && are_opposite;
+    }
     let width = tolerance.centi_units(a.depth.abs_diff(b.depth));
     let above = i32::from(a.score.raw()) - i32::from(b.score.raw());
     let may_be_less = |v: &Verdict| v.bound == Bound::Upper;

@@ -2,7 +2,9 @@ use alloc::sync::Arc;
 use core::fmt;
 use core::time::Duration;
 
-use kagetsu_game::{Answer, Effort, Move, Provenance, Question, Verdict, Window};
+use kagetsu_game::{Answer, Effort, Move, Provenance, Question, Score, Verdict, Window};
+
+use crate::check::UNPROVEN_WIN;
 
 /// Nodes that one thread can visit in a second, generously: ten times the fastest engine measured.
 const MAX_NODES_PER_SECOND: u64 = 10_000_000;
@@ -15,25 +17,29 @@ const MAX_LINE: usize = 128;
 
 /// Bounds of what a worker's answer can say, besides the question.
 #[derive(Clone, Debug)]
-pub struct Limits {
+pub struct AnswerLimits {
     /// Engine of the worker's introduction.
     pub engine: Arc<str>,
     /// The coordinator's date, in days since 1970-01-01.
     pub day: u32,
     /// Nodes that the worker can have visited; see [`max_plausible_nodes`].
     pub max_nodes: u64,
+    /// Whether another worker comes to the same values: one thread, an effort in depth or nodes.
+    /// Otherwise unproven wins and losses are cut to +100.00 and -100.00, since a check may not
+    /// find them.
+    pub is_reproducible: bool,
 }
 
 /// Why an answer is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum AnswerFault {
     /// It has no verdict on a move that was asked about.
     NoMove,
     /// It has no value, although the question's window is full.
     OnlyBounds,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for AnswerFault {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
             Self::NoMove => "the answer has no verdict on a move that was asked about",
@@ -42,7 +48,7 @@ impl fmt::Display for Fault {
     }
 }
 
-impl core::error::Error for Fault {}
+impl core::error::Error for AnswerFault {}
 
 /// Returns how many nodes a worker can have visited in `elapsed` with so many threads.
 #[must_use]
@@ -59,7 +65,11 @@ pub fn max_plausible_nodes(threads: u32, elapsed: Duration) -> u64 {
 ///
 /// # Errors
 /// If nothing remains that answers the question.
-pub fn conform(question: &Question, answer: &Answer, limits: &Limits) -> Result<Answer, Fault> {
+pub fn conform(
+    question: &Question,
+    answer: &Answer,
+    limits: &AnswerLimits,
+) -> Result<Answer, AnswerFault> {
     let asked = |m: &Move| question.moves.is_empty() || question.moves.contains(m);
     let by = Provenance {
         engine: Arc::clone(&limits.engine),
@@ -83,9 +93,16 @@ pub fn conform(question: &Question, answer: &Answer, limits: &Limits) -> Result<
     let cut = |(m, verdict): &(Move, Verdict)| {
         let mut line = verdict.line.clone();
         line.truncate(MAX_LINE);
+        let score = if limits.is_reproducible || verdict.proof.is_some() {
+            verdict.score
+        } else {
+            let raw = i32::from(verdict.score.raw());
+            Score::opinion(raw.clamp(-UNPROVEN_WIN, UNPROVEN_WIN))
+        };
         (
             *m,
             Verdict {
+                score,
                 depth: verdict.depth.min(deepest),
                 nodes: scale(verdict.nodes),
                 line,
@@ -101,14 +118,14 @@ pub fn conform(question: &Question, answer: &Answer, limits: &Limits) -> Result<
         .map(cut)
         .collect();
     if answer.is_empty() {
-        return Err(Fault::NoMove);
+        return Err(AnswerFault::NoMove);
     }
     let has_value = answer
         .verdicts()
         .iter()
         .any(|(_, verdict)| verdict.is_exact());
     if question.window == Window::FULL && !has_value {
-        return Err(Fault::OnlyBounds);
+        return Err(AnswerFault::OnlyBounds);
     }
     Ok(answer)
 }

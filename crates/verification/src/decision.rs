@@ -29,7 +29,7 @@ pub struct Replay {
 
 /// An instruction to the caller of [`Verification`](crate::Verification).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Effect {
+pub enum Decision {
     /// Replay the claimed proofs of an answer, then call
     /// [`replayed`](crate::Verification::replayed).
     Replay {

@@ -1,7 +1,7 @@
 //! Verification of what workers answer: calibration, cross-checks, claims of proof, quarantine.
 //!
 //! A [`Verification`] is a pure state machine beside the scheduler. Events go in (a worker
-//! connects, an answer is complete, a second opinion arrives, time passes), [`Effect`]s come out.
+//! connects, an answer is complete, a second opinion arrives, time passes), [`Decision`]s come out.
 //! The rules:
 //!
 //! - A worker answers questions with known answers before it gets tasks (calibration).
@@ -14,7 +14,7 @@
 //! - A worker with a wrong answer is quarantined, and its unconfirmed answers are asked again. The
 //!   quarantine of a volunteer covers all volunteers of its token.
 //!
-//! What this crate refuses: clocks (time is an argument), dice (the seed is an option), threads,
+//! This crate refuses clocks (time is an argument), dice (the seed is an option), threads,
 //! streams, books, and searching.
 #![no_std]
 #![forbid(unsafe_code)]
@@ -25,7 +25,7 @@ mod answers;
 mod check;
 mod compare;
 mod conform;
-mod effect;
+mod decision;
 mod machine;
 mod quarantine;
 mod roster;
@@ -33,8 +33,8 @@ mod worker;
 
 pub use check::CheckId;
 pub use compare::{Tolerance, difference};
-pub use conform::{Fault, Limits, conform, max_plausible_nodes};
-pub use effect::{Effect, Replay, Ticket};
-pub use machine::{Options, Verification};
+pub use conform::{AnswerFault, AnswerLimits, conform, max_plausible_nodes};
+pub use decision::{Decision, Replay, Ticket};
+pub use machine::{Verification, VerificationOptions};
 pub use quarantine::{Quarantine, QuarantinedWorker, Scope};
 pub use worker::{Admission, Class, Profile, Refused, WorkerTrust};

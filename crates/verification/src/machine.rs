@@ -8,11 +8,11 @@ use kagetsu_schedule::{QuestionId, WorkerId};
 
 use crate::check::Check;
 use crate::worker::Record;
-use crate::{CheckId, Effect, Ticket};
+use crate::{CheckId, Decision, Ticket};
 
 /// Settings of a [`Verification`].
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct VerificationOptions {
     /// Whether every answer is accepted as it is: the workers run in the coordinator's process.
     pub trusts_all: bool,
     /// Answers in a million that are asked again.
@@ -27,7 +27,7 @@ pub struct Options {
     pub max_failures_in_a_row: u32,
 }
 
-impl Options {
+impl VerificationOptions {
     /// Settings with the share in percent and the defaults for the rest.
     #[must_use]
     pub fn new(share_percent: f64, seed: u64, own_engine: &str) -> Self {
@@ -53,22 +53,22 @@ pub(crate) struct Pending {
 
 /// The state machine. After every call, drain [`Verification::poll`].
 ///
-/// Every answered question ends in exactly one [`Effect::Accept`] or [`Effect::Reject`].
+/// Every answered question ends in exactly one [`Decision::Accept`] or [`Decision::Reject`].
 #[derive(Debug)]
 pub struct Verification {
-    pub(crate) options: Options,
+    pub(crate) options: VerificationOptions,
     pub(crate) records: BTreeMap<WorkerId, Record>,
     pub(crate) pending: BTreeMap<QuestionId, Pending>,
     pub(crate) checks: BTreeMap<CheckId, Check>,
     pub(crate) next_check: u64,
-    pub(crate) effects: VecDeque<Effect>,
+    pub(crate) effects: VecDeque<Decision>,
     pub(crate) quarantines: u64,
 }
 
 impl Verification {
     /// A machine that knows no worker.
     #[must_use]
-    pub fn new(options: Options) -> Self {
+    pub fn new(options: VerificationOptions) -> Self {
         Self {
             options,
             records: BTreeMap::new(),
@@ -81,7 +81,7 @@ impl Verification {
     }
 
     /// Returns the next instruction, in order; `None` when all are done.
-    pub fn poll(&mut self) -> Option<Effect> {
+    pub fn poll(&mut self) -> Option<Decision> {
         self.effects.pop_front()
     }
 
@@ -102,7 +102,7 @@ impl Verification {
             .map(|(id, _)| *id)
             .collect();
         for id in stranded {
-            self.effects.push_back(Effect::Withdraw { check: id });
+            self.effects.push_back(Decision::Withdraw { check: id });
             if let Some(check) = self.checks.remove(&id) {
                 self.search_or_drop(check);
             }

@@ -10,7 +10,7 @@ use kagetsu_schedule::WorkerId;
 use crate::machine::Verification;
 use crate::worker::{Record, Standing};
 use crate::{
-    Admission, Class, Effect, Profile, Quarantine, QuarantinedWorker, Refused, Scope, WorkerTrust,
+    Admission, Class, Decision, Profile, Quarantine, QuarantinedWorker, Refused, Scope, WorkerTrust,
 };
 
 /// Workers on record, connected or not.
@@ -130,7 +130,7 @@ impl Verification {
             }
         }
         if !released.is_empty() {
-            self.effects.push_back(Effect::Store);
+            self.effects.push_back(Decision::Store);
         }
         released
     }
@@ -296,7 +296,7 @@ impl Verification {
             self.records.insert(worker, record);
         }
         if is_changed {
-            self.effects.push_back(Effect::Store);
+            self.effects.push_back(Decision::Store);
         }
     }
 
@@ -331,15 +331,15 @@ impl Verification {
                 scope,
             });
             self.quarantines += 1;
-            self.effects.push_back(Effect::Quarantine { worker: *id });
+            self.effects.push_back(Decision::Quarantine { worker: *id });
             answers.extend(record.unverified.drain(..).filter_map(|answer| {
                 let position = Position::unpack(answer.variant, answer.packed).ok()?;
                 Some((answer.job, position))
             }));
         }
-        self.effects.push_back(Effect::Store);
+        self.effects.push_back(Decision::Store);
         if !answers.is_empty() {
-            self.effects.push_back(Effect::Retract { answers });
+            self.effects.push_back(Decision::Retract { answers });
         }
         self.end_checks_of_retracted();
         self.tick(now);

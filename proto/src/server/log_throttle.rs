@@ -7,10 +7,10 @@ const MIN_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Keeps log lines that a client can cause from flooding the log.
 #[derive(Debug, Default)]
-pub struct LogThrottle(Mutex<State>);
+pub struct LogThrottle(Mutex<ThrottleState>);
 
 #[derive(Debug, Default)]
-struct State {
+struct ThrottleState {
     last: Option<Instant>,
     suppressed: u64,
 }

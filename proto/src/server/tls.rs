@@ -27,10 +27,10 @@ pub struct ServerFiles {
 pub struct ServerTls {
     files: ServerFiles,
     protocols: Vec<Vec<u8>>,
-    state: Mutex<State>,
+    state: Mutex<AcceptorState>,
 }
 
-struct State {
+struct AcceptorState {
     acceptor: TlsAcceptor,
     /// The first and last second of the certificate's validity, in seconds since 1970.
     validity: (i64, i64),
@@ -48,7 +48,7 @@ impl ServerTls {
             .iter()
             .map(|name| name.as_bytes().to_vec())
             .collect();
-        let state = State {
+        let state = AcceptorState {
             sum: files.sum(),
             validity: validity(&files.certificate)?,
             acceptor: files.acceptor(&protocols)?,

@@ -11,15 +11,11 @@ use kagetsu_style::{
 const PENDING: &[&str] = &[
     "book-tool/",
     "clients/",
-    "coordinator/",
     "crates/bench/",
     "crates/brain/",
     "crates/formats/",
     "crates/search/",
-    "crates/verification/",
     "fuzz/",
-    "proto/",
-    "worker/",
 ];
 
 /// Type names that several files declare for one and the same concept.

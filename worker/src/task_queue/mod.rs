@@ -15,11 +15,11 @@ use parking_lot::{Condvar, Mutex};
 use prost::Message;
 use tokio::sync::Notify;
 
-use self::state::{ReportedTask, RunningTask, State, TaskId, WaitingTask};
+use self::state::{QueueState, ReportedTask, RunningTask, TaskId, WaitingTask};
 use crate::outcome;
 use crate::spool::Spool;
 
-pub(crate) use self::state::Role;
+pub(crate) use self::state::SearchRole;
 
 /// The priority of a question that a user watches.
 const WATCHED_PRIORITY: u64 = 0;
@@ -39,7 +39,7 @@ pub(crate) struct SlotTask {
     /// Its number in the queue.
     pub(crate) number: u64,
     pub(crate) question: Question,
-    pub(crate) role: Role,
+    pub(crate) role: SearchRole,
     pub(crate) control: Control,
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct SlotTask {
 pub(crate) struct TaskQueue {
     slots: u32,
     spool: Option<Spool>,
-    state: Mutex<State>,
+    state: Mutex<QueueState>,
     /// Wakes slots: a task waits, or the queue is closed.
     slots_wake: Condvar,
     /// Wakes the connection: there is something to send.
@@ -59,7 +59,7 @@ impl TaskQueue {
     pub(crate) fn new(slots: u32, spool: Option<(Spool, Vec<(u64, v1::Spooled)>)>) -> Arc<Self> {
         let (spool, entries) =
             spool.map_or((None, Vec::new()), |(spool, left)| (Some(spool), left));
-        let state = State::restored(entries);
+        let state = QueueState::restored(entries);
         if !state.reported.is_empty() {
             tracing::info!(
                 reports = state.reported.len(),
@@ -93,7 +93,7 @@ impl TaskQueue {
         attempt: u32,
         priority: u64,
         question: Question,
-        role: Role,
+        role: SearchRole,
     ) {
         let mut state = self.state.lock();
         let id = TaskId {
@@ -162,7 +162,7 @@ impl TaskQueue {
     /// groups send less often, because each message costs more and matters less.
     pub(crate) fn notes_interval(&self) -> Option<Duration> {
         let members = |running: &RunningTask| match running.role {
-            Role::Member { of, .. } if of > 1 && !running.is_revoked => Some(of),
+            SearchRole::Member { of, .. } if of > 1 && !running.is_revoked => Some(of),
             _ => None,
         };
         let members = self
@@ -196,7 +196,7 @@ impl TaskQueue {
         self.forget(&mut state, |id| id == stored);
     }
 
-    fn forget(&self, state: &mut State, is_over: impl Fn(TaskId) -> bool) {
+    fn forget(&self, state: &mut QueueState, is_over: impl Fn(TaskId) -> bool) {
         let over = state
             .reported
             .iter()
@@ -242,7 +242,7 @@ impl TaskQueue {
                 } = running.id;
                 tracing::debug!(task = id, attempt, "a task starts");
                 state.running.insert(number, running);
-                if matches!(task.role, Role::Member { .. }) {
+                if matches!(task.role, SearchRole::Member { .. }) {
                     // The connection sends its notes from now on.
                     self.connection_wake.notify_one();
                 }
@@ -297,7 +297,7 @@ impl TaskQueue {
                 held = ?running.arrived.elapsed(),
                 "a task ends"
             );
-            let is_spooled = has_answer && !running.is_revoked && running.role == Role::Whole;
+            let is_spooled = has_answer && !running.is_revoked && running.role == SearchRole::Whole;
             let spooled = is_spooled.then(|| v1::Spooled {
                 epoch: running.id.epoch,
                 question: Some((&running.question).into()),
@@ -322,7 +322,7 @@ impl TaskQueue {
         // A report without an answer concerns only the coordinator process that assigned the task.
         let is_current = state.epoch.is_none_or(|epoch| epoch == running.id.epoch);
         if !running.is_revoked && (has_answer || is_current) {
-            let is_question_kept = has_answer && running.role == Role::Whole;
+            let is_question_kept = has_answer && running.role == SearchRole::Whole;
             let reported = ReportedTask {
                 id: running.id,
                 question: is_question_kept.then_some(running.question),

@@ -24,7 +24,7 @@ impl TaskId {
 
 /// A task's part in the search of its question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
+pub(crate) enum SearchRole {
     /// The only search of its question.
     Whole,
     /// One of several searches of the same question.
@@ -41,7 +41,7 @@ pub(crate) enum Role {
 pub(super) struct WaitingTask {
     pub(super) id: TaskId,
     pub(super) question: Question,
-    pub(super) role: Role,
+    pub(super) role: SearchRole,
     pub(super) arrived: Instant,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct WaitingTask {
 pub(super) struct RunningTask {
     pub(super) id: TaskId,
     pub(super) question: Question,
-    pub(super) role: Role,
+    pub(super) role: SearchRole,
     pub(super) control: Control,
     pub(super) arrived: Instant,
     /// The coordinator no longer wants the answer.
@@ -72,7 +72,7 @@ pub(super) struct ReportedTask {
 
 /// The tasks of a worker.
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct QueueState {
     /// By priority, then by arrival.
     pub(super) waiting: BTreeMap<(u64, u64), WaitingTask>,
     /// By arrival.
@@ -89,7 +89,7 @@ pub(super) struct State {
     pub(super) is_closed: bool,
 }
 
-impl State {
+impl QueueState {
     /// Restores the reports of a spool, by number.
     pub(super) fn restored(spooled: Vec<(u64, v1::Spooled)>) -> Self {
         let mut state = Self::default();

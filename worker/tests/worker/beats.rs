@@ -13,7 +13,7 @@ use crate::coordinator::{Coordinator, endless, short, within};
 const REPORTS: u64 = 400;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn heartbeats_have_their_own_stream_where_the_coordinator_hears_them_there() {
+async fn heartbeats_have_their_own_stream() {
     let mut coordinator = Coordinator::start();
     coordinator.hears_beats = true;
     let _worker = coordinator.worker();
@@ -50,7 +50,7 @@ async fn before_the_welcome_there_are_no_heartbeats() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_worker_whose_reports_nobody_takes_still_gives_signs_of_life() {
+async fn worker_with_unread_reports_sends_heartbeats() {
     let mut coordinator = Coordinator::start();
     coordinator.hears_beats = true;
     let _worker = coordinator.worker();
@@ -63,7 +63,7 @@ async fn a_worker_whose_reports_nobody_takes_still_gives_signs_of_life() {
         call.ask(task, &quick).await;
     }
     call.ask(REPORTS + 1, &endless()).await;
-    // Everything else is done when the last is at work, and nobody has read a word of it.
+    // All others are done when the last runs, and no report was read.
     let is_last = |beat: &v1::Beat| {
         beat.progress
             .iter()

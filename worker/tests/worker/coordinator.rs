@@ -187,13 +187,13 @@ impl Coordinator {
 }
 
 impl Call {
-    /// What the worker says next; `None` when it has hung up.
+    /// Returns the worker's next message; `None` when it has disconnected.
     pub(crate) async fn hear(&mut self) -> Option<Said> {
         let message = within(self.heard.message()).await.ok().flatten()?;
         Some(message.message.expect("not empty"))
     }
 
-    /// What the worker says next that is no heartbeat.
+    /// Returns the worker's next message that is no heartbeat.
     pub(crate) async fn hear_news(&mut self) -> Option<Said> {
         loop {
             match self.hear().await {
@@ -210,7 +210,7 @@ impl Call {
         }
     }
 
-    /// What the worker says of a search that goes on: its tasks, each with more positions than `nodes`.
+    /// Returns the progress of running searches, each with more positions than `nodes`.
     pub(crate) async fn progress(&mut self, nodes: u64) -> Vec<v1::TaskProgress> {
         loop {
             let Some(Said::Heartbeat(heartbeat)) = self.hear().await else {
@@ -223,7 +223,7 @@ impl Call {
         }
     }
 
-    /// Waits until a search has visited something; the report of one that has ended before that was said.
+    /// Waits until a search has visited positions. Returns the report if it has ended before.
     pub(crate) async fn until_at_work(&mut self) -> Option<v1::Report> {
         loop {
             match self.hear().await {

@@ -44,7 +44,7 @@ async fn what_is_at_work_is_finished_within_the_grace() {
     };
     let worker = coordinator.worker_of(patient);
     let (mut call, _) = coordinator.welcome().await;
-    // One that is seen at work: where the machine stands still, a search of some time may end unseen.
+    // Wait for its progress: on a busy machine a short search may end unseen.
     for task in 1..=10 {
         let effort = kagetsu_game::Effort::time(Duration::from_millis(250 << task));
         call.ask(task, &kagetsu_game::Question { effort, ..short() })
@@ -71,7 +71,7 @@ async fn what_is_at_work_is_finished_within_the_grace() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_has_an_answer_to_give_answers_its_exam_before_it_ends() {
+async fn ending_worker_with_an_answer_is_calibrated() {
     let mut coordinator = Coordinator::start();
     let patient = Config {
         grace: Duration::from_secs(1_000),

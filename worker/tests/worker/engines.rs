@@ -1,4 +1,4 @@
-//! A worker with somebody else's engine.
+//! A worker with an external engine.
 
 use std::path::Path;
 
@@ -74,7 +74,7 @@ async fn an_engine_says_what_it_is_and_plays_and_answers() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_engine_that_fails_fails_a_task_and_not_the_worker() {
+async fn failing_engine_fails_the_task_only() {
     let mut coordinator = Coordinator::start();
     let _worker = coordinator.worker_of(config("crash", &[Variant::XIANGQI]));
     let (mut call, _) = coordinator.welcome().await;
@@ -96,7 +96,7 @@ async fn an_engine_that_fails_fails_a_task_and_not_the_worker() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_engine_that_cannot_play_ends_the_worker_before_it_has_a_task() {
+async fn unusable_engine_ends_the_worker_at_once() {
     let rows = [
         (
             config("illegal-check", &[]),
@@ -122,7 +122,7 @@ async fn an_engine_that_cannot_play_ends_the_worker_before_it_has_a_task() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_worker_whose_engine_never_gets_ready_can_be_stopped() {
+async fn worker_with_a_hanging_engine_can_be_stopped() {
     let coordinator = Coordinator::start();
     let worker = coordinator.worker_of(config("mute", &[]));
     coordinator.shutdown.cancel();

@@ -1,4 +1,4 @@
-//! What outlives the worker, or its coordinator.
+//! Restarts of workers and coordinators.
 
 use anyhow::Result;
 use kagetsu_game::Question;
@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::coordinator::{Call, Coordinator, endless, short, within};
 
-/// What the worker says next that is no heartbeat, or nothing, as far as an order shows that was given before.
+/// Checks that the worker sends no report before that of a new task.
 async fn says_nothing_before(call: &mut Call, task: u64) {
     call.ask(
         task,
@@ -27,7 +27,7 @@ async fn says_nothing_before(call: &mut Call, task: u64) {
     call.acknowledge(&report).await;
 }
 
-/// Ends a worker whose reports nobody acknowledges.
+/// Ends a worker whose reports are not acknowledged.
 async fn end(coordinator: &mut Coordinator, worker: JoinHandle<Result<()>>, call: Call) {
     coordinator.shutdown.cancel();
     within(worker)
@@ -84,14 +84,14 @@ async fn a_result_outlives_its_worker() {
     assert_eq!(call.report().await, report);
     end(&mut coordinator, worker, call).await;
 
-    // Another life: it is told when it is asked for, under the number of now, and nothing is searched again.
+    // The restarted worker reports it on request, under the new number, without a search.
     let _worker = coordinator.worker_of(config());
     let (mut call, _) = coordinator.welcome_in(10).await;
     says_nothing_before(&mut call, 1_000).await;
     call.ask(6, &short()).await;
     let again = call.report().await;
     assert_eq!(again, v1::Report { task: 6, ..report });
-    // What is acknowledged goes by and by.
+    // Acknowledged reports leave the spool after a while.
     let only_one = async || {
         while reports() > 1 {
             tokio::time::sleep(std::time::Duration::from_millis(10)).await;
@@ -107,7 +107,7 @@ async fn a_result_outlives_its_worker() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_search_goes_on_for_the_next_life_of_the_coordinator() {
+async fn search_goes_on_for_a_restarted_coordinator() {
     let mut coordinator = Coordinator::start();
     let _worker = coordinator.worker();
     let (mut call, _) = coordinator.welcome_in(1).await;

@@ -3,7 +3,7 @@ use core::time::Duration;
 
 use kagetsu_game::{Answer, Effort, Question};
 
-use crate::effect::Role;
+use crate::effect::TaskRole;
 use crate::{Effect, QuestionId, Scheduler, TaskId, WorkerId};
 
 /// Number of workers beyond which one position gains nothing.
@@ -117,7 +117,7 @@ impl Scheduler {
             .max(number.saturating_add(1));
         self.tasks
             .entry(task)
-            .and_modify(|state| state.role = Role::Member { number, of });
+            .and_modify(|state| state.role = TaskRole::Member { number, of });
     }
 
     /// Removes a task and revokes its leases.

@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 use crate::questions::max_parts;
 use crate::tasks::TaskState;
 use crate::workers::{Candidate, Lease, Vacancy, Worker};
-use crate::{Effect, QuestionId, Role, Scheduler, Split, Task, TaskId, WorkerId, divide};
+use crate::{Effect, QuestionId, Scheduler, Split, Task, TaskId, TaskRole, WorkerId, divide};
 
 /// Assignment of tasks: free slots first, then queues. The worker served longest ago comes first,
 /// and gets the most urgent and oldest task.
@@ -126,7 +126,7 @@ impl Scheduler {
 
     /// Whether a worker already has as many members of a shared search as slots.
     fn has_member_per_slot(&self, state: &TaskState, worker: &Worker) -> bool {
-        let Role::Member { .. } = state.role else {
+        let TaskRole::Member { .. } = state.role else {
             return false;
         };
         let parts = self

@@ -2,7 +2,7 @@ use alloc::format;
 use alloc::string::String;
 use core::time::Duration;
 
-use crate::effect::Role;
+use crate::effect::TaskRole;
 use crate::tasks::TaskState;
 use crate::workers::{Lease, Worker, is_too_slow};
 use crate::{Effect, Scheduler, TaskId, WorkerId};
@@ -262,7 +262,8 @@ impl Scheduler {
     /// Whether one more worker may have the task.
     fn may_repeat(&self, task: TaskId) -> bool {
         let max = self.options.max_attempts as usize;
-        let may = |state: &TaskState| state.role == Role::Whole && state.trusted_holders() < max;
+        let may =
+            |state: &TaskState| state.role == TaskRole::Whole && state.trusted_holders() < max;
         self.tasks.get(&task).is_some_and(may)
     }
 

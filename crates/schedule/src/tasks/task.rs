@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 
 use kagetsu_game::{Answer, Question};
 
-use crate::effect::Role;
+use crate::effect::TaskRole;
 use crate::{QuestionId, WorkerId};
 
 /// Untrusted workers that may hold a task at the same time. Their node counts are not believed, so
@@ -15,7 +15,7 @@ const MAX_UNTRUSTED_HOLDERS: usize = 2;
 pub(crate) struct TaskState {
     pub(crate) question: QuestionId,
     pub(crate) ask: Question,
-    pub(crate) role: Role,
+    pub(crate) role: TaskRole,
     pub(crate) priority: u64,
     /// Number of assignments, which is the number of the last attempt.
     pub(crate) issued: u32,
@@ -66,7 +66,7 @@ impl TaskState {
         Self {
             question,
             ask,
-            role: Role::Whole,
+            role: TaskRole::Whole,
             priority,
             issued: 0,
             answered: None,

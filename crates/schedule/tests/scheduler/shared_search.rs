@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use kagetsu_game::{Answer, Effort, Question};
 use kagetsu_schedule::{
-    Capacity, Effect, Options, QuestionId, Report, Role, Scheduler, Split, Task, TaskId, WorkerId,
+    Capacity, Effect, Options, QuestionId, Report, Scheduler, Split, Task, TaskId, TaskRole,
+    WorkerId,
 };
 
 use crate::engine;
@@ -38,7 +39,7 @@ fn heard(scheduler: &mut Scheduler) -> (Assigned, Vec<(WorkerId, TaskId)>) {
 
 fn numbers(assigned: &[(WorkerId, Task)], of: QuestionId) -> Vec<u16> {
     let number = |(_, task): &(WorkerId, Task)| match task.role {
-        Role::Member { number, .. } => number,
+        TaskRole::Member { number, .. } => number,
         role => panic!("{role:?}"),
     };
     assigned

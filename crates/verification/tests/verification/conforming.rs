@@ -4,15 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kagetsu_game::{Answer, Bound, Effort, Question, Score, Verdict, Window};
-use kagetsu_verification::{Fault, Limits, conform, max_plausible_nodes};
+use kagetsu_verification::{AnswerFault, AnswerLimits, conform, max_plausible_nodes};
 
 use crate::world::{position, truth, verdict};
 
-fn limits(max_nodes: u64) -> Limits {
-    Limits {
+fn limits(max_nodes: u64) -> AnswerLimits {
+    AnswerLimits {
         engine: Arc::from("kagetsu 0.1.0"),
         day: 20_000,
         max_nodes,
+        is_reproducible: true,
     }
 }
 
@@ -83,11 +84,26 @@ fn engine_and_date_are_the_coordinators() {
 }
 
 #[test]
+fn unproven_win_of_a_varying_search_is_cut() {
+    let win = one(|v| v.score = Score::OPINION_MAX);
+    let asked = question(Effort::depth(4));
+    for (is_reproducible, expected) in [(true, Score::OPINION_MAX), (false, Score::opinion(10_000))]
+    {
+        let limits = AnswerLimits {
+            is_reproducible,
+            ..limits(1_000)
+        };
+        let answer = conform(&asked, &win, &limits).expect("an answer");
+        assert_eq!(answer.best().expect("a verdict").1.score, expected);
+    }
+}
+
+#[test]
 fn bounds_alone_are_no_answer() {
     let bounds = one(|v| v.bound = Bound::Upper);
     let asked = question(Effort::depth(4));
     let fault = conform(&asked, &bounds, &limits(9)).expect_err("only bounds");
-    assert_eq!(fault, Fault::OnlyBounds);
+    assert_eq!(fault, AnswerFault::OnlyBounds);
     // Where the window is not full, a bound may be all that is wanted.
     let window = Window {
         alpha: Score::opinion(100),
@@ -105,9 +121,9 @@ fn moves_that_were_not_asked_about_are_dropped() {
         ..question(Effort::depth(4))
     };
     let fault = conform(&asked, &truth(&position(1)), &limits(9)).expect_err("another move");
-    assert_eq!(fault, Fault::NoMove);
+    assert_eq!(fault, AnswerFault::NoMove);
     assert_eq!(
         conform(&question(Effort::depth(4)), &Answer::new(), &limits(9)),
-        Err(Fault::NoMove)
+        Err(AnswerFault::NoMove)
     );
 }

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use kagetsu_schedule::WorkerId;
-use kagetsu_verification::{Admission, Class, Effect, Options, Profile, Verification};
+use kagetsu_verification::{
+    Admission, Class, Decision, Profile, Verification, VerificationOptions,
+};
 
 use crate::world::{ENGINE, Lie, Worker, World, position, profile};
 
@@ -54,7 +56,7 @@ fn restarted_liar_keeps_quarantine() {
     assert_eq!(world.verification.quarantined().len(), 1);
     // The list outlives the coordinator.
     let stored = world.verification.quarantined();
-    let mut next = Verification::new(Options::new(0.0, 1, ENGINE));
+    let mut next = Verification::new(VerificationOptions::new(0.0, 1, ENGINE));
     next.restore(stored.clone());
     assert_eq!(next.quarantined(), stored);
     let again = next.connect(world.now, WorkerId(3), named).expect("known");
@@ -131,12 +133,12 @@ fn volunteer_needs_an_engine_that_can_be_compared() {
 #[test]
 fn trusting_machine_accepts_everything() {
     let mut world = World::new(100.0);
-    let mut options = Options::new(100.0, 1, ENGINE);
+    let mut options = VerificationOptions::new(100.0, 1, ENGINE);
     options.trusts_all = true;
     world.verification = Verification::new(options);
     let engine = profile("embedded", None, Class::Operator);
     assert_eq!(connect(&mut world, 1, &engine), Admission::Admitted);
     world.answer(1, &position(1), Lie::Claim);
     assert_eq!(world.proofs(), 1);
-    assert_eq!(world.verification.poll(), None::<Effect>);
+    assert_eq!(world.verification.poll(), None::<Decision>);
 }

@@ -10,7 +10,7 @@ use kagetsu_game::{
 };
 use kagetsu_schedule::{QuestionId, WorkerId};
 use kagetsu_verification::{
-    Admission, CheckId, Class, Effect, Options, Profile, Replay, Ticket, Verification,
+    Admission, CheckId, Class, Decision, Profile, Replay, Ticket, Verification, VerificationOptions,
 };
 
 pub(crate) const ENGINE: &str = "kagetsu 0.1.0";
@@ -144,7 +144,11 @@ pub(crate) fn answer_with(position: &Position, lie: Lie) -> Answer {
 impl World {
     pub(crate) fn new(share_percent: f64) -> Self {
         Self {
-            verification: Verification::new(Options::new(share_percent, 0x5eed, ENGINE)),
+            verification: Verification::new(VerificationOptions::new(
+                share_percent,
+                0x5eed,
+                ENGINE,
+            )),
             now: Duration::ZERO,
             workers: BTreeMap::new(),
             book: BTreeMap::new(),
@@ -160,7 +164,7 @@ impl World {
 
     pub(crate) fn with_seed(share_percent: f64, seed: u64) -> Self {
         let mut world = Self::new(share_percent);
-        let options = Options::new(share_percent, seed, ENGINE);
+        let options = VerificationOptions::new(share_percent, seed, ENGINE);
         world.verification = Verification::new(options);
         world.chance = seed | 1;
         world
@@ -279,9 +283,9 @@ impl World {
         }
     }
 
-    fn follow(&mut self, effect: Effect) {
+    fn follow(&mut self, effect: Decision) {
         match effect {
-            Effect::Replay { id, answer, .. } => {
+            Decision::Replay { id, answer, .. } => {
                 let claims: Vec<(Move, u16)> = answer
                     .verdicts()
                     .iter()
@@ -295,35 +299,35 @@ impl World {
                 };
                 self.verification.replayed(self.now, id, replay);
             }
-            Effect::Accept { id, answer } => {
+            Decision::Accept { id, answer } => {
                 let position = self.tickets.remove(&id).expect("each ends once");
                 let entry = (position.clone(), Answer::new());
                 let (_, known) = self.book.entry(position.key()).or_insert(entry);
                 known.merge(answer);
             }
-            Effect::Reject { id } => {
+            Decision::Reject { id } => {
                 let position = self.tickets.remove(&id).expect("each ends once");
                 self.queue.push_back(position);
             }
-            Effect::Ask {
+            Decision::Ask {
                 check,
                 question,
                 except,
                 ..
             } => self.asked.push_back((check, question, except)),
-            Effect::Withdraw { check } => self.asked.retain(|(id, ..)| *id != check),
-            Effect::Search { check, question } => {
+            Decision::Withdraw { check } => self.asked.retain(|(id, ..)| *id != check),
+            Decision::Search { check, question } => {
                 self.searches += 1;
                 let answer = self.has_engine.then(|| truth(&question.position));
                 self.verification.searched(self.now, check, answer);
             }
-            Effect::Retract { answers } => {
+            Decision::Retract { answers } => {
                 for (_, position) in answers {
                     self.book.remove(&position.key());
                     self.queue.push_back(position);
                 }
             }
-            Effect::Quarantine { .. } | Effect::Store => {}
+            Decision::Quarantine { .. } | Decision::Store => {}
         }
     }
 

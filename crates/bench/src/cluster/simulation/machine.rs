@@ -4,7 +4,7 @@ use std::thread::{Builder, JoinHandle};
 
 use anyhow::{Context, Result};
 use kagetsu_game::{Answer, Question};
-use kagetsu_schedule::Role;
+use kagetsu_schedule::TaskRole;
 use kagetsu_search::{Control, Engine, EngineError, EngineOptions};
 
 /// What a search says when it stops for a moment.
@@ -17,7 +17,7 @@ pub(crate) enum Word {
 
 struct Job {
     question: Question,
-    role: Role,
+    role: TaskRole,
     control: Control,
 }
 
@@ -46,8 +46,8 @@ impl Machine {
             }) = todo.recv()
             {
                 let answer = match role {
-                    Role::Whole => engine.answer(&question, &control, &mut |_| {}),
-                    Role::Member { number, of } => {
+                    TaskRole::Whole => engine.answer(&question, &control, &mut |_| {}),
+                    TaskRole::Member { number, of } => {
                         engine.share(&question, (number.into(), of.into()), &control, &mut |_| {})
                     }
                 };
@@ -68,7 +68,7 @@ impl Machine {
     }
 
     /// Begins a search; its first word.
-    pub(crate) fn begin(&self, question: Question, role: Role) -> Result<(Control, Word)> {
+    pub(crate) fn begin(&self, question: Question, role: TaskRole) -> Result<(Control, Word)> {
         let (say, going) = (self.say.clone(), Arc::clone(&self.going));
         let control = Control::paced(move |nodes| {
             // Who has gone does not keep a search waiting.
@@ -76,7 +76,7 @@ impl Machine {
                 let _ = going.lock().unwrap_or_else(PoisonError::into_inner).recv();
             }
         });
-        if let Role::Member { number, of } = role {
+        if let TaskRole::Member { number, of } = role {
             // Before its first words.
             control.share(number.into(), of.into());
         }

@@ -1,0 +1,155 @@
+//! Tasks in the hands of workers: handing out, progress, reports.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use kagetsu_game::Answer;
+use kagetsu_proto::v1;
+use kagetsu_proto::v1::to_worker::Message;
+use kagetsu_schedule::{Report, Task, TaskId, TaskRole, WorkerId};
+use kagetsu_verification::{AnswerLimits, max_plausible_nodes};
+use prost::bytes::Bytes;
+
+use super::analysis_progress::AnalysisProgress;
+use super::assignments::{Assignment, Expectation};
+use super::dispatcher::Dispatcher;
+use super::purpose::Purpose;
+
+impl Dispatcher {
+    /// Sends a task to a worker.
+    pub(crate) fn assign(&mut self, worker: WorkerId, task: Task) {
+        self.metrics.assigned(task.id);
+        let (id, attempt, job_id) = (task.id.0, task.attempt, self.job_of(task.question));
+        let name = self.name(worker);
+        tracing::debug!(
+            task = id,
+            attempt,
+            job_id,
+            worker = name,
+            "a task is handed out"
+        );
+        let assignment = Assignment {
+            id: task.question,
+            worker,
+            question: task.part.clone(),
+            since: self.now,
+        };
+        self.assignments.insert(task.id, assignment);
+        let message = v1::Task {
+            task: id,
+            attempt,
+            question: Some((&task.part).into()),
+            priority: task.priority,
+            role: role(&task),
+        };
+        self.connections.send(worker, Message::Task(message));
+    }
+
+    /// Returns what an answer to this task is held against; `None` for an unknown task.
+    pub(crate) fn expectation(
+        &self,
+        worker: WorkerId,
+        task: TaskId,
+        now: Duration,
+        day: u32,
+    ) -> Option<Expectation> {
+        let assignment = self.assignments.get(task)?;
+        let info = self.connections.info(worker)?;
+        let elapsed = now.saturating_sub(assignment.since);
+        let limits = AnswerLimits {
+            engine: Arc::clone(&info.engine),
+            day,
+            max_nodes: max_plausible_nodes(info.threads, elapsed),
+            is_reproducible: info.threads == 1 && assignment.question.effort.time.is_none(),
+        };
+        Some(Expectation {
+            question: assignment.question.clone(),
+            limits: (!self.verification.trusts_all()).then_some(limits),
+        })
+    }
+
+    /// Takes in a worker's report.
+    pub(crate) fn report(&mut self, worker: WorkerId, task: TaskId, attempt: u32, report: Report) {
+        if !self.verification.is_admitted(worker) {
+            if self.verification.is_quarantined(worker) {
+                self.acknowledge(worker, task, attempt);
+            }
+            return;
+        }
+        if let Some(progress) = self.progress_of(task) {
+            progress.ended(task);
+        }
+        match &report {
+            Report::Done(_) => self.verification.succeeded(worker),
+            Report::Failed(reason) => {
+                let name = self.name(worker);
+                tracing::warn!(worker = name, task = task.0, reason, "a task failed");
+                let now = self.clock();
+                self.verification.failed(now, worker, reason);
+            }
+            Report::HandedBack => {}
+        }
+        self.scheduler
+            .report(self.now, worker, task, attempt, report);
+    }
+
+    /// Takes in a worker's heartbeat: nodes visited in each task, and what was found on the way.
+    pub(crate) fn heartbeat(
+        &mut self,
+        worker: WorkerId,
+        progress: Vec<(TaskId, u64, Option<Answer>)>,
+    ) {
+        let visited: Vec<_> = progress
+            .iter()
+            .map(|(task, nodes, _)| (*task, *nodes))
+            .collect();
+        self.scheduler.heartbeat(self.now, worker, &visited);
+        for (task, nodes, so_far) in progress {
+            // A heartbeat may come after the report.
+            if self.scheduler.holds(worker, task)
+                && let Some(analysis) = self.progress_of(task)
+            {
+                analysis.progress(worker, task, nodes, so_far);
+            }
+        }
+    }
+
+    /// Passes on table entries to the workers that search the same question with the same engine.
+    pub(crate) fn relay(&self, worker: WorkerId, task: TaskId, notes: &Bytes) {
+        let assignment = self.assignments.get(task);
+        let Some(assignment) = assignment.filter(|assignment| assignment.worker == worker) else {
+            return;
+        };
+        let engine = |worker| self.connections.info(worker).map(|info| &info.engine);
+        for (task, other) in self.assignments.of(assignment.id) {
+            if other.worker != worker && engine(other.worker) == engine(worker) {
+                let notes = v1::Notes {
+                    task: task.0,
+                    notes: notes.clone(),
+                };
+                self.connections
+                    .send_optional(other.worker, Message::Notes(notes));
+            }
+        }
+    }
+
+    /// Returns the progress of the analysis that a task belongs to.
+    fn progress_of(&mut self, task: TaskId) -> Option<&mut AnalysisProgress> {
+        let question = self.assignments.get(task)?.id;
+        match self.purposes.get_mut(&question)? {
+            Purpose::Analysis(progress, _) => Some(progress),
+            Purpose::Build(_) | Purpose::Check(_) => None,
+        }
+    }
+}
+
+/// Returns a task's role as the protocol has it.
+fn role(task: &Task) -> Option<v1::task::Role> {
+    match task.role {
+        TaskRole::Whole => None,
+        TaskRole::Member { number, of } => Some(v1::task::Role::Member(v1::Member {
+            number: number.into(),
+            of: of.into(),
+        })),
+    }
+}
