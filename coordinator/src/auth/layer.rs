@@ -15,7 +15,7 @@ use tower::{Layer, Service};
 use super::authenticator::{Authenticator, Principal, RequestCredentials};
 use super::error::AuthError;
 use super::permission::Permission;
-use super::revocable::{Direction, RevocableBody};
+use super::revocable::{RevocableBody, StreamDirection};
 
 /// Holds every rpc to its [`Permission`]. A request that carries a [`Principal`] already, because
 /// HTTP has authenticated its caller, is not authenticated again.
@@ -110,11 +110,11 @@ where
         request.headers_mut().remove(AUTHORIZATION);
         let revoked = principal.revoked.clone();
         request.extensions_mut().insert(principal);
-        let request = request.map(|body| revocable(body, &revoked, Direction::Request));
+        let request = request.map(|body| revocable(body, &revoked, StreamDirection::Request));
         let response = self.inner.call(request);
         Box::pin(async move {
             let response = response.await?;
-            Ok(response.map(|body| revocable(body, &revoked, Direction::Response)))
+            Ok(response.map(|body| revocable(body, &revoked, StreamDirection::Response)))
         })
     }
 }
@@ -122,7 +122,7 @@ where
 fn revocable(
     body: Body,
     revoked: &tokio_util::sync::CancellationToken,
-    direction: Direction,
+    direction: StreamDirection,
 ) -> Body {
     Body::new(RevocableBody::new(
         tonic::body::Body::new(body),

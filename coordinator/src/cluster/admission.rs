@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kagetsu_game::Question;
 use kagetsu_proto::v1::to_worker::Message;
 use kagetsu_proto::{PROTOCOL, v1};
 use kagetsu_schedule::{Capacity, TaskId, WorkerId};

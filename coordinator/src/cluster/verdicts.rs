@@ -1,7 +1,7 @@
 //! The effects of the verification.
 
-use kagetsu_book::{JobId, Work};
-use kagetsu_game::{Answer, Move, Position, Question};
+use kagetsu_book::JobId;
+use kagetsu_game::{Answer, Move, Question};
 use kagetsu_schedule::{QuestionId, WorkerId};
 use kagetsu_verification::{CheckId, Decision, Replay};
 
