@@ -312,8 +312,7 @@ impl BookWriter {
         }
     }
 
-    /// Gives a worker its tasks of an earlier coordinator process, as far as a running job waits for
-    /// them.
+    /// Gives a worker its tasks of an earlier coordinator process, if a running job waits for them.
     fn reclaim(&mut self, worker: WorkerId, held: Vec<(TaskId, Option<Question>)>) -> Result<()> {
         let Some(workforce) = self.workforce.upgrade() else {
             return Ok(());

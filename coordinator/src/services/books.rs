@@ -187,8 +187,8 @@ fn found(known: &Found) -> v1::Found {
 }
 
 impl BooksService {
-    /// Returns the book's answers on the `top` best moves of positions (0: all), and their size in a
-    /// message. Other requests are served between its parts.
+    /// Returns the book's answers on the `top` best moves of positions (0: all), and their size in
+    /// a message. Other requests are served between its parts.
     async fn find(
         &self,
         positions: &[v1::Position],

@@ -42,8 +42,8 @@ pub(crate) struct ConcurrencyLimit {
 }
 
 impl ConcurrencyLimit {
-    /// Returns a bound of `max` operations, which `what` names in the plural. A refused caller should
-    /// try again after `wait`.
+    /// Returns a bound of `max` operations, which `what` names in the plural. A refused caller
+    /// should try again after `wait`.
     pub(crate) fn new(what: &'static str, max: usize, wait: Duration) -> Self {
         Self {
             what,

@@ -21,9 +21,11 @@ const PENDING: &[&str] = &[
 /// Type names that several files declare for one and the same concept.
 const SHARED_TYPE_NAMES: &[&str] = &[
     "Args",
+    "Arguments",
     "Board",
     "Node",
     "Command",
+    "Config",
     "FromEngine",
     "Node",
     "Past",
