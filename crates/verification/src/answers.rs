@@ -8,10 +8,10 @@ use core::time::Duration;
 use kagetsu_game::{Answer, Move, Position};
 use kagetsu_schedule::{QuestionId, WorkerId};
 
-use crate::check::{Check, Held, Opinion, demote};
+use crate::check::{Check, HeldAnswer, Opinion, demote};
 use crate::compare::{Tolerance, difference};
 use crate::machine::{Pending, Verification};
-use crate::worker::{Standing, Unverified};
+use crate::worker::{Unverified, WorkerStanding};
 use crate::{CheckId, Class, Decision, Replay, Scope, Ticket};
 
 /// Unconfirmed answers of one worker that are asked again when it turns out to be wrong.
@@ -102,7 +102,7 @@ impl Verification {
                 by: by.clone(),
                 answer: answer.clone(),
             }],
-            held: Some(Held {
+            held: Some(HeldAnswer {
                 id: ticket.id,
                 unproven: unproven.clone(),
             }),
@@ -121,7 +121,7 @@ impl Verification {
     /// afterwards.
     fn accept(&mut self, now: Duration, ticket: Ticket, answer: Answer, by: &[WorkerId]) {
         let is_volunteers = self.has_volunteer(by);
-        let held = ticket.job.map(|_| Held {
+        let held = ticket.job.map(|_| HeldAnswer {
             id: ticket.id,
             unproven: Vec::new(),
         });
@@ -391,9 +391,9 @@ impl Verification {
         let timeout = self.options.calibration_timeout;
         self.records.iter().any(|(id, record)| {
             let is_ready = match record.standing {
-                Standing::Admitted => true,
-                Standing::Calibrating(since) => now < since.saturating_add(timeout),
-                Standing::Quarantined(_) => false,
+                WorkerStanding::Admitted => true,
+                WorkerStanding::Calibrating(since) => now < since.saturating_add(timeout),
+                WorkerStanding::Quarantined(_) => false,
             };
             is_ready
                 && record.is_connected

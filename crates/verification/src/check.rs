@@ -26,7 +26,7 @@ impl Opinion {
 
 /// An answer that waits for its check before it enters the book.
 #[derive(Clone, Debug)]
-pub(crate) struct Held {
+pub(crate) struct HeldAnswer {
     pub(crate) id: QuestionId,
     /// Moves with claims that the coordinator did not find.
     pub(crate) unproven: Vec<Move>,
@@ -41,7 +41,7 @@ pub(crate) struct Check {
     /// The opinions so far, the answer to be verified first.
     pub(crate) opinions: Vec<Opinion>,
     /// `None` if the answer is in the book already.
-    pub(crate) held: Option<Held>,
+    pub(crate) held: Option<HeldAnswer>,
     /// Whether a volunteer had a part in the first answer.
     pub(crate) is_volunteers: bool,
 }

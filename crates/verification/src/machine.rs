@@ -7,7 +7,7 @@ use kagetsu_game::Answer;
 use kagetsu_schedule::{QuestionId, WorkerId};
 
 use crate::check::Check;
-use crate::worker::Record;
+use crate::worker::WorkerRecord;
 use crate::{CheckId, Decision, Ticket};
 
 /// Settings of a [`Verification`].
@@ -57,7 +57,7 @@ pub(crate) struct Pending {
 #[derive(Debug)]
 pub struct Verification {
     pub(crate) options: VerificationOptions,
-    pub(crate) records: BTreeMap<WorkerId, Record>,
+    pub(crate) records: BTreeMap<WorkerId, WorkerRecord>,
     pub(crate) pending: BTreeMap<QuestionId, Pending>,
     pub(crate) checks: BTreeMap<CheckId, Check>,
     pub(crate) next_check: u64,

@@ -8,7 +8,7 @@ use kagetsu_game::{Position, Variant};
 use kagetsu_schedule::WorkerId;
 
 use crate::machine::Verification;
-use crate::worker::{Record, Standing};
+use crate::worker::{WorkerRecord, WorkerStanding};
 use crate::{
     Admission, Class, Decision, Profile, Quarantine, QuarantinedWorker, Refused, Scope, WorkerTrust,
 };
@@ -29,7 +29,7 @@ impl Verification {
         profile: Profile,
     ) -> Result<Admission, Refused> {
         if self.options.trusts_all {
-            let record = Record::new(profile, Standing::Admitted);
+            let record = WorkerRecord::new(profile, WorkerStanding::Admitted);
             self.records.insert(worker, record);
             return Ok(Admission::Admitted);
         }
@@ -40,22 +40,21 @@ impl Verification {
         }
         self.make_room();
         self.inherit_quarantine(now, worker, &profile);
-        let record = self
-            .records
-            .entry(worker)
-            .or_insert_with(|| Record::new(profile.clone(), Standing::Calibrating(now)));
+        let record = self.records.entry(worker).or_insert_with(|| {
+            WorkerRecord::new(profile.clone(), WorkerStanding::Calibrating(now))
+        });
         let is_other_token = record.profile.token != profile.token;
         record.profile = profile;
         record.is_connected = true;
         Ok(match &record.standing {
-            Standing::Quarantined(_) => Admission::Quarantined,
+            WorkerStanding::Quarantined(_) => Admission::Quarantined,
             // Instance numbers can be learned, so a passed calibration counts for its token only.
-            Standing::Admitted if is_other_token => {
-                record.standing = Standing::Calibrating(now);
+            WorkerStanding::Admitted if is_other_token => {
+                record.standing = WorkerStanding::Calibrating(now);
                 Admission::Calibrating
             }
-            Standing::Admitted => Admission::Admitted,
-            Standing::Calibrating(_) => Admission::Calibrating,
+            WorkerStanding::Admitted => Admission::Admitted,
+            WorkerStanding::Calibrating(_) => Admission::Calibrating,
         })
     }
 
@@ -71,8 +70,8 @@ impl Verification {
     /// admitted by that.
     pub fn pass_calibration(&mut self, worker: WorkerId) -> bool {
         match self.records.get_mut(&worker) {
-            Some(record) if matches!(record.standing, Standing::Calibrating(_)) => {
-                record.standing = Standing::Admitted;
+            Some(record) if matches!(record.standing, WorkerStanding::Calibrating(_)) => {
+                record.standing = WorkerStanding::Admitted;
                 true
             }
             _ => false,
@@ -124,7 +123,7 @@ impl Verification {
                 .iter()
                 .any(|profile| record.is_same_principal(profile));
             if record.quarantine().is_some() && is_covered {
-                record.standing = Standing::Calibrating(now);
+                record.standing = WorkerStanding::Calibrating(now);
                 record.failures_in_a_row = 0;
                 released.push(*worker);
             }
@@ -154,7 +153,7 @@ impl Verification {
     pub fn is_admitted(&self, worker: WorkerId) -> bool {
         self.records
             .get(&worker)
-            .is_some_and(|record| record.standing == Standing::Admitted)
+            .is_some_and(|record| record.standing == WorkerStanding::Admitted)
     }
 
     /// Returns the class of a worker; an unknown one counts as a volunteer.
@@ -170,7 +169,7 @@ impl Verification {
     pub fn trust(&self, worker: WorkerId) -> WorkerTrust {
         self.records
             .get(&worker)
-            .map(Record::trust)
+            .map(WorkerRecord::trust)
             .unwrap_or_default()
     }
 
@@ -179,7 +178,7 @@ impl Verification {
     pub fn is_calibrating(&self, variant: Variant) -> bool {
         self.records.values().any(|record| {
             record.is_connected
-                && matches!(record.standing, Standing::Calibrating(_))
+                && matches!(record.standing, WorkerStanding::Calibrating(_))
                 && record.profile.plays.contains(&variant)
         })
     }
@@ -187,7 +186,7 @@ impl Verification {
     /// Returns the quarantined workers, to be stored.
     #[must_use]
     pub fn quarantined(&self) -> Vec<QuarantinedWorker> {
-        let quarantined = |(worker, record): (&WorkerId, &Record)| {
+        let quarantined = |(worker, record): (&WorkerId, &WorkerRecord)| {
             let profile = &record.profile;
             Some(QuarantinedWorker {
                 worker: *worker,
@@ -222,7 +221,8 @@ impl Verification {
                 },
                 plays: Arc::default(),
             };
-            let mut record = Record::new(profile, Standing::Quarantined(worker.quarantine));
+            let mut record =
+                WorkerRecord::new(profile, WorkerStanding::Quarantined(worker.quarantine));
             record.is_connected = false;
             self.records.insert(worker.worker, record);
         }
@@ -234,7 +234,7 @@ impl Verification {
             || self.records.values().any(|record| {
                 record.is_connected
                     && record.profile.class == Class::Operator
-                    && record.standing == Standing::Admitted
+                    && record.standing == WorkerStanding::Admitted
                     && record.profile.engine == *engine
             })
     }
@@ -244,13 +244,13 @@ impl Verification {
         if self.records.len() < MAX_RECORDS {
             return;
         }
-        let gone = |(_, record): &(&WorkerId, &Record)| !record.is_connected;
+        let gone = |(_, record): &(&WorkerId, &WorkerRecord)| !record.is_connected;
         let sound = self
             .records
             .iter()
             .filter(gone)
             .find(|(_, record)| record.quarantine().is_none());
-        let since = |record: &Record| record.quarantine().map(|quarantine| quarantine.since);
+        let since = |record: &WorkerRecord| record.quarantine().map(|quarantine| quarantine.since);
         let eldest = || {
             self.records
                 .iter()
@@ -270,9 +270,10 @@ impl Verification {
             return;
         }
         let is_new = known.is_none();
-        let is_quarantined =
-            |record: &Record| record.quarantine().is_some() && record.is_same_principal(profile);
-        let heritable = |record: &&Record| {
+        let is_quarantined = |record: &WorkerRecord| {
+            record.quarantine().is_some() && record.is_same_principal(profile)
+        };
+        let heritable = |record: &&WorkerRecord| {
             record
                 .quarantine()
                 .is_some_and(|quarantine| quarantine.scope == Scope::Principal)
@@ -290,7 +291,7 @@ impl Verification {
             .retain(|id, record| *id == worker || record.is_connected || !is_quarantined(record));
         let is_changed = heritage.is_some() || self.records.len() < before;
         if let Some(heritage) = heritage {
-            let mut record = Record::new(profile.clone(), Standing::Calibrating(now));
+            let mut record = WorkerRecord::new(profile.clone(), WorkerStanding::Calibrating(now));
             record.standing = heritage.standing;
             (record.verified, record.refuted) = (heritage.verified, heritage.refuted);
             self.records.insert(worker, record);
@@ -314,7 +315,7 @@ impl Verification {
             return;
         }
         let profile = record.profile.clone();
-        let is_covered = |id: WorkerId, record: &Record| {
+        let is_covered = |id: WorkerId, record: &WorkerRecord| {
             id == worker
                 || (scope == Scope::Principal
                     && profile.class == Class::Volunteer
@@ -325,7 +326,7 @@ impl Verification {
             if record.quarantine().is_some() || !is_covered(*id, record) {
                 continue;
             }
-            record.standing = Standing::Quarantined(Quarantine {
+            record.standing = WorkerStanding::Quarantined(Quarantine {
                 reason: reason.clone(),
                 since: now,
                 scope,

@@ -94,7 +94,7 @@ pub(crate) struct Unverified {
 
 /// A worker's standing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum WorkerStanding {
     /// It has passed its calibration.
     Admitted,
     /// It is answering calibration questions since this time.
@@ -104,10 +104,10 @@ pub(crate) enum Standing {
 
 /// All that is known of one worker.
 #[derive(Clone, Debug)]
-pub(crate) struct Record {
+pub(crate) struct WorkerRecord {
     pub(crate) profile: Profile,
     pub(crate) is_connected: bool,
-    pub(crate) standing: Standing,
+    pub(crate) standing: WorkerStanding,
     pub(crate) done: u64,
     pub(crate) verified: u64,
     pub(crate) refuted: u64,
@@ -118,8 +118,8 @@ pub(crate) struct Record {
     pub(crate) unverified: VecDeque<Unverified>,
 }
 
-impl Record {
-    pub(crate) fn new(profile: Profile, standing: Standing) -> Self {
+impl WorkerRecord {
+    pub(crate) fn new(profile: Profile, standing: WorkerStanding) -> Self {
         Self {
             profile,
             is_connected: true,
@@ -135,8 +135,8 @@ impl Record {
 
     pub(crate) fn quarantine(&self) -> Option<&Quarantine> {
         match &self.standing {
-            Standing::Quarantined(quarantine) => Some(quarantine),
-            Standing::Admitted | Standing::Calibrating(_) => None,
+            WorkerStanding::Quarantined(quarantine) => Some(quarantine),
+            WorkerStanding::Admitted | WorkerStanding::Calibrating(_) => None,
         }
     }
 
@@ -159,7 +159,7 @@ impl Record {
             quarantine: self
                 .quarantine()
                 .map(|quarantine| quarantine.reason.clone()),
-            is_calibrating: matches!(self.standing, Standing::Calibrating(_)),
+            is_calibrating: matches!(self.standing, WorkerStanding::Calibrating(_)),
             is_volunteer: self.profile.class == Class::Volunteer,
         }
     }
