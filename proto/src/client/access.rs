@@ -218,6 +218,17 @@ fn is_readable_by_others(path: &Path) -> bool {
         .is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o004 != 0)
 }
 
+/// Whether a URL names this machine.
+fn is_loopback(url: &str) -> bool {
+    let uri = url.parse::<tonic::transport::Uri>().ok();
+    let host = uri.as_ref().and_then(|uri| uri.host()).unwrap_or_default();
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    bare == "localhost"
+        || bare
+            .parse::<IpAddr>()
+            .is_ok_and(|address| address.is_loopback())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -301,15 +312,4 @@ mod tests {
         }
         assert!(!is_readable_by_others(Path::new("/dev/null")), "a device");
     }
-}
-
-/// Whether a URL names this machine.
-fn is_loopback(url: &str) -> bool {
-    let uri = url.parse::<tonic::transport::Uri>().ok();
-    let host = uri.as_ref().and_then(|uri| uri.host()).unwrap_or_default();
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    bare == "localhost"
-        || bare
-            .parse::<IpAddr>()
-            .is_ok_and(|address| address.is_loopback())
 }

@@ -171,7 +171,7 @@ impl Args {
 
 /// Returns an engine's address as it is given.
 fn written(address: &EngineAddress) -> String {
-    let command = [&[address.program.clone()], address.arguments.as_slice()].concat();
+    let command = [std::slice::from_ref(&address.program), &address.arguments].concat();
     format!("{}:{}", address.protocol, command.join(" "))
 }
 

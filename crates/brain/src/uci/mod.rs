@@ -32,7 +32,7 @@ pub(super) struct Brain {
 
 /// The owner of the mind.
 enum State {
-    Idle(Mind),
+    Idle(Box<Mind>),
     Thinking {
         thinking: Thinking,
         /// Time for a search that ponders, once the guess was right.
@@ -53,7 +53,7 @@ impl Brain {
             position,
             fault: None,
             banned: Vec::new(),
-            state: State::Idle(mind),
+            state: State::Idle(Box::new(mind)),
         }
     }
 
@@ -152,11 +152,11 @@ impl Brain {
     /// Returns the mind. A search that has it is stopped first.
     fn mind(&mut self) -> &mut Mind {
         if let State::Thinking { .. } = self.state {
-            let spare = State::Idle(Mind::new(self.settings));
+            let spare = State::Idle(Box::new(Mind::new(self.settings)));
             if let State::Thinking { thinking, .. } = std::mem::replace(&mut self.state, spare) {
                 thinking.stop();
                 if let Some(mind) = thinking.wait() {
-                    self.state = State::Idle(mind);
+                    self.state = State::Idle(Box::new(mind));
                 }
             }
         }
@@ -250,11 +250,11 @@ impl Brain {
             waits,
         };
         let _ = self.mind();
-        let spare = State::Idle(Mind::new(self.settings));
+        let spare = State::Idle(Box::new(Mind::new(self.settings)));
         if let State::Idle(mind) = std::mem::replace(&mut self.state, spare) {
             let report = move |report: Report| talk.report(&position, begun, &report);
             self.state = State::Thinking {
-                thinking: Thinking::begin(mind, order, report),
+                thinking: Thinking::begin(*mind, order, report),
                 time,
             };
         }
