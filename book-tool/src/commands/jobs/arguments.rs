@@ -121,7 +121,7 @@ pub(super) struct BuildRequest {
 
 impl BuildRequest {
     /// Returns the same build from other roots, under a name of its own.
-    pub(super) fn from_roots(&self, roots: Vec<Position>) -> Self {
+    pub(super) fn with_roots(&self, roots: Vec<Position>) -> Self {
         let added = default_name(&roots, None);
         let hash = added.rsplit('-').next().unwrap_or_default();
         Self {

@@ -341,7 +341,7 @@ async fn add_roots(
             }
         };
         let (count, shown) = (roots.len(), path.display());
-        let more = request.from_roots(roots);
+        let more = request.with_roots(roots);
         let started = async {
             let mut builds = Builds::connect(connector).await?;
             builds.start(connector, more.message(), tell).await
