@@ -15,6 +15,7 @@ const TABLE: &[(&str, &str, &[Role])] = {
     const CHANGE: &[Role] = &[Build, Admin];
     &[
         ("get", "/api/v1/book", LOOK),
+        ("get", "/api/v1/books", LOOK),
         ("get", "/api/v1/build-settings", &Role::ALL),
         ("get", "/api/v1/jobs", LOOK),
         ("get", "/api/v1/jobs/{name}", LOOK),
@@ -23,6 +24,8 @@ const TABLE: &[(&str, &str, &[Role])] = {
         ("get", "/api/v1/openapi.json", &Role::ALL),
         ("get", "/api/v1/pick", LOOK),
         ("get", "/api/v1/position", LOOK),
+        ("get", "/api/v1/priorities", LOOK),
+        ("get", "/api/v1/statistics", LOOK),
         ("get", "/api/v1/status", LOOK),
         ("get", "/api/v1/transpositions", LOOK),
         ("get", "/api/v1/tree", LOOK),
