@@ -29,7 +29,7 @@ def test_notations_of_xiangqi():
     assert start.parse_move("炮二平五") == "h2e2"
     assert start.play("h2e2 h9g7").fen == start.play("炮二平五 馬８進７").fen
     with pytest.raises(PositionError):
-        start.parse_move("h2h9")
+        start.parse_move("h2h8")
     again = Position("xiangqi", fen=start.play("h2e2").fen)
     assert again.side == "second" and again.key == start.play("h2e2").key
 

@@ -455,16 +455,19 @@ async fn lies_of_one_volunteer_do_no_harm() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "takes minutes"]
 async fn lies_of_colluding_volunteers_do_no_harm() {
     run_all(Liars::Colluding).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "takes minutes"]
 async fn lies_of_many_names_do_no_harm() {
     run_all(Liars::ManyNames).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "takes minutes"]
 async fn lies_of_an_operators_worker_do_no_harm() {
     run_all(Liars::Operators).await;
 }

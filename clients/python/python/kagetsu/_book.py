@@ -94,7 +94,7 @@ class Book(_native.Book):
         """
         import pandas
 
-        types = {
+        types: Dict[str, Any] = {
             "int16": "Int16",
             "uint16": "UInt16",
             "uint8": "UInt8",
