@@ -74,8 +74,8 @@ fn every_deployed_setting_is_a_flag() {
     assert!(seen > 40, "only {seen} settings");
 }
 
-/// The services read certificates and tokens where the operator changes them, because systemd copies
-/// the files of LoadCredential when a unit starts, and not when it reloads.
+/// The services read certificates and tokens where the operator changes them, because systemd
+/// copies the files of LoadCredential when a unit starts, and not when it reloads.
 #[test]
 fn systemd_reload_reads_changed_secrets() {
     for name in ["coordinator", "worker"] {
