@@ -184,6 +184,8 @@ impl Book {
         options: &BookOptions,
         lock: Option<Lock>,
     ) -> Result<(Self, Vec<Notice>), BookError> {
+        // A reader takes no lock of its own, and cannot mend the folder.
+        let lock_is_shared = lock.is_none();
         let opened = opening::open(path, &*journal, options.cache_bytes)?;
         let mut book = Self {
             path: path.to_path_buf(),
@@ -204,7 +206,13 @@ impl Book {
             _scratch: None,
         };
         book.read_specs()?;
-        Ok((book, opened.notices))
+        let mut notices = opened.notices;
+        let entries = book.journal.entries();
+        if lock_is_shared && notices.is_empty() && opened.held_entries == 0 && entries > 0 {
+            let reason = "it held nothing".to_string();
+            notices.push(Notice::Rebuilt { reason, entries });
+        }
+        Ok((book, notices))
     }
 
     /// Returns the folder of the book.

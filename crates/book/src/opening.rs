@@ -60,6 +60,8 @@ const MAX_UNFLUSHED_CHANGES: usize = 1 << 20;
 pub(crate) struct OpenedStore {
     pub(crate) store: Box<dyn Store>,
     pub(crate) marker: Marker,
+    /// Entries of the journal that the store held when it was opened.
+    pub(crate) held_entries: u64,
     pub(crate) notices: Vec<Notice>,
 }
 
@@ -123,10 +125,12 @@ pub(crate) fn open(
             (anew(&at, cache_bytes)?, Marker::default())
         }
     };
+    let held_entries = marker.applied;
     replay(journal, &mut *store, &mut marker)?;
     Ok(OpenedStore {
         store,
         marker,
+        held_entries,
         notices,
     })
 }

@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
 use kagetsu_book::Choice;
@@ -186,10 +186,22 @@ impl Mind {
             }
         }
         let answer = self.engine().and_then(|engine| {
+            let begun = Instant::now();
+            let mut has_reported = false;
             let answer = engine.answer(&order.question, control, &mut |progress| {
+                has_reported = true;
                 report(Report::Progress(progress.clone()));
-            });
-            Ok(answer?)
+            })?;
+            // A win that the threat search proves needs no iteration, but a user wants to see it.
+            if let Some((_, best)) = answer.best().filter(|_| !has_reported) {
+                report(Report::Progress(Progress {
+                    depth: best.depth,
+                    nodes: answer.nodes(),
+                    answer: answer.clone(),
+                    elapsed: begun.elapsed(),
+                }));
+            }
+            Ok(answer)
         });
         answer.map_or_else(
             |error| Thought::Failed(format!("{error:#}")),

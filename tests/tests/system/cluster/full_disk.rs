@@ -17,7 +17,7 @@ const DEPTH: u32 = 2;
 
 /// Whether the message says that the disk is full, where, and what to do.
 fn is_told(text: &str, place: &str) -> bool {
-    [place, "file too large", "make room"]
+    [place, "file too large", "raise the limit of file sizes"]
         .iter()
         .all(|word| text.to_lowercase().contains(word))
 }

@@ -360,7 +360,12 @@ fn hostile_uci_and_ucci_lines_change_nothing() {
         engine.say([b'x'; 100_000]);
         engine.say("stop\nisready");
         engine.until("readyok");
-        // The position is unchanged: Red is to move.
+        // A position that cannot be read gets no move, and the next one is searched again.
+        engine.say("position startpos moves zz\ngo depth 2");
+        engine.find("no move", |line| {
+            ["nobestmove", "bestmove (none)"].contains(&line.trim())
+        });
+        engine.say(format!("position startpos moves {line}"));
         engine.say("go depth 2");
         let (best, _) = engine.find("a move of Red's", |line| {
             line.starts_with("bestmove ") && !line.contains("none")
@@ -405,9 +410,10 @@ fn gui_asks_for_lines_and_forbidden_points() {
         "yxboard\n7,6,1\n0,0,2\n7,8,1\n14,0,2\n6,7,1\n0,14,2\n8,7,1\n14,14,2\ndone\nyxshowforbid",
     );
     assert_eq!(engine.until("FORBID").0, "FORBID 0707.");
-    engine.say("yxblock\n7,7\n7,9\ndone\nyxnbest 2");
+    // Black has no win by threats here, so that two moves have values.
+    engine.say("yxboard\n7,7,1\n8,8,2\ndone\nyxblock\n7,8\n7,9\ndone\nyxnbest 2");
     let (played, lines) = next_move(&engine);
-    assert!(![(7, 7), (7, 9)].contains(&played));
+    assert!(![(7, 8), (7, 9)].contains(&played));
     for word in [
         "INFO PV 0",
         "INFO PV 1",
