@@ -85,7 +85,8 @@ fn others(position: &Position, known: &Answer) -> Vec<Move> {
     }
 }
 
-/// Returns the exact verdicts without their dates.
+/// Returns the exact verdicts without their dates, and without the depths of proofs, which a
+/// coordinator cuts to the depth of the question.
 fn exact(answer: &Answer) -> BTreeMap<Move, Verdict> {
     let exact = answer
         .verdicts()
@@ -100,6 +101,11 @@ fn exact(answer: &Answer) -> BTreeMap<Move, Verdict> {
             *m,
             Verdict {
                 by,
+                depth: if verdict.proof.is_some() {
+                    0
+                } else {
+                    verdict.depth
+                },
                 ..verdict.clone()
             },
         )
