@@ -212,6 +212,15 @@ impl Browser {
             if place.is_null() {
                 continue;
             }
+            // A click while the page still scrolls would hit a neighbour.
+            std::thread::sleep(Duration::from_millis(50));
+            let later = self.evaluate(&format!(
+                "(() => {{ const e = document.querySelector({quoted}); if (!e) return null; \
+                 const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; }})()"
+            ));
+            if later != place {
+                continue;
+            }
             for kind in ["mousePressed", "mouseReleased"] {
                 let params = json!({"type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1});
                 self.command("Input.dispatchMouseEvent", params);
