@@ -56,6 +56,27 @@ impl Books for Shelf {
     ) -> Result<Response<Self::ExportStream>, Status> {
         Ok(Response::new(tokio_stream::empty()))
     }
+
+    async fn overview(
+        &self,
+        _: tonic::Request<v1::OverviewRequest>,
+    ) -> Result<Response<v1::BookOverview>, Status> {
+        Ok(Response::new(Default::default()))
+    }
+
+    async fn statistics(
+        &self,
+        _: tonic::Request<v1::StatisticsRequest>,
+    ) -> Result<Response<v1::BookStatistics>, Status> {
+        Ok(Response::new(Default::default()))
+    }
+
+    async fn standings(
+        &self,
+        _: tonic::Request<v1::StandingsRequest>,
+    ) -> Result<Response<v1::StandingsResponse>, Status> {
+        Ok(Response::new(Default::default()))
+    }
 }
 
 struct Server;
@@ -75,7 +96,10 @@ impl ServerInfo for Server {
 }
 
 /// The paths below `/api/v1`.
-const PATHS: [&str; 11] = [
+const PATHS: [&str; 14] = [
+    "books",
+    "statistics",
+    "priorities",
     "book",
     "tree",
     "transpositions",
