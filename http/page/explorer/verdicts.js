@@ -136,6 +136,7 @@ export class Verdicts {
   /** Shows the expected play of a move under the pointer: as searched, or as the book continues. */
   async point(verdict, isHeld) {
     const { explorer } = this;
+    const { shown } = explorer;
     this.pointed = verdict;
     this.show(verdict?.line ?? null);
     if (!verdict || !isHeld || verdict.line.length > 1 || explorer.tab !== "book") return;
@@ -144,7 +145,8 @@ export class Verdicts {
     const tree = await explorer.ask("/tree", parameters).catch(() => null);
     const line = [verdict.move];
     for (let branch = tree?.branches[0]; branch; branch = branch.branches[0]) line.push(branch.move);
-    if (this.pointed === verdict) this.show(line);
+    // The answer may be late: the page may show another position, of another game, by then.
+    if (this.pointed === verdict && explorer.shown === shown) this.show(line);
   }
 
   show(line) {
