@@ -253,7 +253,6 @@ fn storm(seed: u64, strikes: u32, size: u32) {
 }
 
 #[test]
-#[ignore = "known fault: after a quarantine the job ends with positions missing"]
 fn book_survives_short_chaos() {
     storm(1, 10, 30);
 }
