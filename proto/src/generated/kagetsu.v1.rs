@@ -899,7 +899,7 @@ impl JobState {
         }
     }
 }
-/// What a job does with a position.
+/// The status of a position in a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
 pub enum StandingState {
