@@ -135,8 +135,10 @@ impl Prometheus {
             .stderr(Stdio::null());
         let child = command.spawn().expect("it starts");
         let started = Self { child, address };
-        until("prometheus listens", || {
-            std::net::TcpStream::connect(&started.address).ok()
+        // It listens before it answers: until it has read its own log, each request gets status 503.
+        until("prometheus is ready", || {
+            std::net::TcpStream::connect(&started.address).ok()?;
+            (http(&started.address, "GET", "/-/ready", "").status == 200).then_some(())
         });
         Some(started)
     }
