@@ -22,7 +22,7 @@ use kagetsu_program::{Exit, LogFormat, start_log};
 
 use crate::books::{format, growth};
 
-/// Measures this program on this machine, and says how
+/// Measures Kagetsu on this machine; each measurement prints its method
 #[derive(Debug, Parser)]
 #[command(
     name = "kagetsu-bench",

@@ -11,7 +11,8 @@ const STONES: RangeInclusive<usize> = 4..=6;
 const PLIES: RangeInclusive<usize> = 6..=9;
 /// Points from the centre, in columns and in rows, in which the stones stand.
 const REACH: i16 = 3;
-/// Plies by which an opening is judged. The value after one ply less is looked at too: it favours the other side.
+/// Depth of the search that judges an opening. A search of one ply less counts too, because it
+/// favours the other side.
 const DEPTH: u8 = 6;
 /// The greatest mean of the two values that is balanced, in centi-units.
 const MARGIN: i32 = 30;
@@ -22,12 +23,12 @@ const TRIES: usize = 2_000;
 pub(crate) enum Openings<'a> {
     /// Read from a file.
     Read(&'a [Position]),
-    /// Made as they are asked for.
+    /// Made on request.
     Made(Box<Balanced>),
 }
 
 impl Openings<'_> {
-    /// The opening of this number, which is below the number of those that were read.
+    /// Returns the opening of this number, which is below the number of openings read.
     ///
     /// # Errors
     /// If it cannot be made.
@@ -42,9 +43,9 @@ impl Openings<'_> {
     }
 }
 
-/// Makes balanced openings: 4 to 6 random stones near the centre of a gomoku board, 6 to 9 random moves of other games, whose
-/// values for the side to move after searches of
-/// [`DEPTH`] plies and of one less are near zero in the mean.
+/// Makes balanced openings: 4 to 6 random stones near the centre of a gomoku board, 6 to 9 random
+/// moves of other games. The mean value after searches of [`DEPTH`] plies and of one less is near
+/// zero.
 pub(crate) struct Balanced {
     variant: Variant,
     seed: u64,
@@ -66,7 +67,7 @@ impl Balanced {
         })
     }
 
-    /// The opening of this number: the same for the same seed and the same engine, whoever asks in whatever order.
+    /// Returns the opening of this number. It depends on the seed and the engine alone.
     ///
     /// # Errors
     /// If none is found.

@@ -16,10 +16,11 @@ const MIDDLE_GAMES: [&str; 4] = [
     "h8 g7 i8 j8 h9 h10 i9 i7 j7 g10 h6 g9 g8 i10 j10 h7 e7 e8 k6 l5 j12 k11 i6 j6 k9 k8 l8 m7 l7 h11 i12 g12 j9 l9 h12 i11 \
      g11 f10 e10 k12 d7 k5 j11 j13",
 ];
-/// How often the candidates of each position are played and taken back.
+/// Times that the candidates of each position are played and taken back.
 const ROUNDS: u32 = 20_000;
 
-/// Nodes a second and the depth reached in a time, position by position; and what a move and its undoing take
+/// Nodes a second and depth reached in a time, position by position, and the time of a move with
+/// its undo
 ///
 /// Example: kagetsu bench search --time 2s --settings selective=off
 #[derive(Debug, clap::Args)]
@@ -96,8 +97,8 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-/// What one search came to.
-struct Found {
+/// The result of one search.
+struct SpeedResult {
     depth: u8,
     nodes: u64,
     seconds: f64,
@@ -105,7 +106,7 @@ struct Found {
     best: Option<(String, String)>,
 }
 
-fn search(engine: &mut Engine, position: &Position, time: Duration) -> Result<Found> {
+fn search(engine: &mut Engine, position: &Position, time: Duration) -> Result<SpeedResult> {
     let question = Question::new(position.clone(), Effort::time(time));
     let (control, mut depth) = (Control::new(), 0);
     let begun = Instant::now();
@@ -114,7 +115,7 @@ fn search(engine: &mut Engine, position: &Position, time: Duration) -> Result<Fo
     let best = answer
         .best()
         .map(|(m, verdict)| (position.write_move(m), verdict.score.to_string()));
-    Ok(Found {
+    Ok(SpeedResult {
         depth,
         nodes: control.nodes().max(answer.nodes()),
         seconds,

@@ -28,13 +28,13 @@ const MOVES: usize = 5;
 const MANY: usize = 512;
 /// Calls of `LookupMany` in flight.
 const IN_FLIGHT: usize = 4;
-/// How long each turn of each measurement takes.
+/// Length of each turn of each measurement.
 const TURN: Duration = Duration::from_millis(1_000);
-/// What a health check asks of gRPC and HTTP: as near to nothing as a server answers.
+/// Paths of the health checks, the cheapest requests that a server answers.
 const EMPTY_GRPC: &str = "/grpc.health.v1.Health/Check";
 const EMPTY_HTTP: &str = "/healthz";
 
-/// What a look-up takes over gRPC and HTTP on this machine, beside an empty call
+/// Time of a look-up over gRPC and HTTP on this machine, beside an empty call
 ///
 /// Example: kagetsu bench doors --clients 16
 #[derive(Debug, clap::Args)]
@@ -52,7 +52,7 @@ pub(crate) struct Args {
 
 /// Times of calls, in microseconds.
 #[derive(Default, Serialize)]
-struct Times {
+struct TurnTimes {
     calls: usize,
     a_second: f64,
     p50_us: f64,
@@ -60,12 +60,12 @@ struct Times {
 }
 
 #[derive(Serialize)]
-struct Report {
+struct ServersReport {
     clients: u16,
-    grpc_empty: Times,
-    grpc_lookup: Times,
-    http_empty: Times,
-    http_lookup: Times,
+    grpc_empty: TurnTimes,
+    grpc_lookup: TurnTimes,
+    http_empty: TurnTimes,
+    http_lookup: TurnTimes,
     /// Positions a second, with all their moves.
     lookup_many: f64,
     /// The same with the best move of each alone.
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     if args.json {
         return write_json(out, &report);
     }
-    let Report {
+    let ServersReport {
         clients,
         grpc_empty,
         grpc_lookup,
@@ -110,7 +110,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
         ("HTTP", http_empty, http_lookup),
     ] {
         for (what, times) in [("empty", empty), ("look-up", lookup)] {
-            let Times {
+            let TurnTimes {
                 a_second,
                 p50_us,
                 p99_us,
@@ -121,7 +121,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
                 "{name} {what:<8} {a_second:>9.0}/s   p50 {p50_us:>7.0} us   p99 {p99_us:>7.0} us"
             )?;
         }
-        let ratio = |of: fn(&Times) -> f64| of(lookup) / of(empty).max(1e-9);
+        let ratio = |of: fn(&TurnTimes) -> f64| of(lookup) / of(empty).max(1e-9);
         writeln!(
             out,
             "{name} ratio    p50 {:.2}, p99 {:.2}",
@@ -137,10 +137,10 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-async fn measure(args: &Args, folder: &Path) -> Result<Report> {
+async fn measure(args: &Args, folder: &Path) -> Result<ServersReport> {
     let path = folder.join("bench.kbk");
     let positions = Arc::new(compile(&path)?);
-    let server = Server::start(&path)?;
+    let server = MeasuredServer::start(&path)?;
     let mut channels = Vec::new();
     for _ in 0..args.clients {
         channels.push(
@@ -173,12 +173,12 @@ async fn measure(args: &Args, folder: &Path) -> Result<Report> {
     }
     let seconds = TURN.as_secs_f64() * f64::from(args.rounds);
     let [grpc_empty, grpc_lookup, http_empty, http_lookup] =
-        times.map(|times| Times::of(times, seconds));
+        times.map(|times| TurnTimes::of(times, seconds));
     let [lookup_many, lookup_many_best] = many.map(|mut rates| {
         rates.sort_by(f64::total_cmp);
         rates[rates.len() / 2]
     });
-    Ok(Report {
+    Ok(ServersReport {
         clients: args.clients,
         grpc_empty,
         grpc_lookup,
@@ -189,7 +189,7 @@ async fn measure(args: &Args, folder: &Path) -> Result<Report> {
     })
 }
 
-impl Times {
+impl TurnTimes {
     fn of(mut times: Vec<Duration>, seconds: f64) -> Self {
         times.sort_unstable();
         let at = |share: f64| {
@@ -273,13 +273,13 @@ fn compile(path: &Path) -> Result<Vec<Position>> {
 }
 
 /// The server as a process of its own; it is killed when this value is dropped.
-struct Server {
+struct MeasuredServer {
     child: Child,
     grpc: String,
     http: String,
 }
 
-impl Server {
+impl MeasuredServer {
     fn start(book: &Path) -> Result<Self> {
         let program: PathBuf = std::env::current_exe()?.with_file_name("kagetsu");
         let mut child = Command::new(program)
@@ -311,7 +311,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for MeasuredServer {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

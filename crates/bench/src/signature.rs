@@ -3,7 +3,7 @@ use std::io::Write;
 use anyhow::Result;
 use kagetsu_search::seeds;
 
-/// The number of positions visited by ten fixed searches: the same on every machine, changed only by what is searched
+/// Number of positions visited by ten fixed searches, the same on every machine
 ///
 /// Example: kagetsu bench signature
 #[derive(Debug, clap::Args)]

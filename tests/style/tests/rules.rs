@@ -11,7 +11,6 @@ use kagetsu_style::{
 const PENDING: &[&str] = &[
     "book-tool/",
     "clients/",
-    "crates/bench/",
     "crates/brain/",
     "crates/formats/",
     "crates/search/",
@@ -23,7 +22,6 @@ const SHARED_TYPE_NAMES: &[&str] = &[
     "Args",
     "Arguments",
     "Board",
-    "Node",
     "Command",
     "Config",
     "FromEngine",

@@ -1,4 +1,4 @@
-//! What a book's folder costs: on disk, in memory, to open, to check and to make anew.
+//! The costs of a book's folder: disk, memory, opening, checking and rebuilding.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -9,29 +9,29 @@ use kagetsu_book::{Book, BookOptions, backup};
 use kagetsu_game::{Answer, Bound, Move, Position, Provenance, Score, Variant, Verdict};
 use serde::Serialize;
 
-/// Moves that an answer speaks of, as many as a search looks at.
+/// Moves of an answer, as many as a search looks at.
 const CANDIDATES: usize = 40;
-/// Of these have an exact value, and are followed.
+/// Moves of an answer that have an exact value. The book follows them.
 const WIDTH: usize = 5;
-/// Positions between two times that all is made durable.
+/// Positions between two syncs of the journal.
 const SYNC_EVERY: u64 = 1_000;
 
 #[derive(Serialize)]
-pub(crate) struct Report {
+pub(crate) struct FolderReport {
     positions: u64,
-    /// With its journal.
+    /// Bytes on disk, the journal's among them.
     bytes_each: u64,
     journal_bytes_each: u64,
     learned_a_second: f64,
     checked_a_second: f64,
     open_ms: f64,
-    /// From the journal alone.
+    /// Positions a second of a rebuild from the journal alone.
     rebuilt_a_second: f64,
-    /// Of this process, in MiB, if the system says it.
+    /// The largest memory of this process, where the system reports it.
     memory_mib: Option<u64>,
 }
 
-impl std::fmt::Display for Report {
+impl std::fmt::Display for FolderReport {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self {
             positions,
@@ -57,12 +57,12 @@ impl std::fmt::Display for Report {
         )?;
         let memory = self
             .memory_mib
-            .map_or_else(|| "nobody says how much".into(), |mib| format!("{mib} MiB"));
+            .map_or_else(|| "unknown".into(), |mib| format!("{mib} MiB"));
         write!(f, "opened in {open_ms:.0} ms; {memory} of memory at most")
     }
 }
 
-pub(crate) fn measure(positions: u64, folder: &Path) -> Result<Report> {
+pub(crate) fn measure(positions: u64, folder: &Path) -> Result<FolderReport> {
     let [path, copy] = ["book", "copy"].map(|name| folder.join(name));
     let options = BookOptions {
         create: true,
@@ -117,7 +117,7 @@ pub(crate) fn measure(positions: u64, folder: &Path) -> Result<Report> {
         again.len()
     );
     let rebuilt_a_second = rate(begun);
-    Ok(Report {
+    Ok(FolderReport {
         positions,
         bytes_each,
         journal_bytes_each,

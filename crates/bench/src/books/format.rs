@@ -16,12 +16,13 @@ const RUNS: usize = 5;
 /// Moves of a position of which the value is known.
 const MOVES: u64 = 5;
 
-/// What books cost: look-ups in a compiled one, and a folder on disk, in memory, to open, to check and to make anew
+/// Costs of books: look-ups in a compiled book; disk, memory, opening, checking and rebuilding of a
+/// folder
 ///
 /// Example: kagetsu bench book --positions 1000000 --folder-positions 100000
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Positions of the book, with five moves each; keys and values are by chance
+    /// Positions of the book, with five moves each; keys and values are random
     #[arg(long, default_value_t = 1_000_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=50_000_000))]
     positions: u64,
     /// Positions of the folder; 0 leaves it out
@@ -33,7 +34,7 @@ pub(crate) struct Args {
 }
 
 #[derive(Serialize)]
-struct Report {
+struct CompiledReport {
     positions: u64,
     bytes_each: f64,
     /// Medians of the runs, and their least.
@@ -48,22 +49,23 @@ struct Report {
     absent_least_ns: f64,
     open_ms: f64,
     check_ms: f64,
-    /// What a look-up cannot do without: one read that waits for the memory, in as many bytes as the file has.
+    /// One read that waits for the memory, in as many bytes as the file has: the least that a
+    /// look-up can take.
     memory_ns: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    folder: Option<folder::Report>,
+    folder: Option<folder::FolderReport>,
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let folder = std::env::temp_dir().join(format!("kagetsu-bench-book-{}", std::process::id()));
     std::fs::create_dir(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    // The folder first: memory is told at its most.
-    let measured = || -> Result<Report> {
+    // The folder comes first, because the system reports the largest memory of the process.
+    let measured = || -> Result<CompiledReport> {
         let of_folder = match args.folder_positions {
             0 => None,
             positions => Some(folder::measure(positions, &folder)?),
         };
-        Ok(Report {
+        Ok(CompiledReport {
             folder: of_folder,
             ..measure(args.positions, &folder.join("bench.kbk"))?
         })
@@ -75,7 +77,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     if args.json {
         return write_json(out, &report);
     }
-    let Report {
+    let CompiledReport {
         positions,
         bytes_each,
         found_ns,
@@ -84,7 +86,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
         best_least_ns,
         ..
     } = report;
-    let Report {
+    let CompiledReport {
         waited_ns,
         absent_ns,
         absent_least_ns,
@@ -131,7 +133,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-fn measure(positions: u64, path: &std::path::Path) -> Result<Report> {
+fn measure(positions: u64, path: &std::path::Path) -> Result<CompiledReport> {
     let mut compiler = Compiler::default();
     for number in 0..positions {
         let (value, answer) = known(number);
@@ -169,7 +171,7 @@ fn measure(positions: u64, path: &std::path::Path) -> Result<Report> {
         |at| key(positions + at),
         |found| raw(found.value().score),
     )?;
-    Ok(Report {
+    Ok(CompiledReport {
         positions,
         bytes_each: written.bytes as f64 / positions as f64,
         found_ns: nanos(found[RUNS / 2]),
@@ -190,12 +192,13 @@ fn nanos(run: Duration) -> f64 {
     run.as_secs_f64() * 1e9 / LOOKUPS as f64
 }
 
-/// A number to add, so that what was looked up counts.
+/// Returns a number to add, so that the compiler keeps the look-up.
 fn raw(score: Score) -> i64 {
     score.raw().into()
 }
 
-/// The times of all runs, ascending. What a run comes to is asked for, so that none of it is left out.
+/// Returns the times of all runs, ascending. The results pass through `black_box`, so the compiler
+/// keeps all of the work.
 fn timed<T>(mut run: impl FnMut() -> Result<T>) -> Result<Vec<Duration>> {
     let mut times = Vec::with_capacity(RUNS);
     for _ in 0..RUNS {
@@ -207,7 +210,8 @@ fn timed<T>(mut run: impl FnMut() -> Result<T>) -> Result<Vec<Duration>> {
     Ok(times)
 }
 
-/// Look-ups one after the other, `read` being done with what is found. What it takes to make the keys is not among them.
+/// Times look-ups one after the other, with `read` done on each result. The time to make the keys
+/// does not count.
 fn lookups(
     book: &Compiled,
     key_of: impl Fn(u64) -> Key,
@@ -223,8 +227,8 @@ fn lookups(
     })
 }
 
-/// As [`lookups`], of positions that are held; which is next is told by what was found before. What it takes to make the keys,
-/// some nanoseconds, is among them.
+/// Times look-ups of positions that the book holds, each of which depends on the result before it.
+/// The time to make a key, some nanoseconds, counts.
 fn in_turn(
     book: &Compiled,
     positions: u64,
@@ -241,8 +245,9 @@ fn in_turn(
     })
 }
 
-/// Nanoseconds, in the median, of a read from so many bytes whose place the read before it tells: lines of the processor's on
-/// one ring, in an order by chance (Sattolo: "An algorithm to generate a random cyclic permutation", 1986).
+/// Returns the median nanoseconds of a read from so many bytes, where each read finds the address
+/// of the next. The cache lines form one ring in a random order (Sattolo: "An algorithm to generate
+/// a random cyclic permutation", 1986).
 fn memory(bytes: u64) -> Result<f64> {
     const LINE: u64 = 64;
     #[derive(Clone, Copy)]
@@ -258,7 +263,8 @@ fn memory(bytes: u64) -> Result<f64> {
     Ok(nanos(times[RUNS / 2]))
 }
 
-/// A number that looks like chance (Steele, Lea and Flood: "Fast splittable pseudorandom number generators", 2014).
+/// Returns a pseudo-random number (Steele, Lea and Flood: "Fast splittable pseudorandom number
+/// generators", 2014).
 fn mix(number: u64) -> u64 {
     let mut mixed = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

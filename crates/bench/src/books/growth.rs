@@ -29,16 +29,16 @@ const AT_HAND: usize = 64;
 /// Answers between two looks at how fast it goes.
 const STEP: u64 = 50_000;
 
-/// What growing a book costs besides searching: values that follow, places in the frontier, journal and disk
+/// Costs of growing a book besides searching: values, frontier, journal and disk
 ///
-/// The book is made in the folder for temporary files and removed. A thread makes the journal durable meanwhile, as a coordinator's
-/// does. At the end every value is derived again, by the same pass as `kagetsu check`, the book is closed and opened again, and
-/// compiled.
+/// The book lies in the folder for temporary files and is removed at the end. A thread syncs the
+/// journal meanwhile, as a coordinator's does. At the end the program derives every value again, as
+/// `kagetsu check` does, closes the book, opens it again and compiles it.
 ///
 /// Example: kagetsu bench growth --positions 1000000
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Positions of the book; of each, 40 moves by chance, 5 of them followed
+    /// Positions of the book, each with 40 random moves of which 5 are followed
     #[arg(long, default_value_t = 100_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=50_000_000))]
     positions: u64,
     /// Keeps the journal in this book of a PostgreSQL database, which must not have it yet
@@ -53,13 +53,13 @@ pub(crate) struct Args {
 }
 
 #[derive(Serialize)]
-struct Report {
+struct GrowthReport {
     positions: u64,
     answers: u64,
     positions_per_second: f64,
-    /// Of the last answers alone, when the book was largest.
+    /// The rate of the last answers, when the book was largest.
     positions_per_second_at_the_end: f64,
-    /// Of the thread that grows the book, making up the answers left out.
+    /// CPU time of the thread that grows the book, without the time to make up the answers.
     cpu_us_each: f64,
     answer_median_us: f64,
     answer_99_us: f64,
@@ -97,7 +97,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-impl std::fmt::Display for Report {
+impl std::fmt::Display for GrowthReport {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self {
             positions,
@@ -167,7 +167,7 @@ impl std::fmt::Display for Report {
     }
 }
 
-fn measure(args: &Args, folder: &Path) -> Result<Report> {
+fn measure(args: &Args, folder: &Path) -> Result<GrowthReport> {
     let mut book = open(args, folder, true)?;
     ensure!(
         book.is_empty(),
@@ -199,7 +199,7 @@ fn measure(args: &Args, folder: &Path) -> Result<Report> {
             break;
         }
         for work in &works {
-            // What the engine would take is not the book's.
+            // The engine's time does not count as the book's.
             let before = cpu();
             let answer = answer(&work.question);
             let key = work.question.position.key();
@@ -268,7 +268,7 @@ fn measure(args: &Args, folder: &Path) -> Result<Report> {
         .len()
         .saturating_sub(if laps.len() > 2 { 2 } else { 1 });
     let (from, to) = (laps[at - 1], laps[at]);
-    Ok(Report {
+    Ok(GrowthReport {
         positions,
         answers: times.len() as u64,
         positions_per_second: rate(positions, total),
@@ -316,7 +316,8 @@ fn open(args: &Args, folder: &Path, create: bool) -> Result<Book> {
     Ok(Book::open_journal(folder, Box::new(journal), &options)?.0)
 }
 
-/// A thread that makes the journal durable whenever it is told to, once for all that it was told meanwhile; and how long each took.
+/// Starts a thread that syncs the journal on request, once for all requests that wait. It returns
+/// the time of each sync.
 fn syncing(syncer: Syncer) -> (Sender<()>, JoinHandle<Result<Vec<Duration>>>) {
     let (sender, receiver) = channel();
     let thread = std::thread::spawn(move || {
@@ -332,7 +333,8 @@ fn syncing(syncer: Syncer) -> (Sender<()>, JoinHandle<Result<Vec<Duration>>>) {
     (sender, thread)
 }
 
-/// What a look-up takes, in nanoseconds: of all keys once, in an order by chance, when all were looked up before.
+/// Returns the nanoseconds of a look-up: each key once, in a random order, the best of three
+/// rounds.
 fn lookup(book: &Compiled, keys: &mut [Key]) -> Result<f64> {
     keys.shuffle(&mut StdRng::seed_from_u64(1));
     let mut least = f64::INFINITY;
@@ -354,7 +356,7 @@ fn lookup(book: &Compiled, keys: &mut [Key]) -> Result<f64> {
     Ok(least)
 }
 
-/// What this thread has had of a core, as Linux tells it.
+/// Returns the CPU time of this thread.
 fn cpu() -> Duration {
     let Ok(usage) = getrusage(UsageWho::RUSAGE_THREAD) else {
         return Duration::ZERO;
@@ -366,7 +368,7 @@ fn cpu() -> Duration {
         .sum()
 }
 
-/// What Linux says of this process.
+/// Returns the largest memory of this process, in MiB.
 fn memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status

@@ -1,4 +1,4 @@
-//! What this machine has to give: the same searches by engines that know of no cluster.
+//! The limit of this machine: the same searches by engines outside a cluster.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -13,13 +13,13 @@ const TABLE: usize = 128 << 20;
 /// How engines search questions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sharing {
-    /// Each question by who is free.
+    /// An idle engine takes the next question.
     Divided,
-    /// Every question by every engine.
+    /// Every engine searches every question.
     Repeated,
 }
 
-/// One engine of one thread, as that of a worker of one slot.
+/// Returns an engine of one thread, like that of a worker of one slot.
 pub(crate) fn engine() -> Result<Engine> {
     Ok(Engine::new(EngineOptions {
         table_bytes: TABLE,

@@ -15,19 +15,21 @@ use kagetsu_search::seeds;
 
 use crate::openings::Balanced;
 
-/// The log level of the programs that are measured: what they say of themselves is not what is measured.
+/// The log level of the programs that are measured.
 const QUIET: &str = "warn";
 
-/// How much faster several worker processes are than one, over real sockets: with a book, or with one position
+/// Speed-up of several worker processes over one, over real sockets, with a book or with one
+/// position
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// How many worker processes to compare with one
+    /// Worker processes to compare with one
     #[arg(long, default_value_t = 2, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=64))]
     workers: u16,
-    /// Instead of a book: the ten positions of `bench seeds`, one after another, each searched by all workers together
+    /// In place of a book, all workers together search the ten positions of `bench seeds`, one
+    /// after another
     #[arg(long, conflicts_with_all = ["simulate", "streams", "idle"])]
     position: bool,
-    /// With one position: instead of those ten, which are few, so many balanced openings
+    /// With --position, this many balanced openings in place of those ten
     #[arg(long, value_name = "N", conflicts_with_all = ["streams", "idle"],
           value_parser = clap::value_parser!(u32).range(1..=10_000))]
     openings: Option<u32>,
@@ -40,10 +42,11 @@ pub(crate) struct Args {
     /// Rounds of runs
     #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     rounds: u16,
-    /// Instead: task round trips a second of a coordinator over so many streams that answer at once
+    /// Measures task round trips a second of a coordinator over this many streams that answer at
+    /// once
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
     streams: Option<u16>,
-    /// Instead: what so many connected workers cost a coordinator that has nothing for them to do
+    /// Measures the cost of this many idle connected workers to a coordinator
     #[arg(long, value_name = "N", conflicts_with = "streams", value_parser = clap::value_parser!(u16).range(1..=10_000))]
     idle: Option<u16>,
     #[command(flatten)]
@@ -64,7 +67,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     }
 }
 
-/// The ten positions of `bench seeds`, or so many balanced openings, the same every time.
+/// Returns the ten positions of `bench seeds`, or so many balanced openings, the same every time.
 fn positions(openings: Option<u32>) -> Result<Vec<Position>> {
     let Some(openings) = openings else {
         return Ok(seeds::positions()?);
@@ -93,7 +96,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What is left in the system's folder for temporary files does no harm.
+        // Files that stay in the system's temporary folder do no harm.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
@@ -150,22 +153,23 @@ impl Drop for Process {
     }
 }
 
-struct Server(Process);
+struct CoordinatorProcess(Process);
 
-impl Server {
+impl CoordinatorProcess {
     fn start(book: &Path) -> Result<Self> {
         let book = book
             .to_str()
             .context("the folder for temporary files has no plain name")?;
-        // It says no more than its address: nobody reads on.
+        // It may print its address alone, because nothing reads further output.
         let quiet = ["--http", "off", "--log-level", QUIET];
         let arguments = [&["--book", book, "--listen", "127.0.0.1:0"][..], &quiet].concat();
         Process::start("kagetsu-coordinator", &arguments).map(Self)
     }
 
-    /// Time that its threads have worked so far.
+    /// Returns the CPU time of its threads so far.
     fn cpu(&self) -> Result<Duration> {
-        // Fields 14 and 15 of proc(5), counted after the name, which may hold anything; in hundredths of a second.
+        // Fields 14 and 15 of proc(5), counted after the name, which may hold any character. The
+        // unit is a hundredth of a second.
         let stat = self.read("stat")?;
         let (_, fields) = stat
             .rsplit_once(')')
@@ -179,7 +183,7 @@ impl Server {
         Ok(Duration::from_millis(10 * ticks))
     }
 
-    /// Bytes of memory that it occupies.
+    /// Returns the bytes of memory that it occupies.
     fn memory(&self) -> Result<u64> {
         let status = self.read("status")?;
         let line = status

@@ -1,5 +1,5 @@
-//! Real processes over real sockets, held against what the machine has to give without a cluster: on cores that are two
-//! threads of one, two engines side by side are not twice as fast as one.
+//! Real processes over real sockets, compared with engines outside a cluster. Where two threads
+//! share a core, two engines side by side are not twice as fast as one.
 
 use std::collections::VecDeque;
 use std::io::Write;
@@ -16,15 +16,16 @@ use kagetsu_search::Control;
 
 use super::alone::{Sharing, engine, search};
 use super::ratios::Ratios;
-use super::{Args, Folder, Process, Server};
+use super::{Args, CoordinatorProcess, Folder, Process};
 use kagetsu_terminal::runtime::runtime;
 
-/// How long workers may take to connect and to be examined.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Time for workers to connect and to pass the examination.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// What runs took together: by one worker, by several, by one engine that knows of no cluster, by as many of those.
+/// Seconds of all runs together: with one worker, with several, with one engine outside a cluster,
+/// and with as many engines.
 #[derive(Clone, Copy, Debug, Default)]
-struct Times {
+struct RunTimes {
     one: f64,
     many: f64,
     alone: f64,
@@ -82,7 +83,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
         .into_iter()
         .map(|position| Question::new(position, Effort::depth(depth)))
         .collect();
-    let mut sum = Times::default();
+    let mut sum = RunTimes::default();
     let mut each = vec![(0.0, 0.0); questions.len().max(1)];
     for round in 1..=args.rounds {
         let one = cluster(args, 1, &mut questions)?;
@@ -98,7 +99,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
         };
         let alone = search(1, &questions, sharing)?.as_secs_f64();
         let beside = search(workers, &questions, sharing)?.as_secs_f64();
-        // Who repeats all has done as many times as much.
+        // Engines that repeat every question have done that many times the work.
         let beside = if args.position {
             beside / f64::from(workers)
         } else {
@@ -114,7 +115,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
             rate(beside)
         )?;
         out.flush()?;
-        sum = Times {
+        sum = RunTimes {
             one: sum.one + one,
             many: sum.many + many,
             alone: sum.alone + alone,
@@ -129,21 +130,22 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     )?;
     if args.position {
         let ratios: Ratios = each.iter().map(|(one, many)| one / many).collect();
-        writeln!(out, "of each position, in the geometric mean: {ratios}")?;
+        writeln!(out, "geometric mean over the positions: {ratios}")?;
     }
     writeln!(
         out,
-        "1 worker {:.2} of an engine that knows of no cluster",
+        "1 worker {:.2} of an engine outside a cluster",
         sum.alone / sum.one
     )?;
     Ok(())
 }
 
-/// How long one cluster takes, in seconds: for a build, or for each position. Questions that are not known are those of the book that it has built.
+/// Returns the seconds of one cluster for a build or for each position. Empty `questions` become
+/// those of the book that it has built.
 fn cluster(args: &Args, workers: u16, questions: &mut Vec<Question>) -> Result<Vec<f64>> {
     let folder = Folder::new()?;
     let book = folder.0.join("book");
-    let mut coordinator = Server::start(&book)?;
+    let mut coordinator = CoordinatorProcess::start(&book)?;
     let url = coordinator.address()?;
     let crew = (0..workers)
         .map(|_| Process::worker(&url))
@@ -183,10 +185,10 @@ fn wait_for(url: &str, workers: u16) -> Result<()> {
             if ready == usize::from(workers) {
                 return Ok(());
             }
-            if begun.elapsed() > PATIENCE {
+            if begun.elapsed() > CONNECT_TIMEOUT {
                 bail!(
                     "{ready} of {workers} workers were ready after {} s",
-                    PATIENCE.as_secs()
+                    CONNECT_TIMEOUT.as_secs()
                 );
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
@@ -226,7 +228,8 @@ fn analyze(url: &str, position: &Position, depth: u8) -> Result<f64> {
     Ok(begun.elapsed().as_secs_f64())
 }
 
-/// What one worker was asked that built the book: each position, and some a second time for more of their moves.
+/// Returns the questions that one worker answered to build the book: each position, and some a
+/// second time for more of their moves.
 fn asked(book: &Path) -> Result<Vec<Question>> {
     let (built, _) =
         Book::open(book, &BookOptions::default()).context("cannot open what was built")?;

@@ -2,8 +2,8 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-/// How many times faster each of some positions was searched. One position says little: who hears what changes the way that a
-/// selective search takes, and its time by a factor of two either way.
+/// The speed-up of each of some positions. One position says little: the order of messages changes
+/// the path of a selective search, and its time by a factor of two either way.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Ratios(Vec<f64>);
 
@@ -14,7 +14,7 @@ impl FromIterator<f64> for Ratios {
 }
 
 impl Ratios {
-    /// The geometric mean; 1 of none.
+    /// Returns the geometric mean, or 1 where there are no ratios.
     fn mean(&self) -> f64 {
         let logarithms: f64 = self.0.iter().map(|ratio| ratio.ln()).sum();
         (logarithms / self.0.len().max(1) as f64).exp()

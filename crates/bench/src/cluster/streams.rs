@@ -16,19 +16,19 @@ use kagetsu_search::{Control, Engine, EngineOptions};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
-use super::{Folder, Process, Server};
+use super::{CoordinatorProcess, Folder, Process};
 use kagetsu_terminal::runtime::runtime;
 
-/// How often an idle worker gives a sign of life, as the coordinator asks for it.
+/// Time between two heartbeats of an idle worker, as the coordinator asks for them.
 const HEARTBEAT: Duration = Duration::from_secs(2);
 /// Tasks from this number on are an examination.
 const FIRST_CALIBRATION_TASK: u64 = 1 << 63;
 /// Moves in the answer to a task.
 const MOVES: usize = 8;
 
-/// What the streams have seen together.
+/// The counts of all streams together.
 #[derive(Default)]
-struct Seen {
+struct StreamCounts {
     tasks: AtomicU64,
     is_over: AtomicBool,
 }
@@ -49,10 +49,10 @@ pub(crate) fn busy(streams: u16, length: Duration, out: &mut dyn Write) -> Resul
         humantime::format_duration(length)
     )?;
     let folder = Folder::new()?;
-    let mut coordinator = Server::start(&folder.0.join("book"))?;
+    let mut coordinator = CoordinatorProcess::start(&folder.0.join("book"))?;
     let url = coordinator.address()?;
     let _build = Process::building(&url, 100_000_000, 2)?;
-    let seen = Arc::new(Seen::default());
+    let seen = Arc::new(StreamCounts::default());
     let runtime = runtime()?;
     let (trips, cpu, passed) = runtime.block_on(async {
         let all = (0..streams).map(|number| {
@@ -125,9 +125,9 @@ pub(crate) fn idle(streams: u16, length: Duration, out: &mut dyn Write) -> Resul
         humantime::format_duration(length)
     )?;
     let folder = Folder::new()?;
-    let mut coordinator = Server::start(&folder.0.join("book"))?;
+    let mut coordinator = CoordinatorProcess::start(&folder.0.join("book"))?;
     let url = coordinator.address()?;
-    let seen = Arc::new(Seen::default());
+    let seen = Arc::new(StreamCounts::default());
     let before = coordinator.memory()?;
     let cpu = runtime()?.block_on(async {
         let all = (0..streams)
@@ -188,7 +188,7 @@ async fn open(
 }
 
 /// Answers tasks to the end; how long it waited after each report.
-async fn answer_all(url: String, number: u64, seen: Arc<Seen>) -> Result<Vec<Duration>> {
+async fn answer_all(url: String, number: u64, seen: Arc<StreamCounts>) -> Result<Vec<Duration>> {
     let (say, mut heard) = open(&url, number).await?;
     let (mut trips, mut reported) = (Vec::new(), VecDeque::new());
     while !seen.is_over.load(Relaxed) {
@@ -273,7 +273,7 @@ fn made_up(question: &Question) -> Answer {
     moves.map(verdict).collect()
 }
 
-async fn beat(url: String, number: u64, seen: Arc<Seen>) -> Result<()> {
+async fn beat(url: String, number: u64, seen: Arc<StreamCounts>) -> Result<()> {
     let (say, mut heard) = open(&url, number).await?;
     seen.tasks.fetch_add(1, Relaxed);
     loop {

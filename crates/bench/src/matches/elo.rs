@@ -1,6 +1,7 @@
 use std::fmt;
 
-/// Games in pairs, both of one opening with colours changed, as points of the first engine: a pair gives 0 to 4 halves.
+/// Counts of pairs by the points of the first engine, 0 to 4 halves. The two games of a pair have
+/// one opening and change colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pairs: [u32; 5],
@@ -117,7 +118,8 @@ mod tests {
         // 3 of 4 points are worth 400 * log10(3).
         let elo = tally([0, 0, 50, 0, 50]).elo();
         assert!((elo.difference - 190.848_501_9).abs() < 1e-6);
-        // Each pair is worth 1/2 or 1: a deviation of 1/4, over 99 for the sample, in a mean of 100.
+        // Each pair is worth 1/2 or 1: the deviation is 1/4, and the mean of 100 pairs divides the
+        // variance by 99.
         let error = 1.96 * (100.0 * 0.0625 / 99.0 / 100.0_f64).sqrt();
         assert!((elo.low - of_score(0.75 - error)).abs() < 1e-9);
         assert!((elo.high - of_score(0.75 + error)).abs() < 1e-9);
@@ -143,7 +145,7 @@ mod tests {
 
     #[test]
     fn an_opening_that_decides_its_games_widens_nothing() {
-        // One point in each of 40 pairs is certain, however the single games ended; by games alone it would be +- 78 Elo.
+        // Each of 40 pairs gives one point, so the error is 0. Counted by games it would be 78 Elo.
         let elo = tally([0, 0, 40, 0, 0]).elo();
         assert_eq!((elo.low, elo.high), (0.0, 0.0));
     }

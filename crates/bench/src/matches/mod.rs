@@ -22,7 +22,7 @@ use kagetsu_terminal::arguments::effort::{EffortArgs, parse_time};
 use kagetsu_terminal::echo::EchoOff;
 use kagetsu_terminal::runtime::runtime;
 use kagetsu_terminal::table;
-use pair::{Pair, Players, Work};
+use pair::{Pair, Players, SearchWork};
 use player::{PlayerEngine, PlayerSettings};
 use sprt::{Sprt, SprtResult};
 
@@ -56,7 +56,7 @@ pub(crate) struct Args {
     /// Stop when a sequential test of two differences in Elo is decided, with errors of 5 %
     #[arg(long, value_name = "LOW,HIGH", allow_hyphen_values = true)]
     sprt: Option<Sprt>,
-    /// What is played
+    /// Variant to play
     #[arg(long, default_value = "freestyle-15", value_name = "VARIANT")]
     variant: Variant,
     /// Pairs of games; with --openings, at most one for each opening
@@ -83,13 +83,13 @@ pub(crate) struct Args {
 
 /// The match as it stands.
 #[derive(Default)]
-struct Standing {
+struct MatchStanding {
     tally: Tally,
     /// Won, drawn and lost by A.
     games: [u32; 3],
     mover_wins: u32,
     plies: usize,
-    work: [Work; 2],
+    work: [SearchWork; 2],
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
@@ -221,11 +221,11 @@ fn play_all(
     pairs: u32,
     openings: Option<&[Position]>,
     control: &Control,
-) -> Result<Standing> {
+) -> Result<MatchStanding> {
     let style = ProgressStyle::with_template("{bar:30} {pos}/{len} pairs, {eta} left, {msg}")
         .expect("a fixed template");
     let bar = ProgressBar::new(pairs.into()).with_style(style);
-    let (next, mut standing) = (AtomicU32::new(0), Standing::default());
+    let (next, mut standing) = (AtomicU32::new(0), MatchStanding::default());
     std::thread::scope(|scope| {
         let (sender, played) = mpsc::channel();
         for _ in 0..args.games_at_once() {
@@ -268,7 +268,7 @@ fn play_all(
     })
 }
 
-impl Standing {
+impl MatchStanding {
     fn add(&mut self, pair: &Pair) {
         self.tally.add(pair.halves());
         for (outcome, side) in pair.outcomes.into_iter().zip([Side::First, Side::Second]) {

@@ -14,9 +14,9 @@ pub(crate) struct Players {
     play_out: bool,
 }
 
-/// What the searches of one engine took.
+/// The work of one engine's searches.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Work {
+pub(crate) struct SearchWork {
     moves: u64,
     nodes: u64,
     time: Duration,
@@ -30,12 +30,12 @@ pub(crate) struct Work {
 pub(crate) struct Pair {
     /// The game in which A has the first side, and the game in which B has it.
     pub(crate) outcomes: [Outcome; 2],
-    /// Who moves after the opening.
+    /// The side to move after the opening.
     pub(crate) mover: Side,
-    /// Plies of both together, those of the opening among them.
+    /// Plies of both games, those of the opening among them.
     pub(crate) plies: usize,
-    /// Of A and of B.
-    pub(crate) work: [Work; 2],
+    /// The work of A and of B.
+    pub(crate) work: [SearchWork; 2],
 }
 
 impl Pair {
@@ -77,7 +77,7 @@ impl Players {
     /// # Errors
     /// If an engine does not play this, or gives no move.
     pub(crate) fn pair(&mut self, opening: &Position, control: &Control) -> Result<Option<Pair>> {
-        let mut work = [Work::default(); 2];
+        let mut work = [SearchWork::default(); 2];
         let mut outcomes = [Outcome::Draw; 2];
         let mut plies = 0;
         for (outcome, first) in outcomes.iter_mut().zip([0, 1]) {
@@ -115,7 +115,7 @@ impl Players {
         player: usize,
         position: &Position,
         control: &Control,
-        work: &mut Work,
+        work: &mut SearchWork,
     ) -> Result<Answer> {
         let question = Question::new(position.clone(), self.efforts[player]);
         let (begun, mut nodes) = (Instant::now(), 0);
@@ -142,7 +142,7 @@ fn proven(answer: &Answer, side: Side) -> Option<Outcome> {
     })
 }
 
-impl Work {
+impl SearchWork {
     pub(crate) fn add(&mut self, more: Self) {
         self.moves += more.moves;
         self.nodes += more.nodes;

@@ -1,7 +1,7 @@
-//! What the documents that Kagetsu grew from say of their own speed: Zheng and Kuang's paper on a multi-threaded gobang engine
-//! (i7-8550U, tables 2 to 7) and Kou Yinghan's patent of 2021 (no machine named).
+//! Speeds that the founding documents report: Zheng and Kuang's paper on a multi-threaded gobang
+//! engine (i7-8550U, tables 2 to 7) and Kou Yinghan's patent of 2021 (it names no machine).
 
-/// Mean nodes and mean wall-clock milliseconds of a move; what a document does not say is not there.
+/// Mean nodes and mean wall-clock milliseconds of a move, where the document has them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Figure {
     pub(crate) nodes: Option<f64>,
@@ -66,8 +66,8 @@ pub(crate) const PATENT_PLAIN: Depths = &[(6, time(14_280.0))];
 /// Patent: four threads with a table.
 pub(crate) const PATENT: Depths = &[(6, time(6_640.0))];
 
-/// Paper, table 7, by depth: ten moves with the seed move, on one thread and on four. That the fifth move of depth 6 has the
-/// same nodes in both is as printed.
+/// Paper, table 7, by depth: ten moves with the seed move, on one thread and on four. The paper
+/// prints the same nodes in both for the fifth move of depth 6.
 pub(crate) const BY_MOVE: [(u8, Moves, Moves); 2] = [
     (
         4,
@@ -125,7 +125,8 @@ pub(crate) const BY_MOVE: [(u8, Moves, Moves); 2] = [
     ),
 ];
 
-/// Leaves of the whole tree of 225 cells, and the fewest that alpha-beta can visit at an even depth (Knuth and Moore 1975).
+/// Returns the fewest leaves that alpha-beta can visit at an even depth (Knuth and Moore 1975), and
+/// all leaves of the tree of 225 cells.
 pub(crate) fn least_and_all(depth: u8) -> (f64, f64) {
     let cells = 225_f64;
     (

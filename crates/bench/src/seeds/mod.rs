@@ -10,30 +10,32 @@ use kagetsu_search::seeds::{self, Row};
 use documents::{Depths, Figure, Moves};
 use kagetsu_terminal::table;
 
-/// The tables of the documents that Kagetsu grew from, side by side with its own figures on this machine
+/// Tables of the founding documents, side by side with Kagetsu's figures on this machine
 ///
 /// Example: kagetsu bench seeds --depth 2,4
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Whose documents
+    /// Game of the documents
     #[arg(long, default_value = "gomoku", value_name = "GAME")]
-    game: Game,
+    game: SeedGame,
     /// Plies to search [default: 2,4,6 for gomoku, 7 for surakarta]
     #[arg(long, value_delimiter = ',', value_name = "N", value_parser = clap::value_parser!(u8).range(1..=20))]
     depth: Vec<u8>,
-    /// Settings of the engine where the documents' ways leave a choice, as in constants=paper; see `bench match --help`
+    /// Settings of the engine that the documents leave open, as in constants=paper; see `bench
+    /// match
+    /// --help`
     #[arg(long = "settings", default_value = "default", value_name = "SETTINGS")]
     engine: EngineOptions,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Game {
+enum SeedGame {
     Gomoku,
     Surakarta,
 }
 
-/// A way to search, and what the documents say of theirs.
-struct Setting {
+/// A way to search, and the documents' figures for theirs.
+struct GomokuSetting {
     name: &'static str,
     /// As text; see `bench match --help`.
     options: &'static str,
@@ -58,8 +60,8 @@ const fn setting(
     options: &'static str,
     theirs: Depths,
     deepest: u8,
-) -> Setting {
-    Setting {
+) -> GomokuSetting {
+    GomokuSetting {
         name,
         options,
         theirs,
@@ -67,9 +69,9 @@ const fn setting(
     }
 }
 
-/// The paper's ways: every candidate to the same depth, no table, no search for fours; then its candidates with what it had not.
-/// 224 candidates are all that are near.
-const PAPER: &[Setting] = &[
+/// The paper's searches: every candidate to the same depth, no table, no search for fours; then its
+/// candidates with mechanisms that it lacked. A limit of 224 candidates leaves none out.
+const PAPER: &[GomokuSetting] = &[
     setting(
         "all cells",
         "selective=off,table=0,leaf-fours=0,seed=off,candidates=all",
@@ -110,7 +112,7 @@ const PAPER: &[Setting] = &[
 ];
 
 /// The patent's four ways, and Kagetsu as it is.
-const PATENT: &[Setting] = &[
+const PATENT: &[GomokuSetting] = &[
     setting(
         "no table",
         "selective=off,table=0",
@@ -143,8 +145,8 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
         }
     };
     match args.game {
-        Game::Gomoku => gomoku(args.engine, &depths(&[2, 4, 6]), out),
-        Game::Surakarta => depths(&[7])
+        SeedGame::Gomoku => gomoku(args.engine, &depths(&[2, 4, 6]), out),
+        SeedGame::Surakarta => depths(&[7])
             .iter()
             .try_for_each(|&depth| surakarta::run(args.engine, depth, out)),
     }
@@ -193,15 +195,15 @@ fn gomoku(engine: EngineOptions, depths: &[u8], out: &mut dyn Write) -> Result<(
     Ok(())
 }
 
-type Measured = (&'static Setting, Vec<Row>);
+type Measured = (&'static GomokuSetting, Vec<Row>);
 
 /// The ten positions by every setting that searches so deep.
 fn measure(
-    settings: &'static [Setting],
+    settings: &'static [GomokuSetting],
     engine: EngineOptions,
     depth: u8,
 ) -> Result<Vec<Measured>> {
-    let rows = |setting: &'static Setting| {
+    let rows = |setting: &'static GomokuSetting| {
         let options: EngineOptions = format!("{engine},{}", setting.options).parse()?;
         let rows = if depth <= setting.deepest {
             seeds::measure(options, depth)?

@@ -11,8 +11,9 @@ use kagetsu_search::{Control, Engine, EngineOptions};
 use super::cell;
 use kagetsu_terminal::table;
 
-/// A way to search, and the paper's seconds (table 1, depth 7) for the first move and for the mean of ten.
-struct Setting {
+/// A way to search, and the paper's seconds (table 1, depth 7) for the first move and the mean of
+/// ten moves.
+struct SurakartaSetting {
     name: &'static str,
     /// As text; see `bench match --help`.
     options: &'static str,
@@ -21,26 +22,26 @@ struct Setting {
     deepest: u8,
 }
 
-const SETTINGS: [Setting; 4] = [
-    Setting {
+const SETTINGS: [SurakartaSetting; 4] = [
+    SurakartaSetting {
         name: "plain alpha-beta",
         options: "constants=evalue,selective=off,table=0,seed=off",
         theirs: Some([23.19, 120.0]),
         deepest: 7,
     },
-    Setting {
+    SurakartaSetting {
         name: "table, iterations",
         options: "constants=evalue,selective=off",
         theirs: Some([1.008, 28.0]),
         deepest: 9,
     },
-    Setting {
+    SurakartaSetting {
         name: "selective too",
         options: "constants=evalue",
         theirs: Some([1.008, 28.0]),
         deepest: 20,
     },
-    Setting {
+    SurakartaSetting {
         name: "Kagetsu as it is",
         options: "",
         theirs: Some([1.008, 28.0]),
@@ -77,7 +78,7 @@ pub(crate) fn run(engine: EngineOptions, depth: u8, out: &mut dyn Write) -> Resu
         "nodes a move",
     ];
     let mut rows = table::plain(&header);
-    for Setting {
+    for SurakartaSetting {
         name,
         options,
         theirs,
@@ -89,8 +90,8 @@ pub(crate) fn run(engine: EngineOptions, depth: u8, out: &mut dyn Write) -> Resu
             .then(|| moves(format!("{engine},{options}").parse()?, depth))
             .transpose()?;
         let [first, each] = [
-            |moves: &[Move]| moves[0].ms(),
-            |moves: &[Move]| mean(moves, Move::ms),
+            |moves: &[MoveCost]| moves[0].ms(),
+            |moves: &[MoveCost]| mean(moves, MoveCost::ms),
         ]
         .map(|of| ours.as_deref().map(of));
         for (ours, theirs) in [first, each]
@@ -172,24 +173,24 @@ fn write_games(engine: EngineOptions, depth: u8, out: &mut dyn Write) -> Result<
     table::write(out, &rows)
 }
 
-/// What one move took.
-struct Move {
+/// Time and nodes of one move.
+struct MoveCost {
     time: Duration,
     nodes: u64,
 }
 
-impl Move {
+impl MoveCost {
     fn ms(&self) -> f64 {
         self.time.as_secs_f64() * 1e3
     }
 }
 
-fn mean(moves: &[Move], of: impl Fn(&Move) -> f64) -> f64 {
+fn mean(moves: &[MoveCost], of: impl Fn(&MoveCost) -> f64) -> f64 {
     moves.iter().map(of).sum::<f64>() / moves.len() as f64
 }
 
 /// The first moves of a game of the engine against itself.
-fn moves(options: EngineOptions, depth: u8) -> Result<Vec<Move>> {
+fn moves(options: EngineOptions, depth: u8) -> Result<Vec<MoveCost>> {
     let mut engine = Engine::new(options)?;
     let mut position = Position::start(Variant::SURAKARTA);
     let mut moves = Vec::new();
@@ -199,7 +200,7 @@ fn moves(options: EngineOptions, depth: u8) -> Result<Vec<Move>> {
         let answer = engine.answer(&question, &Control::new(), &mut |progress| {
             nodes = progress.nodes
         })?;
-        moves.push(Move {
+        moves.push(MoveCost {
             time: begun.elapsed(),
             nodes,
         });
@@ -211,7 +212,8 @@ fn moves(options: EngineOptions, depth: u8) -> Result<Vec<Move>> {
     Ok(moves)
 }
 
-/// Stones of the first player more than the second's, when the game has ended or has become too long.
+/// Returns the first player's stones minus the second's at the end of the game, or when it has
+/// become too long.
 fn stones(players: [EngineOptions; 2], opening: &Position, depth: u8) -> Result<i32> {
     let mut engines = [Engine::new(players[0])?, Engine::new(players[1])?];
     let mut position = opening.clone();
@@ -237,7 +239,7 @@ mod tests {
         let mut out = Vec::new();
         run(EngineOptions::default(), 1, &mut out).expect("figures");
         let text = String::from_utf8(out).expect("text");
-        for Setting { name, .. } in SETTINGS {
+        for SurakartaSetting { name, .. } in SETTINGS {
             let row = text
                 .lines()
                 .find_map(|line| line.trim_start().strip_prefix(name))

@@ -43,12 +43,13 @@ const FIFTEEN: &str = "
     ...............";
 /// How often it is solved; of the times, the median counts.
 const RUNS: usize = 2_001;
-/// Fours tried at most, about a second's.
+/// Limit of fours to try, about a second of work.
 const FOURS: u64 = 2_000_000;
 /// Bytes of the table of the search for continuous threats.
 const TABLE: usize = 64 << 20;
 
-/// Puzzles by the search for continuous fours (VCF), by that for continuous threats (VCT), and by the whole engine
+/// Puzzles solved by the search for continuous fours (VCF), for continuous threats (VCT), and by
+/// the whole engine
 ///
 /// Example: kagetsu bench threats --time 60s --set vct
 #[derive(Debug, clap::Args)]
@@ -84,7 +85,7 @@ pub(crate) struct Args {
 }
 
 #[derive(Serialize)]
-struct Report {
+struct ThreatsReport {
     time_limit_ms: u64,
     fifteen: Fifteen,
     sets: Vec<Set>,
@@ -99,7 +100,7 @@ struct Fifteen {
     least_us: f64,
 }
 
-/// What came of one file.
+/// The results of one file.
 #[derive(Default, Serialize)]
 struct Set {
     file: String,
@@ -108,17 +109,17 @@ struct Set {
     vcf: usize,
     vct: usize,
     engine: usize,
-    /// Of those solved.
+    /// Time of the solved puzzles.
     mean_ms: f64,
     median_ms: f64,
     worst_ms: f64,
-    /// Puzzles marked as not won by so many fours, and those of them in which no win by fours was found.
+    /// Puzzles marked as not won by so many fours, and those of them without a found win by fours.
     no_fours: usize,
     none_found: usize,
     unsolved: Vec<String>,
 }
 
-/// What solved a puzzle.
+/// The search that solved a puzzle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     Vcf,
@@ -139,7 +140,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
             absent.push(path);
         }
     }
-    let report = Report {
+    let report = ThreatsReport {
         time_limit_ms: args.time.as_millis() as u64,
         fifteen,
         sets,
@@ -268,7 +269,7 @@ fn solve(
     Ok(is_proven.then_some(Way::Engine))
 }
 
-fn write_report(args: &Args, report: &Report, out: &mut dyn Write) -> Result<()> {
+fn write_report(args: &Args, report: &ThreatsReport, out: &mut dyn Write) -> Result<()> {
     let time = humantime::format_duration(args.time);
     writeln!(
         out,
@@ -347,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shortest_win_of_the_one_puzzle_that_needs_no_file_has_15_plies() {
+    fn win_of_the_built_in_puzzle_has_15_plies() {
         let found = fifteen().expect("a puzzle");
         assert_eq!(found.plies, 15);
         assert!(found.nodes > 0);

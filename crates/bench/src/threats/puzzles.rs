@@ -15,20 +15,20 @@ pub(crate) struct Puzzle {
     pub(crate) mark: Mark,
 }
 
-/// What a row says of the side to move.
+/// The mark of a puzzle for the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
     /// It wins.
     Won,
-    /// It does not win by so many fours, or fewer, alone.
+    /// It does not win by fours alone within this many fours.
     NoFours(u8),
 }
 
-/// Fours up to which a win by them was looked for where a row does not say it.
+/// Limit of fours of a row that does not give it.
 const FOURS: u8 = 14;
 
 #[derive(Deserialize)]
-struct Row {
+struct PuzzleRow {
     id: String,
     rule: String,
     size: u8,
@@ -39,7 +39,7 @@ struct Row {
     max_fours_searched: Option<u8>,
 }
 
-/// The puzzles of a file with one row a line; a row that does not say whether it is won by fours is won.
+/// Reads the puzzles of a file with one row a line. A row without a mark for fours counts as won.
 ///
 /// # Errors
 /// A file that cannot be read, or a line that is no puzzle.
@@ -53,7 +53,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Puzzle>> {
 }
 
 fn parse(line: &str) -> Result<Puzzle> {
-    let row: Row = serde_json::from_str(line)?;
+    let row: PuzzleRow = serde_json::from_str(line)?;
     let variant: Variant = format!("{}-{}", row.rule, row.size).parse()?;
     let start = Position::start(variant);
     let size = usize::from(row.size);

@@ -135,7 +135,7 @@ impl Prometheus {
             .stderr(Stdio::null());
         let child = command.spawn().expect("it starts");
         let started = Self { child, address };
-        // It listens before it answers: until it has read its own log, each request gets status 503.
+        // It listens before it has read its own log, and answers with status 503 until then.
         until("prometheus is ready", || {
             std::net::TcpStream::connect(&started.address).ok()?;
             (http(&started.address, "GET", "/-/ready", "").status == 200).then_some(())

@@ -1,4 +1,4 @@
-//! A book: the real scheduler, and workers that take as long as tasks were seen to take.
+//! A simulated book: the real scheduler, and workers with recorded task times.
 
 use std::time::{Duration, Instant};
 
@@ -8,39 +8,39 @@ use kagetsu_schedule::{Effect, Options, Report, Scheduler, Split, TaskId, Worker
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
-use super::clock::Clock;
+use super::clock::EventQueue;
 
-/// What a cluster is like.
+/// The properties of a simulated cluster.
 #[derive(Clone, Debug)]
-pub(crate) struct Terms {
-    /// How long tasks take, one of them drawn for each.
+pub(crate) struct BookTerms {
+    /// Times of tasks. Each task gets one of them at random.
     pub(crate) tasks: Vec<Duration>,
-    /// One way of a message.
+    /// Time of a message, one way.
     pub(crate) latency: Duration,
-    /// What the coordinator needs for one report and all that follows from it.
+    /// Time of the coordinator for one report and its effects.
     pub(crate) service: Duration,
-    /// How long a worker lives on the average; it is back after a tenth of that.
+    /// Mean life of a worker. It comes back after a tenth of that.
     pub(crate) life: Option<Duration>,
-    /// How long to watch, once every worker has its first task.
+    /// Time to observe, once every worker has its first task.
     pub(crate) length: Duration,
     pub(crate) seed: u64,
 }
 
-/// What was seen.
+/// The result of a simulated run.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Run {
+pub(crate) struct BookRun {
     pub(crate) positions: u64,
     pub(crate) time: Duration,
     /// Time spent on tasks that were answered.
     pub(crate) useful: Duration,
-    /// Time in which there was a worker.
+    /// Time of all workers while they were connected.
     pub(crate) there: Duration,
     pub(crate) deaths: u64,
-    /// What the real scheduler took on this machine.
+    /// Time of the real scheduler on this machine.
     pub(crate) scheduler: Duration,
 }
 
-enum Event {
+enum BookEvent {
     Assigned(usize, u64, TaskId, u32),
     Revoked(usize, u64, TaskId),
     Ended(usize, u64, TaskId, u32),
@@ -50,8 +50,8 @@ enum Event {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Worker {
-    /// Counts its lives; what is meant for one is nothing to the next.
+struct SimulatedWorker {
+    /// Counts its lives. Events of an earlier life are ignored.
     life: u64,
     is_there: bool,
     since: Duration,
@@ -59,43 +59,46 @@ struct Worker {
     queue: Vec<(TaskId, u32)>,
 }
 
-struct Cluster<'a> {
-    terms: &'a Terms,
-    clock: Clock<Event>,
+struct BookCluster<'a> {
+    terms: &'a BookTerms,
+    clock: EventQueue<BookEvent>,
     scheduler: Scheduler,
-    workers: Vec<Worker>,
+    workers: Vec<SimulatedWorker>,
     question: Question,
     dice: SmallRng,
-    /// Until when the coordinator is at work on what came before.
+    /// The time at which the coordinator has handled all reports so far.
     served: Duration,
-    run: Run,
+    run: BookRun,
 }
 
-pub(crate) fn run(workers: usize, terms: &Terms) -> Result<Run> {
+pub(crate) fn run(workers: usize, terms: &BookTerms) -> Result<BookRun> {
     let question = Question::new(Position::start(Variant::FREESTYLE_15), Effort::depth(10));
     let options = Options {
         lease: Duration::MAX,
         stall_timeout: Duration::MAX,
         ..Options::default()
     };
-    let mut cluster = Cluster {
+    let mut cluster = BookCluster {
         terms,
-        clock: Clock::new(),
+        clock: EventQueue::new(),
         scheduler: Scheduler::new(options),
-        workers: vec![Worker::default(); workers],
+        workers: vec![SimulatedWorker::default(); workers],
         question,
         dice: SmallRng::seed_from_u64(terms.seed),
         served: Duration::ZERO,
-        run: Run::default(),
+        run: BookRun::default(),
     };
     // Workers come one after another, as they are started.
     for worker in 0..workers {
         let at = terms.tasks[0] * worker as u32 / workers as u32;
-        cluster.clock.at(at, Event::Born(worker));
+        cluster.clock.at(at, BookEvent::Born(worker));
     }
     let end = terms.tasks[0] + terms.length;
     loop {
-        let event = cluster.clock.next().context("nobody has anything to do")?;
+        let event = cluster
+            .clock
+            .next()
+            .context("the simulation has no next event")?;
         if cluster.clock.now > end {
             break;
         }
@@ -103,47 +106,47 @@ pub(crate) fn run(workers: usize, terms: &Terms) -> Result<Run> {
     }
     for worker in cluster.workers.iter().filter(|worker| worker.is_there) {
         cluster.run.there += end - worker.since;
-        // What is at work at the end is not lost.
+        // A task that runs at the end counts.
         cluster.run.useful += worker
             .running
             .map_or(Duration::ZERO, |(_, _, began)| end.saturating_sub(began));
     }
-    Ok(Run {
+    Ok(BookRun {
         time: end,
         ..cluster.run
     })
 }
 
-impl Cluster<'_> {
-    fn happen(&mut self, event: Event) {
+impl BookCluster<'_> {
+    fn happen(&mut self, event: BookEvent) {
         let now = self.clock.now;
         match event {
-            Event::Born(at) => {
+            BookEvent::Born(at) => {
                 let worker = &mut self.workers[at];
                 (worker.is_there, worker.since, worker.life) = (true, now, worker.life + 1);
                 if let Some(life) = self.terms.life {
                     let unit: f64 = self.dice.random_range(1e-9..1.0);
                     let life = life.mul_f64(-unit.ln());
                     self.clock
-                        .after(life, Event::Died(at, self.workers[at].life));
+                        .after(life, BookEvent::Died(at, self.workers[at].life));
                 }
                 self.decide(|scheduler| scheduler.join(now, WorkerId(at as u64), 1, &[]));
             }
-            Event::Died(at, life) if self.workers[at].life == life => {
+            BookEvent::Died(at, life) if self.workers[at].life == life => {
                 let worker = &mut self.workers[at];
                 self.run.there += now - worker.since;
                 self.run.deaths += 1;
                 (worker.is_there, worker.running) = (false, None);
                 worker.queue.clear();
                 let life = self.terms.life.unwrap_or_default();
-                self.clock.after(life / 10, Event::Born(at));
+                self.clock.after(life / 10, BookEvent::Born(at));
                 self.decide(|scheduler| scheduler.leave(now, WorkerId(at as u64), false));
             }
-            Event::Assigned(at, life, task, attempt) if self.is_there(at, life) => {
+            BookEvent::Assigned(at, life, task, attempt) if self.is_there(at, life) => {
                 self.workers[at].queue.push((task, attempt));
                 self.begin(at);
             }
-            Event::Revoked(at, life, task) if self.is_there(at, life) => {
+            BookEvent::Revoked(at, life, task) if self.is_there(at, life) => {
                 self.workers[at].queue.retain(|(queued, _)| *queued != task);
                 if self.workers[at]
                     .running
@@ -153,7 +156,7 @@ impl Cluster<'_> {
                     self.begin(at);
                 }
             }
-            Event::Ended(at, life, task, attempt) if self.is_there(at, life) => {
+            BookEvent::Ended(at, life, task, attempt) if self.is_there(at, life) => {
                 if let Some((running, _, began)) = self.workers[at].running
                     && running == task
                 {
@@ -162,18 +165,21 @@ impl Cluster<'_> {
                     // The coordinator hears one at a time.
                     self.served = (now + self.terms.latency).max(self.served) + self.terms.service;
                     self.clock
-                        .at(self.served, Event::Reported(at, task, attempt));
+                        .at(self.served, BookEvent::Reported(at, task, attempt));
                     self.begin(at);
                 }
             }
-            Event::Reported(at, task, attempt) => {
+            BookEvent::Reported(at, task, attempt) => {
                 self.run.positions += 1;
                 let report = Report::Done(Answer::new());
                 self.decide(|scheduler| {
                     scheduler.report(now, WorkerId(at as u64), task, attempt, report)
                 });
             }
-            Event::Died(..) | Event::Assigned(..) | Event::Revoked(..) | Event::Ended(..) => {}
+            BookEvent::Died(..)
+            | BookEvent::Assigned(..)
+            | BookEvent::Revoked(..)
+            | BookEvent::Ended(..) => {}
         }
     }
 
@@ -188,11 +194,12 @@ impl Cluster<'_> {
             worker.running = Some((task, attempt, self.clock.now));
             let time = self.terms.tasks[self.dice.random_range(0..self.terms.tasks.len())];
             self.clock
-                .after(time, Event::Ended(at, worker.life, task, attempt));
+                .after(time, BookEvent::Ended(at, worker.life, task, attempt));
         }
     }
 
-    /// The scheduler decides, and gets as many positions as it could hand out, as the keeper of a book gives it.
+    /// Lets the scheduler decide, and gives it as many positions as it can hand out, as the
+    /// coordinator does.
     fn decide(&mut self, decision: impl FnOnce(&mut Scheduler)) {
         let begun = Instant::now();
         let now = self.clock.now;
@@ -206,14 +213,15 @@ impl Cluster<'_> {
             match effect {
                 Effect::Assign { worker, task } => {
                     let at = worker.0 as usize;
-                    let told = Event::Assigned(at, self.workers[at].life, task.id, task.attempt);
+                    let told =
+                        BookEvent::Assigned(at, self.workers[at].life, task.id, task.attempt);
                     self.clock.after(self.terms.latency, told);
                 }
                 Effect::Revoke { worker, task } => {
                     let at = worker.0 as usize;
                     self.clock.after(
                         self.terms.latency,
-                        Event::Revoked(at, self.workers[at].life, task),
+                        BookEvent::Revoked(at, self.workers[at].life, task),
                     );
                 }
                 Effect::Finished { question, .. } => {

@@ -3,13 +3,13 @@ use std::time::Duration;
 
 /// A clock that stands still but for the next thing to happen.
 #[derive(Debug)]
-pub(crate) struct Clock<E> {
+pub(crate) struct EventQueue<E> {
     pub(crate) now: Duration,
     events: BTreeMap<(Duration, u64), E>,
     turn: u64,
 }
 
-impl<E> Clock<E> {
+impl<E> EventQueue<E> {
     pub(crate) const fn new() -> Self {
         Self {
             now: Duration::ZERO,
@@ -18,7 +18,7 @@ impl<E> Clock<E> {
         }
     }
 
-    /// What is to happen at a time; of two at the same time the first named is the first.
+    /// Adds an event at a time. Events of the same time happen in the order of the calls.
     pub(crate) fn at(&mut self, at: Duration, event: E) {
         self.turn += 1;
         self.events.insert((at.max(self.now), self.turn), event);
@@ -28,7 +28,7 @@ impl<E> Clock<E> {
         self.at(self.now + wait, event);
     }
 
-    /// The next thing; its time is now.
+    /// Removes the next event and sets the clock to its time.
     pub(crate) fn next(&mut self) -> Option<E> {
         let ((at, _), event) = self.events.pop_first()?;
         self.now = at;

@@ -7,15 +7,15 @@ use kagetsu_game::{Answer, Question};
 use kagetsu_schedule::TaskRole;
 use kagetsu_search::{Control, Engine, EngineError, EngineOptions};
 
-/// What a search says when it stops for a moment.
+/// A message of a search that pauses or ends.
 pub(crate) enum Word {
-    /// It has visited so many positions more, and waits to be told to go on.
+    /// It has visited this many more positions, and waits.
     Visited(u64),
-    /// It is done.
+    /// It has ended.
     Done(Result<Answer, EngineError>),
 }
 
-struct Job {
+struct SearchJob {
     question: Question,
     role: TaskRole,
     control: Control,
@@ -23,7 +23,7 @@ struct Job {
 
 /// A real engine on a thread of its own, which takes a step when it is told to and waits otherwise.
 pub(crate) struct Machine {
-    jobs: Option<Sender<Job>>,
+    jobs: Option<Sender<SearchJob>>,
     go: Sender<()>,
     going: Arc<Mutex<Receiver<()>>>,
     say: Sender<Word>,
@@ -34,12 +34,12 @@ pub(crate) struct Machine {
 impl Machine {
     pub(crate) fn new(options: EngineOptions) -> Result<Self> {
         let mut engine = Engine::new(options)?;
-        let (jobs, todo) = channel::<Job>();
+        let (jobs, todo) = channel::<SearchJob>();
         let (go, going) = channel();
         let (say, words) = channel();
         let done = say.clone();
         let work = move || {
-            while let Ok(Job {
+            while let Ok(SearchJob {
                 question,
                 role,
                 control,
@@ -67,20 +67,20 @@ impl Machine {
         })
     }
 
-    /// Begins a search; its first word.
+    /// Begins a search and returns its first message.
     pub(crate) fn begin(&self, question: Question, role: TaskRole) -> Result<(Control, Word)> {
         let (say, going) = (self.say.clone(), Arc::clone(&self.going));
         let control = Control::paced(move |nodes| {
-            // Who has gone does not keep a search waiting.
+            // Without a receiver the search does not wait.
             if say.send(Word::Visited(nodes)).is_ok() {
                 let _ = going.lock().unwrap_or_else(PoisonError::into_inner).recv();
             }
         });
         if let TaskRole::Member { number, of } = role {
-            // Before its first words.
+            // Before its first message.
             control.share(number.into(), of.into());
         }
-        let job = Job {
+        let job = SearchJob {
             question,
             role,
             control: control.clone(),

@@ -22,7 +22,7 @@ use kagetsu_terminal::arguments::split::SplitArg;
 use kagetsu_terminal::json::write_json;
 use kagetsu_terminal::table;
 
-/// What is simulated.
+/// The kind of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum What {
     /// One position searched by all workers together
@@ -33,7 +33,8 @@ pub(crate) enum What {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct SimulationArgs {
-    /// Simulates a cluster instead, in this process: the real scheduler under a virtual clock; alone both kinds
+    /// Simulates a cluster in this process, with the real scheduler under a virtual clock; without
+    /// a value, both kinds
     #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true)]
     simulate: Option<Option<What>>,
     /// Simulated workers [default: 1,2,4,8,32 for a position, 1,10,100,1000,10000 for a book]
@@ -55,28 +56,30 @@ pub(crate) struct SimulationArgs {
     #[arg(long, default_value_t = 500_000, value_name = "N", requires = "simulate",
           value_parser = clap::value_parser!(u64).range(1_000..))]
     speed: u64,
-    /// How long a simulated message takes, one way
+    /// Time of a simulated message, one way
     #[arg(long, default_value = "1ms", value_name = "TIME", value_parser = parse_time, requires = "simulate")]
     latency: Duration,
-    /// How long a task of a simulated book takes
+    /// Time of a task of a simulated book
     #[arg(long, default_value = "1s", value_name = "TIME", value_parser = parse_time, requires = "simulate")]
     task: Duration,
-    /// Takes the tasks of a simulated book from this file instead: positions visited, one number a line
+    /// Takes the tasks of a simulated book from this file: positions visited, one number a line
     #[arg(long, value_name = "FILE", requires = "simulate")]
     times: Option<PathBuf>,
     /// Writes such a file: the positions that real searches of --depth visit, and ends
     #[arg(long, value_name = "FILE", conflicts_with = "simulate")]
     record: Option<PathBuf>,
-    /// What the simulated coordinator needs for a report and what follows from it
+    /// Time of the simulated coordinator for a report and its effects
     #[arg(long, default_value = "50us", value_name = "TIME", value_parser = parse_time, requires = "simulate")]
     service: Duration,
-    /// How long a simulated worker of a book lives on the average; it comes back after a tenth of that [default: for ever]
+    /// Mean life of a simulated worker of a book; it comes back after a tenth of that [default: for
+    /// ever]
     #[arg(long, value_name = "TIME", value_parser = parse_time, requires = "simulate")]
     life: Option<Duration>,
-    /// How long to watch: a simulated book, or the streams [default: 60s for a book, 10s for streams]
+    /// Length of the observation of a simulated book or of streams [default: 60s for a book, 10s
+    /// for streams]
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     length: Option<Duration>,
-    /// Makes chance the same every time
+    /// Seed of the random numbers
     #[arg(long, default_value_t = 1, value_name = "SEED", requires = "simulate")]
     seed: u64,
     /// Draws speed-up over workers into this SVG file
@@ -89,11 +92,11 @@ pub(crate) struct SimulationArgs {
 
 /// One size of cluster.
 #[derive(Clone, Debug, Serialize)]
-struct Row {
+struct SimulationRow {
     workers: u32,
-    /// Against one worker that searches alone; of a book against a worker that never waits.
+    /// Compared with one worker that searches alone; for a book, with a worker that never waits.
     speed_up: f64,
-    /// The same of each position.
+    /// The speed-up of each position.
     each: Option<Ratios>,
     /// Share of the workers' time without a search.
     idle: f64,
@@ -101,11 +104,11 @@ struct Row {
     overhead: f64,
     /// Tasks begun, or positions of a book.
     tasks: u64,
-    /// What the members of a position said to each other.
+    /// Messages among the workers of one position.
     notes: u64,
     /// Mean seconds of a task.
     seconds: f64,
-    /// Positions in which move and value were those of the one worker.
+    /// Positions with the same move and value as one worker, and all positions.
     agreed: Option<(u64, u64)>,
 }
 
@@ -113,7 +116,7 @@ struct Row {
 struct Table {
     what: &'static str,
     method: String,
-    rows: Vec<Row>,
+    rows: Vec<SimulationRow>,
 }
 
 impl SimulationArgs {
@@ -122,7 +125,8 @@ impl SimulationArgs {
         matches!(self.simulate, Some(None | Some(What::Position)))
     }
 
-    /// Whether it is asked for; runs it if so. Without `openings` the positions are those of `bench seeds`.
+    /// Runs the simulation if the arguments ask for one, and returns whether they do. Without
+    /// `openings` the positions are those of `bench seeds`.
     pub(crate) fn run(
         &self,
         depth: u8,
@@ -179,7 +183,7 @@ impl SimulationArgs {
 
     fn position(&self, depth: u8, openings: Option<u32>, out: &mut dyn Write) -> Result<Table> {
         let split = self.split.into();
-        let terms = position::Terms {
+        let terms = position::PositionTerms {
             engine: self.engine,
             speed: self.speed,
             latency: self.latency,
@@ -231,7 +235,7 @@ impl SimulationArgs {
                 notes += run.notes;
                 agreed += u64::from(run.best == one.best);
             }
-            rows.push(Row {
+            rows.push(SimulationRow {
                 workers,
                 speed_up: serial.0.as_secs_f64() / time.as_secs_f64(),
                 each: Some(ratios.into_iter().collect()),
@@ -264,7 +268,7 @@ impl SimulationArgs {
             humantime::format_duration(self.book_length()),
         );
         self.talk(out, &method)?;
-        let terms = book::Terms {
+        let terms = book::BookTerms {
             tasks,
             latency: self.latency,
             service: self.service,
@@ -289,7 +293,7 @@ impl SimulationArgs {
                     "{workers} workers: {each:.1} us of the scheduler a position{died}"
                 )?;
             }
-            rows.push(Row {
+            rows.push(SimulationRow {
                 workers,
                 speed_up: efficiency * there / run.time.as_secs_f64(),
                 each: None,
@@ -341,7 +345,8 @@ impl SimulationArgs {
         Ok(tasks)
     }
 
-    /// What real searches visit: of every reply to each of the ten positions.
+    /// Records the positions that real searches visit, for every reply to each of the ten
+    /// positions.
     fn record(&self, depth: u8, path: &PathBuf, out: &mut dyn Write) -> Result<()> {
         let mut engine = Engine::new(self.engine)?;
         let mut file = String::new();
@@ -380,7 +385,7 @@ impl SimulationArgs {
         &self,
         what: &'static str,
         method: String,
-        rows: Vec<Row>,
+        rows: Vec<SimulationRow>,
         out: &mut dyn Write,
     ) -> Result<Table> {
         if !self.json {

@@ -1,4 +1,4 @@
-//! One position: the real scheduler and real searches, and nothing but the clock is made up.
+//! One simulated position: the real scheduler and real searches under a virtual clock.
 
 use std::time::Duration;
 
@@ -7,33 +7,33 @@ use kagetsu_game::{Answer, Effort, Position, Question, Score};
 use kagetsu_schedule::{Effect, Options, Report, Scheduler, Split, Task, TaskId, WorkerId};
 use kagetsu_search::{Control, Engine, EngineOptions, Note, shallow};
 
-use super::clock::Clock;
+use super::clock::EventQueue;
 use super::machine::{Machine, Word};
 
-/// What a cluster is like.
+/// The properties of a simulated cluster.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Terms {
+pub(crate) struct PositionTerms {
     pub(crate) engine: EngineOptions,
     /// Positions a second of a worker.
     pub(crate) speed: u64,
-    /// One way of a message.
+    /// Time of a message, one way.
     pub(crate) latency: Duration,
     pub(crate) split: Split,
 }
 
-impl Terms {
+impl PositionTerms {
     fn time(&self, nodes: u64) -> Duration {
         Duration::from_nanos((u128::from(nodes) * 1_000_000_000 / u128::from(self.speed)) as u64)
     }
 }
 
-/// What came of one search.
+/// The result of one search.
 #[derive(Clone, Debug)]
-pub(crate) struct Run {
+pub(crate) struct PositionRun {
     pub(crate) time: Duration,
     pub(crate) nodes: u64,
     pub(crate) tasks: u64,
-    /// What members said to each other.
+    /// Messages among the members.
     pub(crate) notes: u64,
     /// Time that all workers searched, together.
     pub(crate) busy: Duration,
@@ -41,12 +41,12 @@ pub(crate) struct Run {
 }
 
 /// One engine alone.
-pub(crate) fn alone(position: &Position, depth: u8, terms: Terms) -> Result<Run> {
+pub(crate) fn alone(position: &Position, depth: u8, terms: PositionTerms) -> Result<PositionRun> {
     let control = Control::new();
     let question = Question::new(position.clone(), Effort::depth(depth));
     let answer = Engine::new(terms.engine)?.answer(&question, &control, &mut |_| {})?;
     let (time, nodes) = (terms.time(control.nodes()), control.nodes());
-    Ok(Run {
+    Ok(PositionRun {
         time,
         nodes,
         tasks: 1,
@@ -62,7 +62,7 @@ fn best(position: &Position, answer: &Answer) -> Option<(String, Score)> {
         .map(|(m, verdict)| (position.write_move(m), verdict.score))
 }
 
-enum Event {
+enum PositionEvent {
     Told(usize, Order),
     Step(usize),
     Reported(usize, TaskId, u32, Answer),
@@ -76,25 +76,25 @@ enum Order {
 }
 
 /// One worker: its engine, what it searches, and what waits behind that.
-struct Worker {
+struct Searcher {
     machine: Machine,
-    running: Option<Running>,
+    running: Option<RunningSearch>,
     queue: Vec<Task>,
     busy: Duration,
     nodes: u64,
 }
 
-struct Running {
+struct RunningSearch {
     task: Task,
     control: Control,
     is_revoked: bool,
 }
 
-struct Cluster {
-    terms: Terms,
-    clock: Clock<Event>,
+struct PositionCluster {
+    terms: PositionTerms,
+    clock: EventQueue<PositionEvent>,
     scheduler: Scheduler,
-    workers: Vec<Worker>,
+    workers: Vec<Searcher>,
     tasks: u64,
     notes: u64,
     end: Option<(Duration, Answer)>,
@@ -105,17 +105,17 @@ pub(crate) fn together(
     position: &Position,
     depth: u8,
     workers: usize,
-    terms: Terms,
-) -> Result<Run> {
+    terms: PositionTerms,
+) -> Result<PositionRun> {
     let options = Options {
-        // Nobody dies here.
+        // No worker dies in this simulation.
         lease: Duration::MAX,
         stall_timeout: Duration::MAX,
         ..Options::default()
     };
     let worker = |_| {
         let machine = Machine::new(terms.engine)?;
-        Ok(Worker {
+        Ok(Searcher {
             machine,
             running: None,
             queue: Vec::new(),
@@ -123,9 +123,9 @@ pub(crate) fn together(
             nodes: 0,
         })
     };
-    let mut cluster = Cluster {
+    let mut cluster = PositionCluster {
         terms,
-        clock: Clock::new(),
+        clock: EventQueue::new(),
         scheduler: Scheduler::new(options),
         workers: (0..workers).map(worker).collect::<Result<_>>()?,
         tasks: 0,
@@ -148,7 +148,7 @@ pub(crate) fn together(
         cluster.follow()?;
     }
     let (time, answer) = cluster.end.take().context("it has ended")?;
-    Ok(Run {
+    Ok(PositionRun {
         time,
         nodes: cluster.workers.iter().map(|worker| worker.nodes).sum(),
         tasks: cluster.tasks,
@@ -158,28 +158,28 @@ pub(crate) fn together(
     })
 }
 
-impl Cluster {
-    fn happen(&mut self, event: Event) -> Result<()> {
+impl PositionCluster {
+    fn happen(&mut self, event: PositionEvent) -> Result<()> {
         let now = self.clock.now;
         match event {
-            Event::Told(worker, order) => self.obey(worker, order),
-            Event::Step(worker) => {
+            PositionEvent::Told(worker, order) => self.obey(worker, order),
+            PositionEvent::Step(worker) => {
                 let word = self.workers[worker].machine.step()?;
                 self.hear(worker, word)
             }
-            Event::Reported(worker, task, attempt, answer) => {
+            PositionEvent::Reported(worker, task, attempt, answer) => {
                 let worker = WorkerId(worker as u64);
                 self.scheduler
                     .report(now, worker, task, attempt, Report::Done(answer));
                 Ok(())
             }
-            Event::Noted(worker, notes) => {
+            PositionEvent::Noted(worker, notes) => {
                 if let Some(running) = &self.workers[worker].running {
                     running.control.receive(&notes);
                 }
                 Ok(())
             }
-            Event::Tick => {
+            PositionEvent::Tick => {
                 self.scheduler.tick(now);
                 Ok(())
             }
@@ -213,7 +213,7 @@ impl Cluster {
         let task = it.queue.remove(0);
         self.tasks += 1;
         let (control, word) = it.machine.begin(task.part.clone(), task.role)?;
-        it.running = Some(Running {
+        it.running = Some(RunningSearch {
             task,
             control,
             is_revoked: false,
@@ -229,7 +229,7 @@ impl Cluster {
                 it.busy += self.terms.time(nodes);
                 let told = self.terms.time(nodes) + 2 * self.terms.latency;
                 self.clock
-                    .after(self.terms.time(nodes), Event::Step(worker));
+                    .after(self.terms.time(nodes), PositionEvent::Step(worker));
                 let notes = it
                     .running
                     .as_ref()
@@ -240,17 +240,18 @@ impl Cluster {
                     // By way of the coordinator.
                     let others = (0..self.workers.len()).filter(|other| *other != worker);
                     others.for_each(|other| {
-                        self.clock.after(told, Event::Noted(other, notes.clone()))
+                        self.clock
+                            .after(told, PositionEvent::Noted(other, notes.clone()))
                     });
                 }
                 Ok(())
             }
             Word::Done(answer) => {
-                let Running {
+                let RunningSearch {
                     task, is_revoked, ..
                 } = it.running.take().context("it was at work")?;
                 if !is_revoked {
-                    let report = Event::Reported(worker, task.id, task.attempt, answer?);
+                    let report = PositionEvent::Reported(worker, task.id, task.attempt, answer?);
                     self.clock.after(self.terms.latency, report);
                 }
                 self.begin(worker)
@@ -270,15 +271,17 @@ impl Cluster {
                 Effect::Failed { reason, .. } => bail!(reason),
                 Effect::Acknowledge { .. } | Effect::Progress { .. } => continue,
             };
-            self.clock
-                .after(self.terms.latency, Event::Told(worker.0 as usize, order));
+            self.clock.after(
+                self.terms.latency,
+                PositionEvent::Told(worker.0 as usize, order),
+            );
         }
         if let Some(deadline) = self
             .scheduler
             .deadline()
             .filter(|deadline| *deadline < Duration::MAX)
         {
-            self.clock.at(deadline, Event::Tick);
+            self.clock.at(deadline, PositionEvent::Tick);
         }
         Ok(())
     }
