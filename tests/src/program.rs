@@ -1,8 +1,10 @@
+use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::OnceLock;
 
+use escargot::format;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -83,41 +85,62 @@ impl Program {
     }
 
     fn path(self) -> &'static Path {
-        static PATHS: OnceLock<[PathBuf; 5]> = OnceLock::new();
-        let paths = PATHS.get_or_init(|| {
-            [
-                ("book-tool", "kagetsu"),
-                ("kagetsu-coordinator", "kagetsu-coordinator"),
-                ("kagetsu-worker", "kagetsu-worker"),
-                ("kagetsu-brain", "pbrain-kagetsu"),
-                ("kagetsu-bench", "kagetsu-bench"),
-            ]
-            .map(|(package, bin)| build(package, bin))
-        });
-        &paths[self as usize]
+        static PATHS: OnceLock<HashMap<String, PathBuf>> = OnceLock::new();
+        let name = self.name();
+        let path = PATHS.get_or_init(build_programs).get(name);
+        path.unwrap_or_else(|| panic!("cargo has built no {name}"))
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Kagetsu => "kagetsu",
+            Self::Coordinator => "kagetsu-coordinator",
+            Self::Worker => "kagetsu-worker",
+            Self::Pbrain => "pbrain-kagetsu",
+            Self::Bench => "kagetsu-bench",
+        }
     }
 }
 
-/// Builds the program with the tests' profile, unless it is up to date, and returns its path.
-fn build(package: &str, bin: &str) -> PathBuf {
+/// The packages of the programs.
+const PACKAGES: [&str; 5] = [
+    "book-tool",
+    "kagetsu-coordinator",
+    "kagetsu-worker",
+    "kagetsu-brain",
+    "kagetsu-bench",
+];
+
+/// Builds all programs with the tests' profile, unless they are up to date, and returns their paths
+/// by name. One build for all shares the crates that several of them need.
+fn build_programs() -> HashMap<String, PathBuf> {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .expect("the workspace")
         .join("Cargo.toml");
-    let build = escargot::CargoBuild::new()
+    let mut build = escargot::CargoBuild::new()
         .manifest_path(manifest)
-        .package(package)
-        .bin(bin);
+        .bins()
+        .features("book-tool/postgres");
+    for package in PACKAGES {
+        build = build.package(package);
+    }
     let build = if cfg!(debug_assertions) {
         build
     } else {
         build.release()
     };
-    build
-        .run()
-        .unwrap_or_else(|error| panic!("{bin} does not build: {error}"))
-        .path()
-        .to_path_buf()
+    let messages = build.exec().expect("cargo starts");
+    let mut paths = HashMap::new();
+    for message in messages {
+        let message = message.unwrap_or_else(|error| panic!("a program does not build: {error}"));
+        if let Ok(format::Message::CompilerArtifact(artifact)) = message.decode()
+            && let Some(executable) = artifact.executable
+        {
+            paths.insert(artifact.target.name.into_owned(), executable.into_owned());
+        }
+    }
+    paths
 }
 
 impl Finished {

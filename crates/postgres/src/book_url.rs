@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use url::Url;
 
 use crate::password;
+use crate::scheme::names_database;
 
 /// The address of a book in a database: `postgres://user@host/database?book=NAME`.
 #[derive(Clone)]
@@ -29,9 +30,7 @@ impl BookUrl {
     /// Returns whether a path or URL names a book in a database.
     #[must_use]
     pub fn is_one(text: &str) -> bool {
-        ["postgres://", "postgresql://"]
-            .iter()
-            .any(|scheme| text.starts_with(scheme))
+        names_database(text)
     }
 
     /// Reads an address. A password that it lacks comes from `PGPASSWORD`, or from the file that

@@ -7,20 +7,12 @@ use kagetsu_book::{BookError, FolderJournal, Journal, JournalError, OpenError, S
 
 use crate::book_url::BookUrl;
 use crate::journal::PostgresJournal;
+use crate::transfer_report::TransferReport;
 
 /// Time for which a copy holds the lease between two renewals.
 const COPY_LEASE: Duration = Duration::from_secs(60);
 /// Entries that are copied between two renewals of the lease.
 const COPY_ENTRIES: usize = 1024;
-
-/// The result of a copy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TransferReport {
-    /// Entries of the journal.
-    pub entries: u64,
-    /// Entries that the target lacked.
-    pub copied: u64,
-}
 
 /// Copies the journal of a folder's book into a database. A target that has the first entries
 /// already gets the rest.

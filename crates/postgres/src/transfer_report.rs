@@ -1,0 +1,8 @@
+/// The result of a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TransferReport {
+    /// Entries of the journal.
+    pub entries: u64,
+    /// Entries that the target lacked.
+    pub copied: u64,
+}
