@@ -5,6 +5,7 @@ use std::{fs, io, mem};
 use kagetsu_game::{Answer, Bound, Move, Position, Verdict};
 
 use crate::Derived;
+use crate::book_store::BookStore;
 use crate::error::{BookError, JournalError, LearnError, OpenError};
 use crate::graph::cache::ReadCache;
 use crate::graph::derive::{Seen, value_after};
@@ -25,7 +26,7 @@ use crate::journal::log::{Journal, JournalDigest, Sequence, Syncer};
 use crate::journal::record;
 use crate::lock::Lock;
 use crate::opening::{self, Notice};
-use kagetsu_store::{LsmStore, Store, StoreError};
+use kagetsu_store::{Store, StoreError};
 use tempfile::TempDir;
 
 /// Options for opening a book.
@@ -162,7 +163,7 @@ impl Book {
         let lock = Lock::share(path)?;
         let journal = FileJournal::open_to_read(path)?;
         let copy = scratch.path().join("store");
-        match LsmStore::copy_to_read(&path.join("store"), &copy) {
+        match BookStore::copy_to_read(&path.join("store"), &copy) {
             Ok(()) => {}
             // The store is made again from the journal.
             Err(StoreError::Damaged(_)) => {

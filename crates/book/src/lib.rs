@@ -13,6 +13,7 @@
 //! The crate refuses networks, searching and async.
 
 mod book;
+mod book_store;
 mod compiled;
 mod error;
 mod folder_journal;

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use crate::book_store::BookStore;
 use crate::error::{BookError, FileError, IndexError, JournalError, OpenError};
 use crate::graph::cache::ReadCache;
 use crate::graph::growth::apply;
@@ -10,10 +11,7 @@ use crate::graph::index::Index;
 use crate::graph::keys::{MARKER, Marker};
 use crate::journal::entry::LogEntry;
 use crate::journal::log::{Journal, JournalDigest, Sequence};
-use kagetsu_store::LsmStore;
-use kagetsu_store::catch_panics;
-use kagetsu_store::{Batch, Store};
-use kagetsu_store::{FORMAT_VERSION, decode, encode, version};
+use kagetsu_store::{Batch, FORMAT_VERSION, Store, catch_panics, decode, encode, version};
 
 /// An event during the opening of a book that the user should know of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -145,7 +143,7 @@ fn sound(at: &Path, cache_bytes: u64, journal: &dyn Journal) -> Result<Sound, Bo
         return Ok(Err("it was missing".into()));
     }
     let examined = catch_panics(|| {
-        let store = LsmStore::open(at, cache_bytes)?;
+        let store = BookStore::open(at, cache_bytes)?;
         refuse_newer(&store, at)?;
         let marker = store
             .get(MARKER)?
@@ -192,7 +190,7 @@ fn anew(at: &Path, cache_bytes: u64) -> Result<Box<dyn Store>, BookError> {
         let _ = fs::remove_dir_all(&aside);
         fs::rename(at, &aside).map_err(BookError::io("cannot move aside", at))?;
     }
-    let mut store = LsmStore::create(at, cache_bytes)?;
+    let mut store = BookStore::create(at, cache_bytes)?;
     // The marker says from the beginning that the store is empty.
     store.apply(Batch(vec![(
         MARKER.to_vec(),
@@ -277,7 +275,7 @@ mod tests {
             let sum = crc32fast::hash(&[MARKER, &bytes[..body]].concat()) ^ u32::from(flip);
             bytes[body..].copy_from_slice(&sum.to_le_bytes());
             let _ = fs::remove_dir_all(&path);
-            let mut store = LsmStore::create(&path, 1 << 20).expect("opens");
+            let mut store = BookStore::create(&path, 1 << 20).expect("opens");
             store
                 .apply(Batch(vec![(MARKER.to_vec(), Some(bytes))]))
                 .expect("room");

@@ -1,0 +1,3 @@
+//! The store of every book. Another store is registered here.
+
+pub(crate) use kagetsu_store::LsmStore as BookStore;
