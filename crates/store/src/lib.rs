@@ -6,8 +6,8 @@
 //! memtable into a tree of sled instead, which is quicker than a new sorted file. Every level is
 //! verified against checksums when the store is opened.
 //!
-//! Another store is another crate with a type that implements [`Store`] and has the functions `create`,
-//! `open` and `copy_to_read`.
+//! Another store is another crate with a type that implements [`Store`] and has the functions
+//! `create`, `open` and `copy_to_read`.
 //!
 //! The crate refuses any knowledge of positions, and durability of changes that were not
 //! flushed.
