@@ -4,7 +4,7 @@ use std::time::Duration;
 use clap::Args;
 use kagetsu_game::Variant;
 use kagetsu_proto::check_name;
-use kagetsu_search::Split;
+use kagetsu_search::ThreadSplit;
 
 use crate::engine_args::EngineArgs;
 
@@ -19,8 +19,8 @@ pub struct Config {
     pub threads: u16,
     /// How the threads share a position: `shared` (each searches all moves, with one table) or
     /// `seeded` (the root moves are divided, the best of a 2-ply search first)
-    #[arg(long, default_value_t = Split::Shared, value_name = "SPLIT")]
-    pub split: Split,
+    #[arg(long, default_value_t = ThreadSplit::Shared, value_name = "SPLIT")]
+    pub split: ThreadSplit,
     /// Memory of all transposition tables together, in MiB
     #[arg(long, default_value_t = 128, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     pub table_mib: u64,
@@ -59,7 +59,7 @@ impl Config {
         Self {
             slots: 1,
             threads: 1,
-            split: Split::Shared,
+            split: ThreadSplit::Shared,
             table_mib,
             name,
             grace: Duration::ZERO,

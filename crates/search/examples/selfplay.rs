@@ -1,12 +1,13 @@
-//! Plays games against itself and appends them to a file, a line each, for the fit of the evaluation:
+//! Plays games against itself for the fit of the evaluation, and appends them to a file, a line
+//! each:
 //!
 //! ```text
 //! cargo run --release -p kagetsu-search --example selfplay -- VARIANT GAMES NODES FILE
 //! ```
 //!
-//! A line is `result;moves;scores`: the result is 1, 0 or 0.5 for the first side; a score, in centi-units from the view of
-//! the side to move, stands for every move that was searched, `-` for one of the random opening. Run again, it goes on
-//! where the file ends: game n is the same in every run.
+//! A line is `result;moves;scores`. The result is 1, 0 or 0.5 for the first side. Every move that
+//! was searched has a score, in centi-units from the view of the side to move; a move of the random
+//! opening has `-`. A second run continues where the file ends: game n is the same in every run.
 
 use std::fs::OpenOptions;
 use std::io::Write;

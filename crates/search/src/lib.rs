@@ -1,4 +1,5 @@
-//! Searches positions: alpha-beta with a shared table, searches for continuous threats, and an evaluation of patterns.
+//! Searches positions: alpha-beta with a shared table, searches for continuous threats, and an
+//! evaluation of patterns.
 //!
 //! ```
 //! use kagetsu_game::{Effort, Position, Question, Variant};
@@ -6,7 +7,8 @@
 //!
 //! let mut engine = Engine::new(EngineOptions::default())?;
 //! let position = Position::from_line(Variant::FREESTYLE_15, "h8 a1 h9 a3 h10 a5")?;
-//! let answer = engine.answer(&Question::new(position, Effort::depth(2)), &Control::new(), &mut |_| {})?;
+//! let question = Question::new(position, Effort::depth(2));
+//! let answer = engine.answer(&question, &Control::new(), &mut |_| {})?;
 //! let (_, verdict) = answer.best().expect("the game is not over");
 //! assert_eq!(verdict.score.win_plies(), Some(3)); // an open four, an answer, a five
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -15,22 +17,23 @@
 //! # Why every mate score is a proof
 //! Four facts need no search. Let S be to move, O be the opponent, and neither side have five:
 //! 1. S has a cell that makes five: S wins in 1.
-//! 2. O has such cells. With two or more, S loses in 2. With one, every other move loses in 2, so that
-//!    cell alone is a complete set of moves.
-//! 3. Neither has one, and S has a cell that leaves two completion points: O fills one, S the other,
-//!    and S wins in 3.
-//! 4. None of these holds, and O has cells e that would leave two completion points. After a move of S
-//!    that makes no four and stands neither on e nor on a completion point after e, O plays e and wins:
-//!    S loses in 4. So the moves that meet every e, and all fours of S, are a complete set.
+//! 2. O has such cells. With two or more, S loses in 2. With one, every other move loses in 2, so
+//!    that cell alone is a complete set of moves.
+//! 3. Neither has one, and S has a cell that leaves two completion points: O fills one, S the
+//!    other, and S wins in 3.
+//! 4. None of these holds, and O has cells e that would leave two completion points. After a move
+//!    of S that makes no four and stands neither on e nor on a completion point after e, O plays e
+//!    and wins: S loses in 4. So the moves that meet every e, and all fours of S, are a complete
+//!    set.
 //!
-//! Facts 3 and 4 hold because a stone completes a five by the stones of its own colour and the empty
-//! cell alone, wherever the opponent's other stones are.
+//! Facts 3 and 4 hold because a stone completes a five by the stones of its own colour and the
+//! empty cell alone, wherever the opponent's other stones are.
 //!
 //! In renju Black's e must also be allowed when Black plays it. A cell counts as leaving two
-//! completion points only if it can never be forbidden: one straight four and at most one open three.
-//! A white stone removes Black's shapes and never adds any, so the cell stays allowed. Black's own
-//! replies and fours leave out forbidden points. If White's only completion point is forbidden to
-//! Black, Black has lost as if there were two.
+//! completion points only if it can never be forbidden: one straight four and at most one open
+//! three. A white stone removes Black's shapes and never adds any, so the cell stays allowed.
+//! Black's own replies and fours leave out forbidden points. If White's only completion point is
+//! forbidden to Black, Black has lost as if there were two.
 //!
 //! A node is lost if its searched moves are complete and all lose. Where nothing forces, the search
 //! selects candidates. If all of them lose, the node returns the worst opinion,
@@ -66,5 +69,5 @@ pub use engine::Engine;
 pub use error::EngineError;
 pub use options::features::{Feature, Features};
 pub use options::text::OptionsError;
-pub use options::{Constants, EngineOptions, Neighbourhood, Split};
+pub use options::{Constants, EngineOptions, Neighbourhood, ThreadSplit};
 pub use shallow::shallow;

@@ -14,7 +14,7 @@ pub const LINE: [&str; 10] = ["h8", "f6", "i7", "g5", "j6", "g9", "j7", "h4", "e
 
 /// The measurement of one search.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub struct SeedRow {
     /// The searched position.
     pub position: Position,
     /// Positions visited.
@@ -39,7 +39,7 @@ pub fn positions() -> Result<Vec<Position>, PositionError> {
 ///
 /// # Errors
 /// The errors of [`Engine::new`].
-pub fn measure(options: EngineOptions, depth: u8) -> Result<Vec<Row>, EngineError> {
+pub fn measure(options: EngineOptions, depth: u8) -> Result<Vec<SeedRow>, EngineError> {
     let positions = positions().expect("the line is legal");
     let mut engine = Engine::new(options)?;
     let row = |position: Position| {
@@ -49,7 +49,7 @@ pub fn measure(options: EngineOptions, depth: u8) -> Result<Vec<Row>, EngineErro
         let answer = engine.answer(&question, &Control::new(), &mut |progress| {
             nodes = progress.nodes
         })?;
-        Ok(Row {
+        Ok(SeedRow {
             position,
             nodes: nodes.max(answer.nodes()),
             time: begun.elapsed(),

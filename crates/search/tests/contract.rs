@@ -6,7 +6,7 @@ use kagetsu_game::{
     Answer, Bound, Claim, Effort, Move, Position, Provenance, Question, Score, Variant, Verdict,
     Window,
 };
-use kagetsu_search::{Control, Engine, EngineError, EngineOptions, Progress, Split, shallow};
+use kagetsu_search::{Control, Engine, EngineError, EngineOptions, Progress, ThreadSplit, shallow};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
@@ -20,7 +20,7 @@ const SMALL: EngineOptions = EngineOptions {
     leaf_fours: 8,
     selective: false,
     vct: true,
-    split: Split::Shared,
+    split: ThreadSplit::Shared,
     without: kagetsu_search::Features::NONE,
 };
 
@@ -116,7 +116,7 @@ proptest! {
         position in position(), threads in 2usize..5, depth in 1u8..4, seeded in any::<bool>(),
     ) {
         prop_assume!(position.outcome().is_none());
-        let split = if seeded { Split::Seeded } else { Split::Shared };
+        let split = if seeded { ThreadSplit::Seeded } else { ThreadSplit::Shared };
         let ask = |threads| {
             let options = EngineOptions { threads, split, table_bytes: 0, leaf_fours: 0, ..SMALL };
             ask(options, &Question::new(position.clone(), Effort::depth(depth)))

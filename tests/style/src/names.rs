@@ -96,7 +96,7 @@ pub(crate) fn is_for_tests(attributes: &[syn::Attribute]) -> bool {
 /// # Panics
 /// If a file does not parse.
 pub fn vague_constants(source: &SourceFile) -> Vec<StyleFault> {
-    let mut visitor = Constants {
+    let mut visitor = VagueConstants {
         path: &source.path,
         found: Vec::new(),
     };
@@ -104,12 +104,12 @@ pub fn vague_constants(source: &SourceFile) -> Vec<StyleFault> {
     visitor.found
 }
 
-struct Constants<'a> {
+struct VagueConstants<'a> {
     path: &'a str,
     found: Vec<StyleFault>,
 }
 
-impl Constants<'_> {
+impl VagueConstants<'_> {
     fn check(&mut self, name: &syn::Ident) {
         let text = name.to_string();
         let is_vague = text.starts_with("MOST")
@@ -128,7 +128,7 @@ impl Constants<'_> {
     }
 }
 
-impl<'ast> Visit<'ast> for Constants<'_> {
+impl<'ast> Visit<'ast> for VagueConstants<'_> {
     fn visit_item_const(&mut self, item: &'ast syn::ItemConst) {
         self.check(&item.ident);
         visit::visit_item_const(self, item);

@@ -13,7 +13,6 @@ const PENDING: &[&str] = &[
     "clients/",
     "crates/brain/",
     "crates/formats/",
-    "crates/search/",
     "fuzz/",
 ];
 

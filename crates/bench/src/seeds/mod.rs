@@ -5,7 +5,7 @@ use std::io::Write;
 
 use anyhow::Result;
 use kagetsu_search::EngineOptions;
-use kagetsu_search::seeds::{self, Row};
+use kagetsu_search::seeds::{self, SeedRow};
 
 use documents::{Depths, Figure, Moves};
 use kagetsu_terminal::table;
@@ -195,7 +195,7 @@ fn gomoku(engine: EngineOptions, depths: &[u8], out: &mut dyn Write) -> Result<(
     Ok(())
 }
 
-type Measured = (&'static GomokuSetting, Vec<Row>);
+type Measured = (&'static GomokuSetting, Vec<SeedRow>);
 
 /// The ten positions by every setting that searches so deep.
 fn measure(
@@ -249,7 +249,7 @@ fn write_settings(measured: &[Measured], depth: u8, out: &mut dyn Write) -> Resu
 }
 
 /// Theirs and ours, move by move, on one thread and on four.
-fn write_moves(threads: [(&Moves, &Vec<Row>); 2], out: &mut dyn Write) -> Result<()> {
+fn write_moves(threads: [(&Moves, &Vec<SeedRow>); 2], out: &mut dyn Write) -> Result<()> {
     let one = ["nodes: theirs", "ours", "ms: theirs", "ours"];
     let four = ["4 threads: theirs", "ours", "ms: theirs", "ours"];
     let header: Vec<&str> = ["move"].into_iter().chain(one).chain(four).collect();
@@ -272,7 +272,7 @@ fn write_moves(threads: [(&Moves, &Vec<Row>); 2], out: &mut dyn Write) -> Result
     table::write(out, &table)
 }
 
-fn milliseconds(row: &Row) -> f64 {
+fn milliseconds(row: &SeedRow) -> f64 {
     row.time.as_secs_f64() * 1e3
 }
 

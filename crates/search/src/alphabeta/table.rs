@@ -1,6 +1,7 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use kagetsu_game::{Bound, Move, Score};
+use zerocopy::FromZeros;
 
 /// The stored result of searching a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +43,7 @@ pub(crate) struct TranspositionTable {
     generation: u16,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, FromZeros)]
 struct Slot {
     check: AtomicU64,
     data: AtomicU64,
@@ -51,16 +52,14 @@ struct Slot {
 const BUCKET: usize = 2;
 
 impl TranspositionTable {
-    /// Returns a table of at most `bytes`, or `None` if there is no memory for it.
+    /// Returns a table of at most `bytes`, or `None` if there is no memory for it. The operating
+    /// system provides each page when the search first uses it.
     pub(crate) fn of(bytes: usize) -> Option<Self> {
         let slots = bytes / (BUCKET * size_of::<Slot>()) * BUCKET;
-        let mut table = Self {
-            slots: Vec::new(),
+        Some(Self {
+            slots: Slot::new_vec_zeroed(slots).ok()?,
             generation: 0,
-        };
-        table.slots.try_reserve_exact(slots).ok()?;
-        table.slots.resize_with(slots, Slot::default);
-        Some(table)
+        })
     }
 
     /// Returns a small table for tests.

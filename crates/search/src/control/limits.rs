@@ -10,7 +10,7 @@ const STEP: u64 = 256;
 
 /// The limits of a search, shared by its threads.
 #[derive(Debug)]
-pub(crate) struct Limits<'a> {
+pub(crate) struct SearchLimits<'a> {
     control: &'a Control,
     begun: Instant,
     effort: Effort,
@@ -20,7 +20,7 @@ pub(crate) struct Limits<'a> {
     is_helped: AtomicBool,
 }
 
-impl<'a> Limits<'a> {
+impl<'a> SearchLimits<'a> {
     pub(crate) fn new(control: &'a Control, effort: Effort) -> Self {
         Self {
             control,

@@ -32,5 +32,5 @@ mod threats;
 pub(crate) use board::Board;
 pub(crate) use patterns::fitted::{CLASSES, FLAGS, Fitted};
 pub(crate) use threats::lambda::{LambdaCandidate, LambdaSearch, LambdaWin};
-pub(crate) use threats::vct::{Decision, ProofTable, ProofTemplate, Vct};
+pub(crate) use threats::vct::{ProofTable, ProofTemplate, Vct, VctDecision};
 pub(crate) use with_rule;

@@ -68,7 +68,7 @@ pub(super) const fn empty(window: u32) -> u32 {
 
 /// The line through a cell in one direction, and the cell's place on it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct LinePlace {
     pub(super) line: u8,
     pub(super) place: u8,
 }
@@ -78,7 +78,7 @@ pub(super) struct Place {
 pub(super) struct Geometry {
     pub(super) size: usize,
     /// By cell and direction.
-    pub(super) places: Vec<[Place; 4]>,
+    pub(super) places: Vec<[LinePlace; 4]>,
     /// From one cell of a line to the next, by direction.
     pub(super) strides: [isize; 4],
     /// Candidate cells around a stone, by the stone's cell.
@@ -117,11 +117,11 @@ impl Geometry {
     }
 }
 
-const fn places(x: usize, y: usize) -> [Place; 4] {
+const fn places(x: usize, y: usize) -> [LinePlace; 4] {
     const RISING: usize = 2 * MAX_SIZE;
     const FALLING: usize = 4 * MAX_SIZE - 1;
-    const fn at(line: usize, place: usize) -> Place {
-        Place {
+    const fn at(line: usize, place: usize) -> LinePlace {
+        LinePlace {
             line: line as u8,
             place: place as u8,
         }

@@ -29,7 +29,7 @@ pub struct EngineOptions {
     /// Whether a selective search begins with a VCT search.
     pub vct: bool,
     /// Division of work between threads.
-    pub split: Split,
+    pub split: ThreadSplit,
     /// Features that are switched off, to measure their worth.
     pub without: Features,
 }
@@ -47,7 +47,7 @@ impl Default for EngineOptions {
             leaf_fours: 40,
             selective: true,
             vct: true,
-            split: Split::Shared,
+            split: ThreadSplit::Shared,
             without: Features::NONE,
         }
     }
@@ -55,7 +55,7 @@ impl Default for EngineOptions {
 
 /// Division of work between the threads of an engine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Split {
+pub enum ThreadSplit {
     /// Each thread searches the whole position, and all share one table (lazy SMP).
     #[default]
     Shared,

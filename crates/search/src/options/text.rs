@@ -5,7 +5,7 @@ use std::num::IntErrorKind;
 use std::ops::RangeFrom;
 use std::str::FromStr;
 
-use crate::{Constants, EngineOptions, Feature, Features, Neighbourhood, Split};
+use crate::{Constants, EngineOptions, Feature, Features, Neighbourhood, ThreadSplit};
 
 /// Text of the default options; other settings may follow it.
 const DEFAULT: &str = "default";
@@ -27,7 +27,10 @@ const NEIGHBOURHOODS: [(Neighbourhood, &str); 4] = [
     (Neighbourhood::Square24, "square-24"),
     (Neighbourhood::Rays24, "rays-24"),
 ];
-const SPLITS: [(Split, &str); 2] = [(Split::Shared, "shared"), (Split::Seeded, "seeded")];
+const SPLITS: [(ThreadSplit, &str); 2] = [
+    (ThreadSplit::Shared, "shared"),
+    (ThreadSplit::Seeded, "seeded"),
+];
 const SWITCH: [(bool, &str); 2] = [(true, "on"), (false, "off")];
 /// Name of an unlimited number of candidates.
 const ALL: [(usize, &str); 1] = [(usize::MAX, "all")];
@@ -143,13 +146,13 @@ impl FromStr for EngineOptions {
     }
 }
 
-impl fmt::Display for Split {
+impl fmt::Display for ThreadSplit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&name(&SPLITS, *self))
     }
 }
 
-impl FromStr for Split {
+impl FromStr for ThreadSplit {
     type Err = OptionsError;
 
     fn from_str(text: &str) -> Result<Self, OptionsError> {

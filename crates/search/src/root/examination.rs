@@ -7,7 +7,7 @@ use kagetsu_game::{Bound, Effort, Move, Score};
 use crate::EngineOptions;
 use crate::alphabeta::selection;
 use crate::alphabeta::table::TableEntry;
-use crate::control::limits::Limits;
+use crate::control::limits::SearchLimits;
 use crate::heuristics::{Heuristics, Situation};
 use crate::root::{RootMove, RootSearch};
 
@@ -36,7 +36,7 @@ impl RootSearch<'_> {
         board: &H,
         known: &[RootMove],
         examined: &mut Examined,
-        limits: &Limits,
+        limits: &SearchLimits,
     ) -> bool {
         let EngineOptions {
             vct,

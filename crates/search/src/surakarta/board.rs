@@ -2,7 +2,7 @@ use kagetsu_game::surakarta::{POINTS, SIZE, Surakarta};
 use kagetsu_game::{Game, Move, Side, Variant, zobrist};
 
 use super::rings::{Rings, View};
-use super::weights::Weights;
+use super::weights::PointWeights;
 use crate::EngineOptions;
 
 /// Remaining quiet plies from which their number is part of the hash. No search goes farther
@@ -16,7 +16,7 @@ const FILE_F: u64 = FILE_A << (SIZE - 1);
 /// The state that undo restores.
 #[derive(Clone, Debug)]
 struct Past {
-    state: State,
+    state: SurakartaState,
     from: u8,
     to: u8,
     captured: bool,
@@ -24,7 +24,7 @@ struct Past {
 
 /// The part of the state that changes with every ply, besides the stones.
 #[derive(Clone, Copy, Debug)]
-struct State {
+struct SurakartaState {
     /// Hash of stones and side to move.
     hash: u64,
     /// Plies since the last capture, as the rules count them.
@@ -41,12 +41,12 @@ pub(crate) struct Board {
     pub(super) stones: [u64; 2],
     rings: Rings,
     pub(super) view: View,
-    state: State,
+    state: SurakartaState,
     limit: u8,
     past: Vec<Past>,
     /// Hashes of the earlier positions that may be repeated, including those of the game.
     hashes: Vec<u64>,
-    pub(super) weights: &'static Weights,
+    pub(super) weights: &'static PointWeights,
 }
 
 impl Board {
@@ -54,14 +54,14 @@ impl Board {
         let Variant::Surakarta { limit } = game.variant() else {
             unreachable!("a game of surakarta")
         };
-        let weights = Weights::of(options.constants);
+        let weights = PointWeights::of(options.constants);
         let hashes = earlier(game);
         let mut board = Self {
             side: game.side(),
             stones: [Side::First, Side::Second].map(|side| game.board().stones(side)),
             rings: Rings::default(),
             view: View::default(),
-            state: State {
+            state: SurakartaState {
                 hash: game.hash(),
                 quiet: game.quiet(),
                 back: hashes.len() as u8,
@@ -122,7 +122,7 @@ impl Board {
 
     /// Returns a hash of stones and side to move, and of the quiet plies near their limit.
     pub(super) fn hash_with_count(&self) -> u64 {
-        let State { hash, quiet, .. } = self.state;
+        let SurakartaState { hash, quiet, .. } = self.state;
         let left = self.limit.saturating_sub(quiet);
         if left > NEAR {
             hash
@@ -133,7 +133,7 @@ impl Board {
 
     /// Whether earlier positions end the game. Returns the plies back to the first of them.
     pub(super) fn is_over_by_history(&self) -> Option<usize> {
-        let State {
+        let SurakartaState {
             hash, quiet, back, ..
         } = self.state;
         if quiet >= self.limit {
@@ -166,7 +166,7 @@ impl Board {
         });
         self.hashes.push(self.state.hash);
         self.move_stone(from, to, captured);
-        let State {
+        let SurakartaState {
             hash,
             quiet,
             back,

@@ -3,7 +3,7 @@ use kagetsu_game::{Move, ProofKind, Score, Side};
 
 use super::board::{Board, ends, join, points};
 use super::rings::View;
-use super::weights::Weights;
+use super::weights::PointWeights;
 use crate::EngineOptions;
 use crate::heuristics::{Force, Heuristics, Late, Moves, Situation, Style};
 
@@ -60,7 +60,7 @@ impl Heuristics for Board {
     fn evaluate(&self) -> Score {
         let (me, other) = (self.side, self.side.other());
         let stones = self.sum(me) - self.sum(other);
-        let Weights {
+        let PointWeights {
             turn,
             capture,
             end,

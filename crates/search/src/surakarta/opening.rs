@@ -50,7 +50,7 @@ fn mirror() -> Symmetry {
 }
 
 /// Returns the boards after `moves` moves of the first side while the second side passes, with
-/// those moves. Of two mirror images it returns one.
+/// those moves. It returns one of two mirror images.
 fn boards(moves: u32) -> Vec<(Vec<Move>, Board)> {
     let start = Board::new(
         &Surakarta::start(Variant::SURAKARTA),

@@ -4,7 +4,7 @@ use crate::Constants;
 
 /// Values of the evaluation terms in centi-units, by one set of constants.
 #[derive(Debug)]
-pub(super) struct Weights {
+pub(super) struct PointWeights {
     /// Value of a stone, by point.
     pub(super) points: [i16; POINTS],
     /// Value of being to move.
@@ -27,7 +27,7 @@ type Sorts = [i16; 6];
 /// Li, Hu and Wang's matrix.
 const MATRIX: Sorts = [5, 20, 20, 30, 50, 40];
 
-const NOTHING: Weights = Weights {
+const NOTHING: PointWeights = PointWeights {
     points: [0; POINTS],
     turn: 0,
     capture: 0,
@@ -36,7 +36,7 @@ const NOTHING: Weights = Weights {
     lead: 0,
 };
 /// Kagetsu's own set, fitted to games against itself.
-const OWN: Weights = Weights {
+const OWN: PointWeights = PointWeights {
     points: board([74, 96, 97, 119, 105, 109], 0),
     turn: 6,
     capture: 11,
@@ -45,24 +45,24 @@ const OWN: Weights = Weights {
     lead: 40,
 };
 /// The matrix alone: a stone is worth its point.
-const VALUE: Weights = Weights {
+const VALUE: PointWeights = PointWeights {
     points: board(MATRIX, 0),
     ..NOTHING
 };
 /// The number of stones alone. The paper counts one's own stones, but must mean the difference of
 /// both sides, since a move never changes one's own number.
-const COUNT: Weights = Weights {
+const COUNT: PointWeights = PointWeights {
     points: board([0; 6], 100),
     ..NOTHING
 };
 /// Matrix and number together. The paper gives no proportion; here a stone weighs as much as two of
 /// its best points.
-const EVALUE: Weights = Weights {
+const EVALUE: PointWeights = PointWeights {
     points: board(MATRIX, 100),
     ..NOTHING
 };
 
-impl Weights {
+impl PointWeights {
     /// Returns the weights of a set. A set of another game stands for Kagetsu's own.
     pub(super) const fn of(constants: Constants) -> &'static Self {
         match constants {

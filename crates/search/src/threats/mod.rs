@@ -7,8 +7,11 @@
 //!
 //! let position = Position::from_line(Variant::FREESTYLE_15, "h8 a1 i9 a4 h10 a7 i7 a10")?;
 //! let mut threats = ThreatSearch::new(1 << 20);
-//! let found = threats.search(&position, ThreatClass::Vct, Effort::nodes(10_000), &Control::new())?;
-//! let ThreatOutcome::Win { plies, line, .. } = found.outcome else { panic!("two rows of two meet") };
+//! let effort = Effort::nodes(10_000);
+//! let found = threats.search(&position, ThreatClass::Vct, effort, &Control::new())?;
+//! let ThreatOutcome::Win { plies, line, .. } = found.outcome else {
+//!     panic!("two rows of two meet")
+//! };
 //! assert!(plies <= 7 && line.len() <= usize::from(plies));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -18,4 +21,4 @@ mod settle;
 mod strategy;
 
 pub use search::{ThreatClass, ThreatOutcome, ThreatResult, ThreatSearch};
-pub use strategy::{Step, Strategy};
+pub use strategy::{Strategy, StrategyStep};

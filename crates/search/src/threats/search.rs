@@ -4,7 +4,7 @@ use kagetsu_game::gomoku::{Gomoku, Rule};
 use kagetsu_game::{Effort, Game, Move, Position, ProofKind, RuleName, Variant};
 
 use super::strategy::Strategy;
-use crate::gomoku::{Board, Decision, LambdaSearch, ProofTable, ProofTemplate, Vct, with_rule};
+use crate::gomoku::{Board, LambdaSearch, ProofTable, ProofTemplate, Vct, VctDecision, with_rule};
 use crate::heuristics::Heuristics;
 use crate::{Control, EngineError, EngineOptions};
 
@@ -47,8 +47,8 @@ pub struct ThreatResult {
     pub time: Duration,
 }
 
-/// Searches for wins by continuous threats, one after another. What it learns about a variant helps
-/// the next search of the same variant.
+/// Searches for wins by continuous threats, one after another. A search reuses what earlier
+/// ones learned about the same variant.
 #[derive(Debug)]
 pub struct ThreatSearch {
     table: ProofTable,
@@ -177,8 +177,8 @@ impl ThreatSearch {
         let mut board = Board::<R>::new(&game, &EngineOptions::default());
         let mut vct = Vct::new(&mut board, &mut self.table, control);
         match vct.find_short(effort) {
-            Decision::Win { plies, .. } => vct.strategy(plies),
-            Decision::NoWin { .. } | Decision::Unknown => None,
+            VctDecision::Win { plies, .. } => vct.strategy(plies),
+            VctDecision::NoWin { .. } | VctDecision::Unknown => None,
         }
     }
 
@@ -204,13 +204,13 @@ impl ThreatSearch {
             ThreatClass::Vct => {
                 let mut vct = Vct::new(&mut board, &mut self.table, control);
                 let outcome = match vct.find(effort) {
-                    Decision::Win { plies, line } => ThreatOutcome::Win {
+                    VctDecision::Win { plies, line } => ThreatOutcome::Win {
                         plies,
                         kind: kind(plies, ProofKind::Vct),
                         line,
                     },
-                    Decision::NoWin { .. } => ThreatOutcome::NoWin,
-                    Decision::Unknown => ThreatOutcome::Unknown,
+                    VctDecision::NoWin { .. } => ThreatOutcome::NoWin,
+                    VctDecision::Unknown => ThreatOutcome::Unknown,
                 };
                 (outcome, vct.nodes)
             }

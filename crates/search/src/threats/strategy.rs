@@ -4,12 +4,12 @@ use kagetsu_game::Move;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Strategy {
     /// Steps refer to earlier steps only.
-    pub steps: Vec<Step>,
+    pub steps: Vec<StrategyStep>,
 }
 
 /// A move of the winner and its continuations.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Step {
+pub struct StrategyStep {
     /// The move.
     pub at: Move,
     /// Replies with a continuation of their own, ascending, and the index of the next step.

@@ -3,7 +3,7 @@ use kagetsu_game::xiangqi::{
 };
 use kagetsu_game::{Chase, Game, Move, Outcome, Score, Side, Symmetry, Variant, zobrist};
 
-use super::values::{PHASE, Value, value};
+use super::values::{PHASE, PieceValue, value};
 
 /// Score of a repetition that the rules forbid to one side. No mate score, because it holds on one
 /// path only.
@@ -15,7 +15,7 @@ pub(crate) struct Board {
     pub(super) pieces: xiangqi::Board,
     pub(super) side: Side,
     chase: Chase,
-    now: State,
+    now: XiangqiState,
     past: Vec<Past>,
     /// Number of moves played before the search began.
     root: usize,
@@ -23,7 +23,7 @@ pub(crate) struct Board {
 
 /// The state that a move changes and an undo restores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct State {
+struct XiangqiState {
     /// The low half of the rules' hash.
     hash: u64,
     /// Plies since the last capture.
@@ -32,7 +32,7 @@ struct State {
     /// null move.
     since: usize,
     /// Value of pieces and squares, Red's minus Black's.
-    sum: Value,
+    sum: PieceValue,
     /// Game phase: the remaining share of the middle game.
     phase: i32,
     /// Checks and pins against the side to move; `None` if it has lost its general.
@@ -43,7 +43,7 @@ struct State {
 struct Past {
     m: Move,
     captured: Option<Piece>,
-    state: State,
+    state: XiangqiState,
 }
 
 impl Board {
@@ -55,11 +55,11 @@ impl Board {
             unreachable!("a game of xiangqi is a xiangqi variant")
         };
         let pieces = start.board().clone();
-        let mut now = State {
+        let mut now = XiangqiState {
             hash: 0,
             quiet: start.quiet(),
             since: 0,
-            sum: Value::default(),
+            sum: PieceValue::default(),
             phase: 0,
             danger: pieces.danger(start.side()),
         };
@@ -133,7 +133,7 @@ impl Board {
         self.now.hash
     }
 
-    pub(super) const fn sum(&self) -> Value {
+    pub(super) const fn sum(&self) -> PieceValue {
         self.now.sum
     }
 
@@ -144,7 +144,7 @@ impl Board {
     /// Returns the incremental state, without the limit of repetitions.
     #[cfg(test)]
     pub(super) fn state(&self) -> impl Eq + std::fmt::Debug {
-        let State {
+        let XiangqiState {
             hash,
             quiet,
             sum,
@@ -242,7 +242,7 @@ impl Board {
     }
 }
 
-impl State {
+impl XiangqiState {
     fn put(&mut self, square: Square, piece: Piece) {
         match piece.side {
             Side::First => self.sum += value(piece, square),

@@ -2,26 +2,26 @@ use kagetsu_game::xiangqi::{Kind, Square, Squares, reach};
 use kagetsu_game::{Score, Side};
 
 use super::Board;
-use super::values::{Value, WHOLE};
+use super::values::{PieceValue, WHOLE};
 
 /// Value of being to move.
 const TEMPO: i32 = 12;
 /// Value of each reachable point beyond the usual number, by kind.
-const MOBILITY: [(Value, i32); 7] = [
-    (Value::new(0, 0), 0),
-    (Value::new(0, 0), 0),
-    (Value::new(0, 0), 0),
-    (Value::new(10, 12), 4),
-    (Value::new(4, 6), 9),
-    (Value::new(2, 4), 9),
-    (Value::new(0, 0), 0),
+const MOBILITY: [(PieceValue, i32); 7] = [
+    (PieceValue::new(0, 0), 0),
+    (PieceValue::new(0, 0), 0),
+    (PieceValue::new(0, 0), 0),
+    (PieceValue::new(10, 12), 4),
+    (PieceValue::new(4, 6), 9),
+    (PieceValue::new(2, 4), 9),
+    (PieceValue::new(0, 0), 0),
 ];
 /// Penalty for a piece that can be captured for nothing, by kind.
 const HANGING: [i32; 7] = [0, 12, 12, 36, 50, 36, 10];
 /// Penalty for a piece attacked by a cheaper one, protected or not.
-const HARRIED: Value = Value::new(40, 40);
+const HARRIED: PieceValue = PieceValue::new(40, 40);
 /// Penalty for an attacked and protected piece.
-const TENSE: Value = Value::new(4, 4);
+const TENSE: PieceValue = PieceValue::new(4, 4);
 /// Value of a piece that reaches into the palace, and of each point there that it reaches, by kind.
 const ATTACKER: [i32; 7] = [0, 0, 0, 9, 12, 8, 7];
 const ATTACKED_POINT: i32 = 3;
@@ -30,11 +30,11 @@ const ATTACKED_POINT: i32 = 3;
 const NO_ADVISOR: [i32; 7] = [0, 0, 0, 10, 16, 6, 6];
 const NO_ELEPHANT: [i32; 7] = [0, 0, 0, 4, 4, 12, 4];
 /// Value of a cannon before the bare general, which forbids interposing.
-const HOLLOW_CANNON: Value = Value::new(110, 50);
+const HOLLOW_CANNON: PieceValue = PieceValue::new(110, 50);
 /// Value of a cannon with two pieces before the general, which restrains both.
-const CENTRAL_CANNON: Value = Value::new(22, 8);
+const CENTRAL_CANNON: PieceValue = PieceValue::new(22, 8);
 /// Value of a rook on the general's open file or rank with one piece between.
-const PINNING_ROOK: Value = Value::new(16, 8);
+const PINNING_ROOK: PieceValue = PieceValue::new(16, 8);
 
 impl Board {
     /// Returns the evaluation for the side to move: pieces and squares, mobility, attacks and
@@ -73,10 +73,10 @@ impl Board {
     }
 
     /// Returns the reach of a side's pieces.
-    fn attacks(&self, side: Side) -> Attacks {
+    fn attacks(&self, side: Side) -> PieceReach {
         let (occupied, own) = (self.pieces.occupied(), self.pieces.side(side));
         let palace = palace(side.other());
-        let mut attacks = Attacks::default();
+        let mut attacks = PieceReach::default();
         for (square, piece) in own
             .into_iter()
             .filter_map(|square| Some((square, self.pieces.at(square)?)))
@@ -107,17 +107,17 @@ impl Board {
     }
 
     /// Returns the penalties of a side's attacked pieces.
-    fn relations(&self, side: Side, attacks: &[Attacks; 2]) -> Value {
+    fn relations(&self, side: Side, attacks: &[PieceReach; 2]) -> PieceValue {
         let (mine, his) = (&attacks[side.index()], &attacks[side.other().index()]);
         let general = self.pieces.pieces(side, Kind::General);
         let attacked = self.pieces.side(side) & his.all & !general;
-        let mut value = Value::default();
+        let mut value = PieceValue::default();
         for square in attacked & !mine.all {
             let cost = self
                 .pieces
                 .at(square)
                 .map_or(0, |piece| HANGING[piece.kind.index()]);
-            value -= Value::new(cost, cost);
+            value -= PieceValue::new(cost, cost);
         }
         value -= TENSE.times((attacked & mine.all).count() as i32);
         let cheap = his.by[0];
@@ -131,19 +131,19 @@ impl Board {
     }
 
     /// Returns the value of a side's attack on the enemy's general.
-    fn aim(&self, side: Side, pressure: i32) -> Value {
+    fn aim(&self, side: Side, pressure: i32) -> PieceValue {
         let enemy = side.other();
         let guards = |kind| 2 - self.pieces.pieces(enemy, kind).count().min(2) as i32;
         let (advisors, elephants) = (guards(Kind::Advisor), guards(Kind::Elephant));
-        let (mut bare, mut aim) = (0, Value::default());
+        let (mut bare, mut aim) = (0, PieceValue::default());
         for kind in [Kind::Horse, Kind::Rook, Kind::Cannon, Kind::Soldier] {
             let count = self.pieces.pieces(side, kind).count().min(2) as i32;
             bare += count
                 * (advisors * NO_ADVISOR[kind.index()] + elephants * NO_ELEPHANT[kind.index()]);
         }
-        aim += Value::new(bare, bare / 2);
+        aim += PieceValue::new(bare, bare / 2);
         let danger = pressure + bare / 8;
-        aim += Value::new(danger * danger / 24, danger * danger / 48);
+        aim += PieceValue::new(danger * danger / 24, danger * danger / 48);
         if let Some(general) = self.pieces.general(enemy) {
             aim += self.lines(side, general);
         }
@@ -151,8 +151,8 @@ impl Board {
     }
 
     /// Values cannons and rooks on the general's file or rank.
-    fn lines(&self, side: Side, general: Square) -> Value {
-        let mut value = Value::default();
+    fn lines(&self, side: Side, general: Square) -> PieceValue {
+        let mut value = PieceValue::default();
         let (rooks, cannons) = (
             self.pieces.pieces(side, Kind::Rook),
             self.pieces.pieces(side, Kind::Cannon),
@@ -180,13 +180,13 @@ const CLASS: [usize; 7] = [2, 0, 0, 1, 2, 1, 0];
 
 /// The reach of a side's pieces.
 #[derive(Clone, Copy, Debug, Default)]
-struct Attacks {
+struct PieceReach {
     /// Attacked points, including own pieces that are protected.
     all: Squares,
     /// The same by class.
     by: [Squares; 3],
     /// Value of their mobility.
-    value: Value,
+    value: PieceValue,
     /// Pressure on the enemy's palace.
     pressure: i32,
 }

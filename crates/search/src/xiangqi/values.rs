@@ -6,12 +6,12 @@ use kagetsu_game::xiangqi::{FILES, Kind, Piece, RANKS, SQUARES, Square};
 
 /// A value for the middle game and one for the endgame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Value {
+pub(super) struct PieceValue {
     pub(super) middle: i32,
     pub(super) end: i32,
 }
 
-impl Value {
+impl PieceValue {
     pub(super) const fn new(middle: i32, end: i32) -> Self {
         Self { middle, end }
     }
@@ -25,14 +25,14 @@ impl Value {
     }
 }
 
-impl std::ops::AddAssign for Value {
+impl std::ops::AddAssign for PieceValue {
     fn add_assign(&mut self, other: Self) {
         self.middle += other.middle;
         self.end += other.end;
     }
 }
 
-impl std::ops::SubAssign for Value {
+impl std::ops::SubAssign for PieceValue {
     fn sub_assign(&mut self, other: Self) {
         self.middle -= other.middle;
         self.end -= other.end;
@@ -47,14 +47,14 @@ pub(super) const PHASE: [i32; 7] = [0, 0, 0, 2, 4, 2, 0];
 pub(super) const WHOLE: i32 = 32;
 
 /// Material, middle game and endgame.
-const MATERIAL: [Value; 7] = [
-    Value::new(0, 0),
-    Value::new(180, 190),
-    Value::new(180, 200),
-    Value::new(410, 450),
-    Value::new(940, 1_000),
-    Value::new(470, 440),
-    Value::new(80, 100),
+const MATERIAL: [PieceValue; 7] = [
+    PieceValue::new(0, 0),
+    PieceValue::new(180, 190),
+    PieceValue::new(180, 200),
+    PieceValue::new(410, 450),
+    PieceValue::new(940, 1_000),
+    PieceValue::new(470, 440),
+    PieceValue::new(80, 100),
 ];
 
 /// Files `a` to `e` of ranks 0 to 9; files `f` to `i` are their mirror.
@@ -149,24 +149,25 @@ const HALVES: [&Half; 7] = [
 ];
 
 /// By kind and point, for Red. A general's point counts in the middle game only.
-static VALUES: [[Value; SQUARES]; 7] = values();
+static VALUES: [[PieceValue; SQUARES]; 7] = values();
 
-const fn values() -> [[Value; SQUARES]; 7] {
-    let mut table = [[Value::new(0, 0); SQUARES]; 7];
+const fn values() -> [[PieceValue; SQUARES]; 7] {
+    let mut table = [[PieceValue::new(0, 0); SQUARES]; 7];
     let mut at = 0;
     while at < 7 * SQUARES {
         let (kind, square) = (at / SQUARES, at % SQUARES);
         let (rank, file) = (square / FILES, square % FILES);
         let place = HALVES[kind][rank][if file < 5 { file } else { FILES - 1 - file }] as i32;
-        let Value { middle, end } = MATERIAL[kind];
-        table[kind][square] = Value::new(middle + place, if kind == 0 { end } else { end + place });
+        let PieceValue { middle, end } = MATERIAL[kind];
+        table[kind][square] =
+            PieceValue::new(middle + place, if kind == 0 { end } else { end + place });
         at += 1;
     }
     table
 }
 
 /// Returns the value of a piece on its point, for its own side.
-pub(super) fn value(piece: Piece, square: Square) -> Value {
+pub(super) fn value(piece: Piece, square: Square) -> PieceValue {
     let index = match piece.side {
         Side::First => square.index(),
         Side::Second => (RANKS - 1 - square.rank()) * FILES + square.file(),

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 
 use super::Board;
-use super::patterns::kind::Kind;
+use super::patterns::kind::CellKind;
 use super::threats::fours::{Completion, Fours};
 use crate::heuristics::{Heuristics, Situation};
 use crate::{Constants, EngineOptions, Neighbourhood};
@@ -70,7 +70,7 @@ fn is_as_new<R: Rule>(board: &Board<R>, game: &Gomoku<R>) -> Result<(), TestCase
 /// The board of fours sees what the other board sees, after a four and its answer too.
 fn has_the_same_fours<R: Rule>(board: &Board<R>, game: &Gomoku<R>) -> Result<(), TestCaseError> {
     let me = game.side();
-    if game.outcome().is_some() || board.count(me, Kind::Five) > 0 {
+    if game.outcome().is_some() || board.count(me, CellKind::Five) > 0 {
         return Ok(());
     }
     let mut fours = Fours::new(board);
@@ -96,10 +96,10 @@ fn has_the_same_fours<R: Rule>(board: &Board<R>, game: &Gomoku<R>) -> Result<(),
         prop_assert_eq!(fours.hash_after(four, answer), after.hash());
         fours.put(four, answer);
         let counters = after
-            .cells_of(me.other(), |kind| kind == Kind::Five)
+            .cells_of(me.other(), |kind| kind == CellKind::Five)
             .iter()
             .count();
-        if board.count(me.other(), Kind::Five) == 0 {
+        if board.count(me.other(), CellKind::Five) == 0 {
             let found = match fours.counter(answer) {
                 Completion::None => 0,
                 Completion::One(_) => 1,
@@ -127,7 +127,7 @@ fn other_replies_lose<R: Rule>(board: &Board<R>, game: &Gomoku<R>) -> Result<(),
     if game.outcome().is_some()
         || [me, me.other()]
             .iter()
-            .any(|&side| board.count(side, Kind::Five) > 0)
+            .any(|&side| board.count(side, CellKind::Five) > 0)
     {
         return Ok(());
     }

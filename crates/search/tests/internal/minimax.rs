@@ -7,7 +7,7 @@ use proptest::sample::Index;
 
 use crate::alphabeta::table::TranspositionTable;
 use crate::alphabeta::{AlphaBeta, RootScore};
-use crate::control::limits::Limits;
+use crate::control::limits::SearchLimits;
 use crate::gomoku::Board;
 use crate::heuristics::{Heuristics, Moves, Situation};
 use crate::surakarta;
@@ -78,7 +78,7 @@ fn compare<H: Heuristics>(
     };
     let mut board = H::new(&position.game(), &options);
     let control = Control::new();
-    let limits = Limits::new(&control, Effort::default());
+    let limits = SearchLimits::new(&control, Effort::default());
     let mut search = AlphaBeta::new(board.clone(), table, &limits, &options);
     for m in board.moves(&board.situation()).sorted() {
         board.play(m);

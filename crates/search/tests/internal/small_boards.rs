@@ -6,7 +6,7 @@ use kagetsu_game::{Effort, Game, Move, RuleName, Score, Side, Symmetry, Variant}
 
 use crate::alphabeta::AlphaBeta;
 use crate::alphabeta::table::TranspositionTable;
-use crate::control::limits::Limits;
+use crate::control::limits::SearchLimits;
 use crate::gomoku::Board;
 use crate::heuristics::{Force, Heuristics, Moves, Situation, Style, VctOutcome};
 use crate::{Control, EngineOptions};
@@ -136,7 +136,7 @@ fn first_wins<const K: usize>(size: u8) -> bool {
     let board = Folded::new(&game, &options);
     let (control, mut table) = (Control::new(), TranspositionTable::new(options.table_bytes));
     table.begin();
-    let limits = Limits::new(&control, Effort::default());
+    let limits = SearchLimits::new(&control, Effort::default());
     let mut search = AlphaBeta::new(board.clone(), &table, &limits, &options);
     let above = Score::from_raw(1).expect("a score");
     let most = size.pow(2);

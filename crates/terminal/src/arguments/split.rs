@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use kagetsu_proto::v1;
-use kagetsu_search::Split;
+use kagetsu_search::ThreadSplit;
 
 /// How threads, or the workers of a cluster, share the search of one position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -13,7 +13,7 @@ pub enum SplitArg {
     Seeded,
 }
 
-impl From<SplitArg> for Split {
+impl From<SplitArg> for ThreadSplit {
     fn from(sharing: SplitArg) -> Self {
         match sharing {
             SplitArg::Shared => Self::Shared,

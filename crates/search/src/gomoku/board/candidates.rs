@@ -7,7 +7,7 @@ use kagetsu_game::gomoku::Rule;
 
 use super::Board;
 use crate::gomoku::cells::Cells;
-use crate::gomoku::patterns::kind::Kind;
+use crate::gomoku::patterns::kind::CellKind;
 use crate::gomoku::patterns::shape::{CENTRE, completions};
 use crate::heuristics::Moves;
 
@@ -15,7 +15,7 @@ impl<R: Rule> Board<R> {
     /// The one point that stops a five.
     pub(super) fn stop(&self) -> Moves {
         self.listed(
-            self.cells_of(self.side.other(), |kind| kind == Kind::Five)
+            self.cells_of(self.side.other(), |kind| kind == CellKind::Five)
                 .iter(),
             true,
         )
@@ -31,7 +31,10 @@ impl<R: Rule> Board<R> {
     pub(in crate::gomoku) fn defences(&self) -> Cells {
         let (me, other) = (self.side, self.side.other());
         let mut common: Option<Cells> = None;
-        for threat in self.cells_of(other, |kind| kind == Kind::Winning).iter() {
+        for threat in self
+            .cells_of(other, |kind| kind == CellKind::Winning)
+            .iter()
+        {
             let answers: Cells = self
                 .completions(other, threat)
                 .into_iter()
@@ -40,7 +43,7 @@ impl<R: Rule> Board<R> {
             common = Some(common.map_or(answers, |common| common.and(&answers)));
         }
         let mut cells = common.unwrap_or_default();
-        cells.add(&self.cells_of(me, Kind::is_four), self.geometry.words());
+        cells.add(&self.cells_of(me, CellKind::is_four), self.geometry.words());
         cells
     }
 
@@ -48,18 +51,21 @@ impl<R: Rule> Board<R> {
     /// move, if the opponent threatens to win by a four-three.
     pub(super) fn answers_to_four_three(&mut self) -> Option<Moves> {
         let other = self.side.other();
-        if self.count(other, Kind::FourThree) == 0 {
+        if self.count(other, CellKind::FourThree) == 0 {
             return None;
         }
         let mut common: Option<Cells> = None;
-        for four in self.cells_of(other, |kind| kind == Kind::FourThree).iter() {
+        for four in self
+            .cells_of(other, |kind| kind == CellKind::FourThree)
+            .iter()
+        {
             if let Some(answers) = self.answers_to(four) {
                 common = Some(common.map_or(answers, |common| common.and(&answers)));
             }
         }
         let mut cells = common?;
         cells.add(
-            &self.cells_of(self.side, Kind::is_four),
+            &self.cells_of(self.side, CellKind::is_four),
             self.geometry.words(),
         );
         Some(self.listed(cells.iter(), false))
@@ -78,8 +84,11 @@ impl<R: Rule> Board<R> {
         self.play_cell(four);
         self.play_cell(point);
         let mut common: Option<Cells> = None;
-        if self.count(me, Kind::Five) == 0 {
-            for threat in self.cells_of(other, |kind| kind == Kind::Winning).iter() {
+        if self.count(me, CellKind::Five) == 0 {
+            for threat in self
+                .cells_of(other, |kind| kind == CellKind::Winning)
+                .iter()
+            {
                 let answers: Cells = self
                     .completions(other, threat)
                     .into_iter()

@@ -2,10 +2,10 @@ use kagetsu_game::gomoku::{Gomoku, Rule};
 use kagetsu_game::{Effort, Move, ProofKind, Score, Side};
 
 use super::{Board, is_judged};
-use crate::gomoku::patterns::kind::Kind;
-use crate::gomoku::patterns::weights::Weights;
+use crate::gomoku::patterns::kind::CellKind;
+use crate::gomoku::patterns::weights::CellWeights;
 use crate::gomoku::threats::vcf::Vcf;
-use crate::gomoku::threats::vct::{Decision, ProofTable, Vct};
+use crate::gomoku::threats::vct::{ProofTable, Vct, VctDecision};
 use crate::heuristics::{Force, Heuristics, Late, Moves, Situation, Style, VctOutcome};
 use crate::{Control, EngineOptions};
 
@@ -50,7 +50,7 @@ impl<R: Rule> Heuristics for Board<R> {
             self.sums[self.side.index()],
             self.sums[self.side.other().index()],
         );
-        let Weights {
+        let CellWeights {
             threats, defence, ..
         } = self.weights[self.side.index()];
         let other = if *defence == 100 {
@@ -74,18 +74,18 @@ impl<R: Rule> Heuristics for Board<R> {
         if self.left == 0 || self.can_win() == (false, false) {
             return Situation::Over(Score::ZERO);
         }
-        if self.count(me, Kind::Five) > 0 {
+        if self.count(me, CellKind::Five) > 0 {
             return Situation::Known(Score::win_in(1));
         }
-        match self.count(other, Kind::Five) {
+        match self.count(other, CellKind::Five) {
             0 => {}
             1 if !self.is_caught() => return Situation::Forced { otherwise: 2 },
             _ => return Situation::Known(Score::loss_in(2)),
         }
-        if self.count(me, Kind::Winning) > 0 {
+        if self.count(me, CellKind::Winning) > 0 {
             return Situation::Known(Score::win_in(3));
         }
-        if self.count(other, Kind::Winning) > 0 {
+        if self.count(other, CellKind::Winning) > 0 {
             return Situation::Forced { otherwise: 4 };
         }
         Situation::Free
@@ -106,15 +106,16 @@ impl<R: Rule> Heuristics for Board<R> {
         );
         Force {
             is_four: mine.is_four(),
-            attacks: mine >= Kind::Three,
-            defends: his >= Kind::Three,
+            attacks: mine >= CellKind::Three,
+            defends: his >= CellKind::Three,
         }
     }
 
     fn is_threatened(&self) -> bool {
         let other = self.side.other();
-        let fours = self.count(other, Kind::Four) + self.count(other, Kind::Tangle);
-        self.count(other, Kind::FourThree) + self.count(other, Kind::DoubleThree) > 0 || fours > 1
+        let fours = self.count(other, CellKind::Four) + self.count(other, CellKind::Tangle);
+        self.count(other, CellKind::FourThree) + self.count(other, CellKind::DoubleThree) > 0
+            || fours > 1
     }
 
     fn vct(&mut self, effort: Effort, control: &Control) -> VctOutcome {
@@ -125,7 +126,7 @@ impl<R: Rule> Heuristics for Board<R> {
         let mut proofs = ProofTable::new(entries.min(MAX_PROOF_ENTRIES) * ProofTable::ENTRY);
         let mut vct = Vct::new(self, &mut proofs, control);
         let win = match vct.find_any(effort) {
-            Decision::Win { plies, line } if !line.is_empty() => Some((plies, line)),
+            VctDecision::Win { plies, line } if !line.is_empty() => Some((plies, line)),
             _ => None,
         };
         VctOutcome {
@@ -159,9 +160,9 @@ impl<R: Rule> Heuristics for Board<R> {
     }
 
     fn urgent(&self) -> Vec<Move> {
-        let five = self.cells_of(self.side, |kind| kind == Kind::Five);
+        let five = self.cells_of(self.side, |kind| kind == CellKind::Five);
         let urgent = if five.is_empty() {
-            self.cells_of(self.side, |kind| kind == Kind::Winning)
+            self.cells_of(self.side, |kind| kind == CellKind::Winning)
         } else {
             five
         };
@@ -175,7 +176,12 @@ impl<R: Rule> Heuristics for Board<R> {
     }
 
     fn may_have_vcf(&self) -> bool {
-        let fours = [Kind::Tangle, Kind::Four, Kind::FourThree, Kind::Winning];
+        let fours = [
+            CellKind::Tangle,
+            CellKind::Four,
+            CellKind::FourThree,
+            CellKind::Winning,
+        ];
         fours
             .iter()
             .map(|&kind| self.count(self.side, kind))
@@ -191,7 +197,7 @@ impl<R: Rule> Heuristics for Board<R> {
 impl<R: Rule> Board<R> {
     /// Whether Black is to move in renju with only forbidden points left, which loses.
     fn is_stuck(&self) -> bool {
-        let doubtful = [Kind::Forbidden, Kind::DoubleThree, Kind::Tangle];
+        let doubtful = [CellKind::Forbidden, CellKind::DoubleThree, CellKind::Tangle];
         let count = || {
             doubtful
                 .iter()
@@ -210,7 +216,7 @@ impl<R: Rule> Board<R> {
     /// Whether the only point that stops the opponent's five is forbidden to the side to move.
     fn is_caught(&self) -> bool {
         let point = || {
-            self.cells_of(self.side.other(), |kind| kind == Kind::Five)
+            self.cells_of(self.side.other(), |kind| kind == CellKind::Five)
                 .first()
         };
         is_judged::<R>(self.side)

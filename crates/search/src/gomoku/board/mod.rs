@@ -10,9 +10,9 @@ use kagetsu_game::{Game, Move, Outcome, Side, Symmetry, zobrist};
 
 use crate::EngineOptions;
 use crate::gomoku::cells::Cells;
-use crate::gomoku::patterns::kind::{Cross, KINDS, Kind};
+use crate::gomoku::patterns::kind::{CellKind, Cross, KINDS};
 use crate::gomoku::patterns::shape::{CENTRE, Shapes, reach};
-use crate::gomoku::patterns::weights::{Grade, Weights};
+use crate::gomoku::patterns::weights::{CellGrade, CellWeights};
 use crate::gomoku::places::{Geometry, Line, empty};
 
 /// Zobrist keys, by side and cell.
@@ -36,7 +36,7 @@ struct Played {
 struct Was {
     cell: u16,
     cross: u32,
-    grades: [Grade; 2],
+    grades: [CellGrade; 2],
 }
 
 /// Number of slots for cells. A power of two makes index checks cheap.
@@ -59,7 +59,7 @@ pub(crate) struct Board<R> {
     empty: Cells,
     /// By cell, the second side's in the high half. Occupied cells keep their last value.
     crosses: [u32; ROOM],
-    grades: [[Grade; 2]; ROOM],
+    grades: [[CellGrade; 2]; ROOM],
     /// Empty cells by side and kind.
     kinds: [[u16; KINDS]; 2],
     /// The same cells; quiet ones are left out.
@@ -75,7 +75,7 @@ pub(crate) struct Board<R> {
     /// Black's stones and the empty cells, for the test of forbidden points. Other rules leave them
     /// unused.
     judged: (Lines, Lines),
-    weights: [&'static Weights; 2],
+    weights: [&'static CellWeights; 2],
     shapes: &'static Shapes,
     geometry: &'static Geometry,
     most: usize,
@@ -97,7 +97,7 @@ impl<R: Rule> Board<R> {
             lines: [Line::BEYOND; 256],
             empty: (0..geometry.cells()).collect(),
             crosses: [0; ROOM],
-            grades: [[Grade::default(); 2]; ROOM],
+            grades: [[CellGrade::default(); 2]; ROOM],
             kinds: [[0; KINDS]; 2],
             sets: [[Cells::NONE; KINDS]; 2],
             live: [0; 2],
@@ -107,7 +107,7 @@ impl<R: Rule> Board<R> {
             log: Vec::with_capacity(2_048),
             judged: (Lines::NONE, Lines::full(game.size())),
             weights: [Side::First, Side::Second]
-                .map(|side| Weights::of(options.constants, R::NAME, side)),
+                .map(|side| CellWeights::of(options.constants, R::NAME, side)),
             shapes: Shapes::of::<R>(),
             geometry,
             most: options.candidates.max(1),
@@ -148,23 +148,27 @@ impl<R: Rule> Board<R> {
     }
 
     #[inline]
-    pub(in crate::gomoku) const fn count(&self, side: Side, kind: Kind) -> u16 {
+    pub(in crate::gomoku) const fn count(&self, side: Side, kind: CellKind) -> u16 {
         self.kinds[side.index()][kind as usize]
     }
 
     #[inline]
-    pub(in crate::gomoku) const fn kind(&self, side: Side, cell: usize) -> Kind {
+    pub(in crate::gomoku) const fn kind(&self, side: Side, cell: usize) -> CellKind {
         self.grades[cell % ROOM][side.index()].kind()
     }
 
     /// Returns the empty cells of the wanted kinds for `side`. Quiet cells are in no set.
     #[inline]
-    pub(in crate::gomoku) fn cells_of(&self, side: Side, wanted: impl Fn(Kind) -> bool) -> Cells {
+    pub(in crate::gomoku) fn cells_of(
+        &self,
+        side: Side,
+        wanted: impl Fn(CellKind) -> bool,
+    ) -> Cells {
         let sets = &self.sets[side.index()];
         let words = self.geometry.words();
         let mut cells = Cells::NONE;
-        let kinds =
-            (1..KINDS).filter(|&kind| self.kinds[side.index()][kind] > 0 && wanted(Kind::of(kind)));
+        let kinds = (1..KINDS)
+            .filter(|&kind| self.kinds[side.index()][kind] > 0 && wanted(CellKind::of(kind)));
         kinds.for_each(|kind| cells.add(&sets[kind], words));
         cells
     }
@@ -175,11 +179,11 @@ impl<R: Rule> Board<R> {
     #[inline]
     pub(crate) fn flags(&self) -> usize {
         let threats = [
-            Kind::Three,
-            Kind::DoubleThree,
-            Kind::Four,
-            Kind::FourThree,
-            Kind::Winning,
+            CellKind::Three,
+            CellKind::DoubleThree,
+            CellKind::Four,
+            CellKind::FourThree,
+            CellKind::Winning,
         ];
         let of = |side: Side| {
             let has = |at: usize| usize::from(self.count(side, threats[at]) > 0) << at;
@@ -202,8 +206,8 @@ impl<R: Rule> Board<R> {
             return false;
         }
         match self.kind(side, cell) {
-            Kind::Forbidden => true,
-            Kind::DoubleThree | Kind::Tangle => {
+            CellKind::Forbidden => true,
+            CellKind::DoubleThree | CellKind::Tangle => {
                 let point = Point::of(Move::new(cell as u16), self.geometry.size as u8);
                 forbidden(&self.judged.0, &self.judged.1, point).is_some()
             }
@@ -213,7 +217,7 @@ impl<R: Rule> Board<R> {
 
     /// Counts an empty cell among those of its kind.
     #[inline]
-    fn count_in(&mut self, side: usize, cell: usize, grade: Grade) {
+    fn count_in(&mut self, side: usize, cell: usize, grade: CellGrade) {
         self.live[side] += u16::from(half(self.crosses[cell], side) != 0);
         self.sums[side] += grade.value();
         self.kinds[side][grade.kind() as usize] += 1;
@@ -221,7 +225,7 @@ impl<R: Rule> Board<R> {
     }
 
     #[inline]
-    fn count_out(&mut self, side: usize, cell: usize, grade: Grade) {
+    fn count_out(&mut self, side: usize, cell: usize, grade: CellGrade) {
         self.live[side] -= u16::from(half(self.crosses[cell], side) != 0);
         self.sums[side] -= grade.value();
         self.kinds[side][grade.kind() as usize] -= 1;
@@ -230,8 +234,8 @@ impl<R: Rule> Board<R> {
 
     /// Adds a cell to the set of its kind, or removes it.
     #[inline]
-    fn flip(&mut self, side: usize, cell: usize, kind: Kind) {
-        if kind != Kind::Quiet {
+    fn flip(&mut self, side: usize, cell: usize, kind: CellKind) {
+        if kind != CellKind::Quiet {
             self.sets[side][kind as usize].flip(cell);
         }
     }
@@ -347,7 +351,7 @@ impl<R: Rule> Board<R> {
             near: self.near,
             five: self.five,
         });
-        if self.kind(side, cell) == Kind::Five {
+        if self.kind(side, cell) == CellKind::Five {
             self.five = Some(side);
         }
         for side in 0..2 {

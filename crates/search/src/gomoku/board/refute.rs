@@ -5,7 +5,7 @@ use kagetsu_game::{Move, zobrist};
 
 use super::Board;
 use crate::gomoku::cells::Cells;
-use crate::gomoku::patterns::kind::Kind;
+use crate::gomoku::patterns::kind::CellKind;
 use crate::gomoku::patterns::shape::CENTRE;
 use crate::gomoku::places::empty;
 use crate::gomoku::threats::vcf::Vcf;
@@ -27,8 +27,14 @@ impl<R: Rule> Board<R> {
     /// Whether the opponent has fours enough to win by them.
     pub(in crate::gomoku) fn may_threaten(&self) -> bool {
         let count = |kind| self.count(self.side.other(), kind);
-        let fours = [Kind::Tangle, Kind::Four, Kind::FourThree, Kind::Winning].map(count);
-        count(Kind::FourThree) + count(Kind::Winning) > 0 || fours.iter().sum::<u16>() > 1
+        let fours = [
+            CellKind::Tangle,
+            CellKind::Four,
+            CellKind::FourThree,
+            CellKind::Winning,
+        ]
+        .map(count);
+        count(CellKind::FourThree) + count(CellKind::Winning) > 0 || fours.iter().sum::<u16>() > 1
     }
 
     /// Returns the legal moves after which the opponent's VCF may fail. Every other move loses in
@@ -50,7 +56,7 @@ impl<R: Rule> Board<R> {
     /// - cells that make a four, alone or together with a reply of the line;
     /// - all cells, where a forbidden point decides the line.
     fn touching(&mut self, line: &[Move]) -> Cells {
-        let mut cells = self.cells_of(self.side, Kind::is_four);
+        let mut cells = self.cells_of(self.side, CellKind::is_four);
         for (at, m) in line.iter().enumerate() {
             let here = [m.index()].into_iter().collect();
             cells.add(&here, self.geometry.words());
@@ -61,11 +67,11 @@ impl<R: Rule> Board<R> {
         self.pass();
         let (me, mut played, mut is_judged) = (self.side, 0, false);
         for m in &line[..line.len().saturating_sub(2)] {
-            is_judged |= self.side == me && self.kind(me, m.index()) == Kind::Tangle;
+            is_judged |= self.side == me && self.kind(me, m.index()) == CellKind::Tangle;
             self.play_cell(m.index());
             played += 1;
         }
-        let points = self.cells_of(me, |kind| kind == Kind::Five);
+        let points = self.cells_of(me, |kind| kind == CellKind::Five);
         is_judged |= points.iter().nth(1).is_none();
         (0..played).for_each(|_| self.undo_cell());
         self.pass();
@@ -105,14 +111,14 @@ impl<R: Rule> Board<R> {
 
     fn follow(&mut self, line: &[Move]) -> bool {
         let (me, other) = (self.side, self.side.other());
-        if self.count(me, Kind::Five) > 0 {
+        if self.count(me, CellKind::Five) > 0 {
             return true;
         }
         let &[four, answer, ref rest @ ..] = line else {
             return false;
         };
         let four = four.index();
-        let must_stop = match self.count(other, Kind::Five) {
+        let must_stop = match self.count(other, CellKind::Five) {
             0 => false,
             1 => true,
             _ => return false,
@@ -120,12 +126,12 @@ impl<R: Rule> Board<R> {
         let can_play = self.empty.contains(four)
             && self.kind(me, four).is_four()
             && !self.is_forbidden(me, four);
-        if !can_play || must_stop && self.kind(other, four) != Kind::Five {
+        if !can_play || must_stop && self.kind(other, four) != CellKind::Five {
             return false;
         }
         self.play_cell(four);
-        let points = self.cells_of(me, |kind| kind == Kind::Five);
-        let wins = self.count(other, Kind::Five) == 0
+        let points = self.cells_of(me, |kind| kind == CellKind::Five);
+        let wins = self.count(other, CellKind::Five) == 0
             && points.first().is_some_and(|point| {
                 let is_only = points.iter().nth(1).is_none();
                 if !is_only || self.is_forbidden(other, point) {

@@ -5,7 +5,7 @@ use kagetsu_game::gomoku::{Lines, Rule};
 
 use super::{Board, NUMBERS, ROOM, half};
 use crate::gomoku::cells::Cells;
-use crate::gomoku::patterns::kind::Kind;
+use crate::gomoku::patterns::kind::CellKind;
 use crate::gomoku::patterns::shape::Shape;
 use crate::gomoku::places::{Geometry, Line};
 
@@ -14,7 +14,7 @@ impl<R: Rule> Board<R> {
     /// are among them.
     pub(in crate::gomoku) fn threats(&self, side: Side) -> Cells {
         self.cells_of(side, |kind| {
-            !matches!(kind, Kind::Quiet | Kind::Forbidden | Kind::Five)
+            !matches!(kind, CellKind::Quiet | CellKind::Forbidden | CellKind::Five)
         })
     }
 
@@ -29,18 +29,23 @@ impl<R: Rule> Board<R> {
         };
         self.empty
             .iter()
-            .filter(|&cell| self.kind(side, cell) == Kind::Quiet && makes(cell))
+            .filter(|&cell| self.kind(side, cell) == CellKind::Quiet && makes(cell))
             .collect()
     }
 
     /// Whether the side to move has a four to make.
     pub(in crate::gomoku) fn has_four(&self) -> bool {
-        let fours = [Kind::Tangle, Kind::Four, Kind::FourThree, Kind::Winning];
+        let fours = [
+            CellKind::Tangle,
+            CellKind::Four,
+            CellKind::FourThree,
+            CellKind::Winning,
+        ];
         fours.iter().any(|&kind| self.count(self.side, kind) > 0)
     }
 
     /// An empty cell of the kind for `side`.
-    pub(in crate::gomoku) fn one(&self, side: Side, kind: Kind) -> Option<usize> {
+    pub(in crate::gomoku) fn one(&self, side: Side, kind: CellKind) -> Option<usize> {
         self.cells_of(side, |other| other == kind).first()
     }
 

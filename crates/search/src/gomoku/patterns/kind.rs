@@ -3,7 +3,7 @@ use super::shape::{SHAPES, Shape};
 /// The threat that a stone on a cell makes in all four lines together (greater is stronger).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
-pub(in crate::gomoku) enum Kind {
+pub(in crate::gomoku) enum CellKind {
     /// No threat.
     Quiet,
     /// Certainly forbidden in renju: an overline or two fours, and no five.
@@ -40,19 +40,19 @@ pub(in crate::gomoku) fn shapes(cross: Cross) -> Option<[Shape; 4]> {
         .then(|| codes.map(Shape::of))
 }
 
-const ALL: [Kind; KINDS] = [
-    Kind::Quiet,
-    Kind::Forbidden,
-    Kind::Three,
-    Kind::DoubleThree,
-    Kind::Tangle,
-    Kind::Four,
-    Kind::FourThree,
-    Kind::Winning,
-    Kind::Five,
+const ALL: [CellKind; KINDS] = [
+    CellKind::Quiet,
+    CellKind::Forbidden,
+    CellKind::Three,
+    CellKind::DoubleThree,
+    CellKind::Tangle,
+    CellKind::Four,
+    CellKind::FourThree,
+    CellKind::Winning,
+    CellKind::Five,
 ];
 
-impl Kind {
+impl CellKind {
     /// The kind with this number.
     pub(in crate::gomoku) const fn of(number: usize) -> Self {
         ALL[number]
@@ -105,28 +105,37 @@ mod tests {
 
     #[test]
     fn two_threats_are_more_than_one() {
-        let kind = |shapes: [Shape; 4]| Kind::of_shapes(shapes, false);
+        let kind = |shapes: [Shape; 4]| CellKind::of_shapes(shapes, false);
         let (three, four, dead) = (Shape::OpenThree, Shape::Four, Shape::Dead);
-        assert_eq!(kind([three, dead, three, dead]), Kind::DoubleThree);
-        assert_eq!(kind([four, dead, three, dead]), Kind::FourThree);
-        assert_eq!(kind([four, four, dead, dead]), Kind::Winning);
-        assert_eq!(kind([four, dead, dead, dead]), Kind::Four);
-        assert_eq!(kind([dead, three, dead, dead]), Kind::Three);
-        assert_eq!(kind([Shape::Five, four, dead, dead]), Kind::Five);
+        assert_eq!(kind([three, dead, three, dead]), CellKind::DoubleThree);
+        assert_eq!(kind([four, dead, three, dead]), CellKind::FourThree);
+        assert_eq!(kind([four, four, dead, dead]), CellKind::Winning);
+        assert_eq!(kind([four, dead, dead, dead]), CellKind::Four);
+        assert_eq!(kind([dead, three, dead, dead]), CellKind::Three);
+        assert_eq!(kind([Shape::Five, four, dead, dead]), CellKind::Five);
     }
 
     #[test]
     fn renju_forbids_compound_threats_of_black() {
-        let kind = |shapes: [Shape; 4]| Kind::of_shapes(shapes, true);
+        let kind = |shapes: [Shape; 4]| CellKind::of_shapes(shapes, true);
         let (three, four, open, dead) =
             (Shape::OpenThree, Shape::Four, Shape::OpenFour, Shape::Dead);
-        assert_eq!(kind([four, open, dead, dead]), Kind::Forbidden);
-        assert_eq!(kind([Shape::DoubleFour, dead, dead, dead]), Kind::Forbidden);
-        assert_eq!(kind([Shape::Overline, open, dead, dead]), Kind::Forbidden);
-        assert_eq!(kind([Shape::Overline, Shape::Five, dead, dead]), Kind::Five);
-        assert_eq!(kind([open, three, dead, dead]), Kind::Winning);
-        assert_eq!(kind([open, three, three, dead]), Kind::Tangle);
-        assert_eq!(kind([four, three, dead, dead]), Kind::FourThree);
-        assert_eq!(kind([three, three, dead, dead]), Kind::DoubleThree);
+        assert_eq!(kind([four, open, dead, dead]), CellKind::Forbidden);
+        assert_eq!(
+            kind([Shape::DoubleFour, dead, dead, dead]),
+            CellKind::Forbidden
+        );
+        assert_eq!(
+            kind([Shape::Overline, open, dead, dead]),
+            CellKind::Forbidden
+        );
+        assert_eq!(
+            kind([Shape::Overline, Shape::Five, dead, dead]),
+            CellKind::Five
+        );
+        assert_eq!(kind([open, three, dead, dead]), CellKind::Winning);
+        assert_eq!(kind([open, three, three, dead]), CellKind::Tangle);
+        assert_eq!(kind([four, three, dead, dead]), CellKind::FourThree);
+        assert_eq!(kind([three, three, dead, dead]), CellKind::DoubleThree);
     }
 }

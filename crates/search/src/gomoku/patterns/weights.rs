@@ -1,7 +1,7 @@
 use std::sync::OnceLock;
 
 use super::fitted::{self, Fitted};
-use super::kind::{Cross, Kind, shapes};
+use super::kind::{CellKind, Cross, shapes};
 use super::shape::{SHAPES, Shape};
 use crate::Constants;
 use kagetsu_game::{RuleName, Side};
@@ -9,18 +9,18 @@ use kagetsu_game::{RuleName, Side};
 /// Properties of a cross in 32 bits: its kind, its promise for the move order (0 to 4,095), and its
 /// value in centi-units for the side that may put a stone there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::gomoku) struct Grade(u32);
+pub(in crate::gomoku) struct CellGrade(u32);
 
-impl Grade {
-    fn new(value: i32, promise: i32, kind: Kind) -> Self {
+impl CellGrade {
+    fn new(value: i32, promise: i32, kind: CellKind) -> Self {
         let value = value.clamp(i16::MIN.into(), i16::MAX.into()) as u32;
         let promise = promise.clamp(0, 0xfff) as u32;
         Self(value << 16 | promise << 4 | kind as u32)
     }
 
     #[inline]
-    pub(in crate::gomoku) const fn kind(self) -> Kind {
-        Kind::of((self.0 & 0xf) as usize)
+    pub(in crate::gomoku) const fn kind(self) -> CellKind {
+        CellKind::of((self.0 & 0xf) as usize)
     }
 
     #[inline]
@@ -36,9 +36,9 @@ impl Grade {
 
 /// Values of crosses for one side, by one set of constants.
 #[derive(Debug)]
-pub(in crate::gomoku) struct Weights {
+pub(in crate::gomoku) struct CellWeights {
     /// By cross.
-    pub(in crate::gomoku) grades: Box<[Grade; 1 << 16]>,
+    pub(in crate::gomoku) grades: Box<[CellGrade; 1 << 16]>,
     /// By the threats of both sides, in centi-units for the side to move; see `Board::flags`.
     pub(in crate::gomoku) threats: Box<[i16]>,
     /// Weight of the opponent's values in percent: more than 100 favours defence.
@@ -55,25 +55,25 @@ const fn line_values(constants: Constants) -> [i32; SHAPES] {
     }
 }
 
-/// Value of a compound threat beyond its lines, by [`Kind`]. The paper's "killer" is `10000 * (1 +
-/// fours)`.
-const fn compound(constants: Constants, kind: Kind) -> i32 {
+/// Value of a compound threat beyond its lines, by [`CellKind`]. The paper's "killer" is `10000 *
+/// (1 + fours)`.
+const fn compound(constants: Constants, kind: CellKind) -> i32 {
     match (constants, kind) {
-        (Constants::Own, Kind::DoubleThree) => 60,
-        (Constants::Own, Kind::FourThree) => 110,
-        (Constants::Own, Kind::Winning) => 100,
-        (Constants::Paper, Kind::DoubleThree) => 10_000,
-        (Constants::Paper, Kind::FourThree) => 20_000,
-        (Constants::Paper, Kind::Winning) => 30_000,
+        (Constants::Own, CellKind::DoubleThree) => 60,
+        (Constants::Own, CellKind::FourThree) => 110,
+        (Constants::Own, CellKind::Winning) => 100,
+        (Constants::Paper, CellKind::DoubleThree) => 10_000,
+        (Constants::Paper, CellKind::FourThree) => 20_000,
+        (Constants::Paper, CellKind::Winning) => 30_000,
         _ => 0,
     }
 }
 
-impl Weights {
+impl CellWeights {
     /// Returns the weights of a set for one side, computed once. A set of another game stands for
     /// Kagetsu's own.
     pub(in crate::gomoku) fn of(constants: Constants, rule: RuleName, side: Side) -> &'static Self {
-        static SETS: [[[OnceLock<Weights>; 2]; 3]; 4] =
+        static SETS: [[[OnceLock<CellWeights>; 2]; 3]; 4] =
             [const { [const { [const { OnceLock::new() }; 2] }; 3] }; 4];
         let constants = match constants {
             Constants::Paper | Constants::Patent | Constants::Blog => constants,
@@ -88,8 +88,8 @@ impl Weights {
         let fitted = (constants == Constants::Own).then(|| Fitted::of(rule, side));
         let line = line_values(constants);
         let grade = |cross: Cross| {
-            let kind = Kind::of_cross(cross, is_judged);
-            let shapes = shapes(cross).filter(|_| kind != Kind::Forbidden);
+            let kind = CellKind::of_cross(cross, is_judged);
+            let shapes = shapes(cross).filter(|_| kind != CellKind::Forbidden);
             let made = shapes.map_or(0, |shapes| {
                 shapes
                     .map(|shape: Shape| line[shape as usize])
@@ -100,7 +100,7 @@ impl Weights {
             let value = fitted
                 .as_ref()
                 .map_or(made, |fitted| fitted.value(cross).into());
-            Grade::new(value, made, kind)
+            CellGrade::new(value, made, kind)
         };
         let threats = fitted
             .as_ref()
@@ -110,7 +110,7 @@ impl Weights {
         } else {
             100
         };
-        let grades = (0..=Cross::MAX).map(grade).collect::<Box<[Grade]>>();
+        let grades = (0..=Cross::MAX).map(grade).collect::<Box<[CellGrade]>>();
         Self {
             grades: grades.try_into().expect("one for each cross"),
             threats: threats.into(),
@@ -155,12 +155,15 @@ mod tests {
     #[test]
     fn a_grade_keeps_what_it_is_made_of() {
         for (value, promise) in [(0, 0), (-32_768, 4_095), (32_767, 17), (-1, 1)] {
-            let grade = Grade::new(value, promise, Kind::FourThree);
+            let grade = CellGrade::new(value, promise, CellKind::FourThree);
             assert_eq!(
                 (grade.value(), grade.promise(), grade.kind()),
-                (value, promise, Kind::FourThree)
+                (value, promise, CellKind::FourThree)
             );
         }
-        assert_eq!(Grade::new(9_999_999, 9_999_999, Kind::Five).value(), 32_767);
+        assert_eq!(
+            CellGrade::new(9_999_999, 9_999_999, CellKind::Five).value(),
+            32_767
+        );
     }
 }

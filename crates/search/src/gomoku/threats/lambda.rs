@@ -7,9 +7,9 @@
 use kagetsu_game::gomoku::{Gomoku, Rule};
 use kagetsu_game::{Effort, Move};
 
-use super::vct::{Decision, ProofTable, ProofTemplate, Vct};
+use super::vct::{ProofTable, ProofTemplate, Vct, VctDecision};
 use crate::gomoku::board::Board;
-use crate::gomoku::patterns::kind::Kind;
+use crate::gomoku::patterns::kind::CellKind;
 use crate::heuristics::{Heuristics, Situation};
 use crate::threats::Strategy;
 use crate::{Control, EngineOptions};
@@ -78,11 +78,11 @@ impl<'a, R: Rule> LambdaSearch<'a, R> {
     fn search(&mut self, nodes: u64) -> Option<(LambdaWin, Option<ProofTemplate>)> {
         let mut vct = Vct::new(&mut self.board, self.table, self.control);
         let found = match vct.find_any(Effort::nodes(nodes)) {
-            Decision::Win { plies, line } => {
+            VctDecision::Win { plies, line } => {
                 let template = vct.template(plies);
                 Some((LambdaWin { plies, line }, template))
             }
-            Decision::NoWin { .. } | Decision::Unknown => None,
+            VctDecision::NoWin { .. } | VctDecision::Unknown => None,
         };
         self.nodes += vct.nodes;
         found
@@ -155,7 +155,7 @@ impl<'a, R: Rule> LambdaSearch<'a, R> {
 
     fn found_strategy(&mut self, nodes: u64) -> Option<Strategy> {
         let mut vct = Vct::new(&mut self.board, self.table, self.control);
-        let Decision::Win { plies, .. } = vct.find_short(Effort::nodes(nodes)) else {
+        let VctDecision::Win { plies, .. } = vct.find_short(Effort::nodes(nodes)) else {
             return None;
         };
         let strategy = vct.strategy(plies);
@@ -181,7 +181,7 @@ impl<'a, R: Rule> LambdaSearch<'a, R> {
 
     fn cost(&mut self, cell: usize, nodes: u64) -> Option<u32> {
         let forces = match self.board.kind(self.board.side(), cell) {
-            Kind::Three | Kind::DoubleThree => Some(THREE),
+            CellKind::Three | CellKind::DoubleThree => Some(THREE),
             kind => kind.is_four().then_some(FOUR),
         };
         self.board.play_cell(cell);
@@ -196,7 +196,7 @@ impl<'a, R: Rule> LambdaSearch<'a, R> {
     /// Counts the replies near the threat that the first proof template leaves open.
     fn open_replies(&mut self) -> u32 {
         let side = self.board.side();
-        let mut near = self.board.cells_of(side, Kind::is_four);
+        let mut near = self.board.cells_of(side, CellKind::is_four);
         self.templates
             .iter()
             .for_each(|template| near.add(template.cells(), usize::MAX));

@@ -5,7 +5,7 @@ use kagetsu_game::gomoku::Rule;
 
 use super::fours::{Completion, Fours};
 use crate::gomoku::board::Board;
-use crate::gomoku::patterns::kind::Kind;
+use crate::gomoku::patterns::kind::CellKind;
 
 /// Least number of tried fours from which remembering failures pays.
 const MIN_REMEMBERED: u32 = 48;
@@ -48,7 +48,7 @@ impl FourMove {
 
 /// The result of searching a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
+enum VcfEnd {
     Win,
     /// No win with any number of fours.
     Never,
@@ -78,26 +78,29 @@ impl<'a, R: Rule> Vcf<'a, R> {
     /// fours from the budget.
     pub(in crate::gomoku) fn find(mut self, length: u32) -> Option<Vec<Move>> {
         let (me, other) = (self.board.side(), self.board.side().other());
-        if let Some(five) = self.board.one(me, Kind::Five) {
+        if let Some(five) = self.board.one(me, CellKind::Five) {
             return Some(vec![Move::new(five as u16)]);
         }
-        let must = self.board.one(other, Kind::Five).map(|cell| cell as u16);
-        if self.board.count(other, Kind::Five) > 1 || length == 0 {
+        let must = self
+            .board
+            .one(other, CellKind::Five)
+            .map(|cell| cell as u16);
+        if self.board.count(other, CellKind::Five) > 1 || length == 0 {
             return None;
         }
         let cells = self
             .board
-            .cells_of(me, |kind| kind.is_four() || kind == Kind::Forbidden);
+            .cells_of(me, |kind| kind.is_four() || kind == CellKind::Forbidden);
         let is_won = cells.iter().any(|cell| self.add(cell as u16, must));
-        let mut end = if is_won { End::Win } else { End::Short };
+        let mut end = if is_won { VcfEnd::Win } else { VcfEnd::Short };
         for fours in 2..=length {
             match end {
-                End::Short => end = self.attack(0, fours, must),
-                End::Win | End::Never | End::Spent => break,
+                VcfEnd::Short => end = self.attack(0, fours, must),
+                VcfEnd::Win | VcfEnd::Never | VcfEnd::Spent => break,
             }
         }
         self.line.reverse();
-        (end == End::Win).then_some(self.line)
+        (end == VcfEnd::Win).then_some(self.line)
     }
 
     /// Returns a win whose fours after the first each lie near the four before, at most
@@ -105,19 +108,22 @@ impl<'a, R: Rule> Vcf<'a, R> {
     /// shortest. Takes the tried fours from the budget.
     pub(in crate::gomoku) fn find_local(mut self) -> Option<Vec<Move>> {
         let (me, other) = (self.board.side(), self.board.side().other());
-        if let Some(five) = self.board.one(me, Kind::Five) {
+        if let Some(five) = self.board.one(me, CellKind::Five) {
             return Some(vec![Move::new(five as u16)]);
         }
-        let must = self.board.one(other, Kind::Five).map(|cell| cell as u16);
-        if self.board.count(other, Kind::Five) > 1 {
+        let must = self
+            .board
+            .one(other, CellKind::Five)
+            .map(|cell| cell as u16);
+        if self.board.count(other, CellKind::Five) > 1 {
             return None;
         }
         self.is_local = true;
         let cells = self
             .board
-            .cells_of(me, |kind| kind.is_four() || kind == Kind::Forbidden);
+            .cells_of(me, |kind| kind.is_four() || kind == CellKind::Forbidden);
         let is_won = cells.iter().any(|cell| self.add(cell as u16, must))
-            || self.attack(0, MAX_LOCAL_FOURS, must) == End::Win;
+            || self.attack(0, MAX_LOCAL_FOURS, must) == VcfEnd::Win;
         self.line.reverse();
         is_won.then_some(self.line)
     }
@@ -174,14 +180,14 @@ impl<'a, R: Rule> Vcf<'a, R> {
 
     /// Searches wins with at most `fours` fours, at least two, among the fours from `first` on,
     /// none of which wins at once. The first four must be on `must`, if given.
-    fn attack(&mut self, first: usize, fours: u32, must: Option<u16>) -> End {
+    fn attack(&mut self, first: usize, fours: u32, must: Option<u16>) -> VcfEnd {
         let all = first..self.ways.len();
-        let mut end = End::Never;
+        let mut end = VcfEnd::Never;
         let mut tried = 0;
         for at in all.clone() {
             let way = self.ways[at];
             if self.is_local && first > 0 && tried >= LOCAL_WIDTH {
-                return End::Short;
+                return VcfEnd::Short;
             }
             if must.is_some_and(|must| must != way.cell) {
                 continue;
@@ -190,20 +196,26 @@ impl<'a, R: Rule> Vcf<'a, R> {
             let found = self.attempt(way, fours - 1, all.clone(), must.is_some());
             self.ways.truncate(all.end);
             match found {
-                End::Never => {}
-                End::Short => end = End::Short,
-                End::Win | End::Spent => return found,
+                VcfEnd::Never => {}
+                VcfEnd::Short => end = VcfEnd::Short,
+                VcfEnd::Win | VcfEnd::Spent => return found,
             }
         }
         end
     }
 
     /// Plays a four and its reply, and searches wins with at most `fours` more.
-    fn attempt(&mut self, way: FourMove, fours: u32, known: Range<usize>, is_forced: bool) -> End {
+    fn attempt(
+        &mut self,
+        way: FourMove,
+        fours: u32,
+        known: Range<usize>,
+        is_forced: bool,
+    ) -> VcfEnd {
         let (cell, point) = (usize::from(way.cell), usize::from(way.point));
         if way.point == FourMove::MANY {
             // Winning fours were tried before, so this one is forbidden.
-            return End::Never;
+            return VcfEnd::Never;
         }
         let hash = self.fours.hash_after(cell, point);
         if fours > 1
@@ -212,10 +224,10 @@ impl<'a, R: Rule> Vcf<'a, R> {
             return end;
         }
         if self.is_forbidden(way.cell) || self.fours.answer(cell, point) != Some(way.point) {
-            return End::Never;
+            return VcfEnd::Never;
         }
         if *self.budget == 0 {
-            return End::Spent;
+            return VcfEnd::Spent;
         }
         *self.budget -= 1;
         self.tried += 1;
@@ -223,32 +235,38 @@ impl<'a, R: Rule> Vcf<'a, R> {
         let end = self.after(way, fours, known, is_forced);
         self.fours.put(cell, point);
         match end {
-            End::Win => self.line.extend([way.point, way.cell].map(Move::new)),
-            End::Never | End::Short if fours > 1 && self.tried >= MIN_REMEMBERED => {
+            VcfEnd::Win => self.line.extend([way.point, way.cell].map(Move::new)),
+            VcfEnd::Never | VcfEnd::Short if fours > 1 && self.tried >= MIN_REMEMBERED => {
                 self.failures.put(hash, end, fours)
             }
-            End::Never | End::Short | End::Spent => {}
+            VcfEnd::Never | VcfEnd::Short | VcfEnd::Spent => {}
         }
         end
     }
 
     /// Searches after a four and its reply. `known` are the fours before it; if `is_forced`, only
     /// one of them was allowed.
-    fn after(&mut self, last: FourMove, fours: u32, known: Range<usize>, is_forced: bool) -> End {
+    fn after(
+        &mut self,
+        last: FourMove,
+        fours: u32,
+        known: Range<usize>,
+        is_forced: bool,
+    ) -> VcfEnd {
         let must = match self.fours.counter(last.point.into()) {
             Completion::None => None,
             Completion::One(point) => Some(point),
-            Completion::Two(..) => return End::Never,
+            Completion::Two(..) => return VcfEnd::Never,
         };
         let first = self.ways.len();
         // New fours arise only on the lines of the new stone.
         let beside = self.fours.cells_beside(last.cell.into());
         if beside.iter().any(|&cell| self.add(cell as u16, must)) {
-            return End::Win;
+            return VcfEnd::Win;
         }
         // An earlier four wins now only if it was forbidden or not allowed before.
         if fours == 1 && !R::FORBIDS && !is_forced {
-            return End::Short;
+            return VcfEnd::Short;
         }
         for at in known {
             let way = self.ways[at];
@@ -271,11 +289,11 @@ impl<'a, R: Rule> Vcf<'a, R> {
                 self.add_way(way, must)
             };
             if is_won {
-                return End::Win;
+                return VcfEnd::Win;
             }
         }
         if fours == 1 {
-            End::Short
+            VcfEnd::Short
         } else {
             self.attack(first, fours, must)
         }
@@ -304,16 +322,16 @@ impl FailureTable {
         }
     }
 
-    fn get(&self, hash: u64, fours: u32) -> Option<End> {
+    fn get(&self, hash: u64, fours: u32) -> Option<VcfEnd> {
         let known = *self.slots.get(self.slot(hash))?;
         match known & LENGTH {
             _ if known & !LENGTH != hash & !LENGTH => None,
-            LENGTH => Some(End::Never),
-            length => (length >= u64::from(fours)).then_some(End::Short),
+            LENGTH => Some(VcfEnd::Never),
+            length => (length >= u64::from(fours)).then_some(VcfEnd::Short),
         }
     }
 
-    fn put(&mut self, hash: u64, end: End, fours: u32) {
+    fn put(&mut self, hash: u64, end: VcfEnd, fours: u32) {
         if self.put == self.slots.len() / 2 && self.slots.len() < SLOTS.1 {
             let before = std::mem::take(&mut self.slots);
             self.slots = vec![0; (before.len() * 8).clamp(SLOTS.0, SLOTS.1)];
@@ -323,7 +341,7 @@ impl FailureTable {
                 self.slots[slot] = known;
             }
         }
-        let length = if end == End::Never {
+        let length = if end == VcfEnd::Never {
             LENGTH
         } else {
             u64::from(fours).min(LENGTH - 1)

@@ -3,7 +3,7 @@ use kagetsu_game::gomoku::Rule;
 
 use super::search::VctSearch;
 use super::value::INFINITE;
-use crate::gomoku::patterns::kind::Kind;
+use crate::gomoku::patterns::kind::CellKind;
 
 impl<R: Rule> VctSearch<'_, R> {
     /// Returns a line from a position that is won within `plies`: the attacker's quickest known win
@@ -12,7 +12,7 @@ impl<R: Rule> VctSearch<'_, R> {
         let mut line = Vec::new();
         while let Some((cell, rest)) = self.next_move(plies) {
             line.push(Move::new(cell as u16));
-            let is_five = self.board.kind(self.board.side(), cell) == Kind::Five;
+            let is_five = self.board.kind(self.board.side(), cell) == CellKind::Five;
             self.board.play_cell(cell);
             if is_five {
                 break;
@@ -27,7 +27,7 @@ impl<R: Rule> VctSearch<'_, R> {
     pub(super) fn next_move(&mut self, plies: u16) -> Option<(usize, u16)> {
         let side = self.board.side();
         let attacks = side == self.attacker;
-        if attacks && let Some(five) = self.board.one(side, Kind::Five) {
+        if attacks && let Some(five) = self.board.one(side, CellKind::Five) {
             return Some((five, 0));
         }
         let mut best: Option<(usize, u16)> = None;
@@ -64,8 +64,8 @@ impl<R: Rule> VctSearch<'_, R> {
             None => {
                 let cell = self
                     .board
-                    .one(side.other(), Kind::Winning)
-                    .or_else(|| self.board.one(side.other(), Kind::Five));
+                    .one(side.other(), CellKind::Winning)
+                    .or_else(|| self.board.one(side.other(), CellKind::Five));
                 let cell = cell
                     .filter(|&cell| !self.board.is_forbidden(side, cell))
                     .or_else(|| self.board.any_legal());

@@ -50,9 +50,9 @@ use kagetsu_game::gomoku::Rule;
 use kagetsu_game::{Effort, Move};
 
 use self::search::{Attacks, VctSearch};
-use self::value::ProofNumbers;
+use self::value::VctProofNumbers;
 use crate::Control;
-use crate::control::limits::Limits;
+use crate::control::limits::SearchLimits;
 use crate::gomoku::board::Board;
 use crate::threats::Strategy;
 pub(crate) use table::ProofTable;
@@ -75,7 +75,7 @@ const LONGEST: u16 = 255;
 
 /// The result of a VCT search.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Decision {
+pub(crate) enum VctDecision {
     /// The side to move wins.
     Win {
         /// Plies within which the game ends against every defence.
@@ -124,30 +124,30 @@ impl<'a, R: Rule> Vct<'a, R> {
 
     /// Searches for the shortest win, within `effort.depth` plies and the other limits of the
     /// effort.
-    pub(crate) fn find(&mut self, effort: Effort) -> Decision {
+    pub(crate) fn find(&mut self, effort: Effort) -> VctDecision {
         self.seek(effort, SHORTEST)
     }
 
     /// Searches for any win, which costs far less than the shortest.
-    pub(crate) fn find_any(&mut self, effort: Effort) -> Decision {
+    pub(crate) fn find_any(&mut self, effort: Effort) -> VctDecision {
         self.seek(effort, LONGEST)
     }
 
     /// Searches for the shortest win up to a limited cost, then for any: short wins make small
     /// strategies.
-    pub(crate) fn find_short(&mut self, effort: Effort) -> Decision {
+    pub(crate) fn find_short(&mut self, effort: Effort) -> VctDecision {
         let nodes = effort.nodes.map_or(SHORT, |nodes| nodes.min(SHORT));
         match self.find(Effort {
             nodes: Some(nodes),
             ..effort
         }) {
-            Decision::Unknown => self.find_any(effort),
+            VctDecision::Unknown => self.find_any(effort),
             decision => decision,
         }
     }
 
     /// Searches, beginning with wins of at most `first` plies.
-    fn seek(&mut self, effort: Effort, first: u16) -> Decision {
+    fn seek(&mut self, effort: Effort, first: u16) -> VctDecision {
         // The attacker makes the last move, so a win has an odd number of plies.
         let most = effort
             .depth
@@ -180,12 +180,12 @@ impl<'a, R: Rule> Vct<'a, R> {
                     || left.time == Some(Duration::ZERO)
                     || self.control.is_stopped()
                 {
-                    return Decision::Unknown;
+                    return VctDecision::Unknown;
                 }
                 let value = self.deepen(*attacks, plies, most, left);
                 if value.is_won() {
                     self.found = Some(*attacks);
-                    return Decision::Win {
+                    return VctDecision::Win {
                         plies: value.won,
                         line: self.line(*attacks, value.won),
                     };
@@ -197,7 +197,7 @@ impl<'a, R: Rule> Vct<'a, R> {
             }
             share = share.saturating_mul(2);
         }
-        Decision::NoWin { plies: lost }
+        VctDecision::NoWin { plies: lost }
     }
 
     /// Searches longer and longer wins, from `plies` to `most`.
@@ -207,8 +207,8 @@ impl<'a, R: Rule> Vct<'a, R> {
         plies: &mut u16,
         most: u16,
         effort: Effort,
-    ) -> ProofNumbers {
-        let limits = Limits::new(self.control, effort);
+    ) -> VctProofNumbers {
+        let limits = SearchLimits::new(self.control, effort);
         let mut search = VctSearch::new(self.board, attacks, self.table, &limits);
         let value = loop {
             let value = search.decide(*plies);
@@ -223,13 +223,13 @@ impl<'a, R: Rule> Vct<'a, R> {
 
     /// Returns the strategy of the win just found, or `None` if it could not be found again.
     pub(crate) fn strategy(&mut self, plies: u16) -> Option<Strategy> {
-        let limits = Limits::new(self.control, Effort::nodes(8 * self.nodes + 100_000));
+        let limits = SearchLimits::new(self.control, Effort::nodes(8 * self.nodes + 100_000));
         VctSearch::new(self.board, self.found?, self.table, &limits).strategy(plies)
     }
 
     /// Returns the proof template of the win just found, or `None` if it could not be found again.
     pub(crate) fn template(&mut self, plies: u16) -> Option<ProofTemplate> {
-        let limits = Limits::new(self.control, Effort::nodes(2 * self.nodes + 1_000));
+        let limits = SearchLimits::new(self.control, Effort::nodes(2 * self.nodes + 1_000));
         let mut search = VctSearch::new(self.board, self.found?, self.table, &limits);
         let template = search.template(plies);
         self.nodes += search.nodes();
@@ -243,7 +243,7 @@ impl<'a, R: Rule> Vct<'a, R> {
         template: &ProofTemplate,
         nodes: u64,
     ) -> Option<(u16, Vec<Move>)> {
-        let limits = Limits::new(self.control, Effort::nodes(nodes));
+        let limits = SearchLimits::new(self.control, Effort::nodes(nodes));
         let mut search = VctSearch::new(self.board, template.attacks, self.table, &limits);
         // A win known before may differ from the template.
         let is_known = search.is_known();
@@ -272,7 +272,7 @@ impl<'a, R: Rule> Vct<'a, R> {
     /// Returns the line of a win. It costs little while the table holds the win; otherwise the line
     /// ends early.
     fn line(&mut self, attacks: Attacks, plies: u16) -> Vec<Move> {
-        let limits = Limits::new(self.control, Effort::nodes(2 * self.nodes + 1_000));
+        let limits = SearchLimits::new(self.control, Effort::nodes(2 * self.nodes + 1_000));
         VctSearch::new(self.board, attacks, self.table, &limits).line(plies)
     }
 }

@@ -2,11 +2,11 @@ use kagetsu_game::Side;
 use kagetsu_game::gomoku::Rule;
 
 use super::table::ProofTable;
-use super::value::{INFINITE, NEVER, ProofNumbers};
-use crate::control::limits::Limits;
+use super::value::{INFINITE, NEVER, VctProofNumbers};
+use crate::control::limits::SearchLimits;
 use crate::gomoku::board::Board;
 use crate::gomoku::cells::Cells;
-use crate::gomoku::patterns::kind::Kind;
+use crate::gomoku::patterns::kind::CellKind;
 use crate::gomoku::patterns::shape::Shape;
 use crate::gomoku::threats::vcf::Vcf;
 use crate::heuristics::Heuristics;
@@ -50,7 +50,7 @@ impl Attacks {
 #[derive(Clone, Copy, Debug)]
 struct Child {
     cell: u16,
-    value: ProofNumbers,
+    value: VctProofNumbers,
 }
 
 /// The search of one class of attacks. See the module's documentation.
@@ -59,7 +59,7 @@ pub(super) struct VctSearch<'a, R> {
     pub(super) attacker: Side,
     attacks: Attacks,
     table: &'a mut ProofTable,
-    limits: &'a Limits<'a>,
+    limits: &'a SearchLimits<'a>,
     nodes: u64,
     /// Children of the nodes on the current path, those of the root first.
     children: Vec<Child>,
@@ -70,7 +70,7 @@ impl<'a, R: Rule> VctSearch<'a, R> {
         board: &'a mut Board<R>,
         attacks: Attacks,
         table: &'a mut ProofTable,
-        limits: &'a Limits<'a>,
+        limits: &'a SearchLimits<'a>,
     ) -> Self {
         let attacker = board.side();
         Self {
@@ -99,16 +99,16 @@ impl<'a, R: Rule> VctSearch<'a, R> {
 
     /// Stores a win within `plies`.
     pub(super) fn learn(&mut self, plies: u16) {
-        self.table.put(self.hash(), ProofNumbers::won(plies), 1);
+        self.table.put(self.hash(), VctProofNumbers::won(plies), 1);
     }
 
     /// Whether the attacker, who has no five, may play the cell, and stops the defender's five by
     /// it if there is one.
     pub(super) fn may_attack(&self, cell: usize) -> bool {
         let (me, other) = (self.attacker, self.attacker.other());
-        let stops = match self.board.count(other, Kind::Five) {
+        let stops = match self.board.count(other, CellKind::Five) {
             0 => true,
-            1 => self.board.kind(other, cell) == Kind::Five,
+            1 => self.board.kind(other, cell) == CellKind::Five,
             _ => false,
         };
         stops && self.board.empties().contains(cell) && !self.board.is_forbidden(me, cell)
@@ -130,17 +130,17 @@ impl<'a, R: Rule> VctSearch<'a, R> {
 
     /// Searches until the position is decided within `rest` plies. The result is open if the search
     /// had to end.
-    pub(super) fn decide(&mut self, rest: u16) -> ProofNumbers {
+    pub(super) fn decide(&mut self, rest: u16) -> VctProofNumbers {
         let value = self.look(rest);
         if !value.is_open() {
             return value;
         }
         self.expand(rest, INFINITE, INFINITE)
-            .map_or(ProofNumbers::UNKNOWN, |(value, _)| value)
+            .map_or(VctProofNumbers::UNKNOWN, |(value, _)| value)
     }
 
     /// Returns the value of the position without a search.
-    pub(super) fn look(&mut self, rest: u16) -> ProofNumbers {
+    pub(super) fn look(&mut self, rest: u16) -> VctProofNumbers {
         let value = if self.board.side() == self.attacker {
             self.look_ahead(rest)
         } else {
@@ -151,34 +151,34 @@ impl<'a, R: Rule> VctSearch<'a, R> {
     }
 
     /// The value of a position with the attacker to move.
-    fn look_ahead(&mut self, rest: u16) -> ProofNumbers {
+    fn look_ahead(&mut self, rest: u16) -> VctProofNumbers {
         let (me, other) = (self.attacker, self.attacker.other());
-        let fives = self.board.count(other, Kind::Five);
-        let wins = |plies: u16| ProofNumbers::exactly(plies).within(rest, || (1, 1));
+        let fives = self.board.count(other, CellKind::Five);
+        let wins = |plies: u16| VctProofNumbers::exactly(plies).within(rest, || (1, 1));
         match fives {
-            _ if self.board.count(me, Kind::Five) > 0 => return wins(1),
-            0 if self.board.count(me, Kind::Winning) > 0 => return wins(3),
+            _ if self.board.count(me, CellKind::Five) > 0 => return wins(1),
+            0 if self.board.count(me, CellKind::Winning) > 0 => return wins(3),
             0 => {}
             1 => {
                 let stop = self
                     .board
-                    .one(other, Kind::Five)
+                    .one(other, CellKind::Five)
                     .filter(|&cell| !self.board.is_forbidden(me, cell));
                 match stop.map(|cell| self.board.kind(me, cell)) {
-                    None => return ProofNumbers::REFUTED,
-                    Some(Kind::Winning) => return wins(3),
+                    None => return VctProofNumbers::REFUTED,
+                    Some(CellKind::Winning) => return wins(3),
                     Some(_) => {}
                 }
             }
-            _ => return ProofNumbers::REFUTED,
+            _ => return VctProofNumbers::REFUTED,
         }
         let threats = || self.threats().iter().count() as u32;
         let count = if fives == 1 { 1 } else { threats() };
         match () {
-            () if count == 0 => return ProofNumbers::REFUTED,
+            () if count == 0 => return VctProofNumbers::REFUTED,
             // Wins in 3 were seen above, except a four whose completion point is forbidden.
-            () if rest < 5 && !self.board.is_judged(other) => return ProofNumbers::lost(4),
-            () if rest < 3 => return ProofNumbers::lost(2),
+            () if rest < 5 && !self.board.is_judged(other) => return VctProofNumbers::lost(4),
+            () if rest < 3 => return VctProofNumbers::lost(2),
             () => {}
         }
         if let Some(known) = self.table.get(self.hash()) {
@@ -187,32 +187,32 @@ impl<'a, R: Rule> VctSearch<'a, R> {
         if self.board.has_four() {
             let mut budget = FOURS;
             if let Some(line) = Vcf::new(&*self.board, &mut budget).find(u32::from(rest / 2)) {
-                let value = ProofNumbers::won(line.len() as u16);
+                let value = VctProofNumbers::won(line.len() as u16);
                 self.table.put(self.hash(), value, 1);
                 return value.within(rest, || (1, 1));
             }
         }
-        ProofNumbers {
+        VctProofNumbers {
             pn: 1,
             dn: count,
-            ..ProofNumbers::UNKNOWN
+            ..VctProofNumbers::UNKNOWN
         }
     }
 
     /// The value of a position with the defender to move.
-    fn look_out(&mut self, rest: u16) -> ProofNumbers {
+    fn look_out(&mut self, rest: u16) -> VctProofNumbers {
         let (me, other) = (self.attacker, self.attacker.other());
-        if self.board.count(other, Kind::Five) > 0 {
-            return ProofNumbers::REFUTED;
+        if self.board.count(other, CellKind::Five) > 0 {
+            return VctProofNumbers::REFUTED;
         }
-        let wins = |plies: u16| ProofNumbers::exactly(plies).within(rest, || (1, 1));
-        let replies = match self.board.count(me, Kind::Five) {
+        let wins = |plies: u16| VctProofNumbers::exactly(plies).within(rest, || (1, 1));
+        let replies = match self.board.count(me, CellKind::Five) {
             0 => match () {
                 () if !self.has_open_threat() => return self.look_for_line(rest),
-                () if rest < 4 => return ProofNumbers::lost(3),
+                () if rest < 4 => return VctProofNumbers::lost(3),
                 () => self.board.defences().iter().count() as u32,
             },
-            1 => match self.board.one(me, Kind::Five) {
+            1 => match self.board.one(me, CellKind::Five) {
                 Some(point) if self.board.is_forbidden(other, point) => return wins(2),
                 _ => 1,
             },
@@ -221,32 +221,32 @@ impl<'a, R: Rule> VctSearch<'a, R> {
         match self.table.get(self.hash()) {
             Some(known) => known.within(rest, || (replies, 1)),
             None if replies == 0 => wins(4),
-            None => ProofNumbers {
+            None => VctProofNumbers {
                 pn: replies,
                 dn: 1,
-                ..ProofNumbers::UNKNOWN
+                ..VctProofNumbers::UNKNOWN
             },
         }
     }
 
     /// The same where only a VCF can be threatened.
-    fn look_for_line(&mut self, rest: u16) -> ProofNumbers {
+    fn look_for_line(&mut self, rest: u16) -> VctProofNumbers {
         if self.attacks == Attacks::Threes || !self.board.may_threaten() {
-            return ProofNumbers::REFUTED;
+            return VctProofNumbers::REFUTED;
         }
         if let Some(known) = self.table.get(self.hash()) {
             return known.within(rest, || (REPLIES, 1));
         }
         match self.threat() {
             None => {
-                self.table.put(self.hash(), ProofNumbers::REFUTED, 1);
-                ProofNumbers::REFUTED
+                self.table.put(self.hash(), VctProofNumbers::REFUTED, 1);
+                VctProofNumbers::REFUTED
             }
-            Some(line) if line.len() as u16 >= rest => ProofNumbers::lost(line.len() as u16),
-            Some(_) => ProofNumbers {
+            Some(line) if line.len() as u16 >= rest => VctProofNumbers::lost(line.len() as u16),
+            Some(_) => VctProofNumbers {
                 pn: REPLIES,
                 dn: 1,
-                ..ProofNumbers::UNKNOWN
+                ..VctProofNumbers::UNKNOWN
             },
         }
     }
@@ -262,7 +262,7 @@ impl<'a, R: Rule> VctSearch<'a, R> {
 
     /// Whether the attacker threatens two completion points and the defender does not.
     pub(super) fn has_open_threat(&self) -> bool {
-        let has = |side: Side| self.board.count(side, Kind::Winning) > 0;
+        let has = |side: Side| self.board.count(side, CellKind::Winning) > 0;
         has(self.attacker) && !has(self.attacker.other())
     }
 
@@ -284,7 +284,7 @@ impl<'a, R: Rule> VctSearch<'a, R> {
     /// and the plies within which other replies lose, or 0 if there are none.
     pub(super) fn moves(&mut self) -> (Cells, u16) {
         let (side, other) = (self.board.side(), self.board.side().other());
-        match self.board.count(other, Kind::Five) {
+        match self.board.count(other, CellKind::Five) {
             0 if side == self.attacker => (self.threats(), 0),
             0 if self.has_open_threat() => (self.board.defences(), 4),
             0 => match self.threat() {
@@ -293,7 +293,7 @@ impl<'a, R: Rule> VctSearch<'a, R> {
                 None => (self.board.defences(), u16::MAX),
             },
             _ => (
-                self.board.cells_of(other, |kind| kind == Kind::Five),
+                self.board.cells_of(other, |kind| kind == CellKind::Five),
                 if side == self.attacker { 0 } else { 2 },
             ),
         }
@@ -309,7 +309,7 @@ impl<'a, R: Rule> VctSearch<'a, R> {
         {
             self.children.push(Child {
                 cell: cell as u16,
-                value: ProofNumbers::UNKNOWN,
+                value: VctProofNumbers::UNKNOWN,
             });
         }
         let board = &*self.board;
@@ -334,7 +334,12 @@ impl<'a, R: Rule> VctSearch<'a, R> {
 
     /// Searches below an open node until its proof number reaches `pn` or its disproof number `dn`.
     /// Also returns the deciding child. `None` if the search must end.
-    pub(super) fn expand(&mut self, rest: u16, pn: u32, dn: u32) -> Option<(ProofNumbers, usize)> {
+    pub(super) fn expand(
+        &mut self,
+        rest: u16,
+        pn: u32,
+        dn: u32,
+    ) -> Option<(VctProofNumbers, usize)> {
         if self.limits.count(&mut self.nodes, 1) {
             return None;
         }
@@ -342,7 +347,7 @@ impl<'a, R: Rule> VctSearch<'a, R> {
         let attacks = self.board.side() == self.attacker;
         let (cells, otherwise) = self.moves();
         if otherwise > rest {
-            let value = ProofNumbers::lost(otherwise - 1);
+            let value = VctProofNumbers::lost(otherwise - 1);
             self.table.put(self.hash(), value, 1);
             return Some((value, 0));
         }
@@ -382,7 +387,7 @@ impl<'a, R: Rule> VctSearch<'a, R> {
 
 /// The value of a node by its children.
 struct Sum {
-    value: ProofNumbers,
+    value: VctProofNumbers,
     /// The child that decides, or the one to search next.
     best: usize,
     /// The second least of the numbers that the node minimises.
@@ -394,7 +399,7 @@ struct Sum {
 impl Sum {
     fn of(children: &[Child], attacks: bool, otherwise: u16) -> Self {
         // The minimised number and the summed number.
-        let view = |value: ProofNumbers| {
+        let view = |value: VctProofNumbers| {
             if attacks {
                 (value.pn, value.dn)
             } else {
@@ -416,45 +421,45 @@ impl Sum {
             }
         }
         let others = open.saturating_sub(1);
-        let facts = |wanted: fn(ProofNumbers) -> bool| {
+        let facts = |wanted: fn(VctProofNumbers) -> bool| {
             children
                 .iter()
                 .map(|child| child.value)
                 .filter(move |&value| wanted(value))
         };
         let value = match (least, attacks) {
-            (0, true) => ProofNumbers::won(
-                facts(ProofNumbers::is_won)
+            (0, true) => VctProofNumbers::won(
+                facts(VctProofNumbers::is_won)
                     .map(|value| value.won + 1)
                     .min()
                     .unwrap_or(NEVER),
             ),
-            (0, false) => ProofNumbers::lost(
-                facts(ProofNumbers::is_lost)
-                    .map(ProofNumbers::lost_before)
+            (0, false) => VctProofNumbers::lost(
+                facts(VctProofNumbers::is_lost)
+                    .map(VctProofNumbers::lost_before)
                     .max()
                     .unwrap_or_default(),
             ),
-            (INFINITE, true) => ProofNumbers::lost(
-                facts(ProofNumbers::is_lost)
-                    .map(ProofNumbers::lost_before)
+            (INFINITE, true) => VctProofNumbers::lost(
+                facts(VctProofNumbers::is_lost)
+                    .map(VctProofNumbers::lost_before)
                     .min()
                     .unwrap_or(NEVER),
             ),
-            (INFINITE, false) => ProofNumbers::won(
-                facts(ProofNumbers::is_won)
+            (INFINITE, false) => VctProofNumbers::won(
+                facts(VctProofNumbers::is_won)
                     .map(|value| value.won + 1)
                     .fold(otherwise, u16::max),
             ),
-            (pn, true) => ProofNumbers {
+            (pn, true) => VctProofNumbers {
                 pn,
                 dn: greatest + others,
-                ..ProofNumbers::UNKNOWN
+                ..VctProofNumbers::UNKNOWN
             },
-            (dn, false) => ProofNumbers {
+            (dn, false) => VctProofNumbers {
                 pn: greatest + others,
                 dn,
-                ..ProofNumbers::UNKNOWN
+                ..VctProofNumbers::UNKNOWN
             },
         };
         Self {

@@ -4,21 +4,21 @@ use kagetsu_game::Move;
 use kagetsu_game::gomoku::Rule;
 
 use super::search::VctSearch;
-use crate::gomoku::patterns::kind::Kind;
+use crate::gomoku::patterns::kind::CellKind;
 use crate::heuristics::Heuristics;
-use crate::threats::{Step, Strategy};
+use crate::threats::{Strategy, StrategyStep};
 
 /// A strategy under construction.
 #[derive(Default)]
 struct Draft {
-    steps: Vec<Step>,
-    known: HashMap<Step, u32>,
+    steps: Vec<StrategyStep>,
+    known: HashMap<StrategyStep, u32>,
     /// Steps by the hash of their position, with the attacker to move.
     reached: HashMap<u64, u32>,
 }
 
 impl Draft {
-    fn add(&mut self, step: Step) -> u32 {
+    fn add(&mut self, step: StrategyStep) -> u32 {
         if let Some(known) = self.known.get(&step) {
             return *known;
         }
@@ -29,7 +29,7 @@ impl Draft {
     }
 
     fn add_last(&mut self, cell: usize) -> u32 {
-        self.add(Step {
+        self.add(StrategyStep {
             at: Move::new(cell as u16),
             replies: Vec::new(),
             otherwise: None,
@@ -37,7 +37,7 @@ impl Draft {
     }
 }
 
-/// The answers to all replies of the defender, as in a [`Step`].
+/// The answers to all replies of the defender, as in a [`StrategyStep`].
 struct Answers {
     replies: Vec<(Move, u32)>,
     otherwise: Option<u32>,
@@ -58,17 +58,17 @@ impl<R: Rule> VctSearch<'_, R> {
     /// Returns the step of a position with the attacker to move.
     fn attack(&mut self, plies: u16, draft: &mut Draft) -> Option<u32> {
         let me = self.attacker;
-        if let Some(five) = self.board.one(me, Kind::Five) {
+        if let Some(five) = self.board.one(me, CellKind::Five) {
             return Some(draft.add_last(five));
         }
         let hash = self.board.hash();
         if let Some(known) = draft.reached.get(&hash) {
             return Some(*known);
         }
-        let must = self.board.one(me.other(), Kind::Five);
+        let must = self.board.one(me.other(), CellKind::Five);
         let at_once = match must {
-            None => self.board.one(me, Kind::Winning),
-            Some(stop) => (self.board.kind(me, stop) == Kind::Winning).then_some(stop),
+            None => self.board.one(me, CellKind::Winning),
+            Some(stop) => (self.board.kind(me, stop) == CellKind::Winning).then_some(stop),
         };
         let (cell, rest) = match at_once {
             Some(cell) => (cell, 2),
@@ -85,7 +85,7 @@ impl<R: Rule> VctSearch<'_, R> {
         let replies = self.answer_all(rest, draft);
         self.board.undo_cell();
         let Answers { replies, otherwise } = replies?;
-        Some(draft.add(Step {
+        Some(draft.add(StrategyStep {
             at: Move::new(cell as u16),
             replies,
             otherwise,
@@ -95,7 +95,7 @@ impl<R: Rule> VctSearch<'_, R> {
     /// Returns the answers to all replies, with the defender to move.
     fn answer_all(&mut self, rest: u16, draft: &mut Draft) -> Option<Answers> {
         let (me, other) = (self.attacker, self.attacker.other());
-        if self.board.count(me, Kind::Five) > 0 {
+        if self.board.count(me, CellKind::Five) > 0 {
             return self.answer_five(draft, |search, draft| {
                 search.attack(rest.saturating_sub(1), draft)
             });
@@ -111,7 +111,7 @@ impl<R: Rule> VctSearch<'_, R> {
         };
         // Positions with a threatened VCF have no such cell.
         let threat = if line.is_none() {
-            self.board.one(me, Kind::Winning)?
+            self.board.one(me, CellKind::Winning)?
         } else {
             usize::MAX
         };
@@ -130,11 +130,11 @@ impl<R: Rule> VctSearch<'_, R> {
                 if let Some(line) = &line {
                     return search.follow(line, draft);
                 }
-                let is_left = reply != threat && search.board.kind(me, threat) == Kind::Winning;
+                let is_left = reply != threat && search.board.kind(me, threat) == CellKind::Winning;
                 let four = if is_left {
                     threat
                 } else {
-                    search.board.one(me, Kind::Winning)?
+                    search.board.one(me, CellKind::Winning)?
                 };
                 search.make(four, 2, draft)
             })?;
@@ -163,7 +163,7 @@ impl<R: Rule> VctSearch<'_, R> {
         next: impl FnOnce(&mut Self, &mut Draft) -> Option<u32>,
     ) -> Option<Answers> {
         let (me, other) = (self.attacker, self.attacker.other());
-        let fives = self.board.cells_of(me, |kind| kind == Kind::Five);
+        let fives = self.board.cells_of(me, |kind| kind == CellKind::Five);
         let first = fives.first()?;
         let otherwise = Some(draft.add_last(first));
         if self.board.is_forbidden(other, first) {
@@ -184,7 +184,7 @@ impl<R: Rule> VctSearch<'_, R> {
 
     /// Returns the first step of a VCF that wins as given.
     fn follow(&mut self, line: &[Move], draft: &mut Draft) -> Option<u32> {
-        if let Some(five) = self.board.one(self.attacker, Kind::Five) {
+        if let Some(five) = self.board.one(self.attacker, CellKind::Five) {
             return Some(draft.add_last(five));
         }
         let &[four, _, ref rest @ ..] = line else {
@@ -194,7 +194,7 @@ impl<R: Rule> VctSearch<'_, R> {
         let answers = self.answer_five(draft, |search, draft| search.follow(rest, draft));
         self.board.undo_cell();
         let Answers { replies, otherwise } = answers?;
-        Some(draft.add(Step {
+        Some(draft.add(StrategyStep {
             at: four,
             replies,
             otherwise,

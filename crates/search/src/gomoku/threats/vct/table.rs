@@ -1,4 +1,4 @@
-use super::value::ProofNumbers;
+use super::value::VctProofNumbers;
 
 /// Entries that a position may be found in.
 const BUCKET: usize = 4;
@@ -7,7 +7,7 @@ const BUCKET: usize = 4;
 #[derive(Clone, Copy, Debug)]
 struct ProofEntry {
     hash: u64,
-    value: ProofNumbers,
+    value: VctProofNumbers,
     /// Positions searched below it. Costly entries are kept.
     work: u32,
     /// Number of the search that stored the entry.
@@ -16,7 +16,7 @@ struct ProofEntry {
 
 const EMPTY: ProofEntry = ProofEntry {
     hash: 0,
-    value: ProofNumbers::UNKNOWN,
+    value: VctProofNumbers::UNKNOWN,
     work: 0,
     generation: 0,
 };
@@ -52,7 +52,7 @@ impl ProofTable {
         self.entries.fill(EMPTY);
     }
 
-    pub(super) fn get(&self, hash: u64) -> Option<ProofNumbers> {
+    pub(super) fn get(&self, hash: u64) -> Option<VctProofNumbers> {
         let bucket = &self.entries[self.bucket(hash)];
         bucket
             .iter()
@@ -61,7 +61,7 @@ impl ProofTable {
     }
 
     /// Stores a value, and keeps the proven facts of the position.
-    pub(super) fn put(&mut self, hash: u64, value: ProofNumbers, work: u32) {
+    pub(super) fn put(&mut self, hash: u64, value: VctProofNumbers, work: u32) {
         let (range, generation) = (self.bucket(hash), self.generation);
         let worth = |entry: &&mut ProofEntry| match () {
             () if entry.generation == 0 || entry.hash == hash => (0, 0),

@@ -5,7 +5,7 @@ use kagetsu_game::gomoku::Rule;
 use super::LONGEST;
 use super::search::{Attacks, VctSearch};
 use crate::gomoku::cells::Cells;
-use crate::gomoku::patterns::kind::Kind;
+use crate::gomoku::patterns::kind::CellKind;
 
 /// The proof of a win: the attacker's moves, and the continuation after each searched reply. It can
 /// be tried in a position that differs by a stone.
@@ -88,7 +88,7 @@ impl<R: Rule> VctSearch<'_, R> {
             template.cells.add(
                 &self
                     .board
-                    .cells_of(self.attacker, |kind| kind == Kind::Five),
+                    .cells_of(self.attacker, |kind| kind == CellKind::Five),
                 usize::MAX,
             );
             return Some(Vec::new());

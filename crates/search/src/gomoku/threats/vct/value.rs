@@ -6,7 +6,7 @@ pub(super) const NEVER: u16 = u16::MAX;
 
 /// Known facts about the attacker's win in a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ProofNumbers {
+pub(super) struct VctProofNumbers {
     /// Proof number: the least number of positions to win for a proof within the limit of the
     /// search.
     pub(super) pn: u32,
@@ -18,7 +18,7 @@ pub(super) struct ProofNumbers {
     pub(super) lost: u16,
 }
 
-impl ProofNumbers {
+impl VctProofNumbers {
     /// Nothing is known.
     pub(super) const UNKNOWN: Self = Self {
         pn: 1,
@@ -74,7 +74,7 @@ impl ProofNumbers {
         Self { pn, dn, ..self }
     }
 
-    /// As [`ProofNumbers::lost`] for the position one ply earlier.
+    /// As [`VctProofNumbers::lost`] for the position one ply earlier.
     pub(super) const fn lost_before(self) -> u16 {
         self.lost.saturating_add(1)
     }
