@@ -10,7 +10,7 @@ use crate::commands::exchange::{export, import};
 use crate::commands::jobs::{grow, manage};
 use crate::commands::lookup::{bottlenecks, explore, pick, practice, query, stats, suspects, tree};
 use crate::commands::maintenance::{
-    backup, check, compact, compile, diff, journal, merge, prune, repair,
+    backup, check, compact, compile, diff, journal, merge, patch, prune, repair,
 };
 use crate::commands::{bench, manual, verify};
 use crate::help::arrange;
@@ -77,6 +77,7 @@ enum Command {
     Import(import::Args),
     Export(export::Args),
     Compile(compile::Args),
+    Patch(patch::Args),
     Perft(perft::Args),
     Moves(moves::Args),
     Workers(workers::Args),
@@ -127,6 +128,7 @@ impl Cli {
             Command::Import(args) => import::run(&args, out),
             Command::Export(args) => export::run(&args, out),
             Command::Compile(args) => compile::run(&args, out),
+            Command::Patch(args) => patch::run(&args, out),
             Command::Perft(args) => perft::run(&args, out),
             Command::Moves(args) => moves::run(&args, out),
             Command::Workers(args) => workers::run(args, out),

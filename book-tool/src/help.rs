@@ -20,7 +20,10 @@ pub(crate) const GROUPS: &[(&str, &[&str])] = &[
             "bottlenecks",
         ],
     ),
-    ("Books and games as files", &["import", "export", "compile"]),
+    (
+        "Books and games as files",
+        &["import", "export", "compile", "patch"],
+    ),
     (
         "Care for a book",
         &[

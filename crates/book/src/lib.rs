@@ -26,6 +26,7 @@ mod maintenance;
 mod opening;
 
 pub use book::{Book, BookOptions, Entry};
+pub use compiled::delta::{DeltaReport, apply_delta, write_delta};
 pub use compiled::encoding::{Compact, CompactMove};
 pub use compiled::reader::{Compiled, ENGINE};
 pub use compiled::writer::{CompileReport, Compiler};

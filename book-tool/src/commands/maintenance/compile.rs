@@ -1,8 +1,9 @@
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
+use kagetsu_book::{Compiled, DeltaReport, write_delta};
 use kagetsu_program::Exit;
 use serde::Serialize;
 
@@ -17,6 +18,9 @@ use kagetsu_terminal::json::write_json;
 /// continue from it. An existing compiled book is replaced; programs that have it open keep the old
 /// one.
 ///
+/// --delta also writes FILE.delta: a small file by which `kagetsu patch` makes the new book of an
+/// older one, so that readers need not fetch all of it.
+///
 /// Example: kagetsu compile --book h8.book --out h8.kbk
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -26,6 +30,9 @@ pub(crate) struct Args {
     /// The file to write
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
+    /// An older compiled book: writes FILE.delta, the difference to it
+    #[arg(long, value_name = "OLD")]
+    delta: Option<PathBuf>,
     /// Prints one JSON object
     #[arg(long)]
     json: bool,
@@ -35,6 +42,16 @@ pub(crate) struct Args {
 struct CompileJson {
     positions: u64,
     bytes: u64,
+    /// Bytes of the delta.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delta_bytes: Option<u64>,
+}
+
+/// Returns the name of the delta beside a compiled book.
+fn delta_of(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_os_string();
+    name.push(".delta");
+    name.into()
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
@@ -43,11 +60,24 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     bar.set_style(ProgressStyle::with_template(
         "{bar:40} {pos}/{len} positions, {eta} left",
     )?);
-    let report = book.compile(&args.out, &mut |done| bar.set_position(done))?;
+    // The older book is opened first, because the new one may replace it.
+    let old = args.delta.as_deref().map(Compiled::open).transpose()?;
+    let report = book.compile_like(&args.out, old.as_ref(), &mut |done| bar.set_position(done))?;
     bar.finish_and_clear();
+    let delta = delta_of(&args.out);
+    let written = match &old {
+        Some(old) => Some(write_delta(old, &Compiled::open(&args.out)?, &delta)?),
+        None => None,
+    };
     let (positions, bytes) = (report.positions, report.bytes);
     if args.json {
-        write_json(out, &CompileJson { positions, bytes })?;
+        let delta_bytes = written.map(|delta| delta.bytes);
+        let json = CompileJson {
+            positions,
+            bytes,
+            delta_bytes,
+        };
+        write_json(out, &json)?;
         return Ok(Exit::Done);
     }
     let share = bytes as f64 / positions.max(1) as f64;
@@ -56,5 +86,17 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         "{}: {positions} positions, {bytes} bytes, {share:.1} each",
         args.out.display()
     )?;
+    if let Some(DeltaReport {
+        bytes,
+        changed,
+        buckets,
+    }) = written
+    {
+        let name = delta.display();
+        writeln!(
+            out,
+            "{name}: {bytes} bytes, {changed} of {buckets} buckets changed"
+        )?;
+    }
     Ok(Exit::Done)
 }

@@ -9,5 +9,6 @@ pub(crate) mod conflicts;
 pub(crate) mod diff;
 pub(crate) mod journal;
 pub(crate) mod merge;
+pub(crate) mod patch;
 pub(crate) mod prune;
 pub(crate) mod repair;

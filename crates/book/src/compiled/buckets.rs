@@ -140,6 +140,20 @@ impl Buckets {
         }
     }
 
+    /// Returns the number of buckets.
+    pub(crate) fn count(&self) -> u32 {
+        self.buckets
+    }
+
+    /// Returns the bytes of a bucket.
+    pub(crate) fn raw<'a>(&self, file: &'a [u8], number: u32) -> Result<&'a [u8], Torn> {
+        let place = self
+            .place(file, number)
+            .ok_or("its directory leads nowhere")?;
+        self.hold(file, &place)?;
+        file.get(place).ok_or(TORN)
+    }
+
     /// Returns the place of a bucket in the file.
     #[inline]
     fn place(&self, file: &[u8], number: u32) -> Option<Range<usize>> {
@@ -228,23 +242,15 @@ pub(crate) fn write<'a>(
     buckets: u32,
     positions: impl Iterator<Item = (Key, &'a [u8])>,
 ) -> Option<(Vec<u8>, Vec<u8>, Vec<u8>)> {
-    let (mut directory, mut data) = (Vec::new(), Vec::new());
     let mut positions = positions.peekable();
-    let mut begin = 0;
-    for number in 0..(lines(buckets) * OF_LINE) as u32 {
-        if (number as usize).is_multiple_of(OF_LINE) {
-            begin = data.len();
-            directory.extend(u32::try_from(begin).ok()?.to_le_bytes());
-        } else {
-            directory.extend(u16::try_from(data.len() - begin).ok()?.to_le_bytes());
-        }
+    assemble(buckets, |number, data| {
         let mut bucket = Vec::new();
         while let Some(position) = positions.next_if(|(key, _)| bucket_of(*key, buckets) == number)
         {
             bucket.push(position);
         }
         if bucket.is_empty() {
-            continue;
+            return Some(());
         }
         data.push(u8::try_from(bucket.len()).ok()?);
         data.extend(bucket.iter().map(|(key, _)| tail_of(*key)[0]));
@@ -256,6 +262,27 @@ pub(crate) fn write<'a>(
         for (key, known) in bucket {
             data.extend(&tail_of(key)[1..]);
             data.extend(known);
+        }
+        Some(())
+    })
+}
+
+/// Returns directory, buckets and checksums of a file. `fill` appends the bytes of a bucket.
+pub(crate) fn assemble(
+    buckets: u32,
+    mut fill: impl FnMut(u32, &mut Vec<u8>) -> Option<()>,
+) -> Option<(Vec<u8>, Vec<u8>, Vec<u8>)> {
+    let (mut directory, mut data) = (Vec::new(), Vec::new());
+    let mut begin = 0;
+    for number in 0..(lines(buckets) * OF_LINE) as u32 {
+        if (number as usize).is_multiple_of(OF_LINE) {
+            begin = data.len();
+            directory.extend(u32::try_from(begin).ok()?.to_le_bytes());
+        } else {
+            directory.extend(u16::try_from(data.len() - begin).ok()?.to_le_bytes());
+        }
+        if number < buckets {
+            fill(number, &mut data)?;
         }
     }
     let sum = |(block, bytes): (usize, &[u8])| checksum(block as u32, bytes).to_le_bytes();

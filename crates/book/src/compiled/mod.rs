@@ -1,6 +1,7 @@
 //! Compiled books: one immutable file made from a book.
 
 pub(crate) mod buckets;
+pub(crate) mod delta;
 pub(crate) mod encoding;
 pub(crate) mod key_tail;
 pub(crate) mod map;

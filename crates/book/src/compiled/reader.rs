@@ -36,7 +36,7 @@ pub(crate) struct Header {
 
 impl Header {
     /// Bytes of the header: the directory of the buckets begins at a cache line.
-    const LENGTH: usize = 64;
+    pub(crate) const LENGTH: usize = 64;
 
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut bytes = [&MAGIC[..], &VERSION.to_le_bytes(), &self.day.to_le_bytes()].concat();
@@ -51,7 +51,7 @@ impl Header {
         bytes
     }
 
-    fn read(bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         let (body, sum) = bytes.get(..Self::LENGTH)?.split_last_chunk()?;
         let u32_at = |at: usize| {
             body.get(at..)?
@@ -226,6 +226,31 @@ impl Compiled {
                 .ok_or_else(|| self.damaged("a position is torn")),
             Err(what) => Err(self.damaged(what)),
         }
+    }
+
+    /// Returns the header.
+    pub(crate) fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Returns the number of buckets.
+    pub(crate) fn buckets(&self) -> u32 {
+        self.buckets.count()
+    }
+
+    /// Returns the bytes of a bucket.
+    ///
+    /// # Errors
+    /// If they are damaged.
+    pub(crate) fn raw_bucket(&self, number: u32) -> Result<&[u8], BookError> {
+        let bytes = self.buckets.raw(&self.map, number);
+        bytes.map_err(|what| self.damaged(what))
+    }
+
+    /// Returns the bytes of the summary.
+    pub(crate) fn raw_summary(&self) -> &[u8] {
+        let begin = self.map.len() - self.header.summary_bytes as usize;
+        self.map.get(begin..).unwrap_or_default()
     }
 
     /// Returns the positions of a bucket.

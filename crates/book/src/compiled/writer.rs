@@ -11,7 +11,7 @@ use crate::book::believed;
 use crate::compiled::buckets::{self, buckets_for};
 use crate::compiled::encoding;
 use crate::compiled::key_tail::{bucket_of, tail_of};
-use crate::compiled::reader::{Header, MAGIC};
+use crate::compiled::reader::{Compiled, Header, MAGIC};
 use crate::error::{BookError, CompiledError, LearnError};
 use crate::graph::id::Id;
 use crate::graph::index::{copied_names, read_node};
@@ -22,6 +22,9 @@ use crate::inspection::overview::{OverviewBody, children};
 use crate::maintenance::full_scan::{Known, known};
 use crate::{Book, Derived, Overview, Stats};
 use kagetsu_store::{Partition, map_partitions};
+
+/// The greatest ratio between the buckets of a base and the number that is best for a book.
+const MAX_BASE_RATIO: u32 = 2;
 
 /// The result of a compilation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,15 +89,37 @@ impl Compiler {
     /// # Errors
     /// If two positions have the same key, another kind of file has the name, or the disk refuses.
     pub fn write(
-        mut self,
+        self,
         path: &Path,
         stats: &Stats,
         overview: &Overview,
     ) -> Result<CompileReport, BookError> {
+        self.write_like(path, stats, overview, None)
+    }
+
+    /// Writes the file as [`Self::write`] does, with as many buckets as `base` has, if they suffice:
+    /// then most of the buckets of two versions of a book are equal.
+    ///
+    /// # Errors
+    /// As [`Self::write`].
+    pub fn write_like(
+        mut self,
+        path: &Path,
+        stats: &Stats,
+        overview: &Overview,
+        base: Option<&Compiled>,
+    ) -> Result<CompileReport, BookError> {
         leave_others_alone(path)?;
         let positions = self.keys.len() as u64;
-        let buckets = buckets_for(positions, self.bytes.len() as u64)
+        let ideal = buckets_for(positions, self.bytes.len() as u64)
             .ok_or(CompiledError::TooMany(positions))?;
+        let suffices = |buckets: &u32| {
+            (ideal / MAX_BASE_RATIO..=ideal.saturating_mul(MAX_BASE_RATIO)).contains(buckets)
+        };
+        let buckets = base
+            .map(Compiled::buckets)
+            .filter(suffices)
+            .unwrap_or(ideal);
         self.keys
             .sort_unstable_by_key(|(key, _)| (bucket_of(*key, buckets), tail_of(*key)));
         let name = |key: Key| (bucket_of(key, buckets), tail_of(key));
@@ -143,7 +168,7 @@ fn is_held(stage: Stage) -> bool {
 }
 
 /// Refuses to replace a file that is not a compiled book.
-fn leave_others_alone(path: &Path) -> Result<(), BookError> {
+pub(crate) fn leave_others_alone(path: &Path) -> Result<(), BookError> {
     let mut magic = [0; MAGIC.len()];
     match File::open(path).and_then(|mut file| io::Read::read_exact(&mut file, &mut magic)) {
         Ok(()) if magic == MAGIC => Ok(()),
@@ -153,7 +178,7 @@ fn leave_others_alone(path: &Path) -> Result<(), BookError> {
 }
 
 /// Writes a temporary file, makes it durable, and renames it.
-fn put(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
+pub(crate) fn put(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
     let mut name = path
         .file_name()
         .ok_or(io::ErrorKind::InvalidFilename)?
@@ -190,6 +215,20 @@ impl Book {
         path: &Path,
         progress: &mut dyn FnMut(u64),
     ) -> Result<CompileReport, BookError> {
+        self.compile_like(path, None, progress)
+    }
+
+    /// Compiles the book as [`Self::compile`] does, in a form that differs little from `base`, an
+    /// older version; see [`write_delta`](crate::write_delta).
+    ///
+    /// # Errors
+    /// As [`Self::compile`].
+    pub fn compile_like(
+        &self,
+        path: &Path,
+        base: Option<&Compiled>,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<CompileReport, BookError> {
         leave_others_alone(path)?;
         let known = known(&*self.store)?;
         let engines = self.index().engines()?.to_vec();
@@ -221,7 +260,7 @@ impl Book {
             let behind = links[first..].iter().take_while(|(from, _)| *from == id);
             Ok(Some(behind.map(|(_, to)| *to).collect()))
         })?;
-        all.compiler.write(path, &all.stats, &overview)
+        all.compiler.write_like(path, &all.stats, &overview, base)
     }
 
     /// Collects the positions of a partition.

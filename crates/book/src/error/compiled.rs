@@ -15,6 +15,14 @@ pub enum CompiledError {
         /// The fault.
         what: &'static str,
     },
+    /// The delta cannot be applied.
+    #[error("the delta {path} cannot be used: {what}")]
+    Delta {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        what: &'static str,
+    },
     /// A file that is no compiled book has the name of the new one.
     #[error("{0} is there and is not a compiled book; give another name, or move it away")]
     Taken(PathBuf),

@@ -395,3 +395,73 @@ fn an_empty_book_compiles_to_an_empty_one() {
     let root = Position::start("renju-15".parse().expect("a variant"));
     assert_eq!(compiled.lookup(&root).expect("whole"), None);
 }
+
+#[test]
+fn delta_makes_the_newer_book_of_the_older() {
+    let (folder, mut book, old_path) = compiled(60);
+    let old = Compiled::open(&old_path).expect("just written");
+    let job = book.job_named("test").expect("made");
+    book.change_job(job, kagetsu_book::JobChange::Target(70))
+        .expect("room");
+    book.change_job(job, kagetsu_book::JobChange::Resume)
+        .expect("room");
+    while let Some(work) = book.next_work(job, 1).expect("readable").first() {
+        book.finish(work, &engine::answer(&work.question))
+            .expect("room");
+    }
+    assert_eq!(book.len(), 70);
+    let at = |name: &str| folder.path().join(name);
+    book.compile_like(&at("new.kbk"), Some(&old), &mut |_| {})
+        .expect("room");
+    let new = Compiled::open(&at("new.kbk")).expect("just written");
+    let report = kagetsu_book::write_delta(&old, &new, &at("delta")).expect("room");
+    assert!(
+        report.changed > 0 && report.bytes < new.bytes(),
+        "{report:?}"
+    );
+
+    kagetsu_book::apply_delta(&old, &at("delta"), &at("made.kbk")).expect("it belongs to it");
+    let bytes = |name: &str| fs::read(at(name)).expect("written");
+    assert_eq!(bytes("made.kbk"), bytes("new.kbk"));
+    for entry in entries(&book) {
+        let found = new.lookup(&entry.position).expect("readable");
+        assert_eq!(found.expect("there").1, entry.derived);
+    }
+
+    // A book of another shape takes all buckets along.
+    let (_other_folder, _other, other_path) = compiled(900);
+    let other = Compiled::open(&other_path).expect("just written");
+    kagetsu_book::write_delta(&old, &other, &at("other-delta")).expect("room");
+    kagetsu_book::apply_delta(&old, &at("other-delta"), &at("other.kbk"))
+        .expect("it belongs to it");
+    assert_eq!(bytes("other.kbk"), fs::read(&other_path).expect("written"));
+
+    // Every damaged or foreign delta is refused, and writes nothing.
+    let whole = bytes("delta");
+    let step = (whole.len() / 40).max(1);
+    let damaged = (0..whole.len()).step_by(step).flat_map(|place| {
+        let mut changed = whole.clone();
+        changed[place] ^= 0x10;
+        [changed, whole[..place].to_vec()]
+    });
+    for bytes in damaged {
+        fs::write(at("damaged"), bytes).expect("room");
+        let applied = kagetsu_book::apply_delta(&old, &at("damaged"), &at("never.kbk"));
+        assert!(
+            matches!(
+                applied,
+                Err(BookError::Compiled(CompiledError::Delta { .. }))
+            ),
+            "{applied:?}"
+        );
+    }
+    let foreign = kagetsu_book::apply_delta(&other, &at("delta"), &at("never.kbk"));
+    assert!(
+        matches!(
+            foreign,
+            Err(BookError::Compiled(CompiledError::Delta { .. }))
+        ),
+        "{foreign:?}"
+    );
+    assert!(!at("never.kbk").exists());
+}
