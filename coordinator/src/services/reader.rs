@@ -1,5 +1,6 @@
 //! A server that only reads a book.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
@@ -12,6 +13,7 @@ use tonic::service::Routes;
 use crate::auth::{AuthLayer, Authenticator, Principal, authenticate_http};
 use crate::book::registry::{BookRegistry, BookSource};
 use crate::server::{CONNECTION_WINDOW, MAX_STREAMS, STREAM_WINDOW};
+use crate::services::archive::Archive;
 use crate::services::books::BooksService;
 use crate::services::concurrency::ServiceLimits;
 
@@ -22,6 +24,7 @@ pub struct Reader {
     authenticator: Arc<Authenticator>,
     shutdown: CancellationToken,
     limits: ServiceLimits,
+    archive: Option<Archive>,
 }
 
 impl Reader {
@@ -37,6 +40,16 @@ impl Reader {
             authenticator,
             shutdown,
             limits: ServiceLimits::default(),
+            archive: None,
+        }
+    }
+
+    /// Offers the compiled books of a folder for download over HTTP.
+    #[must_use]
+    pub fn with_archive(self, folder: PathBuf) -> Self {
+        Self {
+            archive: Some(Archive::new(folder)),
+            ..self
         }
     }
 
@@ -59,6 +72,10 @@ impl Reader {
             internal: Principal::internal().into(),
         };
         let router = kagetsu_http::router(backend, access.clone(), self.shutdown.clone());
+        let router = match &self.archive {
+            Some(archive) => router.merge(archive.clone().routes()),
+            None => router,
+        };
         with_browser_headers(authenticate_http(router, &self.authenticator), access)
     }
 

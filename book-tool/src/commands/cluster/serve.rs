@@ -3,7 +3,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use kagetsu_coordinator::{BookSource, Protection, Reader};
 use kagetsu_http::AccessPolicy;
 use kagetsu_program::Exit;
@@ -16,6 +16,9 @@ use kagetsu_terminal::runtime::runtime;
 /// It serves gRPC for programs (`query`, `pick`, `tree` and `brain` accept the URL in place of a
 /// book), and HTTP with the explorer page and the JSON API. It prints "listening on ADDRESS" and
 /// "http on ADDRESS" when it is ready, and stops on Ctrl-C or SIGTERM.
+///
+/// --archive offers compiled books, deltas and signatures for download at /api/v1/archive, with
+/// ranges, so that an interrupted download can go on.
 ///
 /// Example: kagetsu serve --book h8.kbk
 #[derive(Debug, clap::Args)]
@@ -33,12 +36,18 @@ pub(crate) struct Args {
     /// flag for several
     #[arg(long, value_name = "ORIGIN")]
     http_origin: Vec<String>,
+    /// A folder whose *.kbk, *.delta and *.minisig files are offered for download
+    #[arg(long, value_name = "DIR")]
+    archive: Option<PathBuf>,
     #[command(flatten)]
     protection: Protection,
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let shelf = BookSource::open(&args.book)?;
+    if let Some(folder) = args.archive.as_ref().filter(|folder| !folder.is_dir()) {
+        bail!("--archive {} is not a folder", folder.display());
+    }
     runtime()?.block_on(serve(args, shelf, out))?;
     Ok(Exit::Done)
 }
@@ -57,6 +66,10 @@ async fn serve(args: &Args, shelf: BookSource, out: &mut dyn Write) -> Result<()
         Arc::clone(&protected.authenticator),
         shutdown.clone(),
     );
+    let reader = match &args.archive {
+        Some(folder) => reader.with_archive(folder.clone()),
+        None => reader,
+    };
     let access = AccessPolicy {
         may_change: false,
         origins: args.http_origin.clone(),

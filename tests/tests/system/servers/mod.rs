@@ -1,5 +1,6 @@
 //! The HTTP server, the explorer page and a client in Python.
 
+mod archive;
 mod clients;
 pub(crate) mod http;
 mod page;

@@ -1,0 +1,163 @@
+//! Downloads of compiled books.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use kagetsu_tests::{Finished, Program, Scratch, http};
+
+use crate::world::growing;
+
+fn kagetsu(arguments: &[&str]) -> Finished {
+    let run = Program::Kagetsu.run(arguments);
+    assert_eq!(run.code, Some(0), "{run:#?}");
+    run
+}
+
+fn text(path: &Path) -> String {
+    path.to_str().expect("a plain name").into()
+}
+
+/// Downloads a file with curl, as a user does; a file that is there already is completed.
+fn download(url: &str, to: &Path) -> Finished {
+    let mut curl = Command::new("curl");
+    curl.args(["--silent", "--show-error", "--fail", "--continue-at", "-"]);
+    curl.args(["--output", &text(to), url]);
+    Finished::of(curl)
+}
+
+#[test]
+fn archive_offers_books_and_deltas() {
+    if Command::new("curl").arg("--version").output().is_err() {
+        println!("skipped: no curl");
+        return;
+    }
+    let scratch = Scratch::new();
+    let archive = scratch.path("archive");
+    fs::create_dir(&archive).expect("room");
+    fs::write(archive.join("secret.key"), "not offered").expect("room");
+    let book = text(&scratch.path("book"));
+    let grow = |positions| {
+        let line = growing("--book", &book, positions, 2);
+        kagetsu(&line.split(' ').collect::<Vec<_>>());
+    };
+    let (old, new) = (archive.join("1.kbk"), archive.join("2.kbk"));
+    grow(100);
+    kagetsu(&["compile", "--book", &book, "--out", &text(&old)]);
+    grow(110);
+    let compiled = kagetsu(&[
+        "compile",
+        "--book",
+        &book,
+        "--out",
+        &text(&new),
+        "--delta",
+        &text(&old),
+        "--json",
+    ]);
+    let sizes = compiled.json();
+    assert!(
+        sizes["delta_bytes"].as_u64() < sizes["bytes"].as_u64(),
+        "{sizes}"
+    );
+
+    let mut server = Program::Kagetsu.start(&[
+        "serve",
+        "--book",
+        &text(&new),
+        "--listen",
+        "127.0.0.1:0",
+        "--http",
+        "127.0.0.1:0",
+        "--archive",
+        &text(&archive),
+    ]);
+    server.line();
+    let line = server.line();
+    let address = line.strip_prefix("http on ").expect("an address");
+    let manifest = http(address, "GET", "/api/v1/archive", "").json();
+    let files = manifest["files"].as_array().expect("files");
+    let names: Vec<_> = files
+        .iter()
+        .filter_map(|file| file["name"].as_str())
+        .collect();
+    assert_eq!(names, ["1.kbk", "2.kbk", "2.kbk.delta"]);
+    assert_eq!(files[1]["positions"], 110);
+    let mut sum = Command::new("sha256sum");
+    sum.arg(&new);
+    let digest = files[1]["sha256"].as_str().expect("a digest");
+    assert!(Finished::of(sum).stdout.starts_with(digest));
+
+    // A download that was cut off goes on where it ended.
+    let url = format!("http://{address}/api/v1/archive");
+    let (mine, delta) = (scratch.path("mine.kbk"), scratch.path("mine.delta"));
+    let whole = fs::read(&old).expect("written");
+    fs::write(&mine, &whole[..whole.len() / 3]).expect("room");
+    let done = download(&format!("{url}/1.kbk"), &mine);
+    assert_eq!(done.code, Some(0), "{done:#?}");
+    assert_eq!(fs::read(&mine).expect("there"), whole);
+    let done = download(&format!("{url}/2.kbk.delta"), &delta);
+    assert_eq!(done.code, Some(0), "{done:#?}");
+    let (mine, delta) = (text(&mine), text(&delta));
+    kagetsu(&["patch", "--book", &mine, "--delta", &delta, "--out", &mine]);
+    assert_eq!(
+        fs::read(&mine).expect("there"),
+        fs::read(&new).expect("there")
+    );
+    // The same delta again does not fit any more.
+    let again =
+        Program::Kagetsu.run(&["patch", "--book", &mine, "--delta", &delta, "--out", &mine]);
+    assert_eq!(again.code, Some(2), "{again:#?}");
+
+    for name in [
+        "secret.key",
+        "missing.kbk",
+        "..%2fbook%2fmanifest",
+        "%2fetc%2fpasswd",
+    ] {
+        let refused = http(address, "GET", &format!("/api/v1/archive/{name}"), "");
+        assert_eq!(refused.status, 404, "{name}: {refused:#?}");
+    }
+    let missing = Program::Kagetsu.run(&["serve", "--book", &mine, "--archive", "/no/such/folder"]);
+    assert_eq!(missing.code, Some(2), "{missing:#?}");
+}
+
+/// A signature by another key, none, or one of other bytes is refused.
+#[test]
+fn signatures_are_checked() {
+    let scratch = Scratch::new();
+    let book = text(&scratch.path("book"));
+    let line = growing("--book", &book, 3, 2);
+    kagetsu(&line.split(' ').collect::<Vec<_>>());
+    let compiled = text(&scratch.path("a.kbk"));
+    kagetsu(&["compile", "--book", &book, "--out", &compiled]);
+    let check =
+        |key: &str| Program::Kagetsu.run(&["check", "--book", &compiled, "--public-key", key]);
+    let key = "RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3";
+    for (what, run) in [("no signature", check(key)), ("no key", check("nonsense"))] {
+        assert_eq!(run.code, Some(2), "{what}: {run:#?}");
+    }
+    if Command::new("minisign").arg("-v").output().is_err() {
+        println!("skipped: no minisign (Debian's package minisign)");
+        return;
+    }
+    let (public, secret) = (text(&scratch.path("me.pub")), text(&scratch.path("me.key")));
+    let minisign = |arguments: &[&str]| {
+        let mut command = Command::new("minisign");
+        command.args(arguments);
+        let run = Finished::of(command);
+        assert_eq!(run.code, Some(0), "{run:#?}");
+    };
+    minisign(&["-G", "-W", "-f", "-p", &public, "-s", &secret]);
+    minisign(&["-S", "-H", "-s", &secret, "-m", &compiled]);
+    let good = check(&public);
+    assert_eq!(good.code, Some(0), "{good:#?}");
+    let other = check(key);
+    assert_eq!(other.code, Some(2), "{other:#?}");
+    let mut bytes = fs::read(&compiled).expect("there");
+    bytes.extend(b"more");
+    fs::write(&compiled, bytes).expect("room");
+    let changed = check(&public);
+    assert_eq!(changed.code, Some(2), "{changed:#?}");
+    assert!(changed.stderr.contains("not signed"), "{changed:#?}");
+}
