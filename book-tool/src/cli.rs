@@ -12,7 +12,7 @@ use crate::commands::lookup::{bottlenecks, explore, pick, practice, query, stats
 use crate::commands::maintenance::{
     backup, check, compact, compile, diff, journal, merge, patch, prune, repair,
 };
-use crate::commands::{bench, manual, verify};
+use crate::commands::{bench, doctor, manual, verify};
 use crate::help::arrange;
 
 /// Analyses positions and builds opening books for gomoku, xiangqi and surakarta, here or on a
@@ -84,6 +84,7 @@ enum Command {
     Certs(certs::Args),
     Token(token::Args),
     Serve(serve::Args),
+    Doctor(doctor::Args),
     Brain(kagetsu_brain::Args),
     Bench(bench::Args),
     Completions(manual::CompletionsArgs),
@@ -135,6 +136,7 @@ impl Cli {
             Command::Certs(args) => certs::run(&args, out),
             Command::Token(args) => token::run(args, out),
             Command::Serve(args) => serve::run(&args, out),
+            Command::Doctor(args) => doctor::run(&args, out),
             Command::Brain(args) => kagetsu_brain::run(args),
             Command::Bench(args) => bench::run(args),
             Command::Completions(args) => manual::completions(&args, command(), out),

@@ -33,7 +33,7 @@ pub(crate) const GROUPS: &[(&str, &[&str])] = &[
     ),
     (
         "Run servers and engines",
-        &["serve", "brain", "workers", "certs", "token"],
+        &["serve", "brain", "workers", "certs", "token", "doctor"],
     ),
     ("Other", &["bench", "completions", "man"]),
 ];

@@ -3,6 +3,7 @@
 pub(crate) mod analysis;
 pub(crate) mod bench;
 pub(crate) mod cluster;
+pub(crate) mod doctor;
 pub(crate) mod exchange;
 pub(crate) mod jobs;
 pub(crate) mod lookup;

@@ -4,6 +4,7 @@ mod analyze;
 mod bad_input;
 mod build;
 mod compiled;
+mod doctor;
 mod maintenance;
 mod merging;
 mod proofs;

@@ -1,0 +1,103 @@
+//! `kagetsu doctor` on healthy and on faulty things.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use kagetsu_tests::{Finished, Program, Scratch};
+use serde_json::Value;
+
+use crate::world::{Cluster, growing, until};
+
+/// Runs the doctor and returns its report.
+fn doctor(arguments: &[&str], code: i32) -> Vec<Value> {
+    let run = Program::Kagetsu.run(&[&["doctor", "--json"], arguments].concat());
+    assert_eq!(run.code, Some(code), "{run:#?}");
+    let report: Value = serde_json::from_str(&run.stdout).expect("one object");
+    assert_eq!(report["healthy"], code == 0, "{report}");
+    report["findings"].as_array().expect("findings").clone()
+}
+
+fn find<'a>(findings: &'a [Value], subject: &str, level: &str) -> &'a Value {
+    let found = findings.iter().find(|finding| {
+        finding["level"] == level
+            && finding["subject"]
+                .as_str()
+                .is_some_and(|text| text.ends_with(subject))
+    });
+    found.unwrap_or_else(|| panic!("no {level} about {subject} in {findings:#?}"))
+}
+
+#[test]
+fn doctor_judges_a_book_folder() {
+    let scratch = Scratch::new();
+    let book = scratch.path("book");
+    let name = book.to_str().expect("a plain name");
+    let missing = doctor(&["--book", name], 1);
+    assert!(find(&missing, "book", "fault")["advice"].is_string());
+
+    let built = growing("--book", name, 3, 2);
+    let built = Program::Kagetsu.run(&built.split(' ').collect::<Vec<_>>());
+    assert_eq!(built.code, Some(0), "{built:#?}");
+    let findings = doctor(&["--book", name], 0);
+    find(&findings, "000001.journal", "ok");
+    find(&findings, "lock", "ok");
+    find(&findings, "clock", "ok");
+
+    let cluster = Cluster::start(&book, "127.0.0.1:0");
+    let findings = doctor(&["--book", name], 0);
+    let process = cluster.coordinator.id().to_string();
+    let held = find(&findings, "lock", "ok")["found"].to_string();
+    assert!(held.contains(&process), "{held}");
+    cluster.stop();
+
+    fs::write(book.join("journal/000001.journal"), [0; 64]).expect("room");
+    find(&doctor(&["--book", name], 1), "000001.journal", "fault");
+}
+
+#[test]
+fn doctor_judges_certificates() {
+    let scratch = Scratch::new();
+    let folder = scratch.path("certs");
+    let name = folder.to_str().expect("a plain name");
+    let made = Program::Kagetsu.run(&["certs", name, "--host", "node7", "--days", "9"]);
+    assert_eq!(made.code, Some(0), "{made:#?}");
+    let findings = doctor(&["--certs", name], 0);
+    find(&findings, "ca.pem", "ok");
+    find(&findings, "client.key", "ok");
+    let ends = find(&findings, "coordinator.pem", "warning");
+    assert!(ends["found"].to_string().contains("node7"), "{ends}");
+
+    let open = fs::Permissions::from_mode(0o644);
+    fs::set_permissions(folder.join("client.key"), open).expect("our own");
+    fs::write(folder.join("client.pem"), "nothing").expect("room");
+    let findings = doctor(&["--certs", name], 1);
+    find(&findings, "client.key", "fault");
+    find(&findings, "client.pem", "fault");
+}
+
+#[test]
+fn doctor_judges_a_coordinator() {
+    let scratch = Scratch::new();
+    let cluster = Cluster::start(&scratch.path("book"), "127.0.0.1:0");
+    find(
+        &doctor(&["--coordinator", &cluster.url], 0),
+        "workers",
+        "ok",
+    );
+    let mut client = cluster.build(3, 2);
+    until("the job runs", || cluster.job());
+    let findings = doctor(&["--coordinator", &cluster.url], 1);
+    find(&findings, "workers", "fault");
+    let _worker = cluster.worker();
+    client.rest();
+    find(
+        &doctor(&["--coordinator", &cluster.url], 0),
+        "workers",
+        "ok",
+    );
+    let url = cluster.url.clone();
+    cluster.stop();
+    find(&doctor(&["--coordinator", &url], 1), &url, "fault");
+    let text: Finished = Program::Kagetsu.run(&["doctor", "--coordinator", &url]);
+    assert!(text.stdout.contains("FAULT"), "{text:#?}");
+}
