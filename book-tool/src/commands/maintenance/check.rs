@@ -1,10 +1,12 @@
-use std::io::Write;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use kagetsu_program::Exit;
+use minisign_verify::{PublicKey, Signature};
 use serde::Serialize;
 
 use kagetsu_terminal::json::write_json;
@@ -13,12 +15,17 @@ use kagetsu_terminal::json::write_json;
 ///
 /// The exit code is 1 if something is wrong.
 ///
+/// --public-key also checks the signature FILE.minisig, which `minisign -S -m FILE` makes.
+///
 /// Example: kagetsu check --book h8.book
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The book folder, or a compiled book
     #[arg(long, value_name = "DIR|FILE")]
     book: PathBuf,
+    /// A public key of minisign, or its file: the compiled book must have a signature by it
+    #[arg(long, value_name = "KEY|FILE")]
+    public_key: Option<String>,
     /// Prints one JSON object
     #[arg(long)]
     json: bool,
@@ -35,7 +42,44 @@ struct CheckJson {
     time_ms: u64,
 }
 
+/// Checks the signature beside a file.
+///
+/// # Errors
+/// If there is none, it is of another key or of another file, or the key is none.
+fn check_signature(path: &Path, key: &str) -> Result<()> {
+    let key = match std::fs::read_to_string(key) {
+        Ok(text) => PublicKey::decode(&text),
+        Err(_) => PublicKey::from_base64(key),
+    };
+    let key = key.context("--public-key is neither a key of minisign nor a file with one")?;
+    let mut name = path.as_os_str().to_os_string();
+    name.push(".minisig");
+    let name = PathBuf::from(name);
+    let signature = std::fs::read_to_string(&name).with_context(|| {
+        format!(
+            "{} cannot be read; `minisign -S -m FILE` makes it",
+            name.display()
+        )
+    })?;
+    let wrong = || format!("{} is not signed by this key", path.display());
+    let signature = Signature::decode(&signature).with_context(wrong)?;
+    // Only signatures of a digest can be checked without the whole file in memory.
+    let mut verifier = key.verify_stream(&signature).with_context(wrong)?;
+    let mut file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let mut piece = vec![0; 1 << 20];
+    loop {
+        let length = file.read(&mut piece)?;
+        if length == 0 {
+            return verifier.finalize().with_context(wrong);
+        }
+        verifier.update(&piece[..length]);
+    }
+}
+
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
+    if let Some(key) = &args.public_key {
+        check_signature(&args.book, key)?;
+    }
     let mut book = kagetsu_reader::open_files(&args.book)?;
     let bar = ProgressBar::new(book.positions().unwrap_or_default());
     bar.set_style(ProgressStyle::with_template(
