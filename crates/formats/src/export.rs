@@ -10,8 +10,8 @@ use crate::format::Format;
 use crate::gomoku::{hints, library, yixin, yxdb};
 use crate::lists;
 use crate::native::record::PositionRecord;
-use crate::native::table::MoveTable;
 use crate::omissions::{Omissions, omit};
+use crate::table::{self, TableFormat};
 use crate::xiangqi::zobrist::{MISSING_KEYS, ZobristKeys};
 use crate::xiangqi::{eleeye, obk};
 
@@ -32,7 +32,9 @@ pub fn export(
 ) -> Result<(u64, Omissions)> {
     let (bytes, count, omissions) = match format {
         Format::Json => return write_records(book, variant, out),
-        Format::Csv => return write_table(book, variant, out),
+        Format::Csv => return table::write(TableFormat::Csv, book, variant, out),
+        Format::Sqlite => return table::write(TableFormat::Sqlite, book, variant, out),
+        Format::Parquet => return table::write(TableFormat::Parquet, book, variant, out),
         Format::Yxdb => {
             let (records, omissions) = yixin::records(book, variant)?;
             (yxdb::write(&records), records.len() as u64, omissions)
@@ -47,8 +49,8 @@ pub fn export(
             obk::write(book, variant.unwrap_or(Variant::XIANGQI), keys)?
         }
         Format::Psq | Format::Sgf | Format::Rif | Format::Lines | Format::Pgn => bail!(
-            "this format is for games, and a book has none: json, csv, yxdb, lib, openings, \
-             hints, fen, eleeye, obk and proof are written"
+            "this format is for games, and a book has none: json, csv, sqlite, parquet, yxdb, lib, \
+             openings, hints, fen, eleeye, obk and proof are written"
         ),
     };
     out.write_all(&bytes)?;
@@ -98,24 +100,5 @@ fn write_records(
             count += 1;
         }
     }
-    Ok((count, omissions))
-}
-
-fn write_table(
-    book: &Book,
-    variant: Option<Variant>,
-    out: &mut dyn Write,
-) -> Result<(u64, Omissions)> {
-    let mut table = MoveTable::begin(out)?;
-    let mut count = 0;
-    let mut omissions = Omissions::new();
-    for entry in book.positions() {
-        let entry = entry?;
-        if is_exported(&entry.position, variant, &mut omissions) {
-            table.write(&entry.position, &entry.facts)?;
-            count += 1;
-        }
-    }
-    table.end()?;
     Ok((count, omissions))
 }

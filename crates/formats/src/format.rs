@@ -5,8 +5,12 @@
 pub enum Format {
     /// One JSON object a line for each position, with everything that was searched.
     Json,
-    /// A table with a line for each move, with everything that was searched.
+    /// A table with a line for each move: the book's values, and everything that was searched.
     Csv,
+    /// The same table as a SQLite database.
+    Sqlite,
+    /// The same table as a Parquet file.
+    Parquet,
     /// A gomoku position database of Yixin or Rapfi (`.db`).
     Yxdb,
     /// A RenLib library (`.lib`): a tree of moves on 15x15, with texts.
@@ -35,9 +39,11 @@ pub enum Format {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 16] = [
         Self::Json,
         Self::Csv,
+        Self::Sqlite,
+        Self::Parquet,
         Self::Yxdb,
         Self::Lib,
         Self::Psq,
@@ -58,6 +64,8 @@ impl Format {
         match self {
             Self::Json => "json",
             Self::Csv => "csv",
+            Self::Sqlite => "sqlite",
+            Self::Parquet => "parquet",
             Self::Yxdb => "yxdb",
             Self::Lib => "lib",
             Self::Psq => "psq",
@@ -79,6 +87,8 @@ impl Format {
         match self {
             Self::Json => "One JSON object a line for each position; lossless",
             Self::Csv => "A table with a line for each move; lossless",
+            Self::Sqlite => "The table of csv as a SQLite database; export only",
+            Self::Parquet => "The table of csv as a Parquet file; export only",
             Self::Yxdb => "A gomoku position database of Yixin or Rapfi (.db)",
             Self::Lib => "A RenLib library (.lib): a tree of moves with texts, on 15x15",
             Self::Psq => "A game of Piskvork or Gomocup (.psq); import only",

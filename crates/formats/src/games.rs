@@ -37,7 +37,7 @@ pub(crate) struct GivenValue {
 
 /// The results of the games in which a move was made, and the value that a file gives it.
 #[derive(Clone, Copy, Debug, Default)]
-struct Tally {
+struct GameTally {
     wins: u64,
     draws: u64,
     omissions: u64,
@@ -49,7 +49,7 @@ struct Tally {
 #[derive(Debug, Default)]
 pub(crate) struct Games {
     known: HashMap<(Variant, Key), usize>,
-    played: Vec<(Position, BTreeMap<Move, Tally>)>,
+    played: Vec<(Position, BTreeMap<Move, GameTally>)>,
     /// The number of moves on points that renju forbids, which a book does not hold.
     fouls: u64,
 }
@@ -60,7 +60,7 @@ impl Games {
         self.fouls
     }
 
-    fn tally(&mut self, position: &Position, m: Move) -> Option<(&mut Tally, Side)> {
+    fn tally(&mut self, position: &Position, m: Move) -> Option<(&mut GameTally, Side)> {
         let (variant, canonical) = (position.variant(), position.canonical());
         let at = match self.known.get(&(variant, canonical.key)) {
             Some(at) => *at,
@@ -101,7 +101,7 @@ impl Games {
         tally.said = Some(said);
     }
 
-    /// Adds other games. Of two given values of a move, a proof stays, then the stronger proof,
+    /// Adds other games. A proof stays among two given values of a move, then the stronger proof,
     /// then the greater value.
     pub(crate) fn join(&mut self, other: Self) {
         self.fouls += other.fouls;
@@ -152,7 +152,7 @@ impl Games {
             engine: engine.into(),
             day,
         };
-        let verdict = |(m, tally): (Move, Tally)| {
+        let verdict = |(m, tally): (Move, GameTally)| {
             let decided = tally.wins + tally.draws + tally.omissions;
             let share = (tally.wins as f64 - tally.omissions as f64) / decided.max(1) as f64;
             let (score, bound, proof) = match tally.said {

@@ -8,8 +8,8 @@ use crate::games::Games;
 use crate::gomoku::{hints, library, psq, rif, sgf, yixin, yxdb};
 use crate::lists;
 use crate::native::record::PositionRecord;
-use crate::native::table;
 use crate::omissions::{Omissions, omit};
+use crate::table::csv as table;
 use crate::xiangqi::zobrist::{MISSING_KEYS, ZobristKeys};
 use crate::xiangqi::{eleeye, obk, pgn};
 
@@ -108,6 +108,9 @@ impl Importer {
         let xiangqi = self.variant.unwrap_or(Variant::XIANGQI);
         match self.format {
             Format::Json | Format::Csv | Format::Yxdb => bail!("this format holds no games"),
+            Format::Sqlite | Format::Parquet => {
+                bail!("this format is written only; json and csv are read again")
+            }
             Format::Lib => library::read(bytes, self.played()?),
             Format::Psq => psq::read(&String::from_utf8_lossy(unmarked), self.played()?),
             Format::Sgf => sgf::read(unmarked, self.played()?),

@@ -24,6 +24,7 @@ mod lists;
 mod native;
 mod omissions;
 pub mod openings;
+mod table;
 #[cfg(test)]
 mod tests;
 mod xiangqi;
@@ -33,4 +34,5 @@ pub use format::Format;
 pub use import::{BYTE_ORDER_MARK, Contents, Importer};
 pub use native::record::PositionRecord;
 pub use omissions::{Omissions, omit, write_omissions};
+pub use table::{COLUMNS, Column, ColumnKind};
 pub use xiangqi::zobrist::ZobristKeys;

@@ -103,7 +103,7 @@ fn of_offsets(offsets: &[Vec<i32>], variant: Variant, size: u8) -> Result<Positi
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Openings {
+struct OpeningFile {
     size: u8,
     coordinate_system: String,
     openings: Vec<Opening>,
@@ -120,7 +120,7 @@ struct Opening {
 /// # Errors
 /// The first invalid opening, by its id.
 pub fn of_json(text: &str, variant: Variant) -> Result<Vec<Position>> {
-    let file: Openings = serde_json::from_str(text).context("not a list of openings")?;
+    let file: OpeningFile = serde_json::from_str(text).context("not a list of openings")?;
     let size = match variant.gomoku() {
         Some((_, size)) if size == file.size => size,
         _ => bail!(

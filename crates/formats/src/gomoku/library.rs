@@ -176,7 +176,7 @@ const MIN_END_PLY: u16 = 9;
 pub(crate) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Omissions)> {
     is_on_its_board(variant)?;
     let mut omissions = Omissions::new();
-    let mut tree = Tree {
+    let mut tree = LibraryTree {
         variant,
         branches: vec![LibraryBranch::default()],
         seen: HashSet::new(),
@@ -229,14 +229,14 @@ fn from_the_centre(start: &Position, line: Vec<Move>) -> Vec<Move> {
     if reached.is_ok() { other } else { line }
 }
 
-struct Tree {
+struct LibraryTree {
     variant: Variant,
     branches: Vec<LibraryBranch>,
     /// Positions whose moves are in the tree.
     seen: HashSet<Key>,
 }
 
-impl Tree {
+impl LibraryTree {
     /// Returns the branch of a move, and creates it if necessary.
     fn child(&mut self, at: usize, m: Move) -> usize {
         let known = self.branches[at]

@@ -13,7 +13,7 @@ use crate::omissions::{Omissions, omit};
 
 /// A game as read so far.
 #[derive(Default)]
-struct Game {
+struct RifGame {
     /// The result for Black: 1, 0.5 or 0.
     result: String,
     moves: String,
@@ -108,21 +108,21 @@ pub(crate) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Omission
 }
 
 /// Reads the attributes of a game.
-fn begun(element: &BytesStart) -> Game {
+fn begun(element: &BytesStart) -> RifGame {
     let value = |name: &str| {
         let found = element.try_get_attribute(name).ok().flatten();
         found.map_or_else(String::new, |found| {
             String::from_utf8_lossy(&found.value).trim().to_string()
         })
     };
-    Game {
+    RifGame {
         result: value("bresult"),
         has_offer: !value("alt").is_empty(),
-        ..Game::default()
+        ..RifGame::default()
     }
 }
 
-fn put(game: Option<&mut Game>, inside: Inside, text: &[u8]) {
+fn put(game: Option<&mut RifGame>, inside: Inside, text: &[u8]) {
     let Some(game) = game else { return };
     match inside {
         Inside::Moves => game.moves.push_str(&String::from_utf8_lossy(text)),
@@ -131,7 +131,7 @@ fn put(game: Option<&mut Game>, inside: Inside, text: &[u8]) {
     }
 }
 
-fn play(game: &Game, variant: Variant, games: &mut Games, omissions: &mut Omissions) {
+fn play(game: &RifGame, variant: Variant, games: &mut Games, omissions: &mut Omissions) {
     let ending = match game.result.as_str() {
         "1" => GameResult::Won(Side::First),
         "0" => GameResult::Won(Side::Second),

@@ -13,7 +13,7 @@ use crate::omissions::{Omissions, TRUNCATED_FILES, omit};
 type Node = Vec<(String, Vec<Vec<u8>>)>;
 
 /// A syntactic element of a file.
-enum Step {
+enum SgfStep {
     Open,
     Close,
     Node(Node),
@@ -39,7 +39,7 @@ pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissi
     omit(&mut omissions, TRUNCATED_FILES, u64::from(is_cut));
     for (number, step) in steps.iter().enumerate() {
         match step {
-            Step::Open if left.is_empty() => {
+            SgfStep::Open if left.is_empty() => {
                 (at, start, ending, has_branches) = (
                     Some(Position::start(variant)),
                     Position::start(variant),
@@ -49,11 +49,11 @@ pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissi
                 line.clear();
                 left.push(None);
             }
-            Step::Open => {
-                has_branches |= number > 0 && matches!(steps[number - 1], Step::Close);
+            SgfStep::Open => {
+                has_branches |= number > 0 && matches!(steps[number - 1], SgfStep::Close);
                 left.push(at.clone());
             }
-            Step::Close => {
+            SgfStep::Close => {
                 at = left.pop().flatten();
                 if left.is_empty() {
                     count += 1;
@@ -67,7 +67,7 @@ pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissi
                     }
                 }
             }
-            Step::Node(node) => {
+            SgfStep::Node(node) => {
                 if node.iter().any(|(name, _)| SETUP.contains(&name.as_str())) {
                     // A setup after the first move has no place in a game.
                     let before = at
@@ -248,8 +248,8 @@ fn text(bytes: &[u8]) -> Cow<'_, [u8]> {
     }
     let moves = |text: &[u8]| {
         let is_move = |name: &str| matches!(name, "B" | "W");
-        let moves = |step: &Step| {
-            if let Step::Node(node) = step {
+        let moves = |step: &SgfStep| {
+            if let SgfStep::Node(node) = step {
                 node.iter().filter(|(name, _)| is_move(name)).count()
             } else {
                 0
@@ -267,7 +267,7 @@ fn text(bytes: &[u8]) -> Cow<'_, [u8]> {
 
 /// Splits a file into its elements, from the first game on. Branches left open are closed at the
 /// end, and the result says so.
-fn steps(bytes: &[u8]) -> Result<(Vec<Step>, bool)> {
+fn steps(bytes: &[u8]) -> Result<(Vec<SgfStep>, bool)> {
     let (mut steps, mut depth, mut at) = (Vec::new(), 0_usize, 0);
     let Some(begin) = bytes.iter().position(|byte| *byte == b'(') else {
         bail!("it has no game of SGF")
@@ -278,21 +278,21 @@ fn steps(bytes: &[u8]) -> Result<(Vec<Step>, bool)> {
         match byte {
             b'(' => {
                 depth += 1;
-                steps.push(Step::Open);
+                steps.push(SgfStep::Open);
             }
             b')' if depth > 0 => {
                 depth -= 1;
-                steps.push(Step::Close);
+                steps.push(SgfStep::Close);
             }
             b';' if depth > 0 => {
                 let (node, end) = node(bytes, at);
-                steps.push(Step::Node(node));
+                steps.push(SgfStep::Node(node));
                 at = end;
             }
             _ => {}
         }
     }
-    steps.extend((0..depth).map(|_| Step::Close));
+    steps.extend((0..depth).map(|_| SgfStep::Close));
     Ok((steps, depth > 0))
 }
 

@@ -1,4 +1,3 @@
-//! Formats that carry everything that was searched: JSON lines and CSV.
+//! Everything that was searched, as JSON lines.
 
 pub(crate) mod record;
-pub(crate) mod table;

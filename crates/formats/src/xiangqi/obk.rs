@@ -32,7 +32,7 @@ const MISSING_DETAILS: [MoveDetail; 5] = [
 
 /// A move of a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Row {
+struct ObkRow {
     /// The key; `None` for a value that is no key.
     key: Option<u64>,
     /// The squares from and to, one byte each.
@@ -45,7 +45,7 @@ struct Row {
 }
 
 /// Reads all rows of a file.
-fn rows(bytes: &[u8]) -> Result<Vec<Row>> {
+fn rows(bytes: &[u8]) -> Result<Vec<ObkRow>> {
     ensure!(
         bytes.starts_with(b"SQLite format 3\0"),
         "it does not begin as a file of SQLite does"
@@ -85,7 +85,7 @@ fn rows(bytes: &[u8]) -> Result<Vec<Row>> {
             ValueRef::Real(key) => Some(key.to_bits()),
             _ => None,
         };
-        Ok(Row {
+        Ok(ObkRow {
             key,
             squares: number(1)?,
             score: number(2)?,
@@ -117,7 +117,7 @@ pub(crate) fn read(
     is_xiangqi(variant)?;
     let rows = rows(bytes).context("it is no `.obk` book")?;
     let (mut games, mut omissions) = (Games::default(), Omissions::new());
-    let mut of_key: HashMap<u64, Vec<&Row>> = HashMap::new();
+    let mut of_key: HashMap<u64, Vec<&ObkRow>> = HashMap::new();
     for row in &rows {
         omit(&mut omissions, "memos", row.has_memo.into());
         match row.key {
@@ -133,7 +133,7 @@ pub(crate) fn read(
             }
         }
     }
-    let mut used: HashSet<*const Row> = HashSet::new();
+    let mut used: HashSet<*const ObkRow> = HashSet::new();
     let mut left: VecDeque<Position> = root
         .cloned()
         .into_iter()
@@ -141,7 +141,7 @@ pub(crate) fn read(
         .collect();
     let mut seen: HashSet<_> = left.iter().map(Position::key).collect();
     while let Some(position) = left.pop_front() {
-        let mut moves: BTreeMap<Move, &Row> = BTreeMap::new();
+        let mut moves: BTreeMap<Move, &ObkRow> = BTreeMap::new();
         let mut before = None;
         for is_mirrored in [false, true] {
             let Some(key) = keys
@@ -202,7 +202,7 @@ fn say(
     games: &mut Games,
     position: &Position,
     m: Move,
-    row: &Row,
+    row: &ObkRow,
     has_value: bool,
     omissions: &mut Omissions,
 ) {

@@ -49,15 +49,15 @@ pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissi
 
 /// The text of a game.
 #[derive(Default)]
-struct Game<'a> {
+struct PgnGame<'a> {
     tags: Vec<(&'a str, &'a str)>,
     /// The moves without comments and variations.
     moves: String,
 }
 
 /// Splits a text into games: tags, one a line, and then moves.
-fn split<'a>(text: &'a str, omissions: &mut Omissions) -> Vec<Game<'a>> {
-    let (mut games, mut game) = (Vec::new(), Game::default());
+fn split<'a>(text: &'a str, omissions: &mut Omissions) -> Vec<PgnGame<'a>> {
+    let (mut games, mut game) = (Vec::new(), PgnGame::default());
     let (mut is_comment, mut depth) = (false, 0_u32);
     for line in text.lines() {
         let is_told = is_comment || depth > 0;

@@ -1,4 +1,4 @@
-//! CSV tables with a line for each move.
+//! The table as CSV, which an import reads again.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -6,8 +6,11 @@ use std::io::Write;
 use anyhow::{Context, Result, bail};
 use kagetsu_game::{Answer, Position};
 
+use super::TableWriter;
+use super::columns::{COLUMNS, Cell};
 use crate::native::record::{MoveRecord, PositionRecord};
 
+/// The columns that an import needs; all others are derived from them.
 const HEAD: [&str; 15] = [
     "variant",
     "position",
@@ -30,64 +33,38 @@ const HEAD: [&str; 15] = [
 const DRAW_IN: &str = "draw_in";
 
 /// Writes a table line by line.
-pub(crate) struct MoveTable<W: Write>(csv::Writer<W>);
+pub(super) struct CsvTable<W: Write>(csv::Writer<W>);
 
-impl<W: Write> MoveTable<W> {
+impl<W: Write> CsvTable<W> {
     /// Writes the column names.
     ///
     /// # Errors
     /// If `out` fails.
-    pub(crate) fn begin(out: W) -> Result<Self> {
+    pub(super) fn begin(out: W) -> Result<Self> {
         let mut table = csv::Writer::from_writer(out);
-        table.write_record(HEAD.iter().chain([&DRAW_IN]))?;
+        table.write_record(COLUMNS.iter().map(|column| column.name))?;
         Ok(Self(table))
-    }
-
-    /// Writes the lines of a position.
-    ///
-    /// # Errors
-    /// If `out` fails.
-    pub(crate) fn write(&mut self, position: &Position, answer: &Answer) -> Result<()> {
-        lines(position, answer)
-            .iter()
-            .try_for_each(|fields| Ok(self.0.write_record(fields)?))
-    }
-
-    /// Flushes the table.
-    ///
-    /// # Errors
-    /// If `out` fails.
-    pub(crate) fn end(mut self) -> Result<()> {
-        Ok(self.0.flush()?)
     }
 }
 
-/// Returns the lines of a position.
-fn lines(position: &Position, answer: &Answer) -> Vec<[String; 16]> {
-    let record = PositionRecord::new(position, answer);
-    let place = record.fen.clone().unwrap_or_else(|| record.board.join("/"));
-    let number = |value: Option<String>| value.unwrap_or_default();
-    let fields = |line: &MoveRecord| {
-        [
-            record.variant.clone(),
-            place.clone(),
-            record.side.clone(),
-            line.r#move.clone(),
-            number(line.score.map(|score| score.to_string())),
-            number(line.win_in.map(|plies| plies.to_string())),
-            number(line.loss_in.map(|plies| plies.to_string())),
-            line.bound.clone(),
-            line.depth.to_string(),
-            line.nodes.to_string(),
-            line.proof.clone(),
-            line.proof_kind.clone().unwrap_or_default(),
-            line.engine.clone(),
-            line.date.clone(),
-            line.line.join(" "),
-            number(line.draw_in.map(|plies| plies.to_string())),
-        ]
-    };
-    record.answers.iter().map(fields).collect()
+impl<W: Write> TableWriter for CsvTable<W> {
+    fn row(&mut self, cells: &[Cell]) -> Result<()> {
+        for cell in cells {
+            match cell {
+                Cell::Empty => self.0.write_field("")?,
+                Cell::Text(text) => self.0.write_field(text)?,
+                Cell::Integer(number) => self.0.write_field(number.to_string())?,
+                Cell::Count(count) => self.0.write_field(count.to_string())?,
+                Cell::Number(number) => self.0.write_field(number.to_string())?,
+                Cell::Boolean(is_so) => self.0.write_field(if *is_so { "1" } else { "0" })?,
+            }
+        }
+        Ok(self.0.write_record(None::<&[u8]>)?)
+    }
+
+    fn end(mut self: Box<Self>) -> Result<()> {
+        Ok(self.0.flush()?)
+    }
 }
 
 /// Reads a table. Returns its positions with their moves, and the number of lines.
