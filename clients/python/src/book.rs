@@ -1,10 +1,9 @@
 //! Books on this machine: compiled files and folders.
 
-use std::collections::{HashSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use kagetsu_book::{BookOptions, Choice, Compact, Compiled, Derived, Entry, Place};
+use kagetsu_book::{BookOptions, Compact, Compiled, Derived};
 use kagetsu_game::{Key, Variant};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -12,13 +11,14 @@ use pyo3::pybacked::PyBackedStr;
 use pyo3::types::PyBytes;
 
 use crate::answer::{PyAnswer, PyValue};
+use crate::choice::{choice, picked};
 use crate::errors;
+use crate::json::as_python;
 use crate::position::PyPosition;
+use crate::walk::{PositionWalk, PyPositions};
 
 /// Bytes of one row of `Book._find_many`: found, proof, best move, depth, score, plies.
 const ROW: usize = 10;
-/// Entries of a folder that an iterator reads at a time.
-const PAGE: usize = 256;
 
 /// A book file or folder. It can be used by any number of threads at once.
 #[pyclass(name = "Book", frozen, subclass, module = "kagetsu")]
@@ -27,7 +27,8 @@ pub struct PyBook {
     source: Arc<OpenBook>,
 }
 
-enum OpenBook {
+/// A book that is open.
+pub(crate) enum OpenBook {
     /// A compiled book, mapped into memory.
     Compiled(Box<Compiled>),
     /// A folder; `None` after it was closed.
@@ -36,7 +37,7 @@ enum OpenBook {
 
 impl OpenBook {
     /// Calls `f` with the folder's book.
-    fn with_folder<T>(
+    pub(crate) fn with_folder<T>(
         folder: &Mutex<Option<Box<kagetsu_book::Book>>>,
         f: impl FnOnce(&kagetsu_book::Book) -> Result<T, kagetsu_book::BookError>,
     ) -> PyResult<T> {
@@ -57,7 +58,8 @@ impl OpenBook {
     }
 }
 
-fn answer_of(
+/// Returns the answer of a book about a position.
+pub(crate) fn answer_of(
     position: kagetsu_game::Position,
     answer: kagetsu_game::Answer,
     derived: Derived,
@@ -89,7 +91,7 @@ impl PyBook {
     fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let source = py.detach(|| {
             if path.is_dir() {
-                let (book, _) = kagetsu_book::Book::open(&path, &BookOptions::default())?;
+                let (book, _) = kagetsu_book::Book::open_to_read(&path, &BookOptions::default())?;
                 return Ok(OpenBook::Folder(Mutex::new(Some(Box::new(book)))));
             }
             Compiled::open(&path).map(|compiled| OpenBook::Compiled(Box::new(compiled)))
@@ -174,20 +176,8 @@ impl PyBook {
         seed: Option<u64>,
         min_depth: u8,
     ) -> PyResult<Option<String>> {
-        let choice = Choice {
-            temperature,
-            seed,
-            min_depth,
-            margin: None,
-        };
-        if !choice.is_possible() {
-            return Err(PyValueError::new_err("temperature: a number from 0 on is needed"));
-        }
-        let found = self.source.lookup(&position.0)?;
-        Ok(found.and_then(|found| {
-            let (m, _) = choice.pick(&found.answer)?;
-            Some(position.0.write_move(*m))
-        }))
+        let choice = choice(temperature, seed, min_depth)?;
+        Ok(picked(self.source.lookup(&position.0)?, &choice))
     }
 
     /// Returns the statistics of the book as a dictionary.
@@ -198,8 +188,7 @@ impl PyBook {
                 py.detach(|| OpenBook::with_folder(folder, |book| Ok(book.grades()?.stats)))?
             }
         };
-        let text = serde_json::to_string(&stats).map_err(errors::book)?;
-        py.import("json")?.call_method1("loads", (text,))
+        as_python(py, &stats)
     }
 
     /// Iterates over the positions, as answers. A compiled book holds no list of its positions, so
@@ -212,24 +201,21 @@ impl PyBook {
                     "roots: a folder lists its positions by itself",
                 ));
             }
-            OpenBook::Folder(_) => PositionWalk::Folder(None, VecDeque::new()),
+            OpenBook::Folder(_) => PositionWalk::folder(),
             OpenBook::Compiled(_) if roots.is_empty() => {
                 let starts = Variant::all().map(kagetsu_game::Position::start);
                 PositionWalk::compiled(starts)
             }
             OpenBook::Compiled(_) => PositionWalk::compiled(roots.iter().map(|root| root.0.clone())),
         };
-        Ok(PyPositions {
-            source: Arc::clone(&self.source),
-            walk: Mutex::new(walk),
-        })
+        Ok(PyPositions::new(Arc::clone(&self.source), walk))
     }
 
     fn __iter__(&self) -> PyResult<PyPositions> {
         self.positions(Vec::new())
     }
 
-    /// Closes a folder, so that other programs can open it. A compiled book needs no closing.
+    /// Closes a folder and removes its temporary files. A compiled book needs no closing.
     fn close(&self) -> PyResult<()> {
         if let OpenBook::Folder(folder) = &*self.source {
             let book = folder.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -281,79 +267,4 @@ fn write_row(found: &Compact<'_>, row: &mut [u8]) {
     row[6..8].copy_from_slice(&value.score.raw().to_le_bytes());
     let plies = value.proof.map_or(0, |proof| proof.plies);
     row[8..10].copy_from_slice(&plies.to_le_bytes());
-}
-
-/// An iterator over the positions of a book.
-#[pyclass(name = "Positions", frozen, module = "kagetsu")]
-pub struct PyPositions {
-    source: Arc<OpenBook>,
-    walk: Mutex<PositionWalk>,
-}
-
-enum PositionWalk {
-    /// The place of the last entry, and entries that were read ahead.
-    Folder(Option<Place>, VecDeque<Entry>),
-    /// Positions to return, and the keys of all that were queued.
-    Compiled(VecDeque<kagetsu_game::Position>, HashSet<Key>),
-}
-
-impl PositionWalk {
-    fn compiled(roots: impl Iterator<Item = kagetsu_game::Position>) -> Self {
-        let mut seen = HashSet::new();
-        let queue = roots.filter(|root| seen.insert(root.key())).collect();
-        Self::Compiled(queue, seen)
-    }
-}
-
-#[pymethods]
-impl PyPositions {
-    fn __iter__(slf: Py<Self>) -> Py<Self> {
-        slf
-    }
-
-    fn __next__(&self, py: Python<'_>) -> PyResult<Option<PyAnswer>> {
-        py.detach(|| {
-            let mut walk = self.walk.lock().unwrap_or_else(PoisonError::into_inner);
-            match (&*self.source, &mut *walk) {
-                (OpenBook::Folder(folder), PositionWalk::Folder(place, ahead)) => {
-                    if ahead.is_empty() {
-                        let page = OpenBook::with_folder(folder, |book| book.page(*place, PAGE))?;
-                        *place = page.last().map(|last| Place::of(&last.position)).or(*place);
-                        ahead.extend(page);
-                    }
-                    Ok(ahead
-                        .pop_front()
-                        .map(|entry| answer_of(entry.position, entry.answer, entry.derived)))
-                }
-                (OpenBook::Compiled(compiled), PositionWalk::Compiled(queue, seen)) => {
-                    next_of_compiled(compiled, queue, seen).map_err(errors::book)
-                }
-                _ => Ok(None),
-            }
-        })
-    }
-}
-
-/// Returns the next position that the book has, and queues the positions of the book after it.
-fn next_of_compiled(
-    compiled: &Compiled,
-    queue: &mut VecDeque<kagetsu_game::Position>,
-    seen: &mut HashSet<Key>,
-) -> Result<Option<PyAnswer>, kagetsu_book::BookError> {
-    while let Some(position) = queue.pop_front() {
-        let found = compiled.lookup(&position)?;
-        if position.outcome().is_none() {
-            let moves = position.legal_moves();
-            for (&m, child) in moves.iter().zip(position.children(&moves)) {
-                let is_new = !seen.contains(&child.key) && compiled.find(child.key)?.is_some();
-                if is_new && seen.insert(child.key) {
-                    queue.extend(position.play(m));
-                }
-            }
-        }
-        if let Some((answer, derived)) = found {
-            return Ok(Some(answer_of(position, answer, derived)));
-        }
-    }
-    Ok(None)
 }

@@ -1,10 +1,9 @@
 //! Servers: `kagetsu serve` and `kagetsu-coordinator`.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use kagetsu_api::JobJson;
-use kagetsu_book::Choice;
 use kagetsu_game::Question;
 use kagetsu_proto::v1::analysis_client::AnalysisClient;
 use kagetsu_proto::v1::books_client::BooksClient;
@@ -17,7 +16,9 @@ use tokio::runtime::Runtime;
 
 use crate::analysis::effort;
 use crate::answer::PyAnswer;
+use crate::choice::{choice, picked};
 use crate::errors;
+use crate::json::as_python;
 use crate::position::PyPosition;
 
 /// Positions of one request.
@@ -41,7 +42,17 @@ impl PyClient {
         py: Python<'_>,
         call: impl Future<Output = Result<T, tonic::Status>> + Send,
     ) -> PyResult<T> {
-        let begun = std::time::Instant::now();
+        self.wait_for(py, self.timeout, call)
+    }
+
+    /// Runs a call to its end, and lets Ctrl-C and a limit of its own end it.
+    fn wait_for<T: Send>(
+        &self,
+        py: Python<'_>,
+        limit: Option<Duration>,
+        call: impl Future<Output = Result<T, tonic::Status>> + Send,
+    ) -> PyResult<T> {
+        let begun = Instant::now();
         let mut call = Box::pin(call);
         loop {
             let polled = py.detach(|| {
@@ -54,7 +65,7 @@ impl PyClient {
                 }
                 Err(_) => py.check_signals()?,
             }
-            if self.timeout.is_some_and(|timeout| begun.elapsed() >= timeout) {
+            if limit.is_some_and(|limit| begun.elapsed() >= limit) {
                 let text = format!("{} has not answered in time", self.name);
                 return Err(PyTimeoutError::new_err(text));
             }
@@ -174,20 +185,8 @@ impl PyClient {
         seed: Option<u64>,
         min_depth: u8,
     ) -> PyResult<Option<String>> {
-        let choice = Choice {
-            temperature,
-            seed,
-            min_depth,
-            margin: None,
-        };
-        if !choice.is_possible() {
-            return Err(PyValueError::new_err("temperature: a number from 0 on is needed"));
-        }
-        let found = self.lookup(py, position)?;
-        Ok(found.and_then(|found| {
-            let (m, _) = choice.pick(&found.answer)?;
-            Some(position.0.write_move(*m))
-        }))
+        let choice = choice(temperature, seed, min_depth)?;
+        Ok(picked(self.lookup(py, position)?, &choice))
     }
 
     /// Lets the cluster search a position. `progress` gets each answer on the way.
@@ -211,28 +210,13 @@ impl PyClient {
             question: Some((&question).into()),
             ..v1::AnalyzeRequest::default()
         };
-        let begun = std::time::Instant::now();
+        let begun = Instant::now();
         let mut client = AnalysisClient::new(self.channel.clone());
         let updates = self.wait(py, async move { client.analyze(request).await })?;
         let mut updates = updates.into_inner();
-        // A search may take longer than any other request.
-        let patient = |py: Python<'_>, updates: &mut tonic::Streaming<v1::AnalyzeUpdate>| {
-            loop {
-                let next = py.detach(|| {
-                    self.runtime.block_on(async {
-                        tokio::time::timeout(SIGNAL_POLL, updates.message()).await
-                    })
-                });
-                match next {
-                    Ok(next) => {
-                        return next.map_err(|status| errors::server(explain(&self.name, &status)));
-                    }
-                    Err(_) => py.check_signals()?,
-                }
-            }
-        };
         let mut last = None;
-        while let Some(update) = patient(py, &mut updates)? {
+        // A search may take longer than any other request.
+        while let Some(update) = self.wait_for(py, None, updates.message())? {
             let time_ms = begun.elapsed().as_millis() as u64;
             let Some(answer) = self.answer(&position.0, update.answer, time_ms)? else {
                 continue;
@@ -255,7 +239,7 @@ impl PyClient {
         let mut client = BuildsClient::new(self.channel.clone());
         let listed = self.wait(py, async move { client.list(v1::ListJobsRequest {}).await })?;
         let jobs: Vec<_> = listed.into_inner().jobs.iter().map(JobJson::from).collect();
-        as_python(py, &serde_json::to_string(&jobs).map_err(errors::server)?)
+        as_python(py, &jobs)
     }
 
     /// Returns the workers as dictionaries, as `kagetsu workers list --json` prints them.
@@ -265,14 +249,10 @@ impl PyClient {
         let listed = self.wait(py, async move { client.list(request).await })?;
         let workers = listed.into_inner().workers.into_iter();
         let workers: Vec<_> = workers.map(kagetsu_api::WorkerJson::from).collect();
-        as_python(py, &serde_json::to_string(&workers).map_err(errors::server)?)
+        as_python(py, &workers)
     }
 
     fn __repr__(&self) -> String {
         format!("Client({:?})", self.name)
     }
-}
-
-fn as_python<'py>(py: Python<'py>, json: &str) -> PyResult<Bound<'py, PyAny>> {
-    py.import("json")?.call_method1("loads", (json,))
 }

@@ -7,9 +7,12 @@ mod analysis;
 mod answer;
 mod book;
 mod certificate;
+mod choice;
 mod client;
 mod errors;
+mod json;
 mod position;
+mod walk;
 
 use pyo3::prelude::*;
 
@@ -21,7 +24,7 @@ mod _native {
     #[pymodule_export]
     use crate::answer::{PyAnswer, PyMoveValue, PyValue};
     #[pymodule_export]
-    use crate::book::{PyBook, PyPositions};
+    use crate::book::PyBook;
     #[pymodule_export]
     use crate::certificate::{PyCertificate, verify};
     #[pymodule_export]
@@ -30,6 +33,8 @@ mod _native {
     use crate::errors::{BookError, CertificateError, PositionError, ServerError};
     #[pymodule_export]
     use crate::position::{PyPosition, variants};
+    #[pymodule_export]
+    use crate::walk::PyPositions;
 
     use super::*;
 

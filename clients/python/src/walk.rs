@@ -1,0 +1,106 @@
+//! Iteration over the positions of a book.
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use kagetsu_book::{Compiled, Entry, Place};
+use kagetsu_game::Key;
+use pyo3::prelude::*;
+
+use crate::answer::PyAnswer;
+use crate::book::{OpenBook, answer_of};
+use crate::errors;
+
+/// Entries of a folder that an iterator reads at a time.
+const PAGE: usize = 256;
+
+/// An iterator over the positions of a book.
+#[pyclass(name = "Positions", frozen, module = "kagetsu")]
+pub struct PyPositions {
+    source: Arc<OpenBook>,
+    walk: Mutex<PositionWalk>,
+}
+
+impl PyPositions {
+    pub(crate) fn new(source: Arc<OpenBook>, walk: PositionWalk) -> Self {
+        Self {
+            source,
+            walk: Mutex::new(walk),
+        }
+    }
+}
+
+/// The state of an iteration.
+pub(crate) enum PositionWalk {
+    /// The place of the last entry, and entries that were read ahead.
+    Folder(Option<Place>, VecDeque<Entry>),
+    /// Positions to return, and the keys of all that were queued.
+    Compiled(VecDeque<kagetsu_game::Position>, HashSet<Key>),
+}
+
+impl PositionWalk {
+    /// Begins an iteration over a folder, which lists its positions.
+    pub(crate) fn folder() -> Self {
+        Self::Folder(None, VecDeque::new())
+    }
+
+    /// Begins a walk through a compiled book from positions that it may have.
+    pub(crate) fn compiled(roots: impl Iterator<Item = kagetsu_game::Position>) -> Self {
+        let mut seen = HashSet::new();
+        let queue = roots.filter(|root| seen.insert(root.key())).collect();
+        Self::Compiled(queue, seen)
+    }
+}
+
+#[pymethods]
+impl PyPositions {
+    fn __iter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<PyAnswer>> {
+        py.detach(|| {
+            let mut walk = self.walk.lock().unwrap_or_else(PoisonError::into_inner);
+            match (&*self.source, &mut *walk) {
+                (OpenBook::Folder(folder), PositionWalk::Folder(place, ahead)) => {
+                    if ahead.is_empty() {
+                        let page = OpenBook::with_folder(folder, |book| book.page(*place, PAGE))?;
+                        *place = page.last().map(|last| Place::of(&last.position)).or(*place);
+                        ahead.extend(page);
+                    }
+                    Ok(ahead
+                        .pop_front()
+                        .map(|entry| answer_of(entry.position, entry.answer, entry.derived)))
+                }
+                (OpenBook::Compiled(compiled), PositionWalk::Compiled(queue, seen)) => {
+                    next_of_compiled(compiled, queue, seen).map_err(errors::book)
+                }
+                _ => Ok(None),
+            }
+        })
+    }
+}
+
+/// Returns the next position that the book has, and queues the positions of the book after it.
+fn next_of_compiled(
+    compiled: &Compiled,
+    queue: &mut VecDeque<kagetsu_game::Position>,
+    seen: &mut HashSet<Key>,
+) -> Result<Option<PyAnswer>, kagetsu_book::BookError> {
+    while let Some(position) = queue.pop_front() {
+        let found = compiled.lookup(&position)?;
+        if position.outcome().is_none() {
+            let moves = position.legal_moves();
+            for (&m, child) in moves.iter().zip(position.children(&moves)) {
+                let is_new = !seen.contains(&child.key) && compiled.find(child.key)?.is_some();
+                if is_new && seen.insert(child.key) {
+                    queue.extend(position.play(m));
+                }
+            }
+        }
+        if let Some((answer, derived)) = found {
+            return Ok(Some(answer_of(position, answer, derived)));
+        }
+    }
+    Ok(None)
+}
