@@ -22,7 +22,7 @@ inside kagetsu --version
 inside getent passwd kagetsu >/dev/null
 [[ $(inside stat --format '%U %a' /etc/kagetsu) == 'kagetsu 750' ]]
 for file in usr/lib/systemd/system/kagetsu-{coordinator,worker}.service \
-    usr/share/man/man1/kagetsu{,-coordinator,-worker}.1.gz \
+    usr/share/man/man1/kagetsu{,-build,-jobs-list,-coordinator,-worker}.1.gz \
     usr/share/bash-completion/completions/kagetsu etc/kagetsu/coordinator.env; do
     [[ -s $root/$file ]] || { echo "no $file" >&2; exit 1; }
 done
@@ -31,6 +31,7 @@ as_user() { inside setpriv --reuid kagetsu --regid kagetsu --clear-groups "$@"; 
 as_user kagetsu build --book /var/lib/kagetsu/book --variant freestyle-15 --moves h8 --positions 3 --depth 2
 as_user kagetsu query --book /var/lib/kagetsu/book --variant freestyle-15 --moves h8
 printf 'START 15\nEND\n' | inside pbrain-kagetsu | grep -q OK
+inside kagetsu bench --help >/dev/null
 inside kagetsu-coordinator --version
 inside kagetsu-worker --version
 inside dpkg --purge kagetsu

@@ -6,7 +6,7 @@ set -euo pipefail
 programs=${1:?the folder of the programs}
 out=${2:?the folder to write to}
 mkdir -p "$out"
-"$programs/kagetsu" man >"$out/kagetsu.1"
+"$programs/kagetsu" man "$out" >/dev/null
 for shell in bash zsh fish; do
     "$programs/kagetsu" completions "$shell" >"$out/kagetsu.$shell"
 done

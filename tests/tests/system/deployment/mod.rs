@@ -2,4 +2,5 @@
 
 mod manifests;
 mod monitoring;
+mod releases;
 mod slurm;

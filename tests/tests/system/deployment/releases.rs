@@ -1,0 +1,90 @@
+//! The workflows and packages of a release.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use kagetsu_tests::Finished;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// Returns the name of the program below `target/release` that an asset's source names.
+fn program(source: &str) -> Option<String> {
+    source.strip_prefix("target/release/").map(String::from)
+}
+
+#[test]
+fn package_holds_only_what_the_workflow_builds() {
+    let manifest = fs::read_to_string(root().join("book-tool/Cargo.toml")).expect("text");
+    let manifest: toml::Value = toml::from_str(&manifest).expect("valid");
+    let package = &manifest["package"]["metadata"]["deb"];
+    let assets = package["assets"].as_array().expect("a list");
+    let sources: Vec<&str> = assets
+        .iter()
+        .map(|asset| asset[0].as_str().expect("text"))
+        .collect();
+    let packed: BTreeSet<String> = sources
+        .iter()
+        .filter_map(|source| program(source))
+        .collect();
+    assert!(packed.contains("pbrain-kagetsu"), "{packed:?}");
+
+    let workflow = root().join(".github/workflows/release.yml");
+    let workflow = fs::read_to_string(workflow).expect("text");
+    let (_, job) = workflow.split_once("\n  debian:").expect("the job");
+    let (job, _) = job.split_once("\n  wheels:").expect("the next job");
+    let words: Vec<&str> = job.split_whitespace().collect();
+    let named = words.windows(2).filter(|pair| pair[0] == "--package");
+    let named: BTreeSet<&str> = named.map(|pair| pair[1]).collect();
+    let metadata = cargo_metadata::MetadataCommand::new()
+        .manifest_path(root().join("Cargo.toml"))
+        .no_deps()
+        .exec()
+        .expect("cargo");
+    let built: BTreeSet<String> = metadata
+        .packages
+        .iter()
+        .filter(|package| named.contains(package.name.as_str()))
+        .flat_map(|package| &package.targets)
+        .filter(|target| target.is_bin())
+        .map(|target| target.name.clone())
+        .collect();
+    let missing: Vec<_> = packed.difference(&built).collect();
+    assert!(
+        missing.is_empty(),
+        "the job does not build {missing:?}; it builds {built:?}"
+    );
+    // Files that the repository holds; those below target are made by the job.
+    for source in sources.iter().filter(|source| !source.contains("target/")) {
+        let path = root().join("book-tool").join(source.trim_end_matches("/*"));
+        assert!(path.exists(), "{source}");
+    }
+}
+
+/// Prints why it is skipped where the tool is absent.
+#[test]
+fn workflows_match_published_schemas() {
+    let is_there = Command::new("check-jsonschema").arg("--version").output();
+    if !is_there.is_ok_and(|output| output.status.success()) {
+        println!("skipped: no check-jsonschema (`pip install check-jsonschema`)");
+        return;
+    }
+    for (schema, folder) in [
+        ("vendor.github-workflows", ".github/workflows"),
+        ("vendor.github-issue-forms", ".github/ISSUE_TEMPLATE"),
+    ] {
+        let files = fs::read_dir(root().join(folder)).expect("the folder");
+        let files = files.map(|entry| entry.expect("an entry").path());
+        let files: Vec<_> = files
+            .filter(|path| path.file_name().is_some_and(|name| name != "config.yml"))
+            .collect();
+        assert!(!files.is_empty(), "{folder}");
+        let mut check = Command::new("check-jsonschema");
+        check.args(["--builtin-schema", schema]).args(&files);
+        let checked = Finished::of(check);
+        assert_eq!(checked.code, Some(0), "{checked:#?}");
+    }
+}
