@@ -18,7 +18,6 @@ use crate::graph::node::Node;
 use crate::graph::row::has_record;
 use crate::jobs::frontier::JobFrontier;
 use crate::jobs::job::{JobId, JobSpec};
-use crate::jobs::move_filter::PLY;
 use crate::jobs::policies::selection::{Frontier, Selection};
 use crate::jobs::winning_moves::WinningMoves;
 use crate::journal::entry::{AnswerBody, LogEntry};
@@ -284,22 +283,6 @@ impl Book {
                 ..entry.derived
             },
         }))
-    }
-
-    /// Returns the least priority, in plies, that a job gives to a position; `None` where no job
-    /// comes there. A root has priority 0.
-    ///
-    /// # Errors
-    /// If the row of the position is damaged.
-    pub fn priority(&self, position: &Position) -> Result<Option<f64>, BookError> {
-        let id = Id::of(position.variant().code(), &position.canonical());
-        let reach = self.index().reach(id)?;
-        let least = self
-            .specs
-            .keys()
-            .filter_map(|job| reach.priority(job.0))
-            .min();
-        Ok(least.map(|priority| priority as f64 / PLY as f64))
     }
 
     /// Returns a view of the store for reading.

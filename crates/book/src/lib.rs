@@ -39,6 +39,7 @@ pub use graph::id::Place;
 pub use graph::value::Derived;
 pub use inspection::nearest::Nearest;
 pub use inspection::overview::{Overview, RootOverview, VariantOverview};
+pub use inspection::scan::{BookScan, ScannedEntry};
 pub use inspection::standing::{Standing, StandingState};
 pub use jobs::build_fields::{BUILD_FIELDS, BuildField, FieldKind};
 pub use jobs::build_spec::{BuildSpec, Deepen};

@@ -3,4 +3,5 @@
 pub(crate) mod nearest;
 pub(crate) mod overview;
 mod roots;
+pub(crate) mod scan;
 pub(crate) mod standing;

@@ -83,7 +83,7 @@ impl PositionRecord {
     pub fn new(position: &Position, answer: &Answer) -> Self {
         let (fen, board) = match position.fen() {
             Ok(fen) => (Some(fen), Vec::new()),
-            Err(_) => (None, rows(position)),
+            Err(_) => (None, board_rows(position)),
         };
         let names = |moves: &[Move]| moves.iter().map(|&m| position.write_move(m)).collect();
         let line = |(m, verdict): &(Move, Verdict)| MoveRecord {
@@ -91,10 +91,7 @@ impl PositionRecord {
             score: (!verdict.score.is_mate()).then(|| verdict.score.raw()),
             win_in: verdict.score.win_plies(),
             loss_in: verdict.score.loss_plies(),
-            draw_in: verdict
-                .proof
-                .filter(|proof| proof.claim == Claim::Draw && proof.plies > 0)
-                .map(|proof| proof.plies),
+            draw_in: draw_plies(verdict),
             bound: verdict.bound.to_string(),
             depth: verdict.depth,
             nodes: verdict.nodes,
@@ -257,8 +254,16 @@ impl MoveRecord {
     }
 }
 
+/// Returns the plies to a proven draw, where they are known.
+pub(crate) fn draw_plies(verdict: &Verdict) -> Option<u16> {
+    verdict
+        .proof
+        .filter(|proof| proof.claim == Claim::Draw && proof.plies > 0)
+        .map(|proof| proof.plies)
+}
+
 /// Writes a day, counted from 1970-01-01, as `2026-11-21`; empty for a day beyond the calendar.
-fn write_date(day: u32) -> String {
+pub(crate) fn write_date(day: u32) -> String {
     let date = date!(1970 - 01 - 01).checked_add(Duration::days(i64::from(day)));
     let text = date.and_then(|date| {
         date.format(format_description!("[year]-[month]-[day]"))
@@ -278,7 +283,7 @@ fn day(text: &str) -> Result<u32> {
 }
 
 /// Returns the rows of a gomoku board from the top, one character a point.
-fn rows(position: &Position) -> Vec<String> {
+pub(crate) fn board_rows(position: &Position) -> Vec<String> {
     let is_point = |c: &char| matches!(c, 'X' | 'O' | '.');
     let drawing = position.draw();
     // The last line of a drawing holds the column letters.

@@ -1,11 +1,12 @@
 //! The columns of a table, and the rows of a position.
 
-use anyhow::Result;
-use kagetsu_book::{Choice, Entry};
-use kagetsu_game::{Bound, Move, Position, Score, Verdict};
+use std::borrow::Cow;
 
-use super::paths::Paths;
-use crate::native::record::{MoveRecord, PositionRecord};
+use anyhow::Result;
+use kagetsu_book::{Choice, Entry, ScannedEntry};
+use kagetsu_game::{Bound, Canonical, Proof, Score, Verdict};
+
+use crate::native::record::{board_rows, draw_plies, write_date};
 
 /// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,11 +181,11 @@ pub const COLUMNS: &[Column] = &[
     column("date", Text, false, "day of the search, as in 2026-11-24"),
 ];
 
-/// One cell.
+/// One cell. Its text is borrowed where several rows repeat it.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Cell {
+pub(crate) enum Cell<'a> {
     Empty,
-    Text(String),
+    Text(Cow<'a, str>),
     Integer(i64),
     /// An integer that may not fit into 64 bits with a sign.
     Count(u64),
@@ -192,13 +193,13 @@ pub(crate) enum Cell {
     Boolean(bool),
 }
 
-impl Cell {
-    fn text(text: impl Into<String>) -> Self {
+impl<'a> Cell<'a> {
+    fn text(text: impl Into<Cow<'a, str>>) -> Self {
         Self::Text(text.into())
     }
 
-    fn text_or_empty(text: Option<String>) -> Self {
-        text.map_or(Self::Empty, Self::Text)
+    fn text_or_empty(text: Option<impl Into<Cow<'a, str>>>) -> Self {
+        text.map_or(Self::Empty, Self::text)
     }
 
     /// Returns the integer of a cell, at most the greatest of 64 bits with a sign.
@@ -219,24 +220,18 @@ impl Cell {
     }
 }
 
-/// The rows of one position.
+/// A scanned position with what its rows need beside it.
 pub(crate) struct Rows<'a> {
-    entry: &'a Entry,
-    record: PositionRecord,
-    priority: Option<f64>,
-    paths: &'a Paths,
+    pub(crate) scanned: &'a ScannedEntry,
+    /// The moves that lead to the position, if a job leads to it or its stones tell them.
+    pub(crate) moves: Option<String>,
+    /// The canonical form of the position.
+    pub(crate) canonical: &'a Canonical,
+    /// For each searched move, whether the book has the position after it.
+    pub(crate) in_book: &'a [bool],
 }
 
-impl<'a> Rows<'a> {
-    pub(crate) fn of(entry: &'a Entry, priority: Option<f64>, paths: &'a Paths) -> Self {
-        Self {
-            entry,
-            record: PositionRecord::new(&entry.position, &entry.facts),
-            priority,
-            paths,
-        }
-    }
-
+impl Rows<'_> {
     /// Passes each row to `write`.
     pub(crate) fn each(&self, write: &mut dyn FnMut(&[Cell]) -> Result<()>) -> Result<()> {
         let Entry {
@@ -244,79 +239,82 @@ impl<'a> Rows<'a> {
             answer,
             facts,
             derived,
-        } = self.entry;
-        let canonical = position.canonical();
-        let place = self.record.fen.clone();
-        let place = place.unwrap_or_else(|| self.record.board.join("/"));
+        } = &self.scanned.entry;
+        let (variant, side) = (position.variant().to_string(), position.side().to_string());
+        let place = position
+            .fen()
+            .unwrap_or_else(|_| board_rows(position).join("/"));
+        let key = self.canonical.key.to_string();
         let best = derived
             .best
             .or_else(|| Choice::default().pick(answer).map(|(m, _)| *m));
-        let moves: Vec<Move> = facts.verdicts().iter().map(|(m, _)| *m).collect();
-        let children = position.children(&moves);
-        let head = [
-            Cell::text(self.record.variant.clone()),
-            Cell::text_or_empty(self.paths.moves_to(position, canonical.key)),
-            Cell::Text(place),
-            Cell::Text(canonical.key.to_string()),
-            Cell::integer(canonical.stones),
-            Cell::text(self.record.side.clone()),
-        ];
-        let searched = self.record.answers.iter().zip(moves).zip(&children);
-        for ((record, m), child) in searched {
-            let mut cells = head.to_vec();
-            cells.extend([
-                Cell::text(record.r#move.clone()),
-                Cell::Boolean(best == Some(m)),
-                Cell::Boolean(self.paths.has(child.key)),
-                self.priority.map_or(Cell::Empty, Cell::Number),
-            ]);
-            let believed = answer.verdicts().iter().find(|(known, _)| *known == m);
-            cells.extend(value_cells(believed.map(|(_, verdict)| verdict)));
-            cells.extend(search_cells(record));
-            debug_assert_eq!(cells.len(), COLUMNS.len());
-            write(&cells)?;
+        let mut date = (None, String::new());
+        for ((m, verdict), in_book) in facts.verdicts().iter().zip(self.in_book) {
+            if date.0 != Some(verdict.by.day) {
+                date = (Some(verdict.by.day), write_date(verdict.by.day));
+            }
+            let line: Vec<_> = verdict
+                .line
+                .iter()
+                .map(|&m| position.write_move(m))
+                .collect();
+            let believed = answer.verdicts().iter().find(|(known, _)| known == m);
+            let value = value_cells(believed.map(|(_, verdict)| verdict));
+            let [value, value_win_in, value_loss_in, value_bound, value_proof] = value;
+            write(&[
+                Cell::text(&*variant),
+                Cell::text_or_empty(self.moves.as_deref()),
+                Cell::text(&*place),
+                Cell::text(&*key),
+                Cell::integer(self.canonical.stones),
+                Cell::text(&*side),
+                Cell::text(position.write_move(*m)),
+                Cell::Boolean(best == Some(*m)),
+                Cell::Boolean(*in_book),
+                self.scanned.priority.map_or(Cell::Empty, Cell::Number),
+                value,
+                value_win_in,
+                value_loss_in,
+                value_bound,
+                value_proof,
+                score_cell(verdict.score),
+                Cell::integer_or_empty(verdict.score.win_plies()),
+                Cell::integer_or_empty(verdict.score.loss_plies()),
+                Cell::integer_or_empty(draw_plies(verdict)),
+                Cell::text(verdict.bound.to_string()),
+                Cell::integer(verdict.depth),
+                Cell::Count(verdict.nodes),
+                claim_cell(verdict.proof),
+                Cell::text_or_empty(verdict.proof.map(|proof| proof.kind.to_string())),
+                Cell::text_or_empty((!line.is_empty()).then(|| line.join(" "))),
+                Cell::text(&*verdict.by.engine),
+                Cell::text(&*date.1),
+            ])?;
         }
         Ok(())
     }
 }
 
 /// Returns the cells of the value that the book believes.
-fn value_cells(verdict: Option<&Verdict>) -> [Cell; 5] {
+fn value_cells(verdict: Option<&Verdict>) -> [Cell<'static>; 5] {
     let score = verdict.map(|verdict| verdict.score);
     let bound = verdict.map_or(Bound::Upper, |verdict| verdict.bound);
-    let proof = verdict.and_then(|verdict| verdict.proof);
     [
-        Cell::integer_or_empty(score.filter(|score| !score.is_mate()).map(Score::raw)),
+        score.map_or(Cell::Empty, score_cell),
         Cell::integer_or_empty(score.and_then(Score::win_plies)),
         Cell::integer_or_empty(score.and_then(Score::loss_plies)),
         Cell::text(bound.to_string()),
-        Cell::text(proof.map_or_else(|| "none".into(), |proof| proof.claim.to_string())),
+        claim_cell(verdict.and_then(|verdict| verdict.proof)),
     ]
 }
 
-/// Returns the cells of the search.
-fn search_cells(record: &MoveRecord) -> [Cell; 12] {
-    let line = Some(record.line.join(" ")).filter(|line| !line.is_empty());
-    [
-        Cell::integer_or_empty(record.score),
-        Cell::integer_or_empty(record.win_in),
-        Cell::integer_or_empty(record.loss_in),
-        Cell::integer_or_empty(record.draw_in),
-        Cell::text(record.bound.clone()),
-        Cell::integer(record.depth),
-        Cell::Count(record.nodes),
-        Cell::text(record.proof.clone()),
-        Cell::text_or_empty(record.proof_kind.clone()),
-        Cell::text_or_empty(line),
-        Cell::text(record.engine.clone()),
-        Cell::text(record.date.clone()),
-    ]
+/// Returns the cell of a value in centi-units, which is empty for a forced win or loss.
+fn score_cell(score: Score) -> Cell<'static> {
+    Cell::integer_or_empty((!score.is_mate()).then(|| score.raw()))
 }
 
-/// Returns the moves of a position that no job leads to, where its stones say them.
-pub(crate) fn own_moves(position: &Position) -> Option<Vec<Move>> {
-    position
-        .variant()
-        .places_stones()
-        .then(|| position.line())?
+fn claim_cell(proof: Option<Proof>) -> Cell<'static> {
+    proof.map_or(Cell::text("none"), |proof| {
+        Cell::text(proof.claim.to_string())
+    })
 }

@@ -52,7 +52,7 @@ impl<W: Write> TableWriter for CsvTable<W> {
         for cell in cells {
             match cell {
                 Cell::Empty => self.0.write_field("")?,
-                Cell::Text(text) => self.0.write_field(text)?,
+                Cell::Text(text) => self.0.write_field(text.as_bytes())?,
                 Cell::Integer(number) => self.0.write_field(number.to_string())?,
                 Cell::Count(count) => self.0.write_field(count.to_string())?,
                 Cell::Number(number) => self.0.write_field(number.to_string())?,

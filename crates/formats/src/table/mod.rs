@@ -13,7 +13,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use kagetsu_book::Book;
-use kagetsu_game::Variant;
+use kagetsu_game::{Move, Variant};
 
 pub use self::columns::{COLUMNS, Column, ColumnKind};
 
@@ -41,7 +41,7 @@ pub(crate) enum TableFormat {
 
 /// Writes the moves of a book as a table. Returns the number of positions.
 ///
-/// Memory holds about 64 bytes for each position, and a group of rows.
+/// Memory holds the scan of the book, about 50 bytes more for each position, and a group of rows.
 pub(crate) fn write(
     format: TableFormat,
     book: &Book,
@@ -78,15 +78,33 @@ fn write_rows(
     variant: Option<Variant>,
     mut table: Box<dyn TableWriter + '_>,
 ) -> Result<(u64, Omissions)> {
-    let paths = Paths::of(book, variant)?;
+    let scan = book.scan()?;
+    let mut paths = Paths::of(book, &scan, variant)?;
     let (mut count, mut omissions) = (0, Omissions::new());
-    for entry in book.positions() {
-        let entry = entry?;
-        if is_exported(&entry.position, variant, &mut omissions) {
-            let rows = Rows::of(&entry, book.priority(&entry.position)?, &paths);
-            rows.each(&mut |cells| table.row(cells))?;
-            count += 1;
+    for scanned in scan.entries() {
+        let scanned = scanned?;
+        let position = &scanned.entry.position;
+        if !is_exported(position, variant, &mut omissions) {
+            continue;
         }
+        let (game, canonical) = (position.variant(), position.canonical());
+        let verdicts = scanned.entry.facts.verdicts();
+        let moves: Vec<Move> = verdicts.iter().map(|(m, _)| *m).collect();
+        let mut in_book = Vec::with_capacity(moves.len());
+        for (m, child) in moves.iter().zip(position.children(&moves)) {
+            in_book.push(scan.has(game, &child));
+            if in_book.last() == Some(&true) && game.places_stones() {
+                paths.note(canonical.key, *m, &child);
+            }
+        }
+        let rows = Rows {
+            scanned: &scanned,
+            moves: paths.moves_to(position, canonical.key),
+            canonical: &canonical,
+            in_book: &in_book,
+        };
+        rows.each(&mut |cells| table.row(cells))?;
+        count += 1;
     }
     table.end()?;
     Ok((count, omissions))

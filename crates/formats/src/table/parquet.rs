@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use parquet::basic::{Compression, LogicalType, Repetition, Type as PhysicalType};
-use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::Type;
@@ -20,8 +20,73 @@ const ROWS_PER_GROUP: usize = 65_536;
 /// A Parquet file that is being written.
 pub(super) struct ParquetTable {
     file: SerializedFileWriter<File>,
-    /// The cells of the current row group, by column.
-    columns: Vec<Vec<Cell>>,
+    /// The current row group, by column.
+    columns: Vec<ColumnCells>,
+    /// Rows of the current row group.
+    rows: usize,
+}
+
+/// The cells of a column in a row group.
+struct ColumnCells {
+    values: Values,
+    /// 1 for each cell with a value, 0 for each empty one.
+    levels: Vec<i16>,
+}
+
+enum Values {
+    Text(Vec<ByteArray>),
+    Integer(Vec<i64>),
+    Number(Vec<f64>),
+    Boolean(Vec<bool>),
+}
+
+impl ColumnCells {
+    fn of(column: &Column) -> Self {
+        let values = match column.kind {
+            ColumnKind::Text => Values::Text(Vec::new()),
+            ColumnKind::Integer => Values::Integer(Vec::new()),
+            ColumnKind::Number => Values::Number(Vec::new()),
+            ColumnKind::Boolean => Values::Boolean(Vec::new()),
+        };
+        Self {
+            values,
+            levels: Vec::new(),
+        }
+    }
+
+    fn push(&mut self, cell: &Cell) {
+        self.levels.push(i16::from(*cell != Cell::Empty));
+        match (&mut self.values, cell) {
+            (Values::Text(values), Cell::Text(text)) => values.push(ByteArray::from(&**text)),
+            (Values::Integer(values), cell) => values.extend(cell.as_integer()),
+            (Values::Number(values), Cell::Number(number)) => values.push(*number),
+            (Values::Boolean(values), Cell::Boolean(is_so)) => values.push(*is_so),
+            _ => {}
+        }
+    }
+
+    /// Writes the cells and removes them.
+    fn write(&mut self, writer: &mut SerializedColumnWriter<'_>, is_optional: bool) -> Result<()> {
+        let levels = is_optional.then_some(&self.levels[..]);
+        match &mut self.values {
+            Values::Text(values) => write_values::<ByteArrayType>(writer, values, levels),
+            Values::Integer(values) => write_values::<Int64Type>(writer, values, levels),
+            Values::Number(values) => write_values::<DoubleType>(writer, values, levels),
+            Values::Boolean(values) => write_values::<BoolType>(writer, values, levels),
+        }?;
+        self.levels.clear();
+        Ok(())
+    }
+}
+
+fn write_values<T: DataType>(
+    writer: &mut SerializedColumnWriter<'_>,
+    values: &mut Vec<T::T>,
+    levels: Option<&[i16]>,
+) -> Result<()> {
+    writer.typed::<T>().write_batch(values, levels, None)?;
+    values.clear();
+    Ok(())
 }
 
 impl ParquetTable {
@@ -43,7 +108,8 @@ impl ParquetTable {
         let file = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))?;
         Ok(Self {
             file,
-            columns: vec![Vec::new(); COLUMNS.len()],
+            columns: COLUMNS.iter().map(ColumnCells::of).collect(),
+            rows: 0,
         })
     }
 
@@ -53,11 +119,11 @@ impl ParquetTable {
             let Some(mut writer) = group.next_column()? else {
                 bail!("the schema has no column {}", column.name);
             };
-            write_column(&mut writer, column, cells)?;
+            cells.write(&mut writer, column.is_optional)?;
             writer.close()?;
-            cells.clear();
         }
         group.close()?;
+        self.rows = 0;
         Ok(())
     }
 }
@@ -65,16 +131,17 @@ impl ParquetTable {
 impl TableWriter for ParquetTable {
     fn row(&mut self, cells: &[Cell]) -> Result<()> {
         for (column, cell) in self.columns.iter_mut().zip(cells) {
-            column.push(cell.clone());
+            column.push(cell);
         }
-        if self.columns[0].len() >= ROWS_PER_GROUP {
+        self.rows += 1;
+        if self.rows >= ROWS_PER_GROUP {
             self.write_group()?;
         }
         Ok(())
     }
 
     fn end(mut self: Box<Self>) -> Result<()> {
-        if !self.columns[0].is_empty() {
+        if self.rows > 0 {
             self.write_group()?;
         }
         self.file.close()?;
@@ -99,60 +166,4 @@ fn field(column: &Column) -> Result<Type> {
         .with_repetition(repetition)
         .build()?;
     Ok(field)
-}
-
-fn write_column(
-    writer: &mut SerializedColumnWriter<'_>,
-    column: &Column,
-    cells: &[Cell],
-) -> Result<()> {
-    let levels: Vec<i16> = cells
-        .iter()
-        .map(|cell| i16::from(*cell != Cell::Empty))
-        .collect();
-    let levels = column.is_optional.then_some(&levels[..]);
-    match column.kind {
-        ColumnKind::Text => {
-            let values: Vec<_> = cells
-                .iter()
-                .filter_map(|cell| match cell {
-                    Cell::Text(text) => Some(ByteArray::from(text.as_str())),
-                    _ => None,
-                })
-                .collect();
-            let writer = writer.typed::<ByteArrayType>();
-            writer.write_batch(&values, levels, None)?;
-        }
-        ColumnKind::Integer => {
-            let values: Vec<_> = cells.iter().filter_map(Cell::as_integer).collect();
-            writer
-                .typed::<Int64Type>()
-                .write_batch(&values, levels, None)?;
-        }
-        ColumnKind::Number => {
-            let values: Vec<_> = cells
-                .iter()
-                .filter_map(|cell| match cell {
-                    Cell::Number(number) => Some(*number),
-                    _ => None,
-                })
-                .collect();
-            writer
-                .typed::<DoubleType>()
-                .write_batch(&values, levels, None)?;
-        }
-        ColumnKind::Boolean => {
-            let values: Vec<_> = cells
-                .iter()
-                .filter_map(|cell| match cell {
-                    Cell::Boolean(is_so) => Some(*is_so),
-                    _ => None,
-                })
-                .collect();
-            writer
-                .typed::<BoolType>()
-                .write_batch(&values, levels, None)?;
-        }
-    }
-    Ok(())
 }

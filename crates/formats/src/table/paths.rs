@@ -3,16 +3,17 @@
 use std::collections::{HashMap, VecDeque};
 
 use anyhow::Result;
-use kagetsu_book::Book;
-use kagetsu_game::{Key, Move, Position, Symmetry, Variant};
-
-use super::columns::own_moves;
+use kagetsu_book::{Book, BookScan};
+use kagetsu_game::{Canonical, Key, Move, Position, Symmetry, Variant};
 
 /// For each position of the book the position before it on the shortest way from a root.
 ///
-/// Moves and symmetries are between canonical orientations, so one entry serves all ways.
+/// Moves and symmetries are between canonical orientations, so one entry serves all ways. The
+/// positions of a game that places stones come in the order of their stones, so their steps are
+/// noted during the scan; all ways to such a position are equally long. The steps of other games
+/// are found before it.
 pub(crate) struct Paths {
-    steps: HashMap<Key, Option<PathStep>>,
+    steps: HashMap<Key, PathStep>,
     roots: HashMap<Key, Position>,
 }
 
@@ -27,27 +28,22 @@ struct PathStep {
 }
 
 impl Paths {
-    /// Searches the book from the roots of its jobs.
+    /// Begins at the roots of a book's jobs.
     ///
     /// # Errors
     /// If the book is damaged.
-    pub(crate) fn of(book: &Book, variant: Option<Variant>) -> Result<Self> {
-        let is_wanted = |position: &Position| variant.is_none_or(|v| v == position.variant());
-        let mut steps = HashMap::new();
-        for entry in book.positions() {
-            let entry = entry?;
-            if is_wanted(&entry.position) {
-                steps.insert(entry.position.key(), None);
-            }
-        }
-        let mut roots = HashMap::new();
+    pub(crate) fn of(book: &Book, scan: &BookScan<'_>, variant: Option<Variant>) -> Result<Self> {
+        let mut paths = Self {
+            steps: HashMap::new(),
+            roots: HashMap::new(),
+        };
         let mut queue = VecDeque::new();
         let jobs = book.jobs()?;
-        let all_roots = jobs.iter().flat_map(|job| job.spec.roots.iter());
-        for root in all_roots.filter(|root| is_wanted(root)) {
+        let roots = jobs.iter().flat_map(|job| job.spec.roots.iter());
+        for root in roots.filter(|root| variant.is_none_or(|v| v == root.variant())) {
             let canonical = root.canonical();
-            let is_new = roots.insert(canonical.key, root.clone()).is_none();
-            if is_new && steps.contains_key(&canonical.key) {
+            let is_new = paths.roots.insert(canonical.key, root.clone()).is_none();
+            if is_new && !root.variant().places_stones() {
                 queue.push_back((root.variant(), canonical.packed));
             }
         }
@@ -59,26 +55,26 @@ impl Paths {
             let from = position.key();
             let moves: Vec<Move> = entry.facts.verdicts().iter().map(|(m, _)| *m).collect();
             for (at, child) in moves.iter().zip(position.children(&moves)) {
-                let Some(step @ None) = steps.get_mut(&child.key) else {
-                    continue;
-                };
-                if roots.contains_key(&child.key) {
-                    continue;
+                if scan.has(variant, &child) && paths.note(from, *at, &child) {
+                    queue.push_back((variant, child.packed));
                 }
-                *step = Some(PathStep {
-                    from,
-                    at: *at,
-                    symmetry: child.symmetry,
-                });
-                queue.push_back((variant, child.packed));
             }
         }
-        Ok(Self { steps, roots })
+        Ok(paths)
     }
 
-    /// Whether the book has the position with this key.
-    pub(crate) fn has(&self, key: Key) -> bool {
-        self.steps.contains_key(&key)
+    /// Notes that a move leads to a position of the book; `false` where a way is known.
+    pub(crate) fn note(&mut self, from: Key, at: Move, child: &Canonical) -> bool {
+        if self.roots.contains_key(&child.key) || self.steps.contains_key(&child.key) {
+            return false;
+        }
+        let step = PathStep {
+            from,
+            at,
+            symmetry: child.symmetry,
+        };
+        self.steps.insert(child.key, step);
+        true
     }
 
     /// Returns the moves to a position as text: those of its root, and those after it. A position
@@ -87,7 +83,7 @@ impl Paths {
         let variant = position.variant();
         let mut steps = Vec::new();
         let mut at = key;
-        while let Some(Some(step)) = self.steps.get(&at) {
+        while let Some(step) = self.steps.get(&at) {
             steps.push(*step);
             at = step.from;
         }
@@ -108,6 +104,14 @@ impl Paths {
         }
         Some(text(position, &moves))
     }
+}
+
+/// Returns the moves of a position that no job leads to, where its stones say them.
+fn own_moves(position: &Position) -> Option<Vec<Move>> {
+    position
+        .variant()
+        .places_stones()
+        .then(|| position.line())?
 }
 
 fn text(position: &Position, moves: &[Move]) -> String {

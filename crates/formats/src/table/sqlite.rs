@@ -9,14 +9,11 @@ use rusqlite::{Connection, params_from_iter};
 use super::TableWriter;
 use super::columns::{COLUMNS, Cell, ColumnKind};
 
-/// Rows that are inserted together.
-const ROWS_PER_INSERT: usize = 4_096;
-
 /// A database with the table `moves`.
 pub(super) struct SqliteTable {
     database: Connection,
-    /// Rows to be inserted.
-    rows: Vec<Vec<Cell>>,
+    /// The statement that inserts a row.
+    query: String,
 }
 
 impl SqliteTable {
@@ -45,42 +42,31 @@ impl SqliteTable {
             "CREATE TABLE moves ({}); BEGIN",
             columns.join(", ")
         ))?;
+        let places = vec!["?"; COLUMNS.len()].join(", ");
         Ok(Self {
             database,
-            rows: Vec::with_capacity(ROWS_PER_INSERT),
+            query: format!("INSERT INTO moves VALUES ({places})"),
         })
-    }
-
-    fn insert(&mut self) -> Result<()> {
-        let places = vec!["?"; COLUMNS.len()].join(", ");
-        let query = format!("INSERT INTO moves VALUES ({places})");
-        let mut insert = self.database.prepare(&query)?;
-        for row in self.rows.drain(..) {
-            insert.execute(params_from_iter(&row))?;
-        }
-        Ok(())
     }
 }
 
 impl TableWriter for SqliteTable {
     fn row(&mut self, cells: &[Cell]) -> Result<()> {
-        self.rows.push(cells.to_vec());
-        if self.rows.len() >= ROWS_PER_INSERT {
-            self.insert()?;
-        }
+        let mut insert = self.database.prepare_cached(&self.query)?;
+        insert.execute(params_from_iter(cells))?;
         Ok(())
     }
 
-    fn end(mut self: Box<Self>) -> Result<()> {
-        self.insert()?;
+    fn end(self: Box<Self>) -> Result<()> {
         self.database
             .execute_batch("COMMIT; CREATE INDEX moves_key ON moves (key)")?;
+        self.database.flush_prepared_statement_cache();
         self.database.close().map_err(|(_, error)| error)?;
         Ok(())
     }
 }
 
-impl ToSql for Cell {
+impl ToSql for Cell<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         let owned = |value| Ok(ToSqlOutput::Owned(value));
         match self {
