@@ -51,8 +51,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PROTOCOL:COMMAND")]
     against: Option<EngineAddress>,
     /// Nodes of each move of the other program, in place of the common limits
-    #[arg(long, value_name = "N", requires = "against", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", requires = "against", conflicts_with = "b", value_parser = clap::value_parser!(u64).range(1..))]
     against_nodes: Option<u64>,
+    /// Time of each move of the other program, as in 50ms, in place of the common limits
+    #[arg(long, value_name = "TIME", requires = "against", conflicts_with = "b", value_parser = parse_time)]
+    against_time: Option<Duration>,
     /// Stop when a sequential test of two differences in Elo is decided, with errors of 5 %
     #[arg(long, value_name = "LOW,HIGH", allow_hyphen_values = true)]
     sprt: Option<Sprt>,
@@ -143,6 +146,16 @@ impl Args {
         }
     }
 
+    /// The limits of the other program, where it has its own.
+    fn against_effort(&self) -> Option<Effort> {
+        let effort = Effort {
+            nodes: self.against_nodes,
+            time: self.against_time,
+            ..Effort::default()
+        };
+        (effort != Effort::default()).then_some(effort)
+    }
+
     /// The settings of A and of B.
     fn players(&self) -> [PlayerSettings; 2] {
         let (effort, own) = (self.effort(), PlayerEngine::Own);
@@ -152,7 +165,7 @@ impl Args {
         };
         let b = PlayerSettings {
             engine,
-            effort: self.against_nodes.map_or(effort, Effort::nodes),
+            effort: self.against_effort().unwrap_or(effort),
         };
         let a = PlayerSettings {
             engine: own(self.a),
@@ -175,8 +188,8 @@ fn written(address: &EngineAddress) -> String {
     format!("{}:{}", address.protocol, command.join(" "))
 }
 
-fn write_method(args: &Args, pairs: u32, out: &mut dyn Write) -> Result<()> {
-    let effort = args.effort();
+/// Returns limits as they are printed, as in `depth 8 and 20000 nodes`.
+fn written_effort(effort: Effort) -> String {
     let limits = [
         effort.depth.map(|depth| format!("depth {depth}")),
         effort.nodes.map(|nodes| format!("{nodes} nodes")),
@@ -185,6 +198,11 @@ fn write_method(args: &Args, pairs: u32, out: &mut dyn Write) -> Result<()> {
             .map(|time| humantime::format_duration(time).to_string()),
     ];
     let limits: Vec<String> = limits.into_iter().flatten().collect();
+    limits.join(" and ")
+}
+
+fn write_method(args: &Args, pairs: u32, out: &mut dyn Write) -> Result<()> {
+    let effort = args.effort();
     let openings = match &args.openings {
         Some(path) => format!("the first openings of {}", path.display()),
         None => format!("balanced openings made with seed {}", args.seed),
@@ -202,12 +220,14 @@ fn write_method(args: &Args, pairs: u32, out: &mut dyn Write) -> Result<()> {
     writeln!(
         out,
         "{} a move, played {end}; {} games at once.",
-        limits.join(" and "),
+        written_effort(effort),
         args.games_at_once()
     )?;
-    let b = match (&args.against, args.against_nodes) {
+    let b = match (&args.against, args.against_effort()) {
         (Some(address), None) => written(address),
-        (Some(address), Some(nodes)) => format!("{}, {nodes} nodes a move", written(address)),
+        (Some(address), Some(effort)) => {
+            format!("{}, {} a move", written(address), written_effort(effort))
+        }
         (None, _) => args.b.unwrap_or_default().to_string(),
     };
     writeln!(out, "A  {}\nB  {b}\n", args.a)?;

@@ -392,3 +392,54 @@ fn no_engine_outlives_its_worker() {
     }
     cluster.stop();
 }
+
+#[test]
+fn match_plays_another_program() {
+    let scratch = Scratch::new();
+    let openings = scratch.path("openings.txt");
+    std::fs::write(&openings, "h8 i9 g7\n").expect("a file");
+    let openings = openings.to_str().expect("a plain name");
+    let play = |against: &str, limits: &[&str]| {
+        let fixed = [
+            "match",
+            "table=8MiB",
+            "--against",
+            against,
+            "--openings",
+            openings,
+            "--threads",
+            "1",
+        ];
+        Program::Bench.run(&[&fixed[..], limits].concat())
+    };
+    let pbrain = Program::Pbrain.command(&[]);
+    let pbrain = format!(
+        "gomocup:'{}' --table-mib 8",
+        pbrain.get_program().to_string_lossy()
+    );
+    for limit in [["--against-nodes", "200"], ["--against-time", "20ms"]] {
+        let played = play(&pbrain, &[&["--nodes", "500"], &limit[..]].concat());
+        assert_eq!(played.code, Some(0), "{played:?}");
+        // A wins, draws or loses each of the two games: `A  +1 =0 -1, Elo ...`.
+        let counts = played.stdout.lines().find(|line| line.starts_with("A  +"));
+        let counts = counts.and_then(|line| line.split(',').next());
+        let counts = counts.expect("a line with the result").split_whitespace();
+        let games: u32 = counts
+            .skip(1)
+            .map(|count| count[1..].parse::<u32>().expect("a number of games"))
+            .sum();
+        assert_eq!(games, 2, "{}", played.stdout);
+    }
+    // Kagetsu's own settings as B have no limits of their own.
+    for limit in [["--against-nodes", "200"], ["--against-time", "20ms"]] {
+        let arguments = [
+            "match", "default", "default", "--nodes", "5", "--pairs", "1",
+        ];
+        let refused = Program::Bench.run(&[&arguments[..], &limit[..]].concat());
+        assert_eq!(refused.code, Some(2), "{refused:?}");
+        assert!(refused.stderr.contains(limit[0]), "{refused:?}");
+    }
+    let ended = play("gomocup:true", &["--nodes", "500"]);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(ended.stderr.contains("true has ended"), "{ended:?}");
+}
