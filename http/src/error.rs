@@ -7,6 +7,7 @@ use axum::http::StatusCode;
 use axum::http::header::RETRY_AFTER;
 use axum::response::{IntoResponse, Response};
 use kagetsu_api::ErrorJson;
+use kagetsu_game::quote_message;
 use kagetsu_proto::retry_after;
 use tonic::{Code, Status};
 use utoipa::IntoResponses;
@@ -28,11 +29,12 @@ pub(crate) struct ApiError {
 }
 
 impl ApiError {
+    /// An error whose message may repeat parts of the request: they are escaped and cut.
     pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
         Self {
             status,
             code,
-            message: message.into(),
+            message: quote_message(&message.into()).to_string(),
             held_moves: None,
             retry_after: None,
         }

@@ -5,7 +5,7 @@ use std::thread::JoinHandle;
 use std::time::{Instant, SystemTime};
 
 use kagetsu_book::{JobId, Work};
-use kagetsu_game::{Answer, Question, Variant};
+use kagetsu_game::{Answer, Question, Variant, quote};
 use kagetsu_proto::v1;
 use kagetsu_schedule::{Counts, Idle, QuestionId, Report, Split, TaskId, WorkerId, WorkerStatus};
 use kagetsu_verification::{QuarantinedWorker, Verification};
@@ -241,13 +241,9 @@ impl Cluster {
         self.metrics.reported(task);
         let outcome = match report.outcome {
             Some(v1::report::Outcome::Answer(answer)) => self.read_answer(worker, task, &answer),
-            Some(v1::report::Outcome::Failed(reason)) => Report::Failed(reason),
+            Some(v1::report::Outcome::Failed(reason)) => Report::Failed(quote(&reason).to_string()),
             Some(v1::report::Outcome::HandedBack(_)) => Report::HandedBack,
             None => Report::Failed("an empty report".into()),
-        };
-        let outcome = match outcome {
-            Report::Failed(reason) => Report::Failed(calibration::shorten(reason)),
-            other => other,
         };
         self.with(|state| state.report(worker, task, report.attempt, outcome));
     }

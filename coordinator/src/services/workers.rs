@@ -9,7 +9,7 @@ use kagetsu_book::JobState;
 use kagetsu_game::{Question, Variant, VariantError, quote};
 use kagetsu_proto::v1::from_worker::Message;
 use kagetsu_proto::v1::workers_server::Workers;
-use kagetsu_proto::{LogThrottle, MAX_NAME_BYTES, MESSAGE_LIMIT, ProtocolVersion, check_name, v1};
+use kagetsu_proto::{LogThrottle, MESSAGE_LIMIT, ProtocolVersion, check_name, v1};
 use kagetsu_schedule::{Idle, TaskId, WorkerId, WorkerStatus};
 use kagetsu_search::Engine;
 use kagetsu_verification::{Class, QuarantinedWorker, WorkerTrust};
@@ -276,7 +276,7 @@ fn introduction(
 ) -> Result<(WorkerInfo, HeldTasks), Status> {
     let theirs = ProtocolVersion {
         protocol: hello.protocol,
-        program: hello.version.chars().take(MAX_NAME_BYTES).collect(),
+        program: hello.version.clone(),
     };
     ProtocolVersion::ours().check(&theirs, "worker")?;
     if !(1..=MAX_SLOTS).contains(&hello.slots) {

@@ -2,6 +2,8 @@ use core::fmt::{self, Display, Formatter, Write};
 
 /// Characters of a quoted text; the rest is counted.
 const MAX_QUOTED_CHARS: usize = 200;
+/// Characters of a whole message; the rest is counted.
+const MAX_MESSAGE_CHARS: usize = 4_000;
 
 /// Returns foreign text in a form that is safe in messages and logs: control characters, invisible
 /// characters and characters that change the direction of text are escaped as in `\u{1b}`, and at
@@ -16,18 +18,47 @@ const MAX_QUOTED_CHARS: usize = 200;
 /// ```
 #[must_use]
 pub const fn quote(text: &str) -> Quote<'_> {
-    Quote(text)
+    Quote {
+        text,
+        max_chars: MAX_QUOTED_CHARS,
+        keeps_lines: false,
+    }
 }
 
-/// Foreign text that is made safe when it is displayed. See [`quote`].
+/// Returns a whole message, parts of which may be foreign text, in a form that is safe on a
+/// terminal. It is escaped as by [`quote`], but line feeds stay and at most 4,000 characters are
+/// shown.
+///
+/// ```
+/// use kagetsu_game::quote_message;
+///
+/// let message = quote_message("cannot read \u{1b}[2J.sgf:\nno such file");
+/// assert_eq!(message.to_string(), "cannot read \\u{1b}[2J.sgf:\nno such file");
+/// ```
+#[must_use]
+pub const fn quote_message(text: &str) -> Quote<'_> {
+    Quote {
+        text,
+        max_chars: MAX_MESSAGE_CHARS,
+        keeps_lines: true,
+    }
+}
+
+/// Foreign text that is made safe when it is displayed. See [`quote`] and [`quote_message`].
 #[derive(Clone, Copy, Debug)]
-pub struct Quote<'a>(&'a str);
+pub struct Quote<'a> {
+    text: &'a str,
+    max_chars: usize,
+    keeps_lines: bool,
+}
 
 impl Display for Quote<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let mut rest = self.0.chars();
-        for letter in rest.by_ref().take(MAX_QUOTED_CHARS) {
-            if letter.is_control() {
+        let mut rest = self.text.chars();
+        for letter in rest.by_ref().take(self.max_chars) {
+            if letter == '\n' && self.keeps_lines {
+                f.write_char(letter)?;
+            } else if letter.is_control() {
                 write!(f, "{}", letter.escape_debug())?;
             } else if !is_visible(letter) {
                 write!(f, "{}", letter.escape_unicode())?;
@@ -94,5 +125,7 @@ mod tests {
         let quoted = quote(&text).to_string();
         assert!(quoted.ends_with("象...(999800 more)"));
         assert!(quoted.len() < 1_000);
+        let message = quote_message(&text).to_string();
+        assert!(message.ends_with("象...(996000 more)"));
     }
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
 use anyhow::{Context, ensure};
+use kagetsu_game::quote_message;
 use signal_hook::consts::SIGXFSZ;
 
 /// How a command ended without an error.
@@ -17,7 +18,7 @@ pub enum Exit {
 }
 
 /// Runs a program's body and turns its end into an exit code: [`Exit::Done`] 0, [`Exit::No`] 1, an
-/// error 2 with its chain of causes on stderr. A broken pipe is success: a reader that stops has
+/// error 2 with its chain of causes on stderr, safe for a terminal whatever a cause quotes. A broken pipe is success: a reader that stops has
 /// seen enough.
 pub fn run(name: &str, body: impl FnOnce() -> anyhow::Result<Exit>) -> ExitCode {
     let ended = prepare().and_then(|()| body());
@@ -27,7 +28,8 @@ pub fn run(name: &str, body: impl FnOnce() -> anyhow::Result<Exit>) -> ExitCode 
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             // If stderr is closed as well, no reader is left.
-            let _ = writeln!(io::stderr(), "{name}: {}", chain(&error));
+            let text = chain(&error);
+            let _ = writeln!(io::stderr(), "{name}: {}", quote_message(&text));
             ExitCode::from(2)
         }
     }

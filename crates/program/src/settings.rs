@@ -1,10 +1,12 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, Id, Parser};
+use kagetsu_game::quote_message;
 use toml::{Table, Value};
 
 /// The heading in the help of the options that every program has.
@@ -35,11 +37,24 @@ pub enum SettingsError {
 /// A settings file that cannot be used.
 pub fn parse<C: Parser>() -> Result<C, SettingsError> {
     let matches = parse_from(C::command(), std::env::args_os().collect())?
-        .unwrap_or_else(|error| error.exit());
+        .unwrap_or_else(|error| exit(&error));
     Ok(
         C::from_arg_matches(&matches)
-            .unwrap_or_else(|error| error.format(&mut C::command()).exit()),
+            .unwrap_or_else(|error| exit(&error.format(&mut C::command()))),
     )
+}
+
+/// Prints a message of clap and exits as it says. A message that repeats long arguments or control
+/// characters is quoted.
+fn exit(error: &clap::Error) -> ! {
+    let text = error.render().to_string();
+    let quoted = quote_message(&text).to_string();
+    if error.use_stderr() && quoted != text {
+        // If stderr is closed, no reader is left.
+        let _ = std::io::stderr().write_all(quoted.as_bytes());
+        std::process::exit(error.exit_code());
+    }
+    error.exit()
 }
 
 /// Reads arguments. Every flag `--some-name`, of the program and of each of its commands, is also

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use kagetsu_game::quote;
 use tonic::Status;
 use tonic::metadata::MetadataMap;
 
@@ -70,7 +71,7 @@ impl ProtocolVersion {
         let target = if newer.program.is_empty() {
             "the same version".into()
         } else {
-            format!("kagetsu {}", newer.program)
+            format!("kagetsu {}", quote(&newer.program))
         };
         Err(Status::failed_precondition(format!(
             "the {client} speaks protocol {theirs}, this coordinator {self}; please upgrade the {older} to {target}"
@@ -84,7 +85,7 @@ impl fmt::Display for ProtocolVersion {
         if self.program.is_empty() {
             Ok(())
         } else {
-            write!(f, " (kagetsu {})", self.program)
+            write!(f, " (kagetsu {})", quote(&self.program))
         }
     }
 }
