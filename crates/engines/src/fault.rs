@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use kagetsu_game::{MoveError, Position, Variant};
+use kagetsu_game::{MoveError, Position, Variant, quote};
 
 /// A fault of an engine, with the engine's name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -126,8 +126,7 @@ impl FaultKind {
     }
 }
 
-/// Returns the beginning of an engine's text, which may be long.
+/// Returns the beginning of an engine's text, which may be long, without control characters.
 pub(crate) fn clip(said: &str) -> String {
-    const MAX_CHARACTERS: usize = 200;
-    said.chars().take(MAX_CHARACTERS).collect()
+    quote(said).to_string()
 }

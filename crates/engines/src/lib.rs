@@ -27,6 +27,7 @@
 //! What does this crate refuse? Async, network, the book, and trust in an engine about the rules.
 
 mod address;
+mod descendants;
 mod engine;
 mod fault;
 pub mod gomocup;

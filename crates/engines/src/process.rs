@@ -18,6 +18,7 @@ use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
 use crate::address::EngineAddress;
+use crate::descendants::Descendants;
 use crate::fault::{FaultKind, clip};
 
 /// Longest line, in bytes.
@@ -36,9 +37,10 @@ enum Output {
     End(String),
 }
 
-/// A running process. It and its whole process group are killed on drop.
+/// A running process. It, its process group and its other descendants are killed on drop.
 pub(crate) struct EngineProcess {
     group: Pid,
+    descendants: Descendants,
     said: Option<Receiver<Output>>,
     lines: Option<SyncSender<String>>,
     /// Dropping it lets the reading thread reap the child; its process number is free from then on.
@@ -64,8 +66,10 @@ impl EngineProcess {
         let (release, released) = sync_channel(0);
         let (reaps, reaped) = sync_channel(1);
         let address = address.clone();
+        let descendants = Descendants::new();
+        let mark = descendants.mark().to_string();
         let keep = move || {
-            let mut child = match spawn(&address) {
+            let mut child = match spawn(&address, &mark) {
                 Ok(child) => child,
                 Err(error) => {
                     return drop(started.send(Err(format!("{}: {error}", address.program))));
@@ -96,6 +100,7 @@ impl EngineProcess {
         let (lines, queue) = sync_channel(MAX_UNSENT_LINES);
         let process = Self {
             group,
+            descendants,
             said: Some(said),
             lines: Some(lines),
             release: Some(release),
@@ -167,15 +172,17 @@ impl Drop for EngineProcess {
         }
         // The child is not reaped yet, so the process number still belongs to it.
         let _ = killpg(self.group, Signal::SIGKILL);
+        self.descendants.kill();
         (self.said, self.lines, self.release) = (None, None, None);
         // If another process holds the pipe open, the reading thread goes on alone.
         let _ = self.reaped.recv_timeout(QUIT_TIMEOUT);
     }
 }
 
-fn spawn(address: &EngineAddress) -> std::io::Result<Child> {
+fn spawn(address: &EngineAddress, mark: &str) -> std::io::Result<Child> {
     let mut command = Command::new(&address.program);
     command.args(&address.arguments).process_group(0);
+    command.env(Descendants::VARIABLE, mark);
     command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

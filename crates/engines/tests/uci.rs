@@ -339,3 +339,39 @@ fn searched_value_outweighs_preference_bound() {
         "{known:?}"
     );
 }
+
+/// Whether a process runs; one that has ended and was not reaped does not.
+#[cfg(target_os = "linux")]
+fn is_running(process: &str) -> bool {
+    std::fs::read(format!("/proc/{process}/cmdline")).is_ok_and(|line| !line.is_empty())
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn descendants_in_other_sessions_end_with_engine() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("processes");
+    let engine = stub("uci", "good").address;
+    // A child and a grandchild whose parent has ended, each in a session of its own.
+    let script = format!(
+        "setsid sleep 600 & echo $! >>{file}; \
+         setsid sh -c 'sleep 600 >&- & echo $! >>{file}'; \
+         exec '{program}' {arguments}",
+        file = file.display(),
+        program = engine.program,
+        arguments = engine.arguments.join(" "),
+    );
+    let mut engine = start(shell("uci", &script)).expect("it starts");
+    let question = question("h2e2");
+    ask(&mut engine, &question).expect("an answer");
+    let processes = std::fs::read_to_string(&file).expect("written before the answer");
+    let processes: Vec<&str> = processes.lines().collect();
+    assert_eq!(processes.len(), 2, "{processes:?}");
+    assert!(processes.iter().all(|process| is_running(process)));
+    drop(engine);
+    for process in processes {
+        while is_running(process) {
+            std::thread::yield_now();
+        }
+    }
+}
