@@ -60,7 +60,6 @@ impl Dispatcher {
             engine: Arc::clone(&info.engine),
             day,
             max_nodes: max_plausible_nodes(info.threads, elapsed),
-            is_reproducible: info.threads == 1 && assignment.question.effort.time.is_none(),
         };
         Some(Expectation {
             question: assignment.question.clone(),

@@ -10,6 +10,7 @@ use kagetsu_schedule::{QuestionId, WorkerId};
 
 use crate::check::{Check, HeldAnswer, Opinion, demote};
 use crate::compare::{Tolerance, difference};
+use crate::conform::without_unproven_wins;
 use crate::machine::{Pending, Verification};
 use crate::worker::{Unverified, WorkerStanding};
 use crate::{CheckId, Class, Decision, Replay, Scope, Ticket};
@@ -177,7 +178,7 @@ impl Verification {
         };
         match answer.filter(|answer| !answer.is_empty()) {
             Some(answer) => {
-                let by = Vec::new();
+                let (by, answer) = (Vec::new(), without_unproven_wins(&answer));
                 check.opinions.push(Opinion { by, answer });
                 self.weigh(now, check);
             }

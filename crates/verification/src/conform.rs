@@ -2,7 +2,7 @@ use alloc::sync::Arc;
 use core::fmt;
 use core::time::Duration;
 
-use kagetsu_game::{Answer, Effort, Move, Provenance, Question, Score, Verdict, Window};
+use kagetsu_game::{Answer, Bound, Effort, Move, Provenance, Question, Score, Verdict, Window};
 
 use crate::check::UNPROVEN_WIN;
 
@@ -24,10 +24,6 @@ pub struct AnswerLimits {
     pub day: u32,
     /// Nodes that the worker can have visited; see [`max_plausible_nodes`].
     pub max_nodes: u64,
-    /// Whether another worker comes to the same values: one thread, an effort in depth or nodes.
-    /// Otherwise unproven wins and losses are cut to +100.00 and -100.00, since a check may not
-    /// find them.
-    pub is_reproducible: bool,
 }
 
 /// Why an answer is none.
@@ -61,7 +57,8 @@ pub fn max_plausible_nodes(threads: u32, elapsed: Duration) -> u64 {
 }
 
 /// Returns the answer cut to what was asked: only moves of the question, no depth beyond the
-/// effort, at most `limits.max_nodes` nodes in all, the given engine and date.
+/// effort, at most `limits.max_nodes` nodes in all, the given engine and date, unproven wins and
+/// losses as +100.00 and -100.00.
 ///
 /// # Errors
 /// If nothing remains that answers the question.
@@ -93,16 +90,10 @@ pub fn conform(
     let cut = |(m, verdict): &(Move, Verdict)| {
         let mut line = verdict.line.clone();
         line.truncate(MAX_LINE);
-        let score = if limits.is_reproducible || verdict.proof.is_some() {
-            verdict.score
-        } else {
-            let raw = i32::from(verdict.score.raw());
-            Score::opinion(raw.clamp(-UNPROVEN_WIN, UNPROVEN_WIN))
-        };
         (
             *m,
             Verdict {
-                score,
+                score: without_unproven_win(verdict),
                 depth: verdict.depth.min(deepest),
                 nodes: scale(verdict.nodes),
                 line,
@@ -128,6 +119,34 @@ pub fn conform(
         return Err(AnswerFault::OnlyBounds);
     }
     Ok(answer)
+}
+
+/// Returns an answer with unproven wins and losses as +100.00 and -100.00.
+pub(crate) fn without_unproven_wins(answer: &Answer) -> Answer {
+    let cut = |(m, verdict): &(Move, Verdict)| {
+        let score = without_unproven_win(verdict);
+        (
+            *m,
+            Verdict {
+                score,
+                ..verdict.clone()
+            },
+        )
+    };
+    answer.verdicts().iter().map(cut).collect()
+}
+
+/// Returns the score of a verdict, at most as decided as an unproven win. A bound may become
+/// weaker, never stronger: "at most +300.00" says nothing and stays.
+fn without_unproven_win(verdict: &Verdict) -> Score {
+    let raw = i32::from(verdict.score.raw());
+    let raw = match verdict.bound {
+        _ if verdict.proof.is_some() => return verdict.score,
+        Bound::Exact => raw.clamp(-UNPROVEN_WIN, UNPROVEN_WIN),
+        Bound::Lower => raw.min(UNPROVEN_WIN),
+        Bound::Upper => raw.max(-UNPROVEN_WIN),
+    };
+    Score::opinion(raw)
 }
 
 /// A search may overrun its node limit a little, not twofold.

@@ -13,7 +13,6 @@ fn limits(max_nodes: u64) -> AnswerLimits {
         engine: Arc::from("kagetsu 0.1.0"),
         day: 20_000,
         max_nodes,
-        is_reproducible: true,
     }
 }
 
@@ -84,17 +83,26 @@ fn engine_and_date_are_the_coordinators() {
 }
 
 #[test]
-fn unproven_win_of_a_varying_search_is_cut() {
-    let win = one(|v| v.score = Score::OPINION_MAX);
-    let asked = question(Effort::depth(4));
-    for (is_reproducible, expected) in [(true, Score::OPINION_MAX), (false, Score::opinion(10_000))]
-    {
-        let limits = AnswerLimits {
-            is_reproducible,
-            ..limits(1_000)
-        };
-        let answer = conform(&asked, &win, &limits).expect("an answer");
-        assert_eq!(answer.best().expect("a verdict").1.score, expected);
+fn unproven_wins_and_losses_are_cut() {
+    let (most, win) = (Score::OPINION_MAX, Score::opinion(10_000));
+    for (score, bound, expected) in [
+        (most, Bound::Exact, win),
+        (-most, Bound::Exact, -win),
+        (Score::opinion(34), Bound::Exact, Score::opinion(34)),
+        (most, Bound::Lower, win),
+        (-most, Bound::Upper, -win),
+        // Bounds that say nothing: a smaller number would be a claim.
+        (most, Bound::Upper, most),
+        (-most, Bound::Lower, -most),
+    ] {
+        let known = position(1).legal_moves()[1];
+        let mut said = one(|v| (v.score, v.bound) = (score, bound));
+        said.extend([(known, verdict(0, None, known))]);
+        let asked = question(Effort::depth(4));
+        let answer = conform(&asked, &said, &limits(10_000)).expect("an answer");
+        let m = position(1).legal_moves()[0];
+        let cut = answer.get(m).expect("a verdict");
+        assert_eq!((cut.score, cut.bound), (expected, bound), "{score}");
     }
 }
 

@@ -2,10 +2,15 @@
 
 use std::time::Duration;
 
-use kagetsu_schedule::WorkerId;
-use kagetsu_verification::{CheckId, Class, Decision, Tolerance, difference};
+use kagetsu_game::{Answer, Effort, Question, Score};
+use kagetsu_schedule::{QuestionId, WorkerId};
+use kagetsu_verification::{
+    CheckId, Class, Decision, Ticket, Tolerance, Verification, VerificationOptions, difference,
+};
 
-use crate::world::{Lie, Worker, World, answer_with, position, profile, truth};
+use crate::world::{
+    DEPTH, ENGINE, Lie, Worker, World, answer_with, position, profile, truth, verdict,
+};
 
 #[test]
 fn wrong_value_is_found_and_taken_back() {
@@ -213,4 +218,41 @@ fn sole_worker_is_not_checked() {
         (world.asked.len(), world.book.len(), world.searches),
         (0, 2, 0)
     );
+}
+
+/// The coordinator's own search says +300.00 of a win that it cannot prove, an answer of a worker
+/// +100.00.
+#[test]
+fn unproven_win_of_own_search_is_no_contradiction() {
+    let (now, worker, position) = (Duration::ZERO, WorkerId(7), position(1));
+    let mut machine = Verification::new(VerificationOptions::new(100.0, 1, ENGINE));
+    let profile = profile("v", Some("stranger"), Class::Volunteer);
+    machine.connect(now, worker, profile).expect("our engine");
+    assert!(machine.pass_calibration(worker));
+    let m = position.legal_moves()[0];
+    let said = |score: Score| -> Answer {
+        let said = verdict(score.raw().into(), None, m);
+        [(m, said)].into_iter().collect()
+    };
+    let ticket = Ticket {
+        id: QuestionId(1),
+        question: Question::new(position.clone(), Effort::depth(DEPTH)),
+        job: Some(1),
+        priority: 7,
+    };
+    let answer = said(Score::opinion(10_000));
+    machine.answered(now, ticket, answer.clone(), vec![worker]);
+    let id = QuestionId(1);
+    let mut accepted = None;
+    while let Some(decision) = machine.poll() {
+        match decision {
+            Decision::Search { check, .. } => {
+                machine.searched(now, check, Some(said(Score::OPINION_MAX)));
+            }
+            Decision::Accept { id: found, answer } if found == id => accepted = Some(answer),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(accepted, Some(answer));
+    assert!(machine.is_admitted(worker));
 }
