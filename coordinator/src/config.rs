@@ -34,6 +34,9 @@ pub struct Config {
     /// Whether every worker is believed: those of this process are
     #[arg(skip)]
     pub trusts_workers: bool,
+    /// Time that a client may take to read a large response; 60 s if `None`
+    #[arg(skip)]
+    pub read_timeout: Option<Duration>,
 }
 
 /// Bounds of the lease of a book in seconds.

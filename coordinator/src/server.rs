@@ -76,6 +76,7 @@ pub struct Server {
     /// Cancelled when the workers' grace period after the shutdown is over.
     drained: CancellationToken,
     grace: Duration,
+    budget: ResponseBudget,
     limits: ServiceLimits,
     leadership: Leadership,
     /// The thread that keeps the lease of a book whose journal is in a database.
@@ -99,6 +100,11 @@ impl Server {
         let mut options = VerificationOptions::new(config.verify_share, seed, Engine::NAME);
         options.trusts_all = config.trusts_workers;
         let mut verification = Verification::new(options);
+        let budget = ResponseBudget::default();
+        let budget = match config.read_timeout {
+            Some(timeout) => budget.with_read_timeout(timeout),
+            None => budget,
+        };
         let server = |cluster, book, thread, leadership, lease_keeper| Self {
             cluster,
             book,
@@ -108,6 +114,7 @@ impl Server {
             book_closed: book_closed.clone(),
             drained: CancellationToken::new(),
             grace: config.grace,
+            budget,
             limits: ServiceLimits::default(),
             leadership,
             lease_keeper,
@@ -281,7 +288,7 @@ impl Server {
             .initial_connection_window_size(CONNECTION_WINDOW)
             .layer(InterceptorLayer::new(check_protocol))
             .layer(MeterLayer::new(self.cluster.metrics()))
-            .layer(ResponseBudget::default().layer());
+            .layer(self.budget.clone().layer());
         let router = server.add_routes(routes);
         let cluster = Arc::clone(&self.cluster);
         let book = self.book.clone();

@@ -40,7 +40,10 @@ impl Analysis for AnalysisService {
     ) -> Result<Response<Self::AnalyzeStream>, Status> {
         let principal = request.extensions().get::<Principal>().cloned();
         let request = request.into_inner();
-        let split = request.split();
+        let split = v1::Split::try_from(request.split).map_err(|_| {
+            let split = request.split;
+            Status::invalid_argument(format!("split {split} is none that this coordinator knows"))
+        })?;
         if request.keep {
             principal
                 .map_or(Ok(()), |principal| principal.require(Permission::Build))

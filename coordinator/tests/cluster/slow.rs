@@ -1,9 +1,12 @@
 //! Clients that do not read what they asked for: it is not kept for them.
 
+use std::time::Duration;
+
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, StatusCode};
 use axum::response::Response;
 use kagetsu_book::{Book, BookOptions};
+use kagetsu_coordinator::Config;
 use kagetsu_game::{Answer, Bound, Position, Provenance, Score, Variant, Verdict};
 use kagetsu_proto::{retry_after, v1};
 use prost::Message;
@@ -257,7 +260,15 @@ const LARGE: usize = 64 << 20;
 #[tokio::test(flavor = "multi_thread")]
 async fn unread_look_ups_are_bounded() {
     let folder = tempfile::tempdir().expect("a folder");
-    let cluster = Cluster::start(Some(folder.path()));
+    // However slow the machine is, no answer expires during the test.
+    let config = Config {
+        book: Some(folder.path().into()),
+        cache_mib: 8,
+        trusts_workers: true,
+        read_timeout: Some(Duration::from_secs(24 * 3_600)),
+        ..Config::default()
+    };
+    let cluster = Cluster::start_as(&config);
     let root = talkative(&cluster).await;
     let request = v1::LookupManyRequest {
         positions: vec![(&root).into(); 250],

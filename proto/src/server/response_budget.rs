@@ -33,7 +33,7 @@ type BoxError = Box<dyn std::error::Error + Send + Sync>;
 pub struct ResponseSize(pub usize);
 
 /// The budget for responses that clients have not read yet. A client that does not read loses its
-/// response after 60 seconds.
+/// response after a while: 60 seconds by default.
 #[derive(Clone, Debug)]
 pub struct ResponseBudget {
     free_kib: Arc<Semaphore>,
@@ -54,6 +54,15 @@ impl Default for ResponseBudget {
 }
 
 impl ResponseBudget {
+    /// Returns the budget with another time for a client to read a response.
+    #[must_use]
+    pub fn with_read_timeout(self, read_timeout: Duration) -> Self {
+        Self {
+            read_timeout,
+            ..self
+        }
+    }
+
     /// Returns a layer for gRPC services that counts responses with a [`ResponseSize`].
     pub fn layer(
         self,
