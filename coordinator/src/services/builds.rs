@@ -243,11 +243,7 @@ fn message(view: &JobView, cluster: &Cluster) -> v1::Job {
     let waits = (*state == JobState::Running)
         .then(|| cluster.waits_for(spec.variant))
         .flatten();
-    let reason = if let JobState::Failed(reason) = state {
-        reason.clone()
-    } else {
-        String::new()
-    };
+    let reason = view.job.reason().unwrap_or_default();
     let state = match state {
         JobState::Running => v1::JobState::Running,
         JobState::Paused => v1::JobState::Paused,
@@ -309,7 +305,7 @@ fn spec(request: &v1::StartRequest) -> Result<JobSpec, Status> {
 fn positions(what: &str, messages: &[v1::Position]) -> Result<Vec<Position>, Status> {
     if messages.len() > MAX_ROOTS {
         let count = messages.len();
-        let problem = format!("{count} {what} are more than {MAX_ROOTS}");
+        let problem = format!("{count} {what} are more than {MAX_ROOTS}: start several builds");
         return Err(Status::invalid_argument(problem));
     }
     // Equal ones cost time and memory, and add nothing.
@@ -346,6 +342,6 @@ mod tests {
         assert_eq!(read.len(), 2, "{names:?}");
         let many = vec![all[0].clone(); MAX_ROOTS + 1];
         let status = positions("roots", &many).expect_err("too many");
-        assert!(status.message().contains("more than 100000"), "{status}");
+        assert!(status.message().contains("more than 20000"), "{status}");
     }
 }

@@ -229,6 +229,20 @@ async fn a_look_up_that_no_message_holds_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn job_with_nothing_left_to_search_says_so() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = Cluster::start(Some(folder.path()));
+    cluster.worker("worker");
+    let short = with(build("test", 1_000), &json!({"max_ply": 1}));
+    cluster.builds().await.start(short).await.expect("a job");
+    let job = cluster.finished("test").await;
+    assert_eq!(job.state(), JobState::Done, "{job:?}");
+    let said = format!("nothing is left to search after {} of 1000", job.positions);
+    assert!(job.reason.contains(&said), "{job:?}");
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_book_tells_what_was_built() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));

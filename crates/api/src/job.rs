@@ -1,4 +1,4 @@
-use kagetsu_book::{Aside, Job, JobState};
+use kagetsu_book::{Aside, Job};
 use kagetsu_game::Position;
 use kagetsu_proto::v1;
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ pub struct JobJson {
     pub frontier: u64,
     /// Positions that could not be searched.
     pub set_aside: u64,
-    /// Why it failed.
+    /// Why it failed, or why it is done without its target.
     pub reason: Option<String>,
     /// Jobs with a greater priority go first.
     pub priority: i32,
@@ -107,10 +107,6 @@ impl From<&v1::Job> for JobJson {
 impl From<&Job> for JobJson {
     /// A job read from a folder is not running, so its rate is 0.
     fn from(job: &Job) -> Self {
-        let reason = match &job.state {
-            JobState::Failed(reason) => Some(reason.clone()),
-            _ => None,
-        };
         Self {
             name: job.spec.name.clone(),
             variant: job.spec.variant.to_string(),
@@ -120,7 +116,7 @@ impl From<&Job> for JobJson {
             rate: 0.0,
             frontier: job.frontier,
             set_aside: job.set_aside,
-            reason,
+            reason: job.reason(),
             priority: job.spec.build.priority.into(),
             nodes: job.nodes,
             total_nodes: job.spec.build.total_nodes,

@@ -163,7 +163,7 @@ pub struct Job {
     /// Positions set aside because they could not be searched.
     #[prost(uint64, tag = "8")]
     pub set_aside: u64,
-    /// Why it failed.
+    /// Why it failed, or why it is done without its target.
     #[prost(string, tag = "9")]
     pub reason: ::prost::alloc::string::String,
     /// Workers connected to the coordinator.

@@ -8,5 +8,5 @@ pub const MAX_NAME_BYTES: usize = 200;
 /// tasks are numbered by microseconds and stay below.
 pub const FIRST_CALIBRATION_TASK: u64 = 1 << 63;
 
-/// Roots of one build.
-pub const MAX_ROOTS: usize = 100_000;
+/// Roots of one build. Look-ups wait while the book takes them in, so they are bounded.
+pub const MAX_ROOTS: usize = 20_000;

@@ -78,6 +78,13 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
         writeln!(std::io::stderr(), "kagetsu: the job failed: {}", job.reason)?;
         return Ok(Exit::No);
     }
+    if job.state() == v1::JobState::Done && !job.reason.is_empty() {
+        writeln!(
+            std::io::stderr(),
+            "kagetsu: the job is done: {}",
+            job.reason
+        )?;
+    }
     Ok(Exit::Done)
 }
 

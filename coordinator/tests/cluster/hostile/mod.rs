@@ -1,5 +1,8 @@
 //! Impossible requests are refused with a reason, and other clients are served as before.
 
+mod foreign_text;
+mod roots;
+
 use kagetsu_game::{Effort, Question};
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::analysis_client::AnalysisClient;
@@ -206,6 +209,16 @@ async fn a_question_that_cannot_be_is_refused() {
         );
         assert_eq!(code, InvalidArgument, "{message}");
         assert!(message.contains(words), "{message}, not {words}");
+    }
+    for split in [-1, 3, 99] {
+        let request = v1::AnalyzeRequest {
+            question: Some(good.clone()),
+            split,
+            keep: false,
+        };
+        let (code, message) = refused(client.analyze(request).await);
+        assert_eq!(code, InvalidArgument, "{message}");
+        assert!(message.contains(&format!("split {split}")), "{message}");
     }
     cluster.end().await;
 }

@@ -140,6 +140,22 @@ impl Job {
     pub fn target(&self) -> u64 {
         self.spec.build.positions.unwrap_or(u64::MAX)
     }
+
+    /// Returns why it failed, or why it is done with fewer positions than it should have.
+    #[must_use]
+    pub fn reason(&self) -> Option<String> {
+        let build = &self.spec.build;
+        let target = build.positions.filter(|target| self.positions < *target);
+        let has_limit = build.total_nodes.is_some() || build.until_stable.is_some();
+        match (&self.state, target) {
+            (JobState::Failed(reason), _) => Some(reason.clone()),
+            (JobState::Done, Some(target)) if self.frontier == 0 && !has_limit => Some(format!(
+                "nothing is left to search after {} of {target} positions",
+                self.positions
+            )),
+            _ => None,
+        }
+    }
 }
 
 /// A change of a job.
