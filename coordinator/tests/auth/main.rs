@@ -283,6 +283,30 @@ async fn excessive_requests_get_a_time_to_retry() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn unknown_tokens_are_limited_over_grpc() {
+    let guarded = Guarded::start(1_000).await;
+    let unknown = guarded.connector(Some("kagetsu_0"));
+    let mut rejected = 0;
+    let limited = loop {
+        let status = ask(&unknown, "/kagetsu.v1.Builds/List").await;
+        let status = status.expect_err("no token of this coordinator");
+        if status.code() != Code::Unauthenticated {
+            break status;
+        }
+        rejected += 1;
+        assert!(rejected < 10_000, "unknown tokens are not limited");
+    };
+    assert_eq!(limited.code(), Code::ResourceExhausted, "{limited}");
+    assert!(limited.message().contains("try again in"), "{limited}");
+    let (_, valid) = &guarded.tokens[0];
+    let valid = guarded.connector(Some(valid));
+    ask(&valid, "/grpc.health.v1.Health/Check")
+        .await
+        .expect("a valid token is served");
+    guarded.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn revoking_a_token_ends_its_streams() {
     use kagetsu_proto::v1;
     let guarded = Guarded::start(1_000).await;

@@ -1,6 +1,7 @@
 //! A cluster with certificates and tokens, made as an operator makes them.
 
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
 
 use kagetsu_tests::{Finished, Program, Running, Scratch};
 use nix::sys::signal::Signal;
@@ -568,6 +569,20 @@ fn tokens_are_shown_once_and_listed_as_hashes() {
         &token(&["revoke", "--tokens", &safe.path("missing"), "read"]),
         &["missing", "cannot read"],
     );
+    let out = safe.path("out.token");
+    let made = token(&[
+        "new", "--tokens", &file, "--role", "read", "--out", &out, "out",
+    ]);
+    assert_eq!(made.code, Some(0), "{made:#?}");
+    let secret = std::fs::read_to_string(&out).expect("made");
+    assert!(secret.starts_with("kagetsu_") && !made.stdout.contains(secret.trim()));
+    for private in [&out, &file] {
+        let mode = std::fs::metadata(private)
+            .expect("made")
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o077, 0, "{private}: {mode:o}");
+    }
     let usage = token(&["new", "--tokens", &file, "--role", "king", "k"]);
     assert!(
         usage.code == Some(2) && usage.stderr.contains("no role"),

@@ -5,6 +5,7 @@ mod bad_input;
 mod build;
 mod compiled;
 mod doctor;
+mod foreign_text;
 mod maintenance;
 mod merging;
 mod proofs;

@@ -1,0 +1,208 @@
+//! Hostile text in files, names and arguments: messages repeat little of it, and nothing that
+//! changes a terminal.
+
+use std::ffi::OsStr;
+
+use kagetsu_game::is_visible;
+use kagetsu_tests::{Finished, Program, Scratch};
+
+/// Longest output of a command that repeats foreign text, in bytes.
+const MAX_OUTPUT_BYTES: usize = 20_000;
+/// A beginning that clears a terminal, sets its title and turns the direction of text.
+const ESCAPES: &str = "\u{1b}[2J\u{1b}]0;owned\u{7}\u{202e}\u{200b}\u{9b}31m";
+
+/// Returns hostile text of this many bytes and more.
+fn foreign(bytes: usize) -> String {
+    format!("{ESCAPES}{}", "x".repeat(bytes))
+}
+
+/// Checks that a command's output is short and harmless.
+fn check(what: &str, ended: &Finished) {
+    for output in [&ended.stdout, &ended.stderr] {
+        let length = output.len();
+        assert!(length < MAX_OUTPUT_BYTES, "{what}: {length} bytes");
+        let hidden = output.chars().find(|c| !is_visible(*c) && *c != '\n');
+        assert_eq!(hidden, None, "{what}: {output:?}");
+    }
+    assert!(ended.code.is_some(), "{what}: {ended:?}");
+}
+
+/// Format, variant and content of files, in which `TEXT` stands for hostile text.
+const FILES: &[(&str, &str, &str)] = &[
+    ("json", "freestyle-15", "TEXT"),
+    (
+        "json",
+        "freestyle-15",
+        r#"{"variant":"TEXT","side":"first","answers":[]}"#,
+    ),
+    (
+        "json",
+        "freestyle-15",
+        r#"{"variant":"freestyle-15","board":["TEXT"],"side":"first","answers":[]}"#,
+    ),
+    (
+        "json",
+        "xiangqi",
+        r#"{"variant":"xiangqi","fen":"TEXT","side":"first","answers":[]}"#,
+    ),
+    ("json", "freestyle-15", r#"{"TEXT":1}"#),
+    ("csv", "freestyle-15", "TEXT"),
+    ("csv", "freestyle-15", "variant,TEXT\nfreestyle-15,TEXT\n"),
+    ("yxdb", "freestyle-15", "TEXT"),
+    ("lib", "freestyle-15", "TEXT"),
+    ("lib", "freestyle-15", "\u{7f}RenLib\u{7f}\u{3}\u{4}TEXT"),
+    ("psq", "freestyle-15", "TEXT"),
+    (
+        "psq",
+        "freestyle-15",
+        "Piskvorky 15x15, 11:11, 0\nTEXT\n8,8,0\n",
+    ),
+    ("sgf", "freestyle-15", "TEXT"),
+    ("sgf", "freestyle-15", "(;GM[4]SZ[TEXT];B[hh])"),
+    ("sgf", "freestyle-15", "(;GM[4]SZ[15];B[TEXT];W[hh])"),
+    ("sgf", "freestyle-15", "(;GM[4]SZ[15]C[TEXT];B[hh];W[hh])"),
+    ("rif", "renju-15", "TEXT"),
+    (
+        "rif",
+        "renju-15",
+        "<?xml version=\"1.0\" encoding=\"TEXT\"?><database/>",
+    ),
+    (
+        "rif",
+        "renju-15",
+        "<database><games><game id=\"1\"><move>TEXT</move></game></games></database>",
+    ),
+    ("openings", "freestyle-15", "TEXT"),
+    ("openings", "freestyle-15", "0,0,TEXT"),
+    ("hints", "freestyle-15", "h8 TEXT"),
+    ("lines", "freestyle-15", "h8 i9 TEXT"),
+    ("lines", "xiangqi", "TEXT | h2e2"),
+    ("fen", "xiangqi", "TEXT; bm h2e2; ce 3"),
+    (
+        "fen",
+        "xiangqi",
+        "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w; bm TEXT; ce 3",
+    ),
+    ("pgn", "xiangqi", "TEXT"),
+    (
+        "pgn",
+        "xiangqi",
+        "[Game \"Chinese Chess\"]\n\n1. TEXT h9g7 1-0",
+    ),
+    ("pgn", "xiangqi", "[FEN \"TEXT\"]\n\n1. h2e2 h9g7 1-0"),
+    ("eleeye", "xiangqi", "TEXT"),
+    ("obk", "xiangqi", "TEXT"),
+];
+
+#[test]
+fn files_of_all_formats_are_quoted() {
+    let scratch = Scratch::new();
+    let file = scratch.path("file");
+    let [path, book] =
+        [&file, &scratch.path("book")].map(|path| path.to_str().expect("a plain name").to_string());
+    for (format, variant, content) in FILES {
+        for bytes in [0, 3 << 20] {
+            let text = if *format == "json" && content.starts_with('{') {
+                let text = serde_json::to_string(&foreign(bytes)).expect("text");
+                text.trim_matches('"').to_string()
+            } else {
+                foreign(bytes)
+            };
+            std::fs::write(&file, content.replace("TEXT", &text)).expect("room");
+            let arguments = ["import", "--format", format, "--book", &book];
+            let rest = ["--variant", variant, &path];
+            let ended = Program::Kagetsu.run(&[&arguments[..], &rest].concat());
+            check(&format!("{format} {content} {bytes}"), &ended);
+            assert_eq!(ended.code, Some(2), "{format} {content}: {ended:?}");
+        }
+    }
+}
+
+#[test]
+fn names_in_files_are_quoted() {
+    let scratch = Scratch::new();
+    let book = scratch.path("book");
+    let book = book.to_str().expect("a plain name");
+    let start = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w";
+    let engine = serde_json::to_string(&foreign(100)).expect("text");
+    let line = format!(
+        r#"{{"variant":"xiangqi","fen":"{start}","side":"first","answers":[{{"move":"h2e2","score":3,
+        "bound":"exact","depth":3,"nodes":9,"line":["h2e2"],"proof":"none","engine":{engine},
+        "date":"2026-11-21"}}]}}"#
+    );
+    let hostile = scratch.path(&format!("{ESCAPES}.json"));
+    std::fs::write(&hostile, line.replace('\n', " ")).expect("room");
+    let hostile = hostile.to_str().expect("UTF-8");
+    let ended = Program::Kagetsu.run(&["import", "--format", "json", "--book", book, hostile]);
+    check("a file's name", &ended);
+    // The name of an engine either keeps the file out, or is harmless wherever it is shown.
+    let rows: [&[&str]; 4] = [
+        &["query", "--variant", "xiangqi", "--book", book],
+        &["tree", "--variant", "xiangqi", "--book", book],
+        &["stats", "--book", book],
+        &["query", "--variant", "xiangqi", "--book", book, "--json"],
+    ];
+    for row in rows {
+        check(&row.join(" "), &Program::Kagetsu.run(row));
+    }
+    for command in ["query", "stats", "verify", "check", "repair"] {
+        let ended = Program::Kagetsu.run(&[command, "--book", &format!("{book}{ESCAPES}")]);
+        check(command, &ended);
+        assert_eq!(ended.code, Some(2), "{command}: {ended:?}");
+    }
+}
+
+#[test]
+fn arguments_and_variables_are_quoted() {
+    let scratch = Scratch::new();
+    let book = scratch.path("book");
+    let book = book.to_str().expect("a plain name");
+    for text in [foreign(0), foreign(100_000)] {
+        let text = &*text;
+        let flag = format!("--{text}");
+        let freestyle = ["--variant", "freestyle-15"];
+        let build = ["build", "--book", book, "--variant", "freestyle-15"];
+        let rows: Vec<Vec<&str>> = vec![
+            vec![text],
+            vec!["moves", &flag],
+            vec!["moves", "--variant", text],
+            [&["moves"], &freestyle[..], &["--moves", text]].concat(),
+            vec!["moves", "--variant", "xiangqi", "--fen", text],
+            [&["moves"], &freestyle[..], &["--board", text]].concat(),
+            [&["query", "--book", text], &freestyle[..]].concat(),
+            [&build[..], &["--depth", text]].concat(),
+            [&build[..], &["--depth", "2", "--name", text]].concat(),
+            [&build[..], &["--depth", "2", "--roots", text]].concat(),
+            [&build[..], &["--depth", "2", "--policy", text]].concat(),
+            vec!["jobs", "show", text, "--book", book],
+            vec!["jobs", "list", "--coordinator", text],
+            vec!["verify", text],
+            vec!["import", "--format", text, "--book", book, "file"],
+            vec!["import", "--format", "sgf", "--book", book, text],
+            [&["analyze", "--engine", text], &freestyle[..]].concat(),
+            [&["pick", "--seed", text, "--book", book], &freestyle[..]].concat(),
+            vec!["--log-level", text, "stats", "--book", book],
+            vec!["--config", text, "stats", "--book", book],
+            vec!["token", "new", "--tokens", book, "--role", "read", text],
+            vec!["token", "revoke", "--tokens", text, "x"],
+            vec!["certs", text],
+        ];
+        for row in rows {
+            let what = format!("{:.200}", format!("{row:?}"));
+            // A folder of this name can be made where the name is short.
+            if row == ["certs", text] && text.len() < 255 {
+                continue;
+            }
+            let ended = Program::Kagetsu.run(&row);
+            check(&what, &ended);
+            assert_eq!(ended.code, Some(2), "{what}: {ended:?}");
+        }
+        for program in [Program::Coordinator, Program::Worker] {
+            let mut command = program.command(&[]);
+            command.env("KAGETSU_LOG_LEVEL", OsStr::new(text));
+            let ended = Finished::of(command);
+            check("a variable", &ended);
+            assert_eq!(ended.code, Some(2), "{ended:?}");
+        }
+    }
+}
