@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use book_tool::Cli;
 use clap::FromArgMatches;
-use kagetsu_program::{Exit, Stdout};
+use kagetsu_program::{Exit, Stdout, exit_with_usage};
 use mimalloc::MiMalloc;
 
 /// With the system's allocator a book server spends a third of its time on memory.
@@ -22,9 +22,9 @@ fn main() -> ExitCode {
         }
         let command = book_tool::command();
         let matches = kagetsu_program::parse_from(command, std::env::args_os().collect())?
-            .unwrap_or_else(|error| error.exit());
+            .unwrap_or_else(|error| exit_with_usage(&error));
         let cli = Cli::from_arg_matches(&matches)
-            .unwrap_or_else(|error| error.format(&mut book_tool::command()).exit());
+            .unwrap_or_else(|error| exit_with_usage(&error.format(&mut book_tool::command())));
         let mut out = BufWriter::new(Stdout::new());
         let ended = cli.run(&mut out).and_then(|exit| {
             out.flush()?;

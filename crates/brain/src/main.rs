@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser};
 use kagetsu_brain::PlayArgs;
-use kagetsu_program::{LogFormat, start_log};
+use kagetsu_program::{LogFormat, exit_with_usage, start_log};
 
 /// Plays gomoku by the Gomocup protocol: from a book first, then by search.
 ///
@@ -26,9 +26,9 @@ struct Cli {
 fn main() -> ExitCode {
     kagetsu_program::run("pbrain-kagetsu", || {
         let matches = kagetsu_program::parse_from(Cli::command(), arguments())?
-            .unwrap_or_else(|error| error.exit());
+            .unwrap_or_else(|error| exit_with_usage(&error));
         let cli = Cli::from_arg_matches(&matches)
-            .unwrap_or_else(|error| error.format(&mut Cli::command()).exit());
+            .unwrap_or_else(|error| exit_with_usage(&error.format(&mut Cli::command())));
         start_log(&cli.log_level, LogFormat::Text)?;
         kagetsu_brain::gomocup(&cli.play)
     })

@@ -1,4 +1,4 @@
-use kagetsu_game::{Bound, Effort, Game, Move, Position, with_game};
+use kagetsu_game::{Bound, Effort, Game, Move, Position, is_visible, with_game};
 
 use crate::fault::FaultKind;
 use crate::search_watch::SearchWatch;
@@ -100,7 +100,7 @@ pub(crate) fn playable(position: &Position, line: impl IntoIterator<Item = Move>
 
 /// Returns a name of one line that is short enough for the wire.
 pub(crate) fn plain(name: &str) -> String {
-    let mut plain: String = name.chars().filter(|letter| !letter.is_control()).collect();
+    let mut plain: String = name.chars().filter(|letter| is_visible(*letter)).collect();
     let end = (0..=MAX_NAME_BYTES.min(plain.len()))
         .rev()
         .find(|&end| plain.is_char_boundary(end))

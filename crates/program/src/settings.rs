@@ -37,24 +37,22 @@ pub enum SettingsError {
 /// A settings file that cannot be used.
 pub fn parse<C: Parser>() -> Result<C, SettingsError> {
     let matches = parse_from(C::command(), std::env::args_os().collect())?
-        .unwrap_or_else(|error| exit(&error));
-    Ok(
-        C::from_arg_matches(&matches)
-            .unwrap_or_else(|error| exit(&error.format(&mut C::command()))),
-    )
+        .unwrap_or_else(|error| exit_with_usage(&error));
+    Ok(C::from_arg_matches(&matches)
+        .unwrap_or_else(|error| exit_with_usage(&error.format(&mut C::command()))))
 }
 
-/// Prints a message of clap and exits as it says. A message that repeats long arguments or control
-/// characters is quoted.
-fn exit(error: &clap::Error) -> ! {
+/// Prints a message of clap and exits as it says. An error repeats arguments, variables and settings
+/// files, so it is printed without escape sequences, those of colours included.
+pub fn exit_with_usage(error: &clap::Error) -> ! {
+    if !error.use_stderr() {
+        error.exit();
+    }
     let text = error.render().to_string();
     let quoted = quote_message(&text).to_string();
-    if error.use_stderr() && quoted != text {
-        // If stderr is closed, no reader is left.
-        let _ = std::io::stderr().write_all(quoted.as_bytes());
-        std::process::exit(error.exit_code());
-    }
-    error.exit()
+    // If stderr is closed, no reader is left.
+    let _ = std::io::stderr().write_all(quoted.as_bytes());
+    std::process::exit(error.exit_code());
 }
 
 /// Reads arguments. Every flag `--some-name`, of the program and of each of its commands, is also

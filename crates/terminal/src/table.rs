@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use kagetsu_api::{date, is_unknown};
-use kagetsu_game::{Answer, Bound, Move, Notation, Position, Proof, Verdict};
+use kagetsu_game::{Answer, Bound, Move, Notation, Position, Proof, Verdict, is_visible};
 
 use crate::colours::Colours;
 
@@ -19,19 +19,20 @@ pub fn plain(header: &[&str]) -> Table {
     table
 }
 
-/// Adds a row. Control characters in a cell, such as line ends, are escaped.
+/// Adds a row. Characters in a cell that cannot be seen, such as line ends, are escaped.
 pub fn add(table: &mut Table, cells: impl IntoIterator<Item = String>) {
     table.add_row(cells.into_iter().map(|cell| one_line(&cell)));
 }
 
-/// Escapes line ends, escape sequences and other control characters, as in `\n`.
+/// Escapes line ends, escape sequences, marks of direction and other characters that cannot be
+/// seen, as in `\n`.
 pub fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for letter in text.chars() {
-        if letter.is_control() {
-            line.extend(letter.escape_default())
-        } else {
+        if is_visible(letter) {
             line.push(letter)
+        } else {
+            line.extend(letter.escape_default())
         }
     }
     line
