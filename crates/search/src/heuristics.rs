@@ -79,10 +79,32 @@ pub(crate) struct VctOutcome {
 /// Most moves of a position.
 const MAX_MOVES: usize = 512;
 
+/// A move with its worth for the order. Greater values come first: those of greater worth, and of
+/// equal ones the lower move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct RankedMove(i64);
+
+impl RankedMove {
+    const fn new(worth: i32, m: Move) -> Self {
+        Self((worth as i64) << 16 | !m.code() as i64)
+    }
+
+    const fn worth(self) -> i32 {
+        (self.0 >> 16) as i32
+    }
+
+    const fn get(self) -> Move {
+        Move::new(!(self.0 as u16))
+    }
+}
+
+/// Moves found one by one before the rest is sorted: most nodes with a cutoff need no more.
+const MAX_SELECTED: usize = 2;
+
 /// The moves to search in a position, each with its worth for the order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Moves {
-    list: ArrayVec<(i32, Move), MAX_MOVES>,
+    list: ArrayVec<RankedMove, MAX_MOVES>,
     /// Number of moves taken, which stand at the front.
     taken: usize,
     /// Most moves that may be taken.
@@ -105,14 +127,15 @@ impl Moves {
     /// Adds to the worth of each move.
     #[inline]
     pub(crate) fn adjust(&mut self, by: impl Fn(Move) -> i32) {
-        self.list
-            .iter_mut()
-            .for_each(|(worth, m)| *worth = worth.saturating_add(by(*m)));
+        for ranked in &mut self.list {
+            let m = ranked.get();
+            *ranked = RankedMove::new(ranked.worth().saturating_add(by(m)), m);
+        }
     }
 
     #[inline]
     pub(crate) fn push(&mut self, worth: i32, m: Move) {
-        self.list.push((worth, m));
+        self.list.push(RankedMove::new(worth, m));
     }
 
     /// Limits the list to its `most` best moves.
@@ -127,8 +150,8 @@ impl Moves {
 
     /// Puts a move of the list first.
     pub(crate) fn promote(&mut self, m: Move) {
-        if let Some(found) = self.list.iter_mut().find(|(_, known)| *known == m) {
-            found.0 = i32::MAX;
+        if let Some(found) = self.list.iter_mut().find(|ranked| ranked.get() == m) {
+            *found = RankedMove::new(i32::MAX, m);
         }
     }
 
@@ -142,11 +165,32 @@ impl Moves {
         if self.taken >= self.most {
             return None;
         }
+        if self.taken == MAX_SELECTED {
+            self.sort_rest();
+        }
         let rest = self.list.get_mut(self.taken..)?;
-        let best = (0..rest.len()).min_by_key(|&at| (std::cmp::Reverse(rest[at].0), rest[at].1))?;
-        rest.swap(0, best);
+        let mut best = (0, *rest.first()?);
+        if self.taken < MAX_SELECTED {
+            for (at, &ranked) in rest.iter().enumerate() {
+                if ranked > best.1 {
+                    best = (at, ranked);
+                }
+            }
+            rest.swap(0, best.0);
+        }
         self.taken += 1;
-        Some(rest[0])
+        Some((best.1.worth(), best.1.get()))
+    }
+
+    /// Sorts the moves that are left, and removes those that may not be taken.
+    fn sort_rest(&mut self) {
+        let rest = &mut self.list[self.taken..];
+        let most = self.most.saturating_sub(self.taken);
+        if most < rest.len() {
+            rest.select_nth_unstable_by(most, |a, b| b.cmp(a));
+        }
+        self.list.truncate(self.most);
+        self.list[self.taken..].sort_unstable_by(|a, b| b.cmp(a));
     }
 
     /// Returns all moves, the best first.
@@ -264,4 +308,37 @@ pub(crate) trait Heuristics: Clone + Send {
     /// Returns a VCF of the side to move, as the whole line, trying at most `budget` threats and
     /// lines of at most `length` threats. In xiangqi it is a mate by continuous checks.
     fn vcf(&mut self, budget: &mut u32, length: u32) -> Option<Vec<Move>>;
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn moves_come_by_worth_then_by_number(
+            worths in prop::collection::vec(-5..5i32, 0..60),
+            most in 1..80usize,
+        ) {
+            let mut moves = Moves::new(true);
+            for (code, &worth) in worths.iter().enumerate() {
+                moves.push(worth, Move::new(code as u16));
+            }
+            moves.limit(most);
+            let mut expected: Vec<_> = (0..worths.len()).collect();
+            expected.sort_by_key(|&code| -worths[code]);
+            expected.truncate(most);
+            prop_assert_eq!(moves.len(), expected.len());
+            let expected: Vec<_> = expected.iter().map(|&code| Move::new(code as u16)).collect();
+            prop_assert_eq!(moves.sorted(), expected);
+        }
+
+        #[test]
+        fn ranked_moves_keep_worth_and_move(worth in any::<i32>(), code in any::<u16>()) {
+            let ranked = RankedMove::new(worth, Move::new(code));
+            prop_assert_eq!((ranked.worth(), ranked.get()), (worth, Move::new(code)));
+        }
+    }
 }

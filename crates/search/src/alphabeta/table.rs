@@ -40,6 +40,8 @@ impl TableEntry {
 #[derive(Debug)]
 pub(crate) struct TranspositionTable {
     slots: Vec<Slot>,
+    /// The slot with which the first bucket begins, so that no bucket lies on two cache lines.
+    first: usize,
     generation: u16,
 }
 
@@ -52,12 +54,16 @@ struct Slot {
 const BUCKET: usize = 2;
 
 impl TranspositionTable {
-    /// Returns a table of at most `bytes`, or `None` if there is no memory for it. The operating
+    /// Returns a table of at most `bytes` and one slot, or `None` if there is no memory for it. The operating
     /// system provides each page when the search first uses it.
     pub(crate) fn of(bytes: usize) -> Option<Self> {
         let slots = bytes / (BUCKET * size_of::<Slot>()) * BUCKET;
+        let spare = if slots == 0 { 0 } else { BUCKET - 1 };
+        let slots = Slot::new_vec_zeroed(slots + spare).ok()?;
+        let beyond = slots.as_ptr().addr() % (BUCKET * size_of::<Slot>());
         Some(Self {
-            slots: Slot::new_vec_zeroed(slots).ok()?,
+            first: usize::from(beyond > 0).min(spare),
+            slots,
             generation: 0,
         })
     }
@@ -113,7 +119,7 @@ impl TranspositionTable {
     fn bucket(&self, hash: u64) -> &[Slot] {
         let buckets = self.slots.len() / BUCKET;
         // The high half of the product spreads the hash evenly over any number of buckets.
-        let start = ((u128::from(hash) * buckets as u128) >> 64) as usize * BUCKET;
+        let start = self.first + ((u128::from(hash) * buckets as u128) >> 64) as usize * BUCKET;
         self.slots.get(start..start + BUCKET).unwrap_or_default()
     }
 }
