@@ -1,5 +1,5 @@
-//! Packed positions of xiangqi and surakarta: the bytes as they are, and the same bytes cut or filled
-//! to the right length.
+//! Packed positions of xiangqi and surakarta: the bytes as they are, and the same bytes cut or
+//! filled to the right length.
 #![no_main]
 
 use kagetsu_fuzz::with_pieces;

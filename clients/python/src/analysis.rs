@@ -15,19 +15,21 @@ use crate::position::PyPosition;
 const SIGNAL_POLL: Duration = Duration::from_millis(50);
 
 /// Reads the limits of a search; one of them is needed.
-pub(crate) fn effort(
-    depth: Option<u8>,
-    nodes: Option<u64>,
-    time: Option<f64>,
-) -> PyResult<Effort> {
+pub(crate) fn effort(depth: Option<u8>, nodes: Option<u64>, time: Option<f64>) -> PyResult<Effort> {
     if depth.is_none() && nodes.is_none() && time.is_none() {
-        return Err(PyValueError::new_err("give a depth, nodes or time (in seconds)"));
+        return Err(PyValueError::new_err(
+            "give a depth, nodes or time (in seconds)",
+        ));
     }
     if depth.is_some_and(|depth| !(1..=Effort::MAX_DEPTH).contains(&depth)) {
         return Err(PyValueError::new_err("depth: 1 to 100"));
     }
     let time = time
-        .map(|time| Duration::try_from_secs_f64(time).ok().filter(|time| !time.is_zero()))
+        .map(|time| {
+            Duration::try_from_secs_f64(time)
+                .ok()
+                .filter(|time| !time.is_zero())
+        })
         .map(|time| time.ok_or_else(|| PyValueError::new_err("time: seconds above 0")))
         .transpose()?;
     Ok(Effort { depth, nodes, time })
@@ -48,10 +50,15 @@ pub fn analyze(
     table_mib: usize,
 ) -> PyResult<PyAnswer> {
     if !Engine::supports(position.0.variant()) {
-        return Err(errors::position(format!("no search knows {}", position.0.variant())));
+        return Err(errors::position(format!(
+            "no search knows {}",
+            position.0.variant()
+        )));
     }
     if !(1..=1 << 20).contains(&table_mib) || !(1..=1_024).contains(&threads) {
-        return Err(PyValueError::new_err("threads: 1 to 1024; table_mib: 1 to 1048576"));
+        return Err(PyValueError::new_err(
+            "threads: 1 to 1024; table_mib: 1 to 1048576",
+        ));
     }
     let question = Question {
         width: top,
@@ -62,7 +69,8 @@ pub fn analyze(
         table_bytes: table_mib << 20,
         ..EngineOptions::default()
     };
-    let mut engine = Engine::new(options).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let mut engine =
+        Engine::new(options).map_err(|error| PyValueError::new_err(error.to_string()))?;
     let control = Control::new();
     let begun = Instant::now();
     let search = {
@@ -71,7 +79,9 @@ pub fn analyze(
     };
     let running = std::thread::spawn(search);
     while !running.is_finished() {
-        py.detach(|| std::thread::sleep(SIGNAL_POLL.min(begun.elapsed().max(Duration::from_millis(1)))));
+        py.detach(|| {
+            std::thread::sleep(SIGNAL_POLL.min(begun.elapsed().max(Duration::from_millis(1))))
+        });
         if let Err(interrupt) = py.check_signals() {
             control.stop();
             py.detach(|| drop(running.join()));

@@ -59,7 +59,10 @@ impl PyValue {
 #[pymethods]
 impl PyValue {
     fn __repr__(&self) -> String {
-        format!("Value({})", written(self.score, self.win_in, self.loss_in, None))
+        format!(
+            "Value({})",
+            written(self.score, self.win_in, self.loss_in, None)
+        )
     }
 }
 
@@ -105,7 +108,11 @@ impl PyMoveValue {
             bound: verdict.bound.to_string(),
             depth: verdict.depth,
             nodes: verdict.nodes,
-            line: verdict.line.iter().map(|&m| position.write_move(m)).collect(),
+            line: verdict
+                .line
+                .iter()
+                .map(|&m| position.write_move(m))
+                .collect(),
             proof: value.proof,
             proof_kind: value.proof_kind,
             engine: verdict.by.engine.to_string(),
@@ -175,7 +182,12 @@ impl PyAnswer {
         let (_, verdict) = Choice::default().pick(&self.answer)?;
         let score = (!is_unknown(verdict)).then_some(verdict.score);
         let is_open = verdict.bound != Bound::Exact;
-        Some(PyValue::new(score, verdict.proof, verdict.depth.into(), is_open))
+        Some(PyValue::new(
+            score,
+            verdict.proof,
+            verdict.depth.into(),
+            is_open,
+        ))
     }
 
     /// The moves, best first.
@@ -200,8 +212,14 @@ impl PyAnswer {
             found.ok_or_else(|| PyKeyError::new_err(name))?
         } else {
             let rank: isize = which.extract()?;
-            let index = if rank < 0 { rank + verdicts.len() as isize } else { rank };
-            let found = usize::try_from(index).ok().and_then(|index| verdicts.get(index));
+            let index = if rank < 0 {
+                rank + verdicts.len() as isize
+            } else {
+                rank
+            };
+            let found = usize::try_from(index)
+                .ok()
+                .and_then(|index| verdicts.get(index));
             found.ok_or_else(|| PyIndexError::new_err(format!("no move has rank {rank}")))?
         };
         Ok(PyMoveValue::new(&self.position, found.0, &found.1))

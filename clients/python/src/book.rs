@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use kagetsu_book::{BookOptions, Compact, Compiled, Derived};
+use kagetsu_book::{BookOptions, Compact, Compiled};
 use kagetsu_game::{Key, Variant};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -15,6 +15,7 @@ use crate::choice::{choice, picked};
 use crate::errors;
 use crate::json::as_python;
 use crate::position::PyPosition;
+use crate::source::PyBookSource;
 use crate::walk::{PositionWalk, PyPositions};
 
 /// Bytes of one row of `Book._find_many`: found, proof, best move, depth, score, plies.
@@ -24,52 +25,7 @@ const ROW: usize = 10;
 #[pyclass(name = "Book", frozen, subclass, module = "kagetsu")]
 pub struct PyBook {
     path: PathBuf,
-    source: Arc<OpenBook>,
-}
-
-/// A book that is open.
-pub(crate) enum OpenBook {
-    /// A compiled book, mapped into memory.
-    Compiled(Box<Compiled>),
-    /// A folder; `None` after it was closed.
-    Folder(Mutex<Option<Box<kagetsu_book::Book>>>),
-}
-
-impl OpenBook {
-    /// Calls `f` with the folder's book.
-    pub(crate) fn with_folder<T>(
-        folder: &Mutex<Option<Box<kagetsu_book::Book>>>,
-        f: impl FnOnce(&kagetsu_book::Book) -> Result<T, kagetsu_book::BookError>,
-    ) -> PyResult<T> {
-        let guard = folder.lock().unwrap_or_else(PoisonError::into_inner);
-        let book = guard.as_ref().ok_or_else(|| errors::book("the book is closed"))?;
-        f(book).map_err(errors::book)
-    }
-
-    fn lookup(&self, position: &kagetsu_game::Position) -> PyResult<Option<PyAnswer>> {
-        let found = match self {
-            Self::Compiled(compiled) => compiled.lookup(position).map_err(errors::book)?,
-            Self::Folder(folder) => {
-                let entry = Self::with_folder(folder, |book| book.lookup(position))?;
-                entry.map(|entry| (entry.answer, entry.derived))
-            }
-        };
-        Ok(found.map(|(answer, derived)| answer_of(position.clone(), answer, derived)))
-    }
-}
-
-/// Returns the answer of a book about a position.
-pub(crate) fn answer_of(
-    position: kagetsu_game::Position,
-    answer: kagetsu_game::Answer,
-    derived: Derived,
-) -> PyAnswer {
-    PyAnswer {
-        position,
-        answer,
-        value: Some(derived),
-        time_ms: 0,
-    }
+    source: Arc<PyBookSource>,
 }
 
 /// Reads a key: 32 hexadecimal digits, or 16 bytes in little-endian order.
@@ -92,11 +48,12 @@ impl PyBook {
         let source = py.detach(|| {
             if path.is_dir() {
                 let (book, _) = kagetsu_book::Book::open_to_read(&path, &BookOptions::default())?;
-                return Ok(OpenBook::Folder(Mutex::new(Some(Box::new(book)))));
+                return Ok(PyBookSource::Folder(Mutex::new(Some(Box::new(book)))));
             }
-            Compiled::open(&path).map(|compiled| OpenBook::Compiled(Box::new(compiled)))
+            Compiled::open(&path).map(|compiled| PyBookSource::Compiled(Box::new(compiled)))
         });
-        let source = Arc::new(source.map_err(|error: kagetsu_book::BookError| errors::book(error))?);
+        let source =
+            Arc::new(source.map_err(|error: kagetsu_book::BookError| errors::book(error))?);
         Ok(Self { path, source })
     }
 
@@ -109,13 +66,15 @@ impl PyBook {
     /// Whether the book is a compiled file.
     #[getter]
     fn is_compiled(&self) -> bool {
-        matches!(*self.source, OpenBook::Compiled(_))
+        matches!(*self.source, PyBookSource::Compiled(_))
     }
 
     fn __len__(&self) -> PyResult<usize> {
         let count = match &*self.source {
-            OpenBook::Compiled(compiled) => compiled.len(),
-            OpenBook::Folder(folder) => OpenBook::with_folder(folder, |book| Ok(book.len()))?,
+            PyBookSource::Compiled(compiled) => compiled.len(),
+            PyBookSource::Folder(folder) => {
+                PyBookSource::with_folder(folder, |book| Ok(book.len()))?
+            }
         };
         Ok(count as usize)
     }
@@ -135,16 +94,24 @@ impl PyBook {
         py: Python<'_>,
         positions: Vec<PyRef<'_, PyPosition>>,
     ) -> PyResult<Vec<Option<PyAnswer>>> {
-        let positions: Vec<_> = positions.iter().map(|position| position.0.clone()).collect();
+        let positions: Vec<_> = positions
+            .iter()
+            .map(|position| position.0.clone())
+            .collect();
         py.detach(|| {
-            let answers = positions.iter().map(|position| self.source.lookup(position));
+            let answers = positions
+                .iter()
+                .map(|position| self.source.lookup(position));
             answers.collect()
         })
     }
 
     /// Returns the value of the position with a key; None if the book lacks it.
     fn find(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<PyValue>> {
-        let found = self.compiled()?.find(self::key(key)?).map_err(errors::book)?;
+        let found = self
+            .compiled()?
+            .find(self::key(key)?)
+            .map_err(errors::book)?;
         Ok(found.map(|found| PyValue::derived(&found.value())))
     }
 
@@ -156,7 +123,12 @@ impl PyBook {
         let compiled = self.compiled()?;
         let rows = py.detach(|| {
             let mut rows = vec![0; keys.len() / 16 * ROW];
-            for (key, row) in keys.as_chunks::<16>().0.iter().zip(rows.chunks_exact_mut(ROW)) {
+            for (key, row) in keys
+                .as_chunks::<16>()
+                .0
+                .iter()
+                .zip(rows.chunks_exact_mut(ROW))
+            {
                 if let Some(found) = compiled.find(Key(u128::from_le_bytes(*key)))? {
                     write_row(&found, row);
                 }
@@ -183,9 +155,9 @@ impl PyBook {
     /// Returns the statistics of the book as a dictionary.
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let stats = match &*self.source {
-            OpenBook::Compiled(compiled) => compiled.stats().clone(),
-            OpenBook::Folder(folder) => {
-                py.detach(|| OpenBook::with_folder(folder, |book| Ok(book.grades()?.stats)))?
+            PyBookSource::Compiled(compiled) => compiled.stats().clone(),
+            PyBookSource::Folder(folder) => {
+                py.detach(|| PyBookSource::with_folder(folder, |book| Ok(book.grades()?.stats)))?
             }
         };
         as_python(py, &stats)
@@ -196,17 +168,19 @@ impl PyBook {
     #[pyo3(signature = (roots = Vec::new()))]
     fn positions(&self, roots: Vec<PyRef<'_, PyPosition>>) -> PyResult<PyPositions> {
         let walk = match *self.source {
-            OpenBook::Folder(_) if !roots.is_empty() => {
+            PyBookSource::Folder(_) if !roots.is_empty() => {
                 return Err(PyValueError::new_err(
                     "roots: a folder lists its positions by itself",
                 ));
             }
-            OpenBook::Folder(_) => PositionWalk::folder(),
-            OpenBook::Compiled(_) if roots.is_empty() => {
+            PyBookSource::Folder(_) => PositionWalk::folder(),
+            PyBookSource::Compiled(_) if roots.is_empty() => {
                 let starts = Variant::all().map(kagetsu_game::Position::start);
                 PositionWalk::compiled(starts)
             }
-            OpenBook::Compiled(_) => PositionWalk::compiled(roots.iter().map(|root| root.0.clone())),
+            PyBookSource::Compiled(_) => {
+                PositionWalk::compiled(roots.iter().map(|root| root.0.clone()))
+            }
         };
         Ok(PyPositions::new(Arc::clone(&self.source), walk))
     }
@@ -217,7 +191,7 @@ impl PyBook {
 
     /// Closes a folder and removes its temporary files. A compiled book needs no closing.
     fn close(&self) -> PyResult<()> {
-        if let OpenBook::Folder(folder) = &*self.source {
+        if let PyBookSource::Folder(folder) = &*self.source {
             let book = folder.lock().unwrap_or_else(PoisonError::into_inner).take();
             if let Some(book) = book {
                 book.close().map_err(errors::book)?;
@@ -243,8 +217,8 @@ impl PyBook {
 impl PyBook {
     fn compiled(&self) -> PyResult<&Compiled> {
         match &*self.source {
-            OpenBook::Compiled(compiled) => Ok(compiled),
-            OpenBook::Folder(_) => Err(errors::book(
+            PyBookSource::Compiled(compiled) => Ok(compiled),
+            PyBookSource::Folder(_) => Err(errors::book(
                 "a folder is asked by positions; `kagetsu compile` makes a book that is asked by keys",
             )),
         }

@@ -88,7 +88,11 @@ impl PyClient {
         }))
     }
 
-    fn found(&self, position: &kagetsu_game::Position, found: v1::Found) -> PyResult<Option<PyAnswer>> {
+    fn found(
+        &self,
+        position: &kagetsu_game::Position,
+        found: v1::Found,
+    ) -> PyResult<Option<PyAnswer>> {
         self.answer(position, found.answer, 0)
     }
 }
@@ -110,7 +114,9 @@ impl PyClient {
         timeout: Option<f64>,
     ) -> PyResult<Self> {
         if tls_cert.is_some() != tls_key.is_some() {
-            return Err(PyValueError::new_err("tls_cert and tls_key belong together"));
+            return Err(PyValueError::new_err(
+                "tls_cert and tls_key belong together",
+            ));
         }
         let access = Access {
             tls_ca,
@@ -155,7 +161,10 @@ impl PyClient {
         py: Python<'_>,
         positions: Vec<PyRef<'_, PyPosition>>,
     ) -> PyResult<Vec<Option<PyAnswer>>> {
-        let positions: Vec<_> = positions.iter().map(|position| position.0.clone()).collect();
+        let positions: Vec<_> = positions
+            .iter()
+            .map(|position| position.0.clone())
+            .collect();
         let mut answers = Vec::with_capacity(positions.len());
         for some in positions.chunks(MAX_POSITIONS) {
             let mut client = BooksClient::new(self.channel.clone());
@@ -166,7 +175,10 @@ impl PyClient {
             let found = self.wait(py, async move { client.lookup_many(request).await })?;
             let found = found.into_inner().found;
             if found.len() != some.len() {
-                return Err(errors::server(format!("{}: a wrong number of answers", self.name)));
+                return Err(errors::server(format!(
+                    "{}: a wrong number of answers",
+                    self.name
+                )));
             }
             for (position, found) in some.iter().zip(found) {
                 answers.push(self.found(position, found)?);

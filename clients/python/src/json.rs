@@ -9,7 +9,7 @@ pub(crate) fn as_python<'py>(
     py: Python<'py>,
     value: &impl Serialize,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let text = serde_json::to_string(value)
-        .map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+    let text =
+        serde_json::to_string(value).map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
     py.import("json")?.call_method1("loads", (text,))
 }

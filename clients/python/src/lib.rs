@@ -12,6 +12,7 @@ mod client;
 mod errors;
 mod json;
 mod position;
+mod source;
 mod walk;
 
 use pyo3::prelude::*;

@@ -49,10 +49,7 @@ fn play(start: &kagetsu_game::Position, moves: &str) -> PyResult<kagetsu_game::P
 }
 
 /// Reads a move: coordinates, or for xiangqi also WXF and Chinese notation.
-fn read_move(
-    position: &kagetsu_game::Position,
-    text: &str,
-) -> PyResult<kagetsu_game::Move> {
+fn read_move(position: &kagetsu_game::Position, text: &str) -> PyResult<kagetsu_game::Move> {
     let error = match position.parse_move(text) {
         Ok(m) => return Ok(m),
         Err(error) => errors::position(error),
@@ -68,15 +65,29 @@ fn read_move(
         wanted.eq_ignore_ascii_case(&wxf) || wanted == game.chinese(m)
     });
     // A text that fits two moves names neither.
-    fitting.next().filter(|_| fitting.next().is_none()).ok_or(error)
+    fitting
+        .next()
+        .filter(|_| fitting.next().is_none())
+        .ok_or(error)
 }
 
 /// Returns the simplified character, or the plain digit, of a letter of Chinese notation.
 fn simplified(letter: char) -> char {
     const PAIRS: [(char, char); 14] = [
-        ('馬', '马'), ('傌', '马'), ('車', '车'), ('俥', '车'), ('砲', '炮'), ('進', '进'),
-        ('後', '后'), ('帥', '帅'), ('將', '将'), ('．', '.'), ('－', '-'), ('＋', '+'),
-        ('＝', '='), ('包', '炮'),
+        ('馬', '马'),
+        ('傌', '马'),
+        ('車', '车'),
+        ('俥', '车'),
+        ('砲', '炮'),
+        ('進', '进'),
+        ('後', '后'),
+        ('帥', '帅'),
+        ('將', '将'),
+        ('．', '.'),
+        ('－', '-'),
+        ('＋', '+'),
+        ('＝', '='),
+        ('包', '炮'),
     ];
     match letter {
         '０'..='９' => char::from_u32(letter as u32 - '０' as u32 + '0' as u32).unwrap_or(letter),
@@ -167,7 +178,11 @@ impl PyPosition {
         let lines = drawing.lines().collect::<Vec<_>>();
         let rows = lines.split_last().map_or(&[][..], |(_, rows)| rows);
         let is_point = |letter: &char| matches!(letter, 'X' | 'O' | '.');
-        Some(rows.iter().map(|row| row.chars().filter(is_point).collect()).collect())
+        Some(
+            rows.iter()
+                .map(|row| row.chars().filter(is_point).collect())
+                .collect(),
+        )
     }
 
     /// How the game has ended: 'first', 'second' or 'draw'; None while it goes on.
@@ -238,17 +253,17 @@ impl PyPosition {
         let restore = restore.getattr("_restore")?;
         let setup = self.0.setup().map(|packed| packed.0.clone());
         let moves = self.moves().join(" ");
-        (restore, (self.variant(), setup, moves)).into_pyobject(py).map(Bound::into_any)
+        (restore, (self.variant(), setup, moves))
+            .into_pyobject(py)
+            .map(Bound::into_any)
     }
 
     #[staticmethod]
     fn _restore(variant: &str, setup: Option<Vec<u8>>, moves: &str) -> PyResult<Self> {
         let variant: Variant = variant.parse().map_err(errors::position)?;
         let start = match setup {
-            Some(bytes) => {
-                kagetsu_game::Position::unpack(variant, kagetsu_game::Packed(bytes))
-                    .map_err(errors::position)?
-            }
+            Some(bytes) => kagetsu_game::Position::unpack(variant, kagetsu_game::Packed(bytes))
+                .map_err(errors::position)?,
             None => kagetsu_game::Position::start(variant),
         };
         start.play_line(moves).map(Self).map_err(errors::position)

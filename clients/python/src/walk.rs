@@ -8,8 +8,8 @@ use kagetsu_game::Key;
 use pyo3::prelude::*;
 
 use crate::answer::PyAnswer;
-use crate::book::{OpenBook, answer_of};
 use crate::errors;
+use crate::source::{PyBookSource, answer_of};
 
 /// Entries of a folder that an iterator reads at a time.
 const PAGE: usize = 256;
@@ -17,12 +17,12 @@ const PAGE: usize = 256;
 /// An iterator over the positions of a book.
 #[pyclass(name = "Positions", frozen, module = "kagetsu")]
 pub struct PyPositions {
-    source: Arc<OpenBook>,
+    source: Arc<PyBookSource>,
     walk: Mutex<PositionWalk>,
 }
 
 impl PyPositions {
-    pub(crate) fn new(source: Arc<OpenBook>, walk: PositionWalk) -> Self {
+    pub(crate) fn new(source: Arc<PyBookSource>, walk: PositionWalk) -> Self {
         Self {
             source,
             walk: Mutex::new(walk),
@@ -62,9 +62,10 @@ impl PyPositions {
         py.detach(|| {
             let mut walk = self.walk.lock().unwrap_or_else(PoisonError::into_inner);
             match (&*self.source, &mut *walk) {
-                (OpenBook::Folder(folder), PositionWalk::Folder(place, ahead)) => {
+                (PyBookSource::Folder(folder), PositionWalk::Folder(place, ahead)) => {
                     if ahead.is_empty() {
-                        let page = OpenBook::with_folder(folder, |book| book.page(*place, PAGE))?;
+                        let page =
+                            PyBookSource::with_folder(folder, |book| book.page(*place, PAGE))?;
                         *place = page.last().map(|last| Place::of(&last.position)).or(*place);
                         ahead.extend(page);
                     }
@@ -72,7 +73,7 @@ impl PyPositions {
                         .pop_front()
                         .map(|entry| answer_of(entry.position, entry.answer, entry.derived)))
                 }
-                (OpenBook::Compiled(compiled), PositionWalk::Compiled(queue, seen)) => {
+                (PyBookSource::Compiled(compiled), PositionWalk::Compiled(queue, seen)) => {
                     next_of_compiled(compiled, queue, seen).map_err(errors::book)
                 }
                 _ => Ok(None),

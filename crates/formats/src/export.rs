@@ -4,13 +4,13 @@ use std::io::Write;
 
 use anyhow::{Context, Result, bail};
 use kagetsu_book::Book;
-use kagetsu_game::{Position, Variant};
+use kagetsu_game::Variant;
 
 use crate::format::Format;
 use crate::gomoku::{hints, library, yixin, yxdb};
 use crate::lists;
 use crate::native::record::PositionRecord;
-use crate::omissions::{Omissions, omit};
+use crate::omissions::{Omissions, is_exported};
 use crate::table::{self, TableFormat};
 use crate::xiangqi::zobrist::{MISSING_KEYS, ZobristKeys};
 use crate::xiangqi::{eleeye, obk};
@@ -69,19 +69,6 @@ fn one_game(book: &Book, variant: Option<Variant>) -> Result<Variant> {
 
 fn text_as_bytes((text, count, omissions): (String, u64, Omissions)) -> (Vec<u8>, u64, Omissions) {
     (text.into_bytes(), count, omissions)
-}
-
-/// Returns whether a position is of the exported game, and counts it as omitted otherwise.
-pub(crate) fn is_exported(
-    position: &Position,
-    variant: Option<Variant>,
-    omissions: &mut Omissions,
-) -> bool {
-    let is_exported = variant.is_none_or(|variant| variant == position.variant());
-    if !is_exported {
-        omit(omissions, "positions_of_other_games", 1);
-    }
-    is_exported
 }
 
 fn write_records(

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use kagetsu_game::Verdict;
+use kagetsu_game::{Position, Variant, Verdict};
 
 /// Counts of what could not be carried over, by kind. A count of zero stays where the kind was
 /// looked for.
@@ -68,4 +68,17 @@ pub(crate) fn omit_details(omissions: &mut Omissions, verdict: &Verdict, details
         };
         omit(omissions, kind, is_present.into());
     }
+}
+
+/// Returns whether a position is of the exported game, and counts it as omitted otherwise.
+pub(crate) fn is_exported(
+    position: &Position,
+    variant: Option<Variant>,
+    omissions: &mut Omissions,
+) -> bool {
+    let is_exported = variant.is_none_or(|variant| variant == position.variant());
+    if !is_exported {
+        omit(omissions, "positions_of_other_games", 1);
+    }
+    is_exported
 }

@@ -92,11 +92,12 @@ impl<'a> Delta<'a> {
     }
 }
 
-/// Writes to `path` the newer book that a delta makes of `old`. The result has the same bytes as the
-/// newer book.
+/// Writes to `path` the newer book that a delta makes of `old`. The result has the same bytes as
+/// the newer book.
 ///
 /// # Errors
-/// If the delta is damaged or belongs to another book, or the disk refuses. Then nothing is written.
+/// If the delta is damaged or belongs to another book, or the disk refuses. Then nothing is
+/// written.
 pub fn apply_delta(old: &Compiled, delta: &Path, path: &Path) -> Result<CompileReport, BookError> {
     leave_others_alone(path)?;
     let unusable = |what| {

@@ -97,8 +97,8 @@ impl Compiler {
         self.write_like(path, stats, overview, None)
     }
 
-    /// Writes the file as [`Self::write`] does, with as many buckets as `base` has, if they suffice:
-    /// then most of the buckets of two versions of a book are equal.
+    /// Writes the file as [`Self::write`] does, with as many buckets as `base` has, if they
+    /// suffice: then most of the buckets of two versions of a book are equal.
     ///
     /// # Errors
     /// As [`Self::write`].

@@ -20,7 +20,7 @@ pub enum CompiledError {
     Delta {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The fault.
         what: &'static str,
     },
     /// A file that is no compiled book has the name of the new one.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kagetsu_game::{Canonical, Variant};
+use kagetsu_game::{Canonical, Game, Key, Side, Variant, with_game};
 use kagetsu_store::Partition;
 
 use crate::book::believed;
@@ -11,6 +11,7 @@ use crate::graph::id::Id;
 use crate::graph::index::{copied_names, read_node};
 use crate::graph::keys::POSITION;
 use crate::graph::links::Stage;
+use crate::graph::node::Node;
 use crate::graph::row::Row;
 use crate::jobs::move_filter::PLY;
 use crate::maintenance::full_scan::{Known, known};
@@ -31,6 +32,14 @@ pub struct ScannedEntry {
     /// The least priority, in plies, that a job gives to the position; `None` where no job comes
     /// there. A root has priority 0.
     pub priority: Option<f64>,
+    /// The key of the position.
+    pub key: Key,
+    /// Stones or pieces on the board.
+    pub stones: u16,
+    /// The side to move.
+    pub side: Side,
+    /// For each searched move, whether the book has the position after it.
+    pub in_book: Vec<bool>,
 }
 
 impl Book {
@@ -53,8 +62,27 @@ impl BookScan<'_> {
     /// Returns whether the book has a position with its record.
     #[must_use]
     pub fn has(&self, variant: Variant, canonical: &Canonical) -> bool {
-        let stage = self.known.stage(Id::of(variant.code(), canonical));
-        !matches!(stage, Stage::Unknown | Stage::Distrusted)
+        self.has_id(Id::of(variant.code(), canonical))
+    }
+
+    fn has_id(&self, id: Id) -> bool {
+        !matches!(self.known.stage(id), Stage::Unknown | Stage::Distrusted)
+    }
+
+    /// Returns for each searched move of a position whether the book has the position after it.
+    fn in_book(&self, node: &Node) -> Vec<bool> {
+        let variant = node.position.variant();
+        let moves = node.facts.verdicts().iter().map(|(m, _)| *m);
+        with_game!(variant, G => {
+            let mut game = node.position.game::<G>();
+            let mut is_held = |m| {
+                game.play(m);
+                let id = Id::new(variant.code(), game.stones(), game.key());
+                game.undo();
+                self.has_id(id)
+            };
+            moves.map(&mut is_held).collect()
+        })
     }
 
     /// Returns the positions: by variant, then by stones, then by key.
@@ -86,6 +114,7 @@ impl BookScan<'_> {
         })?;
         let jobs = self.book.specs.keys();
         let priority = jobs.filter_map(|job| row.links.priority(job.0)).min();
+        let in_book = self.in_book(&node);
         Ok(Some(ScannedEntry {
             entry: Entry {
                 position: node.position,
@@ -94,6 +123,10 @@ impl BookScan<'_> {
                 derived,
             },
             priority: priority.map(|priority| priority as f64 / PLY as f64),
+            key: id.key(),
+            stones: id.stones(),
+            side: node.side,
+            in_book,
         }))
     }
 }

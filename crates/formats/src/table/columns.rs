@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use anyhow::Result;
 use kagetsu_book::{Choice, Entry, ScannedEntry};
-use kagetsu_game::{Bound, Canonical, Proof, Score, Verdict};
+use kagetsu_game::{Bound, Proof, Score, Verdict};
 
 use crate::native::record::{board_rows, draw_plies, write_date};
 
@@ -225,10 +225,6 @@ pub(crate) struct Rows<'a> {
     pub(crate) scanned: &'a ScannedEntry,
     /// The moves that lead to the position, if a job leads to it or its stones tell them.
     pub(crate) moves: Option<String>,
-    /// The canonical form of the position.
-    pub(crate) canonical: &'a Canonical,
-    /// For each searched move, whether the book has the position after it.
-    pub(crate) in_book: &'a [bool],
 }
 
 impl Rows<'_> {
@@ -240,16 +236,19 @@ impl Rows<'_> {
             facts,
             derived,
         } = &self.scanned.entry;
-        let (variant, side) = (position.variant().to_string(), position.side().to_string());
+        let (variant, side) = (
+            position.variant().to_string(),
+            self.scanned.side.to_string(),
+        );
         let place = position
             .fen()
             .unwrap_or_else(|_| board_rows(position).join("/"));
-        let key = self.canonical.key.to_string();
+        let key = self.scanned.key.to_string();
         let best = derived
             .best
             .or_else(|| Choice::default().pick(answer).map(|(m, _)| *m));
         let mut date = (None, String::new());
-        for ((m, verdict), in_book) in facts.verdicts().iter().zip(self.in_book) {
+        for ((m, verdict), in_book) in facts.verdicts().iter().zip(&self.scanned.in_book) {
             if date.0 != Some(verdict.by.day) {
                 date = (Some(verdict.by.day), write_date(verdict.by.day));
             }
@@ -266,7 +265,7 @@ impl Rows<'_> {
                 Cell::text_or_empty(self.moves.as_deref()),
                 Cell::text(&*place),
                 Cell::text(&*key),
-                Cell::integer(self.canonical.stones),
+                Cell::integer(self.scanned.stones),
                 Cell::text(&*side),
                 Cell::text(position.write_move(*m)),
                 Cell::Boolean(best == Some(*m)),

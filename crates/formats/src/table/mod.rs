@@ -19,8 +19,7 @@ pub use self::columns::{COLUMNS, Column, ColumnKind};
 
 use self::columns::{Cell, Rows};
 use self::paths::Paths;
-use crate::export::is_exported;
-use crate::omissions::Omissions;
+use crate::omissions::{Omissions, is_exported};
 
 /// A writer of one table format.
 pub(crate) trait TableWriter {
@@ -87,21 +86,17 @@ fn write_rows(
         if !is_exported(position, variant, &mut omissions) {
             continue;
         }
-        let (game, canonical) = (position.variant(), position.canonical());
-        let verdicts = scanned.entry.facts.verdicts();
-        let moves: Vec<Move> = verdicts.iter().map(|(m, _)| *m).collect();
-        let mut in_book = Vec::with_capacity(moves.len());
-        for (m, child) in moves.iter().zip(position.children(&moves)) {
-            in_book.push(scan.has(game, &child));
-            if in_book.last() == Some(&true) && game.places_stones() {
-                paths.note(canonical.key, *m, &child);
+        if position.variant().places_stones() {
+            let verdicts = scanned.entry.facts.verdicts().iter();
+            let followed = verdicts.zip(&scanned.in_book).filter(|(_, is_in)| **is_in);
+            let moves: Vec<Move> = followed.map(|((m, _), _)| *m).collect();
+            for (m, child) in moves.iter().zip(position.children(&moves)) {
+                paths.note(scanned.key, *m, &child);
             }
         }
         let rows = Rows {
             scanned: &scanned,
-            moves: paths.moves_to(position, canonical.key),
-            canonical: &canonical,
-            in_book: &in_book,
+            moves: paths.moves_to(position, scanned.key),
         };
         rows.each(&mut |cells| table.row(cells))?;
         count += 1;

@@ -57,7 +57,12 @@ impl ColumnCells {
     fn push(&mut self, cell: &Cell) {
         self.levels.push(i16::from(*cell != Cell::Empty));
         match (&mut self.values, cell) {
-            (Values::Text(values), Cell::Text(text)) => values.push(ByteArray::from(&**text)),
+            (Values::Text(values), Cell::Text(text)) => {
+                // The rows of a position share most texts.
+                let same = values.last().filter(|last| last.data() == text.as_bytes());
+                let value = same.cloned();
+                values.push(value.unwrap_or_else(|| ByteArray::from(&**text)));
+            }
             (Values::Integer(values), cell) => values.extend(cell.as_integer()),
             (Values::Number(values), Cell::Number(number)) => values.push(*number),
             (Values::Boolean(values), Cell::Boolean(is_so)) => values.push(*is_so),
