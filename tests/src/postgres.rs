@@ -4,7 +4,7 @@ use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::chown;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -35,6 +35,23 @@ fn programs() -> Option<PathBuf> {
         .max()
 }
 
+/// Makes an empty folder that belongs to the server's user.
+fn server_folder() -> TempDir {
+    let folder = tempfile::Builder::new()
+        .prefix("kagetsu-pg")
+        .tempdir()
+        .expect("room");
+    if Uid::effective().is_root() {
+        chown(folder.path(), Some(SERVER_USER), Some(SERVER_USER)).expect("root may");
+    }
+    folder
+}
+
+fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    listener.local_addr().expect("bound").port()
+}
+
 impl PostgresServer {
     /// Makes and starts a server; `None` where PostgreSQL is not installed.
     ///
@@ -46,22 +63,13 @@ impl PostgresServer {
             println!("skipped: PostgreSQL is not installed");
             return None;
         };
-        let folder = tempfile::Builder::new()
-            .prefix("kagetsu-pg")
-            .tempdir()
-            .expect("room");
-        if Uid::effective().is_root() {
-            chown(folder.path(), Some(SERVER_USER), Some(SERVER_USER)).expect("root may");
-        }
+        let folder = server_folder();
         let password = folder.path().join("password");
         fs::write(&password, "secret").expect("room");
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let port = listener.local_addr().expect("bound").port();
-        drop(listener);
         let mut server = Self {
             programs,
             folder,
-            port,
+            port: free_port(),
             process: None,
         };
         let made = server
@@ -76,6 +84,56 @@ impl PostgresServer {
         assert!(made.status.success(), "{made:?}");
         server.run(&[]);
         Some(server)
+    }
+
+    /// Makes and starts a standby of this server, at a port of its own or at this one.
+    ///
+    /// # Panics
+    /// If it does not start.
+    #[must_use]
+    pub fn standby(&self, port: Option<u16>) -> Self {
+        let mut standby = Self {
+            programs: self.programs.clone(),
+            folder: server_folder(),
+            port: port.unwrap_or_else(free_port),
+            process: None,
+        };
+        let copied = standby
+            .command("pg_basebackup")
+            .args(["-h", "127.0.0.1", "-U", "kagetsu", "-R", "--no-sync"])
+            .args(["--checkpoint=fast", "-p"])
+            .arg(self.port.to_string())
+            .arg("-D")
+            .arg(standby.data())
+            .env("PGPASSWORD", "secret")
+            .output()
+            .expect("pg_basebackup runs");
+        assert!(copied.status.success(), "{copied:?}");
+        standby.run(&[]);
+        standby
+    }
+
+    /// Makes a standby the primary, and waits until it takes writes.
+    ///
+    /// # Panics
+    /// If it refuses.
+    pub fn promote(&self) {
+        assert_eq!(self.sql("select pg_promote(true, 120)"), "t");
+    }
+
+    /// Changes a setting of the running server.
+    ///
+    /// # Panics
+    /// If it refuses.
+    pub fn set(&self, name: &str, value: &str) {
+        self.sql(&format!("alter system set {name} = '{value}'"));
+        self.sql("select pg_reload_conf()");
+    }
+
+    /// Returns the folder of the server, for certificates.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     fn command(&self, program: &str) -> Command {
@@ -122,6 +180,11 @@ impl PostgresServer {
             let log = || fs::read_to_string(&log).unwrap_or_default();
             assert!(begun.elapsed() < START_TIMEOUT, "{}", log());
             std::thread::sleep(Duration::from_millis(20));
+            let process = self.process.as_mut().expect("it was started");
+            if process.try_wait().expect("our own child").is_some() {
+                // Processes of a killed server have not ended yet.
+                self.process = Some(command.spawn().expect("the server starts"));
+            }
         }
     }
 
@@ -157,7 +220,16 @@ impl PostgresServer {
         let mut process = self.process.take().expect("it runs");
         process.kill().expect("it runs");
         process.wait().expect("it ends");
-        let _ = fs::remove_file(self.data().join("postmaster.pid"));
+    }
+
+    /// Returns the address of a book on the one of these servers that takes writes.
+    #[must_use]
+    pub fn url_of_both(&self, other: &Self, book: &str) -> String {
+        format!(
+            "postgres://kagetsu:secret@127.0.0.1:{},127.0.0.1:{}/postgres\
+             ?target_session_attrs=read-write&book={book}",
+            self.port, other.port
+        )
     }
 
     /// Returns the address of a book on this server, password included.

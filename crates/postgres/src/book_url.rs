@@ -1,7 +1,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use url::Url;
+use url::form_urlencoded;
 
 use crate::password;
 use crate::scheme::names_database;
@@ -39,26 +39,27 @@ impl BookUrl {
     /// # Errors
     /// If the text is no such address.
     pub fn parse(text: &str) -> Result<Self, BookUrlError> {
-        let mut url = Url::parse(text).map_err(|error| fault(text, error.to_string()))?;
         if !Self::is_one(text) {
             return Err(fault(text, "it does not begin with postgres://".into()));
         }
+        let (base, query) = text.split_once('?').unwrap_or((text, ""));
         let (mut name, mut root_certificates) = (None, None);
         let mut kept = Vec::new();
-        for (key, value) in url.query_pairs() {
+        let mut has_mode = false;
+        for pair in query.split('&') {
+            let (key, value) = form_urlencoded::parse(pair.as_bytes())
+                .next()
+                .unwrap_or_default();
             match &*key {
                 "book" => name = Some(value.into_owned()),
                 "sslrootcert" => root_certificates = Some(PathBuf::from(&*value)),
-                _ => kept.push((key.into_owned(), value.into_owned())),
+                _ => {
+                    has_mode |= key == "sslmode";
+                    kept.push(pair);
+                }
             }
         }
-        let has_mode = kept.iter().any(|(key, _)| key == "sslmode");
-        url.set_query(None);
-        if !kept.is_empty() {
-            url.query_pairs_mut().extend_pairs(&kept);
-        }
-        let mut config: postgres::Config = url
-            .as_str()
+        let mut config: postgres::Config = format!("{base}?{}", kept.join("&"))
             .parse()
             .map_err(|error: postgres::Error| fault(text, reason(&error)))?;
         if !has_mode {
@@ -83,12 +84,12 @@ impl BookUrl {
             );
             return Err(fault(text, problem));
         }
-        // The part without a password is shown in messages.
-        let _ = url.set_password(None);
-        url.set_query(None);
-        url.query_pairs_mut().append_pair("book", &name);
+        let shown = format!("{}?", without_password(base));
+        let end = shown.len();
+        let mut shown = form_urlencoded::Serializer::for_suffix(shown, end);
+        shown.append_pair("book", &name);
         Ok(Self {
-            shown: url.to_string(),
+            shown: shown.finish(),
             name,
             root_certificates,
             config,
@@ -127,18 +128,22 @@ fn reason(error: &postgres::Error) -> String {
 
 /// Returns the error for a text, without its password.
 fn fault(text: &str, problem: String) -> BookUrlError {
-    let text = match Url::parse(text) {
-        Ok(mut url) => {
-            let _ = url.set_password(None);
-            url.set_query(None);
-            url.to_string()
-        }
-        Err(_) => match text.rsplit_once('@') {
-            Some((_, host)) => format!("postgres://...@{host}"),
-            None => text.to_string(),
-        },
+    let base = text.split_once('?').map_or(text, |(base, _)| base);
+    BookUrlError {
+        text: without_password(base),
+        problem,
+    }
+}
+
+/// Returns an address without the password before its host. Several hosts may stand there, so it is
+/// no URL for a parser of URLs.
+fn without_password(base: &str) -> String {
+    let Some((login, rest)) = base.rsplit_once('@') else {
+        return base.to_string();
     };
-    BookUrlError { text, problem }
+    let (scheme, login) = login.split_once("://").unwrap_or(("postgres", login));
+    let user = login.split_once(':').map_or(login, |(user, _)| user);
+    format!("{scheme}://{user}@{rest}")
 }
 
 impl fmt::Display for BookUrl {
@@ -170,6 +175,18 @@ mod tests {
             let error = BookUrl::parse(wrong).expect_err("wrong").to_string();
             assert!(!error.contains("secret"), "{error}");
         }
+    }
+
+    #[test]
+    fn address_may_have_several_hosts() {
+        let text = "postgres://kim:secret@one:5433,two:5434/books?target_session_attrs=read-write&book=a b";
+        let url = BookUrl::parse(text).expect("good");
+        assert_eq!(url.config.get_hosts().len(), 2);
+        assert_eq!(url.config.get_ports(), [5433, 5434]);
+        assert_eq!(url.name(), "a b");
+        let shown = url.to_string();
+        assert_eq!(shown, "postgres://kim@one:5433,two:5434/books?book=a+b");
+        assert_eq!(BookUrl::parse(&shown).expect("good").name(), "a b");
     }
 
     #[test]

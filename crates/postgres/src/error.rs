@@ -5,19 +5,29 @@ use postgres::error::SqlState;
 
 use crate::book_url::BookUrl;
 
+/// Whether a request that failed may succeed later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Retry {
+    /// It fails in the same way.
+    Never,
+    /// The connection was lost, the server starts or stops, or another transaction was in the way.
+    Soon,
+    /// It succeeds when an operator has mended the server, as where the disk is full.
+    AfterRepair,
+}
+
 /// The reason why a request to the database failed.
 #[derive(Debug)]
 pub(crate) struct RequestError {
     pub(crate) message: String,
-    /// Whether the same request may succeed later.
-    pub(crate) is_transient: bool,
+    pub(crate) retry: Retry,
 }
 
 impl RequestError {
     pub(crate) fn fatal(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
-            is_transient: false,
+            retry: Retry::Never,
         }
     }
 
@@ -48,7 +58,7 @@ impl RequestError {
         };
         Self {
             message: format!("the database {url} refused a request: {text}{advice}"),
-            is_transient: is_transient(code),
+            retry: retry(code),
         }
     }
 
@@ -74,7 +84,11 @@ impl RequestError {
         };
         Self {
             message: format!("cannot reach the database {url}: {}{advice}", quoted(&text)),
-            is_transient: !is_password && !is_certificate,
+            retry: if is_password || is_certificate {
+                Retry::Never
+            } else {
+                Retry::Soon
+            },
         }
     }
 }
@@ -100,20 +114,23 @@ fn quoted(text: &str) -> String {
         .collect()
 }
 
-/// Returns whether a request that failed with this code may succeed later: the connection was lost,
-/// the server starts or stops, or another transaction was in the way.
-fn is_transient(code: &SqlState) -> bool {
-    let code = code.code();
-    ["08", "40", "57P"]
+/// Returns whether a request that failed with this code may succeed later.
+fn retry(code: &SqlState) -> Retry {
+    if *code == SqlState::DISK_FULL {
+        return Retry::AfterRepair;
+    }
+    let is_soon = ["08", "40", "57P"]
         .iter()
-        .any(|class| code.starts_with(class))
+        .any(|class| code.code().starts_with(class))
         || [
             SqlState::TOO_MANY_CONNECTIONS,
             SqlState::READ_ONLY_SQL_TRANSACTION,
-            SqlState::DISK_FULL,
+            // A connection that was lost may keep a row locked for a while.
+            SqlState::QUERY_CANCELED,
+            SqlState::LOCK_NOT_AVAILABLE,
         ]
-        .iter()
-        .any(|state| state.code() == code)
+        .contains(code);
+    if is_soon { Retry::Soon } else { Retry::Never }
 }
 
 impl From<RequestError> for JournalError {

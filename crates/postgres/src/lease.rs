@@ -104,6 +104,31 @@ impl BookLease {
         Ok(())
     }
 
+    /// Sets for how long a commit is repeated while the database cannot be reached; without end for
+    /// `None`, even where its disk is full. It holds for a commit that runs, too. The default is
+    /// 60 seconds.
+    pub fn set_commit_patience(&self, patience: Option<Duration>) {
+        self.shared.set_commit_patience(patience);
+    }
+
+    /// Returns the end of the journal in the database; `None` where the book is gone.
+    ///
+    /// # Errors
+    /// If the database cannot be reached.
+    pub fn end(&self) -> Result<Option<(Sequence, JournalDigest)>, JournalError> {
+        let book = self.shared.book;
+        Ok(self.shared.lease.request(move |client| {
+            let row = client.query_opt(
+                "select entries, digest from kagetsu_book where id = $1",
+                &[&book],
+            )?;
+            Ok(row.map(|row| {
+                let entries = Sequence(row.get::<_, i64>(0).unsigned_abs());
+                (entries, JournalDigest(row.get::<_, i64>(1).cast_unsigned()))
+            }))
+        })?)
+    }
+
     /// Returns whether this process leads, as far as it knows.
     #[must_use]
     pub fn is_held(&self) -> bool {

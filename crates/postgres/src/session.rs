@@ -4,10 +4,11 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
 use postgres::Client;
+use postgres::error::SqlState;
 
 use crate::book_url::BookUrl;
 use crate::connect::connect;
-use crate::error::RequestError;
+use crate::error::{RequestError, Retry};
 
 type Request = Box<dyn FnOnce(&mut DatabaseConnection) + Send>;
 
@@ -30,8 +31,13 @@ impl DatabaseConnection {
             client => client.insert(connect(&self.url)?),
         };
         let done = work(client);
-        // After a lost connection the outcome is unknown, and the next request connects.
-        let is_lost = |error: &postgres::Error| client.is_closed() || error.as_db_error().is_none();
+        // After a lost connection the outcome is unknown, and the next request connects. It connects
+        // elsewhere, too, where this server has become a standby.
+        let is_lost = |error: &postgres::Error| {
+            client.is_closed()
+                || error.as_db_error().is_none()
+                || error.code() == Some(&SqlState::READ_ONLY_SQL_TRANSACTION)
+        };
         if done.as_ref().is_err_and(is_lost) {
             self.client = None;
         }
@@ -78,17 +84,18 @@ impl DatabaseSession {
         answered.recv().map_err(|_| gone())?
     }
 
-    /// Repeats a request that fails for the moment, until `patience` is over.
+    /// Repeats a request while it fails and `may_repeat` says so, by the kind of failure and the
+    /// time since the first attempt.
     pub(crate) fn persist<T: Send + 'static>(
         &self,
-        patience: Duration,
+        may_repeat: impl Fn(Retry, Duration) -> bool,
         work: impl Fn(&mut Client) -> Result<T, postgres::Error> + Clone + Send + 'static,
     ) -> Result<T, RequestError> {
         let begun = Instant::now();
         loop {
             let work = work.clone();
             match self.request(move |client| work(client)) {
-                Err(error) if error.is_transient && begun.elapsed() < patience => {
+                Err(error) if may_repeat(error.retry, begun.elapsed()) => {
                     std::thread::sleep(RETRY_PAUSE);
                 }
                 other => return other,

@@ -8,13 +8,16 @@ use kagetsu_book::{JournalDigest, JournalError, JournalSync, Sequence};
 use postgres::Client;
 
 use crate::book_url::BookUrl;
-use crate::error::RequestError;
+use crate::error::{RequestError, Retry};
 use crate::group::{EntryGroup, GroupRow};
 use crate::schema::JournalHead;
 use crate::session::DatabaseSession;
 
-/// Time for which a commit is repeated while the database cannot be reached.
+/// Time for which a commit is repeated while the database cannot be reached, unless
+/// [`JournalState::set_commit_patience`] says another.
 const COMMIT_PATIENCE: Duration = Duration::from_secs(60);
+/// The patience in milliseconds of a process that never gives up.
+const ENDLESS: u64 = u64::MAX;
 /// Time for which a read is repeated while the database cannot be reached.
 const READ_PATIENCE: Duration = Duration::from_secs(10);
 
@@ -35,6 +38,8 @@ pub(crate) struct JournalState {
     committed: Mutex<CommittedEnd>,
     /// The address of the leader that took over, once this process is deposed.
     pub(crate) successor: Mutex<Option<String>>,
+    /// Milliseconds for which a commit is repeated.
+    commit_patience: AtomicU64,
 }
 
 /// Entries that wait for a commit.
@@ -93,7 +98,15 @@ impl JournalState {
             pending: Mutex::new(PendingEntries::after(head)),
             committed: Mutex::new(CommittedEnd::after(head)),
             successor: Mutex::new(None),
+            commit_patience: AtomicU64::new(milliseconds(COMMIT_PATIENCE)),
         })
+    }
+
+    /// Sets for how long a commit is repeated while the database cannot be reached, or is full;
+    /// without end for `None`. It holds for a commit that runs, too.
+    pub(crate) fn set_commit_patience(&self, patience: Option<Duration>) {
+        let patience = patience.map_or(ENDLESS, milliseconds);
+        self.commit_patience.store(patience, Ordering::Release);
     }
 
     /// Begins to append after the last entry of the journal.
@@ -125,7 +138,12 @@ impl JournalState {
             return Err(self.not_leader());
         }
         let book = self.book;
-        let outcome = self.session.persist(COMMIT_PATIENCE, move |client| {
+        let may_repeat = |retry, elapsed| match retry {
+            Retry::Never => false,
+            Retry::Soon => milliseconds(elapsed) < self.commit_patience.load(Ordering::Acquire),
+            Retry::AfterRepair => self.commit_patience.load(Ordering::Acquire) == ENDLESS,
+        };
+        let outcome = self.session.persist(may_repeat, move |client| {
             commit(client, book, epoch, &group)
         })?;
         match outcome {
@@ -139,7 +157,7 @@ impl JournalState {
 
     pub(crate) fn rows(&self, after: u64, limit: i64) -> Result<Vec<GroupRow>, RequestError> {
         let (book, next) = (self.book, number(after.saturating_add(1)));
-        self.session.persist(READ_PATIENCE, move |client| {
+        self.session.persist(may_read_again, move |client| {
             let rows = client.query(
                 "select seq, entries, digest, body, crc from kagetsu_journal \
                  where book = $1 and seq >= (select coalesce(max(seq), 0) from kagetsu_journal \
@@ -153,7 +171,7 @@ impl JournalState {
     /// Returns the last two rows that begin at or before an entry, the later one first.
     pub(crate) fn rows_before(&self, entry: u64) -> Result<Vec<GroupRow>, RequestError> {
         let (book, entry) = (self.book, number(entry));
-        self.session.persist(READ_PATIENCE, move |client| {
+        self.session.persist(may_read_again, move |client| {
             let rows = client.query(
                 "select seq, entries, digest, body, crc from kagetsu_journal \
                  where book = $1 and seq <= $2 order by seq desc limit 2",
@@ -170,6 +188,14 @@ impl JournalState {
             after + 1
         ))
     }
+}
+
+fn may_read_again(retry: Retry, elapsed: Duration) -> bool {
+    retry == Retry::Soon && elapsed < READ_PATIENCE
+}
+
+fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(ENDLESS)
 }
 
 /// Returns a number as the database has it.
@@ -233,7 +259,15 @@ fn commit(
         &[&book, &first, &epoch, &group.body],
     )?;
     if same.is_some() {
-        return Ok(CommitOutcome::Committed);
+        // The connection may have ended while the earlier attempt waited for a synchronous standby.
+        // A standby that has this write has that attempt, too.
+        let confirmed = client.execute(
+            "update kagetsu_book set entries = entries where id = $1 and epoch = $2",
+            &[&book, &epoch],
+        )?;
+        if confirmed == 1 {
+            return Ok(CommitOutcome::Committed);
+        }
     }
     let leader = client.query_opt(
         "select address from kagetsu_book where id = $1 and until > now() and epoch <> $2",
