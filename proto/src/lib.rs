@@ -16,7 +16,7 @@ mod tls_files;
 
 pub use client::{
     Access, AccessError, AuthenticatedChannel, ConnectError, Connector, Credentials, IN_PROCESS,
-    MESSAGE_LIMIT, explain, is_transient, keepalive,
+    LEADER_HEADER, MESSAGE_LIMIT, explain, is_transient, keepalive,
 };
 pub use messages::{
     FIRST_CALIBRATION_TASK, MAX_MOVES, MAX_NAME_BYTES, MAX_ROOTS, NameError, ProtocolVersion,

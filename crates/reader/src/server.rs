@@ -30,7 +30,7 @@ impl ServerReader {
     /// # Errors
     /// If the server cannot be reached, or refuses the credentials.
     pub fn connect(url: &str, access: &Access) -> Result<Self> {
-        let connector = access.connector(url)?;
+        let connector = access.reading_connector(url)?;
         let runtime = Runtime::new()?;
         let client = BooksClient::new(runtime.block_on(connector.connect())?);
         Ok(Self {

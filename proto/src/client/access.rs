@@ -3,6 +3,7 @@
 use std::io;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use kagetsu_game::quote;
 
@@ -78,23 +79,35 @@ pub enum AccessError {
 }
 
 impl Access {
-    /// Returns the connector to the coordinator at a URL, or to the one that leads among several
-    /// with commas between them.
+    /// Returns the connector to the coordinator that leads a book: the one at a URL, one of several
+    /// with commas between them, or one that a follower there names.
     ///
     /// # Errors
     /// For text that is no address, unusable files, and a token that would be sent in plain text.
     pub fn connector(&self, urls: &str) -> Result<Connector, AccessError> {
-        if !urls.contains(',') {
-            return self.connector_to_one(urls);
-        }
         let all = urls.split(',').map(str::trim).filter(|url| !url.is_empty());
         let connectors: Vec<Connector> = all
             .map(|url| self.connector_to_one(url))
             .collect::<Result<_, _>>()?;
         let credentials = self.credentials()?.unwrap_or_default();
-        match leading::connector(urls, connectors) {
+        let access = self.clone();
+        let redirect = move |url: &str| access.connector_to_one(url).ok();
+        match leading::connector(urls, connectors, Arc::new(redirect)) {
             Some(connector) => Ok(connector.with(credentials)),
             None => Err(ConnectError::Url(urls.to_string()).into()),
+        }
+    }
+
+    /// Returns the connector for look-ups: to the coordinator at a URL even if it follows, or to
+    /// the one that leads among several.
+    ///
+    /// # Errors
+    /// As [`Self::connector`].
+    pub fn reading_connector(&self, urls: &str) -> Result<Connector, AccessError> {
+        if urls.contains(',') {
+            self.connector(urls)
+        } else {
+            self.connector_to_one(urls)
         }
     }
 

@@ -11,6 +11,7 @@ mod tls;
 pub use access::{Access, AccessError};
 pub use connector::{AuthenticatedChannel, ConnectError, Connector, MESSAGE_LIMIT, keepalive};
 pub use credentials::Credentials;
+pub use leading::LEADER_HEADER;
 pub use status::{IN_PROCESS, explain, is_transient};
 #[cfg(test)]
 pub(crate) use tls::Client as TlsClient;
