@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::Parser;
@@ -97,33 +98,53 @@ fn main() -> ExitCode {
     })
 }
 
+/// Time between two attempts to open a book again whose database is away.
+const REOPEN_INTERVAL: Duration = Duration::from_secs(5);
+
 /// Serves until a signal. A coordinator whose lead another has taken starts anew, as a follower.
 async fn run(mut arguments: Arguments) -> Result<()> {
     let shutdown = CancellationToken::new();
     stop_on_signals(shutdown.clone())?;
+    let mut has_served = false;
     loop {
-        let served = serve(&mut arguments, shutdown.child_token()).await;
+        let served = serve(&mut arguments, shutdown.child_token(), &mut has_served).await;
         match served {
-            Err(error) if is_deposed(&error) && !shutdown.is_cancelled() => {
-                tracing::warn!("{error:#}; this coordinator follows now");
-            }
-            other => return other,
+            Err(error) if shutdown.is_cancelled() => return Err(error),
+            Err(error) => match journal_error(&error) {
+                Some(JournalError::NotLeader { .. } | JournalError::OtherHistory(_)) => {
+                    tracing::warn!("{error:#}; this coordinator follows now");
+                }
+                // A coordinator that has served waits for its database; a new one says what is
+                // wrong.
+                Some(JournalError::Server(_)) if has_served => {
+                    tracing::error!("{error:#}; trying again");
+                    tokio::select! {
+                        () = tokio::time::sleep(REOPEN_INTERVAL) => {}
+                        () = shutdown.cancelled() => return Ok(()),
+                    }
+                }
+                _ => return Err(error),
+            },
+            Ok(()) => return Ok(()),
         }
     }
 }
 
-/// Returns whether a coordinator ended because another leads its book.
-fn is_deposed(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        let journal = match cause.downcast_ref() {
-            Some(BookError::Journal(error)) => Some(error),
-            _ => cause.downcast_ref(),
-        };
-        matches!(journal, Some(JournalError::NotLeader { .. }))
+/// Returns the error of a journal by which a coordinator ended, if that was the reason.
+fn journal_error(error: &anyhow::Error) -> Option<&JournalError> {
+    error.chain().find_map(|cause| match cause.downcast_ref() {
+        Some(BookError::Journal(error)) => Some(error),
+        _ => cause.downcast_ref(),
     })
 }
 
-async fn serve(arguments: &mut Arguments, shutdown: CancellationToken) -> Result<()> {
+/// Serves until the shutdown, or until the book can no longer be written. Sets `has_served` once
+/// clients can connect.
+async fn serve(
+    arguments: &mut Arguments,
+    shutdown: CancellationToken,
+    has_served: &mut bool,
+) -> Result<()> {
     let protected = arguments.protection.read()?;
     if let Some(file) = &arguments.address_file {
         // Before a book is made, unless it is the book's folder that is to hold it.
@@ -156,6 +177,7 @@ async fn serve(arguments: &mut Arguments, shutdown: CancellationToken) -> Result
     }
     let mut out = std::io::stdout();
     writeln!(out, "listening on {address}").and_then(|()| out.flush())?;
+    *has_served = true;
     let http = http
         .map(|listener| {
             serve_http(

@@ -110,7 +110,7 @@ impl Server {
             book,
             authenticator: Authenticator::open(),
             thread,
-            shutdown,
+            shutdown: shutdown.clone(),
             book_closed: book_closed.clone(),
             drained: CancellationToken::new(),
             grace: config.grace,
@@ -163,6 +163,7 @@ impl Server {
                 replica,
                 book: handle.clone(),
                 cluster: Arc::downgrade(&cluster),
+                shutdown: shutdown.clone(),
                 closed: book_closed.clone(),
             };
             keeper.start()

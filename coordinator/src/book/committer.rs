@@ -1,7 +1,7 @@
 //! The committer thread: syncs the journal, then publishes what the book writer has done. The book
 //! writer goes on meanwhile.
 
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 
@@ -42,6 +42,8 @@ impl CommitBatch {
 /// The book writer's end of the committer.
 pub(crate) struct Committer {
     batches: Option<SyncSender<CommitBatch>>,
+    /// The batch that the thread has no room for.
+    waiting: CommitBatch,
     thread: Option<JoinHandle<Result<()>>>,
 }
 
@@ -91,25 +93,38 @@ impl Committer {
             .spawn(run)?;
         Ok(Self {
             batches: Some(batches),
+            waiting: CommitBatch::default(),
             thread: Some(thread),
         })
     }
 
-    /// Publishes the batch as soon as all that was learned so far is durable. Waits while the disk
-    /// is too far behind.
+    /// Publishes the batch as soon as all that was learned so far is durable. Where the disk or the
+    /// database is too far behind, the batch [waits](Self::is_behind).
     ///
     /// # Errors
     /// If the disk has failed.
     pub(crate) fn send(&mut self, batch: CommitBatch) -> Result<()> {
-        if batch.is_empty() {
+        self.waiting.extend(batch);
+        if self.waiting.is_empty() {
             return Ok(());
         }
-        match &self.batches {
-            Some(sender) if sender.send(batch).is_ok() => Ok(()),
-            _ => self
+        let batch = std::mem::take(&mut self.waiting);
+        match self.batches.as_ref().map(|batches| batches.try_send(batch)) {
+            Some(Ok(())) => Ok(()),
+            Some(Err(TrySendError::Full(batch))) => {
+                self.waiting = batch;
+                Ok(())
+            }
+            Some(Err(TrySendError::Disconnected(_))) | None => self
                 .end()
                 .and(Err(anyhow!("the book could not be written"))),
         }
+    }
+
+    /// Returns whether a batch waits for the disk or the database. Nothing may be added to the book
+    /// until it was sent.
+    pub(crate) fn is_behind(&self) -> bool {
+        !self.waiting.is_empty()
     }
 
     /// Publishes what is left, and ends the thread.
@@ -117,7 +132,12 @@ impl Committer {
     /// # Errors
     /// If the disk has failed.
     pub(crate) fn end(&mut self) -> Result<()> {
-        self.batches = None;
+        if let Some(batches) = self.batches.take()
+            && self.is_behind()
+        {
+            // Where this fails, the thread has ended with an error.
+            let _ = batches.send(std::mem::take(&mut self.waiting));
+        }
         let ended = self.thread.take().map(JoinHandle::join);
         ended
             .unwrap_or(Ok(Ok(())))

@@ -51,6 +51,8 @@ pub(crate) enum Command {
     StoreQuarantine(Vec<QuarantinedWorker>),
     /// This coordinator leads the book, whose journal has this end.
     Lead(Sequence, JournalDigest),
+    /// The leader has appended to the journal, which has this end.
+    Follow(Sequence, JournalDigest),
     /// Another coordinator leads the book.
     Depose,
     Refill,
@@ -230,6 +232,11 @@ impl BookHandle {
     /// Makes the book writer lead the book once it has reached the end of the journal.
     pub(crate) fn lead(&self, end: Sequence, digest: JournalDigest) {
         self.send(Command::Lead(end, digest));
+    }
+
+    /// Tells the book writer of a follower that the journal has this end.
+    pub(crate) fn follow(&self, end: Sequence, digest: JournalDigest) {
+        self.send(Command::Follow(end, digest));
     }
 
     /// Ends the book writer, because another coordinator leads the book.

@@ -1,17 +1,17 @@
 //! The book writer: the thread that owns the book. The [committer](super::committer) makes its
 //! changes durable and publishes them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use kagetsu_book::{
-    Book, BookError, Entry, Job, JobChange, JobError, JobId, JobState, JournalError, LearnError,
-    Sequence, Work,
+    Book, BookError, Entry, Job, JobChange, JobError, JobId, JobState, JournalDigest, JournalError,
+    LearnError, Sequence, Work,
 };
 use kagetsu_game::{Answer, Position, Question, Variant};
 use kagetsu_schedule::{TaskId, WorkerId};
@@ -27,8 +27,8 @@ use crate::verification::quarantine_file;
 /// Commands between two writes to the disk.
 const MAX_BATCH: usize = 256;
 
-/// Time between two looks of a follower at the journal.
-const FOLLOW_INTERVAL: Duration = Duration::from_millis(200);
+/// Time between two looks at a committer that is behind.
+const COMMIT_POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Entries that a follower applies at a time.
 const FOLLOW_ENTRIES: usize = 1024;
@@ -43,6 +43,8 @@ pub(crate) struct BookWriter {
     /// This coordinator's part in the replication of a book whose journal is in a database.
     replica: Option<Replica>,
     orders: Receiver<Command>,
+    /// Commands that came while the committer was behind, in order.
+    deferred: VecDeque<Command>,
     is_refilling: Arc<AtomicBool>,
     committer: Committer,
     workforce: Weak<dyn Workforce>,
@@ -83,6 +85,7 @@ impl BookWriter {
             folder,
             replica,
             orders,
+            deferred: VecDeque::new(),
             is_refilling,
             committer,
             workforce,
@@ -118,9 +121,15 @@ impl BookWriter {
             return self.book.close().context("cannot close the book");
         }
         self.refill_and_publish()?;
-        while let Ok(command) = self.orders.recv() {
+        while let Some(command) = self.next_command()? {
             let mut batch = vec![command];
-            batch.extend(self.orders.try_iter().take(MAX_BATCH - 1));
+            while batch.len() < MAX_BATCH
+                && let Some(command) = self.deferred.pop_front()
+            {
+                batch.push(command);
+            }
+            let more = MAX_BATCH - batch.len();
+            batch.extend(self.orders.try_iter().take(more));
             if !self.carry_out(batch)? {
                 break;
             }
@@ -129,40 +138,88 @@ impl BookWriter {
         self.book.close().context("cannot close the book")
     }
 
+    /// Returns the next command, once the committer has room for its results; `None` after the last
+    /// one. Look-ups do not wait for the committer.
+    fn next_command(&mut self) -> Result<Option<Command>> {
+        while self.committer.is_behind() {
+            match self.orders.recv_timeout(COMMIT_POLL_INTERVAL) {
+                Ok(read @ (Command::Lookup(..) | Command::Page(..) | Command::Inspect(_))) => {
+                    self.read(read)
+                }
+                Ok(other) => self.deferred.push_back(other),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            self.committer.send(CommitBatch::default())?;
+        }
+        match self.deferred.pop_front() {
+            Some(command) => Ok(Some(command)),
+            None => Ok(self.orders.recv().ok()),
+        }
+    }
+
+    /// Waits until the committer has taken all results.
+    fn publish_waiting(&mut self) -> Result<()> {
+        while self.committer.is_behind() {
+            std::thread::sleep(COMMIT_POLL_INTERVAL);
+            self.committer.send(CommitBatch::default())?;
+        }
+        Ok(())
+    }
+
+    /// Answers a request that only reads the book.
+    fn read(&self, command: Command) {
+        match command {
+            Command::Lookup(positions, reply) => self.look_up(&positions, reply),
+            Command::Page(after, most, reply) => {
+                if reply.is_awaited() {
+                    reply.give(self.book.page(after, most));
+                }
+            }
+            Command::Inspect(read) => read(&self.book),
+            _ => {}
+        }
+    }
+
     /// Follows the journal that another coordinator appends to, and answers look-ups, until this
     /// coordinator leads. Returns `false` after a stop.
     fn follow(&mut self, replica: &Replica) -> Result<bool> {
-        let mut next = Instant::now();
-        loop {
-            let now = Instant::now();
-            if now >= next {
-                self.catch_up(None)?;
-                next = Instant::now() + FOLLOW_INTERVAL;
-            }
+        while let Ok(command) = self.orders.recv() {
             let refusal = || BookError::from(replica.not_leader(&self.book));
-            match self
-                .orders
-                .recv_timeout(next.saturating_duration_since(now))
-            {
-                Ok(Command::Lead(end, digest)) => {
+            match command {
+                Command::Follow(end, digest) => {
+                    self.catch_up(None)?;
+                    self.check_end(end, digest)?;
+                    self.publish_waiting()?;
+                }
+                Command::Lead(end, digest) => {
                     self.catch_up(Some(end))?;
-                    if (self.book.sequence(), self.book.digest()) != (end, digest) {
-                        bail!("the journal of the book does not match its head in the database");
-                    }
+                    self.check_end(end, digest)?;
                     replica.leadership.set_leader(None);
                     replica.leadership.set(true);
                     return Ok(true);
                 }
-                Ok(Command::Stop) | Err(RecvTimeoutError::Disconnected) => return Ok(false),
-                Ok(Command::Lookup(positions, reply)) => self.look_up(&positions, reply),
-                Ok(Command::Page(after, most, reply)) => reply.give(self.book.page(after, most)),
-                Ok(Command::Start(_, reply) | Command::Change(_, _, reply)) => {
+                Command::Stop => return Ok(false),
+                Command::Start(_, reply) | Command::Change(_, _, reply) => {
                     reply.give(Err(refusal()));
                 }
-                Ok(Command::Refill) => self.is_refilling.store(false, Ordering::Release),
-                Ok(_) | Err(RecvTimeoutError::Timeout) => {}
+                Command::Refill => self.is_refilling.store(false, Ordering::Release),
+                Command::Lookup(..) | Command::Page(..) | Command::Inspect(_) => {
+                    self.read(command);
+                }
+                _ => {}
             }
         }
+        Ok(false)
+    }
+
+    /// Compares the book with an end of the journal in the database, if the book is not beyond it.
+    fn check_end(&self, end: Sequence, digest: JournalDigest) -> Result<()> {
+        let (sequence, found) = (self.book.sequence(), self.book.digest());
+        if sequence < end || (sequence == end && found != digest) {
+            return Err(JournalError::OtherHistory(self.book.place()).into());
+        }
+        Ok(())
     }
 
     /// Applies what the leader has appended, to this end if one is given, and publishes it.
@@ -172,7 +229,7 @@ impl BookWriter {
             let read = self.book.catch_up(FOLLOW_ENTRIES);
             match read {
                 Ok(0) if end.is_none_or(|end| before >= end) => return Ok(()),
-                Ok(0) => bail!("the journal ends before the end that its database names"),
+                Ok(0) => return Err(JournalError::OtherHistory(self.book.place()).into()),
                 Ok(_) => {}
                 // The database may come back; look-ups go on meanwhile.
                 Err(error @ BookError::Journal(JournalError::Server(_))) if end.is_none() => {
@@ -250,19 +307,16 @@ impl BookWriter {
                     batch.replies.push(Box::new(move || reply.give(changed)));
                     may_refill = true;
                 }
-                Command::Lookup(positions, reply) => self.look_up(&positions, reply),
-                Command::Lead(..) => {}
+                Command::Lead(..) | Command::Follow(..) => {}
                 Command::Depose => {
                     let Some(replica) = &self.replica else {
                         continue;
                     };
                     return Err(replica.not_leader(&self.book).into());
                 }
-                Command::Page(after, most, reply) if reply.is_awaited() => {
-                    reply.give(self.book.page(after, most))
+                Command::Lookup(..) | Command::Page(..) | Command::Inspect(_) => {
+                    self.read(command);
                 }
-                Command::Page(..) => {}
-                Command::Inspect(read) => read(&self.book),
                 Command::Stop => goes_on = false,
             }
         }

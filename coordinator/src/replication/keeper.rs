@@ -1,12 +1,14 @@
-//! The thread that takes and renews the lease of the book.
+//! The thread that takes and renews the lease of the book, and tells a follower what the leader has
+//! appended.
 
 use std::sync::Weak;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use kagetsu_book::{JournalError, Sequence};
+use kagetsu_book::{JournalDigest, JournalError, Sequence};
 use tokio_util::sync::CancellationToken;
 
+use super::outage::Outage;
 use super::replica::Replica;
 use crate::book::handle::BookHandle;
 use crate::cluster::shared::Cluster;
@@ -16,16 +18,47 @@ use crate::verification::quarantine_file;
 const RENEWALS: u32 = 3;
 /// The longest time between two attempts of a follower to take the lease.
 const MAX_ATTEMPT_INTERVAL: Duration = Duration::from_secs(1);
+/// Time between two looks of a follower at the end of the journal.
+const FOLLOW_INTERVAL: Duration = Duration::from_millis(200);
 /// Time between two looks at the shutdown.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
+/// Time for which a coordinator that is told to stop repeats a commit.
+const LAST_COMMIT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Takes the lease when it is free, and renews it until the shutdown; then it gives the lease back.
+/// While the database is away, a leader's lease may end: then the coordinator answers like a
+/// follower, and goes on leading if the database comes back before another has taken the lease.
 pub(crate) struct LeaseKeeper {
     pub(crate) replica: Replica,
     pub(crate) book: BookHandle,
     pub(crate) cluster: Weak<Cluster>,
+    /// Cancelled when the coordinator is told to stop.
+    pub(crate) shutdown: CancellationToken,
     /// Cancelled when the book is closed.
     pub(crate) closed: CancellationToken,
+}
+
+/// The keeper's view of the lease.
+struct LeaseState {
+    has_led: bool,
+    /// Whether a lease that was held has run out, so that another may take it.
+    is_suspended: bool,
+    /// A moment before the last renewal.
+    renewed: Instant,
+    next_attempt: Instant,
+    next_look: Instant,
+    /// The end of the journal that the book writer was told of.
+    end: Option<(Sequence, JournalDigest)>,
+    outage: Outage,
+}
+
+/// The result of a look at what is due.
+enum LeaseStep {
+    Idle,
+    /// The database was asked.
+    Done,
+    /// This coordinator must end.
+    Ended,
 }
 
 impl LeaseKeeper {
@@ -40,39 +73,106 @@ impl LeaseKeeper {
     }
 
     fn run(&self) {
-        let mut next = Instant::now();
-        let mut has_led = false;
+        let now = Instant::now();
+        let mut state = LeaseState {
+            has_led: false,
+            is_suspended: false,
+            renewed: now,
+            next_attempt: now,
+            next_look: now,
+            end: None,
+            outage: Outage::default(),
+        };
+        let mut is_ending = false;
         while !self.closed.is_cancelled() {
-            if Instant::now() < next {
-                std::thread::sleep(POLL_INTERVAL);
-                continue;
+            if self.shutdown.is_cancelled() && !is_ending {
+                is_ending = true;
+                let patience = Some(LAST_COMMIT_TIMEOUT);
+                self.replica.lease.set_commit_patience(patience);
             }
-            let leads = self.replica.lease.is_held();
-            if has_led && !leads {
-                // The book has entries that were never committed, so this process leads no more.
-                self.replica.leadership.set(false);
-                self.book.depose();
+            let done = match self.step(&mut state) {
+                Ok(LeaseStep::Idle) => None,
+                done => state.outage.observe(done),
+            };
+            if let Some(LeaseStep::Ended) = done {
                 return;
             }
-            let interval = if leads {
-                self.replica.ttl / RENEWALS
-            } else {
-                (self.replica.ttl / RENEWALS).min(MAX_ATTEMPT_INTERVAL)
-            };
-            next = Instant::now() + interval;
-            let done = if leads { self.renew() } else { self.attempt() };
-            has_led |= self.replica.lease.is_held();
-            match done {
-                Ok(true) => {}
-                Ok(false) => return,
-                Err(error) => tracing::warn!("{error}"),
-            }
+            std::thread::sleep(POLL_INTERVAL);
         }
         if self.replica.lease.is_held()
             && let Err(error) = self.replica.lease.release()
         {
             tracing::warn!("the lease of the book ends by itself: {error}");
         }
+    }
+
+    /// Does what is due.
+    fn step(&self, state: &mut LeaseState) -> Result<LeaseStep, JournalError> {
+        let Replica {
+            lease,
+            leadership,
+            ttl,
+            ..
+        } = &self.replica;
+        let now = Instant::now();
+        let leads = lease.is_held();
+        if state.has_led && !leads {
+            // The book has entries that were never committed, so this process leads no more.
+            leadership.set(false);
+            self.book.depose();
+            return Ok(LeaseStep::Ended);
+        }
+        if leads && !state.is_suspended && now.duration_since(state.renewed) >= *ttl {
+            state.is_suspended = true;
+            leadership.set(false);
+            leadership.set_leader(None);
+            tracing::error!(
+                "the lease of the book has run out; look-ups go on, and the rest waits for the \
+                 database"
+            );
+        }
+        if now >= state.next_attempt {
+            let interval = *ttl / RENEWALS;
+            state.next_attempt = now
+                + if leads && !state.is_suspended {
+                    interval
+                } else {
+                    interval.min(MAX_ATTEMPT_INTERVAL)
+                };
+            if leads {
+                if !self.renew()? {
+                    return Ok(LeaseStep::Ended);
+                }
+                state.renewed = now;
+                if std::mem::take(&mut state.is_suspended) {
+                    leadership.set(true);
+                    tracing::info!("this coordinator leads the book again");
+                }
+                return Ok(LeaseStep::Done);
+            }
+            let goes_on = self.attempt()?;
+            if lease.is_held() {
+                state.renewed = now;
+                state.has_led = true;
+            }
+            return Ok(if goes_on {
+                LeaseStep::Done
+            } else {
+                LeaseStep::Ended
+            });
+        }
+        if leads || now < state.next_look {
+            return Ok(LeaseStep::Idle);
+        }
+        state.next_look = now + FOLLOW_INTERVAL;
+        let end = lease.end()?;
+        if end != state.end
+            && let Some((sequence, digest)) = end
+        {
+            self.book.follow(sequence, digest);
+            state.end = end;
+        }
+        Ok(LeaseStep::Done)
     }
 
     /// Takes the lease if it is free. Returns `false` where this coordinator must end.

@@ -5,17 +5,15 @@ use std::task::{Context, Poll};
 
 use axum::body::Body;
 use http::{HeaderValue, Request, Response};
+use kagetsu_proto::LEADER_HEADER;
 use tonic::Status;
 use tower::{Layer, Service};
 
 use super::leadership::Leadership;
 use crate::auth::Permission;
 
-/// The header with the leader's address in the answer of a follower.
-const LEADER_HEADER: &str = "kagetsu-leader";
-
-/// Answers requests that change something, or that need workers, with `UNAVAILABLE` and the
-/// leader's address while this coordinator follows.
+/// Answers requests that change something, or that need workers, with `UNAVAILABLE` while this
+/// coordinator follows. All its responses name the leader's address then.
 #[derive(Clone, Debug)]
 pub(crate) struct LeaderLayer(pub(crate) Leadership);
 
@@ -62,15 +60,23 @@ where
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
-        if self.leadership.is_leader() || !needs_leader(request.uri().path()) {
+        if self.leadership.is_leader() {
             return Box::pin(self.inner.call(request));
         }
-        let mut response = Status::unavailable(self.leadership.refusal()).into_http();
         let address = self.leadership.leader();
-        if let Some(address) = address.and_then(|address| HeaderValue::from_str(&address).ok()) {
-            response.headers_mut().insert(LEADER_HEADER, address);
+        let address = address.and_then(|address| HeaderValue::from_str(&address).ok());
+        let named = move |mut response: Response<Body>| {
+            if let Some(address) = address {
+                response.headers_mut().insert(LEADER_HEADER, address);
+            }
+            Ok(response)
+        };
+        if needs_leader(request.uri().path()) {
+            let refusal = Status::unavailable(self.leadership.refusal());
+            return Box::pin(ready(named(refusal.into_http())));
         }
-        Box::pin(ready(Ok(response)))
+        let answering = self.inner.call(request);
+        Box::pin(async move { named(answering.await?) })
     }
 }
 

@@ -50,10 +50,9 @@ impl Leadership {
     pub(crate) fn refusal(&self) -> String {
         match self.leader() {
             Some(address) => format!(
-                "this coordinator follows; the one at {address} leads the book: give both \
-                 addresses to --coordinator, with a comma between them"
+                "this coordinator follows; the one at {address} leads the book: send changes there"
             ),
-            None => "this coordinator follows, and none leads the book yet; try again".into(),
+            None => "no coordinator leads the book at the moment; try again".into(),
         }
     }
 }

@@ -3,4 +3,5 @@
 pub(crate) mod keeper;
 pub(crate) mod layer;
 pub(crate) mod leadership;
+mod outage;
 pub(crate) mod replica;

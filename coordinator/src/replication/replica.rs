@@ -58,6 +58,8 @@ pub(crate) fn open(
         tracing::warn!("{warning}");
     }
     let lease = Arc::new(journal.lease());
+    // The coordinator waits for its database and answers look-ups meanwhile.
+    lease.set_commit_patience(None);
     let (book, notices) = Book::open_journal(cache, Box::new(journal), options)?;
     for notice in notices {
         tracing::warn!(book = %url, "{notice}");

@@ -49,6 +49,9 @@ impl Default for BookOptions {
     }
 }
 
+/// Entries of another process that are applied to the store together.
+const ENTRIES_AT_A_TIME: usize = 256;
+
 /// An opening book: one folder, open in one process.
 pub struct Book {
     pub(crate) path: PathBuf,
@@ -222,6 +225,12 @@ impl Book {
         &self.path
     }
 
+    /// Returns the place of the journal for messages: a path, or a URL without secrets.
+    #[must_use]
+    pub fn place(&self) -> String {
+        self.journal.place()
+    }
+
     /// Refuses an operation that rewrites the journal where that is not in the book's folder.
     pub(crate) fn require_folder(&self) -> Result<(), BookError> {
         if self.path.join("journal").exists() {
@@ -366,9 +375,9 @@ impl Book {
             return Err(JournalError::Broken(self.path.clone()).into());
         }
         let bytes = entry.encode();
-        let changes = self.changes_of(entry, &bytes)?;
+        let changes = self.changes_of([(entry, &bytes[..])])?;
         let sequence = self.journal.append(&bytes)?;
-        self.take_over(entry, changes)?;
+        self.take_over([entry], changes)?;
         Ok(sequence)
     }
 
@@ -382,23 +391,35 @@ impl Book {
             return Err(JournalError::Broken(self.path.clone()).into());
         }
         let mut sequence = self.sequence();
-        let entries = self.journal.read(sequence, max)?;
-        for bytes in &entries {
-            sequence.0 += 1;
-            let entry = LogEntry::decode(sequence, bytes)?;
-            let changes = self.changes_of(&entry, bytes)?;
-            self.take_over(&entry, changes)?;
-            if let LogEntry::Job(_) = entry {
+        let read = self.journal.read(sequence, max)?;
+        for group in read.chunks(ENTRIES_AT_A_TIME) {
+            let decode = |bytes: &Box<[u8]>| {
+                sequence.0 += 1;
+                LogEntry::decode(sequence, bytes)
+            };
+            let entries = group.iter().map(decode).collect::<Result<Vec<_>, _>>()?;
+            let changes =
+                self.changes_of(entries.iter().zip(group.iter().map(|bytes| &**bytes)))?;
+            self.take_over(&entries, changes)?;
+            if entries
+                .iter()
+                .any(|entry| matches!(entry, LogEntry::Job(_)))
+            {
                 self.read_specs()?;
             }
         }
-        Ok(entries.len())
+        Ok(read.len())
     }
 
-    /// Returns the changes of the store that follow from an entry.
-    fn changes_of(&mut self, entry: &LogEntry, bytes: &[u8]) -> Result<Applied, BookError> {
+    /// Returns the changes of the store that follow from entries.
+    fn changes_of<'a>(
+        &mut self,
+        entries: impl IntoIterator<Item = (&'a LogEntry, &'a [u8])>,
+    ) -> Result<Applied, BookError> {
         let mut index = Index::new(&*self.store, self.marker, mem::take(&mut self.cache));
-        apply(&mut index, entry, bytes)?;
+        for (entry, bytes) in entries {
+            apply(&mut index, entry, bytes)?;
+        }
         let changed = index.changed_jobs().map(JobId).collect();
         let (changes, cache) = index.into_parts();
         Ok(Applied {
@@ -408,14 +429,18 @@ impl Book {
         })
     }
 
-    /// Changes the book by an entry that the journal has.
-    fn take_over(&mut self, entry: &LogEntry, applied: Applied) -> Result<(), BookError> {
+    /// Changes the book by entries that the journal has.
+    fn take_over<'a>(
+        &mut self,
+        entries: impl IntoIterator<Item = &'a LogEntry>,
+        applied: Applied,
+    ) -> Result<(), BookError> {
         let Applied {
             changes,
             cache,
             changed,
         } = applied;
-        // From here on the entry counts: where the store fails, the next opening applies it.
+        // From here on the entries count: where the store fails, the next opening applies it.
         self.is_broken = true;
         self.store.apply(changes.batch)?;
         (self.marker, self.cache) = (changes.marker, cache);
@@ -424,7 +449,9 @@ impl Book {
             self.new_proofs.extend(changes.new_proofs);
         }
         self.changed_jobs.extend(changed);
-        self.tell_selections(entry)?;
+        for entry in entries {
+            self.tell_selections(entry)?;
+        }
         if self.store.needs_maintenance() {
             self.syncer().sync()?;
             self.store.maintain()?;

@@ -64,6 +64,12 @@ pub enum JournalError {
         /// The address of the leader, if it is known.
         address: Option<String>,
     },
+    /// The journal has other entries than this process has read from it.
+    #[error(
+        "the journal {0} has other entries than this process has read: the database has lost \
+         some; the book is read again"
+    )]
+    OtherHistory(String),
     /// The server that keeps the journal refused or failed.
     #[error("{0}")]
     Server(String),

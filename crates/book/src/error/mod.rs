@@ -14,7 +14,7 @@ use std::path::Path;
 use kagetsu_game::{Key, PositionError};
 use kagetsu_store::StoreError;
 
-use crate::jobs::spec_fault::SpecFaults;
+use crate::jobs::spec::spec_fault::SpecFaults;
 
 pub use self::compiled::CompiledError;
 pub use self::file::FileError;
