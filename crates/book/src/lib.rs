@@ -15,6 +15,8 @@
 mod book;
 mod book_store;
 mod compiled;
+#[cfg(test)]
+mod counting_store;
 mod error;
 mod folder_journal;
 mod graph;
@@ -41,13 +43,13 @@ pub use inspection::nearest::Nearest;
 pub use inspection::overview::{Overview, RootOverview, VariantOverview};
 pub use inspection::scan::{BookScan, ScannedEntry};
 pub use inspection::standing::{Standing, StandingState};
-pub use jobs::build_fields::{BUILD_FIELDS, BuildField, FieldKind};
-pub use jobs::build_spec::{BuildSpec, Deepen};
 pub use jobs::day::{Day, DayError};
-pub use jobs::field_description::describe_build;
 pub use jobs::job::{Aside, Job, JobChange, JobId, JobSpec, JobState, Work};
 pub use jobs::policies::{Policy, REGISTRY};
-pub use jobs::spec_fault::{SpecFault, SpecFaults};
+pub use jobs::spec::build_fields::{BUILD_FIELDS, BuildField, FieldKind};
+pub use jobs::spec::build_spec::{BuildSpec, Deepen};
+pub use jobs::spec::field_description::describe_build;
+pub use jobs::spec::spec_fault::{SpecFault, SpecFaults};
 pub use journal::frame::{MAX_ENTRY_BYTES, frame, unframe};
 pub use journal::log::{Journal, JournalDigest, JournalSync, Sequence, Syncer, Visit};
 pub use maintenance::backup::{BackupReport, backup};

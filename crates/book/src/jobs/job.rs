@@ -4,8 +4,8 @@ use std::sync::Arc;
 use kagetsu_game::{Key, Position, Question, Variant};
 use serde::{Deserialize, Serialize};
 
-use super::build_spec::BuildSpec;
-use super::spec_fault::{SpecFault, SpecFaults};
+use super::spec::build_spec::BuildSpec;
+use super::spec::spec_fault::{SpecFault, SpecFaults};
 use crate::graph::id::Id;
 
 /// Names a job of a book.

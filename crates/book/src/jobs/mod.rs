@@ -1,9 +1,6 @@
 //! Build jobs: their settings, their state, and which position each searches next.
 
-pub(crate) mod build_fields;
-pub(crate) mod build_spec;
 pub(crate) mod day;
-pub(crate) mod field_description;
 pub(crate) mod frontier;
 pub(crate) mod job;
 pub(crate) mod lifecycle;
@@ -11,7 +8,7 @@ pub(crate) mod look_back;
 pub(crate) mod move_filter;
 pub(crate) mod policies;
 pub(crate) mod questions;
-pub(crate) mod spec_fault;
+pub(crate) mod spec;
 pub(crate) mod state;
 pub(crate) mod winning_moves;
 pub(crate) mod work_queue;

@@ -1,8 +1,8 @@
 use std::collections::BTreeSet;
 
-use super::build_spec::Deepen;
 use super::job::JobSpec;
 use super::policies::growth_policy::{Candidate, GrowthPolicy, PolicyScope};
+use super::spec::build_spec::Deepen;
 use crate::graph::id::Id;
 
 /// Which moves a job follows, and in what order: the settings of a job as the growth of the book

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use crate::error::{BookError, JournalError};
 use crate::graph::id::Id;
 use crate::graph::id::unpack;
-use crate::jobs::build_spec::BuildSpec;
 use crate::jobs::job::{JobChange, JobSpec};
+use crate::jobs::spec::build_spec::BuildSpec;
 use crate::journal::log::Sequence;
 use crate::journal::record::Group;
 
