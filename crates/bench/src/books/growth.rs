@@ -1,6 +1,8 @@
 use std::hint::black_box;
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -44,12 +46,26 @@ pub(crate) struct Args {
     /// Keeps the journal in this book of a PostgreSQL database, which must not have it yet
     #[arg(long, value_name = "URL", value_parser = BookUrl::parse)]
     journal: Option<BookUrl>,
+    /// Lets a second process' part, a follower, apply the journal of the database meanwhile
+    #[arg(long, requires = "journal")]
+    follower: bool,
     /// Memory for the store's cache, in MiB
     #[arg(long, default_value_t = 128, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     cache_mib: u64,
     /// Prints one JSON object
     #[arg(long)]
     json: bool,
+}
+
+/// How far a follower was behind what was committed.
+#[derive(Serialize)]
+struct FollowerLag {
+    entries_median: u64,
+    entries_99: u64,
+    /// From the last commit until the follower had all entries.
+    end_ms: u64,
+    /// CPU time of the follower's thread.
+    cpu_us_each: f64,
 }
 
 #[derive(Serialize)]
@@ -68,6 +84,8 @@ struct GrowthReport {
     sync_ms_each: f64,
     sync_median_ms: f64,
     sync_99_ms: f64,
+    /// How far a follower was behind what was committed.
+    follower: Option<FollowerLag>,
     pass_ms: u64,
     close_ms: u64,
     open_ms: u64,
@@ -122,6 +140,14 @@ impl std::fmt::Display for GrowthReport {
              99 % within {:.1} ms",
             self.sync_median_ms, self.sync_99_ms
         )?;
+        if let Some(lag) = &self.follower {
+            writeln!(
+                f,
+                "a follower was {} entries behind (median; 99 % within {}), and had all {} ms after the last commit; \
+                 {:.0} us of CPU a position",
+                lag.entries_median, lag.entries_99, lag.end_ms, lag.cpu_us_each
+            )?;
+        }
         let (median, most) = (self.answer_median_us, self.answer_99_us);
         let longest = self.answer_longest_ms;
         writeln!(
@@ -188,7 +214,9 @@ fn measure(args: &Args, folder: &Path) -> Result<GrowthReport> {
         },
     })?;
     let (mut times, mut laps, mut keys) = (Vec::new(), vec![(0, Duration::ZERO)], Vec::new());
-    let (durable, syncs) = syncing(book.syncer());
+    let committed = Arc::new(AtomicU64::new(0));
+    let (durable, syncs) = syncing(book.syncer(), Arc::clone(&committed));
+    let follower = follow(args, folder, &committed)?;
     let (mut total, mut engine) = (Duration::ZERO, Duration::ZERO);
     let cpu_before = cpu();
     loop {
@@ -224,6 +252,9 @@ fn measure(args: &Args, folder: &Path) -> Result<GrowthReport> {
         .map_err(|_| anyhow!("the thread that makes the journal durable panicked"))??;
     total += begun.elapsed();
     laps.push((book.len(), total));
+    let follower = follower
+        .map(|follower| follower.end(book.len()))
+        .transpose()?;
     let memory_mib = memory();
     let begun = Instant::now();
     let checked = book.check(&mut |_| {})?;
@@ -282,6 +313,7 @@ fn measure(args: &Args, folder: &Path) -> Result<GrowthReport> {
             / syncs.len().max(1) as f64,
         sync_median_ms: sync_ms(50),
         sync_99_ms: sync_ms(99),
+        follower,
         pass_ms: pass.as_millis() as u64,
         close_ms: close.as_millis() as u64,
         open_ms: open.as_millis() as u64,
@@ -316,16 +348,85 @@ fn open(args: &Args, folder: &Path, create: bool) -> Result<Book> {
     Ok(Book::open_journal(folder, Box::new(journal), &options)?.0)
 }
 
+/// Entries that a follower applies at a time, as a coordinator does.
+const FOLLOW_ENTRIES: usize = 1024;
+/// Time between two looks of a follower that has all entries.
+const FOLLOW_INTERVAL: Duration = Duration::from_millis(20);
+
+/// A follower of the book on a thread of its own.
+struct Follower {
+    is_over: Arc<AtomicBool>,
+    thread: JoinHandle<Result<(Vec<u64>, Duration)>>,
+}
+
+impl Follower {
+    /// Waits until it has all entries.
+    fn end(self, positions: u64) -> Result<FollowerLag> {
+        let begun = Instant::now();
+        self.is_over.store(true, Ordering::Release);
+        let (mut lags, cpu) = self
+            .thread
+            .join()
+            .map_err(|_| anyhow!("the follower panicked"))??;
+        let end_ms = begun.elapsed().as_millis() as u64;
+        lags.sort_unstable();
+        let lag = |share: usize| lags.get(lags.len() * share / 100).copied().unwrap_or(0);
+        Ok(FollowerLag {
+            entries_median: lag(50),
+            entries_99: lag(99),
+            end_ms,
+            cpu_us_each: cpu.as_secs_f64() * 1e6 / positions.max(1) as f64,
+        })
+    }
+}
+
+/// Starts a follower, if it is asked for.
+fn follow(args: &Args, folder: &Path, committed: &Arc<AtomicU64>) -> Result<Option<Follower>> {
+    let Some(url) = args.journal.as_ref().filter(|_| args.follower) else {
+        return Ok(None);
+    };
+    let options = BookOptions {
+        create: true,
+        cache_bytes: args.cache_mib << 20,
+    };
+    let journal = PostgresJournal::open(url)?;
+    let (mut book, _) = Book::open_journal(&folder.join("follower"), Box::new(journal), &options)?;
+    let is_over = Arc::new(AtomicBool::new(false));
+    let (ends, committed) = (Arc::clone(&is_over), Arc::clone(committed));
+    let thread = std::thread::spawn(move || {
+        let (mut lags, before) = (Vec::new(), cpu());
+        loop {
+            let is_last = ends.load(Ordering::Acquire);
+            let end = committed.load(Ordering::Acquire);
+            if !is_last {
+                lags.push(end.saturating_sub(book.sequence().0));
+            }
+            if book.catch_up(FOLLOW_ENTRIES)? == 0 {
+                if is_last {
+                    break;
+                }
+                std::thread::sleep(FOLLOW_INTERVAL);
+            }
+        }
+        Ok((lags, cpu().saturating_sub(before)))
+    });
+    Ok(Some(Follower { is_over, thread }))
+}
+
 /// Starts a thread that syncs the journal on request, once for all requests that wait. It returns
 /// the time of each sync.
-fn syncing(syncer: Syncer) -> (Sender<()>, JoinHandle<Result<Vec<Duration>>>) {
+fn syncing(
+    syncer: Syncer,
+    committed: Arc<AtomicU64>,
+) -> (Sender<()>, JoinHandle<Result<Vec<Duration>>>) {
     let (sender, receiver) = channel();
     let thread = std::thread::spawn(move || {
         let mut times = Vec::new();
         while receiver.recv().is_ok() {
             while receiver.try_recv().is_ok() {}
             let begun = Instant::now();
-            syncer.sync()?;
+            let last = syncer.sync()?;
+            committed.store(last.0, Ordering::Release);
             times.push(begun.elapsed());
         }
         Ok(times)

@@ -1,10 +1,11 @@
 //! A simulated book: the real scheduler, and workers with recorded task times.
 
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use kagetsu_game::{Answer, Effort, Position, Question, Variant};
-use kagetsu_schedule::{Effect, Options, Report, Scheduler, Split, TaskId, WorkerId};
+use kagetsu_schedule::{Effect, Options, QuestionId, Report, Scheduler, Split, TaskId, WorkerId};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
@@ -19,12 +20,19 @@ pub(crate) struct BookTerms {
     pub(crate) latency: Duration,
     /// Time of the coordinator for one report and its effects.
     pub(crate) service: Duration,
+    /// The time of one commit of the journal.
+    pub(crate) commit: Duration,
+    /// Positions of one commit at most.
+    pub(crate) commit_batch: usize,
     /// Mean life of a worker. It comes back after a tenth of that.
     pub(crate) life: Option<Duration>,
     /// Time to observe, once every worker has its first task.
     pub(crate) length: Duration,
     pub(crate) seed: u64,
 }
+
+/// Full commits that the writer of a book may be ahead of the journal.
+const MAX_BATCHES_AHEAD: usize = 4;
 
 /// The result of a simulated run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -45,6 +53,7 @@ enum BookEvent {
     Revoked(usize, u64, TaskId),
     Ended(usize, u64, TaskId, u32),
     Reported(usize, TaskId, u32),
+    Committed(usize),
     Died(usize, u64),
     Born(usize),
 }
@@ -68,6 +77,9 @@ struct BookCluster<'a> {
     dice: SmallRng,
     /// The time at which the coordinator has handled all reports so far.
     served: Duration,
+    /// Questions whose answers wait for a commit, and those that are being committed.
+    uncommitted: VecDeque<QuestionId>,
+    is_committing: bool,
     run: BookRun,
 }
 
@@ -86,6 +98,8 @@ pub(crate) fn run(workers: usize, terms: &BookTerms) -> Result<BookRun> {
         question,
         dice: SmallRng::seed_from_u64(terms.seed),
         served: Duration::ZERO,
+        uncommitted: VecDeque::new(),
+        is_committing: false,
         run: BookRun::default(),
     };
     // Workers come one after another, as they are started.
@@ -169,8 +183,18 @@ impl BookCluster<'_> {
                     self.begin(at);
                 }
             }
+            BookEvent::Committed(positions) => {
+                self.run.positions += positions as u64;
+                self.is_committing = false;
+                let settled: Vec<QuestionId> = self.uncommitted.drain(..positions).collect();
+                self.commit();
+                self.decide(|scheduler| {
+                    settled
+                        .iter()
+                        .for_each(|question| scheduler.settle(*question));
+                });
+            }
             BookEvent::Reported(at, task, attempt) => {
-                self.run.positions += 1;
                 let report = Report::Done(Answer::new());
                 self.decide(|scheduler| {
                     scheduler.report(now, WorkerId(at as u64), task, attempt, report)
@@ -198,13 +222,30 @@ impl BookCluster<'_> {
         }
     }
 
+    /// Begins to commit what waits, unless a commit runs.
+    fn commit(&mut self) {
+        if !self.is_committing && !self.uncommitted.is_empty() {
+            self.is_committing = true;
+            let positions = self.uncommitted.len().min(self.terms.commit_batch);
+            self.clock
+                .after(self.terms.commit, BookEvent::Committed(positions));
+        }
+    }
+
     /// Lets the scheduler decide, and gives it as many positions as it can hand out, as the
     /// coordinator does.
     fn decide(&mut self, decision: impl FnOnce(&mut Scheduler)) {
         let begun = Instant::now();
         let now = self.clock.now;
         decision(&mut self.scheduler);
-        for _ in 0..self.scheduler.spare_capacity() {
+        // A writer that is too far ahead of its commits hands out nothing.
+        let is_behind = self.uncommitted.len() > MAX_BATCHES_AHEAD * self.terms.commit_batch;
+        let capacity = if is_behind {
+            0
+        } else {
+            self.scheduler.spare_capacity()
+        };
+        for _ in 0..capacity {
             self.scheduler
                 .submit(now, self.question.clone(), Answer::new(), Split::Never, 1);
         }
@@ -225,8 +266,8 @@ impl BookCluster<'_> {
                     );
                 }
                 Effect::Finished { question, .. } => {
-                    self.scheduler.settle(question);
-                    while self.scheduler.poll().is_some() {}
+                    self.uncommitted.push_back(question);
+                    self.commit();
                 }
                 _ => {}
             }

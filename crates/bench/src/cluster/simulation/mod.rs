@@ -71,6 +71,14 @@ pub(crate) struct SimulationArgs {
     /// Time of the simulated coordinator for a report and its effects
     #[arg(long, default_value = "50us", value_name = "TIME", value_parser = parse_time, requires = "simulate")]
     service: Duration,
+    /// Time of one commit of a simulated book's journal; a report is acknowledged after it
+    /// [default: none]
+    #[arg(long, value_name = "TIME", value_parser = parse_time, requires = "simulate")]
+    commit: Option<Duration>,
+    /// Positions of one commit at most
+    #[arg(long, default_value_t = 1024, value_name = "N", requires = "simulate",
+          value_parser = clap::value_parser!(u32).range(1..))]
+    commit_batch: u32,
     /// Mean life of a simulated worker of a book; it comes back after a tenth of that [default: for
     /// ever]
     #[arg(long, value_name = "TIME", value_parser = parse_time, requires = "simulate")]
@@ -259,12 +267,15 @@ impl SimulationArgs {
         );
         let method = format!(
             "A book, each worker with a position of its own and one more waiting: the real scheduler, tasks of {:.3} s on the \
-             average ({} different), messages take {} one way, the coordinator serves a report in {}, one at a time; workers \
+             average ({} different), messages take {} one way, the coordinator serves a report in {}, one at a time, and commits up to {} of them \
+             together in {}; workers \
              live {life}; {} of virtual time.",
             mean.as_secs_f64(),
             tasks.len(),
             humantime::format_duration(self.latency),
             humantime::format_duration(self.service),
+            self.commit_batch,
+            humantime::format_duration(self.commit.unwrap_or_default()),
             humantime::format_duration(self.book_length()),
         );
         self.talk(out, &method)?;
@@ -272,6 +283,8 @@ impl SimulationArgs {
             tasks,
             latency: self.latency,
             service: self.service,
+            commit: self.commit.unwrap_or_default(),
+            commit_batch: self.commit_batch as usize,
             life: self.life,
             length: self.book_length(),
             seed: self.seed,
