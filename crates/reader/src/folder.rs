@@ -2,12 +2,10 @@ use std::path::Path;
 
 use anyhow::Result;
 use kagetsu_api::StatisticsJson;
-use kagetsu_book::{Book, BookOptions, CheckReport, Overview};
+use kagetsu_book::{Book, CheckReport, Overview};
 use kagetsu_game::{Answer, Position};
-use kagetsu_postgres::BookUrl;
 
-use crate::notices::write_notices;
-use crate::open_folder::open_book;
+use crate::open_folder::read_book;
 use crate::reader::BookReader;
 
 /// A book folder as it was when it was opened.
@@ -22,13 +20,9 @@ impl FolderReader {
     /// # Errors
     /// If the folder is no book, or a process is changing it.
     pub fn open(path: &Path) -> Result<Self> {
-        if path.to_str().is_some_and(BookUrl::is_one) {
-            let book = open_book(path, false)?;
-            return Ok(Self { book });
-        }
-        let (book, notices) = Book::open_to_read(path, &BookOptions::default())?;
-        write_notices(path.display(), &notices)?;
-        Ok(Self { book })
+        Ok(Self {
+            book: read_book(path)?,
+        })
     }
 }
 

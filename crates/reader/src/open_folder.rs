@@ -48,6 +48,20 @@ pub fn open_book(path: &Path, create: bool) -> Result<Book> {
     Ok(book)
 }
 
+/// Opens a book folder or a book in a database to read all of it, and prints its notices on stderr.
+/// Several processes may read one folder at the same time.
+///
+/// # Errors
+/// If there is no book, or a process is changing its folder.
+pub fn read_book(path: &Path) -> Result<Book> {
+    if path.to_str().is_some_and(BookUrl::is_one) {
+        return open_book(path, false);
+    }
+    let (book, notices) = Book::open_to_read(path, &BookOptions::default())?;
+    write_notices(path.display(), &notices)?;
+    Ok(book)
+}
+
 /// The folder of a book that may have to be created.
 pub struct BookFolder<'a> {
     path: &'a Path,

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use super::dashboard::Dashboard;
 use crate::client::{self as remote, Builds};
 use crate::output::progress::waiting;
-use kagetsu_reader::{COORDINATOR_FLAG, open_book, with_hint};
+use kagetsu_reader::{COORDINATOR_FLAG, open_book, read_book, with_hint};
 use kagetsu_terminal::json::write_json;
 use kagetsu_terminal::runtime::runtime;
 use kagetsu_terminal::table;
@@ -107,7 +107,8 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
     match args.action {
         Action::List(at) => {
             let jobs = match &at.book {
-                Some(path) => open_folder(path)?
+                Some(path) => read_book(path)
+                    .map_err(|error| with_hint(error, COORDINATOR_FLAG))?
                     .jobs()?
                     .iter()
                     .map(JobJson::from)

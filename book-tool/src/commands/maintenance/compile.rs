@@ -7,7 +7,7 @@ use kagetsu_book::{Compiled, DeltaReport, write_delta};
 use kagetsu_program::Exit;
 use serde::Serialize;
 
-use kagetsu_reader::open_book;
+use kagetsu_reader::read_book;
 use kagetsu_terminal::json::write_json;
 
 /// Compiles a book into one read-only file for engines
@@ -55,7 +55,7 @@ fn delta_of(path: &Path) -> PathBuf {
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
-    let book = open_book(&args.book, false)?;
+    let book = read_book(&args.book)?;
     let bar = ProgressBar::new(book.len());
     bar.set_style(ProgressStyle::with_template(
         "{bar:40} {pos}/{len} positions, {eta} left",

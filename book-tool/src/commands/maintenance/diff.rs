@@ -9,7 +9,7 @@ use kagetsu_program::Exit;
 use serde::Serialize;
 
 use crate::arguments::position::write_position;
-use kagetsu_reader::open_book;
+use kagetsu_reader::read_book;
 use kagetsu_terminal::json::write_json;
 
 /// Lists the differences between two books
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
             args.b.display()
         );
     }
-    let (a, b) = (open_book(&args.a, false)?, open_book(&args.b, false)?);
+    let (a, b) = (read_book(&args.a)?, read_book(&args.b)?);
     let (mut left, mut right) = (a.positions().peekable(), b.positions().peekable());
     let mut found = DiffJson::default();
     loop {

@@ -7,7 +7,7 @@ use kagetsu_program::Exit;
 use serde::Serialize;
 
 use crate::commands::maintenance::conflicts::Conflicts;
-use kagetsu_reader::{fill, open_book};
+use kagetsu_reader::{fill, read_book};
 use kagetsu_terminal::json::write_json;
 
 /// The number of answers between two flushes to disk.
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     // Positions merged before an error stay in the book.
     fill(&args.into, |into| {
         for path in &args.books {
-            let book = open_book(path, false)?;
+            let book = read_book(path)?;
             bring(&book, into, &mut done).with_context(|| format!("merging {}", path.display()))?;
         }
         done.positions = into.len();

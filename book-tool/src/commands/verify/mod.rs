@@ -14,7 +14,7 @@ use kagetsu_search::threats::ThreatSearch;
 use serde::Serialize;
 
 use certificate::verify_file;
-use kagetsu_reader::open_book;
+use kagetsu_reader::read_book;
 use kagetsu_terminal::json::write_json;
 use ledger::{Count, FailedClaim, Findings, Ledger};
 
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
 }
 
 fn verify_book(args: &Args, path: &Path, out: &mut dyn Write) -> Result<Exit> {
-    let book = open_book(path, false)?;
+    let book = read_book(path)?;
     let begun = Instant::now();
     let bar = ProgressBar::new(book.len());
     bar.set_style(ProgressStyle::with_template(
