@@ -21,6 +21,8 @@ const MANY_KILLS: u64 = 50;
 /// reader of its own records the journal after each kill.
 fn survive(url: &BookUrl, kills: u64, mut kill: impl FnMut(u64)) {
     let mut journal = leading(url);
+    // The server of a loaded machine may start for minutes.
+    journal.lease().set_commit_patience(None);
     let (acknowledged, is_over) = (AtomicU64::new(0), AtomicBool::new(false));
     std::thread::scope(|scope| {
         let appending = scope.spawn(|| {
@@ -105,7 +107,9 @@ fn wait_for_commit(server: &PostgresServer) {
     let count = format!(
         "select count(*) from pg_stat_activity where application_name = 'kagetsu' and {COMMITTED}"
     );
-    while server.sql(&count) == "0" {}
+    while server.sql(&count) == "0" {
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 /// Ends connections between the commit and its acknowledgement. The server waits there for a
@@ -133,7 +137,9 @@ fn kill_primary(kills: u64) {
     let mut standby = primary.standby(None);
     let synchronous = |primary: &PostgresServer| {
         let count = "select count(*) from pg_stat_replication where sync_state = 'sync'";
-        while primary.sql(count) == "0" {}
+        while primary.sql(count) == "0" {
+            std::thread::sleep(Duration::from_millis(10));
+        }
     };
     synchronous(&primary);
     let url = primary.url_of_both(&standby, "promoted");

@@ -1,6 +1,7 @@
 //! The journal in a real PostgreSQL server.
 
 mod kills;
+mod servers;
 
 use std::time::Duration;
 

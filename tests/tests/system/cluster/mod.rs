@@ -3,9 +3,11 @@
 mod bench;
 mod chaos;
 mod connection_limits;
+mod databases;
 mod full_disk;
 mod kills;
 mod metrics;
+mod patroni;
 mod replication;
 mod security;
 mod workers;

@@ -604,3 +604,26 @@ fn rapfi_database_round_trips() {
     );
     assert!(!never.exists());
 }
+
+#[test]
+fn sources_are_read_beside_other_readers() {
+    let scratch = Scratch::new();
+    let [one, two, both, file] = ["one", "two", "both", "one.kbk"].map(|name| scratch.path(name));
+    let lock = one.join("lock");
+    let [one, two, both, file] = [text(&one), text(&two), text(&both), text(&file)];
+    build(one, "freestyle-15", "h8", "6");
+    build(two, "freestyle-15", "h8 h9", "6");
+    let reader = std::fs::File::open(lock).expect("a book has a lock");
+    reader.lock_shared().expect("no process changes the book");
+    for (arguments, code) in [
+        (&["merge", "--into", both, one, two][..], 0),
+        (&["diff", one, two], 1),
+        (&["compile", "--book", one, "--out", file], 0),
+        (&["verify", "--book", one], 0),
+        (&["jobs", "list", "--book", one], 0),
+    ] {
+        let done = kagetsu(arguments);
+        assert_eq!(done.code, Some(code), "{done:#?}");
+    }
+    is_clean(both);
+}

@@ -4,6 +4,7 @@ mod book_contents;
 mod cluster;
 mod late_worker;
 mod lying_worker;
+mod recording_worker;
 mod refusal;
 mod relay;
 
@@ -11,5 +12,6 @@ pub(crate) use book_contents::book_keys;
 pub(crate) use cluster::{Cluster, assert_same_book, growing, until, until_or, worker};
 pub(crate) use late_worker::LateWorker;
 pub(crate) use lying_worker::LyingWorker;
+pub(crate) use recording_worker::RecordingWorker;
 pub(crate) use refusal::refused;
 pub(crate) use relay::Relay;

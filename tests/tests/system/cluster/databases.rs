@@ -1,0 +1,323 @@
+//! Databases that cannot be used, and databases that are away for a while.
+
+use std::thread::sleep;
+use std::time::Duration;
+
+use kagetsu_tests::{Finished, PostgresServer, Program, Scratch};
+
+use super::replication::World;
+use crate::world::{RecordingWorker, growing, until};
+
+/// Statements after which the table of the journal takes no row, as on a full disk.
+const FULL_TABLE: &str = "create function refuse() returns trigger language plpgsql as \
+    'begin raise exception using errcode = ''53100'', message = ''no space left on device''; end'; \
+    create trigger full_disk before insert on kagetsu_journal execute function refuse()";
+/// The statement after which it takes rows again.
+const ROOM: &str = "drop trigger full_disk on kagetsu_journal; drop function refuse()";
+/// Time after which the lease of a leader without a database has run out.
+const LONG_OUTAGE: Duration = Duration::from_secs(5);
+/// Time after which a copy of a journal would give up.
+const VERY_LONG_OUTAGE: Duration = Duration::from_secs(75);
+
+#[test]
+fn unusable_databases_end_with_code_two() {
+    let Some(server) = PostgresServer::start() else {
+        return;
+    };
+    let scratch = Scratch::new();
+    let cache = scratch.path("cache");
+    let cache = cache.to_str().expect("a plain name");
+    let url = server.url("book");
+    let wrong = url.replace(":secret@", ":wrong-one@");
+    let nowhere = "postgres://kagetsu:secret@127.0.0.1:1/postgres?book=a";
+    let nameless = url.split('?').next().expect("a part");
+    for (book, cache, words) in [
+        (wrong.as_str(), Some(cache), "PGPASSWORD"),
+        (nowhere, Some(cache), "is the server running"),
+        (nameless, Some(cache), "does not name a book"),
+        (url.as_str(), None, "--cache DIR"),
+    ] {
+        let mut arguments = vec!["--book", book, "--listen", "127.0.0.1:0", "--http", "off"];
+        arguments.extend(cache.iter().flat_map(|cache| ["--cache", cache]));
+        let refused = Program::Coordinator.run(&arguments);
+        assert_eq!(refused.code, Some(2), "{refused:#?}");
+        assert!(refused.stderr.contains(words), "{refused:#?}");
+        let said = [refused.stdout, refused.stderr].concat();
+        assert!(
+            !said.contains("secret") && !said.contains("wrong-one"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn absent_and_newer_databases_end_with_code_two() {
+    let Some(mut server) = PostgresServer::start() else {
+        return;
+    };
+    let scratch = Scratch::new();
+    let cache = scratch.path("cache");
+    let cache = cache.to_str().expect("a plain name");
+    let refused = |book: &str, words: &str| {
+        let arguments = [
+            "--book",
+            book,
+            "--cache",
+            cache,
+            "--listen",
+            "127.0.0.1:0",
+            "--http",
+            "off",
+        ];
+        let refused = Program::Coordinator.run(&arguments);
+        assert_eq!(refused.code, Some(2), "{refused:#?}");
+        assert!(refused.stderr.contains(words), "{refused:#?}");
+        assert!(!refused.stdout.contains("listening"), "{refused:#?}");
+    };
+    let url = server.url("book");
+    refused(&url.replace("/postgres?", "/absent?"), "createdb absent");
+    server.sql("create table kagetsu_schema (version int primary key)");
+    server.sql("insert into kagetsu_schema values (99)");
+    refused(&url, "version 99");
+    let tables = "select count(*) from information_schema.tables where table_name like 'kagetsu_%'";
+    assert_eq!(server.sql(tables), "1", "nothing half written");
+    server.sql("drop table kagetsu_schema");
+    server.kill();
+    server.run(&["default_transaction_read_only=on"]);
+    refused(&url, "read-only standby");
+    assert_eq!(server.sql(tables), "0", "nothing half written");
+}
+
+#[test]
+fn copy_into_a_full_database_ends_with_code_two() {
+    let Some(server) = PostgresServer::start() else {
+        return;
+    };
+    let scratch = Scratch::new();
+    let book = scratch.path("own");
+    let book = book.to_str().expect("a plain name");
+    let line = growing("--book", book, 5, 2);
+    let built = Program::Kagetsu.run(&line.split(' ').collect::<Vec<_>>());
+    assert_eq!(built.code, Some(0), "{built:#?}");
+    let url = server.url("copy");
+    let other = server.url("other");
+    let push = |url: &str| Program::Kagetsu.run(&["journal", "push", "--book", book, "--to", url]);
+    // The tables are made with the first book.
+    assert_eq!(push(&other).code, Some(0));
+    server.sql(FULL_TABLE);
+    let refused = push(&url);
+    assert_eq!(refused.code, Some(2), "{refused:#?}");
+    assert!(refused.stderr.contains("make room"), "{refused:#?}");
+    let rows = "select count(*) from kagetsu_journal join kagetsu_book on id = book \
+        where name = 'copy'";
+    assert_eq!(server.sql(rows), "0", "nothing half written");
+    server.sql(ROOM);
+    let pushed = push(&url);
+    assert_eq!(pushed.code, Some(0), "{pushed:#?}");
+}
+
+#[test]
+fn coordinator_says_loudly_what_may_be_lost() {
+    let Some(mut server) = PostgresServer::start() else {
+        return;
+    };
+    server.kill();
+    server.run(&["synchronous_commit=off"]);
+    let _standby = server.standby(None);
+    let scratch = Scratch::new();
+    let cache = scratch.path("cache");
+    let log = scratch.path("log");
+    let mut command = Program::Coordinator.command(&[
+        "--book",
+        &server.url("book"),
+        "--cache",
+        cache.to_str().expect("a plain name"),
+        "--listen",
+        "127.0.0.1:0",
+        "--http",
+        "off",
+    ]);
+    command.stderr(std::fs::File::create(&log).expect("room"));
+    let mut coordinator = kagetsu_tests::Running::of(command);
+    coordinator.address();
+    let said = std::fs::read_to_string(&log).expect("text");
+    for words in ["synchronous_commit is off", "are asynchronous"] {
+        assert!(said.contains(words), "no '{words}' in {said}");
+    }
+    assert!(said.contains("WARN"), "{said}");
+}
+
+fn query(url: &str) -> Finished {
+    Program::Kagetsu.run(&[
+        "query",
+        "--book",
+        url,
+        "--variant",
+        "freestyle-15",
+        "--moves",
+        "h8",
+        "--json",
+    ])
+}
+
+/// Runs a build while the database is away; both coordinators answer look-ups, and go on.
+fn survive_outage(
+    length: Duration,
+    begin: impl FnOnce(&mut World),
+    end: impl FnOnce(&mut World),
+    is_reachable: bool,
+) {
+    let Some(mut world) = World::start() else {
+        return;
+    };
+    let recorder = RecordingWorker::start(&world.all_urls(), 1);
+    world.build();
+    until("progress", || {
+        (recorder.acknowledged().len() >= 5).then_some(())
+    });
+    until("both have the root", || {
+        let found = world.urls.iter().all(|url| query(url).code == Some(0));
+        found.then_some(())
+    });
+    begin(&mut world);
+    sleep(length);
+    for url in &world.urls {
+        assert_eq!(query(url).code, Some(0), "look-ups go on");
+    }
+    if !is_reachable {
+        let line = growing("--coordinator", &world.all_urls(), 5, 3).replace("test", "other");
+        let refused = Program::Kagetsu.run(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!(refused.code, Some(2), "{refused:#?}");
+        assert!(
+            refused.stderr.contains("no coordinator leads"),
+            "{refused:#?}"
+        );
+    }
+    let before = recorder.acknowledged().len();
+    end(&mut world);
+    until("progress", || {
+        (recorder.acknowledged().len() > before).then_some(())
+    });
+    for coordinator in &mut world.coordinators {
+        assert!(!coordinator.has_ended(), "it waited for the database");
+    }
+}
+
+fn stop_server(world: &mut World) {
+    world.server.kill();
+}
+
+fn start_server(world: &mut World) {
+    world.server.run(&[]);
+}
+
+#[test]
+fn coordinators_wait_for_a_lost_database() {
+    survive_outage(LONG_OUTAGE, stop_server, start_server, false);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn coordinators_wait_long_for_a_lost_database() {
+    survive_outage(VERY_LONG_OUTAGE, stop_server, start_server, false);
+}
+
+#[test]
+fn coordinators_wait_for_room_in_the_database() {
+    let fill = |world: &mut World| {
+        world.server.sql(FULL_TABLE);
+    };
+    let make_room = |world: &mut World| {
+        world.server.sql(ROOM);
+    };
+    survive_outage(LONG_OUTAGE, fill, make_room, true);
+}
+
+#[test]
+fn commands_read_a_book_in_a_database() {
+    let Some(server) = PostgresServer::start() else {
+        return;
+    };
+    let scratch = Scratch::new();
+    let path = |name: &str| {
+        scratch
+            .path(name)
+            .to_str()
+            .expect("a plain name")
+            .to_string()
+    };
+    let own = path("own");
+    let line = growing("--book", &own, 8, 3);
+    let built = Program::Kagetsu.run(&line.split(' ').collect::<Vec<_>>());
+    assert_eq!(built.code, Some(0), "{built:#?}");
+    let url = server.url("pushed");
+    let run = |arguments: &[&str]| {
+        let mut command = Program::Kagetsu.command(arguments);
+        command.env("KAGETSU_CACHE", path("cache"));
+        let done = Finished::of(command);
+        assert_eq!(done.code, Some(0), "{done:#?}");
+        assert!(!done.stderr.contains("secret"), "{done:#?}");
+        done
+    };
+    run(&["journal", "push", "--book", &own, "--to", &url]);
+    let position = ["--variant", "freestyle-15", "--moves", "h8"];
+    for command in ["query", "pick", "tree"] {
+        let at = |book: &str| run(&[&[command, "--book", book], &position[..]].concat()).stdout;
+        assert_eq!(at(&url), at(&own), "{command}");
+    }
+    run(&["check", "--book", &url]);
+    run(&["verify", "--book", &url]);
+    run(&["stats", "--book", &url]);
+    run(&["jobs", "list", "--book", &url]);
+    run(&["diff", &url, &own]);
+    let [one, two] = ["one.kbk", "two.kbk"].map(path);
+    run(&["compile", "--book", &url, "--out", &one]);
+    run(&["compile", "--book", &own, "--out", &two]);
+    let read = |file: &str| std::fs::read(file).expect("it was written");
+    assert!(read(&one) == read(&two), "the compiled books differ");
+    let [one, two] = ["one.json", "two.json"].map(path);
+    for (book, file) in [(&url, &one), (&own, &two)] {
+        run(&["export", "--format", "json", "--book", book, file]);
+    }
+    assert!(read(&one) == read(&two), "the exported books differ");
+    let copy = path("copy");
+    run(&["backup", "--book", &url, "--to", &copy]);
+    run(&["diff", &copy, &own]);
+    let merged = path("merged");
+    run(&["merge", "--into", &merged, &url]);
+    let absent = Program::Kagetsu.run(&["check", "--book", &server.url("absent")]);
+    assert_eq!(absent.code, Some(2), "{absent:#?}");
+    assert!(absent.stderr.contains("there is no book"), "{absent:#?}");
+}
+
+/// Removes the last groups of the journal, as the promotion of an asynchronous standby does.
+const LOSE_LAST_GROUPS: &str = "delete from kagetsu_journal where seq in \
+    (select seq from kagetsu_journal order by seq desc limit 3); \
+    update kagetsu_book set entries = seq + last.entries - 1, digest = last.digest \
+    from (select seq, entries, digest from kagetsu_journal order by seq desc limit 1) as last";
+
+#[test]
+fn follower_reads_again_what_a_database_has_lost() {
+    let Some(mut world) = World::start() else {
+        return;
+    };
+    let recorder = RecordingWorker::start(&world.all_urls(), 1);
+    world.build();
+    until("progress", || {
+        (recorder.acknowledged().len() >= 20).then_some(())
+    });
+    let leader = until("one leads", || world.leader());
+    world.coordinators[leader].kill();
+    let entries = "select entries from kagetsu_book";
+    let before = world.server.sql(entries);
+    // The follower has read all by now.
+    sleep(Duration::from_secs(1));
+    world.server.sql(LOSE_LAST_GROUPS);
+    assert_ne!(world.server.sql(entries), before);
+    let known = recorder.acknowledged().len();
+    until("progress", || {
+        (recorder.acknowledged().len() > known).then_some(())
+    });
+    assert!(!world.coordinators[1 - leader].has_ended());
+    world.check_journal();
+}
