@@ -170,10 +170,10 @@ fn survive_outage(
     let Some(mut world) = World::start() else {
         return;
     };
-    let recorder = RecordingWorker::start(&world.all_urls(), 1);
+    let recorder = [RecordingWorker::start(&world.all_urls(), 1)];
     world.build();
     until("progress", || {
-        (recorder.acknowledged().len() >= 5).then_some(())
+        (RecordingWorker::acknowledged(&recorder).len() >= 5).then_some(())
     });
     until("both have the root", || {
         let found = world.urls.iter().all(|url| query(url).code == Some(0));
@@ -193,10 +193,10 @@ fn survive_outage(
             "{refused:#?}"
         );
     }
-    let before = recorder.acknowledged().len();
+    let before = RecordingWorker::acknowledged(&recorder).len();
     end(&mut world);
     until("progress", || {
-        (recorder.acknowledged().len() > before).then_some(())
+        (RecordingWorker::acknowledged(&recorder).len() > before).then_some(())
     });
     for coordinator in &mut world.coordinators {
         assert!(!coordinator.has_ended(), "it waited for the database");
@@ -301,10 +301,10 @@ fn follower_reads_again_what_a_database_has_lost() {
     let Some(mut world) = World::start() else {
         return;
     };
-    let recorder = RecordingWorker::start(&world.all_urls(), 1);
+    let recorder = [RecordingWorker::start(&world.all_urls(), 1)];
     world.build();
     until("progress", || {
-        (recorder.acknowledged().len() >= 20).then_some(())
+        (RecordingWorker::acknowledged(&recorder).len() >= 20).then_some(())
     });
     let leader = until("one leads", || world.leader());
     world.coordinators[leader].kill();
@@ -314,9 +314,9 @@ fn follower_reads_again_what_a_database_has_lost() {
     sleep(Duration::from_secs(1));
     world.server.sql(LOSE_LAST_GROUPS);
     assert_ne!(world.server.sql(entries), before);
-    let known = recorder.acknowledged().len();
+    let known = RecordingWorker::acknowledged(&recorder).len();
     until("progress", || {
-        (recorder.acknowledged().len() > known).then_some(())
+        (RecordingWorker::acknowledged(&recorder).len() > known).then_some(())
     });
     assert!(!world.coordinators[1 - leader].has_ended());
     world.check_journal();

@@ -39,8 +39,6 @@ impl Failover {
             .arg(self.scratch.path("servers"))
             .arg(action)
             .env("PATH", format!("{programs}:{path}"))
-            // A second opinion is acknowledged, and is not in the book.
-            .env("KAGETSU_VERIFY_SHARE", "0")
             .env("FIRST_PORT", FIRST_PORT.to_string())
             .stdin(Stdio::null())
             .stdout(std::fs::File::create(&log).expect("room"))
@@ -74,10 +72,7 @@ fn patroni_leader_killed_fifty_times_loses_nothing() {
         .find_map(|line| line.strip_prefix("coordinators: "))
         .expect("addresses");
     let recorders = [1, 2].map(|number| RecordingWorker::start(urls, number));
-    let acknowledged = || -> BTreeSet<Key> {
-        let all = recorders.iter().map(RecordingWorker::acknowledged);
-        all.flatten().collect()
-    };
+    let acknowledged = || RecordingWorker::acknowledged(&recorders);
     let line = growing("--coordinator", urls, 1_000_000, 3);
     until("the job is known", || {
         let client = Program::Kagetsu.start(&line.split(' ').collect::<Vec<_>>());

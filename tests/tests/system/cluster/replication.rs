@@ -99,25 +99,13 @@ impl World {
         Some(world)
     }
 
-    /// Starts a coordinator without second opinions: the answer of one is acknowledged, and is not
-    /// in the book.
     fn coordinator(&self, number: usize, listen: &str) -> Running {
         let cache = self.scratch.path(&format!("cache{number}"));
         let cache = cache.to_str().expect("a plain name");
         let book = self.server.url("replicated");
         Program::Coordinator.start(&[
-            "--book",
-            &book,
-            "--cache",
-            cache,
-            "--listen",
-            listen,
-            "--http",
-            "off",
-            "--lease",
+            "--book", &book, "--cache", cache, "--listen", listen, "--http", "off", "--lease",
             LEASE,
-            "--verify-share",
-            "0",
         ])
     }
 
@@ -195,10 +183,7 @@ fn build_through_losses(loss: Loss, losses: u32) {
     };
     let mut chance = StdRng::seed_from_u64(7);
     let recorders = [1, 2].map(|number| RecordingWorker::start(&world.all_urls(), number));
-    let acknowledged = || -> BTreeSet<Key> {
-        let all = recorders.iter().map(RecordingWorker::acknowledged);
-        all.flatten().collect()
-    };
+    let acknowledged = || RecordingWorker::acknowledged(&recorders);
     world.build();
     let (mut auditor, _) = Auditor::open(&world, "audit");
     let mut before = 0;

@@ -10,7 +10,7 @@ use kagetsu_proto::v1::from_worker::Message as Said;
 use kagetsu_proto::v1::report::Outcome;
 use kagetsu_proto::v1::to_worker::Message as Heard;
 use kagetsu_proto::v1::workers_client::WorkersClient;
-use kagetsu_proto::{Access, Connector, PROTOCOL, v1};
+use kagetsu_proto::{Access, Connector, FIRST_CALIBRATION_TASK, PROTOCOL, v1};
 use kagetsu_search::{Control, Engine, EngineOptions};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
@@ -30,6 +30,8 @@ pub(crate) struct RecordingWorker {
 struct Record {
     /// Positions whose answers were acknowledged.
     acknowledged: BTreeSet<Key>,
+    /// Positions that were reported on this connection and not acknowledged yet.
+    reported: BTreeSet<Key>,
     last: Option<Instant>,
     longest_pause: Duration,
 }
@@ -67,13 +69,17 @@ impl RecordingWorker {
         }
     }
 
-    /// Returns the positions whose answers were acknowledged so far.
-    pub(crate) fn acknowledged(&self) -> BTreeSet<Key> {
-        self.record
-            .lock()
-            .expect("no panic in it")
-            .acknowledged
-            .clone()
+    /// Returns the positions whose answers were acknowledged so far to all of these workers that
+    /// reported one. A second opinion is acknowledged at once, and the book does not have it until
+    /// the first answer is acknowledged, too.
+    pub(crate) fn acknowledged(workers: &[Self]) -> BTreeSet<Key> {
+        let (mut acknowledged, mut reported) = (BTreeSet::new(), BTreeSet::new());
+        for worker in workers {
+            let record = worker.record.lock().expect("no panic in it");
+            acknowledged.extend(record.acknowledged.iter().copied());
+            reported.extend(record.reported.iter().copied());
+        }
+        acknowledged.difference(&reported).copied().collect()
     }
 
     /// Returns the longest time between two acknowledgements.
@@ -98,6 +104,7 @@ impl Record {
         if let Some(last) = self.last.replace(now) {
             self.longest_pause = self.longest_pause.max(now - last);
         }
+        self.reported.remove(&position);
         self.acknowledged.insert(position);
     }
 }
@@ -135,8 +142,6 @@ async fn work(connector: &Connector, instance: u64, record: &Mutex<Record>) {
         ..EngineOptions::default()
     };
     let mut engine = Engine::new(options).expect("an engine");
-    // Tasks that come before the welcome are calibration, and are not in the book.
-    let mut is_welcome = false;
     let mut reported = BTreeMap::new();
     loop {
         let Ok(message) = timeout(HEARTBEAT_INTERVAL, heard.message()).await else {
@@ -145,7 +150,7 @@ async fn work(connector: &Connector, instance: u64, record: &Mutex<Record>) {
         };
         let Ok(Some(message)) = message else { return };
         match message.message {
-            Some(Heard::Welcome(_)) => is_welcome = true,
+            Some(Heard::Welcome(_)) => record.lock().expect("no panic in it").reported.clear(),
             Some(Heard::Acknowledge(held)) => {
                 if let Some(position) = reported.remove(&(held.task, held.attempt)) {
                     let mut record = record.lock().expect("no panic in it");
@@ -158,9 +163,12 @@ async fn work(connector: &Connector, instance: u64, record: &Mutex<Record>) {
                 let answer = engine
                     .answer(&question, &Control::new(), &mut |_| {})
                     .expect("an answer");
-                if is_welcome {
+                // The answers of a calibration are not in the book.
+                if task.task < FIRST_CALIBRATION_TASK {
                     let position = question.position.key();
                     reported.insert((task.task, task.attempt), position);
+                    let mut record = record.lock().expect("no panic in it");
+                    record.reported.insert(position);
                 }
                 let report = v1::Report {
                     task: task.task,
