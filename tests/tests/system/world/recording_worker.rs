@@ -70,16 +70,20 @@ impl RecordingWorker {
     }
 
     /// Returns the positions whose answers were acknowledged so far to all of these workers that
-    /// reported one. A second opinion is acknowledged at once, and the book does not have it until
+    /// reported one. A second opinion is acknowledged at once, and the book has nothing of it until
     /// the first answer is acknowledged, too.
     pub(crate) fn acknowledged(workers: &[Self]) -> BTreeSet<Key> {
-        let (mut acknowledged, mut reported) = (BTreeSet::new(), BTreeSet::new());
-        for worker in workers {
-            let record = worker.record.lock().expect("no panic in it");
+        let records = || workers.iter().map(|worker| worker.record.lock());
+        let reported: BTreeSet<Key> = records()
+            .flat_map(|record| record.expect("no panic in it").reported.clone())
+            .collect();
+        let mut acknowledged = BTreeSet::new();
+        for record in records() {
+            let mut record = record.expect("no panic in it");
+            record.acknowledged.retain(|key| !reported.contains(key));
             acknowledged.extend(record.acknowledged.iter().copied());
-            reported.extend(record.reported.iter().copied());
         }
-        acknowledged.difference(&reported).copied().collect()
+        acknowledged
     }
 
     /// Returns the longest time between two acknowledgements.
