@@ -18,8 +18,8 @@ pub enum Exit {
 }
 
 /// Runs a program's body and turns its end into an exit code: [`Exit::Done`] 0, [`Exit::No`] 1, an
-/// error 2 with its chain of causes on stderr, safe for a terminal whatever a cause quotes. A broken pipe is success: a reader that stops has
-/// seen enough.
+/// error 2 with its chain of causes on stderr, where nothing that a cause quotes changes a
+/// terminal. A broken pipe is success: a reader that stops has seen enough.
 pub fn run(name: &str, body: impl FnOnce() -> anyhow::Result<Exit>) -> ExitCode {
     let ended = prepare().and_then(|()| body());
     match ended {

@@ -42,8 +42,8 @@ pub fn parse<C: Parser>() -> Result<C, SettingsError> {
         .unwrap_or_else(|error| exit_with_usage(&error.format(&mut C::command()))))
 }
 
-/// Prints a message of clap and exits as it says. An error repeats arguments, variables and settings
-/// files, so it is printed without escape sequences, those of colours included.
+/// Prints a message of clap and exits as it says. An error repeats arguments, variables and
+/// settings files, so it is printed without escape sequences, those of colours included.
 pub fn exit_with_usage(error: &clap::Error) -> ! {
     if !error.use_stderr() {
         error.exit();

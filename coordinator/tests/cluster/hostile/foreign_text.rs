@@ -218,8 +218,8 @@ async fn http_errors_quote_foreign_text() {
         let response = response.expect("infallible");
         let status = response.status();
         assert!(status.is_client_error(), "{entrance}: {status}");
-        for (name, value) in response.headers() {
-            check(&entrance, value.to_str().expect(name.as_str()));
+        for value in response.headers().values() {
+            check(&entrance, value.to_str().expect("plain text"));
         }
         let answer = to_bytes(response.into_body(), usize::MAX).await;
         let answer = answer.expect("a whole body");
