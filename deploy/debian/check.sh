@@ -31,7 +31,7 @@ as_user() { inside setpriv --reuid kagetsu --regid kagetsu --clear-groups "$@"; 
 as_user kagetsu build --book /var/lib/kagetsu/book --variant freestyle-15 --moves h8 --positions 3 --depth 2
 as_user kagetsu query --book /var/lib/kagetsu/book --variant freestyle-15 --moves h8
 printf 'START 15\nEND\n' | inside pbrain-kagetsu | grep -q OK
-inside kagetsu bench --help >/dev/null
+inside kagetsu-bench --help >/dev/null
 inside kagetsu-coordinator --version
 inside kagetsu-worker --version
 inside dpkg --purge kagetsu
