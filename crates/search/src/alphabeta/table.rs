@@ -54,8 +54,8 @@ struct Slot {
 const BUCKET: usize = 2;
 
 impl TranspositionTable {
-    /// Returns a table of at most `bytes` and one slot, or `None` if there is no memory for it. The operating
-    /// system provides each page when the search first uses it.
+    /// Returns a table of at most `bytes` and one slot, or `None` if there is no memory for it. The
+    /// operating system provides each page when the search first uses it.
     pub(crate) fn of(bytes: usize) -> Option<Self> {
         let slots = bytes / (BUCKET * size_of::<Slot>()) * BUCKET;
         let spare = if slots == 0 { 0 } else { BUCKET - 1 };
