@@ -31,8 +31,8 @@ impl DatabaseConnection {
             client => client.insert(connect(&self.url)?),
         };
         let done = work(client);
-        // After a lost connection the outcome is unknown, and the next request connects. It connects
-        // elsewhere, too, where this server has become a standby.
+        // After a lost connection the outcome is unknown, and the next request connects. It
+        // connects elsewhere, too, where this server has become a standby.
         let is_lost = |error: &postgres::Error| {
             client.is_closed()
                 || error.as_db_error().is_none()

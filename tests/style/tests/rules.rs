@@ -15,12 +15,17 @@ const SHARED_TYPE_NAMES: &[&str] = &[
     "Args",
     "Arguments",
     "Board",
+    // The crate for PostgreSQL has them twice: with its client and without.
+    "BookLease",
+    "BookUrl",
+    "BookUrlError",
     "Command",
     "Config",
     "FromEngine",
     "Node",
     "Past",
     "Point",
+    "PostgresJournal",
     "Session",
     "ToEngine",
 ];
