@@ -24,7 +24,7 @@ const MAX_REDIRECTS: usize = 3;
 pub(super) type Redirect = Arc<dyn Fn(&str) -> Option<Connector> + Send + Sync>;
 
 /// A coordinator's part in the replication of its book.
-enum Standing {
+enum LeaderStanding {
     /// It leads, or does not know of leading.
     Leads,
     /// It follows the coordinator at this address, if there is one.
@@ -61,11 +61,11 @@ pub(super) fn connector(
                     }
                 };
                 match standing(&channel).await {
-                    Standing::Leads => {
+                    LeaderStanding::Leads => {
                         last.store(index, Ordering::Relaxed);
                         return Ok(channel);
                     }
-                    Standing::Follows(leader) => {
+                    LeaderStanding::Follows(leader) => {
                         named = named.or(leader);
                         follower = follower.or(Some(channel));
                     }
@@ -91,9 +91,9 @@ async fn follow(mut address: String, redirect: &Redirect) -> Option<Channel> {
     for _ in 0..MAX_REDIRECTS {
         let channel = redirect(&address)?.channel().await.ok()?;
         match standing(&channel).await {
-            Standing::Leads => return Some(channel),
-            Standing::Follows(Some(next)) if next != address => address = next,
-            Standing::Follows(_) => return None,
+            LeaderStanding::Leads => return Some(channel),
+            LeaderStanding::Follows(Some(next)) if next != address => address = next,
+            LeaderStanding::Follows(_) => return None,
         }
     }
     None
@@ -109,19 +109,19 @@ fn preferred(earlier: Option<ConnectError>, later: ConnectError) -> Option<Conne
 
 /// Asks a coordinator whether it leads. A server without an answer counts as a leader, whose
 /// requests say what is wrong.
-async fn standing(channel: &Channel) -> Standing {
+async fn standing(channel: &Channel) -> LeaderStanding {
     let mut health = HealthClient::new(channel.clone());
     let request = HealthCheckRequest {
         service: LEADER_SERVICE.into(),
     };
     let checked = tokio::time::timeout(HEALTH_TIMEOUT, health.check(request)).await;
     let Ok(Ok(answer)) = checked else {
-        return Standing::Leads;
+        return LeaderStanding::Leads;
     };
     let leader = answer.metadata().get(LEADER_HEADER);
     let leader = leader.and_then(|address| address.to_str().ok().map(String::from));
     match answer.into_inner().status() {
-        ServingStatus::NotServing => Standing::Follows(leader),
-        _ => Standing::Leads,
+        ServingStatus::NotServing => LeaderStanding::Follows(leader),
+        _ => LeaderStanding::Leads,
     }
 }
