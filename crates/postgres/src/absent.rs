@@ -142,6 +142,19 @@ impl BookLease {
         match self.0 {}
     }
 
+    /// Sets for how long a commit is repeated.
+    pub const fn set_commit_patience(&self, _: Option<Duration>) {
+        match self.0 {}
+    }
+
+    /// Returns the end of the journal in the database.
+    ///
+    /// # Errors
+    /// Never: no lease exists.
+    pub const fn end(&self) -> Result<Option<(Sequence, JournalDigest)>, JournalError> {
+        match self.0 {}
+    }
+
     /// Returns whether this process leads the book.
     #[must_use]
     pub const fn is_held(&self) -> bool {
