@@ -6,7 +6,7 @@ use kagetsu_program::{Exit, LogFormat, start_log};
 
 use crate::commands::analysis::{analyze, moves, perft};
 use crate::commands::cluster::{certs, serve, token, workers};
-use crate::commands::exchange::{export, import};
+use crate::commands::exchange::{annotate, export, import};
 use crate::commands::jobs::{grow, manage};
 use crate::commands::lookup::{bottlenecks, explore, pick, practice, query, stats, suspects, tree};
 use crate::commands::maintenance::{
@@ -76,6 +76,7 @@ enum Command {
     Journal(journal::JournalArgs),
     Import(import::Args),
     Export(export::Args),
+    Annotate(annotate::Args),
     Compile(compile::Args),
     Patch(patch::Args),
     Perft(perft::Args),
@@ -128,6 +129,7 @@ impl Cli {
             Command::Journal(args) => journal::run(&args, out),
             Command::Import(args) => import::run(&args, out),
             Command::Export(args) => export::run(&args, out),
+            Command::Annotate(args) => annotate::run(&args, out),
             Command::Compile(args) => compile::run(&args, out),
             Command::Patch(args) => patch::run(&args, out),
             Command::Perft(args) => perft::run(&args, out),

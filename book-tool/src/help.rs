@@ -22,7 +22,7 @@ pub(crate) const GROUPS: &[(&str, &[&str])] = &[
     ),
     (
         "Books and games as files",
-        &["import", "export", "compile", "patch"],
+        &["import", "export", "annotate", "compile", "patch"],
     ),
     (
         "Care for a book",

@@ -17,7 +17,7 @@ use crate::access::AccessPolicy;
 
 /// The page loads from its own server only, and no other page may frame it.
 const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
-                              img-src 'self'; connect-src 'self'; manifest-src 'self'; \
+                              img-src 'self' data:; connect-src 'self'; manifest-src 'self'; \
                               base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// Adds the headers to every response of a router. It must be the outermost layer, so that errors

@@ -5,7 +5,8 @@ use kagetsu_api::ErrorJson;
 use utoipa::OpenApi;
 
 use crate::handlers::{
-    analyses, books, builds, overview, priorities, status, transpositions, tree, workers,
+    analyses, books, builds, games, overview, priorities, status, suspects, transpositions, tree,
+    workers,
 };
 
 #[derive(OpenApi)]
@@ -25,6 +26,8 @@ use crate::handlers::{
         overview::overview,
         overview::statistics,
         priorities::priorities,
+        suspects::suspects,
+        games::games,
         tree::tree,
         transpositions::transpositions,
         status::status,

@@ -14,7 +14,8 @@ use crate::access::AccessPolicy;
 use crate::error::{ApiError, MAX_BODY_BYTES};
 use crate::extract::Caller;
 use crate::handlers::{
-    analyses, books, builds, overview, priorities, status, transpositions, tree, workers,
+    analyses, books, builds, games, overview, priorities, status, suspects, transpositions, tree,
+    workers,
 };
 use crate::job_history::JobHistory;
 use crate::middleware::{check_access, measure, revalidate};
@@ -118,6 +119,17 @@ fn routes() -> Vec<Route> {
             priorities::priorities,
         )
         .cacheable(),
+        Route::get(
+            "/api/v1/suspects",
+            Rpc("/kagetsu.v1.Books/Suspects"),
+            suspects::suspects,
+        )
+        .cacheable(),
+        Route::get(
+            "/api/v1/games",
+            Rpc("/kagetsu.v1.Books/Games"),
+            games::games,
+        ),
         Route::get("/api/v1/tree", LOOKUP, tree::tree).cacheable(),
         Route::get(
             "/api/v1/transpositions",

@@ -125,6 +125,46 @@ impl Books for Shelf {
         }))
     }
 
+    async fn suspects(
+        &self,
+        asked: tonic::Request<v1::SuspectsRequest>,
+    ) -> Result<tonic::Response<v1::SuspectsResponse>, Status> {
+        let asked = asked.into_inner();
+        let position = asked.position.unwrap_or_default();
+        let is_held = found(&position)?.answer.is_some();
+        let suspect = v1::Suspect {
+            position: Some(position),
+            doubt: 2.5,
+            depth: asked.top,
+            missing_plies: Some(2),
+            ..v1::Suspect::default()
+        };
+        Ok(tonic::Response::new(v1::SuspectsResponse {
+            is_held,
+            suspects: vec![suspect],
+        }))
+    }
+
+    async fn games(
+        &self,
+        asked: tonic::Request<v1::GamesRequest>,
+    ) -> Result<tonic::Response<v1::GamesResponse>, Status> {
+        let asked = asked.into_inner();
+        let game = v1::PlayedGame {
+            position: asked.position,
+            ply: 0,
+            result: asked.result,
+            first: asked.player,
+            event: asked.event,
+            ..v1::PlayedGame::default()
+        };
+        Ok(tonic::Response::new(v1::GamesResponse {
+            games: 1,
+            moves: Vec::new(),
+            played: vec![game],
+        }))
+    }
+
     async fn standings(
         &self,
         asked: tonic::Request<v1::StandingsRequest>,
@@ -297,6 +337,49 @@ async fn priorities_follow_the_line_and_its_moves() {
     assert_eq!((&h9["loss"], &h9["is_held"]), (&15.into(), &false.into()));
     assert_eq!(h9["jobs"][0]["priority"], 1.5);
     assert_eq!(h9["jobs"][0]["state"], "waiting");
+}
+
+#[tokio::test]
+async fn suspects_and_games_pass_their_filters_on() {
+    let (api, _) = start(local());
+    let get = async |path: &str| {
+        let path = format!("/api/v1/{path}");
+        let response = ask(&api, "GET", &path, &[], "").await;
+        (response.status(), json(response).await)
+    };
+    let (status, all) = get("suspects?variant=freestyle-15&moves=h8&top=7").await;
+    assert_eq!(status, StatusCode::OK, "{all}");
+    let suspect = &all["suspects"][0];
+    assert_eq!(
+        (&suspect["depth"], &suspect["missing_plies"]),
+        (&7.into(), &2.into())
+    );
+    let reason = suspect["reasons"][0].as_str().expect("a reason");
+    assert!(reason.contains("2 plies less deeply"), "{reason}");
+    let (status, all) = get("suspects?variant=freestyle-15&moves=a1").await;
+    assert_eq!(
+        (status, &all["error"]["code"]),
+        (StatusCode::NOT_FOUND, &"not_in_book".into())
+    );
+    let filter = "player=Ann&event=Cup&result=1-0";
+    let (status, all) = get(&format!("games?variant=freestyle-15&moves=h8&{filter}")).await;
+    assert_eq!(status, StatusCode::OK, "{all}");
+    let game = &all["played"][0];
+    assert_eq!(
+        (&game["first"], &game["event"]),
+        (&"Ann".into(), &"Cup".into())
+    );
+    assert_eq!(
+        (&game["result"], &game["moves"][0]),
+        (&"1-0".into(), &"h8".into())
+    );
+    for wrong in [
+        "games?variant=freestyle-15&result=2-0",
+        "suspects?variant=freestyle-15&top=0",
+    ] {
+        let (status, all) = get(wrong).await;
+        assert_eq!(status, StatusCode::BAD_REQUEST, "{wrong}: {all}");
+    }
 }
 
 #[tokio::test]

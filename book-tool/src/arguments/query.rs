@@ -10,7 +10,7 @@ use crate::arguments::position::PositionArgs;
 
 /// A position, and the book to look it up in.
 #[derive(Debug, clap::Args)]
-pub(crate) struct PositionQuery {
+pub(crate) struct BookPosition {
     /// A book folder, a compiled book, a certificate (`kagetsu export --format proof`), or the URL
     /// of a coordinator such as http://127.0.0.1:7615
     #[arg(long, value_name = "BOOK", value_parser = clap::builder::NonEmptyStringValueParser::new())]
@@ -21,7 +21,7 @@ pub(crate) struct PositionQuery {
     place: PositionArgs,
 }
 
-impl PositionQuery {
+impl BookPosition {
     /// Opens the book and returns it with the position. See [`open_at`].
     ///
     /// # Errors

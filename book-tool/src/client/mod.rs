@@ -23,7 +23,7 @@ const MAX_ABSENCE: Duration = Duration::from_secs(600);
 const RECONNECT_PAUSE: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(10));
 
 /// How an analysis on a cluster ended.
-pub(crate) enum End {
+pub(crate) enum AnalysisEnd {
     /// The coordinator sent its final answer.
     Final,
     /// Ctrl-C ended it.
@@ -44,7 +44,7 @@ pub(crate) async fn analyze(
     split: Split,
     keep: bool,
     live: &mut LiveProgress<'_>,
-) -> Result<(Answer, End)> {
+) -> Result<(Answer, AnalysisEnd)> {
     let begun = Instant::now();
     let is_late = || {
         question
@@ -66,7 +66,7 @@ pub(crate) async fn analyze(
             // The coordinator is overloaded and says when to retry.
             Err(status) => match retry_after(&status) {
                 Some(_) if is_late() => {
-                    return Ok((Answer::new(), End::Waited(explain(url, &status))));
+                    return Ok((Answer::new(), AnalysisEnd::Waited(explain(url, &status))));
                 }
                 Some(wait) => {
                     eprintln!("{}", explain(url, &status));
@@ -83,7 +83,7 @@ pub(crate) async fn analyze(
     loop {
         let update = tokio::select! {
             biased;
-            _ = &mut interrupted => return Ok((last, End::Stopped)),
+            _ = &mut interrupted => return Ok((last, AnalysisEnd::Stopped)),
             update = updates.message() => update.map_err(refused)?,
         };
         let Some(update) = update else {
@@ -109,13 +109,13 @@ pub(crate) async fn analyze(
             who,
         })?;
         if update.is_final {
-            return Ok((answer, End::Final));
+            return Ok((answer, AnalysisEnd::Final));
         }
         if let Some(why) = waits_for.filter(|_| is_late()) {
             // Before any worker has searched, the answer is only a 2-ply search, which is not
             // wanted here.
             let found = if is_begun { answer } else { Answer::new() };
-            return Ok((found, End::Waited(why)));
+            return Ok((found, AnalysisEnd::Waited(why)));
         }
         last = answer;
     }

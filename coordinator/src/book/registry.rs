@@ -3,9 +3,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use kagetsu_api::{counted_message, graded_message};
 use kagetsu_book::{
-    Book, BookError, BookOptions, Compiled, Entry, Grading, Overview, Place, Standing,
+    Book, BookError, BookOptions, Compiled, Entry, Grading, Overview, Place, Standing, Suspect,
 };
 use kagetsu_game::{Answer, Position};
+use kagetsu_games::{FoundGames, GameFilter, GameStore};
 use kagetsu_proto::v1;
 use tonic::Status;
 
@@ -14,6 +15,8 @@ use super::status::status;
 
 /// Positions that statistics read at a time.
 const GRADED_AT_ONCE: usize = 2_000;
+/// Positions that are judged for the doubt about their values; nothing else is served meanwhile.
+const MAX_JUDGED: u32 = 3_000;
 
 /// The book's answer about a position.
 #[derive(Clone, Debug)]
@@ -186,7 +189,12 @@ impl BookRegistry {
             let (read, is_more) = some.await?.unwrap_or_default();
             grading = read;
             if !is_more {
-                return Ok(graded_message(&grading.finish()));
+                let mut grades = grading.finish();
+                let named = self.inspect(move |book| {
+                    book.name_holes(&mut grades)?;
+                    Ok(grades)
+                });
+                return Ok(graded_message(&named.await?.unwrap_or_default()));
             }
         }
     }
@@ -204,6 +212,42 @@ impl BookRegistry {
                 .collect()
         });
         Ok(read.await?.unwrap_or_else(|| vec![Vec::new(); count]))
+    }
+
+    /// Returns the `top` most doubtful positions from one on; `None` if the book does not hold it.
+    pub(crate) async fn suspects(
+        &self,
+        root: Position,
+        top: usize,
+    ) -> Result<Option<Vec<Suspect>>, Status> {
+        let read = self.inspect(move |book| {
+            let mut suspects = book.suspects(&root, MAX_JUDGED)?;
+            if let Some(suspects) = &mut suspects {
+                suspects.truncate(top);
+            }
+            Ok(suspects)
+        });
+        Ok(read.await?.flatten())
+    }
+
+    /// Returns the imported games that passed a position; a compiled book has none.
+    pub(crate) async fn games(
+        &self,
+        position: Position,
+        filter: GameFilter,
+        top: u32,
+    ) -> Result<FoundGames, Status> {
+        let folder = self.inspect(|book| Ok(book.path().to_path_buf())).await?;
+        let Some(folder) = folder else {
+            return Ok(FoundGames::default());
+        };
+        let read = move || match GameStore::open(&folder)? {
+            Some(store) => store.find(&position, &filter, top),
+            None => Ok(FoundGames::default()),
+        };
+        let found = tokio::task::spawn_blocking(read).await;
+        let found = found.map_err(|error| Status::internal(error.to_string()))?;
+        found.map_err(|error| Status::data_loss(error.to_string()))
     }
 
     /// Returns the next `most` entries after a place.

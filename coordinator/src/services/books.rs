@@ -3,7 +3,9 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
-use kagetsu_api::{overview_message, standings_message};
+use kagetsu_api::{
+    games_filter, games_message, overview_message, standings_message, suspect_message,
+};
 use kagetsu_book::Place;
 use kagetsu_game::Position;
 use kagetsu_proto::v1::books_server::Books;
@@ -21,6 +23,8 @@ use crate::services::concurrency::ConcurrencyLimit;
 
 /// Positions of one look-up.
 const MAX_POSITIONS: usize = 1_024;
+/// Elements of a list that does not say how many it wants.
+const DEFAULT_LISTED: u32 = 20;
 /// Positions that an export reads at a time.
 const MAX_PAGE_POSITIONS: usize = 256;
 /// Positions that a look-up reads at a time.
@@ -63,11 +67,7 @@ impl Books for BooksService {
         request: Request<v1::PickRequest>,
     ) -> Result<Response<v1::Picked>, Status> {
         let request = request.into_inner();
-        let position = request
-            .position
-            .ok_or_else(|| Status::invalid_argument("the position is missing"))?;
-        let position = Position::try_from(&position)
-            .map_err(|error| Status::invalid_argument(error.to_string()))?;
+        let position = read_position(request.position.as_ref())?;
         let min_depth = u8::try_from(request.min_depth).unwrap_or(u8::MAX);
         let choice = kagetsu_book::Choice {
             temperature: request.temperature,
@@ -121,6 +121,31 @@ impl Books for BooksService {
         Ok(Response::new(v1::StandingsResponse { positions }))
     }
 
+    async fn suspects(
+        &self,
+        request: Request<v1::SuspectsRequest>,
+    ) -> Result<Response<v1::SuspectsResponse>, Status> {
+        let v1::SuspectsRequest { position, top } = request.into_inner();
+        let _place = self.limit.take()?;
+        let root = read_position(position.as_ref())?;
+        let found = self.registry.suspects(root, listed(top) as usize).await?;
+        Ok(Response::new(v1::SuspectsResponse {
+            is_held: found.is_some(),
+            suspects: found.iter().flatten().map(suspect_message).collect(),
+        }))
+    }
+
+    async fn games(
+        &self,
+        request: Request<v1::GamesRequest>,
+    ) -> Result<Response<v1::GamesResponse>, Status> {
+        let request = request.into_inner();
+        let position = read_position(request.position.as_ref())?;
+        let filter = games_filter(&request.player, &request.event, &request.result);
+        let found = self.registry.games(position, filter, listed(request.top));
+        Ok(Response::new(games_message(&found.await?)))
+    }
+
     type ExportStream = Pin<Box<dyn Stream<Item = Result<v1::Found, Status>> + Send>>;
 
     async fn export(
@@ -141,6 +166,21 @@ impl Books for BooksService {
             drop(place);
         });
         Ok(Response::new(Box::pin(ReceiverStream::new(stream))))
+    }
+}
+
+/// Reads the position of a request.
+fn read_position(position: Option<&v1::Position>) -> Result<Position, Status> {
+    let missing = || Status::invalid_argument("the position is missing");
+    let position = Position::try_from(position.ok_or_else(missing)?);
+    position.map_err(|error| Status::invalid_argument(error.to_string()))
+}
+
+/// Returns how many elements of a list are asked for.
+fn listed(top: u32) -> u32 {
+    match top {
+        0 => DEFAULT_LISTED,
+        top => top.min(MAX_POSITIONS as u32),
     }
 }
 

@@ -10,6 +10,7 @@ mod analysis;
 mod answer;
 mod date;
 mod error;
+mod games;
 mod job;
 mod lookup;
 mod overview;
@@ -17,6 +18,7 @@ mod settings;
 mod standing;
 mod statistics;
 mod status;
+mod suspects;
 mod worker;
 
 pub use kagetsu_book::{Nearest, Overview, describe_build};
@@ -25,6 +27,7 @@ pub use analysis::{EffortJson, QuestionJson, UpdateJson};
 pub use answer::{AnswerJson, ValueJson, VerdictJson, is_unknown};
 pub use date::{date, day};
 pub use error::{ErrorBody, ErrorJson};
+pub use games::{GameJson, GamesJson, MoveGamesJson, games_filter, games_message, read_games};
 pub use job::{AsideJson, HistoryPoint, JobJson, PriorityJson, job_state};
 pub use lookup::{
     BranchJson, ForbiddenJson, ParentJson, PickJson, PositionJson, SuccessorJson,
@@ -37,4 +40,5 @@ pub use statistics::{
     GradeJson, HoleJson, StatisticsJson, counted_message, graded_message, read_statistics,
 };
 pub use status::StatusJson;
+pub use suspects::{SuspectJson, SuspectsJson, read_suspect, suspect_message};
 pub use worker::WorkerJson;

@@ -5,6 +5,8 @@ use kagetsu_game::{Move, Position};
 use kagetsu_proto::{WireError, v1};
 use serde::Serialize;
 
+use crate::date::date;
+
 /// The statistics of a book.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Statistics))]
@@ -31,6 +33,10 @@ pub struct StatisticsJson {
     /// The number of moves searched by each engine; absent for a compiled book.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub engines: Option<BTreeMap<String, u64>>,
+    /// Positions by the first day of their searches, as in `2026-11-21`; absent for a compiled
+    /// book.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by_day: Option<BTreeMap<String, u64>>,
     /// Moves with a value that lead out of the book, the nearest to the start; absent for a
     /// compiled book.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -93,6 +99,13 @@ impl StatisticsJson {
                     .collect(),
             ),
             engines: Some(grades.engines.clone()),
+            by_day: Some(
+                grades
+                    .by_day
+                    .iter()
+                    .map(|(day, positions)| (date(*day), *positions))
+                    .collect(),
+            ),
             holes: Some(grades.holes.iter().map(HoleJson::from).collect()),
             ..Self::counted(&grades.stats)
         }
@@ -112,6 +125,7 @@ impl StatisticsJson {
             by_depth: stats.by_depth.clone(),
             grades: None,
             engines: None,
+            by_day: None,
             holes: None,
         }
     }
@@ -171,6 +185,11 @@ pub fn graded_message(grades: &Grades) -> v1::BookStatistics {
         by_stones: by_stones.collect(),
         engines: engines
             .map(|(engine, moves)| (engine.clone(), *moves))
+            .collect(),
+        by_day: grades
+            .by_day
+            .iter()
+            .map(|(day, positions)| (*day, *positions))
             .collect(),
         holes: holes.collect(),
         is_graded: true,
@@ -257,6 +276,11 @@ pub fn read_statistics(message: &v1::BookStatistics) -> Result<StatisticsJson, W
         by_stones,
         engines: engines
             .map(|(engine, moves)| (engine.clone(), *moves))
+            .collect(),
+        by_day: message
+            .by_day
+            .iter()
+            .map(|(day, positions)| (*day, *positions))
             .collect(),
         holes: message
             .holes

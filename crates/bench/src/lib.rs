@@ -31,7 +31,7 @@ use crate::books::{format, growth};
     max_term_width = 100
 )]
 #[command(after_help = "Example: kagetsu bench signature")]
-pub struct Cli {
+pub struct BenchCli {
     #[command(subcommand)]
     command: Command,
     /// Format of log lines on stderr
@@ -62,7 +62,7 @@ enum Command {
     Doors(servers::Args),
 }
 
-impl Cli {
+impl BenchCli {
     /// Runs the measurement. Results go to `out`, messages to stderr.
     ///
     /// # Errors

@@ -4,7 +4,7 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use kagetsu_bench::Cli;
+use kagetsu_bench::BenchCli;
 use mimalloc::MiMalloc;
 
 /// The allocator of the programs that are measured.
@@ -13,7 +13,7 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
     kagetsu_program::run("kagetsu bench", || {
-        let cli: Cli = kagetsu_program::parse()?;
+        let cli: BenchCli = kagetsu_program::parse()?;
         let mut out = std::io::BufWriter::new(std::io::stdout());
         let exit = cli.run(&mut out)?;
         out.flush()?;

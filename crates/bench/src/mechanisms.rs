@@ -4,7 +4,9 @@ use anyhow::{Result, bail};
 use kagetsu_game::{Effort, Position, Question, Variant};
 use kagetsu_search::{Control, Engine, EngineOptions, Feature, seeds};
 
+use kagetsu_terminal::json::write_json;
 use kagetsu_terminal::table;
+use serde::Serialize;
 
 /// Openings and middle games of xiangqi, out of games of masters.
 const XIANGQI: [&str; 6] = [
@@ -30,11 +32,26 @@ pub(crate) struct Args {
     /// Settings of the engine; see `bench match --help`
     #[arg(long = "settings", default_value = "default", value_name = "SETTINGS")]
     engine: EngineOptions,
+    /// Prints one JSON array
+    #[arg(long)]
+    json: bool,
+}
+
+/// The searches without one part.
+#[derive(Serialize)]
+struct MechanismJson {
+    without: &'static str,
+    positions: u64,
+    ratio: f64,
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let positions = positions(args.variant)?;
     let (count, depth, variant) = (positions.len(), args.depth, args.variant);
+    let measured = measure(args, &positions)?;
+    if args.json {
+        return write_json(out, &measured);
+    }
     writeln!(
         out,
         "{count} positions of {variant} to depth {depth}, engine {}; each row leaves out one part",
@@ -44,6 +61,25 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
         out,
         "of the search. Fewer positions are no gain where a part makes the search see more.\n"
     )?;
+    let mut rows = table::plain(&["without", "positions", "ratio"]);
+    for MechanismJson {
+        without,
+        positions,
+        ratio,
+    } in measured
+    {
+        rows.add_row([
+            without.to_string(),
+            positions.to_string(),
+            format!("{ratio:.2}"),
+        ]);
+    }
+    table::align_right(&mut rows, &[1, 2]);
+    table::write(out, &rows)?;
+    Ok(())
+}
+
+fn measure(args: &Args, positions: &[Position]) -> Result<Vec<MechanismJson>> {
     let engines = std::iter::once(("nothing", args.engine))
         .chain([(
             "table",
@@ -61,16 +97,16 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
                 },
             )
         }));
-    let mut rows = table::plain(&["without", "positions", "ratio"]);
-    let mut whole = None;
-    for (name, options) in engines {
-        let nodes = visited(options, &positions, depth)?;
-        let ratio = nodes as f64 / *whole.get_or_insert(nodes) as f64;
-        rows.add_row([name.to_string(), nodes.to_string(), format!("{ratio:.2}")]);
+    let (mut measured, mut whole) = (Vec::new(), None);
+    for (without, options) in engines {
+        let visited = visited(options, positions, args.depth)?;
+        measured.push(MechanismJson {
+            without,
+            positions: visited,
+            ratio: visited as f64 / *whole.get_or_insert(visited) as f64,
+        });
     }
-    table::align_right(&mut rows, &[1, 2]);
-    table::write(out, &rows)?;
-    Ok(())
+    Ok(measured)
 }
 
 fn positions(variant: Variant) -> Result<Vec<Position>> {
@@ -112,6 +148,7 @@ mod tests {
                 variant,
                 depth: 2,
                 engine: EngineOptions::default(),
+                json: false,
             };
             run(&args, &mut out).expect("positions that can be searched");
             let text = String::from_utf8(out).expect("text");

@@ -15,7 +15,7 @@ const REACH: i16 = 3;
 /// favours the other side.
 const DEPTH: u8 = 6;
 /// The greatest mean of the two values that is balanced, in centi-units.
-const MARGIN: i32 = 30;
+pub(crate) const MARGIN: i32 = 30;
 /// Openings to try before giving up.
 const TRIES: usize = 2_000;
 

@@ -6,7 +6,9 @@ use kagetsu_game::{Effort, Position, Question, Variant};
 use kagetsu_search::{Control, Engine, EngineOptions, seeds};
 
 use kagetsu_terminal::arguments::effort::parse_time;
+use kagetsu_terminal::json::write_json;
 use kagetsu_terminal::table;
+use serde::Serialize;
 
 /// Middle games that Kagetsu played against itself, 12 to 44 stones.
 const MIDDLE_GAMES: [&str; 4] = [
@@ -31,9 +33,81 @@ pub(crate) struct Args {
     /// Settings of the engine; see `bench match --help`
     #[arg(long = "settings", default_value = "default", value_name = "SETTINGS")]
     engine: EngineOptions,
+    /// Prints one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// One position.
+#[derive(Serialize)]
+struct SearchedJson {
+    stones: usize,
+    depth: u8,
+    nodes: u64,
+    time_ms: f64,
+    /// For playing a candidate and taking it back.
+    move_ns: u64,
+    best: String,
+    value: String,
+}
+
+/// All positions.
+#[derive(Serialize)]
+struct SpeedJson {
+    engine: String,
+    positions: Vec<SearchedJson>,
+    mean_depth: f64,
+    nodes_per_second: f64,
+    mean_move_ns: f64,
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
+    let speed = measure(args)?;
+    if args.json {
+        return write_json(out, &speed);
+    }
+    write_speed(out, args, &speed)
+}
+
+fn measure(args: &Args) -> Result<SpeedJson> {
+    let mut all = seeds::positions()?;
+    for line in MIDDLE_GAMES {
+        all.push(Position::from_line(Variant::FREESTYLE_15, line)?);
+    }
+    let mut engine = Engine::new(args.engine)?;
+    let mut positions = Vec::new();
+    for position in &all {
+        let found = search(&mut engine, position, args.time)?;
+        let (best, value) = found.best.unwrap_or_default();
+        positions.push(SearchedJson {
+            stones: position.moves().len(),
+            depth: found.depth,
+            nodes: found.nodes,
+            time_ms: found.seconds * 1e3,
+            move_ns: seeds::play_and_undo(position, ROUNDS)?.as_nanos() as u64,
+            best,
+            value,
+        });
+    }
+    let mean = |of: fn(&SearchedJson) -> f64| {
+        positions.iter().map(of).sum::<f64>() / positions.len() as f64
+    };
+    let [depth, nodes, time, pair] = [
+        mean(|position| position.depth.into()),
+        mean(|position| position.nodes as f64),
+        mean(|position| position.time_ms),
+        mean(|position| position.move_ns as f64),
+    ];
+    Ok(SpeedJson {
+        engine: args.engine.to_string(),
+        mean_depth: depth,
+        nodes_per_second: 1e3 * nodes / time.max(1e-3),
+        mean_move_ns: pair,
+        positions,
+    })
+}
+
+fn write_speed(out: &mut dyn Write, args: &Args, speed: &SpeedJson) -> Result<()> {
     let time = humantime::format_duration(args.time);
     writeln!(
         out,
@@ -49,11 +123,6 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
         out,
         "finished, 0 where threats decided before the first; ns are for playing a candidate and taking it back, on the board of the search.\n"
     )?;
-    let mut positions = seeds::positions()?;
-    for line in MIDDLE_GAMES {
-        positions.push(Position::from_line(Variant::FREESTYLE_15, line)?);
-    }
-    let mut engine = Engine::new(args.engine)?;
     let mut rows = table::plain(&[
         "stones",
         "depth",
@@ -64,35 +133,26 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
         "best",
         "value",
     ]);
-    let (mut depths, mut nodes, mut seconds, mut pair) = (0.0, 0, 0.0, Duration::ZERO);
-    for position in &positions {
-        let found = search(&mut engine, position, args.time)?;
-        let ns = seeds::play_and_undo(position, ROUNDS)?;
-        let best = found.best.unwrap_or_default();
-        let stones = position.moves().len();
+    for position in &speed.positions {
         rows.add_row([
-            stones.to_string(),
-            found.depth.to_string(),
-            found.nodes.to_string(),
-            format!("{:.0}", found.seconds * 1e3),
-            rate(found.nodes, found.seconds),
-            ns.as_nanos().to_string(),
-            best.0,
-            best.1,
+            position.stones.to_string(),
+            position.depth.to_string(),
+            position.nodes.to_string(),
+            format!("{:.0}", position.time_ms),
+            rate(position.nodes as f64, position.time_ms),
+            position.move_ns.to_string(),
+            position.best.clone(),
+            position.value.clone(),
         ]);
-        depths += f64::from(found.depth);
-        nodes += found.nodes;
-        seconds += found.seconds;
-        pair += ns;
     }
     table::align_right(&mut rows, &[0, 1, 2, 3, 4, 5]);
     table::write(out, &rows)?;
-    let count = positions.len();
-    let (depth, ns) = (depths / count as f64, pair.as_nanos() / count as u128);
     writeln!(
         out,
-        "\nmean depth {depth:.1}, {} k nodes/s, {ns} ns for a move and its undoing",
-        rate(nodes, seconds)
+        "\nmean depth {:.1}, {:.0} k nodes/s, {:.0} ns for a move and its undoing",
+        speed.mean_depth,
+        speed.nodes_per_second / 1e3,
+        speed.mean_move_ns
     )?;
     Ok(())
 }
@@ -123,8 +183,9 @@ fn search(engine: &mut Engine, position: &Position, time: Duration) -> Result<Sp
     })
 }
 
-fn rate(nodes: u64, seconds: f64) -> String {
-    format!("{:.0}", nodes as f64 / seconds.max(1e-6) / 1e3)
+/// Writes thousands of nodes a second.
+fn rate(nodes: f64, time_ms: f64) -> String {
+    format!("{:.0}", nodes / time_ms.max(1e-3))
 }
 
 #[cfg(test)]
@@ -136,6 +197,7 @@ mod tests {
         let args = Args {
             time: Duration::from_millis(1),
             engine: EngineOptions::default(),
+            json: false,
         };
         let mut out = Vec::new();
         run(&args, &mut out).expect("positions that can be searched");

@@ -43,6 +43,7 @@ pub use inspection::nearest::Nearest;
 pub use inspection::overview::{Overview, RootOverview, VariantOverview};
 pub use inspection::scan::{BookScan, ScannedEntry};
 pub use inspection::standing::{Standing, StandingState};
+pub use inspection::suspects::{Doubt, Suspect};
 pub use jobs::day::{Day, DayError};
 pub use jobs::job::{Aside, Job, JobChange, JobId, JobSpec, JobState, Work};
 pub use jobs::policies::{Policy, REGISTRY};

@@ -2,7 +2,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use anyhow::Result;
-use kagetsu_game::{Answer, Position, Side};
+use kagetsu_game::{Answer, Position, Score, Side, Variant};
 use kagetsu_proto::Access;
 use kagetsu_reader::BookReader;
 
@@ -46,9 +46,30 @@ impl fmt::Display for BookChoiceError {
 
 impl std::error::Error for BookChoiceError {}
 
+/// The number of a book that is not open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NoSuchBook {
+    number: usize,
+    count: usize,
+}
+
+impl fmt::Display for NoSuchBook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { number, count } = self;
+        write!(f, "there is no book {number}: {count} are open, from 1 on")
+    }
+}
+
 /// The books that an engine plays from, the first that knows a move first.
 #[derive(Default)]
-pub(crate) struct Books(Vec<(Option<Side>, Box<dyn BookReader>)>);
+pub(crate) struct Books(Vec<ChosenBook>);
+
+/// One of the books.
+struct ChosenBook {
+    choice: BookChoice,
+    reader: Box<dyn BookReader>,
+    is_on: bool,
+}
 
 impl Books {
     /// Opens one more book.
@@ -56,9 +77,53 @@ impl Books {
     /// # Errors
     /// If it cannot be opened.
     pub(crate) fn add(&mut self, book: &BookChoice, access: &Access) -> Result<()> {
-        self.0
-            .push((book.side, kagetsu_reader::open(&book.name, access)?));
+        self.0.push(ChosenBook {
+            choice: book.clone(),
+            reader: kagetsu_reader::open(&book.name, access)?,
+            is_on: true,
+        });
         Ok(())
+    }
+
+    /// Switches a book on or off, by its number from 1.
+    ///
+    /// # Errors
+    /// If there is no such book.
+    pub(crate) fn switch(&mut self, number: usize, is_on: bool) -> Result<(), NoSuchBook> {
+        let count = self.0.len();
+        let book = number.checked_sub(1).and_then(|at| self.0.get_mut(at));
+        book.ok_or(NoSuchBook { number, count })?.is_on = is_on;
+        Ok(())
+    }
+
+    /// Lists the books, each with its number, its side and whether it is on.
+    pub(crate) fn list(&self) -> Vec<String> {
+        let line = |(at, book): (usize, &ChosenBook)| {
+            let BookChoice { side, name } = &book.choice;
+            let side = side.map_or_else(String::new, |side| format!("{side}="));
+            let state = if book.is_on { "on" } else { "off" };
+            format!("book {} {side}{name} is {state}", at + 1)
+        };
+        self.0.iter().enumerate().map(line).collect()
+    }
+
+    /// Returns the roots of a variant with their values, of all books.
+    ///
+    /// # Errors
+    /// If a book cannot be read.
+    pub(crate) fn roots(&mut self, variant: Variant) -> Result<Vec<(Position, Score)>> {
+        let mut roots = Vec::new();
+        for book in self.0.iter_mut().filter(|book| book.is_on) {
+            let overview = book.reader.overview()?;
+            let held = overview.variant(variant).map(|held| &held.roots[..]);
+            for root in held.unwrap_or_default() {
+                let answer = book.reader.lookup(&root.position)?.unwrap_or_default();
+                if let Some((_, best)) = answer.best().filter(|(_, best)| best.is_exact()) {
+                    roots.push((root.position.clone(), best.score));
+                }
+            }
+        }
+        Ok(roots)
     }
 
     /// Whether there is no book.
@@ -95,9 +160,9 @@ impl Books {
         position: &Position,
         mut accept: impl FnMut(Option<Side>, Answer) -> Option<T>,
     ) -> Result<Option<T>> {
-        for (side, book) in &mut self.0 {
-            let answer = book.lookup(position)?;
-            if let Some(found) = answer.and_then(|answer| accept(*side, answer)) {
+        for book in self.0.iter_mut().filter(|book| book.is_on) {
+            let (side, answer) = (book.choice.side, book.reader.lookup(position)?);
+            if let Some(found) = answer.and_then(|answer| accept(side, answer)) {
                 return Ok(Some(found));
             }
         }
@@ -108,7 +173,7 @@ impl Books {
 #[cfg(test)]
 mod tests {
     use kagetsu_book::{Book, BookOptions};
-    use kagetsu_game::{Bound, Provenance, Score, Variant, Verdict};
+    use kagetsu_game::{Bound, Provenance, Verdict};
 
     use super::*;
 
@@ -155,6 +220,19 @@ mod tests {
             let best = |answer: Answer| answer.best().map(|(m, _)| m);
             let m = books.choose(&position, best).expect("readable");
             assert_eq!(m.map(|m| position.write_move(m)).as_deref(), Some(wanted));
+        }
+        books.switch(1, false).expect("it is open");
+        let start = Position::start(Variant::FREESTYLE_15);
+        let best = |answer: Answer| answer.best().map(|(m, _)| m);
+        assert_eq!(books.choose(&start, best).expect("readable"), None);
+        let listed = books.list();
+        assert!(listed[0].ends_with("one is off") && listed[1].ends_with("other is on"));
+        assert!(listed[1].starts_with("book 2 second="), "{listed:?}");
+        books.switch(1, true).expect("it is open");
+        assert!(books.choose(&start, best).expect("readable").is_some());
+        for number in [0, 3] {
+            let error = books.switch(number, false).expect_err("there are two");
+            assert!(error.to_string().contains("2 are open"), "{error}");
         }
         assert!("first=".parse::<BookChoice>().is_err());
         let plain: BookChoice = "http://x:1/?a=b".parse().expect("a book");

@@ -37,7 +37,7 @@ use crate::output::Voice;
 pub struct Args {
     /// The protocol on stdin and stdout
     #[arg(long, value_enum, value_name = "PROTOCOL")]
-    protocol: Protocol,
+    protocol: BrainProtocol,
     /// The game of UCI and UCCI, until an option changes it
     #[arg(long, default_value = "xiangqi", value_name = "VARIANT")]
     variant: Variant,
@@ -76,7 +76,7 @@ pub struct PlayArgs {
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum Protocol {
+enum BrainProtocol {
     /// Gomocup (Piskvork), with extensions of Yixin
     Gomocup,
     /// Universal Chess Interface
@@ -114,9 +114,9 @@ pub fn run(args: Args) -> Result<Exit> {
         play,
     } = args;
     match protocol {
-        Protocol::Gomocup => gomocup(&play),
-        Protocol::Uci => uci(Dialect::Uci, variant, &play),
-        Protocol::Ucci => uci(Dialect::Ucci, variant, &play),
+        BrainProtocol::Gomocup => gomocup(&play),
+        BrainProtocol::Uci => uci(Dialect::Uci, variant, &play),
+        BrainProtocol::Ucci => uci(Dialect::Ucci, variant, &play),
     }
 }
 
@@ -125,12 +125,12 @@ pub fn run(args: Args) -> Result<Exit> {
 /// # Errors
 /// If the book cannot be opened.
 pub fn gomocup(play: &PlayArgs) -> Result<Exit> {
-    gomocup::Brain::new(mind(play)?, voice()).run(lines::read(std::io::stdin()));
+    gomocup::GomocupBrain::new(mind(play)?, voice()).run(lines::read(std::io::stdin()));
     Ok(Exit::Done)
 }
 
 fn uci(dialect: Dialect, variant: Variant, play: &PlayArgs) -> Result<Exit> {
-    uci::Brain::new(dialect, variant, mind(play)?, voice()).run(lines::read(std::io::stdin()));
+    uci::UciBrain::new(dialect, variant, mind(play)?, voice()).run(lines::read(std::io::stdin()));
     Ok(Exit::Done)
 }
 

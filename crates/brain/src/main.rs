@@ -14,7 +14,7 @@ use kagetsu_program::{LogFormat, exit_with_usage, start_log};
 /// a TOML file: the one given by --config, or else `pbrain-kagetsu.toml` beside the program.
 #[derive(Debug, Parser)]
 #[command(name = "pbrain-kagetsu", version, max_term_width = 100)]
-struct Cli {
+struct BrainCli {
     #[command(flatten)]
     play: PlayArgs,
     /// Log level on stderr: off, error, warn, info, debug, trace; or by module as in
@@ -25,10 +25,10 @@ struct Cli {
 
 fn main() -> ExitCode {
     kagetsu_program::run("pbrain-kagetsu", || {
-        let matches = kagetsu_program::parse_from(Cli::command(), arguments())?
+        let matches = kagetsu_program::parse_from(BrainCli::command(), arguments())?
             .unwrap_or_else(|error| exit_with_usage(&error));
-        let cli = Cli::from_arg_matches(&matches)
-            .unwrap_or_else(|error| exit_with_usage(&error.format(&mut Cli::command())));
+        let cli = BrainCli::from_arg_matches(&matches)
+            .unwrap_or_else(|error| exit_with_usage(&error.format(&mut BrainCli::command())));
         start_log(&cli.log_level, LogFormat::Text)?;
         kagetsu_brain::gomocup(&cli.play)
     })

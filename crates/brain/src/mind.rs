@@ -35,7 +35,7 @@ pub(crate) struct Mind {
 
 /// A position to think about.
 #[derive(Clone, Debug)]
-pub(crate) struct Order {
+pub(crate) struct ThinkOrder {
     pub(crate) question: Question,
     /// Whether a book move may answer it.
     pub(crate) asks_book: bool,
@@ -45,7 +45,7 @@ pub(crate) struct Order {
 
 /// An event of a search.
 #[derive(Debug)]
-pub(crate) enum Report {
+pub(crate) enum MindReport {
     /// An iteration has ended.
     Progress(Progress),
     /// A problem that does not end the search.
@@ -98,6 +98,11 @@ impl Mind {
             "" => Ok(()),
             book => self.add(&book.parse()?),
         }
+    }
+
+    /// The books to play from.
+    pub(crate) fn books(&mut self) -> &mut Books {
+        &mut self.books
     }
 
     /// Whether there is a book.
@@ -174,15 +179,17 @@ impl Mind {
 
     fn think(
         &mut self,
-        order: &Order,
+        order: &ThinkOrder,
         control: &Control,
-        report: &mut dyn FnMut(Report),
+        report: &mut dyn FnMut(MindReport),
     ) -> Thought {
         if order.asks_book {
             match self.look_up(&order.question.position) {
                 Ok(Some((m, verdict))) => return Thought::Book(m, verdict),
                 Ok(None) => {}
-                Err(error) => report(Report::Trouble(format!("the book is not asked: {error:#}"))),
+                Err(error) => report(MindReport::Trouble(format!(
+                    "the book is not asked: {error:#}"
+                ))),
             }
         }
         let answer = self.engine().and_then(|engine| {
@@ -190,11 +197,11 @@ impl Mind {
             let mut has_reported = false;
             let answer = engine.answer(&order.question, control, &mut |progress| {
                 has_reported = true;
-                report(Report::Progress(progress.clone()));
+                report(MindReport::Progress(progress.clone()));
             })?;
             // A win that the threat search proves needs no iteration, but a user wants to see it.
             if let Some((_, best)) = answer.best().filter(|_| !has_reported) {
-                report(Report::Progress(Progress {
+                report(MindReport::Progress(Progress {
                     depth: best.depth,
                     nodes: answer.nodes(),
                     answer: answer.clone(),
@@ -219,11 +226,11 @@ pub(crate) struct Thinking {
 }
 
 impl Thinking {
-    /// Starts to think. Events go to `report`; the last one is [`Report::Done`].
+    /// Starts to think. Events go to `report`; the last one is [`MindReport::Done`].
     pub(crate) fn begin(
         mut mind: Mind,
-        order: Order,
-        mut report: impl FnMut(Report) + Send + 'static,
+        order: ThinkOrder,
+        mut report: impl FnMut(MindReport) + Send + 'static,
     ) -> Self {
         let control = Control::new();
         let (release, released) = channel();
@@ -237,7 +244,7 @@ impl Thinking {
                 let _ = released.recv();
             }
             over.store(true, Relaxed);
-            report(Report::Done(thought));
+            report(MindReport::Done(thought));
             mind
         });
         Self {

@@ -48,10 +48,12 @@ pub fn export(
             let keys = zobrist.context(MISSING_KEYS)?;
             obk::write(book, variant.unwrap_or(Variant::XIANGQI), keys)?
         }
-        Format::Psq | Format::Sgf | Format::Rif | Format::Lines | Format::Pgn => bail!(
-            "this format is for games, and a book has none: json, csv, sqlite, parquet, yxdb, lib, \
-             openings, hints, fen, eleeye, obk and proof are written"
-        ),
+        Format::Psq | Format::Sgf | Format::Rif | Format::Lines | Format::Pgn | Format::Xqf => {
+            bail!(
+                "this format is for games, which are not the positions of a book: json, csv, \
+                 sqlite, parquet, yxdb, lib, openings, hints, fen, eleeye, obk and proof are written"
+            )
+        }
     };
     out.write_all(&bytes)?;
     Ok((count, omissions))

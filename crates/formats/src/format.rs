@@ -31,6 +31,8 @@ pub enum Format {
     Fen,
     /// Xiangqi games in PGN.
     Pgn,
+    /// A game or tree of XQStudio (`.xqf`).
+    Xqf,
     /// A xiangqi book of ElephantEye or XQWizard (`BOOK.DAT`).
     Eleeye,
     /// A xiangqi book in SQLite (`.obk`, `.pfBook`).
@@ -39,7 +41,7 @@ pub enum Format {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Json,
         Self::Csv,
         Self::Sqlite,
@@ -54,6 +56,7 @@ impl Format {
         Self::Lines,
         Self::Fen,
         Self::Pgn,
+        Self::Xqf,
         Self::Eleeye,
         Self::Obk,
     ];
@@ -76,6 +79,7 @@ impl Format {
             Self::Lines => "lines",
             Self::Fen => "fen",
             Self::Pgn => "pgn",
+            Self::Xqf => "xqf",
             Self::Eleeye => "eleeye",
             Self::Obk => "obk",
         }
@@ -92,7 +96,7 @@ impl Format {
             Self::Yxdb => "A gomoku position database of Yixin or Rapfi (.db)",
             Self::Lib => "A RenLib library (.lib): a tree of moves with texts, on 15x15",
             Self::Psq => "A game of Piskvork or Gomocup (.psq); import only",
-            Self::Sgf => "Gomoku games and trees in SGF; import only",
+            Self::Sgf => "Gomoku games and trees in SGF; export writes the imported games",
             Self::Rif => "Games of RenjuNet (.rif, XML); import only",
             Self::Openings => {
                 "Gomoku openings as offsets from the centre (Gomocup) or lines of moves"
@@ -105,7 +109,10 @@ impl Format {
                  them; any game; import only"
             }
             Self::Fen => "One FEN a line with its best move and value; xiangqi and surakarta",
-            Self::Pgn => "Xiangqi games in PGN: coordinates, WXF or Chinese moves; import only",
+            Self::Pgn => {
+                "Xiangqi games in PGN: coordinates, WXF or Chinese moves; export writes the imported games"
+            }
+            Self::Xqf => "A xiangqi game or tree of XQStudio (.xqf); import only",
             Self::Eleeye => "A xiangqi book of ElephantEye or XQWizard (BOOK.DAT)",
             Self::Obk => "A xiangqi book in SQLite (.obk, .pfBook); needs --zobrist",
         }

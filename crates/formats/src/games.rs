@@ -7,26 +7,8 @@ use kagetsu_game::{
     Answer, Bound, Claim, Key, Move, Outcome, Position, Proof, ProofKind, Provenance, Score, Side,
     Variant, Verdict,
 };
-
-/// The result of a game.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum GameResult {
-    Won(Side),
-    Drawn,
-    /// The file does not say.
-    Unknown,
-}
-
-impl GameResult {
-    /// Returns the result of a position by the rules.
-    pub(crate) fn of(position: &Position) -> Self {
-        match position.outcome() {
-            Some(Outcome::Win(side)) => Self::Won(side),
-            Some(Outcome::Draw) => Self::Drawn,
-            None => Self::Unknown,
-        }
-    }
-}
+pub(crate) use kagetsu_games::GameResult;
+use kagetsu_games::{GameRecord, GameTags};
 
 /// The value that a file gives a move, from the view of the side that makes it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,9 +34,22 @@ pub(crate) struct Games {
     played: Vec<(Position, BTreeMap<Move, GameTally>)>,
     /// The number of moves on points that renju forbids, which a book does not hold.
     fouls: u64,
+    /// The games without branches.
+    records: Vec<GameRecord>,
 }
 
 impl Games {
+    /// Returns the games without branches.
+    #[cfg(test)]
+    pub(crate) fn records(&self) -> &[GameRecord] {
+        &self.records
+    }
+
+    /// Takes the games without branches.
+    pub(crate) fn take_records(&mut self) -> Vec<GameRecord> {
+        std::mem::take(&mut self.records)
+    }
+
     /// Returns the number of moves on forbidden points.
     pub(crate) fn fouls(&self) -> u64 {
         self.fouls
@@ -105,6 +100,7 @@ impl Games {
     /// then the greater value.
     pub(crate) fn join(&mut self, other: Self) {
         self.fouls += other.fouls;
+        self.records.extend(other.records);
         for (position, moves) in other.played {
             for (m, theirs) in moves {
                 let Some((tally, _)) = self.tally(&position, m) else {
@@ -123,6 +119,17 @@ impl Games {
     /// Counts one game from a position, as far as its moves are legal. Returns the number of legal
     /// moves.
     pub(crate) fn play(&mut self, start: &Position, moves: &[Move], ending: GameResult) -> usize {
+        self.play_named(start, moves, ending, GameTags::default())
+    }
+
+    /// The same for a game of which a file gives players, event or date.
+    pub(crate) fn play_named(
+        &mut self,
+        start: &Position,
+        moves: &[Move],
+        ending: GameResult,
+        tags: GameTags,
+    ) -> usize {
         let mut positions = vec![start.clone()];
         for m in moves {
             match after(&positions[positions.len() - 1], *m) {
@@ -137,6 +144,10 @@ impl Games {
         let made = positions.len() - 1;
         for (position, m) in positions.iter().zip(&moves[..made]) {
             self.add(position, *m, ending, 1);
+        }
+        if made > 0 {
+            self.records
+                .push(record(start, &moves[..made], ending, tags));
         }
         made
     }
@@ -190,6 +201,22 @@ impl Games {
         played
             .map(|(position, moves)| (position, moves.into_iter().map(verdict).collect()))
             .collect()
+    }
+}
+
+/// Returns a game with its moves, as far as it was not over by the rules.
+fn record(start: &Position, moves: &[Move], result: GameResult, tags: GameTags) -> GameRecord {
+    let mut played = start.clone();
+    for m in moves {
+        match played.play(*m) {
+            Ok(next) => played = next,
+            Err(_) => break,
+        }
+    }
+    GameRecord {
+        played,
+        result,
+        tags,
     }
 }
 

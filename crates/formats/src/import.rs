@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use kagetsu_game::{Answer, Position, Variant};
+use kagetsu_games::GameRecord;
 
 use crate::format::Format;
 use crate::games::Games;
@@ -11,7 +12,7 @@ use crate::native::record::PositionRecord;
 use crate::omissions::{Omissions, omit};
 use crate::table::csv as table;
 use crate::xiangqi::zobrist::{MISSING_KEYS, ZobristKeys};
-use crate::xiangqi::{eleeye, obk, pgn};
+use crate::xiangqi::{eleeye, obk, pgn, xqf};
 
 /// The mark with which editors on Windows begin a text file.
 pub const BYTE_ORDER_MARK: &str = "\u{feff}";
@@ -21,6 +22,8 @@ pub const BYTE_ORDER_MARK: &str = "\u{feff}";
 pub struct Contents {
     /// Positions with what the files say of their moves.
     pub answers: Vec<(Position, Answer)>,
+    /// The games whose players, event or date the files give.
+    pub games: Vec<GameRecord>,
     /// The number of records, nodes, games or lines in the files.
     pub items: u64,
     /// Content that the format cannot carry.
@@ -33,6 +36,8 @@ pub struct Importer {
     variant: Option<Variant>,
     zobrist: Option<ZobristKeys>,
     root: Option<Position>,
+    /// The name of the file that is read.
+    source: String,
     games: Games,
     contents: Contents,
 }
@@ -46,6 +51,7 @@ impl Importer {
             variant,
             zobrist: None,
             root: None,
+            source: String::new(),
             games: Games::default(),
             contents: Contents::default(),
         }
@@ -61,6 +67,11 @@ impl Importer {
     #[must_use]
     pub fn with_root(self, root: Option<Position>) -> Self {
         Self { root, ..self }
+    }
+
+    /// Sets the name under which games keep the file that is read next.
+    pub fn set_source(&mut self, name: &str) {
+        self.source = name.into();
     }
 
     /// Reads one file.
@@ -87,13 +98,31 @@ impl Importer {
                 Ok(())
             }
             _ => {
-                let (games, items, mut omissions) = self.read_games(bytes, unmarked)?;
+                let (mut games, items, mut omissions) = self.read_games(bytes, unmarked)?;
                 omit(&mut omissions, "moves_on_forbidden_points", games.fouls());
+                for mut record in games.take_records() {
+                    if record.tags.is_named() {
+                        record.tags.source.clone_from(&self.source);
+                        self.contents.games.push(record);
+                    }
+                }
                 self.games.join(games);
                 self.add_answers(Vec::new(), items, omissions);
                 Ok(())
             }
         }
+    }
+
+    /// Reads the games of one file that have no branches, each with its moves and names.
+    ///
+    /// # Errors
+    /// As in [`Importer::add`]; or if the format holds no games.
+    pub fn read_records(&self, bytes: &[u8]) -> Result<Vec<GameRecord>> {
+        let unmarked = bytes
+            .strip_prefix(BYTE_ORDER_MARK.as_bytes())
+            .unwrap_or(bytes);
+        let (mut games, ..) = self.read_games(bytes, unmarked)?;
+        Ok(games.take_records())
     }
 
     /// Returns everything that was read.
@@ -120,6 +149,7 @@ impl Importer {
             Format::Lines => lists::games(text(unmarked)?, self.played()?),
             Format::Fen => lists::fens(text(unmarked)?, self.played()?),
             Format::Pgn => pgn::read(unmarked, xiangqi),
+            Format::Xqf => xqf::read(bytes, xiangqi),
             Format::Eleeye => eleeye::read(bytes, xiangqi),
             Format::Obk => {
                 let keys = self.zobrist.as_ref().context(MISSING_KEYS)?;

@@ -18,6 +18,7 @@
 mod export;
 mod format;
 mod games;
+mod games_text;
 mod gomoku;
 mod import;
 mod lists;
@@ -31,6 +32,7 @@ mod xiangqi;
 
 pub use export::export;
 pub use format::Format;
+pub use games_text::{MoveNote, write_game};
 pub use import::{BYTE_ORDER_MARK, Contents, Importer};
 pub use native::record::PositionRecord;
 pub use omissions::{Omissions, omit, write_omissions};

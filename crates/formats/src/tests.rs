@@ -164,6 +164,29 @@ fn sgf_and_library_of_one_tree_agree() {
 }
 
 #[test]
+fn every_xqf_file_is_read_to_its_end() {
+    let files = samples("xiangqi/files", ".xqf");
+    assert!(files.is_empty() || files.len() >= 9, "{}", files.len());
+    for path in files {
+        let bytes = std::fs::read(&path).expect("readable");
+        let mut importer = Importer::new(Format::Xqf, None);
+        importer.add(&bytes).expect("XQF");
+        let contents = importer.finish();
+        let cut = contents
+            .omissions
+            .get("files_that_end_in_the_middle")
+            .copied()
+            .unwrap_or(0);
+        assert_eq!(cut, 0, "{}", path.display());
+        let name = path.to_string_lossy();
+        let is_empty = ["NoMove", "EmptyTest"]
+            .iter()
+            .any(|part| name.contains(part));
+        assert_eq!(contents.answers.is_empty(), is_empty, "{name}");
+    }
+}
+
+#[test]
 fn games_of_many_programs_are_read_whole() {
     let rules = [
         ("std15", "standard-15"),
@@ -519,7 +542,7 @@ proptest! {
         let records = text.lines().map(|line| line.parse::<PositionRecord>().and_then(|record| record.decode()));
         let answers = records.collect::<Result<_>>().expect("just written");
         for contents in [
-            Contents { answers, items: 1, omissions: Omissions::new() },
+            Contents { answers, games: Vec::new(), items: 1, omissions: Omissions::new() },
             contents(Format::Csv, &written(Format::Csv, &book), None).expect("just written"),
         ] {
             let (_other, copy) = learned(&contents);
@@ -608,6 +631,7 @@ fn byte_order_mark_is_skipped() {
                 answers,
                 items,
                 omissions,
+                ..
             } = contents(format, text.as_bytes(), Some(variant(name))).expect(text);
             (answers, items, omissions)
         };

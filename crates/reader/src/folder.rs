@@ -4,6 +4,7 @@ use anyhow::Result;
 use kagetsu_api::StatisticsJson;
 use kagetsu_book::{Book, CheckReport, Overview};
 use kagetsu_game::{Answer, Position};
+use kagetsu_games::{FoundGames, GameFilter, GameStore};
 
 use crate::open_folder::read_book;
 use crate::reader::BookReader;
@@ -57,5 +58,12 @@ impl BookReader for FolderReader {
 
     fn contents(&mut self, _: &mut dyn FnMut(u64)) -> Result<&Book> {
         Ok(&self.book)
+    }
+
+    fn games(&mut self, at: &Position, filter: &GameFilter, top: u32) -> Result<FoundGames> {
+        match GameStore::open(self.book.path())? {
+            Some(store) => Ok(store.find(at, filter, top)?),
+            None => Ok(FoundGames::default()),
+        }
     }
 }

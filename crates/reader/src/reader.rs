@@ -1,7 +1,8 @@
-use anyhow::Result;
+use anyhow::{Result, bail};
 use kagetsu_api::StatisticsJson;
 use kagetsu_book::{Book, CheckReport, Nearest, Overview};
 use kagetsu_game::{Answer, Position};
+use kagetsu_games::{FoundGames, GameFilter};
 
 /// The most earlier positions of a line that are looked up for a message.
 const MAX_PREFIXES: usize = 64;
@@ -55,6 +56,14 @@ pub trait BookReader: Send {
     /// # Errors
     /// See [`BookReader`]; or if the book does not keep its positions.
     fn contents(&mut self, progress: &mut dyn FnMut(u64)) -> Result<&Book>;
+
+    /// Returns the imported games that passed a position, with the first `top` of them listed.
+    ///
+    /// # Errors
+    /// See [`BookReader`]; or if such a book has no games.
+    fn games(&mut self, _: &Position, _: &GameFilter, _top: u32) -> Result<FoundGames> {
+        bail!("only a book folder and a server have games: this book holds positions alone")
+    }
 }
 
 /// Returns the message about a position that the book does not hold. It names the nearest part that

@@ -1,7 +1,8 @@
 use anyhow::{Context, Result, anyhow, bail};
-use kagetsu_api::{StatisticsJson, read_overview, read_statistics};
+use kagetsu_api::{StatisticsJson, read_games, read_overview, read_statistics};
 use kagetsu_book::{Book, BookOptions, CheckReport, Overview};
 use kagetsu_game::{Answer, Position};
+use kagetsu_games::{FoundGames, GameFilter};
 use kagetsu_proto::v1::books_client::BooksClient;
 use kagetsu_proto::{Access, AuthenticatedChannel, explain, v1};
 use tempfile::TempDir;
@@ -144,5 +145,20 @@ impl BookReader for ServerReader {
             .as_ref()
             .map(|copy| &copy.book)
             .context("the book was not copied")
+    }
+
+    fn games(&mut self, at: &Position, filter: &GameFilter, top: u32) -> Result<FoundGames> {
+        let result = filter.result.map_or("", |result| result.text());
+        let request = v1::GamesRequest {
+            position: Some(at.into()),
+            player: filter.player.clone(),
+            event: filter.event.clone(),
+            result: result.into(),
+            top,
+        };
+        let found = self.runtime.block_on(self.client.games(request));
+        let found = found.map_err(|status| anyhow!(explain(&self.url, &status)))?;
+        read_games(found.get_ref())
+            .with_context(|| format!("{} gave games that cannot be", self.url))
     }
 }

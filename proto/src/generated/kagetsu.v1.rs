@@ -353,6 +353,9 @@ pub struct BookStatistics {
     pub losses: u64,
     #[prost(uint64, tag = "11")]
     pub draws: u64,
+    /// Positions by the first day of their searches, in days since 1970-01-01.
+    #[prost(map = "uint32, uint64", tag = "12")]
+    pub by_day: ::std::collections::HashMap<u32, u64>,
 }
 /// The quality of the positions with the same number of stones.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -415,6 +418,121 @@ pub struct Standing {
     pub priority: u64,
     #[prost(enumeration = "StandingState", tag = "3")]
     pub state: i32,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SuspectsRequest {
+    /// The position from which the book is looked at.
+    #[prost(message, optional, tag = "1")]
+    pub position: ::core::option::Option<Position>,
+    /// The number of positions to return; 0 returns 20.
+    #[prost(uint32, tag = "2")]
+    pub top: u32,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct SuspectsResponse {
+    /// Whether the book holds the position.
+    #[prost(bool, tag = "1")]
+    pub is_held: bool,
+    /// The most doubtful first.
+    #[prost(message, repeated, tag = "2")]
+    pub suspects: ::prost::alloc::vec::Vec<Suspect>,
+}
+/// A position whose value is doubtful.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Suspect {
+    /// With the moves from the position of the request.
+    #[prost(message, optional, tag = "1")]
+    pub position: ::core::option::Option<Position>,
+    /// In missing plies; less for positions that are far from that of the request.
+    #[prost(double, tag = "2")]
+    pub doubt: f64,
+    /// Plies of the search that valued it.
+    #[prost(uint32, tag = "3")]
+    pub depth: u32,
+    /// The search was this many plies less deep than half of the book.
+    #[prost(uint32, optional, tag = "4")]
+    pub missing_plies: ::core::option::Option<u32>,
+    /// The search and the positions behind the moves give different values, as in Verdict.
+    #[prost(sint32, optional, tag = "5")]
+    pub searched_score: ::core::option::Option<i32>,
+    #[prost(sint32, optional, tag = "6")]
+    pub behind_score: ::core::option::Option<i32>,
+    /// They prefer different moves.
+    #[prost(uint32, optional, tag = "7")]
+    pub searched_best: ::core::option::Option<u32>,
+    #[prost(uint32, optional, tag = "8")]
+    pub behind_best: ::core::option::Option<u32>,
+    /// Another engine searched it than searched the newest position.
+    #[prost(string, optional, tag = "9")]
+    pub other_engine: ::core::option::Option<::prost::alloc::string::String>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GamesRequest {
+    #[prost(message, optional, tag = "1")]
+    pub position: ::core::option::Option<Position>,
+    /// A part of a player's name; empty for all.
+    #[prost(string, tag = "2")]
+    pub player: ::prost::alloc::string::String,
+    /// A part of the event's name; empty for all.
+    #[prost(string, tag = "3")]
+    pub event: ::prost::alloc::string::String,
+    /// Only games with this result, as in 1-0, 0-1, 1/2-1/2 or \*; empty for all.
+    #[prost(string, tag = "4")]
+    pub result: ::prost::alloc::string::String,
+    /// The number of games to list; 0 lists 20.
+    #[prost(uint32, tag = "5")]
+    pub top: u32,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct GamesResponse {
+    /// The number of games.
+    #[prost(uint64, tag = "1")]
+    pub games: u64,
+    /// The moves that were made in them, the most frequent first.
+    #[prost(message, repeated, tag = "2")]
+    pub moves: ::prost::alloc::vec::Vec<MoveGames>,
+    /// The first of the games, the latest first.
+    #[prost(message, repeated, tag = "3")]
+    pub played: ::prost::alloc::vec::Vec<PlayedGame>,
+}
+/// The results of the games in which a move was made.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct MoveGames {
+    #[prost(uint32, tag = "1")]
+    pub r#move: u32,
+    #[prost(uint64, tag = "2")]
+    pub games: u64,
+    #[prost(uint64, tag = "3")]
+    pub first_wins: u64,
+    #[prost(uint64, tag = "4")]
+    pub draws: u64,
+    #[prost(uint64, tag = "5")]
+    pub second_wins: u64,
+}
+/// A game that passed a position.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PlayedGame {
+    /// The last position, with all moves.
+    #[prost(message, optional, tag = "1")]
+    pub position: ::core::option::Option<Position>,
+    /// Moves before the position of the request.
+    #[prost(uint32, tag = "2")]
+    pub ply: u32,
+    /// 1-0, 0-1, 1/2-1/2 or \*.
+    #[prost(string, tag = "3")]
+    pub result: ::prost::alloc::string::String,
+    #[prost(string, tag = "4")]
+    pub first: ::prost::alloc::string::String,
+    #[prost(string, tag = "5")]
+    pub second: ::prost::alloc::string::String,
+    #[prost(string, tag = "6")]
+    pub event: ::prost::alloc::string::String,
+    #[prost(string, tag = "7")]
+    pub date: ::prost::alloc::string::String,
+    #[prost(string, tag = "8")]
+    pub round: ::prost::alloc::string::String,
+    #[prost(string, tag = "9")]
+    pub source: ::prost::alloc::string::String,
 }
 /// A message from a worker.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -2341,6 +2459,49 @@ pub mod books_client {
                 .insert(GrpcMethod::new("kagetsu.v1.Books", "Standings"));
             self.inner.unary(req, path, codec).await
         }
+        /// Ranks the positions from one on by the doubt about their values.
+        pub async fn suspects(
+            &mut self,
+            request: impl tonic::IntoRequest<super::SuspectsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::SuspectsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/kagetsu.v1.Books/Suspects",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("kagetsu.v1.Books", "Suspects"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Returns the imported games that passed a position, with their players and results.
+        pub async fn games(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GamesRequest>,
+        ) -> std::result::Result<tonic::Response<super::GamesResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/kagetsu.v1.Books/Games");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("kagetsu.v1.Books", "Games"));
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -2404,6 +2565,19 @@ pub mod books_server {
             tonic::Response<super::StandingsResponse>,
             tonic::Status,
         >;
+        /// Ranks the positions from one on by the doubt about their values.
+        async fn suspects(
+            &self,
+            request: tonic::Request<super::SuspectsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::SuspectsResponse>,
+            tonic::Status,
+        >;
+        /// Returns the imported games that passed a position, with their players and results.
+        async fn games(
+            &self,
+            request: tonic::Request<super::GamesRequest>,
+        ) -> std::result::Result<tonic::Response<super::GamesResponse>, tonic::Status>;
     }
     /// Reads the book.
     #[derive(Debug)]
@@ -2771,6 +2945,92 @@ pub mod books_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = StandingsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/kagetsu.v1.Books/Suspects" => {
+                    #[allow(non_camel_case_types)]
+                    struct SuspectsSvc<T: Books>(pub Arc<T>);
+                    impl<T: Books> tonic::server::UnaryService<super::SuspectsRequest>
+                    for SuspectsSvc<T> {
+                        type Response = super::SuspectsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::SuspectsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Books>::suspects(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = SuspectsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/kagetsu.v1.Books/Games" => {
+                    #[allow(non_camel_case_types)]
+                    struct GamesSvc<T: Books>(pub Arc<T>);
+                    impl<T: Books> tonic::server::UnaryService<super::GamesRequest>
+                    for GamesSvc<T> {
+                        type Response = super::GamesResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::GamesRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Books>::games(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GamesSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

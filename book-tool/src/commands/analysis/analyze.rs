@@ -13,7 +13,7 @@ use kagetsu_worker::{EngineArgs, EngineRunner};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::arguments::position::PositionArgs;
-use crate::client::{self as remote, End};
+use crate::client::{self as remote, AnalysisEnd};
 use crate::output::progress::{AnalysisState, LiveProgress, waiting};
 use kagetsu_reader::{COORDINATOR_FLAG, open_book, with_hint};
 use kagetsu_terminal::arguments::effort::{EffortArgs, parse_time};
@@ -110,17 +110,17 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
         )),
         None => runtime
             .block_on(here(&args, &question, &mut live))
-            .map(|answer| (answer, End::Final)),
+            .map(|answer| (answer, AnalysisEnd::Final)),
     };
     let time = begun.elapsed();
     let visited = live.clear();
     // A search that did not stop in time ends with the process.
     runtime.shutdown_background();
     let (answer, end) = answer?;
-    if let End::Waited(why) = &end {
+    if let AnalysisEnd::Waited(why) = &end {
         writeln!(std::io::stderr(), "the time is up: {}", waiting(why))?;
     }
-    if args.book.is_some() && !matches!(end, End::Final) {
+    if args.book.is_some() && !matches!(end, AnalysisEnd::Final) {
         writeln!(
             std::io::stderr(),
             "stopped: the coordinator's book keeps only what a search has ended with"

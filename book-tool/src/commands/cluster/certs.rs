@@ -97,7 +97,7 @@ fn client(text: &str) -> Result<String, String> {
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
-    let folder = Folder(&args.folder);
+    let folder = CertsFolder(&args.folder);
     let (mut record, issuer) = if args.renew {
         folder.authority()?
     } else {
@@ -165,9 +165,9 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
 }
 
 /// A folder of certificates.
-struct Folder<'a>(&'a Path);
+struct CertsFolder<'a>(&'a Path);
 
-impl Folder<'_> {
+impl CertsFolder<'_> {
     fn path(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }

@@ -14,18 +14,18 @@ use kagetsu_terminal::table;
 ///
 /// A coordinator that runs with --tokens FILE accepts only clients with a token of the file, each
 /// for its roles: `read` reads the book, jobs and workers; `analyse` also starts analyses; `build`
-/// also starts and changes jobs; `work` only works, as one of the operator's workers; `volunteer` only works,
-/// and its answers are verified; `admin` may do everything. The file holds
-/// hashes of the tokens. A running coordinator notices a change within seconds and disconnects
+/// also starts and changes jobs; `work` only works, as one of the operator's workers; `volunteer`
+/// only works, and its answers are verified; `admin` may do everything. The file holds hashes of
+/// the tokens. A running coordinator notices a change within seconds and disconnects
 /// clients whose token was revoked.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    command: Action,
+    command: TokenAction,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum TokenAction {
     /// Creates a token, and prints it once or writes it to a file
     ///
     /// Give it to a client as a file (--token-file) or in the variable KAGETSU_TOKEN.
@@ -121,7 +121,7 @@ impl<'a> From<&'a TokenEntry> for TokenJson<'a> {
 
 pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
     match args.command {
-        Action::New {
+        TokenAction::New {
             file,
             role,
             rate,
@@ -150,7 +150,7 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
                 None => writeln!(out, "{token}")?,
             }
         }
-        Action::List { file, json } => {
+        TokenAction::List { file, json } => {
             let tokens = Tokens::read(&file.tokens)?;
             let tokens: Vec<_> = tokens.entries().iter().map(TokenJson::from).collect();
             if json {
@@ -176,7 +176,7 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
             table::align_right(&mut rows, &[2]);
             table::write(out, &rows)?;
         }
-        Action::Revoke { file, name, json } => {
+        TokenAction::Revoke { file, name, json } => {
             // A missing file is an error here, and not created.
             Tokens::read(&file.tokens)?;
             Tokens::change(&file.tokens, |tokens| tokens.revoke(&name))?;

@@ -16,11 +16,11 @@ use kagetsu_terminal::table;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    command: Action,
+    command: WorkersAction,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum WorkersAction {
     /// Lists the workers: their speed, their tasks, and why one is idle
     ///
     /// Example: kagetsu workers list --coordinator http://127.0.0.1:7615
@@ -65,8 +65,8 @@ struct CoordinatorArgs {
 
 pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
     let (at, json) = match args.command {
-        Action::List { at, json } => (at, json),
-        Action::Release { name, at, json } => return release(&at, &name, json, out),
+        WorkersAction::List { at, json } => (at, json),
+        WorkersAction::Release { name, at, json } => return release(&at, &name, json, out),
     };
     let connector = at.access.connector(&at.coordinator)?;
     let workers = runtime()?.block_on(remote::workers(&connector))?;

@@ -7,15 +7,17 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail, ensure};
 use indicatif::{ProgressBar, ProgressStyle};
 use kagetsu_book::Book;
-use kagetsu_formats::{Omissions, write_omissions};
+use kagetsu_formats::{Format, Omissions, write_omissions};
 use kagetsu_game::{Position, Variant};
 use kagetsu_program::Exit;
 use kagetsu_proto::Access;
 use serde::Serialize;
 
 use super::arguments::{FormatArg, ZobristArgs};
+use super::played;
 use super::subtree::Subtree;
 use crate::commands::verify::win_tree;
+use kagetsu_terminal::arguments::notation::NotationArg;
 use kagetsu_terminal::json::write_json;
 
 /// Writes a book as a file of another program
@@ -24,6 +26,9 @@ use kagetsu_terminal::json::write_json;
 /// formats carry what their programs can show: values, best moves and texts. Content that a format
 /// has no room for is counted and reported. docs/using/files.md describes each format. With --moves
 /// only the positions behind a line are written.
+///
+/// `sgf` and `pgn` write the imported games of a folder: all of them, those of --variant, or those
+/// that passed the position after --moves.
 ///
 /// `proof` writes the win tree of the position after --moves, which the book has proven: one move
 /// at each node of the winner, and an answer to every legal move of the loser.
@@ -44,6 +49,9 @@ pub(crate) struct Args {
     /// Writes only the position after these moves and the positions behind it
     #[arg(long, value_name = "LINE", requires = "variant")]
     moves: Option<String>,
+    /// Notation of xiangqi moves for --format pgn; `engine` is ICCS
+    #[arg(long, value_enum, default_value = "engine", value_name = "NOTATION")]
+    notation: NotationArg,
     #[command(flatten)]
     proof: win_tree::ProofArgs,
     #[command(flatten)]
@@ -62,7 +70,7 @@ pub(crate) struct Args {
 #[derive(Serialize)]
 struct ExportJson {
     file: String,
-    /// The number of positions, or of nodes of a win tree.
+    /// The number of positions, of games, or of nodes of a win tree.
     written: u64,
     /// Content that the format cannot carry.
     losses: Omissions,
@@ -110,6 +118,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         bail!("{name} is there already; remove it, or name another file");
     }
     let is_proof = args.format == FormatArg::Proof;
+    let is_games = matches!(args.format, FormatArg::Book(Format::Sgf | Format::Pgn));
     let root = args.root()?;
     let keys = args.zobrist.keys(args.format)?;
     let mut reader = kagetsu_reader::open(&args.book, &args.access)?;
@@ -119,7 +128,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     bar.finish_and_clear();
     check_variant(whole, args)?;
     let part = match &root {
-        Some(root) if !is_proof => Some(Subtree::below(root, whole)?),
+        Some(root) if !is_proof && !is_games => Some(Subtree::below(root, whole)?),
         _ => None,
     };
     let book = part.as_ref().map_or(whole, |part| &part.book);
@@ -133,6 +142,15 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
             })
         }
         (FormatArg::Proof, None) => bail!("a win tree begins at a position"),
+        (FormatArg::Book(format @ (Format::Sgf | Format::Pgn)), root) => {
+            let style = (format, args.notation.0);
+            let count = played::write(&args.book, style, args.variant, root.as_ref(), out)?;
+            Ok(Written {
+                count,
+                text: format!("{count} games"),
+                losses: Omissions::new(),
+            })
+        }
         (FormatArg::Book(format), _) => {
             let (count, losses) =
                 kagetsu_formats::export(format, book, args.variant, keys.as_ref(), out)?;

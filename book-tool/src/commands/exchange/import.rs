@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use kagetsu_book::Book;
 use kagetsu_game::{Answer, Position, Variant};
+use kagetsu_games::{GameRecord, GameStore};
+use kagetsu_postgres::BookUrl;
 use kagetsu_program::Exit;
 use serde::Serialize;
 
@@ -32,6 +34,8 @@ const MAX_LINE_BYTES: u64 = 16 << 20;
 /// The book is created if missing. For each move the stronger evidence stays: a proof, then the
 /// deeper search. Contradictory proofs are reported, and the exit code is 1. A second import
 /// changes nothing. Games add up only within one command, so name all files at once, as in *.psq.
+/// Games of which a file names players, event or date are kept with these beside the positions;
+/// `kagetsu query --games` shows them.
 ///
 /// An invalid file ends the import with the line number; of `json` the lines before it are in the
 /// book. After Ctrl-C, run the same command again. Content that cannot be carried over is counted
@@ -71,12 +75,22 @@ struct ImportJson {
     /// Given where there are any.
     #[serde(flatten)]
     conflicts: Option<Conflicts>,
+    /// The number of games with players, event or date, and how many of them are new.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    games: Option<ImportedGames>,
     /// The number of records, nodes, games or lines in the files.
     #[serde(skip_serializing_if = "Option::is_none")]
     items: Option<u64>,
     /// Content that the format cannot carry.
     #[serde(skip_serializing_if = "Option::is_none")]
     losses: Option<Omissions>,
+}
+
+/// Games that the book keeps beside its positions.
+#[derive(Clone, Copy, Serialize)]
+struct ImportedGames {
+    read: usize,
+    new: u64,
 }
 
 /// Opens a file, or stdin.
@@ -115,6 +129,8 @@ impl Args {
             open(path)?
                 .read_to_end(&mut bytes)
                 .with_context(|| format!("cannot read {}", path.display()))?;
+            let name = path.file_name().unwrap_or(path.as_os_str());
+            importer.set_source(&name.to_string_lossy());
             importer
                 .add(&bytes)
                 .with_context(|| path.display().to_string())?;
@@ -202,6 +218,14 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         );
         Ok((read, others, conflicts, book.len(), book.len() - before))
     })?;
+    let games = contents
+        .as_ref()
+        .map(|contents| &contents.games)
+        .filter(|games| !games.is_empty());
+    let games = match games {
+        Some(games) => keep_games(&args.book, games)?,
+        None => None,
+    };
     let (items, mut losses) = contents
         .map(|contents| (contents.items, contents.omissions))
         .unzip();
@@ -222,6 +246,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
                 positions,
                 new,
                 conflicts,
+                games,
                 items,
                 losses,
             },
@@ -234,8 +259,26 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         "{}: {read} positions read, {new} of them new; {positions} in all",
         args.book.display()
     )?;
+    if let Some(ImportedGames { read, new }) = games {
+        writeln!(
+            out,
+            "{read} games with players, event or date kept, {new} of them new; `kagetsu query \
+             --games` shows them"
+        )?;
+    }
     write_omissions(&losses.unwrap_or_default(), out)?;
     Ok(exit)
+}
+
+/// Keeps the games of the files in the book's folder.
+fn keep_games(book: &Path, games: &[GameRecord]) -> Result<Option<ImportedGames>> {
+    // A book in a database has no folder.
+    if book.to_str().is_some_and(BookUrl::is_one) {
+        return Ok(None);
+    }
+    let new = GameStore::create(book)?.add(games)?;
+    let read = games.len();
+    Ok(Some(ImportedGames { read, new }))
 }
 
 /// Says what a file without positions has.

@@ -1,6 +1,8 @@
 //! Files of other programs: `import` and `export`.
 
+pub(crate) mod annotate;
 mod arguments;
 pub(crate) mod export;
 pub(crate) mod import;
+mod played;
 mod subtree;

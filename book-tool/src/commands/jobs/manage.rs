@@ -25,11 +25,11 @@ use kagetsu_terminal::table;
 #[derive(Debug, Flags)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    action: Action,
+    action: JobsAction,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum JobsAction {
     /// Lists all jobs
     ///
     /// Example: kagetsu jobs list --book h8.book
@@ -105,7 +105,7 @@ const MAX_LISTED_SKIPS: usize = 20;
 
 pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
     match args.action {
-        Action::List(at) => {
+        JobsAction::List(at) => {
             let jobs = match &at.book {
                 Some(path) => read_book(path)
                     .map_err(|error| with_hint(error, COORDINATOR_FLAG))?
@@ -124,7 +124,7 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
                 write_table(out, &jobs)?
             }
         }
-        Action::Show(named) => {
+        JobsAction::Show(named) => {
             let job = named.ask(None, async |builds, name| builds.get(name).await)?;
             named.write(out, &job)?;
             if !named.at.json {
@@ -133,20 +133,20 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
                 write_asides(out, &job)?;
             }
         }
-        Action::Watch(named) => watch(&named, out)?,
-        Action::Pause(named) => {
+        JobsAction::Watch(named) => watch(&named, out)?,
+        JobsAction::Pause(named) => {
             let job = named.ask(Some(JobChange::Pause), async |builds, name| {
                 builds.pause(name).await
             })?;
             named.write(out, &job)?;
         }
-        Action::Resume(named) => {
+        JobsAction::Resume(named) => {
             let job = named.ask(Some(JobChange::Resume), async |builds, name| {
                 builds.resume(name).await
             })?;
             named.write(out, &job)?;
         }
-        Action::Cancel(named) => {
+        JobsAction::Cancel(named) => {
             let job = named.ask(Some(JobChange::Cancel), async |builds, name| {
                 builds.cancel(name).await
             })?;
@@ -159,13 +159,13 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
                 )?;
             }
         }
-        Action::Retry(named) => {
+        JobsAction::Retry(named) => {
             let job = named.ask(Some(JobChange::Retry), async |builds, name| {
                 builds.retry(name).await
             })?;
             named.write(out, &job)?;
         }
-        Action::Priority(PriorityChange { named, priority }) => {
+        JobsAction::Priority(PriorityChange { named, priority }) => {
             let change = Some(JobChange::Priority(priority));
             let job = named.ask(change, async |builds, name| {
                 builds.prioritize(name, priority).await

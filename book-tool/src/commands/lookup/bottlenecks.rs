@@ -6,7 +6,7 @@ use kagetsu_game::{Answer, Bound, Key, Move, Position, Score};
 use kagetsu_program::Exit;
 use serde::Serialize;
 
-use crate::arguments::query::PositionQuery;
+use crate::arguments::query::BookPosition;
 use kagetsu_reader::not_held;
 use kagetsu_terminal::json::write_json;
 
@@ -23,7 +23,7 @@ use kagetsu_terminal::json::write_json;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    asked: PositionQuery,
+    asked: BookPosition,
     /// Prints one JSON object
     #[arg(long)]
     json: bool,
@@ -41,7 +41,7 @@ struct BottlenecksJson {
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let (position, mut source) = args.asked.open()?;
     let mut lookup = |position: &Position| source.lookup(position);
-    let found = Choice::new(&mut lookup).flip(&position)?;
+    let found = MoveFlip::new(&mut lookup).flip(&position)?;
     if found.is_none() && source.lookup(&position)?.is_none() {
         writeln!(std::io::stderr(), "{}", not_held(&mut *source, &position)?)?;
         return Ok(Exit::No);
@@ -99,7 +99,7 @@ type Lookup<'a> = dyn FnMut(&Position) -> Result<Option<Answer>> + 'a;
 
 /// Searches for the smallest set of leaves, as proof-number search does, with the threshold of the
 /// choice in place of a win.
-struct Choice<'a> {
+struct MoveFlip<'a> {
     lookup: &'a mut Lookup<'a>,
     /// Results by position, direction (whether its value must rise) and threshold.
     known: BTreeMap<(Key, bool, Score), Option<Leaves>>,
@@ -107,7 +107,7 @@ struct Choice<'a> {
     way: BTreeSet<Key>,
 }
 
-impl<'a> Choice<'a> {
+impl<'a> MoveFlip<'a> {
     fn new(lookup: &'a mut Lookup<'a>) -> Self {
         Self {
             lookup,
@@ -298,7 +298,7 @@ mod tests {
     fn flip(line: &str) -> Option<(String, Vec<String>)> {
         let position = Position::from_line(Variant::FREESTYLE_15, line).expect("a line");
         let mut lookup = lookup;
-        let flip = Choice::new(&mut lookup).flip(&position).expect("paper")?;
+        let flip = MoveFlip::new(&mut lookup).flip(&position).expect("paper")?;
         let leaves = flip.leaves.iter().map(|leaf| leaf.to_string()).collect();
         Some((position.write_move(flip.instead), leaves))
     }

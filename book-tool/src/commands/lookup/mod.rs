@@ -3,6 +3,7 @@
 pub(crate) mod bottlenecks;
 mod branches;
 pub(crate) mod explore;
+mod games;
 pub(crate) mod pick;
 pub(crate) mod practice;
 pub(crate) mod query;

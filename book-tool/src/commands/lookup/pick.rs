@@ -6,7 +6,7 @@ use kagetsu_book::Choice;
 use kagetsu_game::{Move, Position};
 use kagetsu_program::Exit;
 
-use crate::arguments::query::PositionQuery;
+use crate::arguments::query::BookPosition;
 use kagetsu_reader::{BookReader, not_held};
 use kagetsu_terminal::json::write_json;
 
@@ -23,7 +23,7 @@ use kagetsu_terminal::json::write_json;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    asked: PositionQuery,
+    asked: BookPosition,
     /// Loss of value, in centi-units, that makes a move e times less likely; 0 picks the best move
     #[arg(long, default_value_t = 0.0, value_name = "T", value_parser = kagetsu_brain::temperature)]
     temperature: f64,

@@ -6,7 +6,7 @@ use kagetsu_game::{Move, Notation, Outcome, Position, Side, Verdict};
 use kagetsu_program::Exit;
 use kagetsu_reader::BookReader;
 
-use crate::arguments::query::PositionQuery;
+use crate::arguments::query::BookPosition;
 use kagetsu_terminal::table;
 
 /// Trains the lines of a book, which plays one side and asks for the other
@@ -19,7 +19,7 @@ use kagetsu_terminal::table;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    asked: PositionQuery,
+    asked: BookPosition,
     /// The side whose moves are asked for [default: the side to move]
     #[arg(long, value_enum, value_name = "SIDE")]
     my_side: Option<MySide>,
@@ -45,7 +45,7 @@ enum MySide {
 
 /// The moves that were asked for, and the right ones among them.
 #[derive(Clone, Copy, Debug, Default)]
-struct Tally {
+struct PracticeTally {
     asked: u32,
     right: u32,
 }
@@ -63,11 +63,11 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         side,
         notation: args.asked.notation(),
         line: vec![position],
-        tally: Tally::default(),
+        tally: PracticeTally::default(),
     };
     let mut input = std::io::stdin().lock();
     let ended = practice.ask_all(&mut input, out)?;
-    let Tally { asked, right } = practice.tally;
+    let PracticeTally { asked, right } = practice.tally;
     writeln!(out, "{right} of {asked} moves were right")?;
     Ok(ended)
 }
@@ -81,7 +81,7 @@ struct Practice<'a> {
     notation: Notation,
     /// The positions so far; the last one is on the board.
     line: Vec<Position>,
-    tally: Tally,
+    tally: PracticeTally,
 }
 
 impl Practice<'_> {
@@ -271,7 +271,7 @@ mod tests {
             side,
             notation: Notation::Engine,
             line: vec![position],
-            tally: Tally::default(),
+            tally: PracticeTally::default(),
         };
         let mut out = Vec::new();
         let mut typed = &b"z99\nh9\na1\n?\ni9\n"[..];

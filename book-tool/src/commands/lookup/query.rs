@@ -1,11 +1,13 @@
 use std::io::Write;
 
 use anyhow::Result;
-use kagetsu_api::AnswerJson;
+use kagetsu_api::{AnswerJson, GamesJson};
 use kagetsu_book::Choice;
 use kagetsu_program::Exit;
+use serde::Serialize;
 
-use crate::arguments::query::PositionQuery;
+use super::games::{self, GameArgs};
+use crate::arguments::query::BookPosition;
 use kagetsu_reader::not_held;
 use kagetsu_terminal::json::write_json;
 use kagetsu_terminal::table;
@@ -16,20 +18,34 @@ use kagetsu_terminal::table;
 /// to move, and take into account the positions of the book behind the moves. The exit code is 1 if
 /// the book does not hold the position.
 ///
+/// --games adds the imported games that passed the position: how each move scored in them, who
+/// played them and when.
+///
 /// Example: kagetsu query --book h8.book --variant freestyle-15 --moves h8
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    asked: PositionQuery,
+    asked: BookPosition,
     /// Shows the values as they were searched, without those from positions behind the moves
     #[arg(long)]
     searched: bool,
     /// Number of moves to show
     #[arg(long, default_value_t = 10, value_name = "K")]
     top: usize,
+    #[command(flatten)]
+    games: GameArgs,
     /// Prints one JSON object
     #[arg(long)]
     json: bool,
+}
+
+/// The answer, and the games if they are asked for.
+#[derive(Serialize)]
+struct QueryJson {
+    #[serde(flatten)]
+    answer: AnswerJson,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    games: Option<GamesJson>,
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
@@ -44,8 +60,13 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         writeln!(std::io::stderr(), "{}", not_held(&mut *reader, &position)?)?;
         return Ok(Exit::No);
     };
+    let games = args.games.find(&mut *reader, &position)?;
     if args.json {
-        write_json(out, &AnswerJson::new(&position, &answer, 0))?;
+        let json = QueryJson {
+            answer: AnswerJson::new(&position, &answer, 0),
+            games: games.map(|found| GamesJson::new(&position, &found)),
+        };
+        write_json(out, &json)?;
         return Ok(Exit::Done);
     }
     writeln!(out, "{position}, {} to move", position.side())?;
@@ -72,5 +93,8 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         }
     }
     table::write_answer(out, &position, &answer, args.top, notation)?;
+    if let Some(found) = games {
+        games::write(out, &position, &found, notation)?;
+    }
     Ok(Exit::Done)
 }

@@ -5,7 +5,7 @@ use kagetsu_api::{BranchJson, TreeJson, ValueJson};
 use kagetsu_game::{Notation, Position, Verdict};
 use kagetsu_program::Exit;
 
-use crate::arguments::query::PositionQuery;
+use crate::arguments::query::BookPosition;
 use crate::commands::lookup::branches::{branches, worth};
 use kagetsu_reader::{BookReader, not_held};
 use kagetsu_terminal::json::write_json;
@@ -21,7 +21,7 @@ use kagetsu_terminal::table;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    asked: PositionQuery,
+    asked: BookPosition,
     /// Depth of the tree, in plies
     #[arg(long, default_value_t = 4, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=100))]
     plies: u8,

@@ -3,6 +3,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use kagetsu_book::BackupReport;
+use kagetsu_games::GameStore;
 use kagetsu_postgres::{BookUrl, pull};
 use kagetsu_program::Exit;
 use serde::Serialize;
@@ -79,6 +80,7 @@ impl CopyJson {
 
 pub(crate) fn backup(args: &BackupArgs, out: &mut dyn Write) -> Result<Exit> {
     let report = copy(&args.book, &args.to)?;
+    GameStore::bring(&args.book, &args.to)?;
     if args.json {
         write_json(out, &CopyJson::new(report, None))?;
         return Ok(Exit::Done);
@@ -114,6 +116,7 @@ fn copy(book: &Path, to: &Path) -> Result<BackupReport> {
 
 pub(crate) fn restore(args: &RestoreArgs, out: &mut dyn Write) -> Result<Exit> {
     let report = kagetsu_book::backup(&args.from, &args.book)?;
+    GameStore::bring(&args.from, &args.book)?;
     let book = open_book(&args.book, false)?;
     let positions = book.len();
     book.close()?;

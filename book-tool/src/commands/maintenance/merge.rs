@@ -3,6 +3,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use kagetsu_book::Book;
+use kagetsu_games::GameStore;
 use kagetsu_program::Exit;
 use serde::Serialize;
 
@@ -62,6 +63,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         for path in &args.books {
             let book = read_book(path)?;
             bring(&book, into, &mut done).with_context(|| format!("merging {}", path.display()))?;
+            GameStore::bring(path, &args.into)?;
         }
         done.positions = into.len();
         Ok(())

@@ -14,14 +14,14 @@ use kagetsu_program::Exit;
 use kagetsu_verify::{CheckProgress, Checked, Tree, check_parallel};
 use serde::Serialize;
 
-use super::Args;
+use super::arguments::Args;
 use kagetsu_terminal::json::write_json;
 
 #[derive(Serialize)]
 struct VerifyJson {
     holds: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tree: Option<TreeJson>,
+    tree: Option<WinTreeJson>,
     /// The fault, and its line in the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     fault: Option<String>,
@@ -31,7 +31,7 @@ struct VerifyJson {
 }
 
 #[derive(Serialize)]
-struct TreeJson {
+struct WinTreeJson {
     variant: String,
     /// The position from which the moves are played, if it is not the start of a game.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -88,7 +88,7 @@ impl BoardJson {
     }
 }
 
-impl TreeJson {
+impl WinTreeJson {
     fn new(tree: &Tree, checked: Checked) -> Result<Self> {
         let position = &tree.position;
         let moves = position.moves().iter();
@@ -212,7 +212,7 @@ pub(super) fn verify_file(args: &Args, file: &Path, out: &mut dyn Write) -> Resu
     bar.finish_and_clear();
     let time_ms = begun.elapsed().as_millis() as u64;
     let (tree, fault) = match checked {
-        Ok((tree, checked)) => (Some(TreeJson::new(&tree, checked)?), None),
+        Ok((tree, checked)) => (Some(WinTreeJson::new(&tree, checked)?), None),
         Err(fault) if fault.is_unreadable => bail!(
             "cannot read {name}: {fault}; a win tree is a text, as `kagetsu export --format proof` \
              writes it; `kagetsu verify --book DIR` checks the claims of a book"

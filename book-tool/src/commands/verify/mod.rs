@@ -1,10 +1,10 @@
+mod arguments;
 mod certificate;
 mod ledger;
 pub(crate) mod win_tree;
 
 use std::io::Write;
-use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Result, bail};
@@ -13,6 +13,7 @@ use kagetsu_program::Exit;
 use kagetsu_search::threats::ThreatSearch;
 use serde::Serialize;
 
+pub(crate) use arguments::Args;
 use certificate::verify_file;
 use kagetsu_reader::read_book;
 use kagetsu_terminal::json::write_json;
@@ -20,48 +21,6 @@ use ledger::{Count, FailedClaim, Findings, Ledger};
 
 /// Bytes of the table for threat searches.
 const TABLE: usize = 256 << 20;
-
-/// Checks a win tree, or the proven claims of a book, by the rules alone
-///
-/// For a tree (FILE), every legal reply of the loser is played at every node, with the tree's
-/// answer to it. The proven position is printed; --moves and --fen say which position it must be.
-///
-/// For a book (--book), each proven position is checked against its moves, and each proven move
-/// against the rules, the position that it leads to, or its line. A line shows a win where every
-/// other reply loses at once. Claims with neither, such as most wins by open threes, cannot be
-/// replayed and are listed; --play-out searches these wins again and checks them.
-///
-/// The exit code is 1 if a claim fails, or if no claim can be replayed.
-///
-/// Example: kagetsu verify h8-a1.proof
-/// Example: kagetsu verify --book a1.book
-#[derive(Debug, clap::Args)]
-pub(crate) struct Args {
-    /// Win tree from `kagetsu export --format proof`; - reads stdin
-    #[arg(value_name = "FILE", required_unless_present = "book")]
-    file: Option<PathBuf>,
-    /// Folder of a book
-    #[arg(long, value_name = "DIR", conflicts_with = "file")]
-    book: Option<PathBuf>,
-    /// Requires the tree to prove the position after these moves (from the start, or from --fen)
-    #[arg(long, value_name = "MOVES", conflicts_with = "book")]
-    moves: Option<String>,
-    /// Requires the tree to prove a position from this FEN
-    #[arg(long, value_name = "FEN", conflicts_with = "book")]
-    fen: Option<String>,
-    /// Threads that share the replies at the root of a tree [default: one for each core]
-    #[arg(long, value_name = "N", conflicts_with = "book")]
-    threads: Option<NonZeroUsize>,
-    /// Searches and checks wins without a line, with at most N positions for each (gomoku)
-    #[arg(long, requires = "book", value_name = "N", num_args = 0..=1, default_missing_value = "1000000", value_parser = clap::value_parser!(u64).range(1..))]
-    play_out: Option<u64>,
-    /// Maximum number of failed claims to list, and of claims that cannot be replayed
-    #[arg(long, requires = "book", default_value_t = 20, value_name = "N")]
-    list: usize,
-    /// Prints one JSON object
-    #[arg(long)]
-    json: bool,
-}
 
 #[derive(Serialize)]
 struct BookJson {

@@ -4,26 +4,30 @@ mod player;
 mod sprt;
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::mpsc;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
+use kagetsu_book::RootOverview;
 use kagetsu_game::{Effort, Outcome, Position, Side, Variant};
+use kagetsu_proto::Access;
 use kagetsu_search::{Control, Engine, EngineOptions};
 
-use crate::openings::{Balanced, Openings};
+use crate::openings::{Balanced, MARGIN, Openings};
 use elo::Tally;
 use kagetsu_engines::EngineAddress;
 use kagetsu_formats::openings;
 use kagetsu_terminal::arguments::effort::{EffortArgs, parse_time};
 use kagetsu_terminal::echo::EchoOff;
+use kagetsu_terminal::json::write_json;
 use kagetsu_terminal::runtime::runtime;
 use kagetsu_terminal::table;
 use pair::{Pair, Players, SearchWork};
 use player::{PlayerEngine, PlayerSettings};
+use serde::Serialize;
 use sprt::{Sprt, SprtResult};
 
 /// Games between two engines, in pairs of one opening with colours changed, and the difference in
@@ -56,6 +60,12 @@ pub(crate) struct Args {
     /// Time of each move of the other program, as in 50ms, in place of the common limits
     #[arg(long, value_name = "TIME", requires = "against", conflicts_with = "b", value_parser = parse_time)]
     against_time: Option<Duration>,
+    /// A book folder, a compiled book or a URL that A plays from, as long as it has a move
+    #[arg(long, value_name = "BOOK")]
+    book: Option<String>,
+    /// The book that B plays from
+    #[arg(long, value_name = "BOOK")]
+    against_book: Option<String>,
     /// Stop when a sequential test of two differences in Elo is decided, with errors of 5 %
     #[arg(long, value_name = "LOW,HIGH", allow_hyphen_values = true)]
     sprt: Option<Sprt>,
@@ -73,8 +83,9 @@ pub(crate) struct Args {
     /// Games to play side by side [default: as many as there are cores for their threads]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// Openings to play from, one a line, as for `build --roots`; without, balanced ones are made
-    #[arg(long, value_name = "FILE")]
+    /// Openings to play from, one a line, as for `build --roots`, or a book folder, of which the
+    /// roots with a value within 0.30 are played; without, balanced ones are made
+    #[arg(long, value_name = "FILE|DIR")]
     openings: Option<PathBuf>,
     /// Makes other openings
     #[arg(long, default_value_t = 1, value_name = "S")]
@@ -82,6 +93,29 @@ pub(crate) struct Args {
     /// Plays every game to its end, instead of ending it where a side has proven how it ends
     #[arg(long)]
     play_out: bool,
+    /// Prints one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// The result of a match, from the view of A.
+#[derive(Serialize)]
+struct MatchJson {
+    pairs: u32,
+    wins: u32,
+    draws: u32,
+    losses: u32,
+    /// The share of the points, 0 to 1.
+    score: f64,
+    /// The difference in Elo with its 95 % interval; null where it is infinite.
+    elo: f64,
+    elo_low: f64,
+    elo_high: f64,
+    /// Pairs in which A had 0, 1/2, 1, 1 1/2 and 2 points.
+    pentanomial: [u32; 5],
+    /// The state of the sequential test, if one was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sprt: Option<String>,
 }
 
 /// The match as it stands.
@@ -114,7 +148,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let openings = args
         .openings
         .as_deref()
-        .map(|path| openings::read(path, args.variant))
+        .map(|path| read_openings(path, args.variant))
         .transpose()?;
     let pairs = openings
         .as_ref()
@@ -127,9 +161,14 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
             stopped.stop();
         }
     });
-    write_method(args, pairs, out)?;
+    if !args.json {
+        write_method(args, pairs, out)?;
+    }
     let standing = play_all(args, pairs, openings.as_deref(), &control)?;
     runtime.shutdown_background();
+    if args.json {
+        return write_json(out, &standing.json(args.sprt.as_ref()));
+    }
     standing.write(args.sprt, out)
 }
 
@@ -166,10 +205,12 @@ impl Args {
         let b = PlayerSettings {
             engine,
             effort: self.against_effort().unwrap_or(effort),
+            book: self.against_book.clone(),
         };
         let a = PlayerSettings {
             engine: own(self.a),
             effort,
+            book: self.book.clone(),
         };
         [a, b]
     }
@@ -180,6 +221,32 @@ impl Args {
         let threads = self.a.threads.max(other);
         self.threads.map_or((cores / threads).max(1), usize::from)
     }
+}
+
+/// Reads the openings of a file, or the balanced roots of a book.
+fn read_openings(path: &Path, variant: Variant) -> Result<Vec<Position>> {
+    if !path.is_dir() {
+        return openings::read(path, variant);
+    }
+    let mut book = kagetsu_reader::open(&path.to_string_lossy(), &Access::default())?;
+    let overview = book.overview()?;
+    let roots = overview.variant(variant).map(|held| &held.roots[..]);
+    let mut balanced = Vec::new();
+    for RootOverview { position, .. } in roots.unwrap_or_default() {
+        let answer = book.lookup(position)?.unwrap_or_default();
+        let value = answer.best().map(|(_, verdict)| verdict.score.raw());
+        if value.is_some_and(|value| i32::from(value).abs() <= MARGIN) {
+            balanced.push(position.clone());
+        }
+    }
+    if balanced.is_empty() {
+        bail!(
+            "{} has no root of {variant} with a value within 0.30; `kagetsu build --roots` makes a \
+             book of openings",
+            path.display()
+        );
+    }
+    Ok(balanced)
 }
 
 /// Returns an engine's address as it is given.
@@ -230,7 +297,12 @@ fn write_method(args: &Args, pairs: u32, out: &mut dyn Write) -> Result<()> {
         }
         (None, _) => args.b.unwrap_or_default().to_string(),
     };
-    writeln!(out, "A  {}\nB  {b}\n", args.a)?;
+    let from = |book: &Option<String>| {
+        let book = book.as_ref();
+        book.map_or_else(String::new, |book| format!(", from the book {book}"))
+    };
+    let [a_book, b_book] = [from(&args.book), from(&args.against_book)];
+    writeln!(out, "A  {}{a_book}\nB  {b}{b_book}\n", args.a)?;
     out.flush()?;
     Ok(())
 }
@@ -313,6 +385,23 @@ impl MatchStanding {
         format!("+{wins} ={draws} -{losses}, Elo {}", self.tally.elo())
     }
 
+    fn json(&self, sprt: Option<&Sprt>) -> MatchJson {
+        let [wins, draws, losses] = self.games;
+        let elo = self.tally.elo();
+        MatchJson {
+            pairs: self.tally.pairs(),
+            wins,
+            draws,
+            losses,
+            score: self.tally.score(),
+            elo: elo.difference,
+            elo_low: elo.low,
+            elo_high: elo.high,
+            pentanomial: self.tally.counts(),
+            sprt: sprt.map(|sprt| sprt.report(&self.tally).to_string()),
+        }
+    }
+
     fn write(&self, sprt: Option<Sprt>, out: &mut dyn Write) -> Result<()> {
         if self.tally.pairs() == 0 {
             writeln!(out, "stopped before a pair was played")?;
@@ -345,7 +434,8 @@ impl MatchStanding {
         )?;
         let mut table = table::plain(&[
             "",
-            "moves",
+            "book moves",
+            "searched",
             "mean depth",
             "mean nodes",
             "mean ms",

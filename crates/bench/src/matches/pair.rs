@@ -18,6 +18,8 @@ pub(crate) struct Players {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SearchWork {
     moves: u64,
+    /// Moves of the book, which took no search.
+    book_moves: u64,
     nodes: u64,
     time: Duration,
     /// Moves whose value was not proven, and the sum of their depths.
@@ -63,10 +65,7 @@ impl Players {
     ) -> Result<Self> {
         let [a, b] = settings;
         Ok(Self {
-            players: [
-                Player::start(&a.engine, control)?,
-                Player::start(&b.engine, control)?,
-            ],
+            players: [Player::start(a, control)?, Player::start(b, control)?],
             efforts: [a.effort, b.effort],
             play_out,
         })
@@ -118,6 +117,10 @@ impl Players {
         work: &mut SearchWork,
     ) -> Result<Answer> {
         let question = Question::new(position.clone(), self.efforts[player]);
+        if let Some(answer) = self.players[player].book_move(&question)? {
+            work.book_moves += 1;
+            return Ok(answer);
+        }
         let (begun, mut nodes) = (Instant::now(), 0);
         let answer = self.players[player]
             .answer(&question, control, &mut |progress| nodes = progress.nodes)?;
@@ -145,17 +148,20 @@ fn proven(answer: &Answer, side: Side) -> Option<Outcome> {
 impl SearchWork {
     pub(crate) fn add(&mut self, more: Self) {
         self.moves += more.moves;
+        self.book_moves += more.book_moves;
         self.nodes += more.nodes;
         self.time += more.time;
         self.unproven += more.unproven;
         self.depths += more.depths;
     }
 
-    /// Moves, mean depth, mean nodes, mean milliseconds, thousands of nodes a second.
+    /// Moves of the book, searched moves, mean depth, mean nodes, mean milliseconds, thousands of
+    /// nodes a second.
     pub(crate) fn cells(self) -> Vec<String> {
         let mean = |sum: f64, count: u64| sum / count.max(1) as f64;
         let ms = self.time.as_secs_f64() * 1e3;
         vec![
+            self.book_moves.to_string(),
             self.moves.to_string(),
             format!("{:.1}", mean(self.depths as f64, self.unproven)),
             format!("{:.0}", mean(self.nodes as f64, self.moves)),
@@ -172,12 +178,16 @@ mod tests {
     use super::*;
     use crate::matches::player::PlayerEngine;
 
-    fn players(a: &str, b: &str) -> Players {
-        let settings = [a, b].map(|text| PlayerSettings {
+    fn settings(a: &str, b: &str) -> [PlayerSettings; 2] {
+        [a, b].map(|text| PlayerSettings {
             engine: PlayerEngine::Own(text.parse().expect("options")),
             effort: Effort::depth(2),
-        });
-        Players::new(&settings, true, &Control::new()).expect("engines")
+            book: None,
+        })
+    }
+
+    fn players(a: &str, b: &str) -> Players {
+        Players::new(&settings(a, b), true, &Control::new()).expect("engines")
     }
 
     #[test]
@@ -195,6 +205,30 @@ mod tests {
                 "{line}: {pair:?}"
             );
         }
+    }
+
+    #[test]
+    fn book_moves_need_no_search() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let options = kagetsu_book::BookOptions {
+            create: true,
+            ..kagetsu_book::BookOptions::default()
+        };
+        let (mut book, _) = kagetsu_book::Book::open(folder.path(), &options).expect("room");
+        let opening = Position::from_line(Variant::FREESTYLE_15, "h8 i9 g7").expect("legal");
+        let mut engine = kagetsu_search::Engine::new("table=1MiB".parse().expect("options"));
+        let engine = engine.as_mut().expect("an engine");
+        let question = Question::new(opening.clone(), Effort::depth(2));
+        let answer = engine.answer(&question, &Control::new(), &mut |_| {});
+        book.learn(&opening, &answer.expect("a move"))
+            .expect("room");
+        book.close().expect("room");
+        let mut settings = settings("table=1MiB", "table=1MiB");
+        settings[1].book = Some(folder.path().to_string_lossy().into_owned());
+        let mut players = Players::new(&settings, true, &Control::new()).expect("engines");
+        let pair = players.pair(&opening, &Control::new());
+        let pair = pair.expect("playable").expect("it is not stopped");
+        assert_eq!(pair.work.map(|work| work.book_moves), [0, 1]);
     }
 
     #[test]

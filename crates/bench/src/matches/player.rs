@@ -1,6 +1,9 @@
-use anyhow::Result;
+use anyhow::{Context, Result};
+use kagetsu_book::Choice;
 use kagetsu_engines::{EngineAddress, EngineSettings, External};
 use kagetsu_game::{Answer, Effort, Question};
+use kagetsu_proto::Access;
+use kagetsu_reader::BookReader;
 use kagetsu_search::{Control, Engine, EngineOptions, Progress};
 
 /// An engine of a match and its effort for each move.
@@ -8,6 +11,8 @@ use kagetsu_search::{Control, Engine, EngineOptions, Progress};
 pub(crate) struct PlayerSettings {
     pub(crate) engine: PlayerEngine,
     pub(crate) effort: Effort,
+    /// The book that it plays from, as long as the book has a move.
+    pub(crate) book: Option<String>,
 }
 
 /// Kagetsu's own search, or another program.
@@ -18,7 +23,13 @@ pub(crate) enum PlayerEngine {
 }
 
 /// A player of a match.
-pub(crate) enum Player {
+pub(crate) struct Player {
+    search: Search,
+    book: Option<Box<dyn BookReader>>,
+}
+
+/// The search of a player.
+enum Search {
     Own(Box<Engine>),
     External(Box<External>),
 }
@@ -27,15 +38,38 @@ impl Player {
     /// Starts an engine.
     ///
     /// # Errors
-    /// If there are no threads or no memory for the search, or the other program does not start.
-    pub(crate) fn start(engine: &PlayerEngine, control: &Control) -> Result<Self> {
-        Ok(match engine {
-            PlayerEngine::Own(options) => Self::Own(Box::new(Engine::new(*options)?)),
+    /// If there are no threads or no memory for the search, the other program does not start, or
+    /// the book cannot be opened.
+    pub(crate) fn start(settings: &PlayerSettings, control: &Control) -> Result<Self> {
+        let search = match &settings.engine {
+            PlayerEngine::Own(options) => Search::Own(Box::new(Engine::new(*options)?)),
             PlayerEngine::External(address) => {
                 let settings = EngineSettings::new(address.clone());
-                Self::External(Box::new(External::start(settings, control)?))
+                Search::External(Box::new(External::start(settings, control)?))
             }
-        })
+        };
+        let open = |book: &String| {
+            let reader = kagetsu_reader::open(book, &Access::default());
+            reader.with_context(|| format!("the book {book}"))
+        };
+        let book = settings.book.as_ref().map(open).transpose()?;
+        Ok(Self { search, book })
+    }
+
+    /// Returns the best move of the book in the position, with its verdict.
+    ///
+    /// # Errors
+    /// If the book cannot be read.
+    pub(crate) fn book_move(&mut self, question: &Question) -> Result<Option<Answer>> {
+        let Some(book) = &mut self.book else {
+            return Ok(None);
+        };
+        let position = &question.position;
+        let legal = position.legal_moves();
+        let answer = book.lookup(position)?.unwrap_or_default();
+        let picked = Choice::default().pick(&answer);
+        let picked = picked.filter(|(m, _)| legal.contains(m)).cloned();
+        Ok(picked.map(|best| [best].into_iter().collect()))
     }
 
     /// Answers a question about one move.
@@ -48,9 +82,9 @@ impl Player {
         control: &Control,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Answer> {
-        Ok(match self {
-            Self::Own(engine) => engine.answer(question, control, progress)?,
-            Self::External(engine) => engine.answer(question, control, progress)?,
+        Ok(match &mut self.search {
+            Search::Own(engine) => engine.answer(question, control, progress)?,
+            Search::External(engine) => engine.answer(question, control, progress)?,
         })
     }
 }

@@ -5,3 +5,5 @@ pub(crate) mod overview;
 mod roots;
 pub(crate) mod scan;
 pub(crate) mod standing;
+pub(crate) mod suspects;
+mod way;

@@ -25,6 +25,8 @@ pub struct Grades {
     pub by_stones: BTreeMap<u16, Grade>,
     /// Moves by the engine that searched them.
     pub engines: BTreeMap<String, u64>,
+    /// Positions by the first day of their searches, in days since 1970-01-01.
+    pub by_day: BTreeMap<u32, u64>,
     /// The holes that are nearest to the start, by stones placed or taken; among equals those that
     /// lose least come first.
     pub holes: Vec<Hole>,
@@ -52,7 +54,8 @@ pub struct Grade {
 /// A move with a value that leads to no position of the book.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hole {
-    /// The position, in canonical orientation.
+    /// The position: with the moves from a root of the book where a way through the book is found,
+    /// else in canonical orientation.
     pub position: Position,
     /// The move.
     pub at: Move,
@@ -122,6 +125,7 @@ impl Graded {
                 stats,
                 by_stones,
                 engines,
+                by_day,
                 ..
             },
         ) = (&mut self.grades, other.grades);
@@ -132,6 +136,9 @@ impl Graded {
         engines
             .into_iter()
             .for_each(|(engine, moves)| *all.engines.entry(engine).or_default() += moves);
+        by_day
+            .into_iter()
+            .for_each(|(day, positions)| *all.by_day.entry(day).or_default() += positions);
         other
             .nearest
             .into_iter()
@@ -164,6 +171,10 @@ impl Graded {
                 Some(moves) => *moves += 1,
                 None => drop(self.grades.engines.insert(verdict.by.engine.to_string(), 1)),
             }
+        }
+        let days = node.facts.verdicts().iter().map(|(_, v)| v.by.day);
+        if let Some(day) = days.min() {
+            *self.grades.by_day.entry(day).or_default() += 1;
         }
         // A position with a proven win needs no other move.
         let is_won = value.proof.is_some_and(|proof| proof.claim == Claim::Win);
@@ -211,7 +222,31 @@ impl Book {
         let mut all = Graded::default();
         all.grades.stats.entries = self.marker.applied;
         parts.into_iter().for_each(|part| all.add(part));
-        Ok(all.grades())
+        let mut grades = all.grades();
+        self.name_holes(&mut grades)?;
+        Ok(grades)
+    }
+
+    /// Gives the position of each hole the moves by which the book comes there.
+    ///
+    /// # Errors
+    /// If a record is damaged.
+    pub fn name_holes(&self, grades: &mut Grades) -> Result<(), BookError> {
+        for hole in &mut grades.holes {
+            let Some(played) = self.way_to(&hole.position)? else {
+                continue;
+            };
+            // Both moves have the same image in the canonical orientation.
+            let image = |position: &Position, m: Move| {
+                position.variant().image(m, position.canonical().symmetry)
+            };
+            let wanted = image(&hole.position, hole.at);
+            let legal = played.legal_moves();
+            if let Some(m) = legal.into_iter().find(|&m| image(&played, m) == wanted) {
+                (hole.position, hole.at) = (played, m);
+            }
+        }
+        Ok(())
     }
 
     /// Measures the next `most` positions, and adds them to `grading`. Returns whether there are

@@ -12,12 +12,12 @@ pub(super) enum Owner {
 
 /// The stones of a game as a manager tells them: whose each is, and not what colour.
 #[derive(Clone, Debug)]
-pub(super) struct Game {
+pub(super) struct GomocupGame {
     pub(super) size: u8,
     stones: Vec<(Move, Owner)>,
 }
 
-impl Game {
+impl GomocupGame {
     /// An empty board.
     ///
     /// # Errors
@@ -143,8 +143,8 @@ impl Game {
 mod tests {
     use super::*;
 
-    fn game(stones: &[(i32, i32, Owner)]) -> Game {
-        let mut game = Game::new(15).expect("a size");
+    fn game(stones: &[(i32, i32, Owner)]) -> GomocupGame {
+        let mut game = GomocupGame::new(15).expect("a size");
         for &(x, y, owner) in stones {
             game.put(Point { x, y }, owner).expect("empty");
         }
@@ -195,6 +195,10 @@ mod tests {
         }
         assert!(game.take(Point { x: 0, y: 0 }).is_err());
         assert!(game.take(Point { x: 7, y: 7 }).is_ok() && game.is_empty());
-        assert!(Game::new(4).is_err() && Game::new(23).is_err() && Game::new(u32::MAX).is_err());
+        assert!(
+            GomocupGame::new(4).is_err()
+                && GomocupGame::new(23).is_err()
+                && GomocupGame::new(u32::MAX).is_err()
+        );
     }
 }

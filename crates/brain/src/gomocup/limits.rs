@@ -9,7 +9,7 @@ pub(super) const MAX_THREADS: u64 = 1_024;
 
 /// The limits that `INFO` has set.
 #[derive(Clone, Debug)]
-pub(super) struct Limits {
+pub(super) struct GomocupLimits {
     /// The rule, or why it cannot be played.
     pub(super) rule: Result<RuleName, String>,
     /// Time for one move; `None` until the manager sets it.
@@ -36,7 +36,7 @@ const TURN: Duration = Duration::from_secs(5);
 /// The number of a manager without a limit.
 const ENDLESS: i64 = i32::MAX as i64;
 
-impl Default for Limits {
+impl Default for GomocupLimits {
     fn default() -> Self {
         Self {
             rule: Ok(RuleName::Freestyle),
@@ -54,9 +54,9 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
-    /// Reads one setting. An unknown key, or a value that is no number, changes nothing: the protocol
-    /// has no answer.
+impl GomocupLimits {
+    /// Reads one setting. An unknown key, or a value that is no number, changes nothing: the
+    /// protocol has no answer.
     pub(super) fn set(&mut self, key: &str, value: &str) {
         let Ok(number) = value.parse::<i64>() else {
             return;
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn the_least_of_all_limits_counts() {
-        let mut limits = Limits::default();
+        let mut limits = GomocupLimits::default();
         assert!(limits.effort().time.is_some_and(|time| time < TURN));
         limits.set("max_depth", "400");
         assert_eq!(limits.effort(), Effort::depth(Effort::MAX_DEPTH));
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn what_is_no_setting_changes_nothing() {
-        let mut limits = Limits::default();
+        let mut limits = GomocupLimits::default();
         for (key, value) in [
             ("rule", "x"),
             ("folder", "/tmp"),
@@ -156,7 +156,10 @@ mod tests {
         ] {
             limits.set(key, value);
         }
-        assert_eq!(format!("{limits:?}"), format!("{:?}", Limits::default()));
+        assert_eq!(
+            format!("{limits:?}"),
+            format!("{:?}", GomocupLimits::default())
+        );
         limits.set("rule", "8");
         assert!(limits.rule.is_err());
         limits.set("rule", "4");

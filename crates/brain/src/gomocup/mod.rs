@@ -14,12 +14,12 @@ use kagetsu_engines::gomocup::{FromEngine, Point, ToEngine};
 use kagetsu_game::{Move, Position, Question, RuleName};
 use kagetsu_search::Engine;
 
-use crate::mind::{Mind, Order, Report, Settings, Thinking};
+use crate::mind::{Mind, MindReport, Settings, ThinkOrder, Thinking};
 use crate::output::{Voice, say};
 use database::Query;
-use game::{Game, Owner};
-use limits::{Limits, MAX_THREADS};
-use talk::{Played, Talk, one_line};
+use game::{GomocupGame, Owner};
+use limits::{GomocupLimits, MAX_THREADS};
+use talk::{GomocupTalk, Played, one_line};
 
 /// Memory that the engine needs beside its table.
 const BESIDE_TABLE: u64 = 64 << 20;
@@ -27,22 +27,22 @@ const BESIDE_TABLE: u64 = 64 << 20;
 const MAX_STONES: usize = 22 * 22;
 
 /// A brain at one end of two pipes.
-pub(super) struct Brain {
+pub(super) struct GomocupBrain {
     voice: Voice,
     /// As it was started; what `INFO` says may lower them.
     settings: Settings,
-    limits: Limits,
-    game: Option<Game>,
+    limits: GomocupLimits,
+    game: Option<GomocupGame>,
     block: Option<Block>,
     /// Yixin: points that are not to be played.
     blocked: Vec<Move>,
     /// Yixin: the next line is the path of a book.
     awaits_path: bool,
-    state: State,
+    state: GomocupState,
 }
 
 /// The owner of the mind.
-enum State {
+enum GomocupState {
     Idle(Mind),
     Thinking {
         thinking: Thinking,
@@ -53,12 +53,12 @@ enum State {
 
 /// Lines that belong together, until `DONE`.
 struct Block {
-    kind: Kind,
+    kind: BlockKind,
     stones: Vec<(Point, Option<u8>)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum BlockKind {
     /// `BOARD`: a position to think about.
     Board,
     /// `YXBOARD`: a position.
@@ -71,17 +71,17 @@ enum Kind {
     PositionQuery(Query),
 }
 
-impl Brain {
+impl GomocupBrain {
     pub(super) fn new(mind: Mind, voice: Voice) -> Self {
         Self {
             voice,
             settings: mind.settings,
-            limits: Limits::default(),
+            limits: GomocupLimits::default(),
             game: None,
             block: None,
             blocked: Vec::new(),
             awaits_path: false,
-            state: State::Idle(mind),
+            state: GomocupState::Idle(mind),
         }
     }
 
@@ -103,9 +103,10 @@ impl Brain {
 
     fn hear(&mut self, line: ToEngine) {
         match (line, &self.state) {
+            (ToEngine::Info { key, value }, _) if key == "book" => self.switch_book(&value),
             (ToEngine::Info { key, value }, _) => self.limits.set(&key, &value),
-            (ToEngine::YxStop, State::Thinking { thinking, .. }) => thinking.stop(),
-            (ToEngine::YxStop, State::Idle(_)) => {}
+            (ToEngine::YxStop, GomocupState::Thinking { thinking, .. }) => thinking.stop(),
+            (ToEngine::YxStop, GomocupState::Idle(_)) => {}
             (line, _) => {
                 // Other commands during a search are about another position.
                 let _ = self.mind();
@@ -133,7 +134,7 @@ impl Brain {
         let ok = || Ok(Some(FromEngine::Ok(String::new())));
         match line {
             ToEngine::Start(size) => {
-                let game = Game::new(size)?;
+                let game = GomocupGame::new(size)?;
                 self.rule()?;
                 self.game = Some(game);
                 self.begin();
@@ -172,10 +173,10 @@ impl Brain {
                 self.game()?.take(point)?;
                 ok()
             }
-            ToEngine::Board => self.open(Kind::Board),
-            ToEngine::YxBoard => self.open(Kind::ProgressState),
-            ToEngine::Swap2Board => self.open(Kind::Swap2),
-            ToEngine::YxBlock => self.open(Kind::Blocked),
+            ToEngine::Board => self.open(BlockKind::Board),
+            ToEngine::YxBoard => self.open(BlockKind::ProgressState),
+            ToEngine::Swap2Board => self.open(BlockKind::Swap2),
+            ToEngine::YxBlock => self.open(BlockKind::Blocked),
             ToEngine::Stone(point, field) => {
                 let block = self
                     .block
@@ -217,7 +218,7 @@ impl Brain {
                 FromEngine::Message("the book is only read here: there is nothing to save".into()),
             )),
             ToEngine::Other(line) => match Query::of(&line) {
-                Some(query) => self.open(Kind::PositionQuery(query)),
+                Some(query) => self.open(BlockKind::PositionQuery(query)),
                 None => Ok(Some(FromEngine::Unknown(line.chars().take(60).collect()))),
             },
             ToEngine::Info { .. } | ToEngine::YxStop | ToEngine::End => Ok(None),
@@ -229,7 +230,7 @@ impl Brain {
         self.blocked.clear();
     }
 
-    fn game(&mut self) -> Result<&mut Game, String> {
+    fn game(&mut self) -> Result<&mut GomocupGame, String> {
         self.game
             .as_mut()
             .ok_or_else(|| "there is no board yet; START comes first".into())
@@ -244,7 +245,7 @@ impl Brain {
         self.game()?.position(rule)
     }
 
-    fn open(&mut self, kind: Kind) -> Result<Option<FromEngine>, String> {
+    fn open(&mut self, kind: BlockKind) -> Result<Option<FromEngine>, String> {
         self.game()?;
         self.block = Some(Block {
             kind,
@@ -255,7 +256,7 @@ impl Brain {
 
     fn close(&mut self, block: &Block) -> Result<Option<FromEngine>, String> {
         match block.kind {
-            Kind::Board | Kind::ProgressState => {
+            BlockKind::Board | BlockKind::ProgressState => {
                 // The old board stays where the new one is none.
                 let mut game = self.game()?.clone();
                 game.clear();
@@ -278,13 +279,13 @@ impl Brain {
                     }
                 }
                 self.game = Some(game);
-                if block.kind == Kind::Board {
+                if block.kind == BlockKind::Board {
                     self.think(1)
                 } else {
                     self.position().map(|_| None)
                 }
             }
-            Kind::Blocked => {
+            BlockKind::Blocked => {
                 let size = self.game()?.size;
                 self.blocked.extend(
                     block
@@ -294,8 +295,8 @@ impl Brain {
                 );
                 Ok(None)
             }
-            Kind::PositionQuery(query) => self.query(query, &block.stones),
-            Kind::Swap2 => {
+            BlockKind::PositionQuery(query) => self.query(query, &block.stones),
+            BlockKind::Swap2 => {
                 let (rule, size) = (self.rule()?, self.game()?.size);
                 let points: Vec<Point> = block.stones.iter().map(|(point, _)| *point).collect();
                 let effort = self.limits.effort();
@@ -334,6 +335,29 @@ impl Brain {
         Ok(None)
     }
 
+    /// Switches a book on or off, `2 off`, or lists the books, `list`.
+    fn switch_book(&mut self, text: &str) {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let wanted = match words[..] {
+            ["list"] => None,
+            [number, "on" | "1"] => number.parse().ok().map(|number| (number, true)),
+            [number, "off" | "0"] => number.parse().ok().map(|number| (number, false)),
+            _ => None,
+        };
+        let books = self.mind().books();
+        let done = match wanted {
+            Some((number, is_on)) => books.switch(number, is_on).map_err(|e| e.to_string()),
+            None if words == ["list"] => Ok(()),
+            None => Err(format!(
+                "INFO book {text}: write `INFO book 2 off`, `INFO book 2 on` or `INFO book list`"
+            )),
+        };
+        let lines = done.map_or_else(|error| vec![error], |()| books.list());
+        for line in lines {
+            self.say(&FromEngine::Message(one_line(&line)));
+        }
+    }
+
     /// Plays from another book.
     fn open_book(&mut self, path: &str) {
         self.say(&FromEngine::Message(one_line(&format!(
@@ -368,9 +392,9 @@ impl Brain {
 
     /// The mind, after the search that has it, which is stopped; its move is on the board then.
     fn mind(&mut self) -> &mut Mind {
-        if let State::Thinking { .. } = self.state {
-            let spare = State::Idle(Mind::new(self.settings));
-            if let State::Thinking {
+        if let GomocupState::Thinking { .. } = self.state {
+            let spare = GomocupState::Idle(Mind::new(self.settings));
+            if let GomocupState::Thinking {
                 thinking,
                 played,
                 begun,
@@ -378,7 +402,7 @@ impl Brain {
             {
                 thinking.stop();
                 if let Some(mind) = thinking.wait() {
-                    self.state = State::Idle(mind);
+                    self.state = GomocupState::Idle(mind);
                 }
                 self.limits.spent += begun.elapsed();
                 let played = *played.lock().unwrap_or_else(PoisonError::into_inner);
@@ -389,8 +413,8 @@ impl Brain {
             }
         }
         match &mut self.state {
-            State::Idle(mind) => mind,
-            State::Thinking { .. } => unreachable!("it was just ended"),
+            GomocupState::Idle(mind) => mind,
+            GomocupState::Thinking { .. } => unreachable!("it was just ended"),
         }
     }
 
@@ -410,7 +434,7 @@ impl Brain {
             return Err("every legal move is blocked".into());
         }
         let played = Played::default();
-        let talk = Talk {
+        let talk = GomocupTalk {
             voice: self.voice.clone(),
             position: position.clone(),
             size: self.game()?.size,
@@ -427,15 +451,16 @@ impl Brain {
         };
         let begun = Instant::now();
         let _ = self.prepared();
-        let spare = State::Idle(Mind::new(self.settings));
-        if let State::Idle(mind) = std::mem::replace(&mut self.state, spare) {
-            let order = Order {
+        let spare = GomocupState::Idle(Mind::new(self.settings));
+        if let GomocupState::Idle(mind) = std::mem::replace(&mut self.state, spare) {
+            let order = ThinkOrder {
                 question,
                 asks_book,
                 waits: false,
             };
-            let thinking = Thinking::begin(mind, order, move |report: Report| talk.report(&report));
-            self.state = State::Thinking {
+            let thinking =
+                Thinking::begin(mind, order, move |report: MindReport| talk.report(&report));
+            self.state = GomocupState::Thinking {
                 thinking,
                 played,
                 begun,

@@ -14,6 +14,9 @@ const OPENINGS: u32 = 10;
 /// How far from the middle they may lie.
 const REACH: i32 = 4;
 
+/// Values of a book's roots, in centi-units, that are balanced.
+const BALANCED: i16 = 30;
+
 /// The decision about an opening of no stone, three or five, black's first.
 ///
 /// # Errors
@@ -49,6 +52,12 @@ pub(super) fn decide(
 
 /// The best move and its value for the side to move.
 fn value(mind: &mut Mind, position: Position, effort: Effort) -> Result<(Move, Score), String> {
+    // A book that cannot be read is no reason to lose the game.
+    let known = mind.known(&position).ok().flatten();
+    let known = known.as_ref().and_then(|answer| answer.best());
+    if let Some((m, verdict)) = known.filter(|(_, verdict)| verdict.is_exact()) {
+        return Ok((m, verdict.score));
+    }
     let answer = mind
         .ask(&Question::new(position, effort))
         .map_err(|error| format!("{error:#}"))?;
@@ -58,8 +67,19 @@ fn value(mind: &mut Mind, position: Position, effort: Effort) -> Result<(Move, S
         .ok_or_else(|| "the game is over".into())
 }
 
-/// Three stones after which neither colour is better off, as far as the time tells.
+/// Three stones after which neither colour is better off: a balanced root of a book, else as far as
+/// the time tells.
 fn open(mind: &mut Mind, variant: Variant, size: u8, effort: Effort) -> Result<FromEngine, String> {
+    let table = mind.books().roots(variant).unwrap_or_default();
+    let balanced: Vec<&Position> = table
+        .iter()
+        .filter(|(root, score)| root.moves().len() == 3 && score.raw().abs() <= BALANCED)
+        .map(|(root, _)| root)
+        .collect();
+    if let Some(root) = balanced.choose(&mut rand::rng()) {
+        let points = root.moves().iter().map(|m| Point::of(*m, size));
+        return Ok(FromEngine::Points(points.collect()));
+    }
     let share = Effort {
         time: effort
             .time
@@ -101,4 +121,70 @@ fn open(mind: &mut Mind, variant: Variant, size: u8, effort: Effort) -> Result<F
     Ok(FromEngine::Points(
         moves.into_iter().map(|m| Point::of(m, size)).collect(),
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use kagetsu_book::{Book, BookOptions, Choice};
+    use kagetsu_game::{Bound, Provenance, Verdict};
+
+    use super::*;
+    use crate::mind::Settings;
+
+    #[test]
+    fn opening_comes_from_the_balanced_roots_of_a_book() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let options = BookOptions {
+            create: true,
+            ..BookOptions::default()
+        };
+        let (mut book, _) = Book::open(folder.path(), &options).expect("a new book");
+        // Only the second root is balanced, and only the first two have three stones.
+        for (line, score) in [("h8 i9 j10", 80), ("h8 i9 j9", -20), ("h8", 0)] {
+            let position = Position::from_line(Variant::FREESTYLE_15, line).expect("legal");
+            let m = position.parse_move("a1").expect("legal");
+            let verdict = Verdict {
+                score: Score::opinion(score),
+                bound: Bound::Exact,
+                depth: 2,
+                nodes: 1,
+                line: vec![m],
+                proof: None,
+                by: Provenance {
+                    engine: "test".into(),
+                    day: 20_000,
+                },
+            };
+            let answer = [(m, verdict)].into_iter().collect();
+            book.learn(&position, &answer).expect("room for it");
+        }
+        book.close().expect("room for it");
+        let mut mind = Mind::new(Settings {
+            threads: 1,
+            table_mib: 1,
+            choice: Choice::default(),
+            book_depth: 100,
+        });
+        let path = folder.path().to_str().expect("a plain name");
+        mind.open(path).expect("it is there");
+        let decide = |mind: &mut Mind, stones: &str| {
+            let position = Position::from_line(Variant::FREESTYLE_15, stones).expect("legal");
+            let points = position.moves().iter().map(|m| Point::of(*m, 15));
+            let points: Vec<Point> = points.collect();
+            decide(mind, RuleName::Freestyle, 15, &points, Effort::depth(1)).expect("possible")
+        };
+        let FromEngine::Points(points) = decide(&mut mind, "") else {
+            panic!("it places stones");
+        };
+        let moves: Vec<Move> = points.iter().filter_map(|p| p.to_move(15)).collect();
+        let opened = Position::new(Variant::FREESTYLE_15, None, &moves).expect("legal");
+        let wanted = Position::from_line(Variant::FREESTYLE_15, "h8 i9 j9").expect("legal");
+        assert_eq!(opened.key(), wanted.key(), "{opened}");
+        // White is worse off there by the book, so White takes Black's stones.
+        assert_eq!(decide(&mut mind, "h8 i9 j9"), FromEngine::Swap);
+        assert!(matches!(
+            decide(&mut mind, "h8 i9 j10"),
+            FromEngine::Points(_)
+        ));
+    }
 }

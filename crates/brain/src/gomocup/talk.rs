@@ -5,14 +5,14 @@ use kagetsu_engines::gomocup::{Eval, FromEngine, Point};
 use kagetsu_game::{Bound, Move, Position, Score, Verdict};
 use kagetsu_search::Progress;
 
-use crate::mind::{Report, Thought};
+use crate::mind::{MindReport, Thought};
 use crate::output::{Voice, say};
 
 /// The move of a search, for the board.
 pub(super) type Played = Arc<Mutex<Option<Move>>>;
 
 /// How what is thought of a position is said.
-pub(super) struct Talk {
+pub(super) struct GomocupTalk {
     pub(super) voice: Voice,
     pub(super) position: Position,
     pub(super) size: u8,
@@ -23,12 +23,12 @@ pub(super) struct Talk {
     pub(super) played: Played,
 }
 
-impl Talk {
-    pub(super) fn report(&self, report: &Report) {
+impl GomocupTalk {
+    pub(super) fn report(&self, report: &MindReport) {
         match report {
-            Report::Progress(progress) => self.iteration(progress),
-            Report::Trouble(text) => self.tell(text),
-            Report::Done(Thought::Book(m, verdict)) => {
+            MindReport::Progress(progress) => self.iteration(progress),
+            MindReport::Trouble(text) => self.tell(text),
+            MindReport::Done(Thought::Book(m, verdict)) => {
                 let value = eval(verdict.score).write();
                 let (name, depth) = (self.position.write_move(*m), verdict.depth);
                 let ms = self.begun.elapsed().as_secs_f64() * 1e3;
@@ -37,11 +37,11 @@ impl Talk {
                 ));
                 self.play(*m);
             }
-            Report::Done(Thought::Search(answer)) => match answer.best() {
+            MindReport::Done(Thought::Search(answer)) => match answer.best() {
                 Some((m, _)) => self.play(m),
                 None => self.fail("the game is over"),
             },
-            Report::Done(Thought::Failed(reason)) => self.fail(reason),
+            MindReport::Done(Thought::Failed(reason)) => self.fail(reason),
         }
     }
 

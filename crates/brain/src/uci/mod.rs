@@ -11,27 +11,27 @@ use kagetsu_game::{Effort, Move, Position, Question, Variant};
 use kagetsu_search::Engine;
 
 use crate::budget::budget;
-use crate::mind::{Mind, Order, Report, Settings, Thinking};
+use crate::mind::{Mind, MindReport, Settings, ThinkOrder, Thinking};
 use crate::output::{Voice, say};
-use options::Options;
-use talk::Talk;
+use options::UciOptions;
+use talk::UciTalk;
 
 /// An engine at one end of two pipes.
-pub(super) struct Brain {
+pub(super) struct UciBrain {
     dialect: Dialect,
     voice: Voice,
     settings: Settings,
-    options: Options,
+    options: UciOptions,
     position: Position,
     /// The fault of the last position that was sent; no search starts until another is sent.
     fault: Option<String>,
     /// UCCI: the moves that may not be chosen in this position.
     banned: Vec<Move>,
-    state: State,
+    state: UciState,
 }
 
 /// The owner of the mind.
-enum State {
+enum UciState {
     Idle(Box<Mind>),
     Thinking {
         thinking: Thinking,
@@ -40,10 +40,10 @@ enum State {
     },
 }
 
-impl Brain {
+impl UciBrain {
     pub(super) fn new(dialect: Dialect, variant: Variant, mind: Mind, voice: Voice) -> Self {
         let settings = mind.settings;
-        let options = Options::new(variant);
+        let options = UciOptions::new(variant);
         let position = Position::start(variant);
         Self {
             dialect,
@@ -53,7 +53,7 @@ impl Brain {
             position,
             fault: None,
             banned: Vec::new(),
-            state: State::Idle(Box::new(mind)),
+            state: UciState::Idle(Box::new(mind)),
         }
     }
 
@@ -76,7 +76,7 @@ impl Brain {
             ToEngine::Hello => self.introduce(),
             ToEngine::IsReady => {
                 // A search goes on meanwhile.
-                if let State::Idle(mind) = &mut self.state
+                if let UciState::Idle(mind) = &mut self.state
                     && let Err(error) = mind.prepare()
                 {
                     self.complain(&format!("{error:#}"));
@@ -106,7 +106,7 @@ impl Brain {
             }
             ToEngine::Go(go) => self.go(&go),
             ToEngine::Stop => match &self.state {
-                State::Thinking { thinking, .. } if !thinking.is_over() => thinking.stop(),
+                UciState::Thinking { thinking, .. } if !thinking.is_over() => thinking.stop(),
                 _ => {
                     // The answer to the search before comes first.
                     let _ = self.mind();
@@ -119,7 +119,7 @@ impl Brain {
                 }
             },
             ToEngine::PonderHit => {
-                if let State::Thinking { thinking, time } = &self.state {
+                if let UciState::Thinking { thinking, time } = &self.state {
                     thinking.release(*time);
                 }
             }
@@ -151,22 +151,25 @@ impl Brain {
 
     /// Returns the mind. A search that has it is stopped first.
     fn mind(&mut self) -> &mut Mind {
-        if let State::Thinking { .. } = self.state {
-            let spare = State::Idle(Box::new(Mind::new(self.settings)));
-            if let State::Thinking { thinking, .. } = std::mem::replace(&mut self.state, spare) {
+        if let UciState::Thinking { .. } = self.state {
+            let spare = UciState::Idle(Box::new(Mind::new(self.settings)));
+            if let UciState::Thinking { thinking, .. } = std::mem::replace(&mut self.state, spare) {
                 thinking.stop();
                 if let Some(mind) = thinking.wait() {
-                    self.state = State::Idle(Box::new(mind));
+                    self.state = UciState::Idle(Box::new(mind));
                 }
             }
         }
         match &mut self.state {
-            State::Idle(mind) => mind,
-            State::Thinking { .. } => unreachable!("it was just ended"),
+            UciState::Idle(mind) => mind,
+            UciState::Thinking { .. } => unreachable!("it was just ended"),
         }
     }
 
     fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
+        if name.eq_ignore_ascii_case("books") {
+            return self.use_books(value);
+        }
         let before = self.options.variant;
         let book = self
             .options
@@ -179,6 +182,29 @@ impl Brain {
             self.set_position(Position::start(self.options.variant));
         }
         opened.map_err(|error| format!("no book: {error:#}"))
+    }
+
+    /// Plays from the books of these numbers alone: `1,3`, `all` or `none`.
+    fn use_books(&mut self, text: &str) -> Result<(), String> {
+        let books = self.mind().books();
+        let all = 1..=books.list().len();
+        let used: Vec<usize> = match text {
+            "all" => all.clone().collect(),
+            "none" => Vec::new(),
+            text => {
+                let numbers = text.split(',').map(|number| number.trim().parse());
+                let numbers: Result<_, _> = numbers.collect();
+                numbers.map_err(|_| {
+                    format!("option Books must be all, none or numbers as in 1,3, not '{text}'")
+                })?
+            }
+        };
+        for number in used.iter().copied().chain(all) {
+            books
+                .switch(number, used.contains(&number))
+                .map_err(|error| format!("option Books: {error}"))?;
+        }
+        Ok(())
     }
 
     fn set_position(&mut self, position: Position) {
@@ -203,8 +229,8 @@ impl Brain {
         })
     }
 
-    fn talk(&self) -> Talk {
-        Talk {
+    fn talk(&self) -> UciTalk {
+        UciTalk {
             dialect: self.dialect,
             options: self.options,
             voice: self.voice.clone(),
@@ -244,16 +270,16 @@ impl Brain {
             width: self.options.width,
             ..Question::new(position.clone(), effort)
         };
-        let order = Order {
+        let order = ThinkOrder {
             question,
             asks_book,
             waits,
         };
         let _ = self.mind();
-        let spare = State::Idle(Box::new(Mind::new(self.settings)));
-        if let State::Idle(mind) = std::mem::replace(&mut self.state, spare) {
-            let report = move |report: Report| talk.report(&position, begun, &report);
-            self.state = State::Thinking {
+        let spare = UciState::Idle(Box::new(Mind::new(self.settings)));
+        if let UciState::Idle(mind) = std::mem::replace(&mut self.state, spare) {
+            let report = move |report: MindReport| talk.report(&position, begun, &report);
+            self.state = UciState::Thinking {
                 thinking: Thinking::begin(*mind, order, report),
                 time,
             };
@@ -261,7 +287,7 @@ impl Brain {
     }
 
     /// Returns the moves to choose from; empty for all.
-    fn chosen(&self, go: &Go, talk: &Talk) -> Vec<Move> {
+    fn chosen(&self, go: &Go, talk: &UciTalk) -> Vec<Move> {
         if !self.banned.is_empty() {
             return self
                 .position
@@ -302,9 +328,4 @@ impl Brain {
             turn,
         )
     }
-}
-
-/// Whether our own search knows the game.
-fn is_searched(variant: Variant) -> bool {
-    Engine::supports(variant)
 }

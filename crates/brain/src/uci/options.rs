@@ -1,7 +1,7 @@
 use kagetsu_engines::uci::{Dialect, OptionKind, OptionLine};
 use kagetsu_game::Variant;
+use kagetsu_search::Engine;
 
-use super::is_searched;
 use crate::mind::Settings;
 
 /// The most threads and mebibytes that can be asked for.
@@ -12,7 +12,7 @@ const PLIES: (i64, i64) = (0, 1_000);
 
 /// The options beside the [`Settings`] of the mind.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Options {
+pub(super) struct UciOptions {
     pub(super) variant: Variant,
     /// How many of the best moves are told.
     pub(super) width: u16,
@@ -23,7 +23,7 @@ pub(super) struct Options {
     pub(super) uses_milliseconds: bool,
 }
 
-impl Options {
+impl UciOptions {
     pub(super) fn new(variant: Variant) -> Self {
         Self {
             variant,
@@ -104,6 +104,11 @@ impl Options {
     }
 }
 
+/// Whether our own search knows the game.
+fn is_searched(variant: Variant) -> bool {
+    Engine::supports(variant)
+}
+
 /// All options as an engine tells them at first.
 pub(super) fn all(dialect: Dialect, settings: &Settings, variant: Variant) -> Vec<OptionLine> {
     let line = |name: &str, kind, default: Option<String>| OptionLine {
@@ -146,6 +151,7 @@ pub(super) fn all(dialect: Dialect, settings: &Settings, variant: Variant) -> Ve
                 spin("MultiPV", 1, WIDTH),
                 check("Ponder", false),
                 line("Book", OptionKind::String, Some("<empty>".into())),
+                line("Books", OptionKind::String, Some("all".into())),
                 check("OwnBook", true),
                 depth,
                 variants(),

@@ -4,19 +4,19 @@ use kagetsu_engines::uci::{Dialect, FromEngine, Info, Value};
 use kagetsu_game::xiangqi::{parse_from_one, write_from_one};
 use kagetsu_game::{Answer, Bound, Move, Position, Score, Variant, Verdict};
 
-use super::Options;
-use crate::mind::{Report, Thought};
+use super::options::UciOptions;
+use crate::mind::{MindReport, Thought};
 use crate::output::{Voice, say};
 
 /// How what is thought is said.
 #[derive(Clone)]
-pub(super) struct Talk {
+pub(super) struct UciTalk {
     pub(super) dialect: Dialect,
-    pub(super) options: Options,
+    pub(super) options: UciOptions,
     pub(super) voice: Voice,
 }
 
-impl Talk {
+impl UciTalk {
     /// Says something to a person.
     pub(super) fn tell(&self, text: &str) {
         // One line, whatever is in it.
@@ -56,9 +56,9 @@ impl Talk {
     }
 
     /// Says what comes of a search of a position that began then.
-    pub(super) fn report(&self, position: &Position, begun: Instant, report: &Report) {
+    pub(super) fn report(&self, position: &Position, begun: Instant, report: &MindReport) {
         match report {
-            Report::Progress(progress) => {
+            MindReport::Progress(progress) => {
                 self.lines(
                     position,
                     &progress.answer,
@@ -66,8 +66,8 @@ impl Talk {
                     Some((progress.nodes, progress.elapsed)),
                 );
             }
-            Report::Trouble(text) => self.tell(text),
-            Report::Done(Thought::Book(m, verdict)) => {
+            MindReport::Trouble(text) => self.tell(text),
+            MindReport::Done(Thought::Book(m, verdict)) => {
                 let ms = begun.elapsed().as_secs_f64() * 1e3;
                 self.tell(&format!(
                     "book move {}, in {ms:.1} ms",
@@ -77,14 +77,14 @@ impl Talk {
                 self.lines(position, &answer, verdict.depth, None);
                 self.play(position, Some((*m, verdict)));
             }
-            Report::Done(Thought::Search(answer)) => {
+            MindReport::Done(Thought::Search(answer)) => {
                 match answer.best() {
                     Some((_, verdict)) => self.lines(position, answer, verdict.depth, None),
                     None => self.over(position),
                 }
                 self.play(position, answer.best());
             }
-            Report::Done(Thought::Failed(reason)) => {
+            MindReport::Done(Thought::Failed(reason)) => {
                 self.tell(reason);
                 self.play(position, None);
             }

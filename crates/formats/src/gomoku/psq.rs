@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use kagetsu_game::{Move, Position, Variant};
+use kagetsu_games::GameTags;
 
 use crate::games::{GameResult, Games};
 use crate::omissions::{Omissions, TRUNCATED_FILES, omit};
@@ -79,7 +80,17 @@ pub(crate) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Omission
         u64::from(moves.is_empty()),
     );
     let mut games = Games::default();
-    let made = games.play(&Position::start(variant), &moves, GameResult::Unknown);
+    let player = |at: usize| {
+        let name = rest.get(at).filter(|name| !is_number(name));
+        name.map_or_else(String::new, |name| name.trim().to_string())
+    };
+    let tags = GameTags {
+        first: player(0),
+        second: player(1),
+        ..GameTags::default()
+    };
+    let start = Position::start(variant);
+    let made = games.play_named(&start, &moves, GameResult::Unknown, tags);
     if made < moves.len() {
         let error = format!("line {}: the move cannot be made in {variant}", made + 2);
         return Err(anyhow::anyhow!(error)).context("another rule may have been played");

@@ -1,10 +1,12 @@
 //! Games of RenjuNet's database (`.rif`, XML).
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use anyhow::{Result, anyhow, bail, ensure};
 use encoding_rs::{Encoding, UTF_8};
 use kagetsu_game::{Move, Position, Side, Variant};
+use kagetsu_games::GameTags;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
@@ -19,6 +21,62 @@ struct RifGame {
     moves: String,
     has_offer: bool,
     has_comment: bool,
+    tags: GameTags,
+}
+
+/// The players and tournaments of a database, by their ids.
+#[derive(Default)]
+struct Names {
+    players: HashMap<String, String>,
+    /// The name, and the day on which it began.
+    tournaments: HashMap<String, (String, String)>,
+}
+
+impl Names {
+    /// Reads the attributes of a player or of a tournament.
+    fn add(&mut self, element: &BytesStart) {
+        let value = |name: &str| attribute(element, name);
+        match element.name().as_ref() {
+            b"player" => {
+                let name = format!("{} {}", value("name"), value("surname"));
+                self.players.insert(value("id"), name.trim().into());
+            }
+            b"tournament" => {
+                let day = Some(value("start")).filter(|day| !day.is_empty());
+                let day = day.unwrap_or_else(|| value("year"));
+                let tournament = (value("name"), GameTags::date_of(&day));
+                self.tournaments.insert(value("id"), tournament);
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns the facts that a game names by their ids.
+    fn tags(&self, element: &BytesStart) -> GameTags {
+        let player = |side: &str| self.players.get(&attribute(element, side));
+        let tournament = self.tournaments.get(&attribute(element, "tournament"));
+        let (event, date) = tournament.cloned().unwrap_or_default();
+        GameTags {
+            first: player("black").cloned().unwrap_or_default(),
+            second: player("white").cloned().unwrap_or_default(),
+            event,
+            date,
+            round: attribute(element, "round"),
+            source: String::new(),
+        }
+    }
+}
+
+/// Returns the text of an attribute; empty without one.
+fn attribute(element: &BytesStart, name: &str) -> String {
+    let found = element.try_get_attribute(name).ok().flatten();
+    found.map_or_else(String::new, |found| {
+        let raw = || String::from_utf8_lossy(&found.value).into_owned();
+        let text = found
+            .unescape_value()
+            .map_or_else(|_| raw(), Cow::into_owned);
+        text.trim().into()
+    })
 }
 
 /// The element of a game that the reader is in.
@@ -64,6 +122,7 @@ pub(crate) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Omission
     reader.config_mut().expand_empty_elements = true;
     let (mut games, mut omissions, mut count) = (Games::default(), Omissions::new(), 0);
     let (mut game, mut inside, mut depth) = (None, Inside::Other, 0_usize);
+    let mut names = Names::default();
     loop {
         let at = reader.buffer_position();
         match reader
@@ -72,8 +131,9 @@ pub(crate) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Omission
         {
             Event::Start(element) => {
                 depth += 1;
+                names.add(&element);
                 match element.name().as_ref() {
-                    b"game" => game = Some(begun(&element)),
+                    b"game" => game = Some(begun(&element, &names)),
                     b"move" => inside = Inside::Moves,
                     b"info" => inside = Inside::Comment,
                     _ => inside = Inside::Other,
@@ -108,16 +168,11 @@ pub(crate) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Omission
 }
 
 /// Reads the attributes of a game.
-fn begun(element: &BytesStart) -> RifGame {
-    let value = |name: &str| {
-        let found = element.try_get_attribute(name).ok().flatten();
-        found.map_or_else(String::new, |found| {
-            String::from_utf8_lossy(&found.value).trim().to_string()
-        })
-    };
+fn begun(element: &BytesStart, names: &Names) -> RifGame {
     RifGame {
-        result: value("bresult"),
-        has_offer: !value("alt").is_empty(),
+        result: attribute(element, "bresult"),
+        has_offer: !attribute(element, "alt").is_empty(),
+        tags: names.tags(element),
         ..RifGame::default()
     }
 }
@@ -164,7 +219,7 @@ fn play(game: &RifGame, variant: Variant, games: &mut Games, omissions: &mut Omi
         u64::from(moves.is_empty()),
     );
     omit(omissions, "games_cut_short", u64::from(is_cut));
-    games.play(&Position::start(variant), &moves, ending);
+    games.play_named(&Position::start(variant), &moves, ending, game.tags.clone());
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use anyhow::{Result, bail};
 use encoding_rs::{Encoding, GB18030, WINDOWS_1252};
 use kagetsu_game::{Move, Position, Side, Variant};
+use kagetsu_games::GameTags;
 
 use crate::games::{GameResult, Games};
 use crate::omissions::{Omissions, TRUNCATED_FILES, omit};
@@ -35,6 +36,7 @@ pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissi
     let (mut start, mut ending, mut has_branches) =
         (Position::start(variant), GameResult::Unknown, false);
     let mut tree: Vec<(Position, Move)> = Vec::new();
+    let mut tags = GameTags::default();
     let (steps, is_cut) = steps(&text(bytes))?;
     omit(&mut omissions, TRUNCATED_FILES, u64::from(is_cut));
     for (number, step) in steps.iter().enumerate() {
@@ -47,6 +49,7 @@ pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissi
                     false,
                 );
                 line.clear();
+                tags = GameTags::default();
                 left.push(None);
             }
             SgfStep::Open => {
@@ -63,7 +66,7 @@ pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissi
                         });
                     } else {
                         tree.clear();
-                        games.play(&start, &line, ending);
+                        games.play_named(&start, &line, ending, tags.clone());
                     }
                 }
             }
@@ -82,6 +85,11 @@ pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissi
                     match name.as_str() {
                         "SZ" => is_size(value, size, variant)?,
                         "RE" => ending = result(value),
+                        "PB" => tags.first = words(value),
+                        "PW" => tags.second = words(value),
+                        "EV" => tags.event = words(value),
+                        "RO" => tags.round = words(value),
+                        "DT" => tags.date = GameTags::date_of(&words(value)),
                         "B" | "W" => {
                             let Some(before) = at.take() else {
                                 omit(&mut omissions, "nodes_beyond_these", 1);
@@ -119,6 +127,11 @@ fn is_size(value: &[u8], size: u8, variant: Variant) -> Result<()> {
     } else {
         bail!("a game is on a board of size {text}, not of {variant}")
     }
+}
+
+/// Reads a short text.
+fn words(value: &[u8]) -> String {
+    String::from_utf8_lossy(value).trim().into()
 }
 
 fn result(value: &[u8]) -> GameResult {

@@ -2,6 +2,7 @@
 
 use anyhow::{Result, bail};
 use kagetsu_game::{Move, Position, Side, Variant};
+use kagetsu_games::GameTags;
 
 use crate::games::{GameResult, Games, after, bare};
 use crate::omissions::{Omissions, omit};
@@ -32,7 +33,24 @@ pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissi
             None => Some(Position::start(variant)),
         };
         match start {
-            Some(start) => play(&start, &game.moves, ending, &mut games, &mut omissions),
+            Some(start) => {
+                let text = |name: &str| tag(name).filter(|text| *text != "?").unwrap_or_default();
+                let tags = GameTags {
+                    first: text("Red").into(),
+                    second: text("Black").into(),
+                    event: text("Event").into(),
+                    date: GameTags::date_of(text("Date")),
+                    round: text("Round").into(),
+                    source: String::new(),
+                };
+                play(
+                    &start,
+                    &game.moves,
+                    (ending, tags),
+                    &mut games,
+                    &mut omissions,
+                );
+            }
             None => omit(&mut omissions, "games_from_impossible_positions", 1),
         }
     }
@@ -124,7 +142,7 @@ fn result(text: &str) -> GameResult {
 fn play(
     start: &Position,
     text: &str,
-    mut ending: GameResult,
+    (mut ending, tags): (GameResult, GameTags),
     games: &mut Games,
     omissions: &mut Omissions,
 ) {
@@ -159,7 +177,7 @@ fn play(
         "games_without_moves",
         u64::from(moves.is_empty()),
     );
-    games.play(start, &moves, ending);
+    games.play_named(start, &moves, ending, tags);
 }
 
 /// Replaces full-width letters by ASCII.

@@ -12,7 +12,7 @@ use ratatui::crossterm::event::{self, Event, KeyEventKind};
 
 use crate::arguments::position::PositionArgs;
 use crate::arguments::query::open_at;
-use crate::commands::lookup::explore::walk::{Step, Walk};
+use crate::commands::lookup::explore::walk::{Walk, WalkStep};
 
 /// Shows a book on the full screen of a terminal
 ///
@@ -50,7 +50,7 @@ fn walk_on(walk: &mut Walk, terminal: &mut ratatui::DefaultTerminal) -> Result<E
         let Event::Key(key) = event::read()? else {
             continue;
         };
-        if key.kind != KeyEventKind::Release && walk.press(key)? == Step::End {
+        if key.kind != KeyEventKind::Release && walk.press(key)? == WalkStep::End {
             return Ok(Exit::Done);
         }
     }

@@ -98,6 +98,9 @@ fn title(walk: &Walk) -> Line<'static> {
     ])
 }
 
+/// Columns of a row's number on a drawn board of stones.
+const LABEL_COLUMNS: usize = 2;
+
 /// Draws the board, with the best moves of gomoku marked by their rank.
 fn board(walk: &Walk) -> Vec<Line<'static>> {
     let position = walk.position();
@@ -114,16 +117,13 @@ fn board(walk: &Walk) -> Vec<Line<'static>> {
         drawn = fen.split(' ').next().unwrap_or_default().replace('/', "\n");
     }
     let has_stones = position.variant().places_stones();
-    drawn
-        .lines()
-        .map(|line| {
-            Line::from(
-                line.chars()
-                    .map(|c| point(c, has_stones))
-                    .collect::<Vec<_>>(),
-            )
-        })
-        .collect()
+    let spans = |line: &str| -> Vec<Span<'static>> {
+        let label = if has_stones { LABEL_COLUMNS } else { 0 };
+        let points = line.chars().skip(label).map(|c| point(c, has_stones));
+        let label = line.chars().take(label).collect::<String>();
+        std::iter::once(Span::raw(label)).chain(points).collect()
+    };
+    drawn.lines().map(|line| Line::from(spans(line))).collect()
 }
 
 fn point(c: char, has_stones: bool) -> Span<'static> {
@@ -247,7 +247,7 @@ mod tests {
     use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
     use super::*;
-    use crate::commands::lookup::explore::walk::Step;
+    use crate::commands::lookup::explore::walk::WalkStep;
     use kagetsu_reader::{BookReader, FolderReader};
 
     /// Returns a book in which Black's best move after h8 i9 is h10, and White's best reply is j10.
@@ -298,7 +298,7 @@ mod tests {
         terminal.backend().to_string()
     }
 
-    fn press(walk: &mut Walk, code: KeyCode) -> Step {
+    fn press(walk: &mut Walk, code: KeyCode) -> WalkStep {
         walk.press(KeyEvent::new(code, KeyModifiers::NONE))
             .expect("a whole book")
     }
@@ -320,6 +320,14 @@ mod tests {
         ] {
             assert!(seen.contains(words), "{words} in\n{seen}");
         }
+        // Marks are coloured, and the numbers of rows are not.
+        let rows = board(&walk);
+        assert_eq!(rows[0].spans[0], Span::raw("15"));
+        let marks = rows
+            .iter()
+            .flat_map(|row| &row.spans)
+            .filter(|span| span.content == "1");
+        assert_eq!(marks.filter(|span| span.style != Style::new()).count(), 1);
         press(&mut walk, KeyCode::Down);
         assert!(screen(&walk, 110, 30).contains("After g9"));
         press(&mut walk, KeyCode::Up);
@@ -349,8 +357,8 @@ mod tests {
         assert_eq!(walk.position().moves().len(), 2);
         press(&mut walk, KeyCode::Char('?'));
         assert!(screen(&walk, 110, 30).contains("these keys"));
-        assert_eq!(press(&mut walk, KeyCode::Esc), Step::On);
-        assert_eq!(press(&mut walk, KeyCode::Char('q')), Step::End);
+        assert_eq!(press(&mut walk, KeyCode::Esc), WalkStep::On);
+        assert_eq!(press(&mut walk, KeyCode::Char('q')), WalkStep::End);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use kagetsu_terminal::table;
 
 /// Whether to go on after a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum WalkStep {
     /// Waits for the next key.
     On,
     /// Leaves the explorer.
@@ -203,10 +203,10 @@ impl Walk {
     ///
     /// # Errors
     /// If the book cannot be read.
-    pub(crate) fn press(&mut self, key: KeyEvent) -> Result<Step> {
+    pub(crate) fn press(&mut self, key: KeyEvent) -> Result<WalkStep> {
         let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
         if is_control && key.code == KeyCode::Char('c') {
-            return Ok(Step::End);
+            return Ok(WalkStep::End);
         }
         if let Some(mut typed) = self.typed.take() {
             match key.code {
@@ -222,14 +222,14 @@ impl Walk {
                 }
                 _ => self.typed = Some(typed),
             }
-            return Ok(Step::On);
+            return Ok(WalkStep::On);
         }
         self.complaint = None;
         let was_shown = std::mem::take(&mut self.shows_keys);
         match key.code {
-            KeyCode::Char('q') => return Ok(Step::End),
+            KeyCode::Char('q') => return Ok(WalkStep::End),
             KeyCode::Esc if was_shown => {}
-            KeyCode::Esc => return Ok(Step::End),
+            KeyCode::Esc => return Ok(WalkStep::End),
             KeyCode::Char('?') => self.shows_keys = !was_shown,
             KeyCode::Char('/') => self.typed = Some(String::new()),
             KeyCode::Up | KeyCode::Char('k') => self.choose(self.chosen.saturating_sub(1))?,
@@ -254,6 +254,6 @@ impl Walk {
             }
             _ => {}
         }
-        Ok(Step::On)
+        Ok(WalkStep::On)
     }
 }

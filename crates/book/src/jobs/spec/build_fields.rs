@@ -228,8 +228,9 @@ pub const BUILD_FIELDS: &[BuildField] = &[
             max: UNBOUNDED,
         },
         unit: "positions",
-        label: "Positions to add",
-        help: "Number of positions to add to the book, or to search again when deepening",
+        label: "Positions in all",
+        help: "Positions that the job adds to the book in all, over all its runs, or searches \
+               again when deepening",
         is_live: true,
         is_basic: true,
     },

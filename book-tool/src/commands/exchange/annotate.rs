@@ -1,0 +1,302 @@
+//! `kagetsu annotate`: values and best moves in games.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::builder::NonEmptyStringValueParser;
+use kagetsu_formats::{Format, Importer, MoveNote, write_game};
+use kagetsu_game::{Answer, Effort, Move, Notation, Position, Question, Score, Variant, Verdict};
+use kagetsu_games::GameRecord;
+use kagetsu_program::Exit;
+use kagetsu_proto::Access;
+use kagetsu_reader::BookReader;
+use kagetsu_search::{Control, Engine, EngineOptions};
+use kagetsu_terminal::arguments::effort::EffortArgs;
+use kagetsu_terminal::arguments::notation::NotationArg;
+use kagetsu_terminal::json::write_json;
+use serde::Serialize;
+
+/// The greatest loss of one move, in centi-units: a lost win counts no more.
+const MAX_LOSS: u32 = 1_000;
+/// Moves of the best line in a comment.
+const MAX_LINE_MOVES: usize = 6;
+
+/// Writes the values and best moves into games
+///
+/// Each game file gets a copy in the folder --out, as SGF for games of gomoku and as PGN for
+/// xiangqi. A comment at each move says its value, and the best move where another was made. SGF
+/// has the value also as the property V, from Black's view.
+///
+/// The values come from --book. --depth or --nodes searches positions that the book does not hold,
+/// in this process.
+///
+/// Example: kagetsu annotate --book cannon.book --nodes 100000 --out annotated games/*.pgn
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A book folder, a compiled book, or the URL of a coordinator
+    #[arg(long, value_name = "BOOK", value_parser = NonEmptyStringValueParser::new())]
+    book: Option<String>,
+    #[command(flatten)]
+    access: Access,
+    /// The game that was played, if the files do not say it
+    #[arg(long, value_name = "VARIANT")]
+    variant: Option<Variant>,
+    #[command(flatten)]
+    effort: EffortArgs,
+    /// Memory for the transposition table, in MiB
+    #[arg(long, default_value_t = 128, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    table_mib: u64,
+    /// Notation of xiangqi moves; `engine` is ICCS
+    #[arg(long, value_enum, default_value = "engine", value_name = "NOTATION")]
+    notation: NotationArg,
+    /// The folder for the annotated games, which is created if missing
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    out: PathBuf,
+    /// Prints one JSON array, with an object for each file
+    #[arg(long)]
+    json: bool,
+    /// Games in SGF, PGN, XQF, PSQ or RIF, by the end of their names
+    #[arg(value_name = "GAME", required = true)]
+    games: Vec<PathBuf>,
+}
+
+/// The annotation of one file.
+#[derive(Default, Serialize)]
+struct AnnotatedJson {
+    file: String,
+    written: String,
+    games: usize,
+    moves: usize,
+    /// Moves that have a value.
+    valued: usize,
+    /// Moves that are as good as the best one.
+    best: usize,
+    /// The mean loss of the valued moves against the best ones, in centi-units.
+    mean_loss: f64,
+}
+
+pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
+    let effort = args.effort.effort();
+    let searches = effort != Effort::default();
+    if args.book.is_none() && !searches {
+        bail!("no value is known without a book or a search: give --book BOOK, --depth or --nodes");
+    }
+    // Wrong files are reported before a long search.
+    let mut files = Vec::new();
+    for path in &args.games {
+        files.push((path, target(args, path)?, read(args, path)?));
+    }
+    std::fs::create_dir_all(&args.out)
+        .with_context(|| format!("cannot make the folder {}", args.out.display()))?;
+    let book = args.book.as_ref();
+    let book = book.map(|book| kagetsu_reader::open(book, &args.access));
+    let mut judge = GameJudge {
+        book: book.transpose()?,
+        effort: searches.then_some(effort),
+        table_bytes: usize::try_from(args.table_mib << 20)?,
+        engine: None,
+        notation: args.notation.0,
+    };
+    let mut all = Vec::new();
+    for (path, target, games) in files {
+        let mut done = AnnotatedJson {
+            file: path.display().to_string(),
+            written: target.display().to_string(),
+            games: games.len(),
+            ..AnnotatedJson::default()
+        };
+        let (mut text, mut loss) = (String::new(), 0);
+        for game in &games {
+            let notes = judge.notes(game, &mut done, &mut loss)?;
+            let written = write_game(game, &notes, judge.notation);
+            text += &written.with_context(|| {
+                let variant = game.played.variant();
+                format!(
+                    "{}: neither SGF nor PGN holds games of {variant}",
+                    path.display()
+                )
+            })?;
+            text.push('\n');
+        }
+        done.mean_loss = f64::from(loss) / done.valued.max(1) as f64;
+        std::fs::write(&target, text)
+            .with_context(|| format!("cannot write {}", target.display()))?;
+        if !args.json {
+            write_report(out, &done)?;
+        }
+        all.push(done);
+    }
+    if args.json {
+        write_json(out, &all)?;
+    }
+    Ok(Exit::Done)
+}
+
+fn write_report(out: &mut dyn Write, done: &AnnotatedJson) -> Result<()> {
+    writeln!(
+        out,
+        "{}: {} of {} moves valued, {} as good as the best, mean loss {:.2}",
+        done.written,
+        done.valued,
+        done.moves,
+        done.best,
+        done.mean_loss / 100.0
+    )?;
+    Ok(())
+}
+
+/// Returns the format of a file by the end of its name.
+fn format_of(path: &Path) -> Result<Format> {
+    let end = path.extension().map(|end| end.to_ascii_lowercase());
+    match end.as_deref().and_then(|end| end.to_str()) {
+        Some("sgf") => Ok(Format::Sgf),
+        Some("pgn") => Ok(Format::Pgn),
+        Some("xqf") => Ok(Format::Xqf),
+        Some("psq") => Ok(Format::Psq),
+        Some("rif" | "xml") => Ok(Format::Rif),
+        _ => bail!(
+            "{}: a game file ends in .sgf, .pgn, .xqf, .psq or .rif",
+            path.display()
+        ),
+    }
+}
+
+/// Returns the file to write, which must not exist yet.
+fn target(args: &Args, path: &Path) -> Result<PathBuf> {
+    let end = match format_of(path)? {
+        Format::Pgn | Format::Xqf => "pgn",
+        _ => "sgf",
+    };
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let target = args.out.join(format!("{stem}.annotated.{end}"));
+    ensure!(
+        !target.exists(),
+        "{} is there already; remove it, or name another folder by --out",
+        target.display()
+    );
+    Ok(target)
+}
+
+/// Reads the games of a file.
+fn read(args: &Args, path: &Path) -> Result<Vec<GameRecord>> {
+    let name = path.display();
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read {name}"))?;
+    let importer = Importer::new(format_of(path)?, args.variant);
+    let games = importer.read_records(&bytes);
+    let games = games.with_context(|| name.to_string())?;
+    ensure!(
+        !games.is_empty(),
+        "{name}: it has no game without branches to annotate"
+    );
+    Ok(games)
+}
+
+/// Knows the values of positions.
+struct GameJudge {
+    book: Option<Box<dyn BookReader>>,
+    /// The limits of a search where the book ends; `None` searches nothing.
+    effort: Option<Effort>,
+    table_bytes: usize,
+    engine: Option<Engine>,
+    notation: Notation,
+}
+
+impl GameJudge {
+    /// Returns the notes on the moves of a game, and counts them.
+    fn notes(
+        &mut self,
+        game: &GameRecord,
+        done: &mut AnnotatedJson,
+        loss: &mut u32,
+    ) -> Result<Vec<MoveNote>> {
+        let played = &game.played;
+        let mut notes = Vec::new();
+        for (at, &m) in played.moves().iter().enumerate() {
+            let setup = played.setup().cloned();
+            let before = Position::new(played.variant(), setup, &played.moves()[..at])?;
+            let answer = self.answer(&before)?;
+            let (note, lost) = self.note(&before, m, &answer)?;
+            done.moves += 1;
+            if let Some(lost) = lost {
+                done.valued += 1;
+                done.best += usize::from(lost == 0);
+                *loss += lost;
+            }
+            notes.push(note);
+        }
+        Ok(notes)
+    }
+
+    /// Returns the values of the moves of a position; empty where they are not known.
+    fn answer(&mut self, position: &Position) -> Result<Answer> {
+        if let Some(book) = &mut self.book
+            && let Some(answer) = book.lookup(position)?
+        {
+            return Ok(answer);
+        }
+        self.search(position, Vec::new())
+    }
+
+    /// Searches a position, or some of its moves.
+    fn search(&mut self, position: &Position, moves: Vec<Move>) -> Result<Answer> {
+        let Some(effort) = self.effort.filter(|_| position.outcome().is_none()) else {
+            return Ok(Answer::default());
+        };
+        let engine = match &mut self.engine {
+            Some(engine) => engine,
+            None => self.engine.insert(Engine::new(EngineOptions {
+                table_bytes: self.table_bytes,
+                ..EngineOptions::default()
+            })?),
+        };
+        let question = Question {
+            moves,
+            ..Question::new(position.clone(), effort)
+        };
+        Ok(engine.answer(&question, &Control::new(), &mut |_| {})?)
+    }
+
+    /// Returns the note on a move, and what the move loses in centi-units, if both are known.
+    fn note(
+        &mut self,
+        before: &Position,
+        m: Move,
+        answer: &Answer,
+    ) -> Result<(MoveNote, Option<u32>)> {
+        let Some((best, best_verdict)) = answer.best() else {
+            return Ok((MoveNote::default(), None));
+        };
+        let mut made = valued(answer, m).cloned();
+        if made.is_none() {
+            made = valued(&self.search(before, vec![m])?, m).cloned();
+        }
+        let says = |verdict: &Verdict| format!("{} (depth {})", verdict.score, verdict.depth);
+        let mut text = made.as_ref().map_or_else(String::new, says);
+        let lost = made
+            .as_ref()
+            .map(|made| loss(best_verdict.score, made.score));
+        if best != m && lost != Some(0) {
+            let line = &best_verdict.line[..best_verdict.line.len().min(MAX_LINE_MOVES)];
+            let line = if line.is_empty() { &[best][..] } else { line };
+            let line = before.write_line_in(line, self.notation).join(" ");
+            if !text.is_empty() {
+                text.push_str("; ");
+            }
+            text += &format!("best {line} {}", says(best_verdict));
+        }
+        let value = made.map(|made| made.score);
+        Ok((MoveNote { value, text }, lost))
+    }
+}
+
+/// Returns the verdict on a move, if it gives a value.
+fn valued(answer: &Answer, m: Move) -> Option<&Verdict> {
+    answer.get(m).filter(|verdict| verdict.is_exact())
+}
+
+/// Returns the loss of a move against the best, in centi-units.
+fn loss(best: Score, made: Score) -> u32 {
+    let lost = i32::from(best.raw()) - i32::from(made.raw());
+    lost.max(0).unsigned_abs().min(MAX_LOSS)
+}

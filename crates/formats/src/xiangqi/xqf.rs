@@ -1,0 +1,342 @@
+//! Games and trees of XQF, the format of XQStudio (象棋演播室), versions 1.0 to 1.8.
+//!
+//! A header of 1,024 bytes holds the pieces and the names, then comes the tree of moves: 4 bytes a
+//! move, and the length and text of its comment. From version 1.1 on the pieces, the squares of the
+//! moves and the whole tree are shifted by keys that the header holds.
+
+use anyhow::{Result, bail, ensure};
+use encoding_rs::GB18030;
+use kagetsu_game::{Move, Position, Side, Variant};
+use kagetsu_games::GameTags;
+
+use crate::games::{GameResult, Games, after};
+use crate::omissions::{Omissions, TRUNCATED_FILES, omit};
+
+/// Length of the header, in bytes.
+const HEADER_BYTES: usize = 0x400;
+/// The last version without keys.
+const LAST_PLAIN_VERSION: u8 = 10;
+/// The first version whose pieces stand in another order in the header.
+const FIRST_MIXED_VERSION: u8 = 12;
+/// The pieces in the order of the header: Red's, then Black's.
+const PIECES: &[u8; 32] = b"RNBAKABNRCCPPPPPrnbakabnrccppppp";
+/// The text that the keys of the tree are cut from.
+const KEY_TEXT: &[u8; 32] = b"[(C) Copyright Mr. Dong Shiwei.]";
+/// Squares of the board, ten for each file.
+const SQUARES: u8 = 90;
+/// Bytes after which a comment is no comment.
+const MAX_COMMENT_BYTES: usize = 1 << 20;
+
+/// The keys of a file; all zero where it has none.
+#[derive(Default)]
+struct Keys {
+    pieces: u8,
+    from: u8,
+    to: u8,
+    comment: u32,
+    tree: [u8; 32],
+}
+
+impl Keys {
+    fn of(header: &[u8; HEADER_BYTES]) -> Self {
+        let [mask, sum, pieces, from, to] = [3, 12, 13, 14, 15].map(|at| header[at]);
+        if header[2] <= LAST_PLAIN_VERSION {
+            return Self::default();
+        }
+        let hash = |byte: u8, by: u8| {
+            let byte = u32::from(byte);
+            let hash = (((byte * byte * 3 + 9) * 3 + 8) * 2 + 1) * 3 + 8;
+            hash.wrapping_mul(by.into()) as u8
+        };
+        let key_of_pieces = hash(pieces, pieces);
+        let key_of_from = hash(from, key_of_pieces);
+        let key_of_to = hash(to, key_of_from);
+        let masks = [(sum, 8), (pieces, 9), (from, 10), (to, 11)]
+            .map(|(byte, at)| (byte & mask) | header[at]);
+        let mut tree = *KEY_TEXT;
+        for (byte, mask) in tree.iter_mut().zip(masks.iter().cycle()) {
+            *byte &= mask;
+        }
+        Self {
+            pieces: key_of_pieces,
+            from: key_of_from,
+            to: key_of_to,
+            comment: (u32::from(sum) * 256 + u32::from(pieces)) % 32_000 + 767,
+            tree,
+        }
+    }
+}
+
+/// Reads the game or tree of a file.
+///
+/// # Errors
+/// If the file is no XQF, or its pieces are no position.
+pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissions)> {
+    if !matches!(variant, Variant::Xiangqi { .. }) {
+        bail!("this reads games of xiangqi, not of {variant}");
+    }
+    ensure!(
+        bytes.starts_with(b"XQ"),
+        "it is no XQF: such a file begins with the letters XQ"
+    );
+    let Some((header, tree)) = bytes.split_first_chunk::<HEADER_BYTES>() else {
+        bail!("it ends in the middle of its header, which has {HEADER_BYTES} bytes");
+    };
+    let keys = Keys::of(header);
+    let start = start(header, &keys, variant)?;
+    let ending = match header[51] {
+        1 => GameResult::Won(Side::First),
+        2 => GameResult::Won(Side::Second),
+        3 => GameResult::Drawn,
+        _ => GameResult::Unknown,
+    };
+    let tree: Vec<u8> = tree
+        .iter()
+        .zip(keys.tree.iter().cycle())
+        .map(|(byte, key)| byte.wrapping_sub(*key))
+        .collect();
+    let mut reader = TreeReader {
+        is_plain: header[2] <= LAST_PLAIN_VERSION,
+        keys,
+        tree: &tree,
+        omissions: Omissions::new(),
+    };
+    let moves = reader.moves(&start);
+    let mut omissions = reader.omissions;
+    let mut games = Games::default();
+    omit(
+        &mut omissions,
+        "games_without_moves",
+        u64::from(moves.is_empty()),
+    );
+    let is_line = moves.windows(2).all(|pair| pair[1].0 == pair[0].2);
+    if is_line {
+        let line: Vec<Move> = moves.iter().map(|(_, m, _)| *m).collect();
+        games.play_named(&start, &line, ending, tags(header));
+    } else {
+        // The result is that of one line, and the file does not say of which.
+        for (before, m, _) in &moves {
+            games.add(before, *m, GameResult::Unknown, 1);
+        }
+    }
+    Ok((games, 1, omissions))
+}
+
+/// Returns the position of the pieces in the header.
+fn start(header: &[u8; HEADER_BYTES], keys: &Keys, variant: Variant) -> Result<Position> {
+    let mut board = [['.'; 9]; 10];
+    for (at, &written) in header[16..48].iter().enumerate() {
+        let piece = if header[2] >= FIRST_MIXED_VERSION {
+            (at + usize::from(keys.pieces) + 1) % PIECES.len()
+        } else {
+            at
+        };
+        let square = written.wrapping_sub(keys.pieces);
+        if square < SQUARES {
+            board[usize::from(square % 10)][usize::from(square / 10)] = char::from(PIECES[piece]);
+        }
+    }
+    let rows: Vec<String> = board
+        .iter()
+        .rev()
+        .map(|row| {
+            let (mut text, mut empty) = (String::new(), 0);
+            for piece in row.iter().chain([&' ']) {
+                if *piece == '.' {
+                    empty += 1;
+                    continue;
+                }
+                if empty > 0 {
+                    text.push_str(&empty.to_string());
+                }
+                empty = 0;
+                text.push(*piece);
+            }
+            text.trim_end().into()
+        })
+        .collect();
+    let side = if header[50] == 1 { "b" } else { "w" };
+    let fen = format!("{} {side}", rows.join("/"));
+    Ok(Position::from_fen(variant, &fen)?)
+}
+
+/// Reads the names of the header.
+fn tags(header: &[u8; HEADER_BYTES]) -> GameTags {
+    let text = |at: usize, bytes: usize| {
+        let length = usize::from(header[at]).min(bytes - 1);
+        let text = &header[at + 1..at + 1 + length];
+        let (text, _) = GB18030.decode_without_bom_handling(text);
+        text.trim_matches(['\0', ' ']).to_string()
+    };
+    let event = Some(text(208, 64)).filter(|event| !event.is_empty());
+    GameTags {
+        first: text(304, 16),
+        second: text(320, 16),
+        event: event.unwrap_or_else(|| text(80, 64)),
+        date: GameTags::date_of(&text(272, 16)),
+        ..GameTags::default()
+    }
+}
+
+/// Reads the tree of moves.
+struct TreeReader<'a> {
+    is_plain: bool,
+    keys: Keys,
+    tree: &'a [u8],
+    omissions: Omissions,
+}
+
+/// A node of the tree.
+struct Node {
+    from: u8,
+    to: u8,
+    has_next: bool,
+    has_variation: bool,
+}
+
+impl TreeReader<'_> {
+    /// Returns the moves of the tree, each with the positions before and after it. The next move of
+    /// a move comes first, then the variations of the move.
+    fn moves(&mut self, start: &Position) -> Vec<(Position, Move, Position)> {
+        let mut moves = Vec::new();
+        // The first node has no move; it holds the comment on the start.
+        let Some(root) = self.node() else {
+            omit(&mut self.omissions, TRUNCATED_FILES, 1);
+            return moves;
+        };
+        // Positions whose next node follows; `None` behind a move that cannot be made.
+        let mut open: Vec<Option<Position>> = Vec::new();
+        if root.has_next {
+            open.push(Some(start.clone()));
+        }
+        while let Some(before) = open.pop() {
+            let Some(node) = self.node() else {
+                omit(&mut self.omissions, TRUNCATED_FILES, 1);
+                break;
+            };
+            let made = before.as_ref().and_then(|before| {
+                let m = before.parse_move(&node.text()?).ok()?;
+                Some((m, after(before, m)?))
+            });
+            if before.is_some() && made.is_none() {
+                omit(&mut self.omissions, "moves_that_cannot_be_made", 1);
+            }
+            if node.has_variation {
+                open.push(before.clone());
+            }
+            if node.has_next {
+                open.push(made.as_ref().map(|(_, next)| next.clone()));
+            }
+            if let (Some(before), Some((m, next))) = (before, made) {
+                moves.push((before, m, next));
+            }
+        }
+        moves
+    }
+
+    /// Reads one node and passes over its comment; `None` at the end of the file.
+    fn node(&mut self) -> Option<Node> {
+        let (&[from, to, marks, _], rest) = self.tree.split_first_chunk()?;
+        self.tree = rest;
+        let [next, variation] = if self.is_plain {
+            [0xf0, 0x0f]
+        } else {
+            [0x80, 0x40]
+        };
+        if self.is_plain || marks & 0x20 != 0 {
+            let (length, rest) = self.tree.split_first_chunk()?;
+            let length = u32::from_le_bytes(*length).wrapping_sub(self.keys.comment) as usize;
+            if length > MAX_COMMENT_BYTES {
+                return None;
+            }
+            self.tree = rest.get(length..)?;
+            omit(&mut self.omissions, "comments", u64::from(length > 0));
+        }
+        Some(Node {
+            from: from.wrapping_sub(24).wrapping_sub(self.keys.from),
+            to: to.wrapping_sub(32).wrapping_sub(self.keys.to),
+            has_next: marks & next != 0,
+            has_variation: marks & variation != 0,
+        })
+    }
+}
+
+impl Node {
+    /// Writes the move in the program's notation; `None` off the board.
+    fn text(&self) -> Option<String> {
+        let square = |square: u8| {
+            let file = char::from(b'a' + square / 10);
+            (square < SQUARES).then(|| format!("{file}{}", square % 10))
+        };
+        Some(square(self.from)? + &square(self.to)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Writes a file of version 1.0: a header, and nodes of squares, marks and a comment.
+    fn file(nodes: &[(u8, u8, u8, &[u8])]) -> Vec<u8> {
+        let mut bytes = vec![0; HEADER_BYTES];
+        bytes[..3].copy_from_slice(b"XQ\x0a");
+        let start: [u8; 32] = [
+            0, 10, 20, 30, 40, 50, 60, 70, 80, 12, 72, 3, 23, 43, 63, 83, 9, 19, 29, 39, 49, 59,
+            69, 79, 89, 17, 77, 6, 26, 46, 66, 86,
+        ];
+        bytes[16..48].copy_from_slice(&start);
+        bytes[51] = 2;
+        bytes[304..309].copy_from_slice(b"\x04Anne");
+        for (from, to, marks, comment) in nodes {
+            bytes.extend([from + 24, to + 32, *marks, 0]);
+            bytes.extend((comment.len() as u32).to_le_bytes());
+            bytes.extend(*comment);
+        }
+        bytes
+    }
+
+    #[test]
+    fn line_has_its_players_and_result() {
+        let bytes = file(&[
+            (0, 0, 0xf0, b"on the start"),
+            (72, 42, 0xf0, b""),
+            (79, 67, 0, b"!"),
+        ]);
+        let (games, count, omissions) = read(&bytes, Variant::XIANGQI).expect("a game");
+        assert_eq!((count, omissions.get("comments")), (1, Some(&2)));
+        let records = games.records();
+        assert_eq!(records.len(), 1);
+        let names = records[0].played.moves().iter();
+        let start = Position::start(Variant::XIANGQI);
+        let first = names.clone().next().map(|m| start.write_move(*m));
+        assert_eq!((names.len(), first.as_deref()), (2, Some("h2e2")));
+        assert_eq!(records[0].result, GameResult::Won(Side::Second));
+        assert_eq!(records[0].tags.first, "Anne");
+    }
+
+    #[test]
+    fn variations_are_moves_of_one_tree() {
+        let nodes: [(u8, u8, u8, &[u8]); 4] = [
+            (0, 0, 0xf0, b""),
+            (72, 42, 0xff, b""),
+            (79, 67, 0, b""),
+            (12, 42, 0, b""),
+        ];
+        let (games, ..) = read(&file(&nodes), Variant::XIANGQI).expect("a tree");
+        assert!(games.records().is_empty(), "a tree is no game");
+        assert_eq!(games.answers("xqf").len(), 2, "the start, and after h2e2");
+    }
+
+    #[test]
+    fn other_bytes_are_refused() {
+        for bytes in [&b""[..], b"XQ", b"[Event \"x\"]", &[0; 2_000]] {
+            assert!(read(bytes, Variant::XIANGQI).is_err());
+        }
+        let whole = file(&[(0, 0, 0xf0, b""), (72, 42, 0, b"")]);
+        for length in 0..whole.len() {
+            let _ = read(&whole[..length], Variant::XIANGQI);
+        }
+        let cut = read(&whole[..whole.len() - 3], Variant::XIANGQI).expect("a header");
+        assert_eq!(cut.2.get(TRUNCATED_FILES), Some(&1));
+    }
+}

@@ -1,0 +1,512 @@
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use kagetsu_game::{Key, Move, Packed, Position, Side, Variant};
+use rusqlite::{Connection, OpenFlags, Row, params};
+
+use crate::found::{FoundGame, FoundGames, GameFilter, MoveScore};
+use crate::record::{GameRecord, GameResult, GameTags};
+
+/// The file of the games in a book's folder.
+const FILE: &str = "games.sqlite";
+/// The version of the tables below.
+const SCHEMA_VERSION: i64 = 1;
+const SCHEMA: &str = "
+    CREATE TABLE game (
+        id INTEGER PRIMARY KEY,
+        variant INTEGER NOT NULL,
+        setup BLOB NOT NULL,
+        moves BLOB NOT NULL,
+        result INTEGER NOT NULL,
+        first TEXT NOT NULL,
+        second TEXT NOT NULL,
+        event TEXT NOT NULL,
+        date TEXT NOT NULL,
+        round TEXT NOT NULL,
+        source TEXT NOT NULL,
+        UNIQUE (variant, setup, moves, first, second, event, date, round)
+    );
+    CREATE TABLE step (
+        key BLOB NOT NULL,
+        game INTEGER NOT NULL,
+        ply INTEGER NOT NULL,
+        next BLOB NOT NULL,
+        PRIMARY KEY (key, game, ply)
+    ) WITHOUT ROWID;
+";
+/// The games through a position that pass a filter; `?1` to `?5` are the key, the variant, the
+/// player, the event and the result.
+const PASSING: &str = "
+    FROM step JOIN game ON game.id = step.game
+    WHERE step.key = ?1 AND game.variant = ?2
+        AND (?3 = '' OR instr(lower(game.first), ?3) > 0 OR instr(lower(game.second), ?3) > 0)
+        AND (?4 = '' OR instr(lower(game.event), ?4) > 0)
+        AND (?5 < 0 OR game.result = ?5)";
+
+/// An error of the games of a book.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum GameStoreError {
+    /// The file cannot be read or written.
+    #[error("the games {}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        source: rusqlite::Error,
+    },
+    /// The file is of another version of the program.
+    #[error("the games {} have format {found}; this program reads {SCHEMA_VERSION}", path.display())]
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: i64,
+    },
+}
+
+/// The games of a book.
+///
+/// ```
+/// use kagetsu_game::{Position, Variant};
+/// use kagetsu_games::{GameFilter, GameRecord, GameResult, GameStore, GameTags};
+/// let folder = tempfile::tempdir()?;
+/// let mut store = GameStore::create(folder.path())?;
+/// let played = Position::from_line(Variant::FREESTYLE_15, "h8 i9 h9")?;
+/// let tags = GameTags { first: "Sakata".into(), ..GameTags::default() };
+/// store.add(&[GameRecord { played, result: GameResult::Unknown, tags }])?;
+/// let found = store.find(&Position::start(Variant::FREESTYLE_15), &GameFilter::default(), 10)?;
+/// assert_eq!((found.games, found.moves.len()), (1, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct GameStore {
+    path: PathBuf,
+    connection: Connection,
+}
+
+impl GameStore {
+    /// Opens the games of a book to add some; makes the file if there is none.
+    ///
+    /// # Errors
+    /// If the file cannot be read or written, or has another format.
+    pub fn create(folder: &Path) -> Result<Self, GameStoreError> {
+        let path = folder.join(FILE);
+        let is_new = !path.exists();
+        let connection = Connection::open(&path).map_err(failed(&path))?;
+        let store = Self { path, connection };
+        if is_new {
+            let sql = format!("BEGIN; {SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;");
+            store
+                .connection
+                .execute_batch(&sql)
+                .map_err(store.failed())?;
+        }
+        store.checked()
+    }
+
+    /// Opens the games of a book to read them; `None` if it has none.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or has another format.
+    pub fn open(folder: &Path) -> Result<Option<Self>, GameStoreError> {
+        let path = folder.join(FILE);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(&path, flags).map_err(failed(&path))?;
+        Self { path, connection }.checked().map(Some)
+    }
+
+    fn checked(self) -> Result<Self, GameStoreError> {
+        let found = self
+            .connection
+            .query_row("PRAGMA user_version", [], |row| row.get(0))
+            .map_err(self.failed())?;
+        if found != SCHEMA_VERSION {
+            let path = self.path;
+            return Err(GameStoreError::Version { path, found });
+        }
+        Ok(self)
+    }
+
+    fn failed(&self) -> impl Fn(rusqlite::Error) -> GameStoreError + use<> {
+        failed(&self.path)
+    }
+
+    /// Returns the number of games.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn count(&self) -> Result<u64, GameStoreError> {
+        let count = self
+            .connection
+            .query_row("SELECT count(*) FROM game", [], |row| row.get::<_, i64>(0));
+        Ok(count.map_err(self.failed())?.unsigned_abs())
+    }
+
+    /// Adds games, all or none of them. A game that is there already changes nothing. Returns the
+    /// number of new games.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn add(&mut self, games: &[GameRecord]) -> Result<u64, GameStoreError> {
+        let failed = self.failed();
+        self.add_all(games).map_err(failed)
+    }
+
+    fn add_all(&mut self, games: &[GameRecord]) -> rusqlite::Result<u64> {
+        const GAME: &str = "INSERT OR IGNORE INTO game (variant, setup, moves, result, first, \
+                            second, event, date, round, source) \
+                            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+        const STEP: &str =
+            "INSERT OR IGNORE INTO step (key, game, ply, next) VALUES (?1, ?2, ?3, ?4)";
+        let transaction = self.connection.transaction()?;
+        let mut new = 0;
+        {
+            let mut insert_game = transaction.prepare(GAME)?;
+            let mut insert_step = transaction.prepare(STEP)?;
+            for GameRecord {
+                played,
+                result,
+                tags,
+            } in games
+            {
+                let setup = played.setup().map_or(&[][..], |packed| &packed.0);
+                let moves: Vec<u8> = played
+                    .moves()
+                    .iter()
+                    .flat_map(|m| m.code().to_le_bytes())
+                    .collect();
+                let added = insert_game.execute(params![
+                    played.variant().code(),
+                    setup,
+                    moves,
+                    code(*result),
+                    tags.first,
+                    tags.second,
+                    tags.event,
+                    tags.date,
+                    tags.round,
+                    tags.source
+                ])?;
+                if added == 0 {
+                    continue;
+                }
+                new += 1;
+                let id = transaction.last_insert_rowid();
+                let keys = keys_along(played);
+                for (ply, pair) in keys.windows(2).enumerate() {
+                    let [key, next] = [pair[0], pair[1]].map(|key| key.0.to_be_bytes());
+                    insert_step.execute(params![key, id, ply as i64, next])?;
+                }
+            }
+        }
+        transaction.commit()?;
+        Ok(new)
+    }
+
+    /// Returns the games that passed a position and pass the filter, with the first `most` of them
+    /// listed.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn find(
+        &self,
+        position: &Position,
+        filter: &GameFilter,
+        most: u32,
+    ) -> Result<FoundGames, GameStoreError> {
+        self.find_all(position, filter, most).map_err(self.failed())
+    }
+
+    fn find_all(
+        &self,
+        position: &Position,
+        filter: &GameFilter,
+        most: u32,
+    ) -> rusqlite::Result<FoundGames> {
+        let key = position.key().0.to_be_bytes();
+        let (player, event) = (
+            filter.player.to_ascii_lowercase(),
+            filter.event.to_ascii_lowercase(),
+        );
+        let result = filter.result.map_or(-1, code);
+        let variant = position.variant().code();
+        let sql = format!("SELECT step.next, game.result, count(*) {PASSING} GROUP BY 1, 2");
+        let mut counting = self.connection.prepare(&sql)?;
+        let mut rows = counting.query(params![key, variant, player, event, result])?;
+        let mut by_next: BTreeMap<[u8; 16], [u64; 4]> = BTreeMap::new();
+        while let Some(row) = rows.next()? {
+            let (next, result): ([u8; 16], i64) = (row.get(0)?, row.get(1)?);
+            let counts = by_next.entry(next).or_default();
+            counts[result.clamp(0, 3) as usize] += row.get::<_, i64>(2)?.unsigned_abs();
+        }
+        let games = by_next.values().flatten().sum();
+        let sql = format!(
+            "SELECT game.variant, game.setup, game.moves, game.result, game.first, game.second, \
+             game.event, game.date, game.round, game.source, step.ply {PASSING} \
+             ORDER BY game.date DESC, game.id LIMIT ?6"
+        );
+        let mut listing = self.connection.prepare(&sql)?;
+        let listed = listing.query_map(
+            params![key, variant, player, event, result, most],
+            found_game,
+        )?;
+        let played: Vec<_> = listed.collect::<rusqlite::Result<_>>()?;
+        Ok(FoundGames {
+            games,
+            moves: scores(position, &mut by_next),
+            played: played.into_iter().flatten().collect(),
+        })
+    }
+
+    /// Adds the games of one folder to those of another, which gets a file if it has none. Returns
+    /// the number of new games.
+    ///
+    /// # Errors
+    /// If a file cannot be read or written.
+    pub fn bring(from: &Path, into: &Path) -> Result<u64, GameStoreError> {
+        let Some(source) = Self::open(from)? else {
+            return Ok(0);
+        };
+        let mut target = Self::create(into)?;
+        let mut new = 0;
+        source.for_each(|games| {
+            new += target.add(games)?;
+            Ok::<_, GameStoreError>(())
+        })?;
+        Ok(new)
+    }
+
+    /// Calls `take` with all games, some hundred at a time.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or the first error of `take`.
+    pub fn for_each<E: From<GameStoreError>>(
+        &self,
+        mut take: impl FnMut(&[GameRecord]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        const PART: i64 = 500;
+        const SQL: &str = "SELECT variant, setup, moves, result, first, second, event, date, \
+                           round, source, id FROM game WHERE id > ?1 ORDER BY id LIMIT ?2";
+        let mut last = 0_i64;
+        loop {
+            let read = || {
+                let mut listing = self.connection.prepare(SQL)?;
+                let rows = listing.query_map(params![last, PART], |row| {
+                    Ok((row.get::<_, i64>(10)?, record(row)?))
+                })?;
+                rows.collect::<rusqlite::Result<Vec<_>>>()
+            };
+            let part = read().map_err(self.failed())?;
+            let Some((id, _)) = part.last() else {
+                return Ok(());
+            };
+            last = *id;
+            let games: Vec<GameRecord> = part.into_iter().filter_map(|(_, game)| game).collect();
+            take(&games)?;
+        }
+    }
+}
+
+fn failed(path: &Path) -> impl Fn(rusqlite::Error) -> GameStoreError + use<> {
+    let path = path.to_path_buf();
+    move |source| GameStoreError::File {
+        path: path.clone(),
+        source,
+    }
+}
+
+fn code(result: GameResult) -> i64 {
+    match result {
+        GameResult::Unknown => 0,
+        GameResult::Won(Side::First) => 1,
+        GameResult::Drawn => 2,
+        GameResult::Won(Side::Second) => 3,
+    }
+}
+
+fn result(code: i64) -> GameResult {
+    match code {
+        1 => GameResult::Won(Side::First),
+        2 => GameResult::Drawn,
+        3 => GameResult::Won(Side::Second),
+        _ => GameResult::Unknown,
+    }
+}
+
+/// Returns the keys of the positions of a game, the first position first.
+fn keys_along(played: &Position) -> Vec<Key> {
+    let (variant, setup) = (played.variant(), played.setup());
+    let at = |plies: usize| Position::new(variant, setup.cloned(), &played.moves()[..plies]);
+    let positions = (0..=played.moves().len()).filter_map(|plies| at(plies).ok());
+    positions.map(|position| position.key()).collect()
+}
+
+/// Gives the moves of a position their scores, which are known by the key of the position behind.
+fn scores(position: &Position, by_next: &mut BTreeMap<[u8; 16], [u64; 4]>) -> Vec<MoveScore> {
+    let mut scores = Vec::new();
+    for m in position.legal_moves() {
+        if by_next.is_empty() {
+            break;
+        }
+        let Ok(after) = position.play(m) else {
+            continue;
+        };
+        let Some(counts) = by_next.remove(&after.key().0.to_be_bytes()) else {
+            continue;
+        };
+        let [_, first_wins, draws, second_wins] = counts;
+        scores.push(MoveScore {
+            at: m,
+            games: counts.iter().sum(),
+            first_wins,
+            draws,
+            second_wins,
+        });
+    }
+    scores.sort_by_key(|score| (std::cmp::Reverse(score.games), score.at.code()));
+    scores
+}
+
+fn found_game(row: &Row<'_>) -> rusqlite::Result<Option<FoundGame>> {
+    let ply = row.get::<_, i64>(10)?.unsigned_abs() as usize;
+    Ok(record(row)?.map(|game| FoundGame { game, ply }))
+}
+
+/// Reads a game; `None` if the rules do not allow it.
+fn record(row: &Row<'_>) -> rusqlite::Result<Option<GameRecord>> {
+    let (variant, setup, moves): (u32, Vec<u8>, Vec<u8>) = (row.get(0)?, row.get(1)?, row.get(2)?);
+    let tags = GameTags {
+        first: row.get(4)?,
+        second: row.get(5)?,
+        event: row.get(6)?,
+        date: row.get(7)?,
+        round: row.get(8)?,
+        source: row.get(9)?,
+    };
+    let setup = Some(setup).filter(|setup| !setup.is_empty()).map(Packed);
+    let moves: Vec<Move> = moves
+        .chunks_exact(2)
+        .map(|pair| Move::new(u16::from_le_bytes([pair[0], pair[1]])))
+        .collect();
+    let result = result(row.get(3)?);
+    let variant = Variant::from_code(variant).ok();
+    let played = variant.and_then(|variant| Position::new(variant, setup, &moves).ok());
+    Ok(played.map(|played| GameRecord {
+        played,
+        result,
+        tags,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn game(line: &str, result: GameResult, first: &str, date: &str) -> GameRecord {
+        GameRecord {
+            played: Position::from_line(Variant::FREESTYLE_15, line).expect("legal"),
+            result,
+            tags: GameTags {
+                first: first.into(),
+                second: "Bo".into(),
+                event: "Cup".into(),
+                date: date.into(),
+                ..GameTags::default()
+            },
+        }
+    }
+
+    fn store(folder: &Path) -> GameStore {
+        let mut store = GameStore::create(folder).expect("room");
+        let games = [
+            game(
+                "h8 i9 h9",
+                GameResult::Won(Side::First),
+                "Ann",
+                "2001-01-02",
+            ),
+            // The same by symmetry, and by another order of moves.
+            game(
+                "h8 g7 i9",
+                GameResult::Won(Side::Second),
+                "Cy",
+                "2003-01-02",
+            ),
+            game("h9 i9 h8", GameResult::Drawn, "ann lee", "2002-01-02"),
+        ];
+        assert_eq!(store.add(&games).expect("room"), 3);
+        assert_eq!(store.add(&games).expect("room"), 0, "they are known");
+        store
+    }
+
+    #[test]
+    fn games_are_found_by_any_order_of_moves() {
+        let folder = tempfile::tempdir().expect("a folder");
+        store(folder.path());
+        let store = GameStore::open(folder.path())
+            .expect("readable")
+            .expect("made");
+        let find = |line: &str, filter: &GameFilter| {
+            let position = Position::from_line(Variant::FREESTYLE_15, line).expect("legal");
+            store.find(&position, filter, 10).expect("readable")
+        };
+        let all = find("", &GameFilter::default());
+        assert_eq!((all.games, all.moves.len()), (3, 2), "{all:?}");
+        let first = all.moves[0];
+        assert_eq!(
+            (first.games, first.first_wins, first.second_wins),
+            (2, 1, 1)
+        );
+        let dates: Vec<&str> = all
+            .played
+            .iter()
+            .map(|found| &*found.game.tags.date)
+            .collect();
+        assert_eq!(dates, ["2003-01-02", "2002-01-02", "2001-01-02"]);
+        // h8 i9 h9 and h9 i9 h8 meet only at their end; i9 beside h8 is one of its images.
+        assert_eq!(find("h8 i9", &GameFilter::default()).games, 2);
+        let by = |player: &str| GameFilter {
+            player: player.into(),
+            ..GameFilter::default()
+        };
+        assert_eq!(find("", &by("ANN")).games, 2);
+        assert_eq!(find("", &by("zz")).games, 0);
+        let drawn = GameFilter {
+            result: Some(GameResult::Drawn),
+            ..by("ann")
+        };
+        assert_eq!(find("", &drawn).played[0].game.tags.first, "ann lee");
+    }
+
+    #[test]
+    fn games_are_brought_into_another_folder() {
+        let folder = tempfile::tempdir().expect("a folder");
+        store(folder.path());
+        let other = folder.path().join("copy");
+        std::fs::create_dir(&other).expect("room");
+        for new in [3, 0] {
+            assert_eq!(GameStore::bring(folder.path(), &other).expect("room"), new);
+        }
+        let copy = GameStore::open(&other).expect("readable").expect("made");
+        assert_eq!(copy.count().expect("readable"), 3);
+        let mut seen = 0;
+        copy.for_each(|games| {
+            seen += games.len();
+            Ok::<_, GameStoreError>(())
+        })
+        .expect("readable");
+        assert_eq!(seen, 3);
+    }
+
+    #[test]
+    fn other_bytes_are_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        assert!(GameStore::open(folder.path()).expect("none").is_none());
+        std::fs::write(folder.path().join(FILE), "no games").expect("room");
+        let error = GameStore::open(folder.path()).err().expect("damaged");
+        assert!(error.to_string().contains(FILE), "{error}");
+    }
+}
