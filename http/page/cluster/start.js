@@ -4,7 +4,7 @@ import { get, post } from "../base/api.js";
 import { h } from "../base/element.js";
 import { errorText } from "../base/messages.js";
 import { game, sideWord, VARIANTS } from "../board/games.js";
-import { t } from "../base/words.js";
+import { language, t } from "../base/words.js";
 
 /** What a build can be for: the policy of the program that it stands for, and the fields that only it has. */
 const AIMS = {
@@ -26,6 +26,18 @@ function settingInput({ name, schema, choices }) {
   const { minimum: min, maximum: max } = schema;
   const step = schema.type === "integer" ? "1" : "any";
   return h("input", { name, type: "number", min, max, step, placeholder: schema.default ?? "" });
+}
+
+/** The label of such a setting; a setting that the page has no text for is named in English or by its name. */
+function settingLabel({ name, label }) {
+  const text = t(`setting_${name}`);
+  if (text !== `setting_${name}`) return text;
+  return language() === "zh" ? name : label;
+}
+
+/** The help of such a setting, which the server has in English. */
+function settingHelp({ help }) {
+  return language() === "zh" ? null : help;
 }
 
 /** The value of such a setting, as the API takes it. */
@@ -74,7 +86,7 @@ export function startForm(app, began) {
     try {
       const { fields } = await get("/build-settings");
       listed = fields.filter(({ name, schema }) => schema.type !== "object" && name !== "policy" && !form.elements[name]);
-      knobs.append(...listed.map((setting) => h("label", { title: setting.help }, setting.label, settingInput(setting))));
+      knobs.append(...listed.map((setting) => h("label", { title: settingHelp(setting) }, settingLabel(setting), settingInput(setting))));
     } catch {
       // The form starts builds without them.
     }

@@ -2,11 +2,16 @@
 // nearest to the start.
 
 import { get } from "../base/api.js";
-import { h } from "../base/element.js";
+import { h, s } from "../base/element.js";
 import { number, short, t } from "../base/words.js";
 import { game } from "../board/games.js";
 import { nameLine } from "../board/notation.js";
 import { signed } from "../board/values.js";
+
+/** Milliseconds of a day. */
+const DAY = 86_400_000;
+/** Days that get a dot of their own. */
+const MAX_DOTS = 60;
 
 export class Statistics {
   constructor(app) {
@@ -30,7 +35,7 @@ export class Statistics {
       this.body.replaceChildren(h("p", { class: "quiet" }, t("loading")));
       return;
     }
-    const { positions, wins, losses, draws, nodes, by_stones: byStones, by_depth: byDepth, engines, holes, grades } = this.known;
+    const { positions, wins, losses, draws, nodes, by_stones: byStones, by_depth: byDepth, engines, holes, grades, by_day: byDay } = this.known;
     const tile = (label, value) => h("div", { class: "tile" }, h("span", { class: "quiet" }, label), h("strong", {}, value));
     const open = grades?.reduce((sum, grade) => sum + grade.open, 0);
     this.body.replaceChildren(...[
@@ -40,6 +45,7 @@ export class Statistics {
       h("div", { class: "charts" },
         this.chart(t("byStones"), Object.entries(byStones), positions), this.chart(t("byDepth"), Object.entries(byDepth), positions)),
       engines && Object.keys(engines).length > 0 && this.chart(t("byEngine"), Object.entries(engines), Math.max(...Object.values(engines))),
+      byDay && Object.keys(byDay).length > 0 && this.growth(Object.entries(byDay)),
       holes && holes.length > 0 && this.holes(holes),
     ].filter(Boolean));
   }
@@ -52,6 +58,41 @@ export class Statistics {
       return h("tr", {}, h("th", { scope: "row" }, name), h("td", { class: "bar-cell" }, bar), h("td", { class: "num" }, number(count)));
     };
     return h("table", { class: "chart", "data-whole": String(whole) }, h("caption", {}, title), h("tbody", {}, entries.map(row)));
+  }
+
+  /** The positions of the book over time, by the day of their first search. */
+  growth(days) {
+    const [width, height, left, foot] = [innerWidth < 600 ? 360 : 1040, 150, 52, 22];
+    const time = (day) => Date.parse(day);
+    const first = time(days[0][0]) - DAY;
+    const span = Math.max(DAY, time(days.at(-1)[0]) - first);
+    let all = 0;
+    const points = [{ at: first, all: 0 }];
+    for (const [day, count] of days) {
+      // A day without searches adds nothing: the line is level until the next one.
+      if (time(day) - points.at(-1).at > DAY) points.push({ at: time(day) - DAY, all });
+      all += count;
+      points.push({ at: time(day), all });
+    }
+    const ground = height - foot;
+    const x = ({ at }) => left + ((at - first) / span) * (width - left - 10);
+    const y = (point) => 10 + (1 - point.all / all) * (ground - 10);
+    const line = points.map((point) => `${x(point).toFixed(1)} ${y(point).toFixed(1)}`).join("L");
+    const [from, to] = [days[0][0], days.at(-1)[0]];
+    const dots = days.length <= MAX_DOTS ? days.map(([day, count]) => {
+      const point = points.find(({ at }) => at === time(day));
+      return s("circle", { class: "point", cx: x(point), cy: y(point), r: 3 }, s("title", {}, `${day}: ${number(count)}`));
+    }) : [];
+    return h("figure", { class: "graph growth" },
+      h("figcaption", {}, t("growth")),
+      s("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": t("growthLabel", { from, to, n: number(all) }) },
+        s("line", { class: "axis", x1: left, x2: width - 10, y1: ground, y2: ground }),
+        s("path", { class: "area", d: `M${left} ${ground}L${line}L${width - 10} ${ground}Z` }),
+        s("path", { class: "curve", d: `M${line}` }), dots,
+        s("text", { x: left - 6, y: 15, "text-anchor": "end" }, short(all)),
+        s("text", { x: left - 6, y: ground, "text-anchor": "end" }, "0"),
+        s("text", { x: left, y: height - 5 }, from),
+        s("text", { x: width - 10, y: height - 5, "text-anchor": "end" }, to)));
   }
 
   holes(holes) {

@@ -4,11 +4,11 @@ import { h } from "../base/element.js";
 import { notation } from "../base/settings.js";
 import { t } from "../base/words.js";
 import { nameLine } from "../board/notation.js";
-import { hasPgn, hasSgf, writePgn, writePicture, writeSgf } from "../formats/write.js";
+import { drawPicture, hasPgn, hasSgf, writePgn, writePicture, writeSgf } from "../formats/write.js";
 import { noteOn } from "./notes.js";
 
-function save(name, text, kind) {
-  const address = URL.createObjectURL(new Blob([text], { type: kind }));
+function save(name, blob) {
+  const address = URL.createObjectURL(blob);
   const anchor = h("a", { href: address, download: name });
   document.body.append(anchor);
   anchor.click();
@@ -37,7 +37,20 @@ export function openCopy(explorer) {
   area.value = location.href;
   const offer = (word, text, file) => h("div", { class: "offer" },
     h("button", { type: "button", "data-copy": word, onmouseenter: () => { area.value = text(); }, onfocus: () => { area.value = text(); }, onclick: () => copy(text()) }, t(`copy_${word}`)),
-    file && h("button", { type: "button", class: "quiet", "aria-label": t("saveAs", { what: t(`copy_${word}`) }), onclick: () => save(`${name}.${file[0]}`, text(), file[1]) }, t("save")));
+    file && h("button", { type: "button", class: "quiet", "aria-label": t("saveAs", { what: t(`copy_${word}`) }), onclick: () => save(`${name}.${file[0]}`, new Blob([text()], { type: file[1] })) }, t("save")));
+  /** Copies the board as a PNG; saves it where the browser copies no pictures. */
+  const copyPicture = async () => {
+    const blob = await drawPicture(explorer.holder.querySelector("svg"));
+    try {
+      await navigator.clipboard.write([new ClipboardItem({ [blob.type]: blob })]);
+      app.announce(t("copiedPicture"), true);
+      dialog.close();
+    } catch {
+      save(`${name}.png`, blob);
+      app.announce(t("savedPicture"), true);
+    }
+  };
+  const savePicture = async () => save(`${name}.png`, await drawPicture(explorer.holder.querySelector("svg")));
   const picture = () => writePicture(explorer.holder.querySelector("svg"));
   const dialog = h("dialog", { class: "copy", "aria-label": t("copy") },
     h("h2", {}, t("copy")),
@@ -47,7 +60,10 @@ export function openCopy(explorer) {
       position.fen && offer("fen", () => position.fen),
       hasSgf(shape) && offer("sgf", () => writeSgf(shape, shown.variant, moves, noteOn(position.key)), ["sgf", "application/x-go-sgf"]),
       hasPgn(shape) && offer("pgn", () => writePgn(shape, shown.fen, moves, notation()), ["pgn", "application/x-chess-pgn"]),
-      offer("picture", picture, ["svg", "image/svg+xml"])),
+      offer("picture", picture, ["svg", "image/svg+xml"]),
+      h("div", { class: "offer" },
+        h("button", { type: "button", "data-copy": "png", onclick: () => copyPicture() }, t("copy_png")),
+        h("button", { type: "button", class: "quiet", "data-save": "png", "aria-label": t("saveAs", { what: t("copy_png") }), onclick: () => savePicture() }, t("save")))),
     area,
     h("form", { method: "dialog", class: "actions" }, h("button", {}, t("close"))));
   dialog.addEventListener("close", () => dialog.remove());

@@ -13,9 +13,11 @@ import { readText, UnreadableText } from "../formats/read.js";
 import { Analysis } from "./analysis.js";
 import { openCopy } from "./copy.js";
 import { openEditor } from "./editor.js";
+import { Games } from "./games.js";
 import { Graph } from "./graph.js";
 import { noteOn, Notes } from "./notes.js";
 import { Practice } from "./practice.js";
+import { Suspects } from "./suspects.js";
 import { Tree } from "./tree.js";
 import { sortedVerdicts, Verdicts } from "./verdicts.js";
 import { Why } from "./why.js";
@@ -27,7 +29,7 @@ const WHEEL_STEP = 40;
 /** Answers that the page keeps. */
 const MAX_CACHED = 400;
 /** The panels, in the order of their tabs. */
-const TABS = ["book", "tree", "why", "analysis", "practice", "notes"];
+const TABS = ["book", "tree", "why", "suspects", "games", "analysis", "practice", "notes"];
 
 export class Explorer {
   constructor(app) {
@@ -45,6 +47,8 @@ export class Explorer {
     this.analysis = new Analysis(this);
     this.tree = new Tree(this);
     this.why = new Why(this);
+    this.suspects = new Suspects(this);
+    this.games = new Games(this);
     this.notes = new Notes(this);
     this.practice = new Practice(this);
     this.build();
@@ -183,6 +187,8 @@ export class Explorer {
   forget() {
     for (const key of [...this.cache.keys()]) if (!key.startsWith("/position?")) this.cache.delete(key);
     this.why.clear();
+    this.suspects.clear();
+    this.games.clear();
     if (this.isShown && this.position) this.load(this.line, true);
   }
 
@@ -398,8 +404,13 @@ export class Explorer {
   renderPanel() {
     // A note that is being written keeps its field, and with it the input method's state.
     if (this.tab === "notes" && this.notes.isBeingWritten) return;
+    if (this.tab === "games" && this.games.isFiltering) {
+      this.games.refresh();
+      return;
+    }
     const parts = {
       book: () => this.verdicts.bookParts(), tree: () => this.tree.parts(), why: () => this.why.parts(),
+      suspects: () => this.suspects.parts(), games: () => this.games.parts(),
       analysis: () => this.analysis.parts(), practice: () => this.practice.parts(), notes: () => this.notes.parts(),
     }[this.tab]();
     this.panel.setAttribute("aria-labelledby", `tab-${this.tab}`);

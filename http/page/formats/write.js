@@ -60,3 +60,23 @@ export function writePicture(svg) {
   copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
   return `<?xml version="1.0" encoding="UTF-8"?>\n${new XMLSerializer().serializeToString(copy)}\n`;
 }
+
+/** Pixels of the longer side of a picture. */
+const PICTURE_SIZE = 1200;
+
+/** The board as a PNG: a promise of its bytes. */
+export async function drawPicture(svg) {
+  const { width, height } = svg.viewBox.baseVal;
+  const scale = PICTURE_SIZE / Math.max(width, height);
+  const copy = new DOMParser().parseFromString(writePicture(svg), "image/svg+xml").documentElement;
+  copy.setAttribute("width", String(Math.round(width * scale)));
+  copy.setAttribute("height", String(Math.round(height * scale)));
+  const image = new Image();
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(new XMLSerializer().serializeToString(copy))}`;
+  await image.decode();
+  const canvas = document.createElement("canvas");
+  canvas.width = image.width;
+  canvas.height = image.height;
+  canvas.getContext("2d").drawImage(image, 0, 0);
+  return new Promise((done) => canvas.toBlob(done, "image/png"));
+}
