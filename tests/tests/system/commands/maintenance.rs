@@ -181,7 +181,15 @@ fn holes_are_named_as_command_arguments() {
             .expect("moves")
             .iter()
             .map(|m| m.as_str().expect("a move"));
-        let line = moves.collect::<Vec<_>>().join(" ");
+        let moves: Vec<&str> = moves.collect();
+        let line = moves.join(" ");
+        // The book leads to the hole: each position on the way is one of its own.
+        for plies in 1..=moves.len() {
+            let before = moves[..plies].join(" ");
+            let place = ["--variant", "freestyle-15", "--moves", &before];
+            let asked = kagetsu(&[&["query", "--book", text(&book)], &place[..]].concat());
+            assert_eq!(asked.code, Some(0), "{line}: {asked:#?}");
+        }
         assert_eq!(hole["position"], json!(format!("freestyle-15 {line}")));
         let place = ["--variant", "freestyle-15", "--moves", &line, "--json"];
         let asked = kagetsu(&[&["query", "--book", text(&book)], &place[..]].concat()).json();

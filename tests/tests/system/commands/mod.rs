@@ -3,9 +3,11 @@
 mod analyze;
 mod bad_input;
 mod build;
+mod command_line;
 mod compiled;
 mod doctor;
 mod foreign_text;
+mod games;
 mod maintenance;
 mod merging;
 mod proofs;

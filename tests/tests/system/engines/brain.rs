@@ -523,7 +523,21 @@ fn book_moves_are_played_and_announced() {
         Vec::<String>::new(),
         "a book that is not used says nothing"
     );
-    engine.say("info usedatabase 1\nyxsetdatabase\n/nowhere");
+    // A single book is switched off and on by its number.
+    engine.say("info usedatabase 1\ninfo book list");
+    let (listed, _) = engine.until("MESSAGE book 1 ");
+    assert_eq!(listed, format!("MESSAGE book 1 {book} is on"));
+    engine.say("info book 1 off\nyxquerydatabaseone\n7,7\ndone");
+    assert!(engine.until("MESSAGE book 1 ").0.ends_with(" is off"));
+    assert_eq!(
+        engine.until("MESSAGE DATABASE ONE").0,
+        "MESSAGE DATABASE ONE 0 0 0 0"
+    );
+    engine.say("info book 2 on\ninfo book what\ninfo book 1 on");
+    engine.until("MESSAGE there is no book 2: 1 are open");
+    engine.until("MESSAGE INFO book what: write `INFO book 2 off`");
+    assert!(engine.until("MESSAGE book 1 ").0.ends_with(" is on"));
+    engine.say("yxsetdatabase\n/nowhere");
     engine.until("MESSAGE DATABASE LOAD START /nowhere");
     engine.until("ERROR no book: ");
     drop(engine);
@@ -544,6 +558,14 @@ fn book_moves_are_played_and_announced() {
     let is_said =
         |line: &String| line.starts_with("info string book move ") && line.ends_with(" ms");
     assert!(before.iter().any(is_said), "{before:?}");
+    for (books, plays) in [("none", false), ("1", true), ("all", true)] {
+        let go = "position startpos moves h8\ngo depth 1";
+        engine.say(&format!("setoption name Books value {books}\n{go}"));
+        let (_, before) = engine.until("bestmove ");
+        assert_eq!(before.iter().any(is_said), plays, "{books}: {before:?}");
+    }
+    engine.say("setoption name Books value 1,7");
+    engine.until("info string option Books: there is no book 7");
     let missing = Program::Pbrain.run(&["--book", "/nowhere"]);
     assert_eq!(missing.code, Some(2), "{missing:?}");
     assert!(missing.stderr.contains("/nowhere"), "{missing:?}");

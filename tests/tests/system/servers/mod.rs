@@ -1,6 +1,8 @@
 //! The HTTP server, the explorer page and a client in Python.
 
 mod archive;
+pub(crate) mod browsing;
+mod chinese;
 mod clients;
 pub(crate) mod http;
 mod page;

@@ -1,25 +1,12 @@
 //! The explorer page in a real browser.
 
-use std::time::Duration;
-
 use kagetsu_tests::{Browser, Program, Scratch};
 use nix::sys::signal::Signal;
 use serde_json::json;
 
+use crate::servers::browsing::{ENGLISH_WORDS, NAMELESS, WINDOWS, keep_picture, text};
 use crate::servers::http::HttpCoordinator;
 use crate::world::{until, worker};
-
-/// Widths, heights and colour schemes (true for dark) of the windows.
-pub(crate) const WINDOWS: [(u32, u32, bool); 4] = [
-    (1400, 900, false),
-    (1400, 900, true),
-    (390, 844, false),
-    (390, 844, true),
-];
-
-pub(crate) fn text(selector: &str) -> String {
-    format!("document.querySelector('{selector}').innerText")
-}
 
 #[test]
 fn page_explores_the_book_and_shows_builds() {
@@ -192,23 +179,9 @@ fn page_explores_the_book_and_shows_builds() {
                 "for (const form of document.querySelectorAll('.start, .more')) form.open = true",
             );
             browser.wait_for("document.documentElement.scrollWidth <= innerWidth + 1");
-            let nameless = "[...document.querySelectorAll('button, a, input, select, [role=img]')].filter((e) => \
-                            e.getClientRects().length && !(e.ariaLabel || e.innerText || e.labels?.length || \
-                            e.textContent)).map((e) => e.outerHTML)";
-            assert_eq!(browser.evaluate(nameless), json!([]), "{view}");
-            if let Some(folder) = std::env::var_os("KAGETSU_SCREENSHOTS") {
-                std::thread::sleep(Duration::from_millis(700));
-                let name = format!(
-                    "{}-{width}-{}.base64",
-                    view.replace(['#', '/', ','], ""),
-                    if is_dark { "dark" } else { "light" }
-                );
-                std::fs::write(
-                    std::path::Path::new(&folder).join(name),
-                    browser.screenshot(),
-                )
-                .expect("room for it");
-            }
+            assert_eq!(browser.evaluate(NAMELESS), json!([]), "{view}");
+            let view = view.replace(['#', '/', ','], "");
+            keep_picture(&mut browser, &view, width, is_dark);
         }
     }
 
@@ -301,10 +274,6 @@ fn token_lets_the_page_change_things() {
     browser.wait_for("document.querySelectorAll('.stone').length === 1");
     assert_eq!(browser.errors(), Vec::<String>::new());
 }
-
-/// English words on the page but names that stay as they are: games, programs, engines, proofs.
-pub(crate) const ENGLISH_WORDS: &str = "(document.body.innerText.match(/[A-Za-z][A-Za-z-]{3,}/g) ?? []).filter((word) => \
-    !/^(kagetsu.*|english|freestyle.*|standard.*|renju.*|xiangqi|surakarta|seen.*|dir|book)$/i.test(word))";
 
 #[test]
 fn page_walks_lines_and_explains_bad_input() {

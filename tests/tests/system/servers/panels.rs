@@ -1,41 +1,15 @@
 //! The panels of the explorer page, its dialogs, and the contents of the book, in a real browser.
 
-use std::time::Duration;
-
 use kagetsu_game::xiangqi::Xiangqi;
 use kagetsu_game::{Position, Variant};
-use kagetsu_tests::{Browser, Scratch};
+use kagetsu_tests::{Browser, Program, Scratch};
 use serde_json::json;
 
+use crate::servers::browsing::{
+    CONTRAST, ENGLISH_WORDS, NAMELESS, WINDOWS, build, keep_picture, set_value, text,
+};
 use crate::servers::http::HttpCoordinator;
-use crate::servers::page::{ENGLISH_WORDS, WINDOWS, text};
 use crate::world::{until, worker};
-
-/// Lists texts with too little contrast.
-const CONTRAST: &str = include_str!("contrast.js");
-/// Visible controls without a name.
-const NAMELESS: &str = "[...document.querySelectorAll('button, a, input, select, textarea, [role=img]')]\
-    .filter((e) => e.getClientRects().length && !(e.ariaLabel || e.innerText || e.labels?.length || \
-    e.textContent)).map((e) => e.outerHTML)";
-
-fn build(server: &HttpCoordinator, name: &str, variant: &str, root: &str, positions: u32) {
-    let body = json!({"name": name, "variant": variant, "roots": [root], "positions": positions, "depth": 2, "top": 3});
-    server.post("/api/v1/jobs", &body);
-    until("the book", || {
-        let jobs = server.get("/api/v1/jobs");
-        let all = jobs.as_array()?;
-        let job = all.iter().find(|job| job["name"] == name)?;
-        (job["state"] == "done").then_some(())
-    });
-}
-
-fn set_value(browser: &mut Browser, selector: &str, value: &str) {
-    browser.evaluate(&format!(
-        "(() => {{ const e = document.querySelector('{selector}'); e.value = {}; \
-         e.dispatchEvent(new Event('input')); e.dispatchEvent(new Event('change')); }})()",
-        json!(value)
-    ));
-}
 
 #[test]
 fn page_begins_where_the_book_begins() {
@@ -100,6 +74,11 @@ fn page_begins_where_the_book_begins() {
     browser.wait_for(&format!("{xiangqi}.includes('炮二平五')"));
     browser.wait_for("document.querySelectorAll('.chart tbody tr').length > 3");
     browser.wait_for("document.querySelectorAll('.holes li').length > 0");
+    browser.wait_for("document.querySelector('.growth .curve')");
+    // The ways to the holes begin at a root.
+    browser.wait_for(
+        "[...document.querySelectorAll('.holes a')].every((a) => /#.(xiangqi.h2e2|renju-15.h8,i9,i8)/.test(a.hash))",
+    );
     browser.evaluate(
         "[...document.querySelectorAll('.card details')].forEach((e) => { e.open = true; })",
     );
@@ -174,6 +153,37 @@ fn panels_show_lines_reasons_notes_and_practice() {
     browser.wait_for("document.querySelector('dialog.copy textarea').value.includes('<svg')");
     browser.click("dialog.copy .actions button");
 
+    // The picture is a PNG too; headless browsers save it in place of copying.
+    let drawn = browser.evaluate(&format!(
+        "import('http://{}/page/formats/write.js').then((write) => \
+         write.drawPicture(document.querySelector('#board svg'))).then((blob) => \
+         createImageBitmap(blob).then((image) => [blob.type, image.width, image.height]))",
+        server.http
+    ));
+    assert_eq!(drawn, json!(["image/png", 1200, 1200]));
+    browser.click("#copy");
+    browser.click("[data-copy=png]");
+    browser.wait_for(&format!("{}.includes('picture')", text(".toasts")));
+    browser.evaluate("document.querySelector('dialog.copy')?.close()");
+
+    // Doubtful positions are listed, and one click has one searched again.
+    browser.click("#tab-suspects");
+    browser.wait_for("document.querySelectorAll('.suspect').length > 0");
+    browser.wait_for(&format!("{}.includes('Doubt')", text(".suspect .reasons")));
+    browser.click(".suspect [data-action=deepen]");
+    until("the deepening", || {
+        let jobs = server.get("/api/v1/jobs");
+        let mut all = jobs.as_array()?.iter();
+        let job = all.find(|job| {
+            job["name"]
+                .as_str()
+                .is_some_and(|name| name.starts_with("deepen"))
+        })?;
+        (job["state"] == "done").then_some(())
+    });
+    browser.click(".suspect .line");
+    browser.wait_for("location.hash.startsWith('#/freestyle-15/h8,i9')");
+
     // A position is pasted as SGF and as a drawn board, and set up on the board.
     let paste = |browser: &mut Browser, written: &str| {
         browser.click("#edit");
@@ -219,7 +229,8 @@ fn panels_show_lines_reasons_notes_and_practice() {
         for (width, height, is_dark) in WINDOWS {
             browser.set_window(width, height, is_dark);
             for view in [
-                "book", "tree", "why", "notes", "practice", "contents", "cluster",
+                "book", "tree", "why", "suspects", "games", "notes", "practice", "contents",
+                "cluster",
             ] {
                 let link = match view {
                     "contents" | "cluster" => format!("#/{view}"),
@@ -237,13 +248,7 @@ fn panels_show_lines_reasons_notes_and_practice() {
                 if language == "zh" {
                     browser.wait_for(&format!("({ENGLISH_WORDS}).length === 0"));
                 }
-                if let Some(folder) = std::env::var_os("KAGETSU_SCREENSHOTS") {
-                    std::thread::sleep(Duration::from_millis(300));
-                    let shade = if is_dark { "dark" } else { "light" };
-                    let name = format!("{view}-{language}-{width}-{shade}.base64");
-                    let path = std::path::Path::new(&folder).join(name);
-                    std::fs::write(path, browser.screenshot()).expect("room for it");
-                }
+                keep_picture(&mut browser, &format!("{view}-{language}"), width, is_dark);
             }
         }
     }
@@ -251,6 +256,56 @@ fn panels_show_lines_reasons_notes_and_practice() {
 }
 
 /// The page writes moves of xiangqi itself; the program writes them for the command line.
+#[test]
+fn page_lists_imported_games() {
+    let Some(mut browser) = Browser::start() else {
+        return;
+    };
+    let scratch = Scratch::new();
+    let [file, book] = ["games.sgf", "book"].map(|name| {
+        let path = scratch.path(name);
+        path.to_str().expect("a plain name").to_string()
+    });
+    let games = "(;GM[4]SZ[15]PB[Ann]PW[Bo]EV[Cup]DT[2001-02-03]RE[B+];B[hh];W[ig];B[hg])\
+                 (;GM[4]SZ[15]PB[Cy]PW[Ann]EV[Open]DT[2003]RE[W+];B[hh];W[ig];B[gg])";
+    std::fs::write(&file, games).expect("room");
+    let variant = ["--variant", "freestyle-15"];
+    let import = ["import", "--format", "sgf", "--book", &book, &file];
+    let done = Program::Kagetsu.run(&[&import[..], &variant].concat());
+    assert_eq!(done.code, Some(0), "{done:#?}");
+    let server = HttpCoordinator::start(&["--book", &book]);
+    browser.set_window(1440, 900, false);
+    browser.open(&format!("http://{}/#/freestyle-15/h8,i9", server.http));
+    browser.click("#tab-games");
+    let shown = text(".found-games");
+    browser.wait_for(&format!(
+        "{shown}.includes('2 games') && {shown}.includes('Cup')"
+    ));
+    browser.wait_for("document.querySelectorAll('.scores tbody tr').length === 2");
+    browser.wait_for(&format!("{}.startsWith('Cy – Ann')", text(".played li")));
+    // The filter names a player, an event and a result.
+    let count = "document.querySelectorAll('.played li').length";
+    for (field, typed, games) in [("player", "bo", 1), ("event", "open", 0), ("player", "", 1)] {
+        set_value(&mut browser, &format!(".filter [name={field}]"), typed);
+        browser.wait_for(&format!("{count} === {games}"));
+    }
+    set_value(&mut browser, ".filter [name=event]", "");
+    set_value(&mut browser, ".filter [name=result]", "1-0");
+    browser.wait_for(&format!(
+        "{count} === 1 && {shown}.includes('Ann – Bo 1-0')"
+    ));
+    browser.click(".played button");
+    browser.wait_for("location.hash === '#/freestyle-15/h8,i9,h9@2'");
+    // The same in Chinese, without English.
+    browser.click("#language");
+    browser.wait_for(&format!("{}.includes('1 局')", text(".found-games")));
+    let names = "/^(ann|cup|games|sgf)$/i";
+    browser.wait_for(&format!(
+        "({ENGLISH_WORDS}).every((word) => {names}.test(word))"
+    ));
+    assert_eq!(browser.errors(), Vec::<String>::new());
+}
+
 #[test]
 fn page_names_moves_as_the_program_does() {
     let Some(mut browser) = Browser::start() else {

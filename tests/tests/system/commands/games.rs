@@ -1,0 +1,283 @@
+//! Imported games: their players and results, in queries and in files of other programs.
+
+use std::path::Path;
+
+use kagetsu_tests::{Finished, Program, Scratch, shared_data};
+use serde_json::Value;
+
+const GAMES: &str = "[Event \"Spring Cup\"]\n[Date \"1997.11.16\"]\n[Round \"3\"]\n[Red \"Hu Ronghua\"]\n\
+    [Black \"Lu Qin\"]\n[Result \"1-0\"]\n\n1. C2=5 H8+7 2. H2+3 R9=8 1-0\n\n\
+    [Event \"Autumn Cup\"]\n[Date \"2001.03.02\"]\n[Red \"Liu Dahua\"]\n[Black \"Hu Ronghua\"]\n\
+    [Result \"1/2-1/2\"]\n\n1. C8=5 H2+3 2. H8+7 C8=5 1/2-1/2\n\n\
+    [Event \"Autumn Cup\"]\n[Red \"Xu\"]\n[Black \"Zhao\"]\n[Result \"0-1\"]\n\n1. P3+1 P3+1 0-1\n";
+
+fn kagetsu(arguments: &[&str]) -> Finished {
+    Program::Kagetsu.run(arguments)
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("a plain name")
+}
+
+/// Runs a command that prints JSON.
+fn json(arguments: &[&str]) -> Value {
+    let done = kagetsu(arguments);
+    assert_eq!(done.code, Some(0), "{arguments:?}: {done:#?}");
+    serde_json::from_str(&done.stdout).expect("JSON")
+}
+
+fn import(file: &Path, book: &Path) -> Value {
+    json(&[
+        "import",
+        "--format",
+        "pgn",
+        "--book",
+        text(book),
+        "--json",
+        text(file),
+    ])
+}
+
+fn games(book: &Path, more: &[&str]) -> Value {
+    let query = [
+        "query",
+        "--book",
+        text(book),
+        "--variant",
+        "xiangqi",
+        "--json",
+    ];
+    json(&[&query[..], more].concat())["games"].clone()
+}
+
+#[test]
+fn imported_games_are_found_and_written() {
+    let scratch = Scratch::new();
+    let [file, book] = ["games.pgn", "book"].map(|name| scratch.path(name));
+    std::fs::write(&file, GAMES).expect("room");
+    assert_eq!(
+        import(&file, &book)["games"],
+        serde_json::json!({"read": 3, "new": 3})
+    );
+    assert_eq!(import(&file, &book)["games"]["new"], 0, "they are known");
+
+    // The two cannon moves are the same by symmetry.
+    let all = games(&book, &["--games"]);
+    assert_eq!(
+        (&all["games"], &all["moves"][0]["games"]),
+        (&3.into(), &2.into()),
+        "{all}"
+    );
+    assert_eq!(all["moves"][0]["score"], 75.0, "a win and a draw of Red");
+    let listed = all["played"].as_array().expect("games").iter();
+    let dates: Vec<_> = listed.map(|game| &game["date"]).collect();
+    assert_eq!(dates, ["2001-03-02", "1997-11-16", ""]);
+    assert_eq!(all["played"][1]["source"], "games.pgn");
+    for (filter, count) in [
+        (&["--player", "ronghua"][..], 2),
+        (&["--event", "autumn"], 2),
+        (&["--event", "autumn", "--result", "second"], 1),
+        (&["--result", "unknown"], 0),
+        (&["--player", "Hu", "--moves", "h2e2"], 2),
+        (&["--player", "Hu", "--moves", "g3g4"], 0),
+    ] {
+        assert_eq!(games(&book, filter)["games"], count, "{filter:?}");
+    }
+    let told = kagetsu(&[
+        "query",
+        "--book",
+        text(&book),
+        "--notation",
+        "chinese",
+        "--games",
+    ]);
+    for part in [
+        "3 games passed here",
+        "炮二平五",
+        "75.0%",
+        "Hu Ronghua",
+        "Spring Cup 3",
+        "1-0",
+    ] {
+        assert!(told.stdout.contains(part), "{part}: {told:#?}");
+    }
+
+    // Copies of the book have the games.
+    let [merged, copy] = ["merged", "copy"].map(|name| scratch.path(name));
+    let done = kagetsu(&["merge", "--into", text(&merged), text(&book)]);
+    assert_eq!(done.code, Some(0), "{done:#?}");
+    let done = kagetsu(&["backup", "--book", text(&book), "--to", text(&copy)]);
+    assert_eq!(done.code, Some(0), "{done:#?}");
+    for other in [&merged, &copy] {
+        assert_eq!(
+            games(other, &["--games"])["games"],
+            3,
+            "{}",
+            other.display()
+        );
+    }
+
+    // Each notation is read again.
+    for (notation, part) in [
+        ("engine", "H2-E2"),
+        ("wxf", "C2=5"),
+        ("chinese", "炮二平五"),
+    ] {
+        let out = scratch.path(&format!("{notation}.pgn"));
+        let written = json(&[
+            "export",
+            "--format",
+            "pgn",
+            "--book",
+            text(&book),
+            "--notation",
+            notation,
+            "--json",
+            text(&out),
+        ]);
+        assert_eq!(written["written"], 3, "{notation}");
+        let pgn = std::fs::read_to_string(&out).expect("written");
+        assert!(
+            pgn.contains(part) && pgn.contains("[Red \"Hu Ronghua\"]"),
+            "{pgn}"
+        );
+        let again = scratch.path(notation);
+        assert_eq!(import(&out, &again)["games"]["new"], 3, "{notation}");
+    }
+    let line = ["--variant", "xiangqi", "--moves", "g3g4"];
+    let export = ["export", "--format", "pgn", "--book", text(&book)];
+    let part = kagetsu(&[&export[..], &line, &["-"]].concat());
+    assert!(
+        part.stdout.contains("Zhao") && !part.stdout.contains("Lu Qin"),
+        "{part:#?}"
+    );
+
+    // Other books have no games, and say so.
+    let compiled = scratch.path("book.kbk");
+    let done = kagetsu(&["compile", "--book", text(&book), "--out", text(&compiled)]);
+    assert_eq!(done.code, Some(0), "{done:#?}");
+    let place = ["--variant", "xiangqi", "--games"];
+    let done = kagetsu(&[&["query", "--book", text(&compiled)][..], &place].concat());
+    assert_eq!(done.code, Some(2), "{done:#?}");
+    assert!(done.stderr.contains("only a book folder"), "{done:#?}");
+    let done = kagetsu(&["export", "--format", "sgf", "--book", text(&book), "-"]);
+    assert_eq!(done.code, Some(2), "{done:#?}");
+    assert!(
+        done.stderr.contains("no imported game for --format sgf"),
+        "{done:#?}"
+    );
+}
+
+#[test]
+fn games_are_annotated_in_a_batch() {
+    let scratch = Scratch::new();
+    let [sgf, pgn, out] = ["a.sgf", "b.pgn", "out"].map(|name| scratch.path(name));
+    // White lets Black make an open four.
+    let game = "(;GM[4]SZ[15]PB[Ann]PW[Bo];B[hh];W[aa];B[ih];W[ac];B[jh];W[ae];B[kh];W[ag];B[lh])";
+    std::fs::write(&sgf, game).expect("room");
+    std::fs::write(&pgn, GAMES).expect("room");
+    let annotate = [
+        "annotate",
+        "--variant",
+        "freestyle-15",
+        "--depth",
+        "2",
+        "--out",
+        text(&out),
+    ];
+    let done = kagetsu(&[&annotate[..], &["--json", text(&sgf)]].concat());
+    assert_eq!(done.code, Some(0), "{done:#?}");
+    let report: Value = serde_json::from_str(&done.stdout).expect("JSON");
+    assert_eq!(
+        (&report[0]["games"], &report[0]["moves"]),
+        (&1.into(), &9.into())
+    );
+    assert_eq!(report[0]["valued"], 9, "{report}");
+    assert!(
+        report[0]["mean_loss"].as_f64().expect("a number") > 0.0,
+        "{report}"
+    );
+    let written = std::fs::read_to_string(out.join("a.annotated.sgf")).expect("written");
+    for part in ["PB[Ann]", "V[", "best ", "win in 1"] {
+        assert!(written.contains(part), "{part}: {written}");
+    }
+    // The annotated file is a game again; a file that is there is not replaced.
+    let book = scratch.path("book");
+    let format = [
+        "import",
+        "--format",
+        "sgf",
+        "--variant",
+        "freestyle-15",
+        "--book",
+        text(&book),
+    ];
+    let annotated = out.join("a.annotated.sgf");
+    let done = kagetsu(&[&format[..], &[text(&annotated)]].concat());
+    assert_eq!(done.code, Some(0), "{done:#?}");
+    let done = kagetsu(&[&annotate[..], &[text(&sgf)]].concat());
+    assert_eq!(done.code, Some(2), "{done:#?}");
+    assert!(done.stderr.contains("is there already"), "{done:#?}");
+
+    // A book gives the values that it has, and no search fills in the rest.
+    let done = kagetsu(&[
+        "import",
+        "--format",
+        "pgn",
+        "--book",
+        text(&book),
+        text(&pgn),
+    ]);
+    assert_eq!(done.code, Some(0), "{done:#?}");
+    let annotate = [
+        "annotate",
+        "--book",
+        text(&book),
+        "--notation",
+        "chinese",
+        "--json",
+    ];
+    let done = kagetsu(&[&annotate[..], &["--out", text(&out), text(&pgn)]].concat());
+    let report: Value = serde_json::from_str(&done.stdout).expect("JSON");
+    assert_eq!(
+        (&report[0]["games"], &report[0]["moves"]),
+        (&3.into(), &10.into())
+    );
+    let written = std::fs::read_to_string(out.join("b.annotated.pgn")).expect("written");
+    assert!(
+        written.contains("炮二平五 {") && written.contains("[Event \"Autumn Cup\"]"),
+        "{written}"
+    );
+}
+
+#[test]
+fn xqf_games_keep_their_players() {
+    let Some(file) = shared_data("xiangqi/files/test.xqf") else {
+        return;
+    };
+    let scratch = Scratch::new();
+    let book = scratch.path("book");
+    let done = json(&[
+        "import",
+        "--format",
+        "xqf",
+        "--book",
+        text(&book),
+        "--json",
+        text(&file),
+    ]);
+    assert_eq!(
+        done["games"],
+        serde_json::json!({"read": 1, "new": 1}),
+        "{done}"
+    );
+    let found = games(&book, &["--player", "柳大华", "--moves", "c3c4"]);
+    assert_eq!(
+        (&found["games"], &found["played"][0]["result"]),
+        (&1.into(), &"0-1".into())
+    );
+    assert_eq!(
+        found["played"][0]["moves"].as_array().map(Vec::len),
+        Some(110)
+    );
+}

@@ -1,0 +1,108 @@
+//! The errors of the page in Chinese, in a real browser.
+
+use kagetsu_tests::{Browser, Scratch};
+use serde_json::json;
+
+use crate::servers::browsing::{set_value, text};
+use crate::servers::http::HttpCoordinator;
+
+#[test]
+fn chinese_page_says_errors_in_chinese() {
+    let Some(mut browser) = Browser::start() else {
+        return;
+    };
+    let scratch = Scratch::new();
+    let book = scratch.path("book");
+    let server = HttpCoordinator::start(&["--book", book.to_str().expect("a plain name")]);
+    browser.set_window(1440, 900, false);
+    browser.open(&format!("http://{}/", server.http));
+    browser.evaluate("localStorage.setItem('kagetsu.language', 'zh')");
+    browser.open("about:blank");
+
+    // Links, typed moves and builds that the server refuses.
+    for link in [
+        "go-19",
+        "renju-15/h8,h8",
+        "freestyle-15/z99",
+        "xiangqi//x",
+        "xiangqi/a0a9",
+    ] {
+        browser.open(&format!("http://{}/#/{link}", server.http));
+        browser.wait_for("document.documentElement.lang === 'zh-CN'");
+        browser.wait_for(&format!("{}.includes('无法打开链接')", text(".notice")));
+        assert_eq!(browser.evaluate(SENTENCES), json!([]), "{link}");
+        browser.open("about:blank");
+    }
+    browser.open(&format!("http://{}/#/freestyle-15/h8", server.http));
+    browser.wait_for("document.querySelectorAll('.stone').length === 1");
+    for typed in ["h8 h8", "q77", "nothing at all", "h8 i9 /"] {
+        browser.evaluate("document.querySelector('.toasts').replaceChildren()");
+        browser.evaluate("document.querySelector('#moves').value = ''");
+        browser.click("#moves");
+        browser.type_text(typed);
+        browser.press("Enter");
+        browser.wait_for("document.querySelector('.toasts').innerText.length > 3");
+        assert_eq!(browser.evaluate(SENTENCES), json!([]), "{typed}");
+    }
+    browser.click("#to-cluster");
+    browser.click(".start summary");
+    browser.wait_for("document.querySelector('[name=name]').value !== ''");
+    for (name, value) in [
+        ("roots", "h8 h8"),
+        ("roots", "h8"),
+        ("fen", "x"),
+        ("exclude", "z9"),
+    ] {
+        browser.evaluate("document.querySelector('.more').open = true");
+        browser.evaluate("for (const name of ['roots', 'fen', 'exclude']) document.querySelector(`[name=${name}]`).value = ''");
+        set_value(&mut browser, &format!("[name={name}]"), value);
+        set_value(
+            &mut browser,
+            "[name=variant]",
+            if value == "h8" {
+                "xiangqi"
+            } else {
+                "freestyle-15"
+            },
+        );
+        browser.evaluate("document.querySelector('.start .complaint').hidden = true");
+        browser.click(".start button[type=submit]");
+        browser.wait_for("!document.querySelector('.start .complaint').hidden");
+        assert_eq!(browser.evaluate(SENTENCES), json!([]), "{name} {value}");
+    }
+    // The page has a Chinese text for every code, and for words that it does not know.
+    let said = browser.evaluate(&format!(
+        "import('http://{}/page/base/messages.js').then(({{ errorText, serverText }}) => \
+         [{}].map((code) => errorText({{ code, message: 'some words of the server' }})) \
+         .concat(serverText('some words of the server', '未知')).filter((text) => /[a-z]{{3}}/i.test(text.replace('FEN', ''))))",
+        server.http,
+        ERROR_CODES.map(|code| format!("'{code}'")).join(",")
+    ));
+    assert_eq!(said, json!([]));
+    assert_eq!(browser.errors(), Vec::<String>::new());
+}
+
+/// The codes of the API's errors but `damaged_book`, whose text names a command.
+const ERROR_CODES: [&str; 19] = [
+    "bad_request",
+    "bad_body",
+    "not_found",
+    "not_in_book",
+    "conflict",
+    "forbidden",
+    "no_token",
+    "unknown_token",
+    "unauthenticated",
+    "role",
+    "rate",
+    "too_many_failures",
+    "exhausted",
+    "unavailable",
+    "too_late",
+    "too_long",
+    "not_json",
+    "internal",
+    "http",
+];
+/// English sentences on the page: two words with a space between them.
+const SENTENCES: &str = "(document.body.innerText.match(/[a-z]{2,} [a-z]{2,}/g) ?? [])";
