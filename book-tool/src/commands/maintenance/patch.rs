@@ -8,8 +8,8 @@ use kagetsu_program::Exit;
 /// Makes the newer version of a compiled book, of the older one and a delta
 ///
 /// `kagetsu compile --delta` writes deltas. The result has the same bytes as the newer book. A
-/// delta of another book is refused. --out may name the older book, which is then replaced; programs that
-/// have it open keep it.
+/// delta of another book is refused. --out may name the older book, which is then replaced;
+/// programs that have it open keep it.
 ///
 /// Example: kagetsu patch --book h8.kbk --delta h8.kbk.delta --out h8.kbk
 #[derive(Debug, clap::Args)]
