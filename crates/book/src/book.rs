@@ -393,11 +393,12 @@ impl Book {
         let mut sequence = self.sequence();
         let read = self.journal.read(sequence, max)?;
         for group in read.chunks(ENTRIES_AT_A_TIME) {
-            let decode = |bytes: &Box<[u8]>| {
+            let decode = |bytes: &[u8]| {
                 sequence.0 += 1;
                 LogEntry::decode(sequence, bytes)
             };
-            let entries = group.iter().map(decode).collect::<Result<Vec<_>, _>>()?;
+            let entries = group.iter().map(|bytes| decode(bytes));
+            let entries = entries.collect::<Result<Vec<_>, _>>()?;
             let changes =
                 self.changes_of(entries.iter().zip(group.iter().map(|bytes| &**bytes)))?;
             self.take_over(&entries, changes)?;
