@@ -393,7 +393,7 @@ impl Book {
         let mut sequence = self.sequence();
         let read = self.journal.read(sequence, max)?;
         for group in read.chunks(ENTRIES_AT_A_TIME) {
-            let decode = |bytes: &[u8]| {
+            let mut decode = |bytes: &[u8]| {
                 sequence.0 += 1;
                 LogEntry::decode(sequence, bytes)
             };
