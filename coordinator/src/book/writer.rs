@@ -171,10 +171,8 @@ impl BookWriter {
     fn read(&self, command: Command) {
         match command {
             Command::Lookup(positions, reply) => self.look_up(&positions, reply),
-            Command::Page(after, most, reply) => {
-                if reply.is_awaited() {
-                    reply.give(self.book.page(after, most));
-                }
+            Command::Page(after, most, reply) if reply.is_awaited() => {
+                reply.give(self.book.page(after, most));
             }
             Command::Inspect(read) => read(&self.book),
             _ => {}

@@ -43,7 +43,7 @@ pub(super) struct GomocupBrain {
 
 /// The owner of the mind.
 enum GomocupState {
-    Idle(Mind),
+    Idle(Box<Mind>),
     Thinking {
         thinking: Thinking,
         played: Played,
@@ -81,7 +81,7 @@ impl GomocupBrain {
             block: None,
             blocked: Vec::new(),
             awaits_path: false,
-            state: GomocupState::Idle(mind),
+            state: GomocupState::Idle(Box::new(mind)),
         }
     }
 
@@ -393,7 +393,7 @@ impl GomocupBrain {
     /// The mind, after the search that has it, which is stopped; its move is on the board then.
     fn mind(&mut self) -> &mut Mind {
         if let GomocupState::Thinking { .. } = self.state {
-            let spare = GomocupState::Idle(Mind::new(self.settings));
+            let spare = GomocupState::Idle(Box::new(Mind::new(self.settings)));
             if let GomocupState::Thinking {
                 thinking,
                 played,
@@ -402,7 +402,7 @@ impl GomocupBrain {
             {
                 thinking.stop();
                 if let Some(mind) = thinking.wait() {
-                    self.state = GomocupState::Idle(mind);
+                    self.state = GomocupState::Idle(Box::new(mind));
                 }
                 self.limits.spent += begun.elapsed();
                 let played = *played.lock().unwrap_or_else(PoisonError::into_inner);
@@ -451,7 +451,7 @@ impl GomocupBrain {
         };
         let begun = Instant::now();
         let _ = self.prepared();
-        let spare = GomocupState::Idle(Mind::new(self.settings));
+        let spare = GomocupState::Idle(Box::new(Mind::new(self.settings)));
         if let GomocupState::Idle(mind) = std::mem::replace(&mut self.state, spare) {
             let order = ThinkOrder {
                 question,
@@ -459,7 +459,7 @@ impl GomocupBrain {
                 waits: false,
             };
             let thinking =
-                Thinking::begin(mind, order, move |report: MindReport| talk.report(&report));
+                Thinking::begin(*mind, order, move |report: MindReport| talk.report(&report));
             self.state = GomocupState::Thinking {
                 thinking,
                 played,

@@ -560,7 +560,7 @@ fn book_moves_are_played_and_announced() {
     assert!(before.iter().any(is_said), "{before:?}");
     for (books, plays) in [("none", false), ("1", true), ("all", true)] {
         let go = "position startpos moves h8\ngo depth 1";
-        engine.say(&format!("setoption name Books value {books}\n{go}"));
+        engine.say(format!("setoption name Books value {books}\n{go}"));
         let (_, before) = engine.until("bestmove ");
         assert_eq!(before.iter().any(is_said), plays, "{books}: {before:?}");
     }
