@@ -77,6 +77,20 @@ impl Books for Shelf {
     ) -> Result<Response<v1::StandingsResponse>, Status> {
         Ok(Response::new(Default::default()))
     }
+
+    async fn suspects(
+        &self,
+        _: tonic::Request<v1::SuspectsRequest>,
+    ) -> Result<Response<v1::SuspectsResponse>, Status> {
+        Ok(Response::new(Default::default()))
+    }
+
+    async fn games(
+        &self,
+        _: tonic::Request<v1::GamesRequest>,
+    ) -> Result<Response<v1::GamesResponse>, Status> {
+        Ok(Response::new(Default::default()))
+    }
 }
 
 struct Server;
