@@ -18,7 +18,7 @@ use self::finding::{HealthFinding, Level};
 use kagetsu_terminal::json::write_json;
 use kagetsu_terminal::table::one_line;
 
-/// Looks for faults of this machine, a book, certificates and a coordinator, and says what to do
+/// Looks for faults of the machine, a book, certificates and a coordinator
 ///
 /// It changes nothing. It always checks limits, cores and memory; each flag adds its own checks.
 /// `kagetsu check` reads every position of a book instead. The exit code is 1 if something does not
