@@ -26,13 +26,13 @@ struct RifGame {
 
 /// The players and tournaments of a database, by their ids.
 #[derive(Default)]
-struct Names {
+struct TournamentNames {
     players: HashMap<String, String>,
     /// The name, and the day on which it began.
     tournaments: HashMap<String, (String, String)>,
 }
 
-impl Names {
+impl TournamentNames {
     /// Reads the attributes of a player or of a tournament.
     fn add(&mut self, element: &BytesStart) {
         let value = |name: &str| attribute(element, name);
@@ -122,7 +122,7 @@ pub(crate) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Omission
     reader.config_mut().expand_empty_elements = true;
     let (mut games, mut omissions, mut count) = (Games::default(), Omissions::new(), 0);
     let (mut game, mut inside, mut depth) = (None, Inside::Other, 0_usize);
-    let mut names = Names::default();
+    let mut names = TournamentNames::default();
     loop {
         let at = reader.buffer_position();
         match reader
@@ -168,7 +168,7 @@ pub(crate) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Omission
 }
 
 /// Reads the attributes of a game.
-fn begun(element: &BytesStart, names: &Names) -> RifGame {
+fn begun(element: &BytesStart, names: &TournamentNames) -> RifGame {
     RifGame {
         result: attribute(element, "bresult"),
         has_offer: !attribute(element, "alt").is_empty(),
