@@ -35,7 +35,7 @@ fn cluster_bench_prints_only_its_own_lines() {
     assert!(is_told_alone(&measured), "{measured:#?}");
     for words in [
         "; 2 balanced openings, one after another, at depth 2",
-        "\nof each position, in the geometric mean: ",
+        "\ngeometric mean over the positions: ",
     ] {
         assert!(measured.stdout.contains(words), "{measured:#?}");
     }
