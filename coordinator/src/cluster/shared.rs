@@ -353,14 +353,17 @@ impl Cluster {
         state.connections.iter().map(view).collect()
     }
 
-    /// Returns the quarantined workers that are not connected.
+    /// Returns the quarantined workers of whose name no worker is connected.
     pub(crate) fn absent(&self) -> Vec<QuarantinedWorker> {
         let state = self.lock();
         state
             .verification
             .quarantined()
             .into_iter()
-            .filter(|quarantined| state.connections.info(quarantined.worker).is_none())
+            .filter(|quarantined| {
+                let mut connected = state.connections.iter();
+                !connected.any(|(_, info)| info.name == quarantined.name)
+            })
             .collect()
     }
 

@@ -407,7 +407,7 @@ const ROWS: &[Row] = &[
     ),
     (
         "import --format gpn --book {other} {games}",
-        ["'gpn'", "pgn, eleeye"],
+        ["'gpn'", "pgn, xqf, eleeye"],
         2,
     ),
     (
@@ -437,7 +437,7 @@ const ROWS: &[Row] = &[
     ),
     (
         "export --format sgf --book {book} {none}",
-        ["for games", "json"],
+        ["no imported games", "kagetsu import"],
         2,
     ),
     (
