@@ -130,7 +130,15 @@ fn readers_share_a_folder() {
         .expect("a plain name")
         .to_string();
     build(&book);
-    let serve = ["serve", "--book", &book, "--listen", "127.0.0.1:0"];
+    let serve = [
+        "serve",
+        "--book",
+        &book,
+        "--listen",
+        "127.0.0.1:0",
+        "--http",
+        "127.0.0.1:0",
+    ];
     let mut served = Program::Kagetsu.start(&serve);
     let address = served.address();
     for command in ["stats", "query", "tree"] {
