@@ -111,6 +111,23 @@ const PACKAGES: [&str; 5] = [
     "kagetsu-bench",
 ];
 
+/// Returns a build without the variables that cargo sets for a test. With them the build scripts of
+/// some crates run again, and everything that uses these crates is compiled again.
+pub(crate) fn cargo_build() -> escargot::CargoBuild {
+    let is_set_by_cargo = |name: &str| {
+        ["CARGO_MANIFEST_", "CARGO_PKG_"]
+            .iter()
+            .any(|prefix| name.starts_with(prefix))
+    };
+    std::env::vars_os()
+        .filter_map(|(name, _)| name.into_string().ok())
+        .filter(|name| is_set_by_cargo(name))
+        .fold(
+            escargot::CargoBuild::new(),
+            escargot::CargoBuild::env_remove,
+        )
+}
+
 /// Builds all programs with the tests' profile, unless they are up to date, and returns their paths
 /// by name. One build for all shares the crates that several of them need.
 fn build_programs() -> HashMap<String, PathBuf> {
@@ -118,7 +135,7 @@ fn build_programs() -> HashMap<String, PathBuf> {
         .parent()
         .expect("the workspace")
         .join("Cargo.toml");
-    let mut build = escargot::CargoBuild::new()
+    let mut build = cargo_build()
         .manifest_path(manifest)
         .bins()
         .features("book-tool/postgres");

@@ -7,7 +7,7 @@ pub fn stub_engine() -> &'static Path {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     PATH.get_or_init(|| {
         let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/engines/Cargo.toml");
-        let build = escargot::CargoBuild::new()
+        let build = crate::program::cargo_build()
             .manifest_path(manifest)
             .example("stub_engine");
         let build = if cfg!(debug_assertions) {

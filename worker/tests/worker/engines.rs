@@ -1,30 +1,15 @@
 //! A worker with an external engine.
 
-use std::path::Path;
-
 use kagetsu_game::{Effort, Position, Question, Variant};
 use kagetsu_proto::v1::report::Outcome;
+use kagetsu_tests::stub_engine;
 use kagetsu_worker::{Config, EngineArgs};
 
 use crate::coordinator::{Coordinator, within};
 
 /// The stub in one of its modes.
 fn stub(mode: &str) -> EngineArgs {
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/engines/Cargo.toml");
-    let build = escargot::CargoBuild::new()
-        .manifest_path(manifest)
-        .example("stub_engine");
-    let build = if cfg!(debug_assertions) {
-        build
-    } else {
-        build.release()
-    };
-    let path = build
-        .run()
-        .unwrap_or_else(|error| panic!("the stub does not build: {error}"))
-        .path()
-        .to_path_buf();
-    let engine = format!("uci:'{}' uci {mode}", path.display())
+    let engine = format!("uci:'{}' uci {mode}", stub_engine().display())
         .parse()
         .expect("an address");
     EngineArgs {

@@ -1,36 +1,16 @@
-//! The stub engine, built once for each test binary.
+//! Settings of the stub engine.
 #![allow(dead_code, reason = "each program of tests uses a part")]
 
-use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::path::Path;
 use std::time::Duration;
 
 use kagetsu_engines::{EngineAddress, EngineSettings};
-
-fn path() -> &'static Path {
-    static PATH: OnceLock<PathBuf> = OnceLock::new();
-    PATH.get_or_init(|| {
-        let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
-        let build = escargot::CargoBuild::new()
-            .manifest_path(manifest)
-            .example("stub_engine");
-        let build = if cfg!(debug_assertions) {
-            build
-        } else {
-            build.release()
-        };
-        build
-            .run()
-            .unwrap_or_else(|error| panic!("the stub does not build: {error}"))
-            .path()
-            .to_path_buf()
-    })
-}
+use kagetsu_tests::stub_engine;
 
 /// Returns the settings of the stub engine in one of its modes.
 pub(crate) fn stub(protocol: &str, mode: &str) -> EngineSettings {
     EngineSettings::new(
-        format!("{protocol}:'{}' {protocol} {mode}", path().display())
+        format!("{protocol}:'{}' {protocol} {mode}", stub_engine().display())
             .parse()
             .expect("an address"),
     )
