@@ -109,8 +109,10 @@ async fn run(mut arguments: Arguments) -> Result<()> {
     loop {
         let served = serve(&mut arguments, shutdown.child_token(), &mut has_served).await;
         match served {
-            Err(error) if shutdown.is_cancelled() => return Err(error),
             Err(error) => match journal_error(&error) {
+                // Another leads and has all that was acknowledged: there is nothing left to save.
+                Some(JournalError::NotLeader { .. }) if shutdown.is_cancelled() => return Ok(()),
+                _ if shutdown.is_cancelled() => return Err(error),
                 Some(JournalError::NotLeader { .. } | JournalError::OtherHistory(_)) => {
                     tracing::warn!("{error:#}; this coordinator follows now");
                 }
