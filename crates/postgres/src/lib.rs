@@ -16,42 +16,12 @@
 #[cfg(not(feature = "client"))]
 mod absent;
 #[cfg(feature = "client")]
-mod book_url;
-#[cfg(feature = "client")]
-mod connect;
-#[cfg(feature = "client")]
-mod error;
-#[cfg(feature = "client")]
-mod group;
-#[cfg(feature = "client")]
-mod journal;
-#[cfg(feature = "client")]
-mod lease;
-#[cfg(feature = "client")]
-mod password;
-#[cfg(feature = "client")]
-mod schema;
+mod client;
 mod scheme;
-#[cfg(feature = "client")]
-mod session;
-#[cfg(feature = "client")]
-mod state;
-#[cfg(feature = "client")]
-mod tls;
-#[cfg(feature = "client")]
-mod transfer;
 mod transfer_report;
 
 #[cfg(not(feature = "client"))]
 pub use absent::{BookLease, BookUrl, BookUrlError, PostgresJournal, pull, push};
 #[cfg(feature = "client")]
-pub use book_url::{BookUrl, BookUrlError};
-#[cfg(feature = "client")]
-pub use journal::PostgresJournal;
-#[cfg(feature = "client")]
-pub use lease::BookLease;
-#[cfg(feature = "client")]
-pub use schema::SCHEMA_VERSION;
-#[cfg(feature = "client")]
-pub use transfer::{pull, push};
+pub use client::{BookLease, BookUrl, BookUrlError, PostgresJournal, SCHEMA_VERSION, pull, push};
 pub use transfer_report::TransferReport;

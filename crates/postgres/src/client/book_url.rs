@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use url::form_urlencoded;
 
-use crate::password;
+use crate::client::password;
 use crate::scheme::names_database;
 
 /// The address of a book in a database: `postgres://user@host/database?book=NAME`.

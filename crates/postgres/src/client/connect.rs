@@ -2,9 +2,9 @@ use std::time::Duration;
 
 use postgres::Client;
 
-use crate::book_url::BookUrl;
-use crate::error::RequestError;
-use crate::tls;
+use crate::client::book_url::BookUrl;
+use crate::client::error::RequestError;
+use crate::client::tls;
 
 /// Time within which a connection must be made.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);

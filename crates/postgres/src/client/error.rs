@@ -1,9 +1,10 @@
 //! Messages for the errors of a database.
 
 use kagetsu_book::JournalError;
+use kagetsu_game::quote;
 use postgres::error::SqlState;
 
-use crate::book_url::BookUrl;
+use crate::client::book_url::BookUrl;
 
 /// Whether a request that failed may succeed later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +39,7 @@ impl RequestError {
         let code = database.code();
         let user = url.config.get_user().unwrap_or("this user");
         let named = url.config.get_dbname().unwrap_or(user);
-        let text = quoted(database.message());
+        let text = quote(database.message());
         let advice = if *code == SqlState::INVALID_PASSWORD {
             format!(
                 "; give the password of {user} as PGPASSWORD or in the file that PGPASSFILE names"
@@ -83,7 +84,7 @@ impl RequestError {
             "; is the server running, and the address right?"
         };
         Self {
-            message: format!("cannot reach the database {url}: {}{advice}", quoted(&text)),
+            message: format!("cannot reach the database {url}: {}{advice}", quote(&text)),
             retry: if is_password || is_certificate {
                 Retry::Never
             } else {
@@ -96,23 +97,6 @@ impl RequestError {
 /// The advice for a server that takes no writes.
 pub(crate) const READ_ONLY_ADVICE: &str = "; it is a read-only standby: give the address of the \
     primary, or all hosts with target_session_attrs=read-write";
-
-/// The longest text of a server in a message, in characters.
-const MAX_QUOTED_CHARS: usize = 300;
-
-/// Returns a server's text on one line, without control characters.
-fn quoted(text: &str) -> String {
-    text.chars()
-        .take(MAX_QUOTED_CHARS)
-        .map(|character| {
-            if character.is_control() {
-                ' '
-            } else {
-                character
-            }
-        })
-        .collect()
-}
 
 /// Returns whether a request that failed with this code may succeed later.
 fn retry(code: &SqlState) -> Retry {

@@ -3,12 +3,12 @@ use std::sync::atomic::Ordering;
 
 use kagetsu_book::{Journal, JournalDigest, JournalError, JournalSync, Sequence, Syncer};
 
-use crate::book_url::BookUrl;
-use crate::group::EntryGroup;
-use crate::lease::BookLease;
-use crate::schema::{self, BookCreation};
-use crate::session::DatabaseSession;
-use crate::state::{JournalState, held};
+use crate::client::book_url::BookUrl;
+use crate::client::group::EntryGroup;
+use crate::client::lease::BookLease;
+use crate::client::schema::{self, BookCreation};
+use crate::client::session::DatabaseSession;
+use crate::client::state::{JournalState, held};
 
 /// Bytes of entries that wait for a commit, after which an append commits them.
 const MAX_PENDING_BYTES: usize = 8 << 20;

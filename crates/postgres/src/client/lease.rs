@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use kagetsu_book::{JournalDigest, JournalError, Sequence};
 
-use crate::schema::{self, JournalHead};
-use crate::state::JournalState;
+use crate::client::schema::{self, JournalHead};
+use crate::client::state::JournalState;
 
 /// The right to append to a book's journal, for a time by the clock of the database.
 ///

@@ -2,9 +2,9 @@
 
 use postgres::{Client, GenericClient};
 
-use crate::book_url::BookUrl;
-use crate::error::{READ_ONLY_ADVICE, RequestError};
-use crate::session::DatabaseSession;
+use crate::client::book_url::BookUrl;
+use crate::client::error::{READ_ONLY_ADVICE, RequestError};
+use crate::client::session::DatabaseSession;
 
 /// The version of the tables.
 pub const SCHEMA_VERSION: i32 = 1;

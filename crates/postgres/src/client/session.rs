@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use postgres::Client;
 use postgres::error::SqlState;
 
-use crate::book_url::BookUrl;
-use crate::connect::connect;
-use crate::error::{RequestError, Retry};
+use crate::client::book_url::BookUrl;
+use crate::client::connect::connect;
+use crate::client::error::{RequestError, Retry};
 
 type Request = Box<dyn FnOnce(&mut DatabaseConnection) + Send>;
 

@@ -7,11 +7,11 @@ use std::time::Duration;
 use kagetsu_book::{JournalDigest, JournalError, JournalSync, Sequence};
 use postgres::Client;
 
-use crate::book_url::BookUrl;
-use crate::error::{RequestError, Retry};
-use crate::group::{EntryGroup, GroupRow};
-use crate::schema::JournalHead;
-use crate::session::DatabaseSession;
+use crate::client::book_url::BookUrl;
+use crate::client::error::{RequestError, Retry};
+use crate::client::group::{EntryGroup, GroupRow};
+use crate::client::schema::JournalHead;
+use crate::client::session::DatabaseSession;
 
 /// Time for which a commit is repeated while the database cannot be reached, unless
 /// [`JournalState::set_commit_patience`] says another.

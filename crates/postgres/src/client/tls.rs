@@ -5,8 +5,8 @@ use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::book_url::BookUrl;
-use crate::error::RequestError;
+use crate::client::book_url::BookUrl;
+use crate::client::error::RequestError;
 
 /// Returns the TLS settings of connections to a database. The certificate of the server is always
 /// compared with its name.

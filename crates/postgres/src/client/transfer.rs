@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use kagetsu_book::{BookError, FolderJournal, Journal, JournalError, OpenError, Sequence};
 
-use crate::book_url::BookUrl;
-use crate::journal::PostgresJournal;
+use crate::client::book_url::BookUrl;
+use crate::client::journal::PostgresJournal;
 use crate::transfer_report::TransferReport;
 
 /// Time for which a copy holds the lease between two renewals.
