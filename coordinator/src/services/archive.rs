@@ -2,35 +2,30 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
-use axum::body::{Body, Bytes};
-use axum::extract::{Path as PathParameter, State};
+use axum::body::Body;
+use axum::extract::{Path as PathParameter, Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
-use http::header::{
-    ACCEPT_RANGES, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, IF_NONE_MATCH, IF_RANGE,
-    RANGE,
-};
-use http::{HeaderMap, StatusCode};
+use http::StatusCode;
+use http::header::{ETAG, IF_NONE_MATCH, IF_RANGE, RANGE};
 use kagetsu_api::ErrorJson;
 use kagetsu_book::Compiled;
 use parking_lot::Mutex;
 use ring::digest::{Context, SHA256};
 use serde::Serialize;
-use tokio::sync::mpsc;
-use tokio_stream::wrappers::ReceiverStream;
+use tower::ServiceExt;
+use tower_http::services::ServeFile;
 
 /// The ends of the names of files that are offered: books, deltas, and signatures of minisign.
 const ENDS: [&str; 3] = [".kbk", ".delta", ".minisig"];
-/// Bytes of a piece of a download.
+/// Bytes of a file that are read at a time.
 const PIECE_BYTES: usize = 128 << 10;
-/// Pieces that wait for a slow client.
-const MAX_WAITING_PIECES: usize = 2;
 
 /// A file of the archive.
 #[derive(Clone, Debug, Serialize)]
@@ -125,14 +120,13 @@ impl Archive {
         })
     }
 
-    /// Opens a file by its name; `None` for a name that is not in the list.
-    fn open(&self, name: &str) -> io::Result<Option<(ArchiveFile, File)>> {
-        let Some((name, _)) = self.list()?.into_iter().find(|(known, _)| known == name) else {
-            return Ok(None);
-        };
-        let file = File::open(self.folder.join(&name))?;
-        let about = self.describe(&name, &file.metadata()?)?;
-        Ok(Some((about, file)))
+    /// Returns a file by its name; `None` for a name that is not in the list.
+    fn find(&self, name: &str) -> io::Result<Option<ArchiveFile>> {
+        let files = self.list()?;
+        let found = files.iter().find(|(known, _)| known == name);
+        found
+            .map(|(name, about)| self.describe(name, about))
+            .transpose()
     }
 }
 
@@ -164,11 +158,12 @@ async fn manifest(State(archive): State<Archive>) -> Response {
 async fn download(
     State(archive): State<Archive>,
     PathParameter(name): PathParameter<String>,
-    headers: HeaderMap,
+    mut request: Request,
 ) -> Response {
-    let opened = tokio::task::spawn_blocking(move || archive.open(&name)).await;
-    let (about, file) = match opened {
-        Ok(Ok(Some(opened))) => opened,
+    let folder = Arc::clone(&archive.folder);
+    let found = tokio::task::spawn_blocking(move || archive.find(&name)).await;
+    let about = match found {
+        Ok(Ok(Some(about))) => about,
         Ok(Ok(None)) => {
             let body = ErrorJson::new(
                 "not_found",
@@ -180,44 +175,23 @@ async fn download(
         Err(_) => return StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     };
     let tag = format!("\"{}\"", about.sha256);
-    let text = |name: http::HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
-    if text(IF_NONE_MATCH).is_some_and(|tags| tags.split(',').any(|known| known.trim() == tag)) {
+    let headers = request.headers_mut();
+    let is_known = |name| {
+        let text = headers.get(name).and_then(|value| value.to_str().ok());
+        text.map(|tags| tags.split(',').any(|known| known.trim() == tag))
+    };
+    if is_known(IF_NONE_MATCH) == Some(true) {
         return (StatusCode::NOT_MODIFIED, [(ETAG, tag)]).into_response();
     }
     // A range of another version of the file would be of no use.
-    let is_current = text(IF_RANGE).is_none_or(|known| known == tag);
-    let range = text(RANGE).filter(|_| is_current);
-    let (status, begin, end) = match range.map(|range| parse_range(range, about.bytes)) {
-        None | Some(RangeRequest::Whole) => (StatusCode::OK, 0, about.bytes),
-        Some(RangeRequest::Part(begin, end)) => (StatusCode::PARTIAL_CONTENT, begin, end),
-        Some(RangeRequest::Impossible) => {
-            let length = format!("bytes */{}", about.bytes);
-            return (StatusCode::RANGE_NOT_SATISFIABLE, [(CONTENT_RANGE, length)]).into_response();
-        }
-    };
-    let mut response = Response::new(read_part(file, begin, end));
-    *response.status_mut() = status;
-    let fields = response.headers_mut();
-    fields.insert(
-        CONTENT_TYPE,
-        http::HeaderValue::from_static("application/octet-stream"),
-    );
-    fields.insert(ACCEPT_RANGES, http::HeaderValue::from_static("bytes"));
-    fields.insert(CONTENT_LENGTH, (end - begin).into());
-    let part = format!("bytes {begin}-{}/{}", end.saturating_sub(1), about.bytes);
-    let texts = [
-        (ETAG, Some(tag)),
-        (
-            CONTENT_RANGE,
-            (status == StatusCode::PARTIAL_CONTENT).then_some(part),
-        ),
-    ];
-    for (name, value) in texts {
-        if let Some(Ok(value)) = value.map(http::HeaderValue::try_from) {
-            fields.insert(name, value);
-        }
+    if is_known(IF_RANGE) == Some(false) {
+        headers.remove(RANGE);
     }
-    response
+    let file = ServeFile::new(folder.join(&about.name));
+    match file.oneshot(request).await {
+        Ok(part) => ([(ETAG, tag)], part.map(Body::new)).into_response(),
+        Err(never) => match never {},
+    }
 }
 
 /// The answer to a file system that fails.
@@ -228,85 +202,4 @@ fn failure(error: &io::Error) -> Response {
         format!("the archive cannot be read: {error}"),
     );
     (StatusCode::SERVICE_UNAVAILABLE, Json(body)).into_response()
-}
-
-/// The meaning of a `Range` header for a file.
-#[derive(Debug, PartialEq, Eq)]
-enum RangeRequest {
-    /// All of it: there is no range, or several, or one in another unit (RFC 9110, 14.2).
-    Whole,
-    /// From the first to before the second byte.
-    Part(u64, u64),
-    /// The range begins beyond the end.
-    Impossible,
-}
-
-fn parse_range(text: &str, length: u64) -> RangeRequest {
-    let Some((first, last)) = text
-        .strip_prefix("bytes=")
-        .and_then(|range| range.split_once('-'))
-    else {
-        return RangeRequest::Whole;
-    };
-    let (begin, end) = match (first.trim().parse::<u64>(), last.trim().parse::<u64>()) {
-        (Ok(begin), Ok(last)) if begin <= last => (begin, last.saturating_add(1).min(length)),
-        (Ok(begin), Err(_)) if last.trim().is_empty() => (begin, length),
-        (Err(_), Ok(count)) if first.trim().is_empty() => (length.saturating_sub(count), length),
-        _ => return RangeRequest::Whole,
-    };
-    if begin < end {
-        RangeRequest::Part(begin, end)
-    } else {
-        RangeRequest::Impossible
-    }
-}
-
-/// Returns a body that reads a part of a file as fast as the client takes it.
-fn read_part(mut file: File, begin: u64, end: u64) -> Body {
-    let (sender, pieces) = mpsc::channel::<io::Result<Bytes>>(MAX_WAITING_PIECES);
-    tokio::task::spawn_blocking(move || {
-        if let Err(error) = file.seek(SeekFrom::Start(begin)) {
-            return drop(sender.blocking_send(Err(error)));
-        }
-        let mut left = end - begin;
-        while left > 0 {
-            let mut piece = vec![0; PIECE_BYTES.min(usize::try_from(left).unwrap_or(PIECE_BYTES))];
-            let read = file.read_exact(&mut piece).map(|()| Bytes::from(piece));
-            left = left.saturating_sub(PIECE_BYTES as u64);
-            let has_failed = read.is_err();
-            // A client that is gone wants no more.
-            if sender.blocking_send(read).is_err() || has_failed {
-                return;
-            }
-        }
-    });
-    Body::from_stream(ReceiverStream::new(pieces))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ranges_are_read_as_rfc_9110_says() {
-        use RangeRequest::{Impossible, Part, Whole};
-        for (text, expected) in [
-            ("bytes=0-0", Part(0, 1)),
-            ("bytes=2-5", Part(2, 6)),
-            ("bytes=2-", Part(2, 10)),
-            ("bytes=9-99", Part(9, 10)),
-            ("bytes=-3", Part(7, 10)),
-            ("bytes=-99", Part(0, 10)),
-            ("bytes=10-", Impossible),
-            ("bytes=-0", Impossible),
-            ("bytes=5-2", Whole),
-            ("bytes=1-2,4-5", Whole),
-            ("items=1-2", Whole),
-            ("bytes=x-y", Whole),
-            ("bytes=-", Whole),
-        ] {
-            assert_eq!(parse_range(text, 10), expected, "{text}");
-        }
-        assert_eq!(parse_range("bytes=0-0", 0), Impossible);
-    }
 }

@@ -105,6 +105,18 @@ fn archive_offers_books_and_deltas() {
         fs::read(&mine).expect("there"),
         fs::read(&new).expect("there")
     );
+    // A range of another version is answered with the whole file.
+    for (version, status, bytes) in [(digest, "206", "5"), ("older", "200", "")] {
+        let mut curl = Command::new("curl");
+        let known = format!("If-Range: \"{version}\"");
+        curl.args(["--silent", "--range", "0-4", "--header", &known]);
+        curl.args(["--write-out", "%{http_code} %{size_download}"]);
+        curl.args(["--output", "/dev/null", &format!("{url}/2.kbk")]);
+        let answered = Finished::of(curl).stdout;
+        let size = fs::metadata(&new).expect("there").len().to_string();
+        let bytes = if bytes.is_empty() { &size } else { bytes };
+        assert_eq!(answered, format!("{status} {bytes}"));
+    }
     // The same delta again does not fit any more.
     let again =
         Program::Kagetsu.run(&["patch", "--book", &mine, "--delta", &delta, "--out", &mine]);
