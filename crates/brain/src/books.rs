@@ -171,23 +171,24 @@ impl Books {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use kagetsu_book::{Book, BookOptions};
     use kagetsu_game::{Bound, Provenance, Verdict};
 
     use super::*;
 
-    fn book_with(folder: &std::path::Path, m: &str) -> String {
+    /// Makes a book of freestyle-15 from lines, each with one move and its value in centi-units.
+    pub(crate) fn write_book(folder: &std::path::Path, rows: &[(&str, &str, i32)]) -> String {
         let options = BookOptions {
             create: true,
             ..BookOptions::default()
         };
         let (mut book, _) = Book::open(folder, &options).expect("a new book");
-        for line in ["", "h8"] {
+        for (line, m, score) in rows {
             let position = Position::from_line(Variant::FREESTYLE_15, line).expect("legal");
             let m = position.parse_move(m).expect("legal");
             let verdict = Verdict {
-                score: Score::opinion(10),
+                score: Score::opinion(*score),
                 bound: Bound::Exact,
                 depth: 2,
                 nodes: 1,
@@ -203,6 +204,10 @@ mod tests {
         }
         book.close().expect("room for it");
         folder.to_str().expect("a plain name").into()
+    }
+
+    fn book_with(folder: &std::path::Path, m: &str) -> String {
+        write_book(folder, &[("", m, 10), ("h8", m, 10)])
     }
 
     #[test]

@@ -11,7 +11,7 @@ use kagetsu_game::{Answer, Bound, Provenance, Question, Score, Verdict};
 use kagetsu_proto::v1::from_worker::Message as Said;
 use kagetsu_proto::v1::to_worker::Message as Heard;
 use kagetsu_proto::v1::workers_client::WorkersClient;
-use kagetsu_proto::{Connector, PROTOCOL, v1};
+use kagetsu_proto::{Connector, FIRST_CALIBRATION_TASK, PROTOCOL, v1};
 use kagetsu_search::{Control, Engine, EngineOptions};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
@@ -21,8 +21,6 @@ use kagetsu_terminal::runtime::runtime;
 
 /// Time between two heartbeats of an idle worker, as the coordinator asks for them.
 const HEARTBEAT: Duration = Duration::from_secs(2);
-/// Tasks from this number on are an examination.
-const FIRST_CALIBRATION_TASK: u64 = 1 << 63;
 /// Moves in the answer to a task.
 const MOVES: usize = 8;
 

@@ -125,48 +125,29 @@ fn open(mind: &mut Mind, variant: Variant, size: u8, effort: Effort) -> Result<F
 
 #[cfg(test)]
 mod tests {
-    use kagetsu_book::{Book, BookOptions, Choice};
-    use kagetsu_game::{Bound, Provenance, Verdict};
+    use kagetsu_book::Choice;
 
     use super::*;
+    use crate::books::tests::write_book;
     use crate::mind::Settings;
 
     #[test]
     fn opening_comes_from_the_balanced_roots_of_a_book() {
         let folder = tempfile::tempdir().expect("a folder");
-        let options = BookOptions {
-            create: true,
-            ..BookOptions::default()
-        };
-        let (mut book, _) = Book::open(folder.path(), &options).expect("a new book");
         // Only the second root is balanced, and only the first two have three stones.
-        for (line, score) in [("h8 i9 j10", 80), ("h8 i9 j9", -20), ("h8", 0)] {
-            let position = Position::from_line(Variant::FREESTYLE_15, line).expect("legal");
-            let m = position.parse_move("a1").expect("legal");
-            let verdict = Verdict {
-                score: Score::opinion(score),
-                bound: Bound::Exact,
-                depth: 2,
-                nodes: 1,
-                line: vec![m],
-                proof: None,
-                by: Provenance {
-                    engine: "test".into(),
-                    day: 20_000,
-                },
-            };
-            let answer = [(m, verdict)].into_iter().collect();
-            book.learn(&position, &answer).expect("room for it");
-        }
-        book.close().expect("room for it");
+        let rows = [
+            ("h8 i9 j10", "a1", 80),
+            ("h8 i9 j9", "a1", -20),
+            ("h8", "a1", 0),
+        ];
+        let path = write_book(folder.path(), &rows);
         let mut mind = Mind::new(Settings {
             threads: 1,
             table_mib: 1,
             choice: Choice::default(),
             book_depth: 100,
         });
-        let path = folder.path().to_str().expect("a plain name");
-        mind.open(path).expect("it is there");
+        mind.open(&path).expect("it is there");
         let decide = |mind: &mut Mind, stones: &str| {
             let position = Position::from_line(Variant::FREESTYLE_15, stones).expect("legal");
             let points = position.moves().iter().map(|m| Point::of(*m, 15));
