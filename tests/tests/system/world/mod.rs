@@ -7,6 +7,7 @@ mod lying_worker;
 mod recording_worker;
 mod refusal;
 mod relay;
+mod scripted_worker;
 
 pub(crate) use book_contents::book_keys;
 pub(crate) use cluster::{Cluster, assert_same_book, growing, until, until_or, worker};

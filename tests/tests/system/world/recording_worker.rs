@@ -2,27 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
-use std::thread::{JoinHandle, spawn};
 use std::time::{Duration, Instant};
 
-use kagetsu_game::{Key, Question};
-use kagetsu_proto::v1::from_worker::Message as Said;
-use kagetsu_proto::v1::report::Outcome;
+use kagetsu_game::Key;
 use kagetsu_proto::v1::to_worker::Message as Heard;
-use kagetsu_proto::v1::workers_client::WorkersClient;
-use kagetsu_proto::{Access, Connector, FIRST_CALIBRATION_TASK, PROTOCOL, v1};
-use kagetsu_search::{Control, Engine, EngineOptions};
-use tokio::sync::mpsc;
-use tokio::time::timeout;
-use tokio_stream::wrappers::ReceiverStream;
-use tokio_util::sync::CancellationToken;
+use kagetsu_proto::{Access, FIRST_CALIBRATION_TASK};
 
-use super::lying_worker::HEARTBEAT_INTERVAL;
+use super::scripted_worker::{Conversation, WorkerThread, report_of};
 
 /// The worker disconnects on drop.
 pub(crate) struct RecordingWorker {
-    stop: CancellationToken,
-    thread: Option<JoinHandle<()>>,
+    _thread: WorkerThread,
     record: Arc<Mutex<Record>>,
 }
 
@@ -40,31 +30,13 @@ impl RecordingWorker {
     /// Starts a worker for the coordinator that leads among these; it reconnects after every loss
     /// of the connection.
     pub(crate) fn start(urls: &str, instance: u64) -> Self {
-        let stop = CancellationToken::new();
         let connector = Access::default().connector(urls).expect("addresses");
         let record = Arc::<Mutex<Record>>::default();
-        let (ends, shared) = (stop.clone(), Arc::clone(&record));
-        let thread = spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build()
-                .expect("a runtime");
-            runtime.block_on(async {
-                let works = async {
-                    loop {
-                        work(&connector, instance, &shared).await;
-                        tokio::time::sleep(Duration::from_millis(100)).await;
-                    }
-                };
-                tokio::select! {
-                    () = works => {}
-                    () = ends.cancelled() => {}
-                }
-            });
-        });
+        let shared = Arc::clone(&record);
+        let work = async move |conversation| work(conversation, &shared).await.unwrap_or_default();
+        let name = format!("recorder{instance}");
         Self {
-            stop,
-            thread: Some(thread),
+            _thread: WorkerThread::start(connector, &name, instance, work),
             record,
         }
     }
@@ -92,16 +64,6 @@ impl RecordingWorker {
     }
 }
 
-impl Drop for RecordingWorker {
-    fn drop(&mut self) {
-        self.stop.cancel();
-        if let Some(thread) = self.thread.take() {
-            // The record shows what went wrong in the thread.
-            let _ = thread.join();
-        }
-    }
-}
-
 impl Record {
     fn acknowledge(&mut self, position: Key) {
         let now = Instant::now();
@@ -113,60 +75,20 @@ impl Record {
     }
 }
 
-/// Works until the coordinator disconnects.
-async fn work(connector: &Connector, instance: u64, record: &Mutex<Record>) {
-    let Ok(caller) = connector.connect().await else {
-        return;
-    };
-    let mut client = WorkersClient::new(caller);
-    let (out, messages) = mpsc::channel(64);
-    let say = async |message| {
-        out.send(v1::FromWorker {
-            message: Some(message),
-        })
-        .await
-        .is_ok()
-    };
-    let hello = v1::Hello {
-        protocol: PROTOCOL,
-        name: format!("recorder{instance}"),
-        instance,
-        engine: Engine::NAME.into(),
-        slots: 1,
-        threads: 1,
-        ..v1::Hello::default()
-    };
-    say(Said::Hello(hello)).await;
-    let Ok(heard) = client.work(ReceiverStream::new(messages)).await else {
-        return;
-    };
-    let mut heard = heard.into_inner();
-    let options = EngineOptions {
-        table_bytes: 1 << 20,
-        ..EngineOptions::default()
-    };
-    let mut engine = Engine::new(options).expect("an engine");
+/// Works until the coordinator disconnects, and then returns `None`.
+async fn work(mut conversation: Conversation, record: &Mutex<Record>) -> Option<()> {
     let mut reported = BTreeMap::new();
     loop {
-        let Ok(message) = timeout(HEARTBEAT_INTERVAL, heard.message()).await else {
-            say(Said::Heartbeat(v1::Heartbeat::default())).await;
-            continue;
-        };
-        let Ok(Some(message)) = message else { return };
-        match message.message {
-            Some(Heard::Welcome(_)) => record.lock().expect("no panic in it").reported.clear(),
-            Some(Heard::Acknowledge(held)) => {
+        match conversation.hear().await? {
+            Heard::Welcome(_) => record.lock().expect("no panic in it").reported.clear(),
+            Heard::Acknowledge(held) => {
                 if let Some(position) = reported.remove(&(held.task, held.attempt)) {
                     let mut record = record.lock().expect("no panic in it");
                     record.acknowledge(position);
                 }
             }
-            Some(Heard::Task(task)) => {
-                let question = task.question.as_ref().expect("a question");
-                let question = Question::try_from(question).expect("a good one");
-                let answer = engine
-                    .answer(&question, &Control::new(), &mut |_| {})
-                    .expect("an answer");
+            Heard::Task(task) => {
+                let (question, answer) = conversation.search(&task);
                 // The answers of a calibration are not in the book.
                 if task.task < FIRST_CALIBRATION_TASK {
                     let position = question.position.key();
@@ -174,14 +96,9 @@ async fn work(connector: &Connector, instance: u64, record: &Mutex<Record>) {
                     let mut record = record.lock().expect("no panic in it");
                     record.reported.insert(position);
                 }
-                let report = v1::Report {
-                    task: task.task,
-                    attempt: task.attempt,
-                    outcome: Some(Outcome::Answer((&answer).into())),
-                };
-                if !say(Said::Report(report)).await {
-                    return;
-                }
+                conversation
+                    .report(report_of(&task, (&answer).into()))
+                    .await?;
             }
             _ => {}
         }
