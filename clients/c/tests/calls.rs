@@ -185,11 +185,14 @@ fn cmake_installs_the_library() {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
-    let (book, library) = (compiled(folder.path()), library());
+    let book = compiled(folder.path());
     let at = |name: &str| folder.path().join(name).display().to_string();
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).display().to_string();
-    let target = library.parent().expect("cargo's folder").display();
-    let is_debug = library.ends_with("debug");
+    // The test lies in the folder `deps` of its profile's folder.
+    let exe = std::env::current_exe().expect("a path");
+    let profile = exe.ancestors().nth(2).expect("cargo's folder");
+    let is_debug = profile.ends_with("debug");
+    let target = profile.parent().expect("cargo's folder").display();
     let kind = if is_debug { "Debug" } else { "Release" };
     done(
         Command::new("cmake")
