@@ -37,6 +37,9 @@ pub struct Config {
     /// Time that a client may take to read a large response; 60 s if `None`
     #[arg(skip)]
     pub read_timeout: Option<Duration>,
+    /// Time in which a running task must visit another position; 60 s if `None`
+    #[arg(skip)]
+    pub stall_timeout: Option<Duration>,
 }
 
 /// Bounds of the lease of a book in seconds.

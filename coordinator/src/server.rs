@@ -120,7 +120,7 @@ impl Server {
             lease_keeper,
         };
         let Some(path) = &config.book else {
-            let cluster = Cluster::new(None, verification);
+            let cluster = Cluster::new(None, verification, config.stall_timeout);
             return Ok(server(cluster, None, None, Leadership::new(true), None));
         };
         let options = BookOptions {
@@ -143,7 +143,7 @@ impl Server {
             None => Leadership::new(true),
         };
         let (handle, end) = BookHandle::new();
-        let cluster = Cluster::new(Some(handle.clone()), verification);
+        let cluster = Cluster::new(Some(handle.clone()), verification, config.stall_timeout);
         if !config.trusts_workers {
             cluster.start_claim_verifier()?;
         }

@@ -6,7 +6,7 @@ use kagetsu_book::Work;
 use kagetsu_game::Answer;
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::to_worker::Message;
-use kagetsu_schedule::{Effect, Options, QuestionId, Scheduler, TaskId, WorkerId};
+use kagetsu_schedule::{Effect, QuestionId, Scheduler, TaskId, WorkerId};
 use kagetsu_verification::{CheckId, Class, Ticket, Verification};
 
 use super::applicant::Applicant;
@@ -52,15 +52,13 @@ pub(crate) struct Dispatcher {
 impl Dispatcher {
     pub(crate) fn new(
         epoch: u64,
+        scheduler: Scheduler,
         book: Option<BookHandle>,
         verification: Verification,
         metrics: Arc<Metrics>,
     ) -> Self {
         Self {
-            scheduler: Scheduler::new(Options {
-                first_id: epoch,
-                ..Options::default()
-            }),
+            scheduler,
             verification,
             now: Duration::ZERO,
             started: SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default(),

@@ -2,12 +2,14 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use kagetsu_book::{JobId, Work};
 use kagetsu_game::{Answer, Question, Variant, quote};
 use kagetsu_proto::v1;
-use kagetsu_schedule::{Counts, Idle, QuestionId, Report, Split, TaskId, WorkerId, WorkerStatus};
+use kagetsu_schedule::{
+    Counts, Idle, Options, QuestionId, Report, Scheduler, Split, TaskId, WorkerId, WorkerStatus,
+};
 use kagetsu_verification::{QuarantinedWorker, Verification};
 use tokio::sync::{Notify, mpsc, watch};
 use tonic::Status;
@@ -37,14 +39,27 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    pub(crate) fn new(book: Option<BookHandle>, verification: Verification) -> Arc<Self> {
+    /// Makes a cluster; `stall_timeout` is the scheduler's default if `None`.
+    pub(crate) fn new(
+        book: Option<BookHandle>,
+        verification: Verification,
+        stall_timeout: Option<Duration>,
+    ) -> Arc<Self> {
         // Numbers above all that an earlier process used: late reports of its tasks are unknown.
         let epoch = SystemTime::UNIX_EPOCH
             .elapsed()
             .map_or(0, |since| since.as_micros() as u64)
             .max(1);
         let metrics = Arc::new(Metrics::default());
-        let state = Dispatcher::new(epoch, book, verification, Arc::clone(&metrics));
+        let mut options = Options {
+            first_id: epoch,
+            ..Options::default()
+        };
+        if let Some(timeout) = stall_timeout {
+            options.stall_timeout = timeout;
+        }
+        let scheduler = Scheduler::new(options);
+        let state = Dispatcher::new(epoch, scheduler, book, verification, Arc::clone(&metrics));
         Arc::new(Self {
             state: Mutex::new(state),
             bell: Notify::new(),
@@ -494,6 +509,7 @@ mod tests {
         let cluster = Cluster::new(
             None,
             Verification::new(VerificationOptions::new(2.0, 1, "e")),
+            None,
         );
         let connect = |token: &str| {
             let info = WorkerInfo {

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use kagetsu_coordinator::{Authenticator, Config, Role, Server, Tokens};
 use kagetsu_game::{
@@ -38,6 +39,8 @@ const POSITIONS: u64 = 25;
 const DEPTH: u8 = 2;
 /// Honest workers of the operator.
 const HONEST_WORKERS: u64 = 3;
+/// Time in which a running task must visit another position; honest workers answer at once.
+const STALL_TIMEOUT: Duration = Duration::from_secs(5);
 /// Clusters at a time: a coordinator drops connections that wait too long for a processor.
 static TURNS: Semaphore = Semaphore::const_new(12);
 /// Number of the first liar.
@@ -248,6 +251,7 @@ impl World {
             book: Some(folder.path().join("book")),
             cache_mib: 8,
             verify_share,
+            stall_timeout: Some(STALL_TIMEOUT),
             ..Config::default()
         };
         let shutdown = CancellationToken::new();
