@@ -182,6 +182,9 @@ fn said(task: &v1::Task, is_lost: bool) -> v1::Answer {
     (&all).into()
 }
 
+/// Positions searched before the first loss is claimed. One walk tells 64 positions.
+const MANY_POSITIONS: u64 = 100;
+
 /// A proof is found while many positions still wait to be told, and the job is asked for more work.
 #[tokio::test(flavor = "multi_thread")]
 async fn proof_over_a_large_tree_ends_the_job() {
@@ -198,7 +201,7 @@ async fn proof_over_a_large_tree_ends_the_job() {
         for number in 0.. {
             let task = puppet.task().await;
             puppet
-                .report(&task, Outcome::Answer(said(&task, number > 120)))
+                .report(&task, Outcome::Answer(said(&task, number > MANY_POSITIONS)))
                 .await;
         }
     };
@@ -212,6 +215,10 @@ async fn proof_over_a_large_tree_ends_the_job() {
         .verdicts()
         .iter()
         .any(|(_, v)| v.proof.is_some_and(|proof| proof.claim == Claim::Win));
-    assert!(won && job.positions > 120, "{} positions", job.positions);
+    assert!(
+        won && job.positions > MANY_POSITIONS,
+        "{} positions",
+        job.positions
+    );
     cluster.end().await;
 }
