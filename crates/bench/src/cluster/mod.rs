@@ -12,6 +12,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use kagetsu_game::{Position, Variant};
 use kagetsu_search::seeds;
+use kagetsu_terminal::json::write_json;
+use serde::Serialize;
 
 use crate::openings::Balanced;
 
@@ -51,20 +53,43 @@ pub(crate) struct Args {
     idle: Option<u16>,
     #[command(flatten)]
     simulation: simulation::SimulationArgs,
+    /// Prints one JSON value in place of text
+    #[arg(long, conflicts_with = "record")]
+    json: bool,
+}
+
+/// The result of real programs as JSON.
+#[derive(Serialize)]
+#[serde(tag = "what", rename_all = "lowercase")]
+enum MeasuredJson {
+    Processes(processes::ProcessesJson),
+    Streams(streams::StreamsJson),
+    Idle(streams::IdleJson),
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     if args.openings.is_some() && !args.position && !args.simulation.is_of_positions() {
         bail!("--openings is for positions: add --position or --simulate=position");
     }
-    if args.simulation.run(args.depth, args.openings, out)? {
+    if args
+        .simulation
+        .run(args.depth, args.openings, args.json, out)?
+    {
         return Ok(());
     }
-    match (args.streams, args.idle) {
-        (Some(streams), _) => streams::busy(streams, args.simulation.length(), out),
-        (_, Some(streams)) => streams::idle(streams, args.simulation.length(), out),
-        (None, None) => processes::run(args, out),
+    // The text appears while the programs run.
+    let mut silence = std::io::sink();
+    let text: &mut dyn Write = if args.json { &mut silence } else { &mut *out };
+    let length = args.simulation.length();
+    let measured = match (args.streams, args.idle) {
+        (Some(streams), _) => MeasuredJson::Streams(streams::busy(streams, length, text)?),
+        (_, Some(workers)) => MeasuredJson::Idle(streams::idle(workers, length, text)?),
+        (None, None) => MeasuredJson::Processes(processes::run(args, text)?),
+    };
+    if args.json {
+        write_json(out, &measured)?;
     }
+    Ok(())
 }
 
 /// Returns the ten positions of `bench seeds`, or so many balanced openings, the same every time.

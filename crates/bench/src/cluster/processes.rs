@@ -13,6 +13,7 @@ use kagetsu_proto::v1::workers_client::WorkersClient;
 use kagetsu_proto::{Connector, explain, v1};
 use kagetsu_schedule::{Idle, Options};
 use kagetsu_search::Control;
+use serde::Serialize;
 
 use super::alone::{Sharing, engine, search};
 use super::ratios::Ratios;
@@ -32,7 +33,35 @@ struct RunTimes {
     beside: f64,
 }
 
-pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
+/// The comparison as JSON.
+#[derive(Serialize)]
+pub(super) struct ProcessesJson {
+    workers: u16,
+    depth: u8,
+    /// Positions of each run.
+    positions: usize,
+    rounds: Vec<RoundJson>,
+    /// The speed of all workers over that of one.
+    ratio: f64,
+    /// The speed of engines side by side over that of one engine, without a cluster.
+    possible: f64,
+    /// The speed of one worker over that of an engine outside a cluster.
+    one_of_engine: f64,
+    /// With --position: the geometric mean of each position's ratio.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    each: Option<Ratios>,
+}
+
+/// Positions a minute in one round.
+#[derive(Serialize)]
+struct RoundJson {
+    one_worker: f64,
+    all_workers: f64,
+    one_engine: f64,
+    all_engines: f64,
+}
+
+pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<ProcessesJson> {
     let (workers, depth) = (args.workers, args.depth);
     writeln!(
         out,
@@ -83,7 +112,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
         .into_iter()
         .map(|position| Question::new(position, Effort::depth(depth)))
         .collect();
-    let mut sum = RunTimes::default();
+    let (mut sum, mut rounds) = (RunTimes::default(), Vec::new());
     let mut each = vec![(0.0, 0.0); questions.len().max(1)];
     for round in 1..=args.rounds {
         let one = cluster(args, 1, &mut questions)?;
@@ -106,15 +135,19 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
             beside
         };
         let rate = |seconds: f64| 60.0 * questions.len() as f64 / seconds;
+        let rates = RoundJson {
+            one_worker: rate(one),
+            all_workers: rate(many),
+            one_engine: rate(alone),
+            all_engines: rate(beside),
+        };
         writeln!(
             out,
             "round {round}: 1 worker {:.0} positions/min, {workers} workers {:.0}; 1 engine {:.0}, {workers} side by side {:.0}",
-            rate(one),
-            rate(many),
-            rate(alone),
-            rate(beside)
+            rates.one_worker, rates.all_workers, rates.one_engine, rates.all_engines
         )?;
         out.flush()?;
+        rounds.push(rates);
         sum = RunTimes {
             one: sum.one + one,
             many: sum.many + many,
@@ -128,16 +161,27 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
         "ratio {ratio:.2} of {possible:.2} possible here: {:.2} of it",
         ratio / possible
     )?;
-    if args.position {
-        let ratios: Ratios = each.iter().map(|(one, many)| one / many).collect();
+    let ratios: Option<Ratios> = args
+        .position
+        .then(|| each.iter().map(|(one, many)| one / many).collect());
+    if let Some(ratios) = &ratios {
         writeln!(out, "geometric mean over the positions: {ratios}")?;
     }
+    let one_of_engine = sum.alone / sum.one;
     writeln!(
         out,
-        "1 worker {:.2} of an engine outside a cluster",
-        sum.alone / sum.one
+        "1 worker {one_of_engine:.2} of an engine outside a cluster"
     )?;
-    Ok(())
+    Ok(ProcessesJson {
+        workers,
+        depth,
+        positions: questions.len(),
+        rounds,
+        ratio,
+        possible,
+        one_of_engine,
+        each: ratios,
+    })
 }
 
 /// Returns the seconds of one cluster for a build or for each position. Empty `questions` become

@@ -13,6 +13,7 @@ use kagetsu_proto::v1::to_worker::Message as Heard;
 use kagetsu_proto::v1::workers_client::WorkersClient;
 use kagetsu_proto::{Connector, FIRST_CALIBRATION_TASK, PROTOCOL, v1};
 use kagetsu_search::{Control, Engine, EngineOptions};
+use serde::Serialize;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
@@ -31,8 +32,33 @@ struct StreamCounts {
     is_over: AtomicBool,
 }
 
+/// Round trips as JSON.
+#[derive(Serialize)]
+pub(super) struct StreamsJson {
+    streams: u16,
+    round_trips_per_second: f64,
+    /// CPU seconds of the coordinator a second.
+    cores: f64,
+    /// CPU time of the coordinator for a round trip.
+    us_each: f64,
+    p50_ms: f64,
+    p99_ms: f64,
+    longest_ms: f64,
+    memory_mib: u64,
+    positions: u64,
+}
+
+/// The cost of idle workers as JSON.
+#[derive(Serialize)]
+pub(super) struct IdleJson {
+    workers: u16,
+    core_percent: f64,
+    memory_mib: u64,
+    memory_before_mib: u64,
+}
+
 /// Streams that answer every task at once, from nothing.
-pub(crate) fn busy(streams: u16, length: Duration, out: &mut dyn Write) -> Result<()> {
+pub(super) fn busy(streams: u16, length: Duration, out: &mut dyn Write) -> Result<StreamsJson> {
     writeln!(
         out,
         "One coordinator process with an empty book, and {streams} streams of this process that answer every task"
@@ -84,34 +110,39 @@ pub(crate) fn busy(streams: u16, length: Duration, out: &mut dyn Write) -> Resul
             .unwrap_or_default()
     };
     let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
-    let (cores, each) = (
-        cpu.as_secs_f64() / passed.as_secs_f64(),
-        cpu.as_secs_f64() * 1e6 / tasks.max(1) as f64,
-    );
+    let measured = StreamsJson {
+        streams,
+        round_trips_per_second: tasks as f64 / passed.as_secs_f64(),
+        cores: cpu.as_secs_f64() / passed.as_secs_f64(),
+        us_each: cpu.as_secs_f64() * 1e6 / tasks.max(1) as f64,
+        p50_ms: milliseconds(part(0.5)),
+        p99_ms: milliseconds(part(0.99)),
+        longest_ms: milliseconds(part(1.0 - 1e-9)),
+        memory_mib: coordinator.memory()? >> 20,
+        positions: seen.tasks.load(Relaxed),
+    };
+    let each = measured.us_each;
     writeln!(
         out,
-        "{:.0} round trips/s on {cores:.2} cores of the coordinator: {each:.0} us each,",
-        tasks as f64 / passed.as_secs_f64()
+        "{:.0} round trips/s on {:.2} cores of the coordinator: {each:.0} us each,",
+        measured.round_trips_per_second, measured.cores
     )?;
     writeln!(out, "{:.0} a second of one core", 1e6 / each)?;
     writeln!(
         out,
         "p50 {:.1} ms, p99 {:.1} ms, longest {:.1} ms",
-        milliseconds(part(0.5)),
-        milliseconds(part(0.99)),
-        milliseconds(part(1.0 - 1e-9))
+        measured.p50_ms, measured.p99_ms, measured.longest_ms
     )?;
     writeln!(
         out,
         "{} MiB of memory at the end, {} positions in the book",
-        coordinator.memory()? >> 20,
-        seen.tasks.load(Relaxed)
+        measured.memory_mib, measured.positions
     )?;
-    Ok(())
+    Ok(measured)
 }
 
 /// Streams that have nothing to do.
-pub(crate) fn idle(streams: u16, length: Duration, out: &mut dyn Write) -> Result<()> {
+pub(super) fn idle(streams: u16, length: Duration, out: &mut dyn Write) -> Result<IdleJson> {
     writeln!(
         out,
         "One coordinator process, and {streams} workers of this process that are connected, have nothing to do and give"
@@ -143,15 +174,18 @@ pub(crate) fn idle(streams: u16, length: Duration, out: &mut dyn Write) -> Resul
         all.iter().for_each(tokio::task::JoinHandle::abort);
         anyhow::Ok(cpu)
     })?;
-    let share = 100.0 * cpu.as_secs_f64() / length.as_secs_f64();
-    let memory = coordinator.memory()?;
+    let measured = IdleJson {
+        workers: streams,
+        core_percent: 100.0 * cpu.as_secs_f64() / length.as_secs_f64(),
+        memory_mib: coordinator.memory()? >> 20,
+        memory_before_mib: before >> 20,
+    };
     writeln!(
         out,
-        "{share:.1} % of a core, {} MiB of memory, {} MiB before they came",
-        memory >> 20,
-        before >> 20
+        "{:.1} % of a core, {} MiB of memory, {} MiB before they came",
+        measured.core_percent, measured.memory_mib, measured.memory_before_mib
     )?;
-    Ok(())
+    Ok(measured)
 }
 
 fn hello(number: u64) -> v1::FromWorker {

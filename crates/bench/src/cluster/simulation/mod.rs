@@ -93,9 +93,6 @@ pub(crate) struct SimulationArgs {
     /// Draws speed-up over workers into this SVG file
     #[arg(long, value_name = "FILE", requires = "simulate")]
     plot: Option<PathBuf>,
-    /// Prints one JSON object
-    #[arg(long, requires = "simulate")]
-    json: bool,
 }
 
 /// One size of cluster.
@@ -139,6 +136,7 @@ impl SimulationArgs {
         &self,
         depth: u8,
         openings: Option<u32>,
+        is_json: bool,
         out: &mut dyn Write,
     ) -> Result<bool> {
         if let Some(path) = &self.record {
@@ -148,14 +146,17 @@ impl SimulationArgs {
         let Some(what) = self.simulate else {
             return Ok(false);
         };
+        // The text appears while the simulation runs.
+        let mut silence = std::io::sink();
+        let text: &mut dyn Write = if is_json { &mut silence } else { &mut *out };
         let mut tables = Vec::new();
         if what != Some(What::Book) {
-            tables.push(self.position(depth, openings, out)?);
+            tables.push(self.position(depth, openings, text)?);
         }
         if what != Some(What::Position) {
-            tables.push(self.book(out)?);
+            tables.push(self.book(text)?);
         }
-        if self.json {
+        if is_json {
             write_json(out, &tables)?;
         }
         if let Some(path) = &self.plot {
@@ -213,7 +214,8 @@ impl SimulationArgs {
             humantime::format_duration(self.latency),
             self.engine,
         );
-        self.talk(out, &method)?;
+        writeln!(out, "{method}\n")?;
+        out.flush()?;
         let positions = super::positions(openings)?;
         let alone = positions
             .iter()
@@ -255,7 +257,7 @@ impl SimulationArgs {
                 agreed: Some((agreed, positions.len() as u64)),
             });
         }
-        self.write("position", method, rows, out)
+        Self::write("position", method, rows, out)
     }
 
     fn book(&self, out: &mut dyn Write) -> Result<Table> {
@@ -278,7 +280,8 @@ impl SimulationArgs {
             humantime::format_duration(self.commit.unwrap_or_default()),
             humantime::format_duration(self.book_length()),
         );
-        self.talk(out, &method)?;
+        writeln!(out, "{method}\n")?;
+        out.flush()?;
         let terms = book::BookTerms {
             tasks,
             latency: self.latency,
@@ -294,18 +297,16 @@ impl SimulationArgs {
             let run = book::run(workers as usize, &terms)?;
             let there = run.there.as_secs_f64();
             let efficiency = run.useful.as_secs_f64() / there;
-            if !self.json {
-                let each = run.scheduler.as_secs_f64() * 1e6 / run.positions.max(1) as f64;
-                let died = if run.deaths > 0 {
-                    format!(", {} deaths", run.deaths)
-                } else {
-                    String::new()
-                };
-                writeln!(
-                    out,
-                    "{workers} workers: {each:.1} us of the scheduler a position{died}"
-                )?;
-            }
+            let each = run.scheduler.as_secs_f64() * 1e6 / run.positions.max(1) as f64;
+            let died = if run.deaths > 0 {
+                format!(", {} deaths", run.deaths)
+            } else {
+                String::new()
+            };
+            writeln!(
+                out,
+                "{workers} workers: {each:.1} us of the scheduler a position{died}"
+            )?;
             rows.push(SimulationRow {
                 workers,
                 speed_up: efficiency * there / run.time.as_secs_f64(),
@@ -318,7 +319,7 @@ impl SimulationArgs {
                 agreed: None,
             });
         }
-        self.write("book", method, rows, out)
+        Self::write("book", method, rows, out)
     }
 
     /// How long tasks of a book take.
@@ -386,51 +387,40 @@ impl SimulationArgs {
         Ok(())
     }
 
-    fn talk(&self, out: &mut dyn Write, method: &str) -> Result<()> {
-        if !self.json {
-            writeln!(out, "{method}\n")?;
-            out.flush()?;
-        }
-        Ok(())
-    }
-
     fn write(
-        &self,
         what: &'static str,
         method: String,
         rows: Vec<SimulationRow>,
         out: &mut dyn Write,
     ) -> Result<Table> {
-        if !self.json {
-            let mut shown = table::plain(&[
-                "workers",
-                "speed-up",
-                "mean of each",
-                "efficiency",
-                "idle",
-                "overhead",
-                "tasks",
-                "ms a task",
-                "agreed",
+        let mut shown = table::plain(&[
+            "workers",
+            "speed-up",
+            "mean of each",
+            "efficiency",
+            "idle",
+            "overhead",
+            "tasks",
+            "ms a task",
+            "agreed",
+        ]);
+        for row in &rows {
+            shown.add_row([
+                row.workers.to_string(),
+                format!("{:.2}", row.speed_up),
+                row.each
+                    .as_ref()
+                    .map_or_else(String::new, ToString::to_string),
+                format!("{:.3}", row.speed_up / f64::from(row.workers)),
+                format!("{:.1} %", 100.0 * row.idle),
+                format!("{:+.1} %", 100.0 * row.overhead),
+                row.tasks.to_string(),
+                format!("{:.1}", 1e3 * row.seconds),
+                row.agreed
+                    .map_or_else(String::new, |(agreed, all)| format!("{agreed} of {all}")),
             ]);
-            for row in &rows {
-                shown.add_row([
-                    row.workers.to_string(),
-                    format!("{:.2}", row.speed_up),
-                    row.each
-                        .as_ref()
-                        .map_or_else(String::new, ToString::to_string),
-                    format!("{:.3}", row.speed_up / f64::from(row.workers)),
-                    format!("{:.1} %", 100.0 * row.idle),
-                    format!("{:+.1} %", 100.0 * row.overhead),
-                    row.tasks.to_string(),
-                    format!("{:.1}", 1e3 * row.seconds),
-                    row.agreed
-                        .map_or_else(String::new, |(agreed, all)| format!("{agreed} of {all}")),
-                ]);
-            }
-            writeln!(out, "{shown}\n")?;
         }
+        writeln!(out, "{shown}\n")?;
         Ok(Table { what, method, rows })
     }
 }
