@@ -10,6 +10,8 @@ use kagetsu_game::{
 pub(crate) use kagetsu_games::GameResult;
 use kagetsu_games::{GameRecord, GameTags};
 
+use crate::game_tree::GameTree;
+
 /// The value that a file gives a move, from the view of the side that makes it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct GivenValue {
@@ -150,6 +152,19 @@ impl Games {
                 .push(record(start, &moves[..made], ending, tags));
         }
         made
+    }
+
+    /// Counts a tree of moves. Only a game without variations was played as it stands, so only
+    /// there the result counts.
+    pub(crate) fn play_tree(&mut self, tree: GameTree) {
+        if tree.is_line() {
+            let line: Vec<Move> = tree.moves.iter().map(|m| m.at).collect();
+            self.play_named(&tree.start, &line, tree.result, tree.tags);
+            return;
+        }
+        for m in &tree.moves {
+            self.add(&m.before, m.at, GameResult::Unknown, 1);
+        }
     }
 
     /// Returns each position with the values of its moves: the given value; else, for games with a

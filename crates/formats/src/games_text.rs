@@ -1,12 +1,16 @@
 //! Writes games as text: SGF for stones, PGN for xiangqi.
 
-use kagetsu_game::{Notation, Position, RuleName, Score, Side, Variant};
-use kagetsu_games::{GameRecord, GameResult, GameTags};
+use kagetsu_game::{Move, Notation, RuleName, Score, Side, Variant};
+use kagetsu_games::{GameResult, GameTags};
+
+use crate::game_tree::{GameTree, TreeMove};
 
 /// Columns of a line of moves in PGN.
 const PGN_COLUMNS: usize = 80;
 /// The greatest value in SGF, in centi-units.
 const MAX_VALUE: f64 = 10_000.0;
+/// The sides in the order of their stones.
+const ALTERNATELY: [Side; 2] = [Side::First, Side::Second];
 
 /// Something to say about a move.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,19 +21,38 @@ pub struct MoveNote {
     pub text: String,
 }
 
-/// Writes a game of stones as SGF and a game of xiangqi as PGN. `notes` are about the moves, in
-/// their order; there may be fewer. PGN in the notation of engines has a hyphen, `H2-E2` (ICCS).
-/// Returns `None` for a game that neither format holds.
+/// Writes a game of stones as SGF and a game of xiangqi as PGN, with its variations and comments.
+/// `notes` are about the moves, by their numbers; there may be fewer. PGN in the notation of
+/// engines has a hyphen, `H2-E2` (ICCS). Returns `None` for a game that neither format holds.
 #[must_use]
-pub fn write_game(game: &GameRecord, notes: &[MoveNote], notation: Notation) -> Option<String> {
-    match game.played.variant() {
+pub fn write_game(game: &GameTree, notes: &[MoveNote], notation: Notation) -> Option<String> {
+    match game.start.variant() {
         Variant::Gomoku { rule, size } => Some(sgf(game, notes, rule, size)),
         Variant::Xiangqi { .. } => pgn(game, notes, notation),
         _ => None,
     }
 }
 
-fn sgf(game: &GameRecord, notes: &[MoveNote], rule: RuleName, size: u8) -> String {
+/// Returns what the file and the notes say about a move.
+fn comment(game: &GameTree, notes: &[MoveNote], at: usize) -> String {
+    let own = &*game.moves[at].comment;
+    let texts = [own, notes.get(at).map_or("", |note| &note.text)];
+    let texts: Vec<&str> = texts.into_iter().filter(|text| !text.is_empty()).collect();
+    texts.join("; ")
+}
+
+/// A part of a tree that is still to be written, the last one first. A list in place of recursion
+/// holds trees of any depth.
+enum Unwritten {
+    /// A move and all behind it.
+    Move(usize),
+    /// The same, as a variation.
+    Variation(usize),
+    /// The end of a variation.
+    End,
+}
+
+fn sgf(game: &GameTree, notes: &[MoveNote], rule: RuleName, size: u8) -> String {
     let escape = |text: &str| text.replace('\\', "\\\\").replace(']', "\\]");
     let mut text = format!("(;GM[4]FF[4]CA[UTF-8]AP[Kagetsu]SZ[{size}]");
     let rule = match rule {
@@ -59,41 +82,114 @@ fn sgf(game: &GameRecord, notes: &[MoveNote], rule: RuleName, size: u8) -> Strin
         ("RO", round),
         ("DT", date),
         ("RE", result),
+        ("C", &game.comment),
     ] {
         if !value.is_empty() {
             text += &format!("{name}[{}]", escape(value));
         }
     }
-    // A setup of stones has an order in which they could have been played.
-    let line = game.played.line();
-    let moves = line.as_deref().unwrap_or(game.played.moves());
-    let before = moves.len() - game.played.moves().len().min(moves.len());
-    for (at, m) in moves.iter().enumerate() {
+    let stone = |m: Move, side: Side| {
         let (column, row) = (m.code() % u16::from(size), m.code() / u16::from(size));
         let letter = |number: u16| char::from(b'a' + number as u8);
-        let colour = if at % 2 == 0 { 'B' } else { 'W' };
+        let colour = if side == Side::First { 'B' } else { 'W' };
         let top = u16::from(size) - 1 - row;
-        text += &format!(";{colour}[{}{}]", letter(column), letter(top));
-        let Some(note) = at.checked_sub(before).and_then(|at| notes.get(at)) else {
-            continue;
+        format!(";{colour}[{}{}]", letter(column), letter(top))
+    };
+    // A setup of stones has an order in which they could have been played.
+    for (m, side) in game
+        .start
+        .line()
+        .unwrap_or_default()
+        .iter()
+        .zip(ALTERNATELY.iter().cycle())
+    {
+        text += &stone(*m, *side);
+    }
+    let children = game.children();
+    let mut unwritten = Vec::new();
+    let behind = |at: usize, unwritten: &mut Vec<Unwritten>| match &children[at][..] {
+        [only] => unwritten.push(Unwritten::Move(*only)),
+        several => {
+            for child in several.iter().rev() {
+                unwritten.extend([Unwritten::End, Unwritten::Variation(*child)]);
+            }
+        }
+    };
+    behind(game.moves.len(), &mut unwritten);
+    while let Some(next) = unwritten.pop() {
+        let at = match next {
+            Unwritten::Move(at) => at,
+            Unwritten::Variation(at) => {
+                text.push_str("\n(");
+                at
+            }
+            Unwritten::End => {
+                text.push(')');
+                continue;
+            }
         };
-        if let Some(value) = note.value {
+        let side = game.moves[at].before.side();
+        text += &stone(game.moves[at].at, side);
+        if let Some(value) = notes.get(at).and_then(|note| note.value) {
             // SGF gives values from Black's view; a forced win is the greatest.
             let raw = f64::from(value.raw()).clamp(-MAX_VALUE, MAX_VALUE) / 100.0;
-            let black = if at % 2 == 0 { raw } else { -raw };
+            let black = if side == Side::First { raw } else { -raw };
             text += &format!("V[{black:.2}]");
         }
-        if !note.text.is_empty() {
-            text += &format!("C[{}]", escape(&note.text));
+        let comment = comment(game, notes, at);
+        if !comment.is_empty() {
+            text += &format!("C[{}]", escape(&comment));
         }
+        behind(at, &mut unwritten);
     }
     text + ")\n"
 }
 
-fn pgn(game: &GameRecord, notes: &[MoveNote], notation: Notation) -> Option<String> {
-    let played = &game.played;
-    let (variant, setup) = (played.variant(), played.setup().cloned());
-    let start = Position::new(variant, setup.clone(), &[]).ok()?;
+/// Words in lines of the width of PGN.
+#[derive(Default)]
+struct Lines {
+    text: String,
+    column: usize,
+    /// Whether the next word touches the last one.
+    is_joined: bool,
+}
+
+impl Lines {
+    fn put(&mut self, word: &str) {
+        let width = word.chars().count();
+        let is_joined = std::mem::take(&mut self.is_joined);
+        if self.column > 0 && !is_joined {
+            if self.column + 1 + width > PGN_COLUMNS {
+                self.text.push('\n');
+                self.column = 0;
+            } else {
+                self.text.push(' ');
+                self.column += 1;
+            }
+        }
+        self.text.push_str(word);
+        self.column += width;
+    }
+
+    /// Opens a variation, whose first word touches the bracket.
+    fn open(&mut self) {
+        self.put("(");
+        self.is_joined = true;
+    }
+
+    /// Closes a variation behind its last word.
+    fn close(&mut self) {
+        self.is_joined = true;
+        self.put(")");
+    }
+
+    fn comment(&mut self, text: &str) {
+        let text = text.replace(['{', '}'], "").replace('\n', " ");
+        self.put(&format!("{{{text}}}"));
+    }
+}
+
+fn pgn(game: &GameTree, notes: &[MoveNote], notation: Notation) -> Option<String> {
     let or_unknown = |text: &str| if text.is_empty() { "?" } else { text }.replace('"', "'");
     let GameTags {
         first,
@@ -121,65 +217,82 @@ fn pgn(game: &GameRecord, notes: &[MoveNote], notation: Notation) -> Option<Stri
     ] {
         text += &format!("[{name} \"{value}\"]\n");
     }
-    if setup.is_some() {
-        text += &format!("[FEN \"{}\"]\n", start.fen().ok()?);
+    if game.start.setup().is_some() {
+        text += &format!("[FEN \"{}\"]\n", game.start.fen().ok()?);
     }
     text += &format!("[Format \"{format}\"]\n\n");
-    let names = names(&start, played, notation);
-    let late = usize::from(start.side() == Side::Second);
-    let mut column = 0;
-    let mut put = |word: &str| {
-        let width = word.chars().count();
-        if column > 0 && column + 1 + width > PGN_COLUMNS {
-            text.push('\n');
-            column = 0;
-        }
-        if column > 0 {
-            text.push(' ');
-            column += 1;
-        }
-        text.push_str(word);
-        column += width;
-    };
-    let mut is_interrupted = true;
-    for (at, name) in names.iter().enumerate() {
-        let number = (at + late) / 2 + 1;
-        if (at + late) % 2 == 0 {
-            put(&format!("{number}."));
+    let late = usize::from(game.start.side() == Side::Second);
+    let mut plies: Vec<usize> = Vec::with_capacity(game.moves.len());
+    for m in &game.moves {
+        plies.push(m.parent.map_or(late, |parent| plies[parent] + 1));
+    }
+    let children = game.children();
+    let (mut lines, mut is_interrupted) = (Lines::default(), true);
+    if !game.comment.is_empty() {
+        lines.comment(&game.comment);
+    }
+    let first = children.last().and_then(|first| first.first());
+    let mut unwritten: Vec<Unwritten> = first.map(|at| Unwritten::Move(*at)).into_iter().collect();
+    while let Some(next) = unwritten.pop() {
+        let (at, is_variation) = match next {
+            Unwritten::Move(at) => (at, false),
+            Unwritten::Variation(at) => {
+                lines.open();
+                (at, true)
+            }
+            Unwritten::End => {
+                lines.close();
+                is_interrupted = true;
+                continue;
+            }
+        };
+        is_interrupted |= is_variation;
+        let (m, ply) = (&game.moves[at], plies[at]);
+        let number = ply / 2 + 1;
+        if ply.is_multiple_of(2) {
+            lines.put(&format!("{number}."));
         } else if is_interrupted {
-            put(&format!("{number}..."));
+            lines.put(&format!("{number}..."));
         }
-        put(name);
+        lines.put(&move_name(m, notation));
         is_interrupted = false;
-        if let Some(note) = notes.get(at).filter(|note| !note.text.is_empty()) {
-            put(&format!("{{{}}}", note.text.replace(['{', '}'], "")));
+        let comment = comment(game, notes, at);
+        if !comment.is_empty() {
+            lines.comment(&comment);
             is_interrupted = true;
         }
-    }
-    put(game.result.text());
-    text.push('\n');
-    Some(text)
-}
-
-/// Names the moves of a game.
-fn names(start: &Position, played: &Position, notation: Notation) -> Vec<String> {
-    let mut names = start.write_line_in(played.moves(), notation);
-    if notation == Notation::Engine {
-        for name in &mut names {
-            *name = name.to_ascii_uppercase();
-            name.insert(2, '-');
+        unwritten.extend(children[at].first().map(|next| Unwritten::Move(*next)));
+        // The alternatives to a move stand behind it.
+        if !is_variation {
+            let beside = &children[m.parent.unwrap_or(game.moves.len())][1..];
+            for other in beside.iter().rev() {
+                unwritten.extend([Unwritten::End, Unwritten::Variation(*other)]);
+            }
         }
     }
-    names
+    lines.put(game.result.text());
+    Some(text + &lines.text + "\n")
+}
+
+/// Names a move.
+fn move_name(m: &TreeMove, notation: Notation) -> String {
+    let mut name = m.before.write_move_in(m.at, notation);
+    if notation == Notation::Engine {
+        name = name.to_ascii_uppercase();
+        name.insert(2, '-');
+    }
+    name
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{Format, Importer};
+    use kagetsu_game::Position;
+    use kagetsu_games::GameRecord;
 
-    fn game(variant: Variant, line: &str) -> GameRecord {
-        GameRecord {
+    fn game(variant: Variant, line: &str) -> GameTree {
+        GameTree::from(&GameRecord {
             played: Position::from_line(variant, line).expect("legal"),
             result: GameResult::Won(Side::Second),
             tags: GameTags {
@@ -190,7 +303,20 @@ mod tests {
                 round: "2".into(),
                 source: String::new(),
             },
+        })
+    }
+
+    fn read(text: &str, format: Format, variant: Variant) -> Vec<GameTree> {
+        let importer = Importer::new(format, Some(variant));
+        importer.read_trees(text.as_bytes()).expect("our own").0
+    }
+
+    /// The trees without their comments.
+    fn bare(mut trees: Vec<GameTree>) -> Vec<GameTree> {
+        for m in trees.iter_mut().flat_map(|tree| &mut tree.moves) {
+            m.comment.clear();
         }
+        trees
     }
 
     #[test]
@@ -206,8 +332,7 @@ mod tests {
             for (game, format) in [(&stones, Format::Sgf), (&pieces, Format::Pgn)] {
                 for notes in [&notes[..], &[]] {
                     let text = write_game(game, notes, notation).expect("it has a format");
-                    let importer = Importer::new(format, Some(game.played.variant()));
-                    let read = importer.read_records(text.as_bytes()).expect("our own");
+                    let read = bare(read(&text, format, game.start.variant()));
                     assert_eq!(read.as_slice(), std::slice::from_ref(game), "{text}");
                 }
             }
@@ -215,14 +340,77 @@ mod tests {
     }
 
     #[test]
+    fn variations_and_comments_are_read_again() {
+        let sgf = "(;GM[4]SZ[15]C[on the start]PB[Ann];B[hh]C[a \\] b];W[ih]\n(;B[hi](;W[aa])(;W[bb];B[cc]))(;B[hg]C[c]))";
+        let pgn = "[Red \"Ann\"]\n\n{on the start} 1. h2e2 {a} (1. b2e2 {b} h9g7 (1... b9c7 2. h0g2) (1... a9a8)) \
+                   (1. g3g4) 1... h9g7 {c} 2. h0g2 (2. b0c2 i9h9 (2... g6g5) 3. a0a1) *\n";
+        for (text, format, variant, count) in [
+            (sgf, Format::Sgf, Variant::FREESTYLE_15, 7),
+            (pgn, Format::Pgn, Variant::XIANGQI, 13),
+        ] {
+            let trees = read(text, format, variant);
+            assert_eq!(
+                (trees.len(), trees[0].moves.len()),
+                (1, count),
+                "{trees:#?}"
+            );
+            assert_eq!(trees[0].comment, "on the start");
+            let has_comments = trees[0]
+                .moves
+                .iter()
+                .filter(|m| !m.comment.is_empty())
+                .count();
+            assert_eq!(has_comments, if format == Format::Sgf { 2 } else { 3 });
+            for notation in Notation::ALL {
+                let written = write_game(&trees[0], &[], notation).expect("it has a format");
+                assert_eq!(
+                    sorted(&read(&written, format, variant)[0]),
+                    sorted(&trees[0]),
+                    "{written}"
+                );
+            }
+        }
+    }
+
+    /// Each move with its comment behind the moves that lead to it; files order moves differently.
+    fn sorted(tree: &GameTree) -> Vec<String> {
+        let mut lines: Vec<String> = Vec::new();
+        for m in &tree.moves {
+            let before = m.parent.map_or("", |parent| &*lines[parent]);
+            let line = format!("{before} {} {}", m.before.write_move(m.at), m.comment);
+            lines.push(line);
+        }
+        lines.sort();
+        lines
+    }
+
+    #[test]
+    fn deep_trees_are_written() {
+        // Each variation begins inside the one before it.
+        let start = Position::start(Variant::FREESTYLE_15);
+        let mut tree = GameTree::from_start(start.clone());
+        let center = start.parse_move("h8").expect("legal");
+        tree.push(None, start.clone(), center);
+        let mut last = 0;
+        for _ in 0..20_000 {
+            let next = tree.push(Some(last), start.clone(), center);
+            tree.push(Some(last), start.clone(), center);
+            last = next;
+        }
+        let text = write_game(&tree, &[], Notation::Engine).expect("SGF");
+        let count = |letter: char| text.matches(letter).count();
+        assert_eq!(count('('), count(')'));
+    }
+
+    #[test]
     fn pgn_begins_at_a_fen_of_black() {
         let fen = "4k4/9/9/9/9/9/9/9/4r4/3K5 b";
         let start = Position::from_fen(Variant::XIANGQI, fen).expect("legal");
-        let game = GameRecord {
+        let game = GameTree::from(&GameRecord {
             played: start.play_line("e1e2").expect("legal"),
             result: GameResult::Unknown,
             tags: GameTags::default(),
-        };
+        });
         let text = write_game(&game, &[], Notation::Engine).expect("PGN");
         assert!(text.contains("[FEN \"4k4/"), "{text}");
         assert!(text.ends_with("1... E1-E2 *\n"), "{text}");

@@ -5,6 +5,7 @@ use kagetsu_game::{Answer, Position, Variant};
 use kagetsu_games::GameRecord;
 
 use crate::format::Format;
+use crate::game_tree::GameTree;
 use crate::games::Games;
 use crate::gomoku::{hints, library, psq, rif, sgf, yixin, yxdb};
 use crate::lists;
@@ -113,16 +114,36 @@ impl Importer {
         }
     }
 
-    /// Reads the games of one file that have no branches, each with its moves and names.
+    /// Reads the games of one file as trees, with their comments. Counts what the trees lack.
     ///
     /// # Errors
     /// As in [`Importer::add`]; or if the format holds no games.
-    pub fn read_records(&self, bytes: &[u8]) -> Result<Vec<GameRecord>> {
+    pub fn read_trees(&self, bytes: &[u8]) -> Result<(Vec<GameTree>, Omissions)> {
         let unmarked = bytes
             .strip_prefix(BYTE_ORDER_MARK.as_bytes())
             .unwrap_or(bytes);
-        let (mut games, ..) = self.read_games(bytes, unmarked)?;
-        Ok(games.take_records())
+        let xiangqi = self.variant.unwrap_or(Variant::XIANGQI);
+        let mut trees = Vec::new();
+        let mut take = |tree| trees.push(tree);
+        let mut omissions = match self.format {
+            Format::Sgf => sgf::read_trees(unmarked, self.played()?, &mut take)?,
+            Format::Pgn => pgn::read_trees(unmarked, xiangqi, &mut take)?.1,
+            Format::Xqf => {
+                let (tree, omissions) = xqf::read_tree(bytes, xiangqi)?;
+                take(tree);
+                omissions
+            }
+            _ => {
+                let (mut games, _, omissions) = self.read_games(bytes, unmarked)?;
+                let records = games.take_records();
+                records.iter().map(GameTree::from).for_each(take);
+                omissions
+            }
+        };
+        for kept in ["comments", "comments_and_variations"] {
+            omissions.remove(kept);
+        }
+        Ok((trees, omissions))
     }
 
     /// Returns everything that was read.

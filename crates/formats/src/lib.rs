@@ -17,6 +17,7 @@
 
 mod export;
 mod format;
+mod game_tree;
 mod games;
 mod games_text;
 mod gomoku;
@@ -32,6 +33,7 @@ mod xiangqi;
 
 pub use export::export;
 pub use format::Format;
+pub use game_tree::{GameTree, TreeMove};
 pub use games_text::{MoveNote, write_game};
 pub use import::{BYTE_ORDER_MARK, Contents, Importer};
 pub use native::record::PositionRecord;

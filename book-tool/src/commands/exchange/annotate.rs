@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::builder::NonEmptyStringValueParser;
-use kagetsu_formats::{Format, Importer, MoveNote, write_game};
+use kagetsu_formats::{Format, GameTree, Importer, MoveNote, write_game, write_omissions};
 use kagetsu_game::{Answer, Effort, Move, Notation, Position, Question, Score, Variant, Verdict};
-use kagetsu_games::GameRecord;
 use kagetsu_program::Exit;
 use kagetsu_proto::Access;
 use kagetsu_reader::BookReader;
@@ -25,8 +24,8 @@ const MAX_LINE_MOVES: usize = 6;
 /// Writes the values and best moves into games
 ///
 /// Each game file gets a copy in the folder --out, as SGF for games of gomoku and as PGN for
-/// xiangqi. A comment at each move says its value, and the best move where another was made. SGF
-/// has the value also as the property V, from Black's view.
+/// xiangqi, with its variations and comments. A comment at each move says its value, and the best
+/// move where another was made. SGF has the value also as the property V, from Black's view.
 ///
 /// The values come from --book. --depth or --nodes searches positions that the book does not hold,
 /// in this process.
@@ -67,6 +66,7 @@ struct AnnotatedJson {
     file: String,
     written: String,
     games: usize,
+    /// Moves of the main lines, which the next three are about.
     moves: usize,
     /// Moves that have a value.
     valued: usize,
@@ -74,6 +74,10 @@ struct AnnotatedJson {
     best: usize,
     /// The mean loss of the valued moves against the best ones, in centi-units.
     mean_loss: f64,
+    /// Moves in variations.
+    variations: usize,
+    /// Moves in variations that have a value.
+    valued_variations: usize,
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
@@ -111,7 +115,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
             let notes = judge.notes(game, &mut done, &mut loss)?;
             let written = write_game(game, &notes, judge.notation);
             text += &written.with_context(|| {
-                let variant = game.played.variant();
+                let variant = game.start.variant();
                 format!(
                     "{}: neither SGF nor PGN holds games of {variant}",
                     path.display()
@@ -136,12 +140,19 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
 fn write_report(out: &mut dyn Write, done: &AnnotatedJson) -> Result<()> {
     writeln!(
         out,
-        "{}: {} of {} moves valued, {} as good as the best, mean loss {:.2}",
+        "{}: {} of {} moves valued, {} as good as the best, mean loss {:.2}{}",
         done.written,
         done.valued,
         done.moves,
         done.best,
-        done.mean_loss / 100.0
+        done.mean_loss / 100.0,
+        match done.variations {
+            0 => String::new(),
+            moves => format!(
+                "; {} of {moves} moves in variations valued",
+                done.valued_variations
+            ),
+        }
     )?;
     Ok(())
 }
@@ -178,17 +189,24 @@ fn target(args: &Args, path: &Path) -> Result<PathBuf> {
     Ok(target)
 }
 
-/// Reads the games of a file.
-fn read(args: &Args, path: &Path) -> Result<Vec<GameRecord>> {
+/// Reads the games of a file, and says on stderr what of it has no place in a game.
+fn read(args: &Args, path: &Path) -> Result<Vec<GameTree>> {
     let name = path.display();
     let bytes = std::fs::read(path).with_context(|| format!("cannot read {name}"))?;
     let importer = Importer::new(format_of(path)?, args.variant);
-    let games = importer.read_records(&bytes);
-    let games = games.with_context(|| name.to_string())?;
-    ensure!(
-        !games.is_empty(),
-        "{name}: it has no game without branches to annotate"
-    );
+    let (games, omissions) = importer
+        .read_trees(&bytes)
+        .with_context(|| name.to_string())?;
+    let games: Vec<GameTree> = games
+        .into_iter()
+        .filter(|game| !game.moves.is_empty())
+        .collect();
+    ensure!(!games.is_empty(), "{name}: it has no move to annotate");
+    if omissions.values().any(|count| *count > 0) {
+        let mut notice = std::io::stderr();
+        write!(notice, "{name}: ")?;
+        write_omissions(&omissions, &mut notice)?;
+    }
     Ok(games)
 }
 
@@ -206,24 +224,35 @@ impl GameJudge {
     /// Returns the notes on the moves of a game, and counts them.
     fn notes(
         &mut self,
-        game: &GameRecord,
+        game: &GameTree,
         done: &mut AnnotatedJson,
         loss: &mut u32,
     ) -> Result<Vec<MoveNote>> {
-        let played = &game.played;
-        let mut notes = Vec::new();
-        for (at, &m) in played.moves().iter().enumerate() {
-            let setup = played.setup().cloned();
-            let before = Position::new(played.variant(), setup, &played.moves()[..at])?;
-            let answer = self.answer(&before)?;
-            let (note, lost) = self.note(&before, m, &answer)?;
-            done.moves += 1;
-            if let Some(lost) = lost {
-                done.valued += 1;
-                done.best += usize::from(lost == 0);
-                *loss += lost;
+        let children = game.children();
+        let mut is_main = vec![false; game.moves.len()];
+        for at in game.main_line() {
+            is_main[at] = true;
+        }
+        let mut notes = vec![MoveNote::default(); game.moves.len()];
+        // The moves from one position share its answer.
+        for moves in children.iter().filter(|moves| !moves.is_empty()) {
+            let before = &game.moves[moves[0]].before;
+            let answer = self.answer(before)?;
+            for &at in moves {
+                let (note, lost) = self.note(before, game.moves[at].at, &answer)?;
+                notes[at] = note;
+                if !is_main[at] {
+                    done.variations += 1;
+                    done.valued_variations += usize::from(lost.is_some());
+                    continue;
+                }
+                done.moves += 1;
+                if let Some(lost) = lost {
+                    done.valued += 1;
+                    done.best += usize::from(lost == 0);
+                    *loss += lost;
+                }
             }
-            notes.push(note);
         }
         Ok(notes)
     }

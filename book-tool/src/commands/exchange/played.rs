@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use anyhow::{Context, Result, bail, ensure};
-use kagetsu_formats::{Format, write_game};
+use kagetsu_formats::{Format, GameTree, write_game};
 use kagetsu_game::{Notation, Position, Variant};
 use kagetsu_games::{FoundGame, GameFilter, GameRecord, GameStore};
 
@@ -36,7 +36,7 @@ pub(super) fn write(
             if !is_of_format || variant.is_some_and(|variant| variant != played) {
                 continue;
             }
-            if let Some(text) = write_game(game, &[], notation) {
+            if let Some(text) = write_game(&GameTree::from(game), &[], notation) {
                 writeln!(out, "{text}")?;
                 written += 1;
             }

@@ -7,6 +7,7 @@ use encoding_rs::{Encoding, GB18030, WINDOWS_1252};
 use kagetsu_game::{Move, Position, Side, Variant};
 use kagetsu_games::GameTags;
 
+use crate::game_tree::GameTree;
 use crate::games::{GameResult, Games};
 use crate::omissions::{Omissions, TRUNCATED_FILES, omit};
 
@@ -20,104 +21,134 @@ enum SgfStep {
     Node(Node),
 }
 
-/// Reads all games of a file.
+/// Reads all games of a file, and counts them.
 ///
 /// # Errors
 /// If the file is no SGF, or a game has another board.
 pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissions)> {
+    let (mut games, mut count) = (Games::default(), 0);
+    let omissions = read_trees(bytes, variant, &mut |tree| {
+        count += 1;
+        games.play_tree(tree);
+    })?;
+    Ok((games, count, omissions))
+}
+
+/// Reads all games of a file as trees. The omissions count the comments, too, which trees have.
+///
+/// # Errors
+/// If the file is no SGF, or a game has another board.
+pub(crate) fn read_trees(
+    bytes: &[u8],
+    variant: Variant,
+    take: &mut dyn FnMut(GameTree),
+) -> Result<Omissions> {
     let Some((_, size)) = variant.gomoku() else {
         bail!("this reads games of gomoku, not of {variant}")
     };
-    let (mut games, mut omissions, mut count) = (Games::default(), Omissions::new(), 0);
-    let mut at: Option<Position> = None;
-    let mut left: Vec<Option<Position>> = Vec::new();
-    // The given result counts only for a game without branches, which was played as it stands.
-    let mut line: Vec<Move> = Vec::new();
-    let (mut start, mut ending, mut has_branches) =
-        (Position::start(variant), GameResult::Unknown, false);
-    let mut tree: Vec<(Position, Move)> = Vec::new();
-    let mut tags = GameTags::default();
+    let mut omissions = Omissions::new();
+    let mut tree = GameTree::from_start(Position::start(variant));
+    let mut at = TreePlace::default();
+    let mut left: Vec<TreePlace> = Vec::new();
     let (steps, is_cut) = steps(&text(bytes))?;
     omit(&mut omissions, TRUNCATED_FILES, u64::from(is_cut));
-    for (number, step) in steps.iter().enumerate() {
+    for step in &steps {
         match step {
             SgfStep::Open if left.is_empty() => {
-                (at, start, ending, has_branches) = (
-                    Some(Position::start(variant)),
-                    Position::start(variant),
-                    GameResult::Unknown,
-                    false,
-                );
-                line.clear();
-                tags = GameTags::default();
-                left.push(None);
+                tree = GameTree::from_start(Position::start(variant));
+                at = TreePlace {
+                    position: Some(tree.start.clone()),
+                    last: None,
+                };
+                left.push(TreePlace::default());
             }
-            SgfStep::Open => {
-                has_branches |= number > 0 && matches!(steps[number - 1], SgfStep::Close);
-                left.push(at.clone());
-            }
+            SgfStep::Open => left.push(at.clone()),
             SgfStep::Close => {
-                at = left.pop().flatten();
+                at = left.pop().unwrap_or_default();
                 if left.is_empty() {
-                    count += 1;
-                    if has_branches {
-                        tree.drain(..).for_each(|(position, m)| {
-                            games.add(&position, m, GameResult::Unknown, 1)
-                        });
-                    } else {
-                        tree.clear();
-                        games.play_named(&start, &line, ending, tags.clone());
-                    }
+                    let next = GameTree::from_start(Position::start(variant));
+                    take(std::mem::replace(&mut tree, next));
                 }
             }
-            SgfStep::Node(node) => {
-                if node.iter().any(|(name, _)| SETUP.contains(&name.as_str())) {
-                    // A setup after the first move has no place in a game.
-                    let before = at
-                        .take()
-                        .filter(|at| at.moves().is_empty() && line.is_empty());
-                    at = before.and_then(|before| setup(&before, node, size));
-                    start = at.clone().unwrap_or(start);
-                    omit(&mut omissions, "set_up_positions", u64::from(at.is_none()));
-                }
-                for (name, values) in node {
-                    let value = values.first().map(Vec::as_slice).unwrap_or_default();
-                    match name.as_str() {
-                        "SZ" => is_size(value, size, variant)?,
-                        "RE" => ending = result(value),
-                        "PB" => tags.first = words(value),
-                        "PW" => tags.second = words(value),
-                        "EV" => tags.event = words(value),
-                        "RO" => tags.round = words(value),
-                        "DT" => tags.date = GameTags::date_of(&words(value)),
-                        "B" | "W" => {
-                            let Some(before) = at.take() else {
-                                omit(&mut omissions, "nodes_beyond_these", 1);
-                                continue;
-                            };
-                            let is_turn = (name == "B") == (before.side() == Side::First);
-                            let m = point(value, size).filter(|_| is_turn);
-                            match m.and_then(|m| Some((m, before.play(m).ok()?))) {
-                                Some((m, after)) => {
-                                    tree.push((before, m));
-                                    line.push(m);
-                                    at = Some(after);
-                                }
-                                None if value.is_empty() => omit(&mut omissions, "passes", 1),
-                                None => omit(&mut omissions, "moves_that_cannot_be_made", 1),
-                            }
-                        }
-                        "C" | "N" => omit(&mut omissions, "comments", 1),
-                        "LB" | "TR" | "MA" | "CR" | "SQ" => {
-                            omit(&mut omissions, "board_texts", values.len() as u64)
-                        }
-                        _ => {}
-                    }
-                }
-            }
+            SgfStep::Node(node) => add_node(&mut tree, &mut at, node, size, &mut omissions)?,
         }
     }
-    Ok((games, count, omissions))
+    Ok(omissions)
+}
+
+/// Where the reader is in a tree.
+#[derive(Clone, Default)]
+struct TreePlace {
+    /// The position; `None` behind what cannot be played.
+    position: Option<Position>,
+    /// The number of the last move.
+    last: Option<usize>,
+}
+
+/// Adds a node's move and names to a tree.
+fn add_node(
+    tree: &mut GameTree,
+    at: &mut TreePlace,
+    node: &Node,
+    size: u8,
+    omissions: &mut Omissions,
+) -> Result<()> {
+    let variant = tree.start.variant();
+    if node.iter().any(|(name, _)| SETUP.contains(&name.as_str())) {
+        // A setup after the first move has no place in a game.
+        let before = at.position.take().filter(|_| tree.moves.is_empty());
+        at.position = before.and_then(|before| setup(&before, node, size));
+        if let Some(position) = &at.position {
+            tree.start.clone_from(position);
+        }
+        omit(
+            omissions,
+            "set_up_positions",
+            u64::from(at.position.is_none()),
+        );
+    }
+    // A comment is about the move of its node, wherever it stands in it.
+    let mut comments = Vec::new();
+    for (name, values) in node {
+        let value = values.first().map(Vec::as_slice).unwrap_or_default();
+        match name.as_str() {
+            "SZ" => is_size(value, size, variant)?,
+            "RE" => tree.result = result(value),
+            "PB" => tree.tags.first = words(value),
+            "PW" => tree.tags.second = words(value),
+            "EV" => tree.tags.event = words(value),
+            "RO" => tree.tags.round = words(value),
+            "DT" => tree.tags.date = GameTags::date_of(&words(value)),
+            "B" | "W" => {
+                let Some(before) = at.position.take() else {
+                    omit(omissions, "nodes_beyond_these", 1);
+                    continue;
+                };
+                let is_turn = (name == "B") == (before.side() == Side::First);
+                let m = point(value, size).filter(|_| is_turn);
+                match m.and_then(|m| Some((m, before.play(m).ok()?))) {
+                    Some((m, after)) => {
+                        at.last = Some(tree.push(at.last, before, m));
+                        at.position = Some(after);
+                    }
+                    None if value.is_empty() => omit(omissions, "passes", 1),
+                    None => omit(omissions, "moves_that_cannot_be_made", 1),
+                }
+            }
+            "C" => comments.push(words(value)),
+            "N" => omit(omissions, "comments", 1),
+            "LB" | "TR" | "MA" | "CR" | "SQ" => omit(omissions, "board_texts", values.len() as u64),
+            _ => {}
+        }
+    }
+    omit(omissions, "comments", comments.len() as u64);
+    // Behind a move that cannot be made a comment has no place.
+    if at.position.is_some() {
+        for comment in comments {
+            tree.remark(at.last, &comment);
+        }
+    }
+    Ok(())
 }
 
 fn is_size(value: &[u8], size: u8, variant: Variant) -> Result<()> {

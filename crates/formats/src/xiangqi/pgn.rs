@@ -1,58 +1,81 @@
 //! Xiangqi games in PGN, with moves in coordinates (ICCS), WXF or Chinese notation.
 
 use anyhow::{Result, bail};
-use kagetsu_game::{Move, Position, Side, Variant};
+use kagetsu_game::{Move, Position, Variant};
 use kagetsu_games::GameTags;
 
+use crate::game_tree::GameTree;
 use crate::games::{GameResult, Games, after, bare};
 use crate::omissions::{Omissions, omit};
 
-/// Reads all games of a file.
+/// Variations with something that is no move; what comes before it is read.
+const BROKEN_VARIATIONS: &str = "variations_cut_short";
+
+/// Reads all games of a file, and counts their main lines.
 ///
 /// # Errors
 /// If the file has none.
 pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissions)> {
+    let mut games = Games::default();
+    let (count, mut omissions) = read_trees(bytes, variant, &mut |tree| {
+        let line: Vec<Move> = tree
+            .main_line()
+            .into_iter()
+            .map(|at| tree.moves[at].at)
+            .collect();
+        games.play_named(&tree.start, &line, tree.result, tree.tags);
+    })?;
+    // Whole variations are left out.
+    omissions.remove(BROKEN_VARIATIONS);
+    Ok((games, count, omissions))
+}
+
+/// Reads all games of a file as trees, and returns their number. The omissions count comments and
+/// variations, too, which trees have.
+///
+/// # Errors
+/// If the file has none.
+pub(crate) fn read_trees(
+    bytes: &[u8],
+    variant: Variant,
+    take: &mut dyn FnMut(GameTree),
+) -> Result<(u64, Omissions)> {
     if !matches!(variant, Variant::Xiangqi { .. }) {
         bail!("this reads games of xiangqi, not of {variant}");
     }
     let text = String::from_utf8_lossy(bytes);
-    let (mut games, mut omissions, mut count, mut has_tags) =
-        (Games::default(), Omissions::new(), 0, false);
+    let (mut omissions, mut count, mut has_tags) = (Omissions::new(), 0, false);
     for game in split(&text, &mut omissions) {
         count += 1;
         has_tags |= !game.tags.is_empty();
         let tag = |wanted: &str| {
-            game.tags
-                .iter()
-                .rfind(|(name, _)| *name == wanted)
-                .map(|(_, value)| *value)
+            let mut tags = game.tags.iter();
+            let found = tags.rfind(|(name, _)| *name == wanted);
+            found.map(|(_, value)| *value).filter(|text| *text != "?")
         };
-        let ending = tag("Result").map_or(GameResult::Unknown, result);
         let start = match tag("FEN").filter(|fen| !fen.is_empty()) {
             Some(fen) => Position::from_fen(variant, fen).ok(),
             None => Some(Position::start(variant)),
         };
-        match start {
-            Some(start) => {
-                let text = |name: &str| tag(name).filter(|text| *text != "?").unwrap_or_default();
-                let tags = GameTags {
-                    first: text("Red").into(),
-                    second: text("Black").into(),
-                    event: text("Event").into(),
-                    date: GameTags::date_of(text("Date")),
-                    round: text("Round").into(),
-                    source: String::new(),
-                };
-                play(
-                    &start,
-                    &game.moves,
-                    (ending, tags),
-                    &mut games,
-                    &mut omissions,
-                );
-            }
-            None => omit(&mut omissions, "games_from_impossible_positions", 1),
-        }
+        let Some(start) = start else {
+            omit(&mut omissions, "games_from_impossible_positions", 1);
+            continue;
+        };
+        let text = |name: &str| tag(name).unwrap_or_default();
+        let mut tree = GameTree {
+            result: tag("Result").map_or(GameResult::Unknown, GameResult::of_text),
+            tags: GameTags {
+                first: text("Red").into(),
+                second: text("Black").into(),
+                event: text("Event").into(),
+                date: GameTags::date_of(text("Date")),
+                round: text("Round").into(),
+                source: String::new(),
+            },
+            ..GameTree::from_start(start)
+        };
+        play(&mut tree, &game.moves, &mut omissions);
+        take(tree);
     }
     let has_moves = omissions.get("games_without_moves") != Some(&count);
     // Moves in Latin letters are readable in any encoding.
@@ -62,62 +85,104 @@ pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissi
     if count == 0 || !(has_tags || has_moves) {
         bail!("it has no games of PGN");
     }
-    Ok((games, count, omissions))
+    Ok((count, omissions))
 }
 
 /// The text of a game.
 #[derive(Default)]
 struct PgnGame<'a> {
     tags: Vec<(&'a str, &'a str)>,
-    /// The moves without comments and variations.
-    moves: String,
+    moves: Vec<PgnToken>,
+}
+
+impl PgnGame<'_> {
+    /// Whether there is anything but tags and comments in it.
+    fn has_words(&self) -> bool {
+        let mut tokens = self.moves.iter();
+        tokens.any(|token| matches!(token, PgnToken::Word(_)))
+    }
+
+    /// Adds a letter to the word that is being read.
+    fn push(&mut self, letter: char, is_new: bool) {
+        match self.moves.last_mut() {
+            Some(PgnToken::Word(word)) if !is_new => word.push(letter),
+            _ => self.moves.push(PgnToken::Word(letter.into())),
+        }
+    }
+}
+
+/// A part of the moves of a game.
+enum PgnToken {
+    Word(String),
+    Comment(String),
+    /// The begin of a variation.
+    Open,
+    /// The end of a variation.
+    Close,
 }
 
 /// Splits a text into games: tags, one a line, and then moves.
 fn split<'a>(text: &'a str, omissions: &mut Omissions) -> Vec<PgnGame<'a>> {
+    const INSIDE: &str = "comments_and_variations";
     let (mut games, mut game) = (Vec::new(), PgnGame::default());
-    let (mut is_comment, mut depth) = (false, 0_u32);
+    let (mut comment, mut depth) = (None::<String>, 0_u32);
     for line in text.lines() {
-        let is_told = is_comment || depth > 0;
-        if !is_told && line.starts_with('%') {
+        let is_inside = comment.is_some() || depth > 0;
+        if !is_inside && line.starts_with('%') {
             continue;
         }
-        if let Some(tag) = tag(line.trim()).filter(|_| !is_told) {
-            if !game.moves.trim().is_empty() {
+        if let Some(tag) = tag(line.trim()).filter(|_| !is_inside) {
+            if game.has_words() {
                 games.push(std::mem::take(&mut game));
             }
             game.tags.push(tag);
             continue;
         }
-        for letter in line.chars() {
-            match letter {
-                '}' if is_comment => {
-                    is_comment = false;
-                    omit(omissions, "comments_and_variations", u64::from(depth == 0));
+        let mut is_new = true;
+        for (at, letter) in line.char_indices() {
+            let was_new = std::mem::replace(&mut is_new, true);
+            match (letter, &mut comment) {
+                ('}', Some(read)) => {
+                    game.moves.push(PgnToken::Comment(std::mem::take(read)));
+                    comment = None;
+                    omit(omissions, INSIDE, u64::from(depth == 0));
                 }
-                _ if is_comment => {}
-                '{' => is_comment = true,
-                ';' => {
-                    omit(omissions, "comments_and_variations", u64::from(depth == 0));
+                (letter, Some(read)) => read.push(letter),
+                ('{', None) => comment = Some(String::new()),
+                (';', None) => {
+                    let rest = line[at + 1..].to_string();
+                    game.moves.push(PgnToken::Comment(rest));
+                    omit(omissions, INSIDE, u64::from(depth == 0));
                     break;
                 }
-                '(' => depth += 1,
-                ')' if depth > 0 => {
-                    depth -= 1;
-                    omit(omissions, "comments_and_variations", u64::from(depth == 0));
+                ('(', None) => {
+                    depth += 1;
+                    game.moves.push(PgnToken::Open);
                 }
-                letter if depth == 0 => game.moves.push(ascii(letter)),
-                _ => {}
+                (')', None) if depth > 0 => {
+                    depth -= 1;
+                    game.moves.push(PgnToken::Close);
+                    omit(omissions, INSIDE, u64::from(depth == 0));
+                }
+                (letter, None) => {
+                    let letter = ascii(letter);
+                    if !letter.is_whitespace() {
+                        game.push(letter, was_new);
+                        is_new = false;
+                    }
+                }
             }
         }
-        game.moves.push('\n');
+        if let Some(read) = &mut comment {
+            read.push(' ');
+        }
     }
     omit(
         omissions,
         "comments_and_variations_without_an_end",
-        u64::from(is_comment || depth > 0),
+        u64::from(comment.is_some() || depth > 0),
     );
-    if !game.moves.trim().is_empty() {
+    if game.has_words() {
         games.push(game);
     }
     games
@@ -130,54 +195,82 @@ fn tag(line: &str) -> Option<(&str, &str)> {
     is_name.then(|| (name, value.trim().trim_matches('"').trim()))
 }
 
-fn result(text: &str) -> GameResult {
-    match text {
-        "1-0" => GameResult::Won(Side::First),
-        "0-1" => GameResult::Won(Side::Second),
-        "1/2-1/2" => GameResult::Drawn,
-        _ => GameResult::Unknown,
-    }
+/// Where the reader is in a tree.
+#[derive(Clone)]
+struct TreePlace {
+    /// The position; `None` behind what cannot be read.
+    position: Option<Position>,
+    /// The number of the last move.
+    last: Option<usize>,
 }
 
-fn play(
-    start: &Position,
-    text: &str,
-    (mut ending, tags): (GameResult, GameTags),
-    games: &mut Games,
-    omissions: &mut Omissions,
-) {
-    let (mut at, mut moves) = (start.clone(), Vec::new());
-    for word in text.split_whitespace() {
-        // A number may touch its move: 1.h2e2
-        let word = word
-            .trim_start_matches(|c: char| c.is_ascii_digit())
-            .strip_prefix('.')
-            .unwrap_or(word);
-        let word = word.trim_start_matches('.');
-        if word.is_empty() || word == "*" || word.starts_with('$') || word.starts_with("==") {
-            continue;
-        }
-        if let told @ (GameResult::Won(_) | GameResult::Drawn) = result(word) {
-            ending = told;
-            break;
-        }
-        match read_move(&at, word).and_then(|m| Some((m, after(&at, m)?))) {
-            Some((m, next)) => {
-                moves.push(m);
-                at = next;
+/// Adds the moves of a game to its tree.
+fn play(tree: &mut GameTree, tokens: &[PgnToken], omissions: &mut Omissions) {
+    let mut at = TreePlace {
+        position: Some(tree.start.clone()),
+        last: None,
+    };
+    let mut left: Vec<TreePlace> = Vec::new();
+    for token in tokens {
+        match token {
+            PgnToken::Open => {
+                left.push(at.clone());
+                // A variation is an alternative to the last move.
+                let last = at.last.filter(|_| at.position.is_some());
+                at = TreePlace {
+                    position: last.map(|last| tree.moves[last].before.clone()),
+                    last: last.and_then(|last| tree.moves[last].parent),
+                };
             }
-            None => {
-                omit(omissions, "games_cut_short", 1);
-                break;
+            PgnToken::Close => {
+                if let Some(before) = left.pop() {
+                    at = before;
+                }
+            }
+            PgnToken::Comment(text) if at.position.is_some() => tree.remark(at.last, text.trim()),
+            PgnToken::Comment(_) => {}
+            PgnToken::Word(word) => {
+                // A number may touch its move: 1.h2e2
+                let word = word
+                    .trim_start_matches(|c: char| c.is_ascii_digit())
+                    .strip_prefix('.')
+                    .unwrap_or(word);
+                let word = word.trim_start_matches('.');
+                if word.is_empty() || word == "*" || word.starts_with('$') || word.starts_with("==")
+                {
+                    continue;
+                }
+                let told = GameResult::of_text(word);
+                if told != GameResult::Unknown {
+                    if left.is_empty() {
+                        tree.result = told;
+                        break;
+                    }
+                    continue;
+                }
+                let Some(before) = at.position.take() else {
+                    continue;
+                };
+                let made = read_move(&before, word).and_then(|m| Some((m, after(&before, m)?)));
+                match made {
+                    Some((m, next)) => {
+                        at.last = Some(tree.push(at.last, before, m));
+                        at.position = Some(next);
+                    }
+                    None if left.is_empty() => {
+                        omit(omissions, "games_cut_short", 1);
+                        break;
+                    }
+                    None => omit(omissions, BROKEN_VARIATIONS, 1),
+                }
             }
         }
     }
     omit(
         omissions,
         "games_without_moves",
-        u64::from(moves.is_empty()),
+        u64::from(tree.moves.is_empty()),
     );
-    games.play_named(start, &moves, ending, tags);
 }
 
 /// Replaces full-width letters by ASCII.

@@ -6,9 +6,10 @@
 
 use anyhow::{Result, bail, ensure};
 use encoding_rs::GB18030;
-use kagetsu_game::{Move, Position, Side, Variant};
+use kagetsu_game::{Position, Side, Variant};
 use kagetsu_games::GameTags;
 
+use crate::game_tree::GameTree;
 use crate::games::{GameResult, Games, after};
 use crate::omissions::{Omissions, TRUNCATED_FILES, omit};
 
@@ -67,11 +68,22 @@ impl Keys {
     }
 }
 
-/// Reads the game or tree of a file.
+/// Reads the game or tree of a file, and counts its moves.
 ///
 /// # Errors
 /// If the file is no XQF, or its pieces are no position.
 pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissions)> {
+    let (tree, omissions) = read_tree(bytes, variant)?;
+    let mut games = Games::default();
+    games.play_tree(tree);
+    Ok((games, 1, omissions))
+}
+
+/// Reads the game or tree of a file. The omissions count the comments, too, which the tree has.
+///
+/// # Errors
+/// If the file is no XQF, or its pieces are no position.
+pub(crate) fn read_tree(bytes: &[u8], variant: Variant) -> Result<(GameTree, Omissions)> {
     if !matches!(variant, Variant::Xiangqi { .. }) {
         bail!("this reads games of xiangqi, not of {variant}");
     }
@@ -79,18 +91,19 @@ pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissi
         bytes.starts_with(b"XQ"),
         "it is no XQF: such a file begins with the letters XQ"
     );
-    let Some((header, tree)) = bytes.split_first_chunk::<HEADER_BYTES>() else {
+    let Some((header, coded)) = bytes.split_first_chunk::<HEADER_BYTES>() else {
         bail!("it ends in the middle of its header, which has {HEADER_BYTES} bytes");
     };
     let keys = Keys::of(header);
-    let start = start(header, &keys, variant)?;
-    let ending = match header[51] {
+    let mut tree = GameTree::from_start(start(header, &keys, variant)?);
+    tree.result = match header[51] {
         1 => GameResult::Won(Side::First),
         2 => GameResult::Won(Side::Second),
         3 => GameResult::Drawn,
         _ => GameResult::Unknown,
     };
-    let tree: Vec<u8> = tree
+    tree.tags = tags(header);
+    let coded: Vec<u8> = coded
         .iter()
         .zip(keys.tree.iter().cycle())
         .map(|(byte, key)| byte.wrapping_sub(*key))
@@ -98,28 +111,14 @@ pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissi
     let mut reader = TreeReader {
         is_plain: header[2] <= LAST_PLAIN_VERSION,
         keys,
-        tree: &tree,
+        tree: &coded,
         omissions: Omissions::new(),
     };
-    let moves = reader.moves(&start);
+    reader.moves(&mut tree);
     let mut omissions = reader.omissions;
-    let mut games = Games::default();
-    omit(
-        &mut omissions,
-        "games_without_moves",
-        u64::from(moves.is_empty()),
-    );
-    let is_line = moves.windows(2).all(|pair| pair[1].0 == pair[0].2);
-    if is_line {
-        let line: Vec<Move> = moves.iter().map(|(_, m, _)| *m).collect();
-        games.play_named(&start, &line, ending, tags(header));
-    } else {
-        // The result is that of one line, and the file does not say of which.
-        for (before, m, _) in &moves {
-            games.add(before, *m, GameResult::Unknown, 1);
-        }
-    }
-    Ok((games, 1, omissions))
+    let is_empty = tree.moves.is_empty();
+    omit(&mut omissions, "games_without_moves", is_empty.into());
+    Ok((tree, omissions))
 }
 
 /// Returns the position of the pieces in the header.
@@ -164,9 +163,7 @@ fn start(header: &[u8; HEADER_BYTES], keys: &Keys, variant: Variant) -> Result<P
 fn tags(header: &[u8; HEADER_BYTES]) -> GameTags {
     let text = |at: usize, bytes: usize| {
         let length = usize::from(header[at]).min(bytes - 1);
-        let text = &header[at + 1..at + 1 + length];
-        let (text, _) = GB18030.decode_without_bom_handling(text);
-        text.trim_matches(['\0', ' ']).to_string()
+        words(&header[at + 1..at + 1 + length])
     };
     let event = Some(text(208, 64)).filter(|event| !event.is_empty());
     GameTags {
@@ -192,29 +189,31 @@ struct Node {
     to: u8,
     has_next: bool,
     has_variation: bool,
+    comment: String,
 }
 
 impl TreeReader<'_> {
-    /// Returns the moves of the tree, each with the positions before and after it. The next move of
-    /// a move comes first, then the variations of the move.
-    fn moves(&mut self, start: &Position) -> Vec<(Position, Move, Position)> {
-        let mut moves = Vec::new();
+    /// Adds the moves to the tree. In the file the next move of a move comes first, then the
+    /// variations of the move.
+    fn moves(&mut self, tree: &mut GameTree) {
         // The first node has no move; it holds the comment on the start.
         let Some(root) = self.node() else {
             omit(&mut self.omissions, TRUNCATED_FILES, 1);
-            return moves;
+            return;
         };
-        // Positions whose next node follows; `None` behind a move that cannot be made.
-        let mut open: Vec<Option<Position>> = Vec::new();
+        tree.remark(None, &root.comment);
+        // Positions whose next node follows, with the number of the move that led there; `None`
+        // behind a move that cannot be made.
+        let mut open: Vec<Option<(Option<usize>, Position)>> = Vec::new();
         if root.has_next {
-            open.push(Some(start.clone()));
+            open.push(Some((None, tree.start.clone())));
         }
         while let Some(before) = open.pop() {
             let Some(node) = self.node() else {
                 omit(&mut self.omissions, TRUNCATED_FILES, 1);
                 break;
             };
-            let made = before.as_ref().and_then(|before| {
+            let made = before.as_ref().and_then(|(_, before)| {
                 let m = before.parse_move(&node.text()?).ok()?;
                 Some((m, after(before, m)?))
             });
@@ -224,17 +223,21 @@ impl TreeReader<'_> {
             if node.has_variation {
                 open.push(before.clone());
             }
+            let Some(((parent, before), (m, next))) = before.zip(made) else {
+                if node.has_next {
+                    open.push(None);
+                }
+                continue;
+            };
+            let number = Some(tree.push(parent, before, m));
+            tree.remark(number, &node.comment);
             if node.has_next {
-                open.push(made.as_ref().map(|(_, next)| next.clone()));
-            }
-            if let (Some(before), Some((m, next))) = (before, made) {
-                moves.push((before, m, next));
+                open.push(Some((number, next)));
             }
         }
-        moves
     }
 
-    /// Reads one node and passes over its comment; `None` at the end of the file.
+    /// Reads one node with its comment; `None` at the end of the file.
     fn node(&mut self) -> Option<Node> {
         let (&[from, to, marks, _], rest) = self.tree.split_first_chunk()?;
         self.tree = rest;
@@ -243,13 +246,16 @@ impl TreeReader<'_> {
         } else {
             [0x80, 0x40]
         };
+        let mut comment = String::new();
         if self.is_plain || marks & 0x20 != 0 {
             let (length, rest) = self.tree.split_first_chunk()?;
             let length = u32::from_le_bytes(*length).wrapping_sub(self.keys.comment) as usize;
             if length > MAX_COMMENT_BYTES {
                 return None;
             }
-            self.tree = rest.get(length..)?;
+            let (text, rest) = rest.split_at_checked(length)?;
+            self.tree = rest;
+            comment = words(text);
             omit(&mut self.omissions, "comments", u64::from(length > 0));
         }
         Some(Node {
@@ -257,8 +263,15 @@ impl TreeReader<'_> {
             to: to.wrapping_sub(32).wrapping_sub(self.keys.to),
             has_next: marks & next != 0,
             has_variation: marks & variation != 0,
+            comment,
         })
     }
+}
+
+/// Reads a text in the encoding of the format.
+fn words(text: &[u8]) -> String {
+    let (text, _) = GB18030.decode_without_bom_handling(text);
+    text.trim_matches(['\0', ' ', '\r', '\n']).to_string()
 }
 
 impl Node {
@@ -325,6 +338,9 @@ mod tests {
         let (games, ..) = read(&file(&nodes), Variant::XIANGQI).expect("a tree");
         assert!(games.records().is_empty(), "a tree is no game");
         assert_eq!(games.answers("xqf").len(), 2, "the start, and after h2e2");
+        let (tree, _) = read_tree(&file(&nodes), Variant::XIANGQI).expect("a tree");
+        let parents: Vec<_> = tree.moves.iter().map(|m| m.parent).collect();
+        assert_eq!(parents, [None, Some(0), None]);
     }
 
     #[test]
