@@ -30,6 +30,11 @@ impl BookPosition {
         open_at(&self.book, &self.access, &self.place)
     }
 
+    /// Returns the book's name as it was given, and how to reach a server.
+    pub(crate) fn book(&self) -> (&str, &Access) {
+        (&self.book, &self.access)
+    }
+
     /// Returns the notation in which to write moves.
     pub(crate) fn notation(&self) -> Notation {
         self.place.notation()

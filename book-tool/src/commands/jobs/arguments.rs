@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use kagetsu_book::{BuildSpec, Day, Deepen};
-use kagetsu_game::{Position, Variant};
+use kagetsu_game::{Effort, Position, Variant};
 use kagetsu_proto::{Access, v1};
 use kagetsu_search::Engine;
 use kagetsu_worker::EngineArgs;
@@ -15,6 +15,9 @@ use super::setting_arguments::SettingArguments;
 use crate::commands::analysis::analyze::ENGINE_OF_A_CLUSTER;
 use kagetsu_formats::openings;
 use kagetsu_terminal::arguments::effort::parse_time;
+
+/// Memory for the transposition table of a worker in this process, in MiB.
+const DEFAULT_TABLE_MIB: u64 = 64;
 
 /// Grows a book
 ///
@@ -86,7 +89,7 @@ pub(crate) struct Args {
     /// Memory for each worker's transposition table, in MiB
     #[arg(
         long,
-        default_value_t = 64,
+        default_value_t = DEFAULT_TABLE_MIB,
         value_name = "MIB",
         value_parser = clap::value_parser!(u64).range(1..=1 << 20),
         help_heading = "Advanced settings"
@@ -105,6 +108,25 @@ pub(crate) struct Args {
     /// Prints one JSON object at the end
     #[arg(long)]
     pub(super) json: bool,
+    /// More roots, from another command.
+    #[arg(skip)]
+    pub(super) positions: Vec<Position>,
+}
+
+/// Positions to search again, from another command than `kagetsu build`.
+pub(crate) struct Deepening<'a> {
+    /// The book folder, or the URL of a coordinator.
+    pub(crate) book: &'a str,
+    /// How to reach the coordinator.
+    pub(crate) access: &'a Access,
+    /// The positions; at least one.
+    pub(crate) positions: Vec<Position>,
+    /// Searches shorter than this are repeated.
+    pub(crate) effort: Effort,
+    /// Workers in this process; ignored with a coordinator.
+    pub(crate) threads: Option<u16>,
+    /// Whether the output is JSON.
+    pub(crate) json: bool,
 }
 
 /// A build that a coordinator is asked for.
@@ -144,6 +166,50 @@ impl BuildRequest {
 }
 
 impl Args {
+    /// Returns the arguments of a build that searches these positions again, and no other.
+    pub(crate) fn deepening(deepening: Deepening<'_>) -> Result<Self> {
+        let Deepening {
+            book,
+            access,
+            positions,
+            effort,
+            threads,
+            json,
+        } = deepening;
+        let variant = positions.first().context("a position is needed")?.variant();
+        let is_url = book.contains("://");
+        let settings = [
+            ("depth", effort.depth.map(Value::from)),
+            ("nodes", effort.nodes.map(Value::from)),
+            ("positions", Some(positions.len().into())),
+        ];
+        let settings = settings
+            .into_iter()
+            .filter_map(|(name, value)| Some((name.to_string(), value?)));
+        Ok(Self {
+            book: (!is_url).then(|| book.into()),
+            variant,
+            moves: Vec::new(),
+            fen: Vec::new(),
+            roots: None,
+            cover: Vec::new(),
+            exclude: Vec::new(),
+            settings: SettingArguments(settings.collect()),
+            hints: None,
+            deepen: true,
+            before: None,
+            time: None,
+            threads,
+            table_mib: DEFAULT_TABLE_MIB,
+            engine: EngineArgs::default(),
+            coordinator: is_url.then(|| book.into()),
+            access: access.clone(),
+            name: None,
+            json,
+            positions,
+        })
+    }
+
     /// Reads the build that these arguments ask for.
     pub(super) fn request(&self) -> Result<BuildRequest> {
         if self.engine.engine.is_some() && self.coordinator.is_some() {
@@ -211,6 +277,7 @@ impl Args {
         if let Some(path) = &self.roots {
             roots.extend(openings::read(path, self.variant)?);
         }
+        roots.extend(self.positions.iter().cloned());
         if roots.is_empty() {
             roots.push(Position::start(self.variant));
         }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail};
 use indicatif::{ProgressBar, ProgressStyle};
-use kagetsu_api::{JobJson, job_state};
+use kagetsu_api::JobJson;
 use kagetsu_book::Policy;
 use kagetsu_coordinator::Server;
 use kagetsu_formats::{Format, Importer};
@@ -16,8 +16,8 @@ use serde::Serialize;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use super::arguments::Args;
 use super::arguments::BuildRequest;
+pub(crate) use super::arguments::{Args, Deepening};
 use super::living_roots::LivingRoots;
 use super::proofs::{self, ProofJson};
 use crate::client::{self as remote, Builds};
@@ -39,8 +39,9 @@ struct Ended {
     proofs: Option<Vec<ProofJson>>,
 }
 
+/// The end of a build.
 #[derive(Serialize)]
-struct BuildJson {
+pub(crate) struct BuildJson {
     #[serde(flatten)]
     job: JobJson,
     book: String,
@@ -48,9 +49,65 @@ struct BuildJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     proofs: Option<Vec<ProofJson>>,
     time_ms: u64,
+    #[serde(skip)]
+    has_failed: bool,
+}
+
+impl BuildJson {
+    /// The exit code of the command.
+    pub(crate) fn exit(&self) -> Exit {
+        if self.has_failed {
+            Exit::No
+        } else {
+            Exit::Done
+        }
+    }
+
+    /// Writes it as text; `place` is where the job is, as `kagetsu jobs` takes it.
+    fn write(&self, place: &str, out: &mut dyn Write) -> Result<()> {
+        let Self { job, book, .. } = self;
+        let target = job
+            .target
+            .map_or_else(String::new, |target| format!(" of {target}"));
+        let aside = if job.set_aside > 0 {
+            format!(", {} set aside", job.set_aside)
+        } else {
+            String::new()
+        };
+        let (name, seconds) = (&job.name, Duration::from_millis(self.time_ms).as_secs_f64());
+        writeln!(
+            out,
+            "{book}: job {name} {}, {}{target} positions{aside}",
+            job.state, job.positions
+        )?;
+        writeln!(out, "{} positions wait; {seconds:.1} s", job.frontier)?;
+        proofs::write(out, self.proofs.as_deref().unwrap_or_default())?;
+        if let Some(aside) = job.asides.first().filter(|_| job.set_aside > 0) {
+            writeln!(
+                out,
+                "set aside: {}; `kagetsu jobs show {name} {place}` lists all, `jobs retry` tries again",
+                aside.reason
+            )?;
+        }
+        Ok(())
+    }
 }
 
 pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
+    let build = build(&args)?;
+    if args.json {
+        write_json(out, &build)?;
+    } else {
+        build.write(&place(&args), out)?;
+    }
+    Ok(build.exit())
+}
+
+/// Builds to the end, or until it is stopped, and says on stderr how it ended.
+///
+/// # Errors
+/// If the arguments contradict each other, or the build cannot go on.
+pub(crate) fn build(args: &Args) -> Result<BuildJson> {
     let request = args.request()?;
     if let (Some(url), Some(book)) = (&args.coordinator, &args.book) {
         let book = book.display();
@@ -61,8 +118,8 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
     }
     let begun = Instant::now();
     let ended = match &args.coordinator {
-        Some(url) => runtime()?.block_on(there(&args, url, request))?,
-        None => runtime()?.block_on(here(&args, request))?,
+        Some(url) => runtime()?.block_on(there(args, url, request))?,
+        None => runtime()?.block_on(here(args, request))?,
     };
     if ended.is_stopped {
         let goes_on = if args.coordinator.is_some() && args.time.is_none() {
@@ -73,19 +130,22 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
         writeln!(std::io::stderr(), "stopped; {goes_on}")?;
     }
     let Ended { job, proofs, .. } = ended;
-    write_end(out, &args, &job, proofs, begun.elapsed())?;
-    if job.state() == v1::JobState::Failed {
-        writeln!(std::io::stderr(), "kagetsu: the job failed: {}", job.reason)?;
-        return Ok(Exit::No);
+    let end = match job.state() {
+        v1::JobState::Failed => format!("failed: {}", job.reason),
+        v1::JobState::Done if !job.reason.is_empty() => format!("is done: {}", job.reason),
+        _ => String::new(),
+    };
+    if !end.is_empty() {
+        writeln!(std::io::stderr(), "kagetsu: the job {end}")?;
     }
-    if job.state() == v1::JobState::Done && !job.reason.is_empty() {
-        writeln!(
-            std::io::stderr(),
-            "kagetsu: the job is done: {}",
-            job.reason
-        )?;
-    }
-    Ok(Exit::Done)
+    let folder = args.book.as_ref().map(|path| path.display().to_string());
+    Ok(BuildJson {
+        job: (&job).into(),
+        book: args.coordinator.clone().or(folder).unwrap_or_default(),
+        proofs,
+        time_ms: begun.elapsed().as_millis() as u64,
+        has_failed: job.state() == v1::JobState::Failed,
+    })
 }
 
 impl Args {
@@ -415,49 +475,4 @@ fn place(args: &Args) -> String {
         (None, Some(book)) => format!("--book {}", book.display()),
         (None, None) => String::new(),
     }
-}
-
-fn write_end(
-    out: &mut dyn Write,
-    args: &Args,
-    job: &v1::Job,
-    proofs: Option<Vec<ProofJson>>,
-    time: Duration,
-) -> Result<()> {
-    let folder = args.book.as_ref().map(|path| path.display().to_string());
-    let book = args.coordinator.clone().or(folder).unwrap_or_default();
-    if args.json {
-        let json = BuildJson {
-            job: job.into(),
-            book,
-            proofs,
-            time_ms: time.as_millis() as u64,
-        };
-        return write_json(out, &json);
-    }
-    let target = job
-        .target
-        .map_or_else(String::new, |target| format!(" of {target}"));
-    let aside = if job.set_aside > 0 {
-        format!(", {} set aside", job.set_aside)
-    } else {
-        String::new()
-    };
-    let (state, seconds) = (job_state(job.state()), time.as_secs_f64());
-    writeln!(
-        out,
-        "{book}: job {} {state}, {}{target} positions{aside}",
-        job.name, job.positions
-    )?;
-    writeln!(out, "{} positions wait; {seconds:.1} s", job.frontier)?;
-    proofs::write(out, proofs.as_deref().unwrap_or_default())?;
-    if let Some(aside) = job.asides.first().filter(|_| job.set_aside > 0) {
-        let (at, name) = (place(args), &job.name);
-        writeln!(
-            out,
-            "set aside: {}; `kagetsu jobs show {name} {at}` lists all, `jobs retry` tries again",
-            aside.reason
-        )?;
-    }
-    Ok(())
 }
