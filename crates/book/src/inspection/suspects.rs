@@ -132,7 +132,8 @@ struct UsualSearch {
 impl UsualSearch {
     fn of(found: &[Important]) -> Self {
         let best = |seen: &Important| seen.entry.facts.best().map(|(_, verdict)| verdict.clone());
-        let searched: Vec<Verdict> = found.iter().filter_map(best).collect();
+        let searched = found.iter().filter_map(best);
+        let searched: Vec<Verdict> = searched.filter(|verdict| !verdict.is_silent()).collect();
         let mut depths: Vec<u8> = searched.iter().map(|verdict| verdict.depth).collect();
         depths.sort_unstable();
         let latest = searched.iter().max_by_key(|verdict| verdict.by.day);
@@ -155,6 +156,10 @@ impl UsualSearch {
             doubt += f64::from(missing);
             reasons.push(Doubt::Shallow(missing));
         }
+        if searched.is_silent() {
+            // Games made the moves, and no search has a value or a choice to doubt.
+            return Self::suspect(entry, doubt, distance, 0, reasons);
+        }
         let (before, behind) = (searched.score, entry.derived.score);
         let change = centi(behind).abs_diff(centi(before));
         if change >= LOSS_PER_PLY {
@@ -176,11 +181,72 @@ impl UsualSearch {
             reasons.push(Doubt::OtherEngine(searched.by.engine.to_string()));
         }
         let depth = searched.depth;
+        Self::suspect(entry, doubt, distance, depth, reasons)
+    }
+
+    /// Returns the position with its doubt, which counts less far from the first one.
+    fn suspect(
+        entry: Entry,
+        doubt: f64,
+        distance: u32,
+        depth: u8,
+        reasons: Vec<Doubt>,
+    ) -> Option<Suspect> {
         (doubt > 0.0).then(|| Suspect {
             position: entry.position,
             doubt: doubt / (1.0 + f64::from(distance) / 4.0),
             depth,
             reasons,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kagetsu_game::{Answer, Bound, Provenance, Variant};
+
+    use super::*;
+    use crate::BookOptions;
+
+    #[test]
+    fn moves_of_games_alone_are_only_shallow() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let options = BookOptions {
+            create: true,
+            ..BookOptions::default()
+        };
+        let (mut book, _) = Book::open(folder.path(), &options).expect("a new book");
+        let silent = (-Score::OPINION_MAX, Bound::Lower, 0);
+        for (line, name, (score, bound, depth)) in [
+            ("h8", "i9", (Score::opinion(10), Bound::Exact, 6)),
+            ("h8 i9", "h9", (Score::opinion(-10), Bound::Exact, 6)),
+            ("h8 i9 h9", "h10", (Score::opinion(10), Bound::Exact, 6)),
+            ("h8 i9 h9 h10", "i8", silent),
+        ] {
+            let position = Position::from_line(Variant::FREESTYLE_15, line).expect("legal");
+            let m = position.parse_move(name).expect("legal");
+            let verdict = Verdict {
+                score,
+                bound,
+                depth,
+                nodes: 1,
+                line: Vec::new(),
+                proof: None,
+                by: Provenance {
+                    engine: "test".into(),
+                    day: 20_000,
+                },
+            };
+            let answer: Answer = [(m, verdict)].into_iter().collect();
+            book.learn(&position, &answer).expect("room");
+        }
+        let root = Position::from_line(Variant::FREESTYLE_15, "h8").expect("legal");
+        let suspects = book.suspects(&root, 100).expect("readable");
+        let suspects = suspects.expect("the root is there");
+        let reasons: Vec<_> = suspects
+            .iter()
+            .map(|suspect| (suspect.position.moves().len(), &suspect.reasons[..]))
+            .collect();
+        assert_eq!(reasons, [(4, &[Doubt::Shallow(6)][..])]);
     }
 }
