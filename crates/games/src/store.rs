@@ -254,10 +254,11 @@ impl GameStore {
             found_game,
         )?;
         let played: Vec<_> = listed.collect::<rusqlite::Result<_>>()?;
+        let played: Vec<FoundGame> = played.into_iter().flatten().collect();
         Ok(FoundGames {
             games,
-            moves: scores(position, &mut by_next),
-            played: played.into_iter().flatten().collect(),
+            moves: scores(position, &mut by_next, &played),
+            played,
         })
     }
 
@@ -345,9 +346,21 @@ fn keys_along(played: &Position) -> Vec<Key> {
 }
 
 /// Gives the moves of a position their scores, which are known by the key of the position behind.
-fn scores(position: &Position, by_next: &mut BTreeMap<[u8; 16], [u64; 4]>) -> Vec<MoveScore> {
+/// Among moves that are equal by symmetry, the one that most of the listed games made stands for
+/// all.
+fn scores(
+    position: &Position,
+    by_next: &mut BTreeMap<[u8; 16], [u64; 4]>,
+    played: &[FoundGame],
+) -> Vec<MoveScore> {
+    let made = |m: Move| {
+        let next = |found: &&FoundGame| found.game.played.moves().get(found.ply) == Some(&m);
+        played.iter().filter(next).count()
+    };
+    let mut moves = position.legal_moves();
+    moves.sort_by_cached_key(|m| std::cmp::Reverse(made(*m)));
     let mut scores = Vec::new();
-    for m in position.legal_moves() {
+    for m in moves {
         if by_next.is_empty() {
             break;
         }
@@ -466,6 +479,17 @@ mod tests {
             .map(|found| &*found.game.tags.date)
             .collect();
         assert_eq!(dates, ["2003-01-02", "2002-01-02", "2001-01-02"]);
+        // One of two moves that are mirror images stands for both: the one that was made.
+        for (player, made) in [("cy", "g7"), ("ann", "i9")] {
+            let filter = GameFilter {
+                player: player.into(),
+                ..GameFilter::default()
+            };
+            let found = find("h8", &filter);
+            let h8 = Position::from_line(Variant::FREESTYLE_15, "h8").expect("legal");
+            let moves: Vec<String> = found.moves.iter().map(|m| h8.write_move(m.at)).collect();
+            assert_eq!(moves, [made]);
+        }
         // h8 i9 h9 and h9 i9 h8 meet only at their end; i9 beside h8 is one of its images.
         assert_eq!(find("h8 i9", &GameFilter::default()).games, 2);
         let by = |player: &str| GameFilter {
