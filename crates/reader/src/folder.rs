@@ -1,10 +1,11 @@
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use kagetsu_api::StatisticsJson;
 use kagetsu_book::{Book, CheckReport, Overview};
 use kagetsu_game::{Answer, Position};
 use kagetsu_games::{FoundGames, GameFilter, GameStore};
+use kagetsu_postgres::BookUrl;
 
 use crate::open_folder::read_book;
 use crate::reader::BookReader;
@@ -12,6 +13,8 @@ use crate::reader::BookReader;
 /// A book folder as it was when it was opened.
 pub struct FolderReader {
     book: Book,
+    /// Whether the journal is in a database.
+    is_in_database: bool,
 }
 
 impl FolderReader {
@@ -23,6 +26,7 @@ impl FolderReader {
     pub fn open(path: &Path) -> Result<Self> {
         Ok(Self {
             book: read_book(path)?,
+            is_in_database: path.to_str().is_some_and(BookUrl::is_one),
         })
     }
 }
@@ -61,6 +65,11 @@ impl BookReader for FolderReader {
     }
 
     fn games(&mut self, at: &Position, filter: &GameFilter, top: u32) -> Result<FoundGames> {
+        if self.is_in_database {
+            bail!(
+                "a book in a database has no games: give the folder into which they were imported"
+            );
+        }
         match GameStore::open(self.book.path())? {
             Some(store) => Ok(store.find(at, filter, top)?),
             None => Ok(FoundGames::default()),

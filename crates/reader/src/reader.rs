@@ -62,7 +62,10 @@ pub trait BookReader: Send {
     /// # Errors
     /// See [`BookReader`]; or if such a book has no games.
     fn games(&mut self, _: &Position, _: &GameFilter, _top: u32) -> Result<FoundGames> {
-        bail!("only a book folder and a server have games: this book holds positions alone")
+        bail!(
+            "only a book folder and its server have games, and this book holds positions alone: \
+             give the folder into which the games were imported"
+        )
     }
 }
 

@@ -1,7 +1,8 @@
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use kagetsu_games::GameStore;
 use kagetsu_postgres::{BookUrl, BookUrlError, TransferReport, pull, push};
 use kagetsu_program::Exit;
 use kagetsu_terminal::json::write_json;
@@ -61,9 +62,29 @@ fn book_url(text: &str) -> Result<BookUrl, BookUrlError> {
     BookUrl::parse(text)
 }
 
+/// Says that imported games do not go into a database.
+fn write_games_notice(book: &Path) -> Result<()> {
+    let games = match GameStore::open(book)? {
+        Some(store) => store.count()?,
+        None => 0,
+    };
+    if games > 0 {
+        let book = book.display();
+        writeln!(
+            std::io::stderr(),
+            "kagetsu: the {games} imported games stay in {book}: a database holds positions alone"
+        )?;
+    }
+    Ok(())
+}
+
 pub(crate) fn run(args: &JournalArgs, out: &mut dyn Write) -> Result<Exit> {
     let (report, target, json) = match &args.command {
-        JournalCommand::Push { book, to, json } => (push(book, to)?, to.to_string(), *json),
+        JournalCommand::Push { book, to, json } => {
+            let report = push(book, to)?;
+            write_games_notice(book)?;
+            (report, to.to_string(), *json)
+        }
         JournalCommand::Pull { book, to, json } => {
             (pull(book, to)?, to.display().to_string(), *json)
         }
