@@ -92,9 +92,14 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
             w.confirmed,
             w.refuted,
             w.failed,
-            w.speed,
         ]
         .map(|n: u64| n.to_string());
+        // The measured speed of an idle worker only fades.
+        let speed = if w.tasks > 0 {
+            w.speed.to_string()
+        } else {
+            "-".into()
+        };
         let trust = match &*w.trust {
             state @ ("quarantined" | "calibrating") => format!("{} ({state})", w.class),
             _ => w.class.clone(),
@@ -111,7 +116,7 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
             [
                 about,
                 numbers.to_vec(),
-                vec![trust, idle],
+                vec![speed, trust, idle],
                 Vec::from_iter(token),
             ]
             .concat(),

@@ -79,11 +79,11 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
             String::new()
         };
         if verdict.is_silent() {
-            writeln!(
-                out,
-                "made most often {best}, {} times; no value is known",
-                verdict.nodes
-            )?;
+            let times = match verdict.nodes {
+                1 => "once".to_string(),
+                times => format!("{times} times"),
+            };
+            writeln!(out, "made most often {best}, {times}; no value is known")?;
         } else {
             writeln!(
                 out,
