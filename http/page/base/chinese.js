@@ -41,7 +41,7 @@ export const CHINESE_TEXTS = {
   topMoves: "跟踪着法数", startJob: "开始", workersTitle: "计算节点", noWorkersTitle: "没有连接的计算节点。",
   noWorkersHint: "kagetsu-worker --coordinator URL", slots: "任务", doneTasks: "已完成", speed: "速度", state: "状态", busy: "工作中",
   perSecond: "{n}/秒", bookSize: "库中局面", totalSpeed: "每秒节点", runningJobs: "进行中的任务",
-  notCluster: "此服务器只读取开局库。建库任务与计算节点属于协调器：kagetsu-coordinator --book DIR。", anyJobFailed: "任务失败；kagetsu jobs show 可查看原因。", anyWait: "计算节点", anyIdle: "空闲", anyAside: "搜索失败", readOnly: "只读",
+  notCluster: "此服务器只读取开局库。建库任务与计算节点属于协调器：kagetsu-coordinator --book DIR。", anyJobFailed: "任务失败；kagetsu jobs show 可查看原因。", anyWait: "没有可用的计算节点", anyIdle: "空闲", anyAside: "搜索失败", readOnly: "只读",
   token: "令牌", tokenHint: "此服务器需要令牌。", tokenMore: "使用令牌或可获得更多权限。", tokenSet: "使用", over: "终局",
   keys: [["← →、滚轮", "后退、前进"], ["Home End", "开局、末尾"], ["b", "走最佳着"], ["1 … 9", "走列表中的第几着"], ["a", "分析、停止"], ["/", "输入着法"], ["t", "变化树"], ["w", "缘由"], ["e", "摆棋或粘贴"], ["c", "复制"], ["n", "显示手数"], ["f", "翻转棋盘"], ["Tab、方向键、Enter", "在棋盘上移动并落子"], ["?", "快捷键"]],
   pointEmpty: "{point}，空", pointForbidden: "{point}，禁手：{reason}", pointPiece: "{point}，{piece}", selected: "已选 {point}",

@@ -37,7 +37,7 @@ export const ENGLISH = {
   side: "Side", threatNodes: "Nodes of each threat search", searchedBefore: "And what was searched before", moreKnobs: "More",
   alpha: "Plies that a lost 1.00 weighs", margin: "Most that a move may lose", marginHint: "as 0.50", noise: "Noise, in plies", maxPly: "Plies beyond the beginning, at most",
   cover: "Must be in it (lines)", exclude: "Never enter (lines)", setUp: "Set-up (FEN)", totalNodes: "Ends after nodes in all", untilStable: "Ends after positions without change", priority: "Priority",
-  ofNodes: "{n} of {m} nodes", endsStable: "ends after {n} without change", hasPriority: "priority {n}", waitsFor: "Waits for {what}.",
+  ofNodes: "{n} of {m} nodes", endsStable: "ends after {n} without change", hasPriority: "priority {n}", waitsFor: "Waiting: {what}.",
   topMoves: "Moves followed", startJob: "Start", workersTitle: "Workers", noWorkersTitle: "No worker is connected.",
   noWorkersHint: "kagetsu-worker --coordinator URL", slots: "Tasks", doneTasks: "Done", speed: "Speed", state: "State", busy: "at work",
   perSecond: "{n}/s", bookSize: "In the book", totalSpeed: "Nodes a second", runningJobs: "Builds running",

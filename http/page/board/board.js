@@ -8,6 +8,10 @@ import { t } from "../base/words.js";
 
 const CELL = 40;
 const MAX_ARROWS = 6;
+/** Width and height of an arrow's label. */
+const LABEL = [34, 17];
+/** Arrows shorter than this have their label at the head. */
+const SHORT_ARROW = 60;
 const MARGIN = { gomoku: 44, xiangqi: 44, surakarta: 118 };
 /** The characters of xiangqi's pieces. */
 export const GLYPHS = {
@@ -258,13 +262,31 @@ export class Board {
       }
       return s("g", { class: "marks" }, shown);
     }
-    for (const { move, tone, label, rank } of marks.slice(0, MAX_ARROWS).toReversed()) {
-      shown.push(this.arrow(move, `mark arrow ${tone}${rank === 0 ? " best" : ""}`, label, rank));
+    // The best moves choose the places of their labels first, and are drawn last.
+    const taken = [];
+    const arrows = marks.slice(0, MAX_ARROWS).map((mark) => [mark, this.labelPlace(mark.move, taken)]);
+    for (const [{ move, tone, label, rank }, place] of arrows.toReversed()) {
+      shown.push(this.arrow(move, `mark arrow ${tone}${rank === 0 ? " best" : ""}`, label, rank, place));
     }
     return s("g", { class: "marks" }, shown);
   }
 
-  arrow(move, name, label, rank) {
+  /** Where the label of an arrow covers no other label, if there is such a place. */
+  labelPlace(move, taken) {
+    const [[x1, y1], [x2, y2]] = pointsOf(this.state.shape, move).map((point) => this.at(point));
+    const length = Math.hypot(x2 - x1, y2 - y1) || 1;
+    // Arrows on one line part near their heads; on a short one the label would cover the piece.
+    const parts = length < SHORT_ARROW ? [1, 0.7, 1.4] : [Math.max(0.55, 1 - 28 / length), 0.4, 0.75, 1];
+    const beside = [0, -LABEL[1], LABEL[1]];
+    const places = beside.flatMap((away) => parts.map((part) =>
+      [x1 + (x2 - x1) * part - ((y2 - y1) / length) * away, y1 + (y2 - y1) * part + ((x2 - x1) / length) * away]));
+    const isFree = ([x, y]) => taken.every(([tx, ty]) => Math.abs(tx - x) > LABEL[0] || Math.abs(ty - y) > LABEL[1]);
+    const place = places.find(isFree) ?? places[0];
+    taken.push(place);
+    return place;
+  }
+
+  arrow(move, name, label, rank, place) {
     const { shape } = this.state;
     const [[x1, y1], [x2, y2]] = pointsOf(shape, move).map((point) => this.at(point));
     const length = Math.hypot(x2 - x1, y2 - y1) || 1;
@@ -274,15 +296,12 @@ export class Board {
     const [ex, ey] = [x2 - ux * 10, y2 - uy * 10];
     const [nx, ny] = [-uy, ux];
     const head = `M${x2} ${y2}L${ex + nx * width * 1.25} ${ey + ny * width * 1.25}L${ex - nx * width * 1.25} ${ey - ny * width * 1.25}Z`;
-    // Arrows on one line part near their heads.
-    const part = Math.max(0.55, 1 - 28 / length);
-    const [lx, ly] = [x1 + (x2 - x1) * part, y1 + (y2 - y1) * part];
     return s("g", { class: name, "data-move": move },
       s("line", { x1: sx, y1: sy, x2: ex, y2: ey, "stroke-width": width }),
       s("path", { d: head }),
       label && s("g", {},
-        s("rect", { class: "plate", x: lx - 17, y: ly - 8.5, width: 34, height: 17, rx: 8.5 }),
-        s("text", { x: lx, y: ly }, label)));
+        s("rect", { class: "plate", x: place[0] - LABEL[0] / 2, y: place[1] - LABEL[1] / 2, width: LABEL[0], height: LABEL[1], rx: LABEL[1] / 2 }),
+        s("text", { x: place[0], y: place[1] }, label)));
   }
 
   // The expected play of a move that is pointed at.

@@ -384,6 +384,12 @@ export class Explorer {
       onclick: () => this.showTab(name),
     }, t(name), extra[name]);
     this.tabs.replaceChildren(...TABS.map(tab));
+    // A narrow window shows only some of the tabs.
+    const chosen = this.tabs.querySelector("[aria-selected=true]");
+    const [left, width] = [chosen.offsetLeft - this.tabs.offsetLeft, chosen.offsetWidth];
+    if (left < this.tabs.scrollLeft || left + width > this.tabs.scrollLeft + this.tabs.clientWidth) {
+      this.tabs.scrollLeft = left - (this.tabs.clientWidth - width) / 2;
+    }
   }
 
   showTab(name) {
