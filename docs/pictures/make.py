@@ -3,11 +3,12 @@
 
     python3 docs/pictures/make.py target/release
 
-Needs chromium, tmux and a CJK font (Debian: chromium, tmux, fonts-noto-cjk). It grows a small book on
-a cluster of one worker, and takes pictures of the page in both languages, of the terminal explorer, and
-of the book's growth.
+Needs chromium, tmux and a CJK font (Debian: chromium, tmux, fonts-noto-cjk). It grows a small book
+on a cluster of one worker, and takes pictures of the page in both languages, of the guide to its
+numbers, of the terminal explorer, and of the book's growth.
 """
 
+import base64
 import html
 import json
 import re
@@ -30,9 +31,20 @@ BROWSER = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    "--virtual-time-budget=5000",
+    "--remote-debugging-pipe",
 ]
 POSITIONS = 120
+# Seconds until a page shows what it should.
+PAGE_TIMEOUT = 60
+# A line after which Black wins by fours: its moves have proofs, values and bounds.
+WON = "h8,a1,i8,a3,j8,a5"
+# Marks of the guide: a number, and the element beside which it stands.
+MARKS = [
+    (1, "tr.best .value"),
+    (2, ".fold"),
+    (3, "tr.best td.num"),
+    (4, "tr.best .seal"),
+]
 # The sixteen colours of a terminal, as the page shows them on a dark ground.
 COLOURS = (
     "#000000 #cd3131 #0dbc79 #e5e510 #2472c8 #bc3fbc #11a8cd #e5e5e5 "
@@ -40,22 +52,96 @@ COLOURS = (
 ).split()
 
 
-def take_page(profile, url, picture, language, size="1400,900"):
-    """Takes a picture of a page."""
-    subprocess.run(
-        BROWSER
-        + [
-            f"--user-data-dir={profile}/{picture}",
-            f"--lang={language}",
-            f"--accept-lang={language}",
-            f"--window-size={size}",
-            f"--screenshot={PICTURES / picture}",
-            url,
-        ],
-        check=True,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+class Browser:
+    """A headless browser, controlled by its DevTools protocol through pipes."""
+
+    def __init__(self, profile):
+        # The protocol uses the file descriptors 3 and 4.
+        script = 'exec "$0" "$@" 3<&0 4>&1 </dev/null >/dev/null 2>/dev/null'
+        command = ["sh", "-c", script] + BROWSER + [f"--user-data-dir={profile}", "about:blank"]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.number, self.session, self.unread = 0, None, b""
+        target = self.command("Target.createTarget", url="about:blank")["targetId"]
+        attached = self.command("Target.attachToTarget", targetId=target, flatten=True)
+        self.session = attached["sessionId"]
+
+    def command(self, method, **parameters):
+        self.number += 1
+        message = {"id": self.number, "method": method, "params": parameters}
+        if self.session:
+            message["sessionId"] = self.session
+        self.process.stdin.write(json.dumps(message).encode() + b"\0")
+        self.process.stdin.flush()
+        while True:
+            while b"\0" not in self.unread:
+                self.unread += self.process.stdout.read1(1 << 16)
+            text, self.unread = self.unread.split(b"\0", 1)
+            answer = json.loads(text)
+            if answer.get("id") == self.number:
+                return answer["result"]
+
+    def evaluate(self, expression):
+        result = self.command("Runtime.evaluate", expression=expression, returnByValue=True)
+        return result["result"].get("value")
+
+    def wait_for(self, expression):
+        begun = time.monotonic()
+        while self.evaluate(f"Boolean({expression})") is not True:
+            if time.monotonic() - begun > PAGE_TIMEOUT:
+                raise SystemExit(f"never: {expression}")
+            time.sleep(0.1)
+
+    def open(self, url, language="en", size=(1400, 900)):
+        """Opens a page in a language, and waits for its content."""
+        width, height = size
+        self.command(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=False,
+        )
+        self.command("Page.navigate", url=url)
+        self.wait_for("document.readyState === 'complete'")
+        if url.startswith("http"):
+            self.evaluate(f"localStorage.setItem('kagetsu.language', '{language}')")
+            self.command("Page.navigate", url="about:blank")
+            self.command("Page.navigate", url=url)
+            self.wait_for("document.querySelector('main')")
+            self.wait_for("!/Loading|加载中/.test(document.body.innerText)")
+        time.sleep(0.7)
+
+    def take(self, picture, clip=None):
+        """Takes a picture of the page, or of the element that the selector `clip` finds."""
+        area = {}
+        if clip:
+            box = f"document.querySelector({json.dumps(clip)}).getBoundingClientRect()"
+            left, top, width, height = self.evaluate(f"(b => [b.x, b.y, b.width, b.height])({box})")
+            area = {"x": left, "y": top, "width": width, "height": height, "scale": 1}
+            area = {"clip": area}
+        data = self.command("Page.captureScreenshot", format="png", **area)["data"]
+        (PICTURES / picture).write_bytes(base64.b64decode(data))
+
+    def mark(self, number, selector):
+        """Draws a number beside an element."""
+        self.evaluate(
+            f"""(() => {{
+                const box = document.querySelector({json.dumps(selector)}).getBoundingClientRect();
+                const mark = document.createElement("b");
+                mark.textContent = "{number}";
+                Object.assign(mark.style, {{
+                    position: "fixed", left: `${{box.right + 4}}px`, top: `${{box.top - 9}}px`,
+                    width: "20px", height: "20px", borderRadius: "50%", background: "#c2185b",
+                    color: "#fff", font: "bold 13px/20px sans-serif", textAlign: "center",
+                    zIndex: 99,
+                }});
+                document.body.append(mark);
+            }})()"""
+        )
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
 
 
 def get_json(url):
@@ -112,7 +198,7 @@ def terminal_page(text):
     )
 
 
-def take_terminal(folder, command, picture):
+def take_terminal(browser, folder, command, picture):
     """Takes a picture of a program that fills a terminal."""
     session = ["tmux", "-L", f"kagetsu-{Path(folder).name}"]
     subprocess.run(session + ["new-session", "-d", "-x", "110", "-y", "34", command], check=True)
@@ -132,7 +218,8 @@ def take_terminal(folder, command, picture):
         subprocess.run(session + ["kill-server"], check=False)
     page = Path(folder) / "terminal.html"
     page.write_text(terminal_page(screen), encoding="utf-8")
-    take_page(folder, page.as_uri(), picture, "en", "1040,660")
+    browser.open(page.as_uri(), size=(1040, 660))
+    browser.take(picture)
 
 
 def growth_plot(samples):
@@ -160,10 +247,33 @@ def growth_plot(samples):
 """
 
 
+def take_pages(browser, page):
+    """Takes the pictures of the page."""
+    link = f"{page}/#/freestyle-15/h8"
+    for view, language, picture in [
+        (link, "en", "explorer.png"),
+        (link, "zh", "explorer-zh.png"),
+        (f"{page}/#/cluster", "en", "cluster.png"),
+        (f"{page}/#/contents", "en", "contents.png"),
+    ]:
+        browser.open(view, language)
+        browser.take(picture)
+    browser.open(f"{page}/#/freestyle-15/{WON}", size=(1400, 640))
+    for number, selector in MARKS:
+        browser.mark(number, selector)
+    browser.take("guide.png")
+    browser.open(link)
+    browser.evaluate("document.querySelector('#tab-why').click()")
+    browser.wait_for("document.querySelectorAll('.why').length === 2")
+    browser.mark(5, ".why:last-of-type tbody td:nth-child(3)")
+    browser.take("why.png", clip="#panel")
+
+
 def main():
     programs = Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as folder:
         book = f"{folder}/h8.book"
+        browser = Browser(f"{folder}/profile")
         coordinator = subprocess.Popen(
             [programs / "kagetsu-coordinator", "--book", book, "--listen", "127.0.0.1:0"]
             + ["--http", "127.0.0.1:0",],
@@ -194,18 +304,24 @@ def main():
             if build.returncode:
                 raise SystemExit(f"the build ended with code {build.returncode}")
             (PICTURES / "growth.svg").write_text(growth_plot(samples), encoding="utf-8")
-            link = f"{page}/#/freestyle-15/h8"
-            take_page(folder, link, "explorer.png", "en")
-            take_page(folder, link, "explorer-zh.png", "zh-CN")
-            take_page(folder, f"{page}/#/cluster", "cluster.png", "en")
-            take_page(folder, f"{page}/#/contents", "contents.png", "en")
+            prove = [programs / "kagetsu", "build", "--coordinator", grpc, "--name", "won"]
+            subprocess.run(
+                prove
+                + ["--variant", "freestyle-15", "--moves", WON.replace(",", " ")]
+                + ["--positions", "3", "--depth", "4"],
+                check=True,
+                stderr=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+            )
+            take_pages(browser, page)
         finally:
             worker.send_signal(signal.SIGTERM)
             worker.wait()
             coordinator.send_signal(signal.SIGTERM)
             coordinator.wait()
         explore = f"{programs}/kagetsu explore --book {book} --variant freestyle-15 --moves h8"
-        take_terminal(folder, explore, "terminal.png")
+        take_terminal(browser, folder, explore, "terminal.png")
+        browser.close()
 
 
 if __name__ == "__main__":

@@ -203,6 +203,58 @@ pub fn line(position: &Position, line: &[Move], notation: Notation) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kagetsu_game::{Provenance, Score, Variant};
+
+    #[test]
+    fn bounded_moves_stand_behind_all_others() {
+        let position = Position::start(Variant::XIANGQI);
+        let verdict = |(name, score, bound): (&str, i32, Bound)| {
+            let m = position.parse_move(name).expect("legal");
+            let verdict = Verdict {
+                score: Score::opinion(score),
+                bound,
+                depth: 5,
+                nodes: 5,
+                line: vec![m],
+                proof: None,
+                by: Provenance {
+                    engine: "test".into(),
+                    day: 20_000,
+                },
+            };
+            (m, verdict)
+        };
+        let answer: Answer = [
+            ("h2e2", -26, Bound::Exact),
+            ("b2e2", -30, Bound::Upper),
+            ("h0g2", -40, Bound::Exact),
+            ("g3g4", -40, Bound::Lower),
+            ("a0a1", -30, Bound::Upper),
+        ]
+        .map(verdict)
+        .into_iter()
+        .collect();
+        let mut out = Vec::new();
+        write_answer(&mut out, &position, &answer, 4, Notation::Engine).expect("room");
+        let text = String::from_utf8(out).expect("text");
+        let rows: Vec<&str> = text.lines().skip(1).collect();
+        let exact: Vec<bool> = rows.iter().map(|row| row.contains("exact")).collect();
+        assert_eq!(rows.len(), 5, "{text}");
+        assert_eq!(
+            exact.iter().filter(|is_exact| **is_exact).count(),
+            2,
+            "{text}"
+        );
+        assert!(rows[0].contains("h2e2") && exact[0], "{text}");
+        assert!(
+            rows[3].contains("at most") || rows[3].contains("upper"),
+            "{text}"
+        );
+        assert!(
+            rows[4].starts_with("and 1 more move with only an upper bound"),
+            "{text}"
+        );
+    }
 
     #[test]
     fn a_row_stays_on_its_line() {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use kagetsu_tests::{Finished, PostgresServer, Program, Scratch};
 
 use super::replication::World;
-use crate::world::{RecordingWorker, growing, until};
+use crate::world::{RecordingWorker, growing, refused, until};
 
 /// Statements after which the table of the journal takes no row, as on a full disk.
 const FULL_TABLE: &str = "create function refuse() returns trigger language plpgsql as \
@@ -259,8 +259,23 @@ fn commands_read_a_book_in_a_database() {
         assert!(!done.stderr.contains("secret"), "{done:#?}");
         done
     };
-    run(&["journal", "push", "--book", &own, "--to", &url]);
+    let sgf = path("game.sgf");
+    std::fs::write(&sgf, "(;GM[4]SZ[15]PB[Ann];B[hh];W[ih])").expect("room");
+    let import = ["import", "--format", "sgf", "--variant", "freestyle-15"];
+    run(&[&import[..], &["--book", &own, &sgf]].concat());
+    let pushed = run(&["journal", "push", "--book", &own, "--to", &url]);
+    assert!(
+        pushed.stderr.contains("1 imported games stay in"),
+        "{pushed:#?}"
+    );
     let position = ["--variant", "freestyle-15", "--moves", "h8"];
+    let games = [&["query", "--book", &url, "--games"], &position[..]].concat();
+    let mut games = Program::Kagetsu.command(&games);
+    games.env("KAGETSU_CACHE", path("cache"));
+    refused(
+        &Finished::of(games),
+        &["a book in a database has no games", "give the folder"],
+    );
     for command in ["query", "pick", "tree"] {
         let at = |book: &str| run(&[&[command, "--book", book], &position[..]].concat()).stdout;
         assert_eq!(at(&url), at(&own), "{command}");

@@ -50,6 +50,29 @@ fn cluster_answers_like_one_process() {
 }
 
 #[test]
+fn worker_ends_by_itself_at_its_max_runtime() {
+    let scratch = Scratch::new();
+    let cluster = Cluster::start(&scratch.path("book"), "127.0.0.1:0");
+    // Its build is longer than its time: without the flag it works to the end.
+    let _client = cluster.build(1_000_000, 3);
+    let limits = ["--grace", "1s", "--max-runtime", "20s"];
+    let place = ["--coordinator", &cluster.url, "--slots", "1"];
+    let mut worker = Program::Worker.start(&[&place[..], &limits].concat());
+    until("work is done", || {
+        (cluster.job()?["positions"].as_u64()? > 2).then_some(())
+    });
+    // Nobody sends it a signal.
+    assert_eq!(worker.wait().code(), Some(0), "a clean end");
+    // It handed its task back, so that another one goes on.
+    let reached = cluster.job().expect("it goes on")["positions"].clone();
+    let _other = cluster.worker();
+    until("another worker goes on", || {
+        (cluster.job()?["positions"].as_u64()? > reached.as_u64()? + 2).then_some(())
+    });
+    cluster.stop();
+}
+
+#[test]
 fn coordinator_raises_its_open_file_limit() {
     let scratch = Scratch::new();
     let book = scratch.path("book");

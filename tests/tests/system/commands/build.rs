@@ -370,3 +370,80 @@ fn example_roots_are_built() {
     );
     assert_eq!(job["positions"], json!(20), "{job}");
 }
+
+#[test]
+fn suspects_are_deepened() {
+    let scratch = Scratch::new();
+    let [path, file] = ["book", "book.kbk"].map(|name| scratch.path(name));
+    let [book, file] = [&path, &file].map(|path| path.to_str().expect("a plain name"));
+    grow(book, &["--moves", "h8", "--positions", "12"]);
+    let depths = |suspects: &serde_json::Value| {
+        let listed = suspects.as_array().expect("positions").clone();
+        let depth = |suspect: &serde_json::Value| {
+            let moves = suspect["moves"].as_array().expect("moves").iter();
+            let line: Vec<&str> = moves.filter_map(serde_json::Value::as_str).collect();
+            let facts = ["--moves", &line.join(" "), "--json", "--searched"];
+            ask("query", book, &facts).json()["answers"][0]["depth"].as_u64()
+        };
+        listed.iter().map(depth).collect::<Vec<_>>()
+    };
+    let top = ["--moves", "h8", "--top", "3", "--deepen"];
+    // In this process: the listed positions and no others are searched two plies deeper.
+    let done = ask("suspects", book, &[&top[..], &["--json"]].concat()).json();
+    let listed = done["suspects"].as_array().map(Vec::len);
+    assert_eq!(done["job"]["state"], json!("done"), "{done}");
+    assert_eq!(
+        done["job"]["positions"].as_u64(),
+        listed.map(|count| count as u64)
+    );
+    assert!(
+        depths(&done["suspects"])
+            .iter()
+            .all(|depth| *depth >= Some(5)),
+        "{done}"
+    );
+    // As text: the table, and the end of the build.
+    let told = ask(
+        "suspects",
+        book,
+        &[&top[..], &["--depth", "7", "--threads", "1"]].concat(),
+    );
+    assert_eq!(told.code, Some(0), "{told:#?}");
+    for part in ["reasons", "-deepen-depth-7 done, "] {
+        assert!(told.stdout.contains(part), "{part}: {told:#?}");
+    }
+    let compiled = Program::Kagetsu.run(&["compile", "--book", book, "--out", file]);
+    assert_eq!(compiled.code, Some(0), "{compiled:#?}");
+    for (name, more, words) in [
+        (book, &["--depth", "1"][..], "give a greater --depth"),
+        (file, &[], "needs the folder of the book"),
+        (
+            "postgres://localhost/x?book=b",
+            &[],
+            "give the coordinator's URL",
+        ),
+    ] {
+        let refused = ask("suspects", name, &[&top[..], more].concat());
+        crate::world::refused(&refused, &[words]);
+    }
+
+    // As a job of a cluster, by the URL of its coordinator.
+    let cluster = crate::world::Cluster::start(&path, "127.0.0.1:0");
+    let _worker = cluster.worker();
+    let place = ["--moves", "h8", "--top", "2", "--deepen", "--depth", "8"];
+    let done = ask(
+        "suspects",
+        &cluster.url,
+        &[&place[..], &["--json"]].concat(),
+    )
+    .json();
+    assert_eq!(done["job"]["state"], json!("done"), "{done}");
+    assert_eq!(done["job"]["book"], json!(cluster.url));
+    cluster.stop();
+    assert!(
+        depths(&done["suspects"])
+            .iter()
+            .all(|depth| *depth >= Some(8)),
+        "{done}"
+    );
+}

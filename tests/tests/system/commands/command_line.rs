@@ -1,5 +1,10 @@
 //! Habits of all commands: JSON, the place where a book begins, notices.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
 use kagetsu_tests::{Finished, Program, Scratch};
 use serde_json::Value;
 
@@ -73,6 +78,12 @@ fn every_command_prints_json() {
     }
     for command in [
         "search --time 1ms",
+        "seeds --depth 1",
+        "seeds --game surakarta --depth 1",
+        "cluster --positions 4 --depth 1 --rounds 1",
+        "cluster --streams 2 --length 1s",
+        "cluster --idle 3 --length 1s",
+        "cluster --simulate=book --sizes 3 --length 2s",
         "mechanisms --variant freestyle-15 --depth 2",
         "match default default --depth 1 --pairs 1",
     ] {
@@ -146,6 +157,125 @@ fn readers_share_a_folder() {
         assert_eq!(done.code, Some(0), "{command}: {done:#?}");
         let done = run(&format!("{command} --book {address}"));
         assert_eq!(done.code, Some(0), "{command} of {address}: {done:#?}");
+    }
+    // Commands that need the whole book read that of a server.
+    for command in ["bottlenecks", "suspects", "export"] {
+        let more = if command == "export" {
+            "--format json -"
+        } else {
+            ""
+        };
+        let done = run(&format!("{command} --book {address} {more}"));
+        assert!(done.code < Some(2), "{command} of {address}: {done:#?}");
+    }
+    let done = run(&format!("check --book {address}"));
+    assert_eq!(done.code, Some(2), "{done:#?}");
+    assert!(done.stderr.contains("is a URL"), "{done:#?}");
+}
+
+#[test]
+fn xiangqi_moves_are_read_and_written_in_notations() {
+    let line = [
+        "h2e2 h9g7 h0g2",
+        "C2=5 H8+7 H2+3",
+        "炮二平五 马8进7 马二进三",
+        "炮二平五 馬8進7 馬二進三",
+    ];
+    let moves = |line: &str, notation: &str| {
+        let place = [
+            "moves",
+            "--variant",
+            "xiangqi",
+            "--moves",
+            line,
+            "--notation",
+            notation,
+        ];
+        let done = Program::Kagetsu.run(&place);
+        assert_eq!(done.code, Some(0), "{line}: {done:#?}");
+        done.stdout
+    };
+    for (notation, part) in [("engine", "i9h9"), ("wxf", "R9=8"), ("chinese", "车9平8")] {
+        let told = moves(line[0], notation);
+        assert!(told.contains(part), "{told}");
+        for other in &line[1..] {
+            assert_eq!(moves(other, notation), told, "{other}");
+        }
+    }
+}
+
+/// Returns a command of `kagetsu` without root's permission to write everywhere; `None`, with a
+/// notice, where this user is root and cannot start a program as another.
+fn without_privileges(arguments: &[&str]) -> Option<Command> {
+    let plain = Program::Kagetsu.command(arguments);
+    if !nix::unistd::geteuid().is_root() {
+        return Some(plain);
+    }
+    let user = ["--reuid=65534", "--regid=65534", "--clear-groups"];
+    let can_start = Command::new("setpriv")
+        .args(user)
+        .arg(plain.get_program())
+        .arg("--version")
+        .output();
+    if !can_start.is_ok_and(|ended| ended.status.success()) {
+        eprintln!("skipped: root cannot start the program as another user");
+        return None;
+    }
+    let mut command = Command::new("setpriv");
+    command.args(user).arg(plain.get_program()).args(arguments);
+    command.stdin(Stdio::null()).env_remove("KAGETSU_CONFIG");
+    Some(command)
+}
+
+/// Takes the permission to write to a folder and all in it from everybody.
+fn protect(path: &Path) {
+    if path.is_dir() {
+        for entry in std::fs::read_dir(path).expect("readable") {
+            protect(&entry.expect("readable").path());
+        }
+    }
+    let mode = if path.is_dir() { 0o555 } else { 0o444 };
+    std::fs::set_permissions(path, Permissions::from_mode(mode)).expect("our own");
+}
+
+#[test]
+fn folder_without_write_permission_is_read() {
+    let scratch = Scratch::new();
+    let path = scratch.path("book");
+    let book = path.to_str().expect("a plain name");
+    build(book);
+    std::fs::set_permissions(scratch.folder(), Permissions::from_mode(0o755)).expect("our own");
+    protect(&path);
+    let h8 = "--variant freestyle-15 --moves h8";
+    for line in [
+        format!("query --book {book} {h8}"),
+        format!("pick --book {book} {h8}"),
+        format!("tree --book {book} {h8}"),
+        format!("suspects --book {book} {h8}"),
+        format!("stats --book {book}"),
+        format!("check --book {book}"),
+        format!("export --format csv --book {book} -"),
+    ] {
+        let words: Vec<&str> = line.split(' ').collect();
+        let Some(command) = without_privileges(&words) else {
+            return;
+        };
+        let done = Finished::of(command);
+        assert_eq!(done.code, Some(0), "{line}: {done:#?}");
+    }
+    let line = format!("build --book {book} {h8} --positions 20 --depth 2 --threads 1");
+    let words: Vec<&str> = line.split(' ').collect();
+    if let Some(command) = without_privileges(&words) {
+        let done = Finished::of(command);
+        assert_eq!(done.code, Some(2), "{done:#?}");
+        assert!(done.stderr.contains("Permission denied"), "{done:#?}");
+        assert!(done.stderr.contains(book), "{done:#?}");
+    }
+    // The scratch folder is removed by its owner.
+    for folder in [path.clone(), path.join("journal"), path.join("store")] {
+        if folder.is_dir() {
+            std::fs::set_permissions(&folder, Permissions::from_mode(0o755)).expect("our own");
+        }
     }
 }
 

@@ -159,7 +159,7 @@ fn imported_games_are_found_and_written() {
     let place = ["--variant", "xiangqi", "--games"];
     let done = kagetsu(&[&["query", "--book", text(&compiled)][..], &place].concat());
     assert_eq!(done.code, Some(2), "{done:#?}");
-    assert!(done.stderr.contains("only a book folder"), "{done:#?}");
+    assert!(done.stderr.contains("give the folder"), "{done:#?}");
     let done = kagetsu(&["export", "--format", "sgf", "--book", text(&book), "-"]);
     assert_eq!(done.code, Some(2), "{done:#?}");
     assert!(
@@ -248,6 +248,40 @@ fn games_are_annotated_in_a_batch() {
         written.contains("炮二平五 {") && written.contains("[Event \"Autumn Cup\"]"),
         "{written}"
     );
+}
+
+#[test]
+fn variations_are_annotated_too() {
+    let scratch = Scratch::new();
+    let [sgf, pgn, out] = ["a.sgf", "b.pgn", "out"].map(|name| scratch.path(name));
+    let tree = "(;GM[4]SZ[15]C[a study];B[hh];W[ih](;B[hi]C[solid])(;B[aa];W[ii]))";
+    std::fs::write(&sgf, tree).expect("room");
+    let tree = "[Red \"Xu\"]\n\n1. C2=5 {sharp} (1. C8=4 H2+3) H8+7 *\n";
+    std::fs::write(&pgn, tree).expect("room");
+    for (file, variant, moves, variations) in
+        [(&sgf, "freestyle-15", 3, 2), (&pgn, "xiangqi", 2, 2)]
+    {
+        let annotate = ["annotate", "--variant", variant, "--depth", "2", "--json"];
+        let done = json(&[&annotate[..], &["--out", text(&out), text(file)]].concat());
+        let of = |name: &str| done[0][name].as_u64();
+        assert_eq!(
+            (of("moves"), of("valued")),
+            (Some(moves), Some(moves)),
+            "{done}"
+        );
+        assert_eq!(of("variations"), Some(variations), "{done}");
+        assert_eq!(of("valued_variations"), Some(variations), "{done}");
+    }
+    let written = std::fs::read_to_string(out.join("a.annotated.sgf")).expect("written");
+    assert_eq!(written.matches("V[").count(), 5, "{written}");
+    for part in ["C[a study]", "C[solid; ", "(;B[hi]", "(;B[aa]", "best "] {
+        assert!(written.contains(part), "{part}: {written}");
+    }
+    let written = std::fs::read_to_string(out.join("b.annotated.pgn")).expect("written");
+    for part in ["{sharp; ", "(1. B2-F2 {", "1... H9-G7 {"] {
+        let unbroken = written.replace('\n', " ");
+        assert!(unbroken.contains(part), "{part}: {written}");
+    }
 }
 
 #[test]

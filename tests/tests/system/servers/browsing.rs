@@ -33,6 +33,13 @@ pub(crate) const NAMELESS: &str = "[...document.querySelectorAll('button, a, inp
     .filter((e) => e.getClientRects().length && !(e.ariaLabel || e.innerText || e.labels?.length || \
     e.textContent)).map((e) => e.outerHTML)";
 
+/// Texts that a narrow window squeezes into a column, and a chosen tab that it hides.
+pub(crate) const SQUEEZED: &str = "[...document.querySelectorAll('caption, th, td, p, li, h2, h3, label, button')]\
+    .filter((e) => { const { width, height } = e.getBoundingClientRect(); \
+    return e.innerText.trim().length > 5 && width > 0 && width < 60 && height > 70; }).map((e) => e.innerText)\
+    .concat([...document.querySelectorAll('[role=tab][aria-selected=true]')].filter((e) => { \
+    const { left, right } = e.getBoundingClientRect(); return left < -1 || right > innerWidth + 1; }).map((e) => e.id))";
+
 /// Builds positions after a root, and waits for the end of the build.
 pub(crate) fn build(
     server: &HttpCoordinator,

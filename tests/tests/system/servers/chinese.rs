@@ -82,6 +82,69 @@ fn chinese_page_says_errors_in_chinese() {
     assert_eq!(browser.errors(), Vec::<String>::new());
 }
 
+/// What a coordinator says of workers and builds, and words of the Chinese for it.
+const STATES: [(&str, &str); 17] = [
+    ("no tasks", "暂无任务"),
+    ("no tasks: no job is running", "没有进行中的任务"),
+    ("no tasks: the job seen is paused", "任务 seen 已暂停"),
+    ("no tasks of its variants", "棋种"),
+    (
+        "no tasks of its variants: the job seen is of xiangqi",
+        "任务 seen 是 xiangqi",
+    ),
+    ("silent", "无响应"),
+    ("draining", "正在退出"),
+    ("on probation", "观察中"),
+    ("tasks avoid it", "等待其他节点"),
+    ("being examined", "校验中"),
+    ("in quarantine", "已隔离"),
+    ("no worker is connected", "没有连接的计算节点"),
+    (
+        "the only worker connected does not play renju-15",
+        "没有计算节点支持 renju-15",
+    ),
+    (
+        "none of the 3 workers connected plays renju-15",
+        "没有计算节点支持 renju-15",
+    ),
+    (
+        "none of the 3 workers that play renju-15 has passed its exam yet",
+        "renju-15 的计算节点正在校验",
+    ),
+    (
+        "the only worker that plays renju-15 gets no tasks",
+        "renju-15 的计算节点没有任务",
+    ),
+    (
+        "nothing is left to search after 3 of 9 positions",
+        "已无局面可搜索（3 / 9）",
+    ),
+];
+
+#[test]
+fn page_has_chinese_for_states_of_workers() {
+    let Some(mut browser) = Browser::start() else {
+        return;
+    };
+    let server = HttpCoordinator::start(&[]);
+    browser.open(&format!("http://{}/", server.http));
+    browser.evaluate("localStorage.setItem('kagetsu.language', 'zh')");
+    browser.open("about:blank");
+    browser.open(&format!("http://{}/", server.http));
+    browser.wait_for("document.documentElement.lang === 'zh-CN'");
+    let english = STATES.map(|(english, _)| english);
+    let said = browser.evaluate(&format!(
+        "import('http://{}/page/base/messages.js').then(({{ serverText }}) => \
+         {}.map((text) => serverText(text, 'nothing')))",
+        server.http,
+        json!(english)
+    ));
+    for ((english, chinese), said) in STATES.iter().zip(said.as_array().expect("texts")) {
+        let said = said.as_str().expect("a text");
+        assert!(said.contains(chinese), "{english}: {said}");
+    }
+}
+
 /// The codes of the API's errors but `damaged_book`, whose text names a command.
 const ERROR_CODES: [&str; 19] = [
     "bad_request",

@@ -1,5 +1,6 @@
 //! The HTTP server, the explorer page and a client in Python.
 
+mod appearance;
 mod archive;
 pub(crate) mod browsing;
 mod chinese;

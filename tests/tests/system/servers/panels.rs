@@ -6,7 +6,7 @@ use kagetsu_tests::{Browser, Program, Scratch};
 use serde_json::json;
 
 use crate::servers::browsing::{
-    CONTRAST, ENGLISH_WORDS, NAMELESS, WINDOWS, build, keep_picture, set_value, text,
+    CONTRAST, ENGLISH_WORDS, NAMELESS, SQUEEZED, WINDOWS, build, keep_picture, set_value, text,
 };
 use crate::servers::http::HttpCoordinator;
 use crate::world::{until, worker};
@@ -243,6 +243,7 @@ fn panels_show_lines_reasons_notes_and_practice() {
                 browser.wait_for("document.body.innerText.length > 40 && !/Loading …|加载中/.test(document.body.innerText)");
                 browser.wait_for("document.documentElement.scrollWidth <= innerWidth + 1");
                 assert_eq!(browser.evaluate(NAMELESS), json!([]), "{view}");
+                assert_eq!(browser.evaluate(SQUEEZED), json!([]), "{view} {width}");
                 // Colours fade for a moment.
                 browser.wait_for(&format!("({CONTRAST}).length === 0"));
                 if language == "zh" {

@@ -1,0 +1,180 @@
+//! What the page shows in each theme, on each kind of server and of each worker.
+
+use kagetsu_tests::{Browser, Program, Scratch};
+use serde_json::json;
+
+use crate::servers::browsing::{build, text};
+use crate::servers::http::HttpCoordinator;
+use crate::world::{until, worker};
+
+/// The number of arrows on a board.
+const MAX_ARROWS: usize = 6;
+/// The luminance, from 0 to 1, of a colour as the browser computes it.
+const LUMINANCE: &str = "((colour) => { const [r, g, b] = colour.match(/[\\d.]+/g).map(Number); \
+                         return (0.2126 * r + 0.7152 * g + 0.0722 * b) / 255; })";
+
+#[test]
+fn stones_keep_their_colours_in_the_dark() {
+    let Some(mut browser) = Browser::start() else {
+        return;
+    };
+    let scratch = Scratch::new();
+    let book = scratch.path("book");
+    let server = HttpCoordinator::start(&["--book", book.to_str().expect("a plain name")]);
+    for is_dark in [false, true] {
+        browser.set_window(1400, 900, is_dark);
+        for (link, turn) in [
+            ("#/freestyle-15/h8,i9", "first"),
+            ("#/freestyle-15/h8,i9,h9", "second"),
+        ] {
+            browser.open(&format!("http://{}/{link}", server.http));
+            browser.wait_for(&format!("document.querySelector('.headline .turn.{turn}')"));
+            // The stones are filled by gradients, the mark of the side to move by one colour.
+            for (side, gradient) in [("first", "black-stone"), ("second", "white-stone")] {
+                let fill =
+                    format!("document.querySelector('.stone.{side} .body').getAttribute('fill')");
+                assert_eq!(browser.evaluate(&fill), json!(format!("url(#{gradient})")));
+                let mean = format!(
+                    "(() => {{ const all = [...document.querySelectorAll('#{gradient} stop')]\
+                     .map((stop) => {LUMINANCE}(getComputedStyle(stop).stopColor)); \
+                     return all.reduce((sum, one) => sum + one, 0) / all.length; }})()"
+                );
+                let mean = browser.evaluate(&mean).as_f64().expect("a number");
+                let is_right = if side == "first" {
+                    mean < 0.3
+                } else {
+                    mean > 0.7
+                };
+                assert!(is_right, "{side}, dark {is_dark}: {mean}");
+            }
+            let mark = format!(
+                "{LUMINANCE}(getComputedStyle(document.querySelector('.turn')).backgroundColor)"
+            );
+            let mark = browser.evaluate(&mark).as_f64().expect("a number");
+            assert_eq!(mark < 0.3, turn == "first", "dark {is_dark}: {mark}");
+        }
+    }
+    assert_eq!(browser.errors(), Vec::<String>::new());
+}
+
+#[test]
+fn server_without_cluster_names_no_worker() {
+    let Some(mut browser) = Browser::start() else {
+        return;
+    };
+    let scratch = Scratch::new();
+    let path = scratch.path("book");
+    let book = path.to_str().expect("a plain name");
+    let grow = [
+        "build",
+        "--book",
+        book,
+        "--variant",
+        "freestyle-15",
+        "--moves",
+        "h8",
+    ];
+    let grown = Program::Kagetsu.run(&[&grow[..], &["--positions", "4", "--depth", "2"]].concat());
+    assert_eq!(grown.code, Some(0), "{grown:#?}");
+    let anywhere = ["--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"];
+    let mut server = Program::Kagetsu.start(&[&["serve", "--book", book], &anywhere[..]].concat());
+    server.address();
+    let line = server.line();
+    let http = line.strip_prefix("http on ").expect("an address");
+    browser.set_window(1400, 900, false);
+    browser.open(&format!("http://{http}/"));
+    browser.wait_for("location.hash === '#/freestyle-15/h8'");
+    let names_worker = "/kagetsu-worker|No worker/.test(document.body.innerText)";
+    browser.click("#tab-analysis");
+    browser.wait_for(&format!(
+        "{}.includes('only reads its book')",
+        text("#panel")
+    ));
+    assert_eq!(browser.evaluate(names_worker), json!(false));
+    assert_eq!(
+        browser.evaluate("document.querySelector('#analyze').disabled"),
+        json!(true)
+    );
+    browser.click("#to-cluster");
+    browser.wait_for(&format!(
+        "{}.includes('belong to a coordinator')",
+        text(".jobs")
+    ));
+    assert_eq!(browser.evaluate(names_worker), json!(false));
+    assert_eq!(
+        browser.evaluate("document.querySelector('.workers').checkVisibility()"),
+        json!(false)
+    );
+    assert_eq!(browser.errors(), Vec::<String>::new());
+}
+
+#[test]
+fn idle_worker_shows_no_speed() {
+    let Some(mut browser) = Browser::start() else {
+        return;
+    };
+    let scratch = Scratch::new();
+    let book = scratch.path("book");
+    let server = HttpCoordinator::start(&["--book", book.to_str().expect("a plain name")]);
+    let _worker = worker(&server.grpc);
+    build(&server, "seen", "freestyle-15", "h8", 10);
+    // The measured speed of a worker stays known, and fades, while it is idle.
+    until("an idle worker that was fast", || {
+        let workers = server.get("/api/v1/workers");
+        let worker = &workers[0];
+        (worker["tasks"] == 0 && worker["speed"].as_f64() > Some(0.0)).then_some(())
+    });
+    browser.set_window(1400, 900, false);
+    browser.open(&format!("http://{}/#/cluster", server.http));
+    browser.wait_for("document.querySelectorAll('.workers tbody tr').length === 1");
+    let speed = text(".workers [data-label=Speed]");
+    browser.wait_for(&format!("{speed} === '–'"));
+    let total = text(".tile:last-child strong");
+    browser.wait_for(&format!("{total} === '0'"));
+    let listed = Program::Kagetsu.run(&["workers", "list", "--coordinator", &server.grpc]);
+    let row = listed.stdout.lines().find(|line| line.contains("kagetsu "));
+    assert!(row.is_some_and(|row| row.contains(" - ")), "{listed:#?}");
+    assert_eq!(browser.errors(), Vec::<String>::new());
+}
+
+#[test]
+fn every_arrow_has_its_value() {
+    let Some(mut browser) = Browser::start() else {
+        return;
+    };
+    let scratch = Scratch::new();
+    let book = scratch.path("book");
+    let server = HttpCoordinator::start(&["--book", book.to_str().expect("a plain name")]);
+    let _worker = worker(&server.grpc);
+    build(&server, "seen-x", "xiangqi", "h2e2", 4);
+    build(&server, "seen-s", "surakarta", "", 2);
+    browser.set_window(1400, 900, false);
+    for (variant, line) in [("xiangqi", "h2e2"), ("surakarta", "")] {
+        browser.open(&format!("http://{}/#/{variant}/{line}", server.http));
+        let known = server.get(&format!("/api/v1/book?variant={variant}&moves={line}"));
+        let answers = known["answers"].as_array().expect("answers").iter();
+        let exact = answers.filter(|answer| answer["bound"] == "exact").count();
+        assert!(exact > 1, "{known}");
+        browser.wait_for(&format!(
+            "document.querySelectorAll('.marks .arrow').length === {}",
+            exact.min(MAX_ARROWS)
+        ));
+        let labels = browser.evaluate(
+            "[...document.querySelectorAll('.marks .arrow')].map((arrow) => arrow.querySelector('text')?.textContent)",
+        );
+        let mut labels = labels.as_array().expect("labels").iter();
+        let is_value = |label: &str| label.trim_start_matches(['+', '−']).parse::<f64>().is_ok();
+        assert!(
+            labels.all(|label| label.as_str().is_some_and(is_value)),
+            "{labels:?}"
+        );
+        // No label covers half of another.
+        let covered = browser.evaluate(
+            "(() => { const all = [...document.querySelectorAll('.marks .plate')].map((e) => e.getBoundingClientRect()); \
+             return all.flatMap((a, at) => all.slice(at + 1).filter((b) => \
+             Math.abs(a.x - b.x) < a.width / 2 && Math.abs(a.y - b.y) < a.height / 2)).length; })()",
+        );
+        assert_eq!(covered, json!(0), "{variant}");
+    }
+    assert_eq!(browser.errors(), Vec::<String>::new());
+}
