@@ -14,12 +14,12 @@ pub struct GameTree {
     pub comment: String,
     /// All moves, each after the move before it. The first move after a position is that of the
     /// main line, the others are variations.
-    pub moves: Vec<TreeMove>,
+    pub moves: Vec<GameMove>,
 }
 
 /// A move of a tree.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TreeMove {
+pub struct GameMove {
     /// The number of the move before it; `None` for a move from the start.
     pub parent: Option<usize>,
     /// The position before the move.
@@ -77,7 +77,7 @@ impl GameTree {
 
     /// Adds a move, and returns its number.
     pub(crate) fn push(&mut self, parent: Option<usize>, before: Position, at: Move) -> usize {
-        self.moves.push(TreeMove {
+        self.moves.push(GameMove {
             parent,
             before,
             at,

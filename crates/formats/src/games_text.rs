@@ -3,7 +3,7 @@
 use kagetsu_game::{Move, Notation, RuleName, Score, Side, Variant};
 use kagetsu_games::{GameResult, GameTags};
 
-use crate::game_tree::{GameTree, TreeMove};
+use crate::game_tree::{GameTree, GameMove};
 
 /// Columns of a line of moves in PGN.
 const PGN_COLUMNS: usize = 80;
@@ -275,7 +275,7 @@ fn pgn(game: &GameTree, notes: &[MoveNote], notation: Notation) -> Option<String
 }
 
 /// Names a move.
-fn move_name(m: &TreeMove, notation: Notation) -> String {
+fn move_name(m: &GameMove, notation: Notation) -> String {
     let mut name = m.before.write_move_in(m.at, notation);
     if notation == Notation::Engine {
         name = name.to_ascii_uppercase();

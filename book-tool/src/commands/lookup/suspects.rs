@@ -83,7 +83,10 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     drop(reader);
     suspects.truncate(args.top.into());
     let listed: Vec<SuspectJson> = suspects.iter().map(SuspectJson::from).collect();
-    let is_object = args.json && args.deepen && !suspects.is_empty();
+    let deepening = (args.deepen && !suspects.is_empty())
+        .then(|| deepening(args, suspects))
+        .transpose()?;
+    let is_object = args.json && deepening.is_some();
     if args.json && !is_object {
         write_json(out, &listed)?;
     } else if args.lines {
@@ -93,20 +96,14 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     } else if !args.json {
         write_table(out, &listed)?;
     }
-    if suspects.is_empty() {
+    if listed.is_empty() {
         writeln!(std::io::stderr(), "nothing below {position} is doubtful")?;
         return Ok(Exit::No);
     }
-    if !args.deepen {
+    let Some(deepening) = deepening else {
         return Ok(Exit::Done);
-    }
-    out.flush()?;
-    let Some(deepening) = deepening(args, suspects) else {
-        let depth = args.depth.unwrap_or_default();
-        bail!(
-            "every listed position was searched to depth {depth} or more; give a greater --depth"
-        );
     };
+    out.flush()?;
     let build = grow::Args::deepening(deepening)?;
     if !is_object {
         return grow::run(build, out);
@@ -132,17 +129,21 @@ fn check_can_change(book: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns the build that searches the positions again; `None` if --depth asks for no more than
-/// they have.
-fn deepening(args: &Args, mut suspects: Vec<Suspect>) -> Option<Deepening<'_>> {
+/// Returns the build that searches the positions again.
+fn deepening(args: &Args, mut suspects: Vec<Suspect>) -> Result<Deepening<'_>> {
     if let (Some(depth), None) = (args.depth, args.nodes) {
         suspects.retain(|suspect| suspect.depth < depth);
     }
-    let needed = suspects.iter().map(needed_depth).max()?;
+    let Some(needed) = suspects.iter().map(needed_depth).max() else {
+        let depth = args.depth.unwrap_or_default();
+        bail!(
+            "every listed position was searched to depth {depth} or more; give a greater --depth"
+        );
+    };
     let usual = needed.saturating_add(DEEPER_PLIES).min(Effort::MAX_DEPTH);
     let usual = args.nodes.is_none().then_some(usual);
     let (book, access) = args.asked.book();
-    Some(Deepening {
+    Ok(Deepening {
         book,
         access,
         positions: suspects.into_iter().map(|found| found.position).collect(),

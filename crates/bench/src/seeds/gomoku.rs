@@ -155,12 +155,12 @@ struct SettingJson {
     their_ms: Option<f64>,
     nodes: Option<Averages>,
     ms: Option<Averages>,
-    moves: Vec<MoveJson>,
+    moves: Vec<SeedMoveJson>,
 }
 
 /// One of the ten positions as JSON.
 #[derive(Serialize)]
-struct MoveJson {
+struct SeedMoveJson {
     nodes: u64,
     ms: f64,
 }
@@ -192,7 +192,7 @@ fn setting_json((setting, rows): &Measured, depth: u8) -> SettingJson {
         ms: Averages::of(rows.iter().map(milliseconds)),
         moves: rows
             .iter()
-            .map(|row| MoveJson {
+            .map(|row| SeedMoveJson {
                 nodes: row.nodes,
                 ms: milliseconds(row),
             })

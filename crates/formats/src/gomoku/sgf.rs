@@ -48,19 +48,19 @@ pub(crate) fn read_trees(
     };
     let mut omissions = Omissions::new();
     let mut tree = GameTree::from_start(Position::start(variant));
-    let mut at = TreePlace::default();
-    let mut left: Vec<TreePlace> = Vec::new();
+    let mut at = SgfPlace::default();
+    let mut left: Vec<SgfPlace> = Vec::new();
     let (steps, is_cut) = steps(&text(bytes))?;
     omit(&mut omissions, TRUNCATED_FILES, u64::from(is_cut));
     for step in &steps {
         match step {
             SgfStep::Open if left.is_empty() => {
                 tree = GameTree::from_start(Position::start(variant));
-                at = TreePlace {
+                at = SgfPlace {
                     position: Some(tree.start.clone()),
                     last: None,
                 };
-                left.push(TreePlace::default());
+                left.push(SgfPlace::default());
             }
             SgfStep::Open => left.push(at.clone()),
             SgfStep::Close => {
@@ -78,7 +78,7 @@ pub(crate) fn read_trees(
 
 /// Where the reader is in a tree.
 #[derive(Clone, Default)]
-struct TreePlace {
+struct SgfPlace {
     /// The position; `None` behind what cannot be played.
     position: Option<Position>,
     /// The number of the last move.
@@ -88,7 +88,7 @@ struct TreePlace {
 /// Adds a node's move and names to a tree.
 fn add_node(
     tree: &mut GameTree,
-    at: &mut TreePlace,
+    at: &mut SgfPlace,
     node: &Node,
     size: u8,
     omissions: &mut Omissions,

@@ -197,7 +197,7 @@ fn tag(line: &str) -> Option<(&str, &str)> {
 
 /// Where the reader is in a tree.
 #[derive(Clone)]
-struct TreePlace {
+struct PgnPlace {
     /// The position; `None` behind what cannot be read.
     position: Option<Position>,
     /// The number of the last move.
@@ -206,18 +206,18 @@ struct TreePlace {
 
 /// Adds the moves of a game to its tree.
 fn play(tree: &mut GameTree, tokens: &[PgnToken], omissions: &mut Omissions) {
-    let mut at = TreePlace {
+    let mut at = PgnPlace {
         position: Some(tree.start.clone()),
         last: None,
     };
-    let mut left: Vec<TreePlace> = Vec::new();
+    let mut left: Vec<PgnPlace> = Vec::new();
     for token in tokens {
         match token {
             PgnToken::Open => {
                 left.push(at.clone());
                 // A variation is an alternative to the last move.
                 let last = at.last.filter(|_| at.position.is_some());
-                at = TreePlace {
+                at = PgnPlace {
                     position: last.map(|last| tree.moves[last].before.clone()),
                     last: last.and_then(|last| tree.moves[last].parent),
                 };

@@ -61,7 +61,7 @@ fn worker_ends_by_itself_at_its_max_runtime() {
     until("work is done", || {
         (cluster.job()?["positions"].as_u64()? > 2).then_some(())
     });
-    // Nobody sends it a signal.
+    // No signal stops it.
     assert_eq!(worker.wait().code(), Some(0), "a clean end");
     // It handed its task back, so that another one goes on.
     let reached = cluster.job().expect("it goes on")["positions"].clone();

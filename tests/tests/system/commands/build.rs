@@ -374,10 +374,13 @@ fn example_roots_are_built() {
 #[test]
 fn suspects_are_deepened() {
     let scratch = Scratch::new();
-    let [path, file] = ["book", "book.kbk"].map(|name| scratch.path(name));
-    let [book, file] = [&path, &file].map(|path| path.to_str().expect("a plain name"));
-    grow(book, &["--moves", "h8", "--positions", "12"]);
-    let depths = |suspects: &serde_json::Value| {
+    let [path, served, file] = ["book", "served", "book.kbk"].map(|name| scratch.path(name));
+    let [book, served_book, file] =
+        [&path, &served, &file].map(|path| path.to_str().expect("a plain name"));
+    for book in [book, served_book] {
+        grow(book, &["--moves", "h8", "--positions", "12"]);
+    }
+    let depths = |book: &str, suspects: &serde_json::Value| {
         let listed = suspects.as_array().expect("positions").clone();
         let depth = |suspect: &serde_json::Value| {
             let moves = suspect["moves"].as_array().expect("moves").iter();
@@ -388,30 +391,6 @@ fn suspects_are_deepened() {
         listed.iter().map(depth).collect::<Vec<_>>()
     };
     let top = ["--moves", "h8", "--top", "3", "--deepen"];
-    // In this process: the listed positions and no others are searched two plies deeper.
-    let done = ask("suspects", book, &[&top[..], &["--json"]].concat()).json();
-    let listed = done["suspects"].as_array().map(Vec::len);
-    assert_eq!(done["job"]["state"], json!("done"), "{done}");
-    assert_eq!(
-        done["job"]["positions"].as_u64(),
-        listed.map(|count| count as u64)
-    );
-    assert!(
-        depths(&done["suspects"])
-            .iter()
-            .all(|depth| *depth >= Some(5)),
-        "{done}"
-    );
-    // As text: the table, and the end of the build.
-    let told = ask(
-        "suspects",
-        book,
-        &[&top[..], &["--depth", "7", "--threads", "1"]].concat(),
-    );
-    assert_eq!(told.code, Some(0), "{told:#?}");
-    for part in ["reasons", "-deepen-depth-7 done, "] {
-        assert!(told.stdout.contains(part), "{part}: {told:#?}");
-    }
     let compiled = Program::Kagetsu.run(&["compile", "--book", book, "--out", file]);
     assert_eq!(compiled.code, Some(0), "{compiled:#?}");
     for (name, more, words) in [
@@ -426,11 +405,35 @@ fn suspects_are_deepened() {
         let refused = ask("suspects", name, &[&top[..], more].concat());
         crate::world::refused(&refused, &[words]);
     }
+    // In this process: the listed positions and no others are searched two plies deeper.
+    let done = ask("suspects", book, &[&top[..], &["--json"]].concat()).json();
+    let listed = done["suspects"].as_array().map(Vec::len);
+    assert_eq!(done["job"]["state"], json!("done"), "{done}");
+    assert_eq!(
+        done["job"]["positions"].as_u64(),
+        listed.map(|count| count as u64)
+    );
+    assert!(
+        depths(book, &done["suspects"])
+            .iter()
+            .all(|depth| *depth >= Some(5)),
+        "{done}"
+    );
+    // As text: the table, and the end of the build.
+    let told = ask(
+        "suspects",
+        book,
+        &[&top[..], &["--depth", "7", "--threads", "1"]].concat(),
+    );
+    assert_eq!(told.code, Some(0), "{told:#?}");
+    for part in ["reasons", "-deepen-depth-7 done, "] {
+        assert!(told.stdout.contains(part), "{part}: {told:#?}");
+    }
 
     // As a job of a cluster, by the URL of its coordinator.
-    let cluster = crate::world::Cluster::start(&path, "127.0.0.1:0");
+    let cluster = crate::world::Cluster::start(&served, "127.0.0.1:0");
     let _worker = cluster.worker();
-    let place = ["--moves", "h8", "--top", "2", "--deepen", "--depth", "8"];
+    let place = ["--moves", "h8", "--top", "2", "--deepen", "--depth", "7"];
     let done = ask(
         "suspects",
         &cluster.url,
@@ -441,9 +444,59 @@ fn suspects_are_deepened() {
     assert_eq!(done["job"]["book"], json!(cluster.url));
     cluster.stop();
     assert!(
-        depths(&done["suspects"])
+        depths(served_book, &done["suspects"])
             .iter()
-            .all(|depth| *depth >= Some(8)),
+            .all(|depth| *depth >= Some(7)),
         "{done}"
     );
+}
+
+#[test]
+fn roots_added_during_a_build_are_built() {
+    let scratch = Scratch::new();
+    let [path, roots] = ["book", "roots"].map(|name| scratch.path(name));
+    std::fs::write(&roots, "h8 i9\n").expect("room");
+    let cluster = crate::world::Cluster::start(&path, "127.0.0.1:0");
+    let _worker = cluster.worker();
+    let roots_file = roots.to_str().expect("a plain name");
+    let line = format!(
+        "build --coordinator {} --variant freestyle-15 --roots {roots_file} --positions 1000000 --depth 2 --name living",
+        cluster.url
+    );
+    let mut build = Program::Kagetsu.start(&line.split(' ').collect::<Vec<_>>());
+    let jobs = || {
+        let list = ["jobs", "list", "--coordinator", &cluster.url, "--json"];
+        Program::Kagetsu
+            .run(&list)
+            .json()
+            .as_array()
+            .cloned()
+            .unwrap_or_default()
+    };
+    let positions = |name: &str| {
+        let jobs = jobs();
+        let mut named = jobs.iter().filter(|job| {
+            job["name"]
+                .as_str()
+                .is_some_and(|found| found.starts_with(name))
+        });
+        named.next().and_then(|job| job["positions"].as_u64())
+    };
+    crate::world::until("the first root", || {
+        positions("living").filter(|count| *count > 0)
+    });
+    // A wrong line changes nothing; a new root gets a job of its own, and the first job goes on.
+    std::fs::write(&roots, "h8 i9\nz99\n").expect("room");
+    let before = positions("living");
+    crate::world::until("the build goes on", || {
+        (positions("living") > before).then_some(())
+    });
+    assert_eq!(jobs().len(), 1);
+    std::fs::write(&roots, "h8 i9\nh8 h9\n").expect("room");
+    crate::world::until("a job of the new root", || {
+        positions("living-roots-").filter(|count| *count > 0)
+    });
+    assert!(!build.has_ended());
+    build.kill();
+    cluster.stop();
 }

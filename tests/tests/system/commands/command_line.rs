@@ -227,7 +227,7 @@ fn without_privileges(arguments: &[&str]) -> Option<Command> {
     Some(command)
 }
 
-/// Takes the permission to write to a folder and all in it from everybody.
+/// Removes all permissions to write to a folder and its files.
 fn protect(path: &Path) {
     if path.is_dir() {
         for entry in std::fs::read_dir(path).expect("readable") {

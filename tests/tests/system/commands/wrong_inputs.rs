@@ -389,6 +389,35 @@ const ROWS: &[Row] = &[
         ["does not hold", "it begins at"],
         1,
     ),
+    ("suspects --book {book} --depth 5", ["--deepen", USAGE], 2),
+    (
+        "suspects --book {book} --deepen --lines",
+        ["cannot be used with", USAGE],
+        2,
+    ),
+    (
+        "suspects --book {file} --deepen",
+        ["is a file", "needs the folder of the book"],
+        2,
+    ),
+    // Games.
+    (
+        "annotate {games}",
+        ["no value is known", "--book BOOK, --depth or --nodes"],
+        2,
+    ),
+    ("annotate --depth 1 {games}", ["{games}", "ends in .sgf"], 2),
+    ("annotate --depth 1 {none}.sgf", ["cannot read", NO_FILE], 2),
+    (
+        "query --book {file} --games",
+        ["positions alone", "give the folder"],
+        2,
+    ),
+    (
+        "query --book {book} --result won",
+        ["'won'", "first, second"],
+        2,
+    ),
     // Files of other programs.
     (
         "import --format lib --variant renju-15 --book {other} {games}",

@@ -1,4 +1,4 @@
-//! What the page shows in each theme, on each kind of server and of each worker.
+//! Looks of the page: themes, servers without a cluster, idle workers, labels of arrows.
 
 use kagetsu_tests::{Browser, Program, Scratch};
 use serde_json::json;

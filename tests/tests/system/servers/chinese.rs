@@ -82,7 +82,7 @@ fn chinese_page_says_errors_in_chinese() {
     assert_eq!(browser.errors(), Vec::<String>::new());
 }
 
-/// What a coordinator says of workers and builds, and words of the Chinese for it.
+/// Texts of a coordinator about workers and builds, and words of their translations.
 const STATES: [(&str, &str); 17] = [
     ("no tasks", "暂无任务"),
     ("no tasks: no job is running", "没有进行中的任务"),
