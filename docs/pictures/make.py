@@ -36,15 +36,17 @@ BROWSER = [
 POSITIONS = 120
 # Seconds until a page shows what it should.
 PAGE_TIMEOUT = 60
-# A line after which Black wins by fours: its moves have proofs, values and bounds.
-WON = "h8,a1,i8,a3,j8,a5"
-# Marks of the guide: a number, and the element beside which it stands.
+# A line after which White must stop three stones: its moves have proofs, values and bounds.
+THREE = "h8,a1,i8,a3,j8"
+# Marks of the guide: a number, the element that it is about, and the side of it.
 MARKS = [
-    (1, "tr.best .value"),
-    (2, ".fold"),
-    (3, "tr.best td.num"),
-    (4, "tr.best .seal"),
+    (1, "tr.best .value", "left"),
+    (2, ".fold", "right"),
+    (3, "tr.best td.num", "left"),
+    (4, "tbody .seal", "right"),
 ]
+# The greatest height of the picture of a panel, in pixels.
+MAX_PANEL_HEIGHT = 480
 # The sixteen colours of a terminal, as the page shows them on a dark ground.
 COLOURS = (
     "#000000 #cd3131 #0dbc79 #e5e510 #2472c8 #bc3fbc #11a8cd #e5e5e5 "
@@ -117,12 +119,13 @@ class Browser:
         if clip:
             box = f"document.querySelector({json.dumps(clip)}).getBoundingClientRect()"
             left, top, width, height = self.evaluate(f"(b => [b.x, b.y, b.width, b.height])({box})")
+            height = min(height, MAX_PANEL_HEIGHT)
             area = {"x": left, "y": top, "width": width, "height": height, "scale": 1}
             area = {"clip": area}
         data = self.command("Page.captureScreenshot", format="png", **area)["data"]
         (PICTURES / picture).write_bytes(base64.b64decode(data))
 
-    def mark(self, number, selector):
+    def mark(self, number, selector, side):
         """Draws a number beside an element."""
         self.evaluate(
             f"""(() => {{
@@ -130,7 +133,8 @@ class Browser:
                 const mark = document.createElement("b");
                 mark.textContent = "{number}";
                 Object.assign(mark.style, {{
-                    position: "fixed", left: `${{box.right + 4}}px`, top: `${{box.top - 9}}px`,
+                    position: "fixed", top: `${{(box.top + box.bottom) / 2 - 10}}px`,
+                    left: `${{"{side}" === "left" ? box.left - 24 : box.right + 4}}px`,
                     width: "20px", height: "20px", borderRadius: "50%", background: "#c2185b",
                     color: "#fff", font: "bold 13px/20px sans-serif", textAlign: "center",
                     zIndex: 99,
@@ -258,14 +262,14 @@ def take_pages(browser, page):
     ]:
         browser.open(view, language)
         browser.take(picture)
-    browser.open(f"{page}/#/freestyle-15/{WON}", size=(1400, 640))
-    for number, selector in MARKS:
-        browser.mark(number, selector)
+    browser.open(f"{page}/#/freestyle-15/{THREE}", size=(1400, 640))
+    for number, selector, side in MARKS:
+        browser.mark(number, selector, side)
     browser.take("guide.png")
     browser.open(link)
     browser.evaluate("document.querySelector('#tab-why').click()")
     browser.wait_for("document.querySelectorAll('.why').length === 2")
-    browser.mark(5, ".why:last-of-type tbody td:nth-child(3)")
+    browser.mark(5, ".why:last-of-type tbody td:nth-child(3)", "left")
     browser.take("why.png", clip="#panel")
 
 
@@ -304,11 +308,11 @@ def main():
             if build.returncode:
                 raise SystemExit(f"the build ended with code {build.returncode}")
             (PICTURES / "growth.svg").write_text(growth_plot(samples), encoding="utf-8")
-            prove = [programs / "kagetsu", "build", "--coordinator", grpc, "--name", "won"]
+            prove = [programs / "kagetsu", "build", "--coordinator", grpc, "--name", "three"]
             subprocess.run(
                 prove
-                + ["--variant", "freestyle-15", "--moves", WON.replace(",", " ")]
-                + ["--positions", "3", "--depth", "4"],
+                + ["--variant", "freestyle-15", "--moves", THREE.replace(",", " ")]
+                + ["--positions", "8", "--depth", "6", "--top", "4"],
                 check=True,
                 stderr=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,

@@ -8,6 +8,8 @@ import { duration, language, number, short, t } from "../base/words.js";
 
 /** Milliseconds between two looks at the server. */
 const REFRESH_INTERVAL = 2000;
+/** Widths of windows, and of the plots in them, in pixels. */
+const PLOT_WIDTHS = [[1100, 990], [600, 720], [0, 360]];
 const STATES = { running: "running", paused: "paused", done: "doneState", cancelled: "cancelled", failed: "failed" };
 
 /** Nodes a second; the measured speed of an idle worker only fades. */
@@ -109,7 +111,7 @@ export class Cluster {
       h("div", { class: "bar", role: "progressbar", "aria-label": name, "aria-valuemin": "0", "aria-valuemax": target ? String(target) : null, "aria-valuenow": String(positions) },
         this.fill(share, state)),
       h("p", { class: "facts" }, facts.join(" · ")),
-      reason && h("p", { class: "complaint" }, serverText(reason, t("anyJobFailed"))),
+      reason && h("p", { class: state === "failed" ? "complaint" : "quiet small" }, serverText(reason, t("anyJobFailed"))),
       job.waits_for && h("p", { class: "quiet small" }, t("waitsFor", { what: serverText(job.waits_for, t("anyWait")) })),
       asides?.map((aside) => h("p", { class: "quiet small" }, `${aside.position}: ${serverText(aside.reason, t("anyAside"))}`)),
       this.plot(name, isOpen), buttons);
@@ -126,7 +128,8 @@ export class Cluster {
     const isFlat = points.every(({ positions }) => positions === points[0].positions);
     if (!isOpen && isFlat) return null;
     if (points.length < 2) return h("p", { class: "quiet small" }, t("plotEmpty"));
-    const [width, height, left, foot] = [innerWidth < 600 ? 360 : 720, 112, 46, 20];
+    const width = PLOT_WIDTHS.find(([window]) => innerWidth >= window)[1];
+    const [height, left, foot] = [112, 46, 20];
     const first = points[0].at_ms;
     const span = Math.max(1, points.at(-1).at_ms - first);
     const most = Math.max(...points.map(({ positions }) => positions), 1);
