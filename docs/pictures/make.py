@@ -36,14 +36,13 @@ BROWSER = [
 POSITIONS = 120
 # Seconds until a page shows what it should.
 PAGE_TIMEOUT = 60
-# A line after which White must stop three stones: its moves have proofs, values and bounds.
-THREE = "h8,a1,i8,a3,j8"
-# Marks of the guide: a number, the element that it is about, and the side of it.
+# A line after which Black wins by fours.
+WON = "h8,a1,i8,a3,j8,a5"
+# Marks of the guide: a number, the element that it is about, and where it stands.
 MARKS = [
     (1, "tr.best .value", "left"),
     (2, ".fold", "right"),
-    (3, "tr.best td.num", "left"),
-    (4, "tbody .seal", "right"),
+    (3, "tr.best td.num", "inside"),
 ]
 # The greatest height of the picture of a panel, in pixels.
 MAX_PANEL_HEIGHT = 480
@@ -126,7 +125,8 @@ class Browser:
         (PICTURES / picture).write_bytes(base64.b64decode(data))
 
     def mark(self, number, selector, side):
-        """Draws a number beside an element."""
+        """Draws a number beside or inside an element."""
+        lefts = {"left": "box.left - 24", "right": "box.right + 4", "inside": "box.left + 24"}
         self.evaluate(
             f"""(() => {{
                 const box = document.querySelector({json.dumps(selector)}).getBoundingClientRect();
@@ -134,7 +134,7 @@ class Browser:
                 mark.textContent = "{number}";
                 Object.assign(mark.style, {{
                     position: "fixed", top: `${{(box.top + box.bottom) / 2 - 10}}px`,
-                    left: `${{"{side}" === "left" ? box.left - 24 : box.right + 4}}px`,
+                    left: `${{{lefts[side]}}}px`,
                     width: "20px", height: "20px", borderRadius: "50%", background: "#c2185b",
                     color: "#fff", font: "bold 13px/20px sans-serif", textAlign: "center",
                     zIndex: 99,
@@ -262,14 +262,18 @@ def take_pages(browser, page):
     ]:
         browser.open(view, language)
         browser.take(picture)
-    browser.open(f"{page}/#/freestyle-15/{THREE}", size=(1400, 640))
+    best = get_json(f"{page}/api/v1/book?variant=freestyle-15&moves=h8")["best"]
+    browser.open(f"{page}/#/freestyle-15/h8,{best}", size=(1400, 640))
     for number, selector, side in MARKS:
         browser.mark(number, selector, side)
     browser.take("guide.png")
+    browser.open(f"{page}/#/freestyle-15/{WON}")
+    browser.mark(4, "tr.best .seal", "right")
+    browser.take("proof.png", clip="#panel table")
     browser.open(link)
     browser.evaluate("document.querySelector('#tab-why').click()")
     browser.wait_for("document.querySelectorAll('.why').length === 2")
-    browser.mark(5, ".why:last-of-type tbody td:nth-child(3)", "left")
+    browser.mark(5, ".why:last-of-type tbody td:nth-child(3)", "inside")
     browser.take("why.png", clip="#panel")
 
 
@@ -308,11 +312,11 @@ def main():
             if build.returncode:
                 raise SystemExit(f"the build ended with code {build.returncode}")
             (PICTURES / "growth.svg").write_text(growth_plot(samples), encoding="utf-8")
-            prove = [programs / "kagetsu", "build", "--coordinator", grpc, "--name", "three"]
+            prove = [programs / "kagetsu", "build", "--coordinator", grpc, "--name", "won"]
             subprocess.run(
                 prove
-                + ["--variant", "freestyle-15", "--moves", THREE.replace(",", " ")]
-                + ["--positions", "8", "--depth", "6", "--top", "4"],
+                + ["--variant", "freestyle-15", "--moves", WON.replace(",", " ")]
+                + ["--positions", "1", "--depth", "4"],
                 check=True,
                 stderr=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
