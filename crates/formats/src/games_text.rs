@@ -3,7 +3,7 @@
 use kagetsu_game::{Move, Notation, RuleName, Score, Side, Variant};
 use kagetsu_games::{GameResult, GameTags};
 
-use crate::game_tree::{GameTree, GameMove};
+use crate::game_tree::{GameMove, GameTree};
 
 /// Columns of a line of moves in PGN.
 const PGN_COLUMNS: usize = 80;
@@ -147,14 +147,14 @@ fn sgf(game: &GameTree, notes: &[MoveNote], rule: RuleName, size: u8) -> String 
 
 /// Words in lines of the width of PGN.
 #[derive(Default)]
-struct Lines {
+struct WrappedText {
     text: String,
     column: usize,
     /// Whether the next word touches the last one.
     is_joined: bool,
 }
 
-impl Lines {
+impl WrappedText {
     fn put(&mut self, word: &str) {
         let width = word.chars().count();
         let is_joined = std::mem::take(&mut self.is_joined);
@@ -227,7 +227,7 @@ fn pgn(game: &GameTree, notes: &[MoveNote], notation: Notation) -> Option<String
         plies.push(m.parent.map_or(late, |parent| plies[parent] + 1));
     }
     let children = game.children();
-    let (mut lines, mut is_interrupted) = (Lines::default(), true);
+    let (mut lines, mut is_interrupted) = (WrappedText::default(), true);
     if !game.comment.is_empty() {
         lines.comment(&game.comment);
     }

@@ -33,7 +33,7 @@ mod xiangqi;
 
 pub use export::export;
 pub use format::Format;
-pub use game_tree::{GameTree, GameMove};
+pub use game_tree::{GameMove, GameTree};
 pub use games_text::{MoveNote, write_game};
 pub use import::{BYTE_ORDER_MARK, Contents, Importer};
 pub use native::record::PositionRecord;
