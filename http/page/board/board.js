@@ -276,7 +276,7 @@ export class Board {
     const [[x1, y1], [x2, y2]] = pointsOf(this.state.shape, move).map((point) => this.at(point));
     const length = Math.hypot(x2 - x1, y2 - y1) || 1;
     // Arrows on one line part near their heads; on a short one the label would cover the piece.
-    const parts = length < SHORT_ARROW ? [1, 0.7, 1.4] : [Math.max(0.55, 1 - 28 / length), 0.4, 0.75, 1];
+    const parts = length < SHORT_ARROW ? [1, 1.5, 0.5] : [Math.max(0.55, 1 - 28 / length), 0.4, 0.75, 1];
     const beside = [0, -LABEL[1], LABEL[1]];
     const places = beside.flatMap((away) => parts.map((part) =>
       [x1 + (x2 - x1) * part - ((y2 - y1) / length) * away, y1 + (y2 - y1) * part + ((x2 - x1) / length) * away]));

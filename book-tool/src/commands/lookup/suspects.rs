@@ -93,7 +93,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         for suspect in &listed {
             writeln!(out, "{}", suspect.moves.join(" "))?;
         }
-    } else if !args.json {
+    } else if !args.json && !listed.is_empty() {
         write_table(out, &listed)?;
     }
     if listed.is_empty() {

@@ -3,7 +3,7 @@
 use kagetsu_tests::{Browser, Program, Scratch};
 use serde_json::json;
 
-use crate::servers::browsing::{build, text};
+use crate::servers::browsing::{build, build_top, text};
 use crate::servers::http::HttpCoordinator;
 use crate::world::{until, worker};
 
@@ -147,7 +147,7 @@ fn every_arrow_has_its_value() {
     let server = HttpCoordinator::start(&["--book", book.to_str().expect("a plain name")]);
     let _worker = worker(&server.grpc);
     build(&server, "seen-x", "xiangqi", "h2e2", 4);
-    build(&server, "seen-s", "surakarta", "", 2);
+    build_top(&server, ("seen-s", "surakarta"), "", 2, 8);
     browser.set_window(1400, 900, false);
     for (variant, line) in [("xiangqi", "h2e2"), ("surakarta", "")] {
         browser.open(&format!("http://{}/#/{variant}/{line}", server.http));

@@ -48,7 +48,18 @@ pub(crate) fn build(
     root: &str,
     positions: u32,
 ) {
-    let body = json!({"name": name, "variant": variant, "roots": [root], "positions": positions, "depth": 2, "top": 3});
+    build_top(server, (name, variant), root, positions, 3);
+}
+
+/// The same with this many exact values in each position.
+pub(crate) fn build_top(
+    server: &HttpCoordinator,
+    (name, variant): (&str, &str),
+    root: &str,
+    positions: u32,
+    top: u32,
+) {
+    let body = json!({"name": name, "variant": variant, "roots": [root], "positions": positions, "depth": 2, "top": top});
     server.post("/api/v1/jobs", &body);
     until("the book", || {
         let jobs = server.get("/api/v1/jobs");

@@ -253,6 +253,19 @@ fn panels_show_lines_reasons_notes_and_practice() {
             }
         }
     }
+    // The dialogs of the Chinese page, but for names of keys.
+    for dialog in ["edit", "copy", "settings", "help"] {
+        browser.open("about:blank");
+        browser.open(&format!("http://{}/#/freestyle-15/h8,i9", server.http));
+        browser.wait_for("document.querySelectorAll('.stone').length === 2");
+        browser.click(&format!("#{dialog}"));
+        browser.wait_for("document.querySelector('dialog[open]').innerText.length > 20");
+        let words = format!("({ENGLISH_WORDS}).filter((word) => !/^(home|enter)$/i.test(word))");
+        assert_eq!(browser.evaluate(&words), json!([]), "{dialog}");
+        assert_eq!(browser.evaluate(NAMELESS), json!([]), "{dialog}");
+        browser.wait_for(&format!("({CONTRAST}).length === 0"));
+        keep_picture(&mut browser, &format!("{dialog}-zh"), 390, true);
+    }
     assert_eq!(browser.errors(), Vec::<String>::new());
 }
 
