@@ -164,7 +164,11 @@ fn who(shown: &AnalysisState) -> String {
 
 /// Tells why a cluster does not search yet, and what to do.
 pub(crate) fn waiting(why: &str) -> String {
-    format!(
-        "waiting: {why}; start one with `kagetsu-worker --coordinator URL`, or see `kagetsu workers list`"
-    )
+    // Where workers are connected that play the variant, another one is no remedy.
+    let start = if why.contains("connected") {
+        "start one with `kagetsu-worker --coordinator URL`, or "
+    } else {
+        ""
+    };
+    format!("waiting: {why}; {start}see `kagetsu workers list`")
 }

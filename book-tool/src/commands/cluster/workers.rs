@@ -75,6 +75,14 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
         write_json(out, &workers)?;
         return Ok(Exit::Done);
     }
+    if workers.is_empty() {
+        writeln!(
+            std::io::stderr(),
+            "no worker is connected; start one with `kagetsu-worker --coordinator {}`",
+            at.coordinator
+        )?;
+        return Ok(Exit::Done);
+    }
     let mut heads = vec![
         "name", "engine", "slots", "threads", "tasks", "done", "verified", "refuted", "failed",
         "nodes/s", "trust", "idle",

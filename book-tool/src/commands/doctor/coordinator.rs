@@ -33,7 +33,8 @@ fn ask(url: &str, access: &Access) -> anyhow::Result<Vec<HealthFinding>> {
     let running = jobs.iter().filter(|job| job.state == "running").count();
     findings.push(if connected == 0 && running > 0 {
         let advice = "start kagetsu-worker with this coordinator's URL";
-        let found = format!("none is connected, and {running} jobs are running");
+        let jobs = if running == 1 { "job is" } else { "jobs are" };
+        let found = format!("none is connected, and {running} {jobs} running");
         HealthFinding::fault("workers", found, advice)
     } else {
         HealthFinding::ok("workers", format!("{connected} connected"))

@@ -120,6 +120,8 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
             };
             if at.json {
                 write_json(out, &jobs)?
+            } else if jobs.is_empty() {
+                writeln!(std::io::stderr(), "no job yet; `kagetsu build` starts one")?;
             } else {
                 write_table(out, &jobs)?
             }

@@ -133,6 +133,26 @@ fn commands_begin_where_the_book_begins() {
 }
 
 #[test]
+fn empty_lists_say_what_to_start() {
+    let scratch = Scratch::new();
+    let book = scratch.path("book");
+    let server = HttpCoordinator::start(&["--book", book.to_str().expect("a plain name")]);
+    for (command, words) in [
+        (
+            "workers list",
+            "start one with `kagetsu-worker --coordinator",
+        ),
+        ("jobs list", "`kagetsu build` starts one"),
+    ] {
+        let done = run(&format!("{command} --coordinator {}", server.grpc));
+        assert_eq!((done.code, &*done.stdout), (Some(0), ""), "{done:#?}");
+        assert!(done.stderr.contains(words), "{done:#?}");
+        let done = run(&format!("{command} --coordinator {} --json", server.grpc));
+        assert_eq!(done.json(), serde_json::json!([]), "{done:#?}");
+    }
+}
+
+#[test]
 fn readers_share_a_folder() {
     let scratch = Scratch::new();
     let book = scratch
