@@ -38,7 +38,10 @@ export class Games {
     const key = JSON.stringify(wanted);
     if (this.key === key) return;
     this.key = key;
-    const found = await get("/games", wanted).catch(() => null);
+    const found = await get("/games", wanted).catch((error) => {
+      if (error.code !== "not_in_book") this.explorer.app.complain(error);
+      return null;
+    });
     if (this.key !== key) return;
     this.found = found ?? { games: 0, moves: [], played: [] };
     if (this.explorer.tab === "games") this.refresh();

@@ -32,7 +32,10 @@ export class Suspects {
     if (this.key === key) return;
     this.key = key;
     this.found = null;
-    const answer = await explorer.ask("/suspects", { ...explorer.parameters(), top: String(MAX_SUSPECTS) }).catch(() => null);
+    const answer = await explorer.ask("/suspects", { ...explorer.parameters(), top: String(MAX_SUSPECTS) }).catch((error) => {
+      explorer.app.complain(error);
+      return null;
+    });
     if (this.key !== key) return;
     this.found = answer?.suspects ?? [];
     if (explorer.tab === "suspects") explorer.renderPanel();
