@@ -1,8 +1,8 @@
 //! Files of other programs: any format, any game.
 #![no_main]
 
-use kagetsu_formats::{Format, Importer, ZobristKeys};
-use kagetsu_game::Variant;
+use kagetsu_formats::{Format, Importer, ZobristKeys, write_game};
+use kagetsu_game::{Notation, Variant};
 use libfuzzer_sys::fuzz_target;
 
 const VARIANTS: [&str; 6] = [
@@ -23,5 +23,10 @@ fuzz_target!(|bytes: &[u8]| {
         let mut importer = Importer::new(format, Some(variant)).with_zobrist(keys);
         // An error is as good as contents here; a panic is the fault.
         let _ = importer.add(rest);
+        if let Ok((trees, _)) = importer.read_trees(rest) {
+            for tree in &trees {
+                let _ = write_game(tree, &[], Notation::Chinese);
+            }
+        }
     }
 });

@@ -290,6 +290,7 @@ mod tests {
     use crate::{Format, Importer};
     use kagetsu_game::Position;
     use kagetsu_games::GameRecord;
+    use proptest::prelude::*;
 
     fn game(variant: Variant, line: &str) -> GameTree {
         GameTree::from(&GameRecord {
@@ -382,6 +383,40 @@ mod tests {
         }
         lines.sort();
         lines
+    }
+
+    proptest! {
+        #[test]
+        fn trees_of_any_shape_are_read_again(
+            stones in prop::collection::vec(
+                prop::sample::select(vec![
+                    "(", ")", ";B[hh]", ";W[ih]", ";B[hi]", ";W[hi]", ";B[gg]", ";W[]", "C[c]", ";",
+                ]),
+                0..60,
+            ),
+            pieces in prop::collection::vec(
+                prop::sample::select(vec![
+                    "(", ")", "h2e2", "h9g7", "h0g2", "b2e2", "g3g4", "b9c7", "{c}", ";d\n", "1.", "x",
+                ]),
+                0..60,
+            ),
+        ) {
+            let sgf = format!("(;SZ[15]{})", stones.concat());
+            let pgn = format!("[Red \"Ann\"]\n\n{}", pieces.join(" "));
+            for (text, format, variant) in [
+                (sgf, Format::Sgf, Variant::FREESTYLE_15),
+                (pgn, Format::Pgn, Variant::XIANGQI),
+            ] {
+                let importer = Importer::new(format, Some(variant));
+                let Ok((trees, _)) = importer.read_trees(text.as_bytes()) else { continue };
+                for tree in trees.iter().filter(|tree| !tree.moves.is_empty()) {
+                    let written = write_game(tree, &[], Notation::Engine).expect("it has a format");
+                    let again = read(&written, format, variant);
+                    prop_assert_eq!(again.len(), 1, "{}", written);
+                    prop_assert_eq!(sorted(&again[0]), sorted(tree), "{}", written);
+                }
+            }
+        }
     }
 
     #[test]

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use kagetsu_book::{Book, BookOptions};
 use kagetsu_game::{
-    Answer, Bound, Claim, Effort, Key, Position, Proof, ProofKind, Provenance, Question, Score,
-    Variant, Verdict,
+    Answer, Bound, Claim, Effort, Key, Notation, Position, Proof, ProofKind, Provenance, Question,
+    Score, Variant, Verdict,
 };
 use kagetsu_search::{Control, Engine, EngineOptions};
 use proptest::prelude::*;
@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 use crate::gomoku::renlib::{self, LibraryNode};
 use crate::xiangqi::zobrist::ZobristKeys;
-use crate::{Contents, Format, Importer, Omissions, PositionRecord, export};
+use crate::{Contents, Format, Importer, Omissions, PositionRecord, export, write_game};
 use anyhow::Result;
 
 /// Returns the path of a real file, or prints that it is missing and returns `None`.
@@ -600,6 +600,9 @@ proptest! {
         let keys = ZobristKeys::from_seed(1);
         let mut importer = Importer::new(format, Some(variant(name))).with_zobrist(Some(keys));
         let _ = importer.add(&all);
+        for tree in importer.read_trees(&all).map_or_else(|_| Vec::new(), |(trees, _)| trees) {
+            let _ = write_game(&tree, &[], Notation::Chinese);
+        }
     }
 }
 
