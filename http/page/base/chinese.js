@@ -71,9 +71,9 @@ export const CHINESE_TEXTS = {
   statistics: "统计", provenWon: "已证必胜", provenLost: "已证必负", provenDrawn: "已证和棋", openPositions: "未定", byStones: "按盘上棋子数", byDepth: "按搜索深度", byEngine: "按引擎的着法数", growth: "增长过程", growthLabel: "{from} 至 {to} 的局面数：共 {n}",
   holes: "最近的缺口", holesHint: "有评分、但库中没有后续局面的着法。", holeLoss: "比最佳着差 {loss}",
   setting_time_ms: "每次搜索时间（毫秒）", setting_seed: "随机扰动种子", setting_split: "分担同一局面",
-  suspects: "存疑", suspectsHint: "自此局面起评分存疑的局面，重要者在前。“加深”会启动任务，重新搜索该局面。", suspectsNone: "自此局面起没有存疑的评分。", doubt: "疑度",
+  suspects: "存疑", suspectsHint: "自此局面起评分存疑的局面，重要者在前。“加深”会启动任务，重新搜索该局面。", suspectsNone: "此后没有存疑的评分，或开局库为编译文件。", doubt: "疑度",
   doubtShallow: "比库中半数局面少搜索 {n} 层", doubtScore: "搜索给出 {searched}，后续局面给出 {behind}", doubtBest: "搜索首选 {searched}，后续局面首选 {behind}", doubtEngine: "由 {engine} 搜索",
   deepen: "加深", deepening: "任务 {name} 将重新搜索该局面。", hereItself: "当前局面",
-  games: "对局", gamesHint: "导入的对局中经过此局面者。", gamesNone: "没有导入的对局经过此局面。", gamesNoMatch: "没有符合条件的对局。", gamesCount: "{n} 局", gamesCount1: "1 局", player: "棋手", event: "赛事", result: "结果", anyResult: "不限", firstWins: "{side}胜", drawnGames: "和棋", unknownResult: "未知", played: "局数", scored: "得分", playedBy: "{first} – {second}", gameMissing: "佚名",
+  games: "对局", gamesHint: "导入的对局中经过此局面者。", gamesNone: "没有导入的对局经过此局面。编译文件和数据库不保存对局。", gamesNoMatch: "没有符合条件的对局。", gamesCount: "{n} 局", gamesCount1: "1 局", player: "棋手", event: "赛事", result: "结果", anyResult: "不限", firstWins: "{side}胜", drawnGames: "和棋", unknownResult: "未知", played: "局数", scored: "得分", playedBy: "{first} – {second}", gameMissing: "佚名",
   workerTasks: "任务", verified: "已核实", refuted: "被否定", failedTasks: "失败", trust: "信任", trust_operator: "管理者", trust_volunteer: "志愿者", trust_calibrating: "校验中", trust_quarantined: "已隔离",
 };
