@@ -1,4 +1,4 @@
-//! Fits the evaluation to games of `selfplay`, and writes its tables:
+//! Fits the evaluation to games of `selfplay` or to positions of `leaves`, and writes its tables:
 //!
 //! ```text
 //! cargo run --release -p kagetsu-search --example fit -- VARIANT GAMES_FILE FOLDER
@@ -6,9 +6,9 @@
 //!
 //! A logistic regression: the winning chance of the side to move is `1 / (1 + exp(-v / 200))` for a
 //! value of v centi-units. The value is the sum over the classes of all empty cells, own minus the
-//! opponent's, and of the set of threats. The target is the game's result and, where there is one,
-//! the score of the search. The optimiser is Adam (Kingma and Ba, 2015) with weight decay. One game
-//! in ten is held out, and the program prints the loss on it.
+//! opponent's, and of the set of threats. The target is the game's result, if known, and the score
+//! of the search. The fit begins with the tables in use. The optimiser is Adam (Kingma and Ba,
+//! 2015) with weight decay. One line in ten is held out, and the program prints the loss on it.
 
 use std::path::Path;
 
@@ -19,9 +19,9 @@ use kagetsu_search::tuning::{self, CELL_CLASSES, THREAT_SETS};
 const SCALE: f32 = 200.0;
 /// How much the search's own opinion counts beside the result.
 const OPINION: f32 = 0.4;
-const EPOCHS: usize = 60;
+const EPOCHS: usize = 40;
 const BATCH: usize = 4_096;
-const STEP: f32 = 0.01;
+const STEP: f32 = 0.003;
 const DECAY: f32 = 1e-6;
 
 /// One position: which parameters are added and how often, and the chance of the side to move.
@@ -51,7 +51,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         read(variant, tables, line, to)?;
     }
     println!("{} positions, {} aside", rows.len(), aside.len());
-    let mut parameters = vec![0.0; tables * (CELL_CLASSES + THREAT_SETS)];
+    let mut parameters = in_use(rule, tables);
+    println!("before: aside {:.4}", loss(&parameters, &aside));
     fit(&mut parameters, &mut rows, &aside);
     let names: &[(&str, usize)] = match rule {
         RuleName::Freestyle => &[("freestyle", 0)],
@@ -75,7 +76,22 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Adds the positions of a game where nothing forces.
+/// Returns the tables in use as parameters.
+fn in_use(rule: RuleName, tables: usize) -> Vec<f32> {
+    let sides = [Side::First, Side::Second];
+    let tables: Vec<_> = sides[..tables]
+        .iter()
+        .map(|&side| tuning::table(rule, side))
+        .collect();
+    let values = tables.iter().flat_map(|(values, _)| values);
+    let threats = tables.iter().flat_map(|(_, threats)| threats);
+    values
+        .chain(threats)
+        .map(|&value| f32::from(value) / SCALE)
+        .collect()
+}
+
+/// Adds the positions of a line that have a score and are evaluated.
 fn read(
     variant: Variant,
     tables: usize,
@@ -85,15 +101,22 @@ fn read(
     let [result, moves, scores] = line.split(';').collect::<Vec<_>>()[..] else {
         return Err(line.into());
     };
-    let result: f32 = result.parse()?;
+    let result: Option<f32> = if result == "-" {
+        None
+    } else {
+        Some(result.parse()?)
+    };
     let mut position = Position::start(variant);
     for (m, score) in moves.split(' ').zip(scores.split(' ')) {
         if let Ok(score) = score.parse::<f32>()
             && let Some(features) = tuning::features(&position)
         {
             let is_first = features.side == Side::First;
-            let won = if is_first { result } else { 1.0 - result };
-            let target = (1.0 - OPINION) * won + OPINION * chance(score / SCALE);
+            let found = chance(score / SCALE);
+            let target = result.map_or(found, |result| {
+                let won = if is_first { result } else { 1.0 - result };
+                (1.0 - OPINION) * won + OPINION * found
+            });
             let mover = features.side.index();
             let table = |side: usize| if tables == 2 { side * CELL_CLASSES } else { 0 };
             let mut counts = std::collections::BTreeMap::new();

@@ -1,11 +1,18 @@
 //! Features and tables for fitting the evaluation.
 
 use kagetsu_game::gomoku::{Freestyle, Renju, Rule, Standard};
-use kagetsu_game::{Position, RuleName, Side, Variant};
+use kagetsu_game::{Effort, Position, RuleName, Score, Side, Variant};
 
-use crate::EngineOptions;
+use crate::alphabeta::AlphaBeta;
+use crate::alphabeta::sample::LeafSample;
+use crate::alphabeta::table::TranspositionTable;
+use crate::control::limits::SearchLimits;
 use crate::gomoku::{Board, CLASSES, FLAGS, Fitted};
 use crate::heuristics::{Heuristics, Situation};
+use crate::{Control, EngineOptions};
+
+/// Memory of the table of a search for leaves, in bytes.
+const LEAF_TABLE_BYTES: usize = 4 << 20;
 
 /// Number of classes of empty cells.
 pub const CELL_CLASSES: usize = CLASSES;
@@ -23,8 +30,8 @@ pub struct CellFeatures {
     pub threats: u16,
 }
 
-/// Returns the features of a gomoku position, or `None` where a threat must be met, because such
-/// positions are not evaluated.
+/// Returns the features of a gomoku position, or `None` where the game is decided or a four must be
+/// met, because such positions are not evaluated.
 #[must_use]
 pub fn features(position: &Position) -> Option<CellFeatures> {
     match position.variant() {
@@ -46,11 +53,75 @@ pub fn features(position: &Position) -> Option<CellFeatures> {
 
 fn of<R: Rule>(position: &Position) -> Option<CellFeatures> {
     let board = Board::<R>::new(&position.game(), &EngineOptions::default());
-    (board.situation() == Situation::Free).then(|| CellFeatures {
+    is_evaluated(board.situation()).then(|| CellFeatures {
         side: position.side(),
         classes: [Side::First, Side::Second].map(|side| board.classes(side)),
         threats: board.flags() as u16,
     })
+}
+
+/// Whether the search evaluates such positions.
+fn is_evaluated(situation: Situation) -> bool {
+    matches!(
+        situation,
+        Situation::Free | Situation::Forced { otherwise: 4 }
+    )
+}
+
+/// Returns one of `every` leaves of a search of `nodes` positions: what the evaluation has to
+/// judge, quiet positions and others in which an open three must be met.
+#[must_use]
+pub fn leaves(position: &Position, nodes: u64, every: usize) -> Vec<Position> {
+    match position.variant() {
+        Variant::Gomoku {
+            rule: RuleName::Freestyle,
+            ..
+        } => leaves_of::<Freestyle>(position, nodes, every),
+        Variant::Gomoku {
+            rule: RuleName::Standard,
+            ..
+        } => leaves_of::<Standard>(position, nodes, every),
+        Variant::Gomoku {
+            rule: RuleName::Renju,
+            ..
+        } => leaves_of::<Renju>(position, nodes, every),
+        _ => Vec::new(),
+    }
+}
+
+fn leaves_of<R: Rule>(position: &Position, nodes: u64, every: usize) -> Vec<Position> {
+    let options = EngineOptions::default();
+    let board = Board::<R>::new(&position.game(), &options);
+    let Some(mut table) = TranspositionTable::of(LEAF_TABLE_BYTES) else {
+        return Vec::new();
+    };
+    if !is_evaluated(board.situation()) {
+        return Vec::new();
+    }
+    table.begin();
+    let control = Control::new();
+    let limits = SearchLimits::new(&control, Effort::nodes(nodes));
+    let moves = board.moves(&board.situation()).sorted();
+    let mut search =
+        AlphaBeta::new(board, &table, &limits, &options).sampling(LeafSample::new(every));
+    'deepening: for depth in 1..=Effort::MAX_DEPTH {
+        let mut best = Score::MIN;
+        for &m in &moves {
+            let Some(found) = search.root_move(m, depth, best, Score::MAX) else {
+                break 'deepening;
+            };
+            best = best.max(found.score);
+        }
+        if best.is_mate() {
+            break;
+        }
+    }
+    let paths = search.take_leaves();
+    let after = |path: &Vec<_>| {
+        path.iter()
+            .try_fold(position.clone(), |position, &m| position.play(m).ok())
+    };
+    paths.iter().filter_map(after).collect()
 }
 
 /// Returns the table in use: values by class and by set of threats, in centi-units.

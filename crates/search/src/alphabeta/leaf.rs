@@ -16,6 +16,9 @@ impl<H: Heuristics> AlphaBeta<'_, H> {
             self.lines[ply].extend(Some(entry.best).filter(|best| *best != Move::NONE));
             return Some(entry.score);
         }
+        if let Some(sample) = &mut self.sample {
+            sample.visit(&self.path);
+        }
         let score = self.leaf(alpha, beta, ply)?;
         // No win was looked for where the evaluation alone reaches beta.
         let bound = if score >= beta && !score.is_mate() {

@@ -2,11 +2,13 @@ mod expansion;
 pub(crate) mod history;
 mod leaf;
 mod probe;
+pub(crate) mod sample;
 pub(crate) mod selection;
 pub(crate) mod table;
 
 use kagetsu_game::{Bound, Move, Score};
 
+use self::sample::LeafSample;
 use self::selection::Node;
 use crate::alphabeta::history::History;
 use crate::alphabeta::table::TranspositionTable;
@@ -53,6 +55,8 @@ pub(crate) struct AlphaBeta<'a, H> {
     is_verifying: bool,
     /// Static evaluations by ply, for the side to move there.
     opinions: Vec<i32>,
+    /// Leaves to collect, for the fit of the evaluation.
+    sample: Option<LeafSample>,
 }
 
 /// The result of searching a root move.
@@ -98,7 +102,23 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
             horizon: 0,
             is_verifying: false,
             opinions: vec![0; MAX_PLY + 3],
+            sample: None,
         }
+    }
+
+    /// Turns the search into one that collects leaves.
+    pub(crate) fn sampling(self, sample: LeafSample) -> Self {
+        let mut search = self;
+        search.sample = Some(sample);
+        search
+    }
+
+    /// Returns the collected leaves: the moves from the root to each.
+    pub(crate) fn take_leaves(&mut self) -> Vec<Vec<Move>> {
+        self.sample
+            .take()
+            .map(LeafSample::into_paths)
+            .unwrap_or_default()
     }
 
     /// Turns the search into a helper, which ends when it is dismissed.
