@@ -77,7 +77,8 @@ pub(crate) fn is_enough_improved(node: &Node, score: Score) -> bool {
 static MOST_MOVES: LazyLock<[i32; 64]> =
     LazyLock::new(|| std::array::from_fn(|depth| 3 + (depth as f64).powf(1.32) as i32));
 
-/// Whether a late move without a threat can be left out.
+/// Whether a late move can be left out. Where threats decide the game, moves that make a threat may
+/// be left out only because they are late in the order.
 pub(crate) fn is_prunable(
     node: &Node,
     alpha: Score,
@@ -85,7 +86,7 @@ pub(crate) fn is_prunable(
     force: Force,
     style: &Style,
 ) -> bool {
-    if force.attacks || searched == 0 || node.is_pv() && !style.is_forcing {
+    if searched == 0 || !style.is_forcing && (force.attacks || node.is_pv()) {
         return false;
     }
     let (depth, &Style { ply, late, .. }) = (node.depth, style);
@@ -96,6 +97,7 @@ pub(crate) fn is_prunable(
         depth <= 8 && searched as i32 >= late.moves.0 + depth * depth * late.moves.1 / 4
     };
     let is_futile = depth <= 5
+        && !force.attacks
         && !node.is_pv()
         && !alpha.is_mate()
         && node.opinion() + ply + ply * depth <= alpha.raw().into();
@@ -111,7 +113,7 @@ pub(crate) fn reduction(
     style: &Style,
 ) -> i32 {
     if style.is_forcing {
-        return forcing_reduction(node, searched, force, history);
+        return forcing_reduction(node, searched, history);
     }
     if node.depth < 3 || searched < 2 {
         return 0;
@@ -125,7 +127,7 @@ pub(crate) fn reduction(
 }
 
 /// Returns the same where threats decide the game. Computes in hundredths of a ply.
-fn forcing_reduction(node: &Node, searched: usize, force: Force, history: i32) -> i32 {
+fn forcing_reduction(node: &Node, searched: usize, history: i32) -> i32 {
     if node.depth < 2 || searched < 1 {
         return 0;
     }
@@ -133,8 +135,6 @@ fn forcing_reduction(node: &Node, searched: usize, force: Force, history: i32) -
     let worsens = !node.is_pv() && !node.improves && late > 100;
     let reduction = late + 100 * i32::from(worsens) + 100 * i32::from(node.is_cut)
         - 100 * i32::from(node.is_pv())
-        - 100 * i32::from(force.attacks)
-        - 100 * i32::from(force.defends)
         - history * 100 / 2_048;
     ((reduction + 50) / 100).clamp(0, (node.depth - 2).max(0))
 }
