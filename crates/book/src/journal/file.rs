@@ -2,7 +2,6 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,6 +11,7 @@ use crate::journal::frame::{frame, header};
 use crate::journal::log::{Journal, JournalDigest, JournalSync, Sequence, Syncer};
 use crate::journal::manifest::JournalManifest;
 use crate::journal::reader::{JournalReader, Next, file_of, scan};
+use kagetsu_store::PositionedFile;
 
 /// Entries between two checkpoints.
 const CHECKPOINT_ENTRIES: u64 = 1024;

@@ -1,9 +1,9 @@
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use crate::error::{FileError, JournalError};
+use kagetsu_store::PositionedFile;
 
 const MAGIC: [u8; 8] = *b"kagetsum";
 const VERSION: u32 = 1;

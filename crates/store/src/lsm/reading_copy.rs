@@ -27,12 +27,16 @@ impl LsmStore {
         )?;
         if let Some(number) = manifest.sorted {
             let (file, link) = (sorted_path(&from, number), sorted_path(to, number));
-            std::os::unix::fs::symlink(&file, &link)
-                .map_err(StoreError::io("cannot make", &link))?;
+            link_file(&file, &link).map_err(StoreError::io("cannot make", &link))?;
         }
         manifest.write(to)
     }
 }
+
+#[cfg(unix)]
+use std::os::unix::fs::symlink as link_file;
+#[cfg(windows)]
+use std::os::windows::fs::symlink_file as link_file;
 
 /// Copies a folder with all below it.
 fn copy_folder(from: &Path, to: &Path) -> Result<(), StoreError> {

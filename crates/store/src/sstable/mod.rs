@@ -5,7 +5,6 @@ mod layout;
 mod writer;
 
 use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -17,6 +16,7 @@ use self::layout::{BLOCK_BYTES, Directory, FOOTER_BYTES, Footer, HEADER_BYTES, M
 use self::writer::SstableWriter;
 use crate::StoreError;
 use crate::bloom::{KeyFilter, hash};
+use crate::positioned::PositionedFile;
 use crate::store::Pair;
 
 /// A sorted file, open for reading by any number of threads.
@@ -88,9 +88,9 @@ impl SortedFile {
             .checked_sub(HEADER_BYTES + FOOTER_BYTES as u64)
             .ok_or_else(damaged)?;
         let mut header = [0; HEADER_BYTES as usize];
-        file.read_exact_at(&mut header, 0).map_err(error)?;
+        file.read_all_at(&mut header, 0).map_err(error)?;
         let mut footer = [0; FOOTER_BYTES];
-        file.read_exact_at(&mut footer, HEADER_BYTES + body)
+        file.read_all_at(&mut footer, HEADER_BYTES + body)
             .map_err(error)?;
         let footer = Footer::read(&header, &footer).ok_or_else(damaged)?;
         let (magic, version) = header.split_at(MAGIC.len());
@@ -109,7 +109,7 @@ impl SortedFile {
             .checked_sub(footer.directory)
             .ok_or_else(damaged)?;
         let mut bytes = vec![0; usize::try_from(length).map_err(|_| damaged())?];
-        file.read_exact_at(&mut bytes, footer.directory)
+        file.read_all_at(&mut bytes, footer.directory)
             .map_err(error)?;
         let directory = Directory::read(&bytes, footer.directory, footer.blocks)
             .filter(|_| crc32fast::hash(&bytes) == footer.checksum)
@@ -156,7 +156,7 @@ impl SortedFile {
         let (begin, end) = self.directory.place(number);
         let mut bytes = vec![0; (end - begin) as usize];
         self.file
-            .read_exact_at(&mut bytes, begin)
+            .read_all_at(&mut bytes, begin)
             .map_err(StoreError::io("cannot read", &self.path))?;
         let whole = bytes
             .split_last_chunk()
