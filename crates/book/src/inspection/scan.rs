@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kagetsu_game::{Canonical, Game, Key, Side, Variant, with_game};
-use kagetsu_store::Partition;
+use kagetsu_store::{Partition, Store};
 
 use crate::book::believed;
 use crate::error::BookError;
@@ -18,10 +18,20 @@ use crate::maintenance::full_scan::{Known, known};
 use crate::{Book, Entry};
 
 /// A reader of all positions. It holds their values in memory, so that it reads each record once.
+///
+/// Several threads may decode records at the same time.
 pub struct BookScan<'a> {
-    book: &'a Book,
+    store: &'a dyn Store,
     known: Known,
     engines: Vec<Arc<str>>,
+    jobs: Vec<u32>,
+}
+
+/// A record of a [`BookScan`] that is not decoded yet.
+#[derive(Clone, Debug)]
+pub struct StoredRecord {
+    key: Vec<u8>,
+    bytes: Vec<u8>,
 }
 
 /// A position of a [`BookScan`].
@@ -51,9 +61,10 @@ impl Book {
     pub fn scan(&self) -> Result<BookScan<'_>, BookError> {
         let engines = self.index().engines()?.to_vec();
         Ok(BookScan {
-            book: self,
+            store: &*self.store,
             known: known(&*self.store)?,
             engines: copied_names(&engines),
+            jobs: self.specs.keys().map(|job| job.0).collect(),
         })
     }
 }
@@ -85,19 +96,23 @@ impl BookScan<'_> {
         })
     }
 
-    /// Returns the positions: by variant, then by stones, then by key.
-    pub fn entries(&self) -> impl Iterator<Item = Result<ScannedEntry, BookError>> + '_ {
-        Partition::split(&*self.book.store, Some(POSITION))
+    /// Returns the records: by variant, then by stones, then by key.
+    pub fn records(&self) -> impl Iterator<Item = Result<StoredRecord, BookError>> + '_ {
+        Partition::split(self.store, Some(POSITION))
             .into_iter()
-            .flat_map(|part| part.entries(&*self.book.store))
-            .filter_map(|pair| {
-                let read = |(key, bytes): (Vec<u8>, Vec<u8>)| self.entry(&key, &bytes);
-                pair.map_err(BookError::from).and_then(read).transpose()
+            .flat_map(|part| part.entries(self.store))
+            .map(|pair| {
+                let (key, bytes) = pair?;
+                Ok(StoredRecord { key, bytes })
             })
     }
 
-    /// Reads an entry of the store; `None` for a position without a record that counts.
-    fn entry(&self, key: &[u8], bytes: &[u8]) -> Result<Option<ScannedEntry>, BookError> {
+    /// Decodes a record; `None` where it does not count.
+    ///
+    /// # Errors
+    /// If it is damaged.
+    pub fn decode(&self, record: &StoredRecord) -> Result<Option<ScannedEntry>, BookError> {
+        let StoredRecord { key, bytes } = record;
         let id = Id::at_end(key).ok_or(BookError::entry("a key"))?;
         let row = Row::read(key, bytes).ok_or(BookError::record(id.key()))?;
         let Some(record) = row.record else {
@@ -112,8 +127,8 @@ impl BookScan<'_> {
             let child = node.child(m);
             Ok(child.and_then(|child| self.known.value_after(id, child)))
         })?;
-        let jobs = self.book.specs.keys();
-        let priority = jobs.filter_map(|job| row.links.priority(job.0)).min();
+        let jobs = self.jobs.iter();
+        let priority = jobs.filter_map(|job| row.links.priority(*job)).min();
         let in_book = self.in_book(&node);
         Ok(Some(ScannedEntry {
             entry: Entry {

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use anyhow::Result;
 use kagetsu_book::{Choice, Entry, ScannedEntry};
 use kagetsu_game::{Bound, Proof, Score, Verdict};
 
@@ -181,6 +180,9 @@ pub const COLUMNS: &[Column] = &[
     column("date", Text, false, "day of the search, as in 2026-11-24"),
 ];
 
+/// The number of the first columns that are about the position, not about a move.
+pub(super) const SHARED_COLUMNS: usize = 6;
+
 /// One cell. Its text is borrowed where several rows repeat it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Cell<'a> {
@@ -221,15 +223,15 @@ impl<'a> Cell<'a> {
 }
 
 /// A scanned position with what its rows need beside it.
-pub(crate) struct Rows<'a> {
-    pub(crate) scanned: &'a ScannedEntry,
+pub(crate) struct PositionRows {
+    pub(crate) scanned: ScannedEntry,
     /// The moves that lead to the position, if a job leads to it or its stones tell them.
     pub(crate) moves: Option<String>,
 }
 
-impl Rows<'_> {
-    /// Passes each row to `write`.
-    pub(crate) fn each(&self, write: &mut dyn FnMut(&[Cell]) -> Result<()>) -> Result<()> {
+impl PositionRows {
+    /// Passes each row to `write`. The first [`SHARED_COLUMNS`] cells are the same in all of them.
+    pub(crate) fn each<E>(&self, mut write: impl FnMut(&[Cell]) -> Result<(), E>) -> Result<(), E> {
         let Entry {
             position,
             answer,
