@@ -88,3 +88,55 @@ fn workflows_match_published_schemas() {
         assert_eq!(checked.code, Some(0), "{checked:#?}");
     }
 }
+
+/// The crates that are published have what crates.io and docs.rs show.
+#[test]
+fn published_crates_describe_themselves() {
+    let metadata = cargo_metadata::MetadataCommand::new()
+        .manifest_path(root().join("Cargo.toml"))
+        .no_deps()
+        .exec()
+        .expect("cargo");
+    let is_published = |package: &&cargo_metadata::Package| package.publish.is_none();
+    let published: Vec<_> = metadata.packages.iter().filter(is_published).collect();
+    assert!(published.len() > 20, "{}", published.len());
+    let names: BTreeSet<&str> = published.iter().map(|package| &**package.name).collect();
+    for package in &published {
+        let name = &package.name;
+        assert!(package.description.is_some(), "{name}: description");
+        assert!(package.license.is_some(), "{name}: license");
+        assert!(package.repository.is_some(), "{name}: repository");
+        assert!(
+            (1..=5).contains(&package.keywords.len()),
+            "{name}: keywords"
+        );
+        assert!(!package.categories.is_empty(), "{name}: categories");
+        assert_eq!(
+            package.metadata["docs"]["rs"]["all-features"], true,
+            "{name}: docs.rs"
+        );
+        for dependency in &package.dependencies {
+            let is_published = names.contains(&*dependency.name);
+            let has_version = dependency.req.to_string() != "*";
+            let is_ours = dependency.path.is_some();
+            let is_development = dependency.kind == cargo_metadata::DependencyKind::Development;
+            assert!(
+                !is_ours || is_development || (is_published && has_version),
+                "{name} needs {}, which is not published",
+                dependency.name
+            );
+        }
+    }
+}
+
+/// Packs every crate and compiles it from its package, in the order of publication.
+#[test]
+#[ignore = "compiles all crates again, and needs the registry"]
+fn published_crates_compile_from_their_packages() {
+    let mut publish = Command::new(env!("CARGO"));
+    publish
+        .args(["publish", "--workspace", "--dry-run", "--allow-dirty"])
+        .current_dir(root());
+    let published = Finished::of(publish);
+    assert_eq!(published.code, Some(0), "{published:#?}");
+}
