@@ -1,12 +1,13 @@
 //! Two coordinators of one book in PostgreSQL: kills, freezes and restarts lose no acknowledged
 //! answer, and the journal has entries of one leader at a time.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
 
 use kagetsu_book::{Book, BookOptions, Notice};
-use kagetsu_game::Key;
+use kagetsu_game::{Key, Position};
 use kagetsu_postgres::{BookUrl, PostgresJournal};
 use kagetsu_tests::{Finished, PostgresServer, Program, Running, Scratch};
 use nix::sys::signal::Signal;
@@ -50,28 +51,25 @@ pub(super) struct Auditor(Book);
 
 impl Auditor {
     /// Opens the book in a database with the index in a folder, which may be a coordinator's.
-    fn open(world: &World, cache: &str) -> (Self, Vec<Notice>) {
-        let url = BookUrl::parse(&world.server.url("replicated")).expect("an address");
+    pub(super) fn open(url: &str, cache: &Path) -> (Self, Vec<Notice>) {
+        let url = BookUrl::parse(url).expect("an address");
         let journal = PostgresJournal::open(&url).expect("it is there");
         let options = BookOptions {
             create: true,
             cache_bytes: 8 << 20,
         };
-        let cache = world.scratch.path(cache);
         let (book, notices) =
-            Book::open_journal(&cache, Box::new(journal), &options).expect("a sound journal");
+            Book::open_journal(cache, Box::new(journal), &options).expect("a sound journal");
         (Self(book), notices)
     }
 
     /// Reads what is new, and asserts that the book has these positions.
-    fn has(&mut self, acknowledged: &BTreeSet<Key>) {
+    pub(super) fn has(&mut self, acknowledged: &BTreeMap<Key, Position>) {
         while self.0.catch_up(1024).expect("a sound journal") > 0 {}
-        let positions = self.0.positions();
-        let keys: BTreeSet<Key> = positions
-            .map(|entry| entry.expect("readable").position.key())
-            .collect();
-        let lost: Vec<&Key> = acknowledged.difference(&keys).collect();
-        assert!(lost.is_empty(), "acknowledged and lost: {lost:?}");
+        for position in acknowledged.values() {
+            let found = self.0.lookup(position).expect("readable");
+            assert!(found.is_some(), "acknowledged and lost: {position:?}");
+        }
     }
 
     fn dump(&self) -> Vec<String> {
@@ -117,6 +115,11 @@ impl World {
         self.coordinators[number] = coordinator;
     }
 
+    fn auditor(&self, cache: &str) -> (Auditor, Vec<Notice>) {
+        let url = self.server.url("replicated");
+        Auditor::open(&url, &self.scratch.path(cache))
+    }
+
     pub(super) fn all_urls(&self) -> String {
         self.urls.join(",")
     }
@@ -159,7 +162,7 @@ impl World {
 
     /// Stops the coordinators, and asserts that each has the same book as the database, and all
     /// positions that were acknowledged.
-    fn compare_books(&mut self, mut auditor: Auditor, acknowledged: &BTreeSet<Key>) {
+    fn compare_books(&mut self, mut auditor: Auditor, acknowledged: &BTreeMap<Key, Position>) {
         for coordinator in &mut self.coordinators {
             coordinator.signal(Signal::SIGTERM);
             assert_eq!(coordinator.wait().code(), Some(0), "a clean stop");
@@ -169,7 +172,7 @@ impl World {
         let checked = auditor.0.check(&mut |_| {}).expect("readable");
         assert!(checked.is_clean(), "{checked:?}");
         for cache in ["cache0", "cache1"] {
-            let (own, notices) = Auditor::open(self, cache);
+            let (own, notices) = self.auditor(cache);
             assert_eq!(notices, [], "{cache}");
             assert_eq!(own.0.digest(), auditor.0.digest(), "{cache}");
             assert_eq!(own.dump(), auditor.dump(), "{cache}");
@@ -185,7 +188,7 @@ fn build_through_losses(loss: Loss, losses: u32) {
     let recorders = [1, 2].map(|number| RecordingWorker::start(&world.all_urls(), number));
     let acknowledged = || RecordingWorker::acknowledged(&recorders);
     world.build();
-    let (mut auditor, _) = Auditor::open(&world, "audit");
+    let (mut auditor, _) = world.auditor("audit");
     let mut before = 0;
     for _ in 0..losses {
         until("progress", || {

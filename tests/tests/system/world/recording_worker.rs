@@ -4,11 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use kagetsu_game::Key;
+use kagetsu_game::{Key, Position};
 use kagetsu_proto::v1::to_worker::Message as Heard;
 use kagetsu_proto::{Access, FIRST_CALIBRATION_TASK};
 
 use super::scripted_worker::{Conversation, WorkerThread, report_of};
+
+/// Time between two answers, so that a long test does not grow a large book.
+const ANSWER_PAUSE: Duration = Duration::from_millis(50);
 
 /// The worker disconnects on drop.
 pub(crate) struct RecordingWorker {
@@ -19,7 +22,7 @@ pub(crate) struct RecordingWorker {
 #[derive(Default)]
 struct Record {
     /// Positions whose answers were acknowledged.
-    acknowledged: BTreeSet<Key>,
+    acknowledged: BTreeMap<Key, Position>,
     /// Positions that were reported on this connection and not acknowledged yet.
     reported: BTreeSet<Key>,
     last: Option<Instant>,
@@ -44,16 +47,16 @@ impl RecordingWorker {
     /// Returns the positions whose answers were acknowledged so far to all of these workers that
     /// reported one. A second opinion is acknowledged at once, and the book has nothing of it until
     /// the first answer is acknowledged, too.
-    pub(crate) fn acknowledged(workers: &[Self]) -> BTreeSet<Key> {
+    pub(crate) fn acknowledged(workers: &[Self]) -> BTreeMap<Key, Position> {
         let records = || workers.iter().map(|worker| worker.record.lock());
         let reported: BTreeSet<Key> = records()
             .flat_map(|record| record.expect("no panic in it").reported.clone())
             .collect();
-        let mut acknowledged = BTreeSet::new();
+        let mut acknowledged = BTreeMap::new();
         for record in records() {
             let mut record = record.expect("no panic in it");
-            record.acknowledged.retain(|key| !reported.contains(key));
-            acknowledged.extend(record.acknowledged.iter().copied());
+            record.acknowledged.retain(|key, _| !reported.contains(key));
+            acknowledged.extend(record.acknowledged.clone());
         }
         acknowledged
     }
@@ -65,13 +68,14 @@ impl RecordingWorker {
 }
 
 impl Record {
-    fn acknowledge(&mut self, position: Key) {
+    fn acknowledge(&mut self, position: Position) {
         let now = Instant::now();
         if let Some(last) = self.last.replace(now) {
             self.longest_pause = self.longest_pause.max(now - last);
         }
-        self.reported.remove(&position);
-        self.acknowledged.insert(position);
+        let key = position.key();
+        self.reported.remove(&key);
+        self.acknowledged.insert(key, position);
     }
 }
 
@@ -91,10 +95,14 @@ async fn work(mut conversation: Conversation, record: &Mutex<Record>) -> Option<
                 let (question, answer) = conversation.search(&task);
                 // The answers of a calibration are not in the book.
                 if task.task < FIRST_CALIBRATION_TASK {
-                    let position = question.position.key();
+                    tokio::time::sleep(ANSWER_PAUSE).await;
+                    let position = question.position;
+                    record
+                        .lock()
+                        .expect("no panic in it")
+                        .reported
+                        .insert(position.key());
                     reported.insert((task.task, task.attempt), position);
-                    let mut record = record.lock().expect("no panic in it");
-                    record.reported.insert(position);
                 }
                 conversation
                     .report(report_of(&task, (&answer).into()))
