@@ -2,14 +2,15 @@
 
 use std::fs;
 use std::net::TcpListener;
-use std::os::unix::fs::chown;
+use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, Uid};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use tempfile::TempDir;
 
 /// The user that runs the server where the tests run as root, which PostgreSQL refuses.
@@ -130,10 +131,41 @@ impl PostgresServer {
         self.sql("select pg_reload_conf()");
     }
 
-    /// Returns the folder of the server, for certificates.
+    /// Makes an authority, and lets the running server use a certificate of it for a host. Returns
+    /// the file with the authority's certificate.
+    ///
+    /// # Panics
+    /// If the server refuses.
     #[must_use]
-    pub fn folder(&self) -> &Path {
-        self.folder.path()
+    pub fn certify(&self, host: &str) -> PathBuf {
+        let mut params = CertificateParams::new(Vec::new()).expect("sound");
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let key = KeyPair::generate().expect("chance");
+        let authority = CertifiedIssuer::self_signed(params, key).expect("sound");
+        let key = KeyPair::generate().expect("chance");
+        let params = CertificateParams::new(vec![host.to_string()]).expect("sound");
+        let certificate = params.signed_by(&key, &authority).expect("sound");
+        let path = |name: &str| self.folder.path().join(name);
+        for (name, text) in [
+            ("server.pem", certificate.pem()),
+            ("server.key", key.serialize_pem()),
+            ("authority.pem", authority.pem()),
+        ] {
+            fs::write(path(name), text).expect("room");
+            fs::set_permissions(path(name), fs::Permissions::from_mode(0o600))
+                .expect("our own file");
+            if Uid::effective().is_root() {
+                chown(path(name), Some(SERVER_USER), Some(SERVER_USER)).expect("root may");
+            }
+        }
+        for (name, file) in [
+            ("ssl_cert_file", "server.pem"),
+            ("ssl_key_file", "server.key"),
+        ] {
+            self.set(name, &path(file).display().to_string());
+        }
+        self.set("ssl", "on");
+        path("authority.pem")
     }
 
     fn command(&self, program: &str) -> Command {
@@ -196,10 +228,23 @@ impl PostgresServer {
         self.query(statement).expect("the server answers")
     }
 
+    /// Runs a statement in another database.
+    ///
+    /// # Panics
+    /// If the server refuses.
+    pub fn sql_in(&self, database: &str, statement: &str) -> String {
+        self.query_in(database, statement)
+            .expect("the server answers")
+    }
+
     fn query(&self, statement: &str) -> Result<String, String> {
+        self.query_in("postgres", statement)
+    }
+
+    fn query_in(&self, database: &str, statement: &str) -> Result<String, String> {
         let output = self
             .command("psql")
-            .args(["-h", "127.0.0.1", "-U", "kagetsu", "-d", "postgres"])
+            .args(["-h", "127.0.0.1", "-U", "kagetsu", "-d", database])
             .args(["-X", "-A", "-t", "-q", "-c", statement, "-p"])
             .arg(self.port.to_string())
             .env("PGPASSWORD", "secret")

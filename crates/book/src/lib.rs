@@ -34,6 +34,7 @@ pub use compiled::reader::{Compiled, ENGINE};
 pub use compiled::writer::{CompileReport, Compiler};
 pub use error::{
     BookError, CompiledError, FileError, IndexError, JobError, JournalError, LearnError, OpenError,
+    without_password,
 };
 pub use folder_journal::FolderJournal;
 pub use graph::choice::Choice;
@@ -41,7 +42,7 @@ pub use graph::id::Place;
 pub use graph::value::Derived;
 pub use inspection::nearest::Nearest;
 pub use inspection::overview::{Overview, RootOverview, VariantOverview};
-pub use inspection::scan::{BookScan, ScannedEntry};
+pub use inspection::scan::{BookScan, ScannedEntry, StoredRecord};
 pub use inspection::standing::{Standing, StandingState};
 pub use inspection::suspects::{Doubt, Suspect};
 pub use jobs::day::{Day, DayError};

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::book_store::BookStore;
-use crate::error::{BookError, FileError, IndexError, JournalError, OpenError};
+use crate::error::{BookError, FileError, IndexError, JournalError, OpenError, without_password};
 use crate::graph::cache::ReadCache;
 use crate::graph::growth::apply;
 use crate::graph::index::Index;
@@ -65,8 +65,9 @@ pub(crate) struct OpenedStore {
 
 /// Refuses a URL: a folder could have such a name, but the user means a server.
 pub(crate) fn check_is_no_url(path: &Path) -> Result<(), BookError> {
-    if path.to_string_lossy().contains("://") {
-        Err(OpenError::Url(path.to_path_buf()).into())
+    let text = path.to_string_lossy();
+    if text.contains("://") {
+        Err(OpenError::Url(without_password(&text)).into())
     } else {
         Ok(())
     }

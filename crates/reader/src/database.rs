@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use kagetsu_book::{Book, BookOptions};
 use kagetsu_postgres::{BookUrl, PostgresJournal};
 
@@ -13,14 +13,8 @@ const CACHE_VARIABLE: &str = "KAGETSU_CACHE";
 
 /// Opens a book in a database to be read. Its index is kept in a folder of the user, so that the
 /// next command reads only what is new.
-pub(crate) fn open(text: &str, create: bool) -> Result<Book> {
+pub(crate) fn open(text: &str) -> Result<Book> {
     let url = BookUrl::parse(text)?;
-    if create {
-        bail!(
-            "{url} is a book in a database, which only a coordinator changes: give its URL as \
-             --coordinator, or fill a folder and `kagetsu journal push` it"
-        );
-    }
     let cache = folder(&url)?;
     let journal = PostgresJournal::open(&url)?;
     let (book, notices) = Book::open_journal(&cache, Box::new(journal), &BookOptions::default())?;

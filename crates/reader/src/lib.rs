@@ -22,6 +22,8 @@ pub use certificate::CertificateReader;
 pub use compiled::CompiledReader;
 pub use folder::FolderReader;
 pub use open::{open, open_files};
-pub use open_folder::{BookFolder, COORDINATOR_FLAG, fill, open_book, read_book, with_hint};
+pub use open_folder::{
+    BookFolder, COORDINATOR_FLAG, fill, in_database, open_book, read_book, with_hint,
+};
 pub use reader::{BookReader, not_held};
 pub use server::ServerReader;

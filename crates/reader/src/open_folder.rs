@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, bail};
 use kagetsu_book::{Book, BookError, BookOptions, OpenError, Sequence};
 use kagetsu_postgres::BookUrl;
 
@@ -17,7 +17,6 @@ pub fn with_hint(error: anyhow::Error, how: &str) -> anyhow::Error {
             )
         }
         Some(BookError::Open(OpenError::Url(url))) => {
-            let url = url.display();
             anyhow!(
                 "--book {url} is a URL, and this needs a folder; give --coordinator {url} in its place"
             )
@@ -29,13 +28,13 @@ pub fn with_hint(error: anyhow::Error, how: &str) -> anyhow::Error {
 /// The hint for commands with a flag `--coordinator`.
 pub const COORDINATOR_FLAG: &str = "its URL as --coordinator in place of --book";
 
-/// Opens a book folder and prints its notices on stderr.
+/// Opens a book folder to change it, and prints its notices on stderr.
 ///
 /// # Errors
-/// If it cannot be opened.
+/// If it cannot be opened, or the book is in a database.
 pub fn open_book(path: &Path, create: bool) -> Result<Book> {
     if let Some(text) = path.to_str().filter(|text| BookUrl::is_one(text)) {
-        return database::open(text, create);
+        bail!(in_database(&BookUrl::parse(text)?));
     }
     let (book, notices) = Book::open(
         path,
@@ -48,14 +47,24 @@ pub fn open_book(path: &Path, create: bool) -> Result<Book> {
     Ok(book)
 }
 
+/// Returns the message for a book in a database that a command would change.
+#[must_use]
+pub fn in_database(url: &BookUrl) -> String {
+    format!(
+        "{url} is a book in a database, which only its coordinator changes: give the coordinator's \
+         URL as --coordinator, or change a folder; `kagetsu journal pull` copies the book into a \
+         folder, and `kagetsu journal push` copies it into a database"
+    )
+}
+
 /// Opens a book folder or a book in a database to read all of it, and prints its notices on stderr.
 /// Several processes may read one folder at the same time.
 ///
 /// # Errors
 /// If there is no book, or a process is changing its folder.
 pub fn read_book(path: &Path) -> Result<Book> {
-    if path.to_str().is_some_and(BookUrl::is_one) {
-        return open_book(path, false);
+    if let Some(text) = path.to_str().filter(|text| BookUrl::is_one(text)) {
+        return database::open(text);
     }
     let (book, notices) = Book::open_to_read(path, &BookOptions::default())?;
     write_notices(path.display(), &notices)?;

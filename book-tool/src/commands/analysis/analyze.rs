@@ -4,8 +4,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use kagetsu_api::AnswerJson;
-use kagetsu_book::Book;
+use kagetsu_book::{Book, without_password};
 use kagetsu_game::{Answer, Effort, Move, Position, Question};
+use kagetsu_postgres::BookUrl;
 use kagetsu_program::Exit;
 use kagetsu_proto::Access;
 use kagetsu_search::{Control, Engine, EngineOptions, Progress, shallow};
@@ -15,7 +16,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::arguments::position::PositionArgs;
 use crate::client::{self as remote, AnalysisEnd};
 use crate::output::progress::{AnalysisState, LiveProgress, waiting};
-use kagetsu_reader::{COORDINATOR_FLAG, open_book, with_hint};
+use kagetsu_reader::{COORDINATOR_FLAG, in_database, open_book, with_hint};
 use kagetsu_terminal::arguments::effort::{EffortArgs, parse_time};
 use kagetsu_terminal::arguments::split::SplitArg;
 use kagetsu_terminal::colours::Colours;
@@ -145,12 +146,16 @@ impl Args {
         let name = book.to_str().filter(|name| name.contains("://"));
         match (&self.coordinator, name) {
             (None, None) => Ok(Some(book)),
+            (None, Some(url)) if BookUrl::is_one(url) => {
+                bail!(in_database(&BookUrl::parse(url)?))
+            }
             (None, Some(url)) => {
                 bail!(
                     "--book {url} is a coordinator's: give --coordinator {url} too, which searches then"
                 )
             }
             (Some(url), Some(other)) if url != other => {
+                let other = without_password(other);
                 bail!("--book {other} is not the book of --coordinator {url}; give one of the two")
             }
             (Some(_), Some(_)) => Ok(None),

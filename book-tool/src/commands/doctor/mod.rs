@@ -2,6 +2,7 @@
 
 mod certificates;
 mod coordinator;
+mod database;
 mod finding;
 mod folder;
 mod machine;
@@ -10,6 +11,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Result;
+use kagetsu_postgres::BookUrl;
 use kagetsu_program::Exit;
 use kagetsu_proto::Access;
 use serde::Serialize;
@@ -27,8 +29,9 @@ use kagetsu_terminal::table::one_line;
 /// Example: kagetsu doctor --book h8.book --certs certs
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A book's folder: its files, its disk, the process that has it open, and the clock
-    #[arg(long, value_name = "DIR")]
+    /// A book's folder: its files, its disk, the process that has it open, and the clock; or a book
+    /// in PostgreSQL: the connection, the tables, and what the server may lose
+    #[arg(long, value_name = "DIR|URL")]
     book: Option<PathBuf>,
     /// A folder of certificates: their validity, their names, and who may read the keys
     #[arg(long, value_name = "DIR")]
@@ -52,7 +55,10 @@ struct DoctorJson {
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let mut findings = machine::check();
     if let Some(book) = &args.book {
-        findings.extend(folder::check(book));
+        findings.extend(match book.to_str().filter(|text| BookUrl::is_one(text)) {
+            Some(text) => database::check(text),
+            None => folder::check(book),
+        });
     }
     if let Some(certs) = &args.certs {
         findings.extend(certificates::check(certs));

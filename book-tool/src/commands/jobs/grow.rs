@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use kagetsu_api::JobJson;
-use kagetsu_book::Policy;
+use kagetsu_book::{Policy, without_password};
 use kagetsu_coordinator::Server;
 use kagetsu_formats::{Format, Importer};
 use kagetsu_game::{Position, Variant};
+use kagetsu_postgres::BookUrl;
 use kagetsu_program::Exit;
 use kagetsu_proto::{Connector, v1};
 use serde::Serialize;
@@ -22,7 +23,7 @@ use super::living_roots::LivingRoots;
 use super::proofs::{self, ProofJson};
 use crate::client::{self as remote, Builds};
 use crate::output::progress::waiting;
-use kagetsu_reader::{BookFolder, COORDINATOR_FLAG, fill, with_hint};
+use kagetsu_reader::{BookFolder, COORDINATOR_FLAG, fill, in_database, with_hint};
 use kagetsu_terminal::echo::EchoOff;
 use kagetsu_terminal::json::write_json;
 use kagetsu_terminal::runtime::runtime;
@@ -110,7 +111,7 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
 pub(crate) fn build(args: &Args) -> Result<BuildJson> {
     let request = args.request()?;
     if let (Some(url), Some(book)) = (&args.coordinator, &args.book) {
-        let book = book.display();
+        let book = without_password(&book.to_string_lossy());
         writeln!(
             std::io::stderr(),
             "kagetsu: --book {book} is not used: the build goes into the book of {url}"
@@ -173,6 +174,10 @@ impl Args {
 
 /// Builds with a cluster inside this process.
 async fn here(args: &Args, request: BuildRequest) -> Result<Ended> {
+    let address = args.book.as_deref().and_then(Path::to_str);
+    if let Some(text) = address.filter(|text| BookUrl::is_one(text)) {
+        bail!(in_database(&BookUrl::parse(text)?));
+    }
     if let Some(path) = args
         .book
         .as_ref()

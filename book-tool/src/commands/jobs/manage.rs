@@ -209,13 +209,18 @@ impl NamedJob {
     }
 }
 
-/// Opens the book; an error names the way to ask its coordinator.
-fn open_folder(path: &Path) -> Result<Book> {
-    open_book(path, false).map_err(|error| with_hint(error, COORDINATOR_FLAG))
+/// Opens the book to read or to change it; an error names the way to ask its coordinator.
+fn open_folder(path: &Path, changes: bool) -> Result<Book> {
+    let opened = if changes {
+        open_book(path, false)
+    } else {
+        read_book(path)
+    };
+    opened.map_err(|error| with_hint(error, COORDINATOR_FLAG))
 }
 
 fn in_folder(path: &Path, name: &str, change: Option<JobChange>) -> Result<JobJson> {
-    let mut book = open_folder(path)?;
+    let mut book = open_folder(path, change.is_some())?;
     let find = |book: &Book| {
         let job = book.jobs()?.into_iter().find(|job| job.spec.name == name);
         job.with_context(|| {

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use kagetsu_games::GameStore;
-use kagetsu_postgres::{BookUrl, BookUrlError, TransferReport, pull, push};
+use kagetsu_postgres::{BookUrl, TransferReport, pull, push};
 use kagetsu_program::Exit;
 use kagetsu_terminal::json::write_json;
 use serde::Serialize;
@@ -30,8 +30,9 @@ enum JournalCommand {
         #[arg(long, value_name = "DIR")]
         book: PathBuf,
         /// The book in the database
-        #[arg(long, value_name = "URL", value_parser = book_url)]
-        to: BookUrl,
+        // A parser of clap would show a wrong address with its password.
+        #[arg(long, value_name = "URL")]
+        to: String,
         /// Prints one JSON object
         #[arg(long)]
         json: bool,
@@ -41,8 +42,8 @@ enum JournalCommand {
     /// Example: kagetsu journal pull --book 'postgres://db.example/books?book=h8' --to h8.book
     Pull {
         /// The book in the database
-        #[arg(long, value_name = "URL", value_parser = book_url)]
-        book: BookUrl,
+        #[arg(long, value_name = "URL")]
+        book: String,
         /// The folder: new, empty, or holding an earlier copy of the same book
         #[arg(long, value_name = "DIR")]
         to: PathBuf,
@@ -56,10 +57,6 @@ enum JournalCommand {
 struct TransferJson {
     entries: u64,
     copied: u64,
-}
-
-fn book_url(text: &str) -> Result<BookUrl, BookUrlError> {
-    BookUrl::parse(text)
 }
 
 /// Says that imported games do not go into a database.
@@ -81,12 +78,14 @@ fn write_games_notice(book: &Path) -> Result<()> {
 pub(crate) fn run(args: &JournalArgs, out: &mut dyn Write) -> Result<Exit> {
     let (report, target, json) = match &args.command {
         JournalCommand::Push { book, to, json } => {
-            let report = push(book, to)?;
+            let to = BookUrl::parse(to)?;
+            let report = push(book, &to)?;
             write_games_notice(book)?;
             (report, to.to_string(), *json)
         }
         JournalCommand::Pull { book, to, json } => {
-            (pull(book, to)?, to.display().to_string(), *json)
+            let book = BookUrl::parse(book)?;
+            (pull(&book, to)?, to.display().to_string(), *json)
         }
     };
     let TransferReport { entries, copied } = report;

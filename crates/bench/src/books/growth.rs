@@ -12,7 +12,7 @@ use kagetsu_book::{Book, BookOptions, BuildSpec, Compiled, JobSpec, Syncer};
 use kagetsu_game::{
     Answer, Bound, Key, Move, Position, Provenance, Question, Score, Variant, Verdict,
 };
-use kagetsu_postgres::{BookUrl, PostgresJournal};
+use kagetsu_postgres::{BookLease, BookUrl, PostgresJournal};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use rand::SeedableRng;
@@ -44,8 +44,9 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 100_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=50_000_000))]
     positions: u64,
     /// Keeps the journal in this book of a PostgreSQL database, which must not have it yet
-    #[arg(long, value_name = "URL", value_parser = BookUrl::parse)]
-    journal: Option<BookUrl>,
+    // A parser of clap would show a wrong address with its password.
+    #[arg(long, value_name = "URL")]
+    journal: Option<String>,
     /// Lets a second process' part, a follower, apply the journal of the database meanwhile
     #[arg(long, requires = "journal")]
     follower: bool,
@@ -194,7 +195,7 @@ impl std::fmt::Display for GrowthReport {
 }
 
 fn measure(args: &Args, folder: &Path) -> Result<GrowthReport> {
-    let mut book = open(args, folder, true)?;
+    let (mut book, _lease) = open(args, folder, true)?;
     ensure!(
         book.is_empty(),
         "the book of --journal has positions already; give another name"
@@ -242,7 +243,10 @@ fn measure(args: &Args, folder: &Path) -> Result<GrowthReport> {
                 laps.push((book.len(), total));
             }
         }
-        durable.send(())?;
+        if durable.send(()).is_err() {
+            // The thread's own error says why it has ended.
+            break;
+        }
     }
     let cpu = cpu().saturating_sub(cpu_before).saturating_sub(engine);
     let begun = Instant::now();
@@ -269,7 +273,7 @@ fn measure(args: &Args, folder: &Path) -> Result<GrowthReport> {
     book.close()?;
     let close = begun.elapsed();
     let begun = Instant::now();
-    let book = open(args, folder, false)?;
+    let (book, _) = open(args, folder, false)?;
     let open = begun.elapsed();
     let bytes = book.bytes()?;
     let journal = folder.join("journal/000001.journal");
@@ -331,21 +335,37 @@ fn measure(args: &Args, folder: &Path) -> Result<GrowthReport> {
 /// Time for which the bench holds the lease of a book in a database.
 const BENCH_LEASE: Duration = Duration::from_secs(24 * 3600);
 
-/// Opens the book of the bench, with its journal in the folder or in a database.
-fn open(args: &Args, folder: &Path, create: bool) -> Result<Book> {
+/// The lease of a book, given back on drop.
+struct GrowthLease(BookLease);
+
+impl Drop for GrowthLease {
+    fn drop(&mut self) {
+        // A lease that cannot be given back ends by itself.
+        let _ = self.0.release();
+    }
+}
+
+/// Opens the book of the bench, with its journal in the folder or in a database. Takes the lease of
+/// a book that is made.
+fn open(args: &Args, folder: &Path, create: bool) -> Result<(Book, Option<GrowthLease>)> {
     let options = BookOptions {
         create,
         cache_bytes: args.cache_mib << 20,
     };
-    let Some(url) = &args.journal else {
-        return Ok(Book::open(folder, &options)?.0);
+    let Some(url) = args.journal.as_deref() else {
+        return Ok((Book::open(folder, &options)?.0, None));
     };
+    let url = &BookUrl::parse(url)?;
     let journal = PostgresJournal::create(url)?;
+    let mut lease = None;
     if create {
-        let taken = journal.lease().acquire("", BENCH_LEASE)?;
+        let own = journal.lease();
+        let taken = own.acquire("", BENCH_LEASE)?;
         taken.with_context(|| format!("another process leads {url}"))?;
+        lease = Some(GrowthLease(own));
     }
-    Ok(Book::open_journal(folder, Box::new(journal), &options)?.0)
+    let (book, _) = Book::open_journal(folder, Box::new(journal), &options)?;
+    Ok((book, lease))
 }
 
 /// Entries that a follower applies at a time, as a coordinator does.
@@ -382,9 +402,10 @@ impl Follower {
 
 /// Starts a follower, if it is asked for.
 fn follow(args: &Args, folder: &Path, committed: &Arc<AtomicU64>) -> Result<Option<Follower>> {
-    let Some(url) = args.journal.as_ref().filter(|_| args.follower) else {
+    let Some(url) = args.journal.as_deref().filter(|_| args.follower) else {
         return Ok(None);
     };
+    let url = &BookUrl::parse(url)?;
     let options = BookOptions {
         create: true,
         cache_bytes: args.cache_mib << 20,

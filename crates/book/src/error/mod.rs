@@ -22,7 +22,7 @@ pub use self::index::IndexError;
 pub use self::job::JobError;
 pub use self::journal::JournalError;
 pub use self::learn::LearnError;
-pub use self::open::OpenError;
+pub use self::open::{OpenError, without_password};
 
 /// The reason why an operation on a book failed.
 #[derive(Debug, thiserror::Error)]

@@ -8,11 +8,12 @@ pub enum OpenError {
     /// The path does not exist.
     #[error("{}", missing(.0))]
     Missing(PathBuf),
-    /// The path is a URL, but a folder is needed.
+    /// The path is a URL, here without its password, but a folder is needed.
     #[error(
-        "{0} is a URL, and this needs the folder of a book; `kagetsu backup` copies the one of a coordinator while it works"
+        "{0} is a URL, and this needs the folder of a book; `kagetsu backup` copies the one of a \
+         coordinator while it works, `kagetsu journal pull` the one of a database"
     )]
-    Url(PathBuf),
+    Url(String),
     /// The folder is not empty and has no book.
     #[error("{0} is not a book: it has no journal; give an empty or a new folder to make one")]
     NotABook(PathBuf),
@@ -81,4 +82,55 @@ fn missing(path: &Path) -> String {
         );
     }
     format!("there is no book at {shown}; `kagetsu build --book {shown}` makes one")
+}
+
+/// Returns an address without its password, for messages. Several hosts may stand in it, so it is
+/// no URL for a parser of URLs.
+#[must_use]
+pub fn without_password(address: &str) -> String {
+    let (base, query) = match address.split_once('?') {
+        Some((base, query)) => (base, Some(query)),
+        None => (address, None),
+    };
+    let base = match base.rsplit_once('@') {
+        Some((login, hosts)) => {
+            let (scheme, login) = login.split_once("://").unwrap_or(("postgres", login));
+            let user = login.split_once(':').map_or(login, |(user, _)| user);
+            format!("{scheme}://{user}@{hosts}")
+        }
+        None => base.to_string(),
+    };
+    let Some(query) = query else { return base };
+    let kept: Vec<&str> = query
+        .split('&')
+        .filter(|pair| !pair.starts_with("password="))
+        .collect();
+    format!("{base}?{}", kept.join("&"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_password;
+
+    #[test]
+    fn addresses_are_shown_without_password() {
+        for (address, shown) in [
+            (
+                "postgres://a:b@db/books?book=h8",
+                "postgres://a@db/books?book=h8",
+            ),
+            (
+                "postgres://a:b@one:1,two:2/books",
+                "postgres://a@one:1,two:2/books",
+            ),
+            ("postgres://a:b@c@db/books", "postgres://a@db/books"),
+            (
+                "postgres://db/b?password=x&book=a",
+                "postgres://db/b?book=a",
+            ),
+            ("http://one.example:7615", "http://one.example:7615"),
+        ] {
+            assert_eq!(without_password(address), shown);
+        }
+    }
 }

@@ -1,6 +1,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use kagetsu_book::without_password;
 use url::form_urlencoded;
 
 use crate::client::password;
@@ -133,17 +134,6 @@ fn fault(text: &str, problem: String) -> BookUrlError {
         text: without_password(base),
         problem,
     }
-}
-
-/// Returns an address without the password before its host. Several hosts may stand there, so it is
-/// no URL for a parser of URLs.
-fn without_password(base: &str) -> String {
-    let Some((login, rest)) = base.rsplit_once('@') else {
-        return base.to_string();
-    };
-    let (scheme, login) = login.split_once("://").unwrap_or(("postgres", login));
-    let user = login.split_once(':').map_or(login, |(user, _)| user);
-    format!("{scheme}://{user}@{rest}")
 }
 
 impl fmt::Display for BookUrl {

@@ -135,7 +135,7 @@ impl BookLease {
         self.shared.epoch.load(Ordering::Acquire) != 0
     }
 
-    /// Returns the address of the process that leads, if there is one.
+    /// Returns the address of the process that leads, if there is one and it has an address.
     ///
     /// # Errors
     /// If the database cannot be reached.
@@ -143,7 +143,7 @@ impl BookLease {
         let book = self.shared.book;
         Ok(self.shared.lease.request(move |client| {
             let row = client.query_opt(
-                "select address from kagetsu_book where id = $1 and until > now()",
+                "select address from kagetsu_book where id = $1 and until > now() and address <> ''",
                 &[&book],
             )?;
             Ok(row.map(|row| row.get::<_, String>(0)))

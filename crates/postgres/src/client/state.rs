@@ -270,7 +270,8 @@ fn commit(
         }
     }
     let leader = client.query_opt(
-        "select address from kagetsu_book where id = $1 and until > now() and epoch <> $2",
+        "select address from kagetsu_book \
+         where id = $1 and until > now() and epoch <> $2 and address <> ''",
         &[&book, &epoch],
     )?;
     Ok(CommitOutcome::Deposed(leader.map(|row| row.get(0))))

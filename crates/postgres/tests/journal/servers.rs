@@ -1,11 +1,7 @@
 //! Servers that cannot be used, or that may lose acknowledged work.
 
-use std::fs::{Permissions, set_permissions, write};
-use std::os::unix::fs::{PermissionsExt, chown};
-
 use kagetsu_postgres::{BookUrl, PostgresJournal};
 use kagetsu_tests::PostgresServer;
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 
 use crate::book_url;
 
@@ -15,50 +11,14 @@ fn refusal(text: &str) -> String {
     refused.expect_err("refused").to_string()
 }
 
-/// Makes an authority, and lets the server use a certificate of it for a host. Returns the
-/// authority's certificate.
-fn certify(server: &PostgresServer, host: &str) -> String {
-    let mut params = CertificateParams::new(Vec::new()).expect("sound");
-    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    let key = KeyPair::generate().expect("chance");
-    let authority = CertifiedIssuer::self_signed(params, key).expect("sound");
-    let key = KeyPair::generate().expect("chance");
-    let params = CertificateParams::new(vec![host.to_string()]).expect("sound");
-    let certificate = params.signed_by(&key, &authority).expect("sound");
-    for (name, text) in [
-        ("server.pem", certificate.pem()),
-        ("server.key", key.serialize_pem()),
-        ("authority.pem", authority.pem()),
-    ] {
-        let path = server.folder().join(name);
-        write(&path, text).expect("room");
-        set_permissions(&path, Permissions::from_mode(0o600)).expect("our own file");
-        let owner =
-            std::os::unix::fs::MetadataExt::uid(&server.folder().metadata().expect("it is there"));
-        chown(&path, Some(owner), Some(owner)).expect("our own file");
-    }
-    server.folder().join("authority.pem").display().to_string()
-}
-
 #[test]
 fn certificates_that_do_not_fit_are_refused() {
-    let Some(mut server) = PostgresServer::start() else {
+    let Some(server) = PostgresServer::start() else {
         return;
     };
-    let run = |server: &mut PostgresServer| {
-        server.kill();
-        let at = server.folder().display().to_string();
-        let files = [
-            "ssl=on".to_string(),
-            format!("ssl_cert_file={at}/server.pem"),
-            format!("ssl_key_file={at}/server.key"),
-        ];
-        server.run(&[&files[0], &files[1], &files[2]]);
-    };
-    let authority = certify(&server, "db.example");
-    run(&mut server);
+    let authority = server.certify("db.example");
     let plain = format!("{}&sslmode=require", server.url("a"));
-    let known = format!("{plain}&sslrootcert={authority}");
+    let known = format!("{plain}&sslrootcert={}", authority.display());
     for (url, words) in [
         (plain.clone(), "sslrootcert=FILE"),
         (known.clone(), "certificate"),
@@ -71,10 +31,12 @@ fn certificates_that_do_not_fit_are_refused() {
         assert!(message.contains(words), "{message}");
         assert!(!message.contains("secret"), "{message}");
     }
-    assert_eq!(certify(&server, "127.0.0.1"), authority);
-    run(&mut server);
+    assert_eq!(server.certify("127.0.0.1"), authority);
     let fits = BookUrl::parse(&known).expect("an address");
-    drop(PostgresJournal::create(&fits).expect("the certificate fits"));
+    while let Err(error) = PostgresJournal::create(&fits) {
+        // The server reads its new certificate soon.
+        assert!(error.to_string().contains("certificate"), "{error}");
+    }
 }
 
 #[test]

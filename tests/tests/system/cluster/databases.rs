@@ -1,4 +1,4 @@
-//! Databases that cannot be used, and databases that are away for a while.
+//! Databases that are away for a while, and commands that read a book in a database.
 
 use std::thread::sleep;
 use std::time::Duration;
@@ -9,112 +9,15 @@ use super::replication::World;
 use crate::world::{RecordingWorker, growing, refused, until};
 
 /// Statements after which the table of the journal takes no row, as on a full disk.
-const FULL_TABLE: &str = "create function refuse() returns trigger language plpgsql as \
+pub(super) const FULL_TABLE: &str = "create function refuse() returns trigger language plpgsql as \
     'begin raise exception using errcode = ''53100'', message = ''no space left on device''; end'; \
     create trigger full_disk before insert on kagetsu_journal execute function refuse()";
 /// The statement after which it takes rows again.
-const ROOM: &str = "drop trigger full_disk on kagetsu_journal; drop function refuse()";
+pub(super) const ROOM: &str = "drop trigger full_disk on kagetsu_journal; drop function refuse()";
 /// Time after which the lease of a leader without a database has run out.
 const LONG_OUTAGE: Duration = Duration::from_secs(5);
 /// Time after which a copy of a journal would give up.
 const VERY_LONG_OUTAGE: Duration = Duration::from_secs(75);
-
-#[test]
-fn unusable_databases_end_with_code_two() {
-    let Some(server) = PostgresServer::start() else {
-        return;
-    };
-    let scratch = Scratch::new();
-    let cache = scratch.path("cache");
-    let cache = cache.to_str().expect("a plain name");
-    let url = server.url("book");
-    let wrong = url.replace(":secret@", ":wrong-one@");
-    let nowhere = "postgres://kagetsu:secret@127.0.0.1:1/postgres?book=a";
-    let nameless = url.split('?').next().expect("a part");
-    for (book, cache, words) in [
-        (wrong.as_str(), Some(cache), "PGPASSWORD"),
-        (nowhere, Some(cache), "is the server running"),
-        (nameless, Some(cache), "does not name a book"),
-        (url.as_str(), None, "--cache DIR"),
-    ] {
-        let mut arguments = vec!["--book", book, "--listen", "127.0.0.1:0", "--http", "off"];
-        arguments.extend(cache.iter().flat_map(|cache| ["--cache", cache]));
-        let refused = Program::Coordinator.run(&arguments);
-        assert_eq!(refused.code, Some(2), "{refused:#?}");
-        assert!(refused.stderr.contains(words), "{refused:#?}");
-        let said = [refused.stdout, refused.stderr].concat();
-        assert!(
-            !said.contains("secret") && !said.contains("wrong-one"),
-            "{said}"
-        );
-    }
-}
-
-#[test]
-fn absent_and_newer_databases_end_with_code_two() {
-    let Some(mut server) = PostgresServer::start() else {
-        return;
-    };
-    let scratch = Scratch::new();
-    let cache = scratch.path("cache");
-    let cache = cache.to_str().expect("a plain name");
-    let refused = |book: &str, words: &str| {
-        let arguments = [
-            "--book",
-            book,
-            "--cache",
-            cache,
-            "--listen",
-            "127.0.0.1:0",
-            "--http",
-            "off",
-        ];
-        let refused = Program::Coordinator.run(&arguments);
-        assert_eq!(refused.code, Some(2), "{refused:#?}");
-        assert!(refused.stderr.contains(words), "{refused:#?}");
-        assert!(!refused.stdout.contains("listening"), "{refused:#?}");
-    };
-    let url = server.url("book");
-    refused(&url.replace("/postgres?", "/absent?"), "createdb absent");
-    server.sql("create table kagetsu_schema (version int primary key)");
-    server.sql("insert into kagetsu_schema values (99)");
-    refused(&url, "version 99");
-    let tables = "select count(*) from information_schema.tables where table_name like 'kagetsu_%'";
-    assert_eq!(server.sql(tables), "1", "nothing half written");
-    server.sql("drop table kagetsu_schema");
-    server.kill();
-    server.run(&["default_transaction_read_only=on"]);
-    refused(&url, "read-only standby");
-    assert_eq!(server.sql(tables), "0", "nothing half written");
-}
-
-#[test]
-fn copy_into_a_full_database_ends_with_code_two() {
-    let Some(server) = PostgresServer::start() else {
-        return;
-    };
-    let scratch = Scratch::new();
-    let book = scratch.path("own");
-    let book = book.to_str().expect("a plain name");
-    let line = growing("--book", book, 5, 2);
-    let built = Program::Kagetsu.run(&line.split(' ').collect::<Vec<_>>());
-    assert_eq!(built.code, Some(0), "{built:#?}");
-    let url = server.url("copy");
-    let other = server.url("other");
-    let push = |url: &str| Program::Kagetsu.run(&["journal", "push", "--book", book, "--to", url]);
-    // The tables are made with the first book.
-    assert_eq!(push(&other).code, Some(0));
-    server.sql(FULL_TABLE);
-    let refused = push(&url);
-    assert_eq!(refused.code, Some(2), "{refused:#?}");
-    assert!(refused.stderr.contains("make room"), "{refused:#?}");
-    let rows = "select count(*) from kagetsu_journal join kagetsu_book on id = book \
-        where name = 'copy'";
-    assert_eq!(server.sql(rows), "0", "nothing half written");
-    server.sql(ROOM);
-    let pushed = push(&url);
-    assert_eq!(pushed.code, Some(0), "{pushed:#?}");
-}
 
 #[test]
 fn coordinator_says_loudly_what_may_be_lost() {

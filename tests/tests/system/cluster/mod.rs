@@ -3,6 +3,7 @@
 mod bench;
 mod chaos;
 mod connection_limits;
+mod database_faults;
 mod databases;
 mod full_disk;
 mod kills;
