@@ -33,6 +33,7 @@ mod proven_move;
 mod read;
 mod shortcuts;
 mod tree;
+mod zone;
 
 pub use check::{CheckProgress, Checked, check, check_parallel};
 pub use dag::ProofDag;
@@ -42,3 +43,4 @@ pub use proof_book::ProofBook;
 pub use proven_move::ProvenMove;
 pub use shortcuts::ReplyShortcuts;
 pub use tree::{Node, Reference, Tree};
+pub use zone::{Zone, ZoneChecker};

@@ -6,7 +6,8 @@ use std::num::NonZeroUsize;
 
 use kagetsu_game::{Claim, Game, Move, Outcome, Position, Side, Symmetry, Variant, with_game};
 use kagetsu_verify::{
-    Checked, LineError, Node, ProofDag, Reference, Tree, TreeFault, check, check_parallel,
+    Checked, LineError, Node, ProofDag, Reference, Tree, TreeFault, ZoneChecker, check,
+    check_parallel,
 };
 use proptest::prelude::*;
 
@@ -110,6 +111,68 @@ fn naive(tree: &Tree) -> bool {
         let nodes = tree.nodes();
         wins(&mut game, nodes, nodes.len() as u32 - 1, &[], winner)
     })
+}
+
+/// Returns the nodes of a tree as a graph, and the root's number.
+fn dag_of(tree: &Tree) -> (ProofDag, u32) {
+    let (mut dag, mut numbers) = (ProofDag::default(), Vec::new());
+    for node in tree.nodes() {
+        let moved = |next: &Reference| Reference {
+            node: numbers[next.node as usize],
+            ..*next
+        };
+        let replies = node.replies.iter().map(|(m, next)| (*m, moved(next)));
+        let node = Node {
+            at: node.at,
+            replies: replies.collect(),
+            otherwise: node.otherwise.as_ref().map(moved),
+        };
+        numbers.push(dag.add(node));
+    }
+    let root = numbers.last().copied().expect("a tree has nodes");
+    (dag, root)
+}
+
+/// Tests the zones of a won position: the check by zones agrees with the naive one, and the answer
+/// to a pass answers each reply outside its zone. Returns the number of such replies.
+fn check_zones(tree: &Tree, is_won: bool) -> usize {
+    let position = &tree.position;
+    let Some(mut zones) = ZoneChecker::new(position.variant()) else {
+        return 0;
+    };
+    if tree.claim != Claim::Win {
+        return 0;
+    }
+    let (dag, root) = dag_of(tree);
+    let most = u64::MAX;
+    assert_eq!(
+        zones.wins(&dag, position, Reference::to(root), most),
+        is_won
+    );
+    let node = dag.node(root);
+    let next = node.at.and_then(|m| position.play(m).ok());
+    let Some((next, answer)) = next
+        .filter(|next| next.outcome().is_none())
+        .zip(node.otherwise)
+    else {
+        return 0;
+    };
+    let Some(zone) = zones.after_pass(&dag, &next, answer, most) else {
+        return 0;
+    };
+    let mut outside = next.legal_moves();
+    outside.retain(|reply| !zone.contains(*reply));
+    for reply in &outside {
+        with_game!(next.variant(), G => {
+            let mut game = next.game::<G>();
+            game.play(*reply);
+            let nodes: Vec<Node> = (0..=root).map(|number| dag.node(number).clone()).collect();
+            let winner = game.side();
+            let is_over = game.outcome().is_some();
+            assert!(!is_over && wins(&mut game, &nodes, answer.node, &[answer.turn], winner));
+        });
+    }
+    outside.len()
 }
 
 fn text(tree: &Tree) -> String {
@@ -234,6 +297,7 @@ proptest! {
                         let plies = |said: &Result<Checked, _>| said.as_ref().ok().map(|said| said.plies);
                         prop_assert_eq!(plies(&shared), plies(&said));
                         let is_long = said.as_ref().is_err_and(|fault| fault.what.contains("may last"));
+                        check_zones(&tree, is_won);
                         prop_assert!(is_long || said.is_ok() == is_won, "{said:?}, naively {is_won}:\n{broken}");
                     }
                 }
@@ -281,6 +345,25 @@ claim win 3
 3 k8 g8>1 *>2
 end 3
 ";
+
+#[test]
+fn pass_stands_for_replies_outside_the_zone() {
+    let tree = read(OPEN_FOUR).expect("a tree");
+    // 218 points are empty after the open four, and the five needs one of them.
+    assert_eq!(check_zones(&tree, true), 217);
+    let (dag, root) = dag_of(&tree);
+    let mut zones = ZoneChecker::new(tree.position.variant()).expect("freestyle");
+    assert!(
+        !zones.wins(&dag, &tree.position, Reference::to(root), 1),
+        "two positions"
+    );
+    for other in ["renju-15", "freestyle-17", "xiangqi"] {
+        assert!(
+            ZoneChecker::new(other.parse().expect("a variant")).is_none(),
+            "{other}"
+        );
+    }
+}
 
 #[test]
 fn each_line_that_is_wrong_is_named() {

@@ -1,0 +1,372 @@
+//! Relevance zones: the points that matter to a way to win (Thomsen, "Lambda-search in game trees",
+//! 2000; Wu and Lin, "Relevance-zone-oriented proof search for Connect6", 2010).
+//!
+//! The loser may *pass* in place of a reply. A pass stands for a stone of the loser on any point
+//! that does not matter. With stones of the loser on any such points, one for each pass, the same
+//! answers win. So one walk through the answers after a pass stands for most replies.
+
+use std::collections::HashMap;
+
+use kagetsu_game::{Move, Position, RuleName, Side, Symmetry, Variant};
+
+use crate::ProofDag;
+use crate::check::both;
+use crate::tree::Reference;
+
+/// Points of the largest board with zones.
+const MAX_POINTS: usize = 256;
+const WORDS: usize = MAX_POINTS / 64;
+
+/// Passes of the loser at a time. With more of them nearly every point matters.
+const MAX_PASSES: u8 = 2;
+
+/// Checked positions that are remembered, about 200 bytes each.
+const MAX_REMEMBERED: usize = 1 << 20;
+
+/// A set of points, by the code of the move.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Zone([u64; WORDS]);
+
+impl Zone {
+    /// Whether a point is in the set.
+    #[must_use]
+    pub const fn contains(&self, m: Move) -> bool {
+        self.has(m.index())
+    }
+
+    /// Returns the number of points.
+    #[must_use]
+    pub fn len(&self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
+    }
+
+    /// Whether the set is empty.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    const fn has(&self, at: usize) -> bool {
+        self.0[at / 64 % WORDS] >> (at % 64) & 1 != 0
+    }
+
+    const fn with(mut self, at: usize) -> Self {
+        self.0[at / 64 % WORDS] |= 1 << (at % 64);
+        self
+    }
+
+    fn combine(self, other: Self, combine: impl Fn(u64, u64) -> u64) -> Self {
+        Self(std::array::from_fn(|at| combine(self.0[at], other.0[at])))
+    }
+
+    fn or(self, other: Self) -> Self {
+        self.combine(other, |a, b| a | b)
+    }
+
+    fn and(self, other: Self) -> Self {
+        self.combine(other, |a, b| a & b)
+    }
+
+    fn without(self, other: Self) -> Self {
+        self.combine(other, |a, b| a & !b)
+    }
+
+    fn points(self) -> impl Iterator<Item = usize> {
+        self.0.into_iter().enumerate().flat_map(|(at, mut word)| {
+            std::iter::from_fn(move || {
+                let bit = word.trailing_zeros() as usize;
+                (word != 0).then(|| {
+                    word &= word - 1;
+                    64 * at + bit
+                })
+            })
+        })
+    }
+}
+
+/// A node under a symmetry, at a position with the winner to move, with passes of the loser.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct ZoneKey {
+    at: Reference,
+    own: Zone,
+    foe: Zone,
+    passes: u8,
+}
+
+/// Checks nodes of a graph by their zones. It plays far fewer positions than a check of every
+/// reply. It knows freestyle and standard gomoku on boards of at most 256 points.
+#[derive(Debug)]
+pub struct ZoneChecker {
+    size: usize,
+    /// Whether six in a row are no win.
+    is_exact: bool,
+    full: Zone,
+    /// All rows of five points.
+    rows: Vec<Zone>,
+    known: HashMap<ZoneKey, Zone>,
+    /// Positions with the winner to move that the current check may still visit.
+    left: u64,
+    /// Positions that the last check visited.
+    visited: u64,
+}
+
+impl ZoneChecker {
+    /// Returns a checker; `None` for a variant without zones.
+    #[must_use]
+    pub fn new(variant: Variant) -> Option<Self> {
+        let (rule, size) = variant.gomoku()?;
+        let size = usize::from(size);
+        if size * size > MAX_POINTS || rule == RuleName::Renju {
+            return None;
+        }
+        Some(Self {
+            size,
+            is_exact: rule == RuleName::Standard,
+            full: (0..size * size).fold(Zone::default(), Zone::with),
+            rows: rows_of_five(size),
+            known: HashMap::new(),
+            left: 0,
+            visited: 0,
+        })
+    }
+
+    /// Returns the number of positions with the winner to move that the last check visited.
+    #[must_use]
+    pub const fn visited(&self) -> u64 {
+        self.visited
+    }
+
+    /// Returns the points that matter where the loser, who is to move, passes and the node answers:
+    /// it answers a reply on each other empty point as well. `None` if it does not win after the
+    /// pass, or needs more than `positions`.
+    pub fn after_pass(
+        &mut self,
+        dag: &ProofDag,
+        position: &Position,
+        answer: Reference,
+        positions: u64,
+    ) -> Option<Zone> {
+        let (own, foe) = stones(position, position.side().other())?;
+        self.check(dag, answer, own, foe, 1, positions)
+    }
+
+    /// Whether the node wins for the side to move, within this many positions.
+    pub fn wins(
+        &mut self,
+        dag: &ProofDag,
+        position: &Position,
+        node: Reference,
+        positions: u64,
+    ) -> bool {
+        stones(position, position.side())
+            .is_some_and(|(own, foe)| self.check(dag, node, own, foe, 0, positions).is_some())
+    }
+
+    fn check(
+        &mut self,
+        dag: &ProofDag,
+        at: Reference,
+        own: Zone,
+        foe: Zone,
+        passes: u8,
+        positions: u64,
+    ) -> Option<Zone> {
+        self.left = positions;
+        let zone = self.node(dag, at, own, foe, passes);
+        self.visited = positions - self.left;
+        zone
+    }
+
+    /// Checks a node, and returns the points that matter; `None` if it fails.
+    fn node(
+        &mut self,
+        dag: &ProofDag,
+        at: Reference,
+        own: Zone,
+        foe: Zone,
+        passes: u8,
+    ) -> Option<Zone> {
+        let key = ZoneKey {
+            at,
+            own,
+            foe,
+            passes,
+        };
+        if let Some(known) = self.known.get(&key) {
+            return Some(*known);
+        }
+        self.left = self.left.checked_sub(1)?;
+        let point = self.image(dag.node(at.node).at?, at.turn);
+        if own.or(foe).has(point) {
+            return None;
+        }
+        let stone = Zone::default().with(point);
+        let own_after = own.or(stone);
+        let zone = if self.makes_five(own_after, point) {
+            stone
+        } else {
+            stone.or(self.replies(dag, at, own_after, foe, passes)?)
+        };
+        if self.known.len() >= MAX_REMEMBERED {
+            self.known.clear();
+        }
+        self.known.insert(key, zone);
+        Some(zone)
+    }
+
+    /// Checks all replies of the loser, who is to move, and returns the points that matter.
+    fn replies(
+        &mut self,
+        dag: &ProofDag,
+        at: Reference,
+        own: Zone,
+        foe: Zone,
+        passes: u8,
+    ) -> Option<Zone> {
+        let node = dag.node(at.node);
+        let mut empty = self.full.without(own.or(foe));
+        let (fives, mut zone) = self.loser_rows(own, foe, passes);
+        let is_five = |point: usize| self.makes_five(foe.with(point), point);
+        if fives.points().any(is_five) || empty.len() <= 1 + u32::from(passes) {
+            return None;
+        }
+        for (reply, next) in &node.replies {
+            let point = self.image(*reply, at.turn);
+            if !empty.has(point) {
+                continue;
+            }
+            empty = empty.without(Zone::default().with(point));
+            let next = turned(*next, at.turn);
+            zone = zone.or(self.node(dag, next, own, foe.with(point), passes)?);
+        }
+        if empty.is_empty() {
+            return Some(zone);
+        }
+        let next = turned(node.otherwise?, at.turn);
+        Some(zone.or(self.others(dag, next, empty, own, foe, passes)?))
+    }
+
+    /// Checks one answer to a reply on any of these points.
+    fn others(
+        &mut self,
+        dag: &ProofDag,
+        next: Reference,
+        points: Zone,
+        own: Zone,
+        foe: Zone,
+        passes: u8,
+    ) -> Option<Zone> {
+        let point = self.image(dag.node(next.node).at?, next.turn);
+        if self.makes_five(own.with(point), point) {
+            // It answers every reply but the one on its own point.
+            let is_taken = own.or(foe).or(points).has(point);
+            return (!is_taken).then(|| Zone::default().with(point));
+        }
+        let (mut zone, mut explicit) = (Zone::default(), points);
+        if passes < MAX_PASSES
+            && let Some(known) = self.node(dag, next, own, foe, passes + 1)
+        {
+            // A reply may do worse than a pass; without a win after the pass all are played.
+            (zone, explicit) = (known, points.and(known));
+        }
+        for point in explicit.points() {
+            zone = zone.or(self.node(dag, next, own, foe.with(point), passes)?);
+        }
+        Some(zone)
+    }
+
+    /// Returns the points on which the loser may make a five, and those that matter since the loser
+    /// may make one with its passes and a reply.
+    fn loser_rows(&self, own: Zone, foe: Zone, passes: u8) -> (Zone, Zone) {
+        let (mut fives, mut zone) = (Zone::default(), Zone::default());
+        for row in &self.rows {
+            if !row.and(own).is_empty() {
+                continue;
+            }
+            let count = row.and(foe).len();
+            if count >= 4 {
+                fives = fives.or(row.without(foe));
+            }
+            if passes > 0 && count + u32::from(passes) + 1 >= 5 {
+                zone = zone.or(row.without(foe));
+            }
+        }
+        (fives, zone)
+    }
+
+    /// Whether the stone on a point belongs to a five.
+    fn makes_five(&self, stones: Zone, point: usize) -> bool {
+        let size = self.size as isize;
+        let (column, row) = ((point % self.size) as isize, (point / self.size) as isize);
+        let run = |right: isize, up: isize| {
+            let on = |step: isize| {
+                let (column, row) = (column + step * right, row + step * up);
+                (0..size).contains(&column)
+                    && (0..size).contains(&row)
+                    && stones.has((row * size + column) as usize)
+            };
+            (1_isize..).take_while(|step| on(*step)).count()
+                + (1_isize..).take_while(|step| on(-step)).count()
+        };
+        let directions = [(1, 0), (0, 1), (1, 1), (1, -1)];
+        directions.into_iter().any(|(right, up)| {
+            let length = 1 + run(right, up);
+            if self.is_exact {
+                length == 5
+            } else {
+                length >= 5
+            }
+        })
+    }
+
+    fn image(&self, m: Move, turn: Symmetry) -> usize {
+        if turn == Symmetry::IDENTITY {
+            return m.index();
+        }
+        let size = self.size as u8;
+        let (column, row) = turn.square(
+            size,
+            (m.index() % self.size) as u8,
+            (m.index() / self.size) as u8,
+        );
+        usize::from(row) * self.size + usize::from(column)
+    }
+}
+
+fn turned(next: Reference, turn: Symmetry) -> Reference {
+    Reference {
+        node: next.node,
+        turn: both(next.turn, turn),
+    }
+}
+
+/// Returns the stones of a side and those of the other one.
+fn stones(position: &Position, side: Side) -> Option<(Zone, Zone)> {
+    let of = |stones: &Vec<Move>| {
+        let stones = stones.iter().map(|m| m.index());
+        stones.fold(Zone::default(), Zone::with)
+    };
+    let [first, second] = position.stones()?;
+    let (first, second) = (of(&first), of(&second));
+    Some(if side == Side::First {
+        (first, second)
+    } else {
+        (second, first)
+    })
+}
+
+fn rows_of_five(size: usize) -> Vec<Zone> {
+    let limit = size as isize;
+    let mut rows = Vec::new();
+    for (right, up) in [(1, 0), (0, 1), (1, 1), (1, -1)] {
+        for (column, row) in (0..limit).flat_map(|row| (0..limit).map(move |column| (column, row)))
+        {
+            let (last_column, last_row) = (column + 4 * right, row + 4 * up);
+            if last_column < limit && (0..limit).contains(&last_row) {
+                let point = |step: isize| (row + step * up) * limit + column + step * right;
+                rows.push((0..5).fold(Zone::default(), |row, step| row.with(point(step) as usize)));
+            }
+        }
+    }
+    rows
+}
