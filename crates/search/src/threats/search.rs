@@ -55,6 +55,8 @@ pub struct ThreatSearch {
     variant: Option<Variant>,
     /// Proofs of wins after replies to the last position.
     refuted: Option<(Position, Vec<ProofTemplate>)>,
+    /// Whether strategies may be longer than need be.
+    takes_any: bool,
 }
 
 impl ThreatSearch {
@@ -65,7 +67,15 @@ impl ThreatSearch {
             table: ProofTable::new(bytes),
             variant: None,
             refuted: None,
+            takes_any: false,
         }
+    }
+
+    /// Lets strategies be longer than need be, which finds them several times as fast.
+    #[must_use]
+    pub fn with_any_length(mut self) -> Self {
+        self.takes_any = true;
+        self
     }
 
     /// Clears the table.
@@ -153,6 +163,7 @@ impl ThreatSearch {
             return None;
         }
         let mut lambda = LambdaSearch::new(game, &mut self.table, control);
+        lambda.takes_any = self.takes_any;
         lambda.templates = self
             .refuted
             .take()
@@ -176,7 +187,12 @@ impl ThreatSearch {
         }
         let mut board = Board::<R>::new(&game, &EngineOptions::default());
         let mut vct = Vct::new(&mut board, &mut self.table, control);
-        match vct.find_short(effort) {
+        let found = if self.takes_any {
+            vct.find_any(effort)
+        } else {
+            vct.find_short(effort)
+        };
+        match found {
             VctDecision::Win { plies, .. } => vct.strategy(plies),
             VctDecision::NoWin { .. } | VctDecision::Unknown => None,
         }

@@ -37,6 +37,8 @@ pub(crate) struct LambdaSearch<'a, R> {
     pub(crate) templates: Vec<ProofTemplate>,
     /// Positions visited.
     pub(crate) nodes: u64,
+    /// Whether a strategy may be longer than need be.
+    pub(crate) takes_any: bool,
 }
 
 /// A move of the attacker.
@@ -67,6 +69,7 @@ impl<'a, R: Rule> LambdaSearch<'a, R> {
             control,
             templates: Vec::new(),
             nodes: 0,
+            takes_any: false,
         }
     }
 
@@ -155,7 +158,13 @@ impl<'a, R: Rule> LambdaSearch<'a, R> {
 
     fn found_strategy(&mut self, nodes: u64) -> Option<Strategy> {
         let mut vct = Vct::new(&mut self.board, self.table, self.control);
-        let VctDecision::Win { plies, .. } = vct.find_short(Effort::nodes(nodes)) else {
+        let effort = Effort::nodes(nodes);
+        let found = if self.takes_any {
+            vct.find_any(effort)
+        } else {
+            vct.find_short(effort)
+        };
+        let VctDecision::Win { plies, .. } = found else {
             return None;
         };
         let strategy = vct.strategy(plies);
