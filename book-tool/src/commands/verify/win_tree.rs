@@ -1,20 +1,28 @@
 //! Win trees of a book's proofs, in which the wins found by search are played out.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::io::Write;
 
 use anyhow::{Result, bail};
 use kagetsu_book::Book;
-use kagetsu_game::{Claim, Effort, Key, Move, Outcome, Position, Proof, Question, with_game};
+use kagetsu_game::{
+    Claim, Effort, Key, Move, Outcome, Position, Proof, ProofKind, Question, with_game,
+};
 use kagetsu_search::threats::{Strategy, ThreatSearch};
 use kagetsu_search::{Control, Engine, EngineOptions};
-use kagetsu_verify::{Node, ProofDag, Reference};
+use kagetsu_verify::{Node, ProofDag, Reference, Zone, ZoneChecker};
 
 /// Memory of the threat search, in bytes.
 const TABLE: usize = 256 << 20;
 /// The number of known plans to try as an answer before searching for a new one.
 const TRIED: usize = 6;
+/// Positions that a zone may cost.
+const ZONE_POSITIONS: u64 = 200_000;
+/// Positions that a known answer to another reply may cost.
+const ANSWER_POSITIONS: u64 = 3_000;
+/// The same for a reply that the book counts as lost because such an answer wins.
+const CLAIM_POSITIONS: u64 = 1_000_000;
 
 /// The size of a win tree, counted in two ways.
 #[derive(Clone, Copy, Debug)]
@@ -52,29 +60,22 @@ pub(crate) fn write(
     args: &ProofArgs,
     out: &mut dyn Write,
 ) -> Result<TreeSize> {
-    let engine = Engine::new(EngineOptions::default())?;
-    let (dag, threats) = (ProofDag::default(), ThreatSearch::new(TABLE));
+    let mut cache = ProofCache::new(args.nodes)?;
     let mut forester = Forester {
         book,
-        dag,
-        threats,
-        engine,
-        nodes: args.nodes,
-        known: HashMap::new(),
-        plans: BTreeSet::new(),
+        cache: &mut cache,
     };
     let tree = forester.tree(position)?;
     tree.write(out)?;
     Ok(TreeSize {
         nodes: tree.nodes().len() as u64,
-        positions: forester.known.len() as u64,
+        positions: cache.known.len() as u64,
     })
 }
 
-/// Grows the tree.
-struct Forester<'a> {
-    book: &'a Book,
-    dag: ProofDag,
+/// The trees that were grown, and the tools to grow more. They stay valid when the book changes.
+pub(crate) struct ProofCache {
+    pub(crate) dag: ProofDag,
     threats: ThreatSearch,
     engine: Engine,
     nodes: u64,
@@ -82,6 +83,55 @@ struct Forester<'a> {
     known: HashMap<Key, u32>,
     /// Nodes that consist of threats only, and so are cheap to try in another position.
     plans: BTreeSet<u32>,
+    pub(crate) zones: Option<ZoneChecker>,
+}
+
+/// The answers to the replies at one position.
+struct ReplyAnswers<'a> {
+    position: &'a Position,
+    replies: Vec<(Move, Reference)>,
+    /// Each answer with the number of its replies and its zone after a pass.
+    known: Vec<(Reference, usize, Option<Zone>)>,
+}
+
+impl ReplyAnswers<'_> {
+    fn add(&mut self, reply: Move, answer: Reference) {
+        self.replies.push((reply, answer));
+        if let Some((_, count, _)) = self.known.iter_mut().find(|(at, ..)| *at == answer) {
+            *count += 1;
+        }
+        self.known
+            .sort_by_key(|(_, count, _)| std::cmp::Reverse(*count));
+    }
+}
+
+impl ProofCache {
+    /// Returns an empty cache; `nodes` is the most that a search may visit.
+    pub(crate) fn new(nodes: u64) -> Result<Self> {
+        Ok(Self {
+            dag: ProofDag::default(),
+            threats: ThreatSearch::new(TABLE),
+            engine: Engine::new(EngineOptions::default())?,
+            nodes,
+            known: HashMap::new(),
+            plans: BTreeSet::new(),
+            zones: None,
+        })
+    }
+
+    /// The same, for trees that may be larger than need be.
+    pub(crate) fn quick(nodes: u64) -> Result<Self> {
+        Ok(Self {
+            threats: ThreatSearch::new(TABLE).with_any_length(),
+            ..Self::new(nodes)?
+        })
+    }
+}
+
+/// Grows trees from the proofs of a book.
+pub(crate) struct Forester<'a> {
+    pub(crate) book: &'a Book,
+    pub(crate) cache: &'a mut ProofCache,
 }
 
 impl Forester<'_> {
@@ -92,7 +142,7 @@ impl Forester<'_> {
             Some(Claim::Win) => self.node(position)?,
             Some(Claim::Loss) => {
                 let root = self.answers(None, position)?;
-                self.dag.add(root)
+                self.cache.dag.add(root)
             }
             Some(Claim::Draw) | None => {
                 bail!(
@@ -101,43 +151,51 @@ impl Forester<'_> {
             }
         };
         Ok(self
+            .cache
             .dag
             .tree(root, position.clone(), claim.unwrap_or(Claim::Win)))
     }
 
     /// Returns the book's proof of a position, unless it is of kind `manual`.
-    fn proof(&self, position: &Position) -> Result<Option<Proof>> {
+    pub(crate) fn proof(&self, position: &Position) -> Result<Option<Proof>> {
         let entry = self.book.lookup(position)?;
         Ok(entry
             .and_then(|entry| entry.derived.proof)
-            .filter(|proof| proof.kind != kagetsu_game::ProofKind::Manual))
+            .filter(|proof| proof.kind != ProofKind::Manual))
     }
 
     /// Returns the winner's continuation after a reply at `before`, which leads to `position`. In
     /// gomoku one node serves all images of a position.
-    fn winner(&mut self, before: &Position, reply: Move, position: &Position) -> Result<Reference> {
+    pub(crate) fn winner(
+        &mut self,
+        before: &Position,
+        reply: Move,
+        position: &Position,
+    ) -> Result<Reference> {
         let variant = position.variant();
         if !variant.is_square() {
             return Ok(Reference::to(self.node(position)?));
         }
         let canonical = position.canonical();
         let turn = variant.inverse(canonical.symmetry);
-        if let Some(&node) = self.known.get(&canonical.key) {
+        if let Some(&node) = self.cache.known.get(&canonical.key) {
             return Ok(Reference { node, turn });
         }
         // Outside the book the position keeps its orientation, so that similar positions get
         // similar trees.
         if self.proof(position)?.is_none() {
-            return match self
-                .threats
-                .refute(before, reply, self.nodes, &Control::new())?
-            {
+            return match self.cache.threats.refute(
+                before,
+                reply,
+                self.cache.nodes,
+                &Control::new(),
+            )? {
                 Some(plan) => Ok(Reference::to(self.add(&plan))),
                 None => Ok(Reference::to(self.search(position)?)),
             };
         }
         let node = self.node(&Position::unpack(variant, canonical.packed)?)?;
-        self.known.insert(canonical.key, node);
+        self.cache.known.insert(canonical.key, node);
         Ok(Reference { node, turn })
     }
 
@@ -152,7 +210,7 @@ impl Forester<'_> {
         };
         let next = position.play(m)?;
         if next.outcome().is_some() {
-            return Ok(self.dag.add(Node {
+            return Ok(self.cache.dag.add(Node {
                 at: Some(m),
                 ..Node::default()
             }));
@@ -164,73 +222,133 @@ impl Forester<'_> {
             return self.search(position);
         }
         let node = self.answers(Some(m), &next)?;
-        Ok(self.dag.add(node))
+        Ok(self.cache.dag.add(node))
     }
 
     /// Returns the node of a move `at` to a position, with an answer to every legal move of the
     /// loser.
     fn answers(&mut self, at: Option<Move>, position: &Position) -> Result<Node> {
-        let mut answers: Vec<(Move, Reference)> = Vec::new();
-        let mut counts: BTreeMap<Reference, usize> = BTreeMap::new();
-        // Replies that the book knows come first, so that the search for the others stays at one
-        // position.
-        let (mut known, mut open) = (Vec::new(), Vec::new());
+        let mut answers = ReplyAnswers {
+            position,
+            replies: Vec::new(),
+            known: Vec::new(),
+        };
+        let mut left = Vec::new();
         for reply in position.legal_moves() {
             let next = position.play(reply)?;
-            if next.outcome() == Some(Outcome::Win(position.side().other())) {
-                continue;
-            }
-            if self.proof(&next)?.is_some() {
-                known.push((reply, next))
-            } else {
-                open.push((reply, next))
+            if next.outcome() != Some(Outcome::Win(position.side().other())) {
+                let is_known = self.proof(&next)?.is_some();
+                left.push((is_known, reply, next));
             }
         }
-        for (reply, next) in known.into_iter().chain(open) {
-            let answer = match self.answered(&next, &counts) {
+        // The reply farthest from all stones is like a pass: its answer is the answer to most. Then
+        // come the replies that the book knows, so that the search for the others stays at one
+        // position.
+        left.sort_by_cached_key(|(_, reply, _)| std::cmp::Reverse(distance(position, *reply)));
+        if let Some(rest) = left.get_mut(1..) {
+            rest.sort_by_key(|(is_known, ..)| !is_known);
+        }
+        let claims = self.book.lookup(position)?.map(|entry| entry.facts);
+        for (is_known, reply, next) in left {
+            let answer = match self.answered(&answers, reply, &next, ANSWER_POSITIONS) {
                 Some(answer) => answer,
-                None => self.winner(position, reply, &next)?,
+                None => {
+                    let is_claimed = !is_known
+                        && claims
+                            .as_ref()
+                            .and_then(|claims| claims.get(reply)?.proof)
+                            .is_some_and(|proof| proof.kind == ProofKind::Tree);
+                    let claimed = if is_claimed {
+                        self.answered(&answers, reply, &next, CLAIM_POSITIONS)
+                    } else {
+                        None
+                    };
+                    match claimed {
+                        Some(answer) => answer,
+                        None => self.new_answer(&mut answers, reply, &next)?,
+                    }
+                }
             };
-            *counts.entry(answer).or_default() += 1;
-            answers.push((reply, answer));
+            answers.add(reply, answer);
         }
-        answers.sort_by_key(|(reply, _)| *reply);
-        let most = counts
-            .into_iter()
-            .max_by_key(|(_, count)| *count)
-            .map(|(answer, _)| answer);
-        answers.retain(|(_, answer)| Some(*answer) != most);
+        let most = answers.known.first().map(|(answer, ..)| *answer);
+        let mut replies = answers.replies;
+        replies.sort_by_key(|(reply, _)| *reply);
+        replies.retain(|(_, answer)| Some(*answer) != most);
         Ok(Node {
             at,
-            replies: answers,
+            replies,
             otherwise: most,
         })
     }
 
-    /// Returns the most used answer to other replies that answers this one too.
-    fn answered(&self, next: &Position, counts: &BTreeMap<Reference, usize>) -> Option<Reference> {
-        let mut tried: Vec<_> = counts
-            .iter()
-            .filter(|(answer, _)| self.plans.contains(&answer.node))
-            .collect();
-        tried.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
-        let wins = |answer: &Reference| with_game!(next.variant(), G => self.dag.wins(&mut next.game::<G>(), *answer));
-        tried
-            .into_iter()
+    /// Returns a new answer to a reply, and notes its zone.
+    fn new_answer(
+        &mut self,
+        answers: &mut ReplyAnswers<'_>,
+        reply: Move,
+        next: &Position,
+    ) -> Result<Reference> {
+        let position = answers.position;
+        let answer = self.winner(position, reply, next)?;
+        if answers.known.iter().all(|(known, ..)| *known != answer) {
+            let zone = self.zone(position, answer);
+            answers.known.push((answer, 0, zone));
+        }
+        Ok(answer)
+    }
+
+    /// Returns the points that matter to an answer after a pass of the loser, who is to move.
+    pub(crate) fn zone(&mut self, position: &Position, answer: Reference) -> Option<Zone> {
+        let ProofCache { dag, zones, .. } = &mut *self.cache;
+        if zones.is_none() {
+            *zones = ZoneChecker::new(position.variant());
+        }
+        zones
+            .as_mut()?
+            .after_pass(dag, position, answer, ZONE_POSITIONS)
+    }
+
+    /// Returns an answer to other replies that answers this one too, the most used first.
+    fn answered(
+        &mut self,
+        answers: &ReplyAnswers<'_>,
+        reply: Move,
+        next: &Position,
+        positions: u64,
+    ) -> Option<Reference> {
+        let is_outside = |zone: &Option<Zone>| zone.is_some_and(|zone| !zone.contains(reply));
+        let outside = answers.known.iter().find(|(_, _, zone)| is_outside(zone));
+        if let Some((answer, ..)) = outside {
+            return Some(*answer);
+        }
+        let ProofCache {
+            dag, plans, zones, ..
+        } = &mut *self.cache;
+        if let Some(zones) = zones {
+            let mut tried = answers.known.iter().take(TRIED).map(|(answer, ..)| *answer);
+            return tried.find(|answer| zones.wins(dag, next, *answer, positions));
+        }
+        let wins = |answer: &Reference| with_game!(next.variant(), G => dag.wins(&mut next.game::<G>(), *answer));
+        let known = answers.known.iter().map(|(answer, ..)| *answer);
+        known
+            .filter(|answer| plans.contains(&answer.node))
             .take(TRIED)
-            .map(|(answer, _)| *answer)
             .find(wins)
     }
 
     /// Searches a position for a win, by threats or else by the engine, and returns its node.
     fn search(&mut self, position: &Position) -> Result<u32> {
-        let effort = Effort::nodes(self.nodes);
+        let effort = Effort::nodes(self.cache.nodes);
         if position.variant().has_threat_search()
-            && let Some(plan) = self.threats.strategy(position, effort, &Control::new())?
+            && let Some(plan) = self
+                .cache
+                .threats
+                .strategy(position, effort, &Control::new())?
         {
             return Ok(self.add(&plan));
         }
-        let answer = self.engine.answer(
+        let answer = self.cache.engine.answer(
             &Question::new(position.clone(), effort),
             &Control::new(),
             &mut |_| {},
@@ -241,25 +359,41 @@ impl Forester<'_> {
         let Some((m, _)) = won else {
             bail!(
                 "the win of {position} was not found again in {} positions; give more --nodes",
-                self.nodes
+                self.cache.nodes
             );
         };
         let next = position.play(m)?;
         if next.outcome().is_some() {
-            return Ok(self.dag.add(Node {
+            return Ok(self.cache.dag.add(Node {
                 at: Some(m),
                 ..Node::default()
             }));
         }
         let node = self.answers(Some(m), &next)?;
-        Ok(self.dag.add(node))
+        Ok(self.cache.dag.add(node))
     }
 
     fn add(&mut self, plan: &Strategy) -> u32 {
-        let first = plant(&mut self.dag, plan);
-        self.plans.insert(first);
+        let first = plant(&mut self.cache.dag, plan);
+        self.cache.plans.insert(first);
         first
     }
+}
+
+/// Returns the distance of a point to the next stone of a gomoku position, in columns or rows,
+/// whichever is more; 0 in other games.
+pub(crate) fn distance(position: &Position, m: Move) -> u16 {
+    let Some((stones, (_, size))) = position.stones().zip(position.variant().gomoku()) else {
+        return 0;
+    };
+    let size = u16::from(size);
+    let place = |m: Move| (m.code() % size, m.code() / size);
+    let (column, row) = place(m);
+    let distances = stones.iter().flatten().map(|stone| {
+        let (other_column, other_row) = place(*stone);
+        column.abs_diff(other_column).max(row.abs_diff(other_row))
+    });
+    distances.min().unwrap_or(u16::MAX)
 }
 
 /// Steps of a plan as nodes; gives the number of its first.
