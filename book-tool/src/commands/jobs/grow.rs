@@ -1,6 +1,8 @@
 use std::cell::RefCell;
 use std::io::Write;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -9,7 +11,7 @@ use kagetsu_api::JobJson;
 use kagetsu_book::{Policy, without_password};
 use kagetsu_coordinator::Server;
 use kagetsu_formats::{Format, Importer};
-use kagetsu_game::{Position, Variant};
+use kagetsu_game::{Position, Side, Variant};
 use kagetsu_postgres::BookUrl;
 use kagetsu_program::Exit;
 use kagetsu_proto::{Connector, v1};
@@ -22,6 +24,7 @@ pub(crate) use super::arguments::{Args, Deepening};
 use super::living_roots::LivingRoots;
 use super::proofs::{self, ProofJson};
 use crate::client::{self as remote, Builds};
+use crate::commands::verify::siblings::SiblingProver;
 use crate::output::progress::waiting;
 use kagetsu_reader::{BookFolder, COORDINATOR_FLAG, fill, in_database, with_hint};
 use kagetsu_terminal::echo::EchoOff;
@@ -30,6 +33,12 @@ use kagetsu_terminal::runtime::runtime;
 
 /// Number of roots that one request looks up.
 const ROOTS_PER_LOOKUP: usize = 1_024;
+
+/// Least time of a round of a build that looks for a proof.
+const FIRST_ROUND: Duration = Duration::from_secs(60);
+
+/// Time of a round in times of the search for replies that lose to known answers before it.
+const ROUNDS_PER_SPREAD: u32 = 3;
 
 /// How the build ended.
 struct Ended {
@@ -120,7 +129,7 @@ pub(crate) fn build(args: &Args) -> Result<BuildJson> {
     let begun = Instant::now();
     let ended = match &args.coordinator {
         Some(url) => runtime()?.block_on(there(args, url, request))?,
-        None => runtime()?.block_on(here(args, request))?,
+        None => in_rounds(args, &request)?,
     };
     if ended.is_stopped {
         let goes_on = if args.coordinator.is_some() && args.time.is_none() {
@@ -172,8 +181,95 @@ impl Args {
     }
 }
 
-/// Builds with a cluster inside this process.
-async fn here(args: &Args, request: BuildRequest) -> Result<Ended> {
+/// Builds with a cluster inside this process. A build that looks for a proof in a gomoku book stops
+/// now and then, so that what beats one reply of the loser is tried on the others.
+fn in_rounds(args: &Args, request: &BuildRequest) -> Result<Ended> {
+    let is_proof = request.build.policy == Policy::PROVE && args.variant.gomoku().is_some();
+    let Some(path) = args.book.as_ref().filter(|_| is_proof) else {
+        return runtime()?.block_on(here(args, request, args.time));
+    };
+    let begun = Instant::now();
+    let left = || args.time.map(|time| time.saturating_sub(begun.elapsed()));
+    let loser = request.build.side.other();
+    let mut siblings = SiblingProver::new()?;
+    let mut round = FIRST_ROUND;
+    loop {
+        if path.join("journal").exists() {
+            let begun = Instant::now();
+            let time = left().map_or(round, |left| left.min(round));
+            let spread = Spread { path, loser, time };
+            let (found, is_stopped) = spread.run(&mut siblings)?;
+            let took = begun.elapsed();
+            tell(&format!(
+                "kagetsu: {found} replies lose to known answers ({:.1} s)",
+                took.as_secs_f64()
+            ));
+            if is_stopped {
+                // The job is paused at once, and says how far it is.
+                return runtime()?.block_on(here(args, request, Some(Duration::ZERO)));
+            }
+            round = FIRST_ROUND.max(took * ROUNDS_PER_SPREAD);
+        }
+        let time = left().map_or(round, |left| left.min(round));
+        let round_begun = Instant::now();
+        let ended = runtime()?.block_on(here(args, request, Some(time)))?;
+        let is_interrupted = round_begun.elapsed() < time;
+        if !ended.is_stopped || is_interrupted || left().is_some_and(|left| left.is_zero()) {
+            return Ok(ended);
+        }
+        let Ended { job, .. } = ended;
+        tell(&format!("{}: {} positions", job.name, job.positions));
+    }
+}
+
+/// Writes a line to stderr.
+fn tell(line: &str) {
+    // A closed stderr is no reason to stop.
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// A search of a book for replies that lose to known answers.
+struct Spread<'a> {
+    path: &'a Path,
+    loser: Side,
+    time: Duration,
+}
+
+impl Spread<'_> {
+    /// Returns the number of replies found, and whether Ctrl-C ended the search.
+    fn run(&self, siblings: &mut SiblingProver) -> Result<(usize, bool)> {
+        let (until, is_stopped) = (Instant::now() + self.time, AtomicBool::new(false));
+        let is_over = || is_stopped.load(Ordering::Relaxed) || Instant::now() >= until;
+        let mut spread = || {
+            fill(self.path, |book| {
+                siblings.spread(book, self.loser, &is_over)
+            })
+        };
+        let (done, ended) = tokio::sync::oneshot::channel::<()>();
+        let runtime = runtime()?;
+        let found = thread::scope(|scope| {
+            let spreading = scope.spawn(move || {
+                let _done = done;
+                spread()
+            });
+            runtime.block_on(async {
+                tokio::select! {
+                    _ = tokio::signal::ctrl_c() => is_stopped.store(true, Ordering::Relaxed),
+                    // It is dropped at the end of the search.
+                    _ = ended => {}
+                }
+            });
+            spreading.join()
+        });
+        match found {
+            Ok(found) => Ok((found?, is_stopped.into_inner())),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    }
+}
+
+/// Builds with a cluster inside this process, until the time is up.
+async fn here(args: &Args, request: &BuildRequest, time: Option<Duration>) -> Result<Ended> {
     let address = args.book.as_deref().and_then(Path::to_str);
     if let Some(text) = address.filter(|text| BookUrl::is_one(text)) {
         bail!(in_database(&BookUrl::parse(text)?));
@@ -212,7 +308,7 @@ async fn here(args: &Args, request: BuildRequest) -> Result<Ended> {
         ));
     }
     let built = tokio::select! {
-        built = follow(args, coordinator.connector(), request, true) => built,
+        built = follow(args, coordinator.connector(), request, (true, time)) => built,
         // None ends before it is told to, but for an engine that cannot play.
         Some(ended) = workers.join_next() => ended?.and_then(|()| bail!("a worker ended before the build did")),
     };
@@ -253,8 +349,8 @@ async fn there(args: &Args, url: &str, request: BuildRequest) -> Result<Ended> {
     follow(
         args,
         &args.access.connector(url)?,
-        request,
-        args.time.is_some(),
+        &request,
+        (args.time.is_some(), args.time),
     )
     .await
 }
@@ -280,13 +376,13 @@ async fn check_knows_a_root(connector: &Connector, roots: &[Position]) -> Result
     )
 }
 
-/// Starts the job and watches it to its end, or until it is to stop; then pauses it (`pauses`) or
-/// leaves it at work.
+/// Starts the job and watches it to its end, or until it is to stop after `time`; then pauses it
+/// (`pauses`) or leaves it at work.
 async fn follow(
     args: &Args,
     connector: &Connector,
-    request: BuildRequest,
-    pauses: bool,
+    request: &BuildRequest,
+    (pauses, time): (bool, Option<Duration>),
 ) -> Result<Ended> {
     let name = request.name.clone();
     if request.build.deepen.is_some() {
@@ -298,7 +394,7 @@ async fn follow(
     let first = builds.start(connector, request.message(), told).await;
     let first = first.map_err(with_deepen_hint)?;
     let (bar, _keys) = (progress_bar(&first), EchoOff::start());
-    let stop = stopped(args.time);
+    let stop = stopped(time);
     let (mut waits, mut last) = (String::new(), first);
     let mut shown = |job: &v1::Job| {
         job.clone_into(&mut last);
@@ -337,7 +433,7 @@ async fn follow(
         }
         anyhow::Ok(job)
     };
-    let living = add_roots(args, connector, &request, &added, &tell);
+    let living = add_roots(args, connector, request, &added, &tell);
     let ended = tokio::select! {
         job = watch => Some(job),
         () = stop => None,
