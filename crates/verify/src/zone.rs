@@ -42,8 +42,9 @@ impl Zone {
 
     /// Whether the set is empty.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
+    pub const fn is_empty(&self) -> bool {
+        let [a, b, c, d] = self.0;
+        a | b | c | d == 0
     }
 
     const fn has(&self, at: usize) -> bool {
