@@ -200,10 +200,12 @@ fn in_rounds(args: &Args, request: &BuildRequest) -> Result<Ended> {
             let spread = Spread { path, loser, time };
             let (found, is_stopped) = spread.run(&mut siblings)?;
             let took = begun.elapsed();
-            tell(&format!(
-                "kagetsu: {found} replies lose to known answers ({:.1} s)",
-                took.as_secs_f64()
-            ));
+            if found > 0 {
+                let seconds = took.as_secs_f64();
+                tell(&format!(
+                    "kagetsu: {found} replies lose to known answers ({seconds:.1} s)"
+                ));
+            }
             if is_stopped {
                 // The job is paused at once, and says how far it is.
                 return runtime()?.block_on(here(args, request, Some(Duration::ZERO)));
