@@ -2,8 +2,10 @@
 
 pub(crate) mod arguments;
 mod dashboard;
+mod execution;
 pub(crate) mod grow;
 mod living_roots;
 pub(crate) mod manage;
+mod proof_rounds;
 mod proofs;
 mod setting_arguments;

@@ -1,0 +1,369 @@
+//! Runs a build to its end: in this process, or on a cluster.
+
+use std::cell::RefCell;
+use std::io::Write;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow, bail};
+use indicatif::{ProgressBar, ProgressStyle};
+use kagetsu_book::Policy;
+use kagetsu_coordinator::Server;
+use kagetsu_formats::{Format, Importer};
+use kagetsu_game::{Position, Variant};
+use kagetsu_postgres::BookUrl;
+use kagetsu_proto::{Connector, v1};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use super::arguments::{Args, BuildRequest};
+use super::living_roots::LivingRoots;
+use super::proofs::{self, ProofJson};
+use crate::client::{self as remote, Builds};
+use crate::output::progress::waiting;
+use kagetsu_reader::{BookFolder, COORDINATOR_FLAG, fill, in_database, with_hint};
+use kagetsu_terminal::echo::EchoOff;
+
+/// Number of roots that one request looks up.
+const ROOTS_PER_LOOKUP: usize = 1_024;
+
+/// How the build ended.
+pub(super) struct Ended {
+    pub(super) job: v1::Job,
+    /// By Ctrl-C, or because the time is up; else the job is over.
+    pub(super) is_stopped: bool,
+    /// The proofs of the roots, with `--policy prove`.
+    pub(super) proofs: Option<Vec<ProofJson>>,
+}
+
+impl Args {
+    /// Returns the workers of this process: one for each core, or one with a process of another
+    /// engine for each core.
+    fn workers(&self) -> Vec<kagetsu_worker::Config> {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = self.threads.map_or(cores, usize::from);
+        let config = |name: String| kagetsu_worker::Config::embedded(name, self.table_mib);
+        if self.engine.engine.is_none() {
+            return (0..threads)
+                .map(|n| config(format!("worker-{n}")))
+                .collect();
+        }
+        let slots = threads as u32;
+        vec![kagetsu_worker::Config {
+            slots,
+            table_mib: self.table_mib.saturating_mul(slots.into()),
+            engine: self.engine.clone(),
+            variant: vec![self.variant],
+            ..config("worker-0".into())
+        }]
+    }
+}
+
+/// Builds with a cluster inside this process, until the time is up.
+pub(super) async fn here(
+    args: &Args,
+    request: &BuildRequest,
+    time: Option<Duration>,
+) -> Result<Ended> {
+    let address = args.book.as_deref().and_then(Path::to_str);
+    if let Some(text) = address.filter(|text| BookUrl::is_one(text)) {
+        bail!(in_database(&BookUrl::parse(text)?));
+    }
+    if let Some(path) = args
+        .book
+        .as_ref()
+        .filter(|path| args.deepen && !path.join("journal").exists())
+    {
+        bail!(
+            "there is no book at {}, and --deepen searches anew what a book has; build one without it",
+            path.display()
+        );
+    }
+    let room = args.book.as_deref().map(BookFolder::at);
+    if let (Some(hints), Some(book)) = (&args.hints, &args.book) {
+        learn_hints(hints, args.variant, book)?;
+    }
+    let (shutdown, retire) = (CancellationToken::new(), CancellationToken::new());
+    let book = args.book.clone();
+    let config = kagetsu_coordinator::Config {
+        book,
+        cache_mib: 128,
+        trusts_workers: true,
+        ..Default::default()
+    };
+    let started = Server::start(&config, shutdown.clone())
+        .map_err(|error| with_hint(error, COORDINATOR_FLAG));
+    let coordinator = started?.embed();
+    let mut workers = JoinSet::new();
+    for config in args.workers() {
+        workers.spawn(kagetsu_worker::run(
+            config,
+            coordinator.connector().clone(),
+            retire.clone(),
+        ));
+    }
+    let built = tokio::select! {
+        built = follow(args, coordinator.connector(), request, (true, time)) => built,
+        // None ends before it is told to, but for an engine that cannot play.
+        Some(ended) = workers.join_next() => ended?.and_then(|()| bail!("a worker ended before the build did")),
+    };
+    retire.cancel();
+    while let Some(ended) = workers.join_next().await {
+        let ended = ended?;
+        // The first error says why.
+        if built.is_ok() {
+            ended?;
+        }
+    }
+    shutdown.cancel();
+    // The coordinator's end says why, where the book could not be written.
+    coordinator.end().await?;
+    if let (Err(_), Some(room)) = (&built, room) {
+        room.tidy();
+    }
+    built
+}
+
+/// Writes a line to stderr. A closed stderr is no reason to stop.
+pub(super) fn write_notice(line: String) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// Puts hints into a book. A file that is read again changes nothing.
+fn learn_hints(path: &Path, variant: Variant, book: &Path) -> Result<()> {
+    let about = || path.display().to_string();
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", about()))?;
+    let mut importer = Importer::new(Format::Hints, Some(variant));
+    importer.add(&bytes).with_context(about)?;
+    let hints = importer.finish().answers;
+    fill(book, |book| {
+        for (position, answer) in &hints {
+            book.suggest(position, answer)?;
+        }
+        Ok(())
+    })
+}
+
+/// Builds on a cluster.
+pub(super) async fn there(args: &Args, url: &str, request: &BuildRequest) -> Result<Ended> {
+    follow(
+        args,
+        &args.access.connector(url)?,
+        request,
+        (args.time.is_some(), args.time),
+    )
+    .await
+}
+
+/// Refuses to deepen from roots none of which the book has.
+async fn check_knows_a_root(connector: &Connector, roots: &[Position]) -> Result<()> {
+    let messages: Vec<v1::Position> = roots.iter().map(Into::into).collect();
+    for some in messages.chunks(ROOTS_PER_LOOKUP) {
+        let found = remote::lookup(connector, some, 1).await?;
+        if found.iter().any(|found| found.answer.is_some()) {
+            return Ok(());
+        }
+    }
+    let first = roots.first().context("a root is needed")?;
+    let others = if roots.len() > 1 {
+        format!(", nor any of the {} other roots", roots.len() - 1)
+    } else {
+        String::new()
+    };
+    bail!(
+        "the book does not hold the root {first}{others}, and --deepen searches again what it \
+         has; build from it first"
+    )
+}
+
+/// Starts the job and watches it to its end, or until it is to stop after `time`; then pauses it
+/// (`pauses`) or leaves it at work.
+async fn follow(
+    args: &Args,
+    connector: &Connector,
+    request: &BuildRequest,
+    (pauses, time): (bool, Option<Duration>),
+) -> Result<Ended> {
+    let name = request.name.clone();
+    if request.build.deepen.is_some() {
+        check_knows_a_root(connector, &request.roots).await?;
+    }
+    let mut builds = Builds::connect(connector).await?;
+    let first = builds
+        .start(connector, request.message(), write_notice)
+        .await;
+    let first = first.map_err(with_deepen_hint)?;
+    let (bar, _keys) = (progress_bar(&first), EchoOff::start());
+    let stop = stopped(time);
+    let (mut waits, mut last) = (String::new(), first);
+    let mut shown = |job: &v1::Job| {
+        job.clone_into(&mut last);
+        // In this process the workers come by themselves.
+        let why = if args.coordinator.is_some() {
+            job.waits_for.as_str()
+        } else {
+            ""
+        };
+        show(&bar, job, why);
+        // Without a bar, a build that waits says so, unless a program reads its output.
+        if bar.is_hidden() && !args.json && why != waits {
+            why.clone_into(&mut waits);
+            if !why.is_empty() {
+                write_notice(format!("{name}: {}", waiting(why)));
+            }
+        }
+    };
+    let tell = |line: String| bar.suspend(|| write_notice(line));
+    let added = RefCell::new(Vec::new());
+    let watch = async {
+        let job = match &args.coordinator {
+            Some(_) => builds.follow(connector, &name, &mut shown, &tell).await?,
+            None => builds.watch(&name, &mut shown).await?,
+        };
+        let mut watched = 0;
+        loop {
+            let next: Option<String> = added.borrow().get(watched).cloned();
+            let Some(name) = next else { break };
+            Builds::connect(connector)
+                .await?
+                .watch(&name, |_| {})
+                .await?;
+            watched += 1;
+        }
+        anyhow::Ok(job)
+    };
+    let living = add_roots(args, connector, request, &added, &tell);
+    let ended = tokio::select! {
+        job = watch => Some(job),
+        () = stop => None,
+        error = living => Some(Err(error)),
+    };
+    bar.finish_and_clear();
+    let (job, is_stopped) = match ended {
+        Some(job) => (job?, false),
+        None if pauses => {
+            let mut builds = Builds::connect(connector).await?;
+            for name in added.take() {
+                builds.pause(&name).await?;
+            }
+            (builds.pause(&name).await?, true)
+        }
+        // A stopped build does not wait for a coordinator that is away.
+        None => match Builds::connect(connector).await {
+            Ok(mut builds) => (builds.get(&name).await?, true),
+            Err(error) => {
+                writeln!(std::io::stderr(), "{error:#}")?;
+                return Ok(Ended {
+                    job: last,
+                    is_stopped: true,
+                    proofs: None,
+                });
+            }
+        },
+    };
+    let proofs = if request.build.policy == Policy::PROVE {
+        Some(proofs::of(connector, &request.roots, request.build.side).await?)
+    } else {
+        None
+    };
+    Ok(Ended {
+        job,
+        is_stopped,
+        proofs,
+    })
+}
+
+/// Adds to the error about a job with other limits of its searches how to search deeper.
+fn with_deepen_hint(error: anyhow::Error) -> anyhow::Error {
+    let text = format!("{error:#}");
+    let limits = ["--depth", "--nodes"];
+    if text.contains("differs in") && limits.iter().any(|flag| text.contains(flag)) {
+        return anyhow!("{text}; --deepen searches positions of the book again with other limits");
+    }
+    error
+}
+
+/// Starts a job for the new roots whenever the file of roots changes, and adds its name to `added`.
+/// Returns only an error of the coordinator.
+async fn add_roots(
+    args: &Args,
+    connector: &Connector,
+    request: &BuildRequest,
+    added: &RefCell<Vec<String>>,
+    tell: &impl Fn(String),
+) -> anyhow::Error {
+    let Some(path) = &args.roots else {
+        return std::future::pending().await;
+    };
+    let mut living = LivingRoots::new(path.clone(), args.variant, &request.roots);
+    loop {
+        let roots = match living.next().await {
+            Ok(roots) if roots.is_empty() => continue,
+            Ok(roots) => roots,
+            Err(error) => {
+                tell(format!(
+                    "kagetsu: the build goes on without the change: {error:#}"
+                ));
+                continue;
+            }
+        };
+        let (count, shown) = (roots.len(), path.display());
+        let more = request.with_roots(roots);
+        let started = async {
+            let mut builds = Builds::connect(connector).await?;
+            builds.start(connector, more.message(), tell).await
+        };
+        if let Err(error) = started.await {
+            return error;
+        }
+        let plural = if count == 1 { "" } else { "s" };
+        tell(format!(
+            "kagetsu: {shown} has {count} new root{plural}: the job {} builds from there",
+            more.name
+        ));
+        added.borrow_mut().push(more.name);
+    }
+}
+
+/// Waits for Ctrl-C, or until the time is up.
+async fn stopped(time: Option<Duration>) {
+    let time_is_up = async {
+        match time {
+            Some(time) => tokio::time::sleep(time).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        () = time_is_up => {}
+    }
+}
+
+fn progress_bar(job: &v1::Job) -> ProgressBar {
+    let (bar, style) = match job.target {
+        Some(target) => (
+            ProgressBar::new(target),
+            "{bar:30} {pos}/{len} positions, {msg}",
+        ),
+        None => (ProgressBar::no_length(), "{spinner} {pos} positions, {msg}"),
+    };
+    bar.set_style(ProgressStyle::with_template(style).expect("a fixed template"));
+    bar
+}
+
+/// Shows a job; `why` is the reason that it waits for, if it does.
+fn show(bar: &ProgressBar, job: &v1::Job, why: &str) {
+    bar.set_position(job.positions);
+    let left = job
+        .target
+        .map(|target| target.saturating_sub(job.positions))
+        .filter(|_| job.rate > 0.0);
+    let left = left.map(|left| Duration::from_secs((left as f64 / job.rate) as u64));
+    let left = left.map_or_else(String::new, |left| {
+        format!(", {} left", humantime::format_duration(left))
+    });
+    bar.set_message(match why {
+        "" => format!("{:.1}/s, {} waiting{left}", job.rate, job.frontier),
+        _ => waiting(why),
+    });
+}
