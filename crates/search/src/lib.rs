@@ -70,4 +70,5 @@ pub use error::EngineError;
 pub use options::features::{Feature, Features};
 pub use options::text::OptionsError;
 pub use options::{Constants, EngineOptions, Neighbourhood, ThreadSplit};
+pub use root::provenance::provenance;
 pub use shallow::shallow;

@@ -85,13 +85,51 @@ impl Zone {
     }
 }
 
-/// A node under a symmetry, at a position with the winner to move, with passes of the loser.
+/// The stones of a position, and passes of the loser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct ZoneKey {
-    at: Reference,
+struct ZoneBoard {
+    /// Stones of the winner.
     own: Zone,
+    /// Stones of the loser.
     foe: Zone,
     passes: u8,
+}
+
+impl ZoneBoard {
+    /// Returns a position, with passes of the loser behind it.
+    fn new(position: &Position, winner: Side, passes: u8) -> Option<Self> {
+        let of = |stones: &[Move]| {
+            let stones = stones.iter().map(|m| m.index());
+            stones.fold(Zone::default(), Zone::with)
+        };
+        let [first, second] = position.stones()?;
+        let (first, second) = (of(&first), of(&second));
+        let (own, foe) = if winner == Side::First {
+            (first, second)
+        } else {
+            (second, first)
+        };
+        Some(Self { own, foe, passes })
+    }
+
+    fn stones(self) -> Zone {
+        self.own.or(self.foe)
+    }
+
+    fn with_own(self, point: usize) -> Self {
+        let own = self.own.with(point);
+        Self { own, ..self }
+    }
+
+    fn with_foe(self, point: usize) -> Self {
+        let foe = self.foe.with(point);
+        Self { foe, ..self }
+    }
+
+    fn with_pass(self) -> Self {
+        let passes = self.passes + 1;
+        Self { passes, ..self }
+    }
 }
 
 /// Checks nodes of a graph by their zones. It plays far fewer positions than a check of every
@@ -104,7 +142,8 @@ pub struct ZoneChecker {
     full: Zone,
     /// All rows of five points.
     rows: Vec<Zone>,
-    known: HashMap<ZoneKey, Zone>,
+    /// The points that matter to nodes under a symmetry, at a position with the winner to move.
+    known: HashMap<(Reference, ZoneBoard), Zone>,
     /// Positions with the winner to move that the current check may still visit.
     left: u64,
     /// Positions that the last check visited.
@@ -147,8 +186,8 @@ impl ZoneChecker {
         answer: Reference,
         positions: u64,
     ) -> Option<Zone> {
-        let (own, foe) = stones(position, position.side().other())?;
-        self.check(dag, answer, own, foe, 1, positions)
+        let board = ZoneBoard::new(position, position.side().other(), 1)?;
+        self.check(dag, answer, board, positions)
     }
 
     /// Whether the node wins for the side to move, within this many positions.
@@ -159,76 +198,54 @@ impl ZoneChecker {
         node: Reference,
         positions: u64,
     ) -> bool {
-        stones(position, position.side())
-            .is_some_and(|(own, foe)| self.check(dag, node, own, foe, 0, positions).is_some())
+        ZoneBoard::new(position, position.side(), 0)
+            .is_some_and(|board| self.check(dag, node, board, positions).is_some())
     }
 
     fn check(
         &mut self,
         dag: &ProofDag,
         at: Reference,
-        own: Zone,
-        foe: Zone,
-        passes: u8,
+        board: ZoneBoard,
         positions: u64,
     ) -> Option<Zone> {
         self.left = positions;
-        let zone = self.node(dag, at, own, foe, passes);
+        let zone = self.node(dag, at, board);
         self.visited = positions - self.left;
         zone
     }
 
     /// Checks a node, and returns the points that matter; `None` if it fails.
-    fn node(
-        &mut self,
-        dag: &ProofDag,
-        at: Reference,
-        own: Zone,
-        foe: Zone,
-        passes: u8,
-    ) -> Option<Zone> {
-        let key = ZoneKey {
-            at,
-            own,
-            foe,
-            passes,
-        };
-        if let Some(known) = self.known.get(&key) {
+    fn node(&mut self, dag: &ProofDag, at: Reference, board: ZoneBoard) -> Option<Zone> {
+        if let Some(known) = self.known.get(&(at, board)) {
             return Some(*known);
         }
         self.left = self.left.checked_sub(1)?;
         let point = self.image(dag.node(at.node).at?, at.turn);
-        if own.or(foe).has(point) {
+        if board.stones().has(point) {
             return None;
         }
         let stone = Zone::default().with(point);
-        let own_after = own.or(stone);
-        let zone = if self.makes_five(own_after, point) {
+        let after = board.with_own(point);
+        let zone = if self.makes_five(after.own, point) {
             stone
         } else {
-            stone.or(self.replies(dag, at, own_after, foe, passes)?)
+            stone.or(self.replies(dag, at, after)?)
         };
         if self.known.len() >= MAX_REMEMBERED {
             self.known.clear();
         }
-        self.known.insert(key, zone);
+        self.known.insert((at, board), zone);
         Some(zone)
     }
 
     /// Checks all replies of the loser, who is to move, and returns the points that matter.
-    fn replies(
-        &mut self,
-        dag: &ProofDag,
-        at: Reference,
-        own: Zone,
-        foe: Zone,
-        passes: u8,
-    ) -> Option<Zone> {
+    fn replies(&mut self, dag: &ProofDag, at: Reference, board: ZoneBoard) -> Option<Zone> {
         let node = dag.node(at.node);
-        let mut empty = self.full.without(own.or(foe));
-        let (fives, mut zone) = self.loser_rows(own, foe, passes);
-        let is_five = |point: usize| self.makes_five(foe.with(point), point);
-        if fives.points().any(is_five) || empty.len() <= 1 + u32::from(passes) {
+        let mut empty = self.full.without(board.stones());
+        let (fives, mut zone) = self.loser_rows(board);
+        let is_five = |point: usize| self.makes_five(board.foe.with(point), point);
+        if fives.points().any(is_five) || empty.len() <= 1 + u32::from(board.passes) {
             return None;
         }
         for (reply, next) in &node.replies {
@@ -238,13 +255,13 @@ impl ZoneChecker {
             }
             empty = empty.without(Zone::default().with(point));
             let next = turned(*next, at.turn);
-            zone = zone.or(self.node(dag, next, own, foe.with(point), passes)?);
+            zone = zone.or(self.node(dag, next, board.with_foe(point))?);
         }
         if empty.is_empty() {
             return Some(zone);
         }
         let next = turned(node.otherwise?, at.turn);
-        Some(zone.or(self.others(dag, next, empty, own, foe, passes)?))
+        Some(zone.or(self.others(dag, next, empty, board)?))
     }
 
     /// Checks one answer to a reply on any of these points.
@@ -253,32 +270,31 @@ impl ZoneChecker {
         dag: &ProofDag,
         next: Reference,
         points: Zone,
-        own: Zone,
-        foe: Zone,
-        passes: u8,
+        board: ZoneBoard,
     ) -> Option<Zone> {
         let point = self.image(dag.node(next.node).at?, next.turn);
-        if self.makes_five(own.with(point), point) {
+        if self.makes_five(board.own.with(point), point) {
             // It answers every reply but the one on its own point.
-            let is_taken = own.or(foe).or(points).has(point);
+            let is_taken = board.stones().or(points).has(point);
             return (!is_taken).then(|| Zone::default().with(point));
         }
         let (mut zone, mut explicit) = (Zone::default(), points);
-        if passes < MAX_PASSES
-            && let Some(known) = self.node(dag, next, own, foe, passes + 1)
+        if board.passes < MAX_PASSES
+            && let Some(known) = self.node(dag, next, board.with_pass())
         {
             // A reply may do worse than a pass; without a win after the pass all are played.
             (zone, explicit) = (known, points.and(known));
         }
         for point in explicit.points() {
-            zone = zone.or(self.node(dag, next, own, foe.with(point), passes)?);
+            zone = zone.or(self.node(dag, next, board.with_foe(point))?);
         }
         Some(zone)
     }
 
     /// Returns the points on which the loser may make a five, and those that matter since the loser
     /// may make one with its passes and a reply.
-    fn loser_rows(&self, own: Zone, foe: Zone, passes: u8) -> (Zone, Zone) {
+    fn loser_rows(&self, board: ZoneBoard) -> (Zone, Zone) {
+        let ZoneBoard { own, foe, passes } = board;
         let (mut fives, mut zone) = (Zone::default(), Zone::default());
         for row in &self.rows {
             if !row.and(own).is_empty() {
@@ -339,21 +355,6 @@ fn turned(next: Reference, turn: Symmetry) -> Reference {
         node: next.node,
         turn: both(next.turn, turn),
     }
-}
-
-/// Returns the stones of a side and those of the other one.
-fn stones(position: &Position, side: Side) -> Option<(Zone, Zone)> {
-    let of = |stones: &Vec<Move>| {
-        let stones = stones.iter().map(|m| m.index());
-        stones.fold(Zone::default(), Zone::with)
-    };
-    let [first, second] = position.stones()?;
-    let (first, second) = (of(&first), of(&second));
-    Some(if side == Side::First {
-        (first, second)
-    } else {
-        (second, first)
-    })
 }
 
 fn rows_of_five(size: usize) -> Vec<Zone> {

@@ -8,7 +8,10 @@ use std::collections::HashMap;
 
 use anyhow::Result;
 use kagetsu_book::{Book, Entry};
-use kagetsu_game::{Answer, Bound, Claim, Key, Move, Position, Proof, ProofKind, Side, Verdict};
+use kagetsu_game::{
+    Answer, Bound, Claim, Key, Move, Position, Proof, ProofKind, Side, Variant, Verdict,
+};
+use kagetsu_search::provenance;
 use kagetsu_verify::{Reference, ZoneChecker};
 
 use super::win_tree::{Forester, ProofCache, distance};
@@ -28,6 +31,8 @@ const SEARCH_POSITIONS: u64 = 400_000;
 
 /// Finds replies that lose to the answer to another reply.
 pub(crate) struct SiblingProver {
+    /// The variant of the positions that it looks at.
+    variant: Variant,
     cache: ProofCache,
     /// The answered replies of each position that were tried on its other ones.
     tried: HashMap<Key, Vec<Move>>,
@@ -37,11 +42,17 @@ pub(crate) struct SiblingProver {
 type Claims = Vec<(Position, Answer)>;
 
 impl SiblingProver {
-    pub(crate) fn new() -> Result<Self> {
-        Ok(Self {
-            cache: ProofCache::quick(SEARCH_POSITIONS)?,
+    /// Returns a prover for the positions of one variant; `None` for a variant without zones.
+    ///
+    /// # Errors
+    /// If there is no memory for its searches.
+    pub(crate) fn new(variant: Variant) -> Result<Option<Self>> {
+        let cache = ProofCache::quick(variant, SEARCH_POSITIONS)?;
+        Ok(cache.zones.is_some().then(|| Self {
+            variant,
+            cache,
             tried: HashMap::new(),
-        })
+        }))
     }
 
     /// Adds to the book the replies of `loser` that lose to the answer to another reply, until none
@@ -73,11 +84,11 @@ impl SiblingProver {
         let mut open: Vec<Entry> = Vec::new();
         for entry in book.positions() {
             let entry = entry?;
-            let is_open = entry.position.side() == loser && entry.derived.proof.is_none();
-            if is_open
-                && entry.position.variant().gomoku().is_some()
-                && !answered(&entry).is_empty()
-            {
+            let position = &entry.position;
+            let is_open = position.variant() == self.variant
+                && position.side() == loser
+                && entry.derived.proof.is_none();
+            if is_open && !answered(&entry).is_empty() {
                 open.push(entry);
             }
         }
@@ -88,7 +99,7 @@ impl SiblingProver {
             if is_over() {
                 break;
             }
-            let answer = self.at(book, &entry)?;
+            let answer = self.at(book, &entry, is_over)?;
             if !answer.is_empty() {
                 claims.push((entry.position, answer));
             }
@@ -97,29 +108,28 @@ impl SiblingProver {
     }
 
     /// Returns the replies of one position that lose to the answer to another one.
-    fn at(&mut self, book: &Book, entry: &Entry) -> Result<Answer> {
+    fn at(&mut self, book: &Book, entry: &Entry, is_over: &dyn Fn() -> bool) -> Result<Answer> {
         let position = &entry.position;
         let mut new = answered(entry);
-        let tried = self.tried.entry(position.key()).or_default();
-        new.retain(|reply| !tried.contains(reply));
+        if let Some(tried) = self.tried.get(&position.key()) {
+            new.retain(|reply| !tried.contains(reply));
+        }
         // An answer to a far reply is an answer to most.
         new.sort_by_cached_key(|reply| std::cmp::Reverse(distance(position, *reply)));
         new.truncate(MAX_ANSWERS);
-        tried.extend(&new);
         let is_open = |reply: &Move| {
             let known = entry.answer.get(*reply).and_then(|verdict| verdict.proof);
             known.is_none()
         };
         let mut left: Vec<Move> = position.distinct_moves();
         left.retain(is_open);
-        let Some((_, model)) = entry.facts.verdicts().first() else {
-            return Ok(Answer::new());
-        };
         let mut found = Answer::new();
         for reply in new {
-            if left.is_empty() {
+            if left.is_empty() || is_over() {
                 break;
             }
+            let tried = self.tried.entry(position.key()).or_default();
+            tried.push(reply);
             let next = position.play(reply)?;
             let mut forester = Forester {
                 book,
@@ -137,9 +147,10 @@ impl SiblingProver {
             let most = (visited * TRY_FACTOR).clamp(MIN_TRY_POSITIONS, MAX_TRY_POSITIONS);
             left.retain(|reply| {
                 let is_outside = !zone.contains(*reply);
-                let wins = is_outside || self.cache.wins(position, *reply, answer, most);
+                let wins =
+                    is_outside || !is_over() && self.cache.wins(position, *reply, answer, most);
                 if wins {
-                    found.extend([(*reply, self.cache.verdict(*reply, answer, model))]);
+                    found.extend([(*reply, self.cache.verdict(*reply, answer))]);
                 }
                 !wins
             });
@@ -159,8 +170,8 @@ impl ProofCache {
         }
     }
 
-    /// Returns the verdict of a reply that loses to a known answer, with the origin of `model`.
-    fn verdict(&self, reply: Move, answer: Reference, model: &Verdict) -> Verdict {
+    /// Returns the verdict of a reply that loses to a known answer.
+    fn verdict(&self, reply: Move, answer: Reference) -> Verdict {
         let proof = Proof {
             claim: Claim::Loss,
             kind: ProofKind::Tree,
@@ -173,7 +184,7 @@ impl ProofCache {
             nodes: 0,
             line: vec![reply],
             proof: Some(proof),
-            by: model.by.clone(),
+            by: provenance(),
         }
     }
 }
@@ -194,7 +205,7 @@ fn answered(entry: &Entry) -> Vec<Move> {
 #[cfg(test)]
 mod tests {
     use kagetsu_book::BookOptions;
-    use kagetsu_game::{Provenance, Score, Variant};
+    use kagetsu_game::{Provenance, Score};
     use kagetsu_search::Control;
     use kagetsu_search::threats::{ThreatClass, ThreatOutcome, ThreatSearch};
 
@@ -230,7 +241,8 @@ mod tests {
         let opinions = position.distinct_moves().into_iter();
         let answer: Answer = opinions.map(|m| verdict(m, None)).collect();
         book.learn(&position, &answer).expect("learned");
-        let mut siblings = SiblingProver::new().expect("an engine");
+        let siblings = SiblingProver::new(Variant::STANDARD_15).expect("an engine");
+        let mut siblings = siblings.expect("a variant with zones");
         let mut spread = |book: &mut Book| siblings.spread(book, Side::Second, &|| false);
         assert_eq!(
             spread(&mut book).expect("a search"),
@@ -245,16 +257,23 @@ mod tests {
             plies: 3,
         };
         let k8 = answered.parse_move("k8").expect("legal");
-        book.learn(&answered, &[verdict(k8, Some(win))].into_iter().collect())
+        let won: Answer = [verdict(k8, Some(win))].into_iter().collect();
+        book.learn(&answered, &won).expect("learned");
+        // The same in another variant is not looked at.
+        let other = |line| Position::from_line(Variant::FREESTYLE_15, line).expect("legal");
+        let foreign = other("h8 a1 i8 a3 j8");
+        book.learn(&foreign, &answer).expect("learned");
+        book.learn(&other("h8 a1 i8 a3 j8 o15"), &won)
             .expect("learned");
         let found = spread(&mut book).expect("a search");
-        let entry = book.lookup(&position).expect("read").expect("known");
-        let lost = entry
-            .answer
-            .verdicts()
-            .iter()
-            .filter(|(_, verdict)| verdict.proof.is_some());
-        let lost: Vec<Move> = lost.map(|(m, _)| *m).collect();
+        let lost = |position: &Position| -> Vec<Move> {
+            let entry = book.lookup(position).expect("read").expect("known");
+            let verdicts = entry.answer.verdicts().iter();
+            let lost = verdicts.filter(|(_, verdict)| verdict.proof.is_some());
+            lost.map(|(m, _)| *m).collect()
+        };
+        assert_eq!(lost(&foreign).len(), 1, "only o15 is answered");
+        let lost = lost(&position);
         assert_eq!(lost.len(), found + 1, "all but o15 are new");
         assert!(lost.len() > 200, "{} replies lose", lost.len());
         let mut threats = ThreatSearch::new(1 << 20);

@@ -7,7 +7,7 @@ use std::io::Write;
 use anyhow::{Result, bail};
 use kagetsu_book::Book;
 use kagetsu_game::{
-    Claim, Effort, Key, Move, Outcome, Position, Proof, ProofKind, Question, with_game,
+    Claim, Effort, Key, Move, Outcome, Position, Proof, ProofKind, Question, Variant, with_game,
 };
 use kagetsu_search::threats::{Strategy, ThreatSearch};
 use kagetsu_search::{Control, Engine, EngineOptions};
@@ -60,7 +60,7 @@ pub(crate) fn write(
     args: &ProofArgs,
     out: &mut dyn Write,
 ) -> Result<TreeSize> {
-    let mut cache = ProofCache::new(args.nodes)?;
+    let mut cache = ProofCache::new(position.variant(), args.nodes)?;
     let mut forester = Forester {
         book,
         cache: &mut cache,
@@ -73,7 +73,8 @@ pub(crate) fn write(
     })
 }
 
-/// The trees that were grown, and the tools to grow more. They stay valid when the book changes.
+/// The trees of one variant that were grown, and the tools to grow more. They stay valid when the
+/// book changes.
 pub(crate) struct ProofCache {
     pub(crate) dag: ProofDag,
     threats: ThreatSearch,
@@ -83,6 +84,7 @@ pub(crate) struct ProofCache {
     known: HashMap<Key, u32>,
     /// Nodes that consist of threats only, and so are cheap to try in another position.
     plans: BTreeSet<u32>,
+    /// `None` for a variant without zones.
     pub(crate) zones: Option<ZoneChecker>,
 }
 
@@ -107,7 +109,7 @@ impl ReplyAnswers<'_> {
 
 impl ProofCache {
     /// Returns an empty cache; `nodes` is the most that a search may visit.
-    pub(crate) fn new(nodes: u64) -> Result<Self> {
+    pub(crate) fn new(variant: Variant, nodes: u64) -> Result<Self> {
         Ok(Self {
             dag: ProofDag::default(),
             threats: ThreatSearch::new(TABLE),
@@ -115,15 +117,15 @@ impl ProofCache {
             nodes,
             known: HashMap::new(),
             plans: BTreeSet::new(),
-            zones: None,
+            zones: ZoneChecker::new(variant),
         })
     }
 
     /// The same, for trees that may be larger than need be.
-    pub(crate) fn quick(nodes: u64) -> Result<Self> {
+    pub(crate) fn quick(variant: Variant, nodes: u64) -> Result<Self> {
         Ok(Self {
             threats: ThreatSearch::new(TABLE).with_any_length(),
-            ..Self::new(nodes)?
+            ..Self::new(variant, nodes)?
         })
     }
 }
@@ -301,9 +303,6 @@ impl Forester<'_> {
     /// Returns the points that matter to an answer after a pass of the loser, who is to move.
     pub(crate) fn zone(&mut self, position: &Position, answer: Reference) -> Option<Zone> {
         let ProofCache { dag, zones, .. } = &mut *self.cache;
-        if zones.is_none() {
-            *zones = ZoneChecker::new(position.variant());
-        }
         zones
             .as_mut()?
             .after_pass(dag, position, answer, ZONE_POSITIONS)

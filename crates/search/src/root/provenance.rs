@@ -7,7 +7,8 @@ use kagetsu_game::Provenance;
 pub(crate) const NAME: &str = concat!("kagetsu ", env!("CARGO_PKG_VERSION"));
 
 /// Returns the provenance of a verdict that this engine finds today.
-pub(crate) fn provenance() -> Provenance {
+#[must_use]
+pub fn provenance() -> Provenance {
     let today = SystemTime::UNIX_EPOCH
         .elapsed()
         .map_or(0, |since| since.as_secs() / 86_400);
