@@ -30,6 +30,15 @@ pub struct GameMove {
     pub comment: String,
 }
 
+/// Where a reader is in a tree.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TreePlace {
+    /// The position; `None` behind what cannot be read or played.
+    pub(crate) position: Option<Position>,
+    /// The number of the last move.
+    pub(crate) last: Option<usize>,
+}
+
 impl GameTree {
     /// Returns a game without moves from a position.
     #[must_use]

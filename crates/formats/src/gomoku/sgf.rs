@@ -7,7 +7,7 @@ use encoding_rs::{Encoding, GB18030, WINDOWS_1252};
 use kagetsu_game::{Move, Position, Side, Variant};
 use kagetsu_games::GameTags;
 
-use crate::game_tree::GameTree;
+use crate::game_tree::{GameTree, TreePlace};
 use crate::games::{GameResult, Games};
 use crate::omissions::{Omissions, TRUNCATED_FILES, omit};
 
@@ -48,19 +48,19 @@ pub(crate) fn read_trees(
     };
     let mut omissions = Omissions::new();
     let mut tree = GameTree::from_start(Position::start(variant));
-    let mut at = SgfPlace::default();
-    let mut left: Vec<SgfPlace> = Vec::new();
+    let mut at = TreePlace::default();
+    let mut left: Vec<TreePlace> = Vec::new();
     let (steps, is_cut) = steps(&text(bytes))?;
     omit(&mut omissions, TRUNCATED_FILES, u64::from(is_cut));
     for step in &steps {
         match step {
             SgfStep::Open if left.is_empty() => {
                 tree = GameTree::from_start(Position::start(variant));
-                at = SgfPlace {
+                at = TreePlace {
                     position: Some(tree.start.clone()),
                     last: None,
                 };
-                left.push(SgfPlace::default());
+                left.push(TreePlace::default());
             }
             SgfStep::Open => left.push(at.clone()),
             SgfStep::Close => {
@@ -76,19 +76,10 @@ pub(crate) fn read_trees(
     Ok(omissions)
 }
 
-/// Where the reader is in a tree.
-#[derive(Clone, Default)]
-struct SgfPlace {
-    /// The position; `None` behind what cannot be played.
-    position: Option<Position>,
-    /// The number of the last move.
-    last: Option<usize>,
-}
-
 /// Adds a node's move and names to a tree.
 fn add_node(
     tree: &mut GameTree,
-    at: &mut SgfPlace,
+    at: &mut TreePlace,
     node: &Node,
     size: u8,
     omissions: &mut Omissions,

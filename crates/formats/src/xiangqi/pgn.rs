@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 use kagetsu_game::{Move, Position, Variant};
 use kagetsu_games::GameTags;
 
-use crate::game_tree::GameTree;
+use crate::game_tree::{GameTree, TreePlace};
 use crate::games::{GameResult, Games, after, bare};
 use crate::omissions::{Omissions, omit};
 
@@ -195,29 +195,20 @@ fn tag(line: &str) -> Option<(&str, &str)> {
     is_name.then(|| (name, value.trim().trim_matches('"').trim()))
 }
 
-/// Where the reader is in a tree.
-#[derive(Clone)]
-struct PgnPlace {
-    /// The position; `None` behind what cannot be read.
-    position: Option<Position>,
-    /// The number of the last move.
-    last: Option<usize>,
-}
-
 /// Adds the moves of a game to its tree.
 fn play(tree: &mut GameTree, tokens: &[PgnToken], omissions: &mut Omissions) {
-    let mut at = PgnPlace {
+    let mut at = TreePlace {
         position: Some(tree.start.clone()),
         last: None,
     };
-    let mut left: Vec<PgnPlace> = Vec::new();
+    let mut left: Vec<TreePlace> = Vec::new();
     for token in tokens {
         match token {
             PgnToken::Open => {
                 left.push(at.clone());
                 // A variation is an alternative to the last move.
                 let last = at.last.filter(|_| at.position.is_some());
-                at = PgnPlace {
+                at = TreePlace {
                     position: last.map(|last| tree.moves[last].before.clone()),
                     last: last.and_then(|last| tree.moves[last].parent),
                 };
