@@ -3,9 +3,8 @@
 use kagetsu_tests::{Browser, Program, Scratch};
 use serde_json::json;
 
-use crate::servers::browsing::{build, build_top, text};
-use crate::servers::http::HttpCoordinator;
-use crate::world::{until, worker};
+use crate::servers::browsing::{PageWorld, build, build_top, text};
+use crate::world::until;
 
 /// The number of arrows on a board.
 const MAX_ARROWS: usize = 6;
@@ -15,12 +14,10 @@ const LUMINANCE: &str = "((colour) => { const [r, g, b] = colour.match(/[\\d.]+/
 
 #[test]
 fn stones_keep_their_colours_in_the_dark() {
-    let Some(mut browser) = Browser::start() else {
+    let Some(mut world) = PageWorld::idle() else {
         return;
     };
-    let scratch = Scratch::new();
-    let book = scratch.path("book");
-    let server = HttpCoordinator::start(&["--book", book.to_str().expect("a plain name")]);
+    let (browser, server) = (&mut world.browser, &world.server);
     for is_dark in [false, true] {
         browser.set_window(1400, 900, is_dark);
         for (link, turn) in [
@@ -110,14 +107,11 @@ fn server_without_cluster_names_no_worker() {
 
 #[test]
 fn idle_worker_shows_no_speed() {
-    let Some(mut browser) = Browser::start() else {
+    let Some(mut world) = PageWorld::start() else {
         return;
     };
-    let scratch = Scratch::new();
-    let book = scratch.path("book");
-    let server = HttpCoordinator::start(&["--book", book.to_str().expect("a plain name")]);
-    let _worker = worker(&server.grpc);
-    build(&server, "seen", "freestyle-15", "h8", 10);
+    let (browser, server) = (&mut world.browser, &world.server);
+    build(server, "seen", "freestyle-15", "h8", 10);
     // The measured speed of a worker stays known, and fades, while it is idle.
     until("an idle worker that was fast", || {
         let workers = server.get("/api/v1/workers");
@@ -139,15 +133,12 @@ fn idle_worker_shows_no_speed() {
 
 #[test]
 fn every_arrow_has_its_value() {
-    let Some(mut browser) = Browser::start() else {
+    let Some(mut world) = PageWorld::start() else {
         return;
     };
-    let scratch = Scratch::new();
-    let book = scratch.path("book");
-    let server = HttpCoordinator::start(&["--book", book.to_str().expect("a plain name")]);
-    let _worker = worker(&server.grpc);
-    build(&server, "seen-x", "xiangqi", "h2e2", 4);
-    build_top(&server, ("seen-s", "surakarta"), "", 2, 8);
+    let (browser, server) = (&mut world.browser, &world.server);
+    build(server, "seen-x", "xiangqi", "h2e2", 4);
+    build_top(server, ("seen-s", "surakarta"), "", 2, 8);
     browser.set_window(1400, 900, false);
     for (variant, line) in [("xiangqi", "h2e2"), ("surakarta", "")] {
         browser.open(&format!("http://{}/#/{variant}/{line}", server.http));

@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::time::Duration;
 
-use kagetsu_tests::Browser;
+use kagetsu_tests::{Browser, Running, Scratch};
 use serde_json::json;
 
 use crate::servers::http::HttpCoordinator;
-use crate::world::until;
+use crate::world::{until, worker};
 
 /// Widths, heights and colour schemes (true for dark) of the windows.
 pub(crate) const WINDOWS: [(u32, u32, bool); 4] = [
@@ -39,6 +39,40 @@ pub(crate) const SQUEEZED: &str = "[...document.querySelectorAll('caption, th, t
     return e.innerText.trim().length > 5 && width > 0 && width < 60 && height > 70; }).map((e) => e.innerText)\
     .concat([...document.querySelectorAll('[role=tab][aria-selected=true]')].filter((e) => { \
     const { left, right } = e.getBoundingClientRect(); return left < -1 || right > innerWidth + 1; }).map((e) => e.id))";
+
+/// A browser, and a coordinator whose page it shows.
+pub(crate) struct PageWorld {
+    pub(crate) browser: Browser,
+    _worker: Option<Running>,
+    pub(crate) server: HttpCoordinator,
+    _scratch: Scratch,
+}
+
+impl PageWorld {
+    /// Starts them with an empty book and one worker; `None` without a browser.
+    pub(crate) fn start() -> Option<Self> {
+        let world = Self::idle()?;
+        let worker = worker(&world.server.grpc);
+        Some(Self {
+            _worker: Some(worker),
+            ..world
+        })
+    }
+
+    /// Starts them with an empty book and no worker; `None` without a browser.
+    pub(crate) fn idle() -> Option<Self> {
+        let browser = Browser::start()?;
+        let scratch = Scratch::new();
+        let book = scratch.path("book");
+        let server = HttpCoordinator::start(&["--book", book.to_str().expect("a plain name")]);
+        Some(Self {
+            browser,
+            server,
+            _worker: None,
+            _scratch: scratch,
+        })
+    }
+}
 
 /// Builds positions after a root, and waits for the end of the build.
 pub(crate) fn build(

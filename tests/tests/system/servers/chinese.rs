@@ -1,19 +1,17 @@
 //! The errors of the page in Chinese, in a real browser.
 
-use kagetsu_tests::{Browser, Scratch};
+use kagetsu_tests::Browser;
 use serde_json::json;
 
-use crate::servers::browsing::{set_value, text};
+use crate::servers::browsing::{PageWorld, set_value, text};
 use crate::servers::http::HttpCoordinator;
 
 #[test]
 fn chinese_page_says_errors_in_chinese() {
-    let Some(mut browser) = Browser::start() else {
+    let Some(mut world) = PageWorld::idle() else {
         return;
     };
-    let scratch = Scratch::new();
-    let book = scratch.path("book");
-    let server = HttpCoordinator::start(&["--book", book.to_str().expect("a plain name")]);
+    let (browser, server) = (&mut world.browser, &world.server);
     browser.set_window(1440, 900, false);
     browser.open(&format!("http://{}/", server.http));
     browser.evaluate("localStorage.setItem('kagetsu.language', 'zh')");
@@ -55,9 +53,9 @@ fn chinese_page_says_errors_in_chinese() {
     ] {
         browser.evaluate("document.querySelector('.more').open = true");
         browser.evaluate("for (const name of ['roots', 'fen', 'exclude']) document.querySelector(`[name=${name}]`).value = ''");
-        set_value(&mut browser, &format!("[name={name}]"), value);
+        set_value(browser, &format!("[name={name}]"), value);
         set_value(
-            &mut browser,
+            browser,
             "[name=variant]",
             if value == "h8" {
                 "xiangqi"

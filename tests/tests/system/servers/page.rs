@@ -4,7 +4,9 @@ use kagetsu_tests::{Browser, Program, Scratch};
 use nix::sys::signal::Signal;
 use serde_json::json;
 
-use crate::servers::browsing::{ENGLISH_WORDS, NAMELESS, WINDOWS, keep_picture, text};
+use crate::servers::browsing::{
+    ENGLISH_WORDS, NAMELESS, PageWorld, WINDOWS, build_top, keep_picture, text,
+};
 use crate::servers::http::HttpCoordinator;
 use crate::world::{until, worker};
 
@@ -277,18 +279,11 @@ fn token_lets_the_page_change_things() {
 
 #[test]
 fn page_walks_lines_and_explains_bad_input() {
-    let Some(mut browser) = Browser::start() else {
+    let Some(mut world) = PageWorld::start() else {
         return;
     };
-    let scratch = Scratch::new();
-    let book = scratch.path("book");
-    let server = HttpCoordinator::start(&["--book", book.to_str().expect("a plain name")]);
-    let _worker = worker(&server.grpc);
-    let body = json!({"name": "seen", "variant": "freestyle-15", "roots": ["h8 i9"], "positions": 2, "depth": 2, "top": 2});
-    server.post("/api/v1/jobs", &body);
-    until("the book", || {
-        (server.get("/api/v1/jobs")[0]["state"] == "done").then_some(())
-    });
+    let (browser, server) = (&mut world.browser, &world.server);
+    build_top(server, ("seen", "freestyle-15"), "h8 i9", 2, 2);
     let stones = |count: u32| format!("document.querySelectorAll('.stone').length === {count}");
     browser.set_window(1440, 900, true);
     browser.open(&format!("http://{}/#/freestyle-15/h8,i9", server.http));

@@ -6,22 +6,20 @@ use kagetsu_tests::{Browser, Program, Scratch};
 use serde_json::json;
 
 use crate::servers::browsing::{
-    CONTRAST, ENGLISH_WORDS, NAMELESS, SQUEEZED, WINDOWS, build, keep_picture, set_value, text,
+    CONTRAST, ENGLISH_WORDS, NAMELESS, PageWorld, SQUEEZED, WINDOWS, build, keep_picture,
+    set_value, text,
 };
 use crate::servers::http::HttpCoordinator;
-use crate::world::{until, worker};
+use crate::world::until;
 
 #[test]
 fn page_begins_where_the_book_begins() {
-    let Some(mut browser) = Browser::start() else {
+    let Some(mut world) = PageWorld::start() else {
         return;
     };
-    let scratch = Scratch::new();
-    let book = scratch.path("book");
-    let server = HttpCoordinator::start(&["--book", book.to_str().expect("a plain name")]);
-    let _worker = worker(&server.grpc);
-    build(&server, "seen-x", "xiangqi", "h2e2", 12);
-    build(&server, "seen-r", "renju-15", "h8 i9 i8", 5);
+    let (browser, server) = (&mut world.browser, &world.server);
+    build(server, "seen-x", "xiangqi", "h2e2", 12);
+    build(server, "seen-r", "renju-15", "h8 i9 i8", 5);
     browser.set_window(1440, 900, false);
 
     // The variant with most positions, at its root.
@@ -41,14 +39,14 @@ fn page_begins_where_the_book_begins() {
     browser.click(".empty .offers button");
     browser.wait_for("/#.xiangqi.h2e2,a9a8,a0a1,a8a9@[123]$/.test(location.hash)");
     // The choice of a variant leads to its root too.
-    set_value(&mut browser, "#variant", "renju-15");
+    set_value(browser, "#variant", "renju-15");
     browser.wait_for("location.hash === '#/renju-15/h8,i9,i8'");
     browser.wait_for(&format!("{}.includes('Ungetsu')", text(".headline")));
 
     // Moves in Chinese and WXF, shown and typed; values in percent.
     browser.click("#settings");
-    set_value(&mut browser, "[name=notation]", "chinese");
-    set_value(&mut browser, "[name=unit]", "percent");
+    set_value(browser, "[name=notation]", "chinese");
+    set_value(browser, "[name=unit]", "percent");
     browser.click("dialog.settings .actions button");
     browser.open(&format!("http://{}/#/xiangqi/h2e2", server.http));
     browser.wait_for(&format!("{}.includes('炮二平五')", text(".moves")));
@@ -91,14 +89,11 @@ fn page_begins_where_the_book_begins() {
 
 #[test]
 fn panels_show_lines_reasons_notes_and_practice() {
-    let Some(mut browser) = Browser::start() else {
+    let Some(mut world) = PageWorld::start() else {
         return;
     };
-    let scratch = Scratch::new();
-    let book = scratch.path("book");
-    let server = HttpCoordinator::start(&["--book", book.to_str().expect("a plain name")]);
-    let _worker = worker(&server.grpc);
-    build(&server, "seen", "freestyle-15", "h8 i9", 25);
+    let (browser, server) = (&mut world.browser, &world.server);
+    build(server, "seen", "freestyle-15", "h8 i9", 25);
     browser.set_window(1440, 900, false);
     browser.open(&format!("http://{}/", server.http));
     browser.wait_for("location.hash === '#/freestyle-15/h8,i9'");
@@ -190,13 +185,13 @@ fn panels_show_lines_reasons_notes_and_practice() {
         set_value(browser, "#paste", written);
         browser.click("[data-action=usePaste]");
     };
-    paste(&mut browser, "(;GM[4]SZ[15];B[hh];W[hg](;B[ig])(;B[gg]))");
+    paste(browser, "(;GM[4]SZ[15];B[hh];W[hg](;B[ig])(;B[gg]))");
     browser.wait_for("location.hash === '#/freestyle-15/h8,h9,i9'");
     let mut rows = vec!["...............".to_string(); 15];
     rows[7] = ".......XO......".into();
-    paste(&mut browser, &rows.join("\n"));
+    paste(browser, &rows.join("\n"));
     browser.wait_for("location.hash === '#/freestyle-15/h8,i8'");
-    paste(&mut browser, "(;GM[4]SZ[19];B[hh])");
+    paste(browser, "(;GM[4]SZ[19];B[hh])");
     browser.wait_for(&format!(
         "{}.includes('19')",
         text("dialog.editor .complaint")
@@ -249,7 +244,7 @@ fn panels_show_lines_reasons_notes_and_practice() {
                 if language == "zh" {
                     browser.wait_for(&format!("({ENGLISH_WORDS}).length === 0"));
                 }
-                keep_picture(&mut browser, &format!("{view}-{language}"), width, is_dark);
+                keep_picture(browser, &format!("{view}-{language}"), width, is_dark);
             }
         }
     }
@@ -264,7 +259,7 @@ fn panels_show_lines_reasons_notes_and_practice() {
         assert_eq!(browser.evaluate(&words), json!([]), "{dialog}");
         assert_eq!(browser.evaluate(NAMELESS), json!([]), "{dialog}");
         browser.wait_for(&format!("({CONTRAST}).length === 0"));
-        keep_picture(&mut browser, &format!("{dialog}-zh"), 390, true);
+        keep_picture(browser, &format!("{dialog}-zh"), 390, true);
     }
     assert_eq!(browser.errors(), Vec::<String>::new());
 }
@@ -322,12 +317,10 @@ fn page_lists_imported_games() {
 
 #[test]
 fn page_names_moves_as_the_program_does() {
-    let Some(mut browser) = Browser::start() else {
+    let Some(mut world) = PageWorld::idle() else {
         return;
     };
-    let scratch = Scratch::new();
-    let book = scratch.path("book");
-    let server = HttpCoordinator::start(&["--book", book.to_str().expect("a plain name")]);
+    let (browser, server) = (&mut world.browser, &world.server);
     let mut position = Position::start(Variant::XIANGQI);
     let (mut moves, mut wxf, mut chinese) = (Vec::new(), Vec::new(), Vec::new());
     for ply in 0..200 {
