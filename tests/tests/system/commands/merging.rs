@@ -200,6 +200,61 @@ fn conflicting_proofs_are_reported() {
 }
 
 #[test]
+fn part_behind_a_line_is_exported_in_every_format() {
+    let games = [
+        (
+            "freestyle-15",
+            "h8",
+            vec!["json", "csv", "sqlite", "yxdb", "lib", "openings"],
+        ),
+        (
+            "xiangqi",
+            "h2e2",
+            vec!["json", "csv", "sqlite", "fen", "eleeye"],
+        ),
+    ];
+    for (variant, root, formats) in games {
+        let scratch = Scratch::new();
+        let book = scratch.path("book");
+        let book = text(&book);
+        build(book, variant, root, "12");
+        let asked = ["query", "--book", book, "--variant", variant, "--json"];
+        let known = kagetsu(&[&asked[..], &["--moves", root]].concat()).json();
+        let line = format!("{root} {}", known["best"].as_str().expect("a best move"));
+        let export = |format: &str, name: &str, part: &[&str]| {
+            let file = scratch.path(&format!("{name}.{format}"));
+            let file = text(&file).to_string();
+            let fixed = ["export", "--format", format, "--book", book, "--json"];
+            let variant = ["--variant", variant];
+            let written = kagetsu(&[&fixed[..], &variant, part, &[&file]].concat());
+            assert_eq!(written.code, Some(0), "{written:#?}");
+            (written.json()["written"].as_u64().expect("a number"), file)
+        };
+        for format in formats {
+            let (whole, _) = export(format, "whole", &[]);
+            let (part, file) = export(format, "part", &["--moves", &line]);
+            // A file of openings has the roots alone.
+            let is_smaller = part < whole || format == "openings";
+            assert!(0 < part && is_smaller, "{format}: {part} of {whole}");
+            if !["json", "csv", "yxdb"].contains(&format) {
+                continue;
+            }
+            let copy = scratch.path(&format!("copy-{format}"));
+            let copy = text(&copy);
+            let import = ["import", "--format", format, "--book", copy, &file];
+            let read = kagetsu(&[&import[..], &["--variant", variant]].concat());
+            assert_eq!(read.code, Some(0), "{read:#?}");
+            for (moves, is_held) in [(root, false), (&line, true)] {
+                let asked = ["query", "--book", copy, "--variant", variant];
+                let found = kagetsu(&[&asked[..], &["--moves", moves]].concat());
+                let code = if is_held { 0 } else { 1 };
+                assert_eq!(found.code, Some(code), "{format} {moves}: {found:#?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn variant_selects_imported_and_exported_positions() {
     let scratch = Scratch::new();
     let (both, file, part) = (

@@ -443,3 +443,45 @@ fn match_plays_another_program() {
     assert_eq!(ended.code, Some(2), "{ended:?}");
     assert!(ended.stderr.contains("true has ended"), "{ended:?}");
 }
+
+#[test]
+fn match_plays_from_a_book_of_each_side() {
+    let scratch = Scratch::new();
+    let plain = |name: &str| {
+        let path = scratch.path(name);
+        path.to_str().expect("a plain name").to_string()
+    };
+    let (file, book, openings) = (plain("game.txt"), plain("book"), plain("openings.txt"));
+    // Both sides have four in a row, and the book plays elsewhere.
+    let line = "h8 h1 i8 i1 j8 j1 k8 k1";
+    std::fs::write(&openings, format!("{line}\n")).expect("room");
+    std::fs::write(&file, format!("{line} a15 0-1\n")).expect("room");
+    let import = ["import", "--format", "lines", "--book", &book, &file];
+    let read = Program::Kagetsu.run(&[&import[..], &["--variant", "freestyle-15"]].concat());
+    assert_eq!(read.code, Some(0), "{read:#?}");
+    for (books, wins, losses) in [
+        (&[][..], 1, 1),
+        (&["--book", &book], 0, 2),
+        (&["--against-book", &book], 2, 0),
+        (&["--book", &book, "--against-book", &book], 1, 1),
+    ] {
+        let fixed = [
+            "match",
+            "default",
+            "default",
+            "--nodes",
+            "300",
+            "--threads",
+            "1",
+        ];
+        let openings = ["--openings", &openings, "--play-out", "--json"];
+        let played = Program::Bench.run(&[&fixed[..], &openings, books].concat());
+        assert_eq!(played.code, Some(0), "{played:#?}");
+        let score = played.json();
+        assert_eq!(
+            (&score["wins"], &score["losses"]),
+            (&json!(wins), &json!(losses)),
+            "{books:?}: {score}"
+        );
+    }
+}

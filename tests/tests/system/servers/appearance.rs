@@ -169,3 +169,38 @@ fn every_arrow_has_its_value() {
     }
     assert_eq!(browser.errors(), Vec::<String>::new());
 }
+
+#[test]
+fn proven_replies_are_counted() {
+    let Some(mut world) = PageWorld::start() else {
+        return;
+    };
+    let (browser, server) = (&mut world.browser, &world.server);
+    // Black has an open three, so that most of White's replies lose.
+    let line = "h8 a1 i8 a3 j8";
+    let body = json!({"name": "three", "variant": "freestyle-15", "roots": [line], "policy": "prove", "positions": 1});
+    server.post("/api/v1/jobs", &body);
+    until("the first search", || {
+        (server.get("/api/v1/jobs")[0]["positions"] == 1).then_some(())
+    });
+    let known = server.get(&format!(
+        "/api/v1/book?variant=freestyle-15&moves={}",
+        line.replace(' ', "%20")
+    ));
+    let answers = known["answers"].as_array().expect("answers").iter();
+    let lost = answers.filter(|answer| answer["proof"] == "loss").count();
+    assert!(lost > 0 && known["proof"] == "none", "{known}");
+    browser.set_window(1400, 900, false);
+    browser.open(&format!(
+        "http://{}/#/freestyle-15/{}",
+        server.http,
+        line.replace(' ', ",")
+    ));
+    let bar = "document.querySelector('.proving [role=progressbar]')";
+    browser.wait_for(bar);
+    for (name, value) in [("valuenow", lost), ("valuemax", 220)] {
+        let shown = browser.evaluate(&format!("{bar}.getAttribute('aria-{name}')"));
+        assert_eq!(shown, json!(value.to_string()));
+    }
+    assert_eq!(browser.errors(), Vec::<String>::new());
+}
