@@ -1,5 +1,5 @@
-//! Builds that look for a proof in freestyle or standard gomoku: rounds of searches, and between them a search for
-//! replies that lose to the answer to another reply.
+//! Builds that look for a proof in freestyle or standard gomoku: rounds of searches, and between
+//! them a search for replies that lose to the answer to another reply.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,8 +22,9 @@ const FIRST_ROUND: Duration = Duration::from_secs(60);
 /// Time of a round in times of the search for replies that lose to known answers before it.
 const ROUNDS_PER_SPREAD: u32 = 3;
 
-/// Builds with a cluster inside this process. A build that looks for a proof in freestyle or standard gomoku
-/// stops now and then, so that what beats one reply of the loser is tried on the others.
+/// Builds with a cluster inside this process. A build that looks for a proof in freestyle or
+/// standard gomoku stops now and then, so that what beats one reply of the loser is tried on the
+/// others.
 ///
 /// # Errors
 /// If the build cannot go on.
