@@ -9,6 +9,7 @@ use kagetsu_game::{
     Answer, Claim, Effort, Move, Outcome, Position, Proof, ProofKind, Question, Score, Window,
 };
 use kagetsu_schedule::QuestionId;
+use kagetsu_search::threats::{ThreatClass, ThreatOutcome, ThreatSearch};
 use kagetsu_search::{Control, Engine, EngineOptions};
 use kagetsu_verification::{CheckId, Replay};
 
@@ -16,15 +17,15 @@ use super::calibration;
 
 /// Requests that wait; further ones are refused.
 const MAX_WAITING_REQUESTS: usize = 32;
-/// Nodes of the search for all claims of one answer.
+/// Nodes of the search for all claims of one answer that threats do not prove.
 const MAX_REPLAY_NODES: u64 = 60_000;
-/// Nodes of the threat search for each claim that the search did not find.
-const MAX_THREAT_NODES: u64 = 5_000;
-/// Claims of one answer for which there is a threat search.
-const MAX_THREAT_SEARCHES: usize = 8;
+/// Nodes of the threat searches for all claims of one answer, and for one claim.
+const MAX_THREAT_NODES: u64 = 40_000;
+const MAX_CLAIM_THREAT_NODES: u64 = 5_000;
 /// Time of a search for a second opinion.
 const MAX_SEARCH_TIME: Duration = Duration::from_secs(60);
 const TABLE_BYTES: usize = 16 << 20;
+const THREAT_TABLE_BYTES: usize = 4 << 20;
 
 /// Work for the claim verifier.
 pub(crate) enum Request {
@@ -67,6 +68,7 @@ impl ClaimVerifier {
         let queue = VerifierQueue {
             found,
             engine,
+            threats: ThreatSearch::new(THREAT_TABLE_BYTES).with_any_length(),
             control: control.clone(),
         };
         let thread = Builder::new()
@@ -95,6 +97,7 @@ impl ClaimVerifier {
 struct VerifierQueue {
     found: Box<dyn Fn(Finding) + Send>,
     engine: Engine,
+    threats: ThreatSearch,
     control: Control,
 }
 
@@ -152,47 +155,52 @@ impl VerifierQueue {
         replay
     }
 
-    /// Returns the moves whose claims a search with few nodes does not find.
+    /// Returns the moves whose claims neither threats nor a search with few nodes find.
     fn unrepeated(
         &mut self,
         asked: &Question,
         claims: &[(Move, Proof)],
         answer: &Answer,
     ) -> Vec<Move> {
-        let position = &asked.position;
-        let moves: Vec<Move> = claims.iter().map(|(m, _)| *m).collect();
-        if moves.is_empty() || !Engine::supports(position.variant()) {
-            return moves;
+        let mut open = claims.to_vec();
+        if !Engine::supports(asked.position.variant()) {
+            return moves(&open);
         }
-        let verdicts = || moves.iter().filter_map(|m| answer.get(*m));
-        let depth = verdicts()
-            .map(|verdict| verdict.depth)
-            .max()
-            .unwrap_or(1)
-            .max(2);
+        // Other searches answer a question about proof alone: it is repeated as it was asked.
+        let Window { alpha, beta } = asked.window;
+        if beta <= -Score::OPINION_MAX || alpha >= Score::OPINION_MAX {
+            self.search_claims(asked.effort, asked.window, &asked.position, &mut open);
+            return moves(&open);
+        }
+        let mut nodes = MAX_THREAT_NODES;
+        open.retain(|claim| !self.wins_by_threats(&asked.position, *claim, &mut nodes));
+        let verdicts = || open.iter().filter_map(|(m, _)| answer.get(*m));
+        let depth = verdicts().map(|verdict| verdict.depth).max();
         let nodes = verdicts()
             .map(|verdict| verdict.nodes)
             .fold(1_000_u64, u64::saturating_add);
-        // Other searches answer a question about proof alone: repeat it as it was asked.
-        let Window { alpha, beta } = asked.window;
-        let is_about_proof = beta <= -Score::OPINION_MAX || alpha >= Score::OPINION_MAX;
-        let effort = if is_about_proof {
-            asked.effort
-        } else {
-            Effort {
-                nodes: Some(nodes.saturating_mul(2).min(MAX_REPLAY_NODES)),
-                ..Effort::depth(depth)
-            }
+        let effort = Effort {
+            nodes: Some(nodes.saturating_mul(2).min(MAX_REPLAY_NODES)),
+            ..Effort::depth(depth.unwrap_or(1).max(2))
         };
-        let window = if is_about_proof {
-            asked.window
-        } else {
-            Window::FULL
-        };
-        let width = u16::try_from(moves.len()).unwrap_or(u16::MAX);
+        self.search_claims(effort, Window::FULL, &asked.position, &mut open);
+        moves(&open)
+    }
+
+    /// Searches the moves of these claims, and removes each claim that the search finds.
+    fn search_claims(
+        &mut self,
+        effort: Effort,
+        window: Window,
+        position: &Position,
+        open: &mut Vec<(Move, Proof)>,
+    ) {
+        if open.is_empty() {
+            return;
+        }
         let question = Question {
-            moves: moves.clone(),
-            width,
+            moves: moves(open),
+            width: u16::try_from(open.len()).unwrap_or(u16::MAX),
             window,
             ..Question::new(position.clone(), effort)
         };
@@ -200,53 +208,50 @@ impl VerifierQueue {
             .engine
             .answer(&question, &self.control, &mut |_| {})
             .unwrap_or_default();
-        let holds = |(m, claimed): &&(Move, Proof)| {
+        open.retain(|(m, claimed)| {
             let found = found.get(*m).and_then(|verdict| verdict.proof);
-            found.is_some_and(|found| found.claim == claimed.claim && found.plies <= claimed.plies)
-        };
-        let left: Vec<(Move, Proof)> = claims
-            .iter()
-            .filter(|claim| !holds(claim))
-            .copied()
-            .collect();
-        let tried = if is_about_proof {
-            0
-        } else {
-            MAX_THREAT_SEARCHES
-        };
-        let is_open = |(index, (m, claimed)): (usize, &(Move, Proof))| {
-            let is_found = index < tried && self.wins_by_threats(position, *m, *claimed);
-            (!is_found).then_some(*m)
-        };
-        left.iter().enumerate().filter_map(is_open).collect()
+            !found.is_some_and(|found| found.claim == claimed.claim && found.plies <= claimed.plies)
+        });
     }
 
     /// Whether continuous threats prove a claim within as many plies: threats that begin with the
-    /// move prove a win, threats of the opponent after it a loss.
-    fn wins_by_threats(&self, position: &Position, m: Move, claimed: Proof) -> bool {
-        let effort = Effort {
-            nodes: Some(MAX_THREAT_NODES),
-            ..Effort::default()
-        };
-        let found = |position: Position| {
-            let answer = self
-                .engine
-                .threats(&Question::new(position, effort), &self.control);
-            let (first, verdict) = answer.best()?;
-            Some((first, verdict.proof?.plies))
+    /// move prove a win, threats of the opponent after it a loss. Takes its nodes from `nodes`.
+    fn wins_by_threats(
+        &mut self,
+        position: &Position,
+        (m, claimed): (Move, Proof),
+        nodes: &mut u64,
+    ) -> bool {
+        let mut first_move = |position: &Position, plies: u16| {
+            let effort = Effort {
+                depth: Some(u8::try_from(plies).unwrap_or(u8::MAX)),
+                nodes: Some(MAX_CLAIM_THREAT_NODES.min(*nodes)),
+                time: None,
+            };
+            let class = ThreatClass::Vct;
+            let found = self.threats.search(position, class, effort, &self.control);
+            let found = found.ok()?;
+            *nodes = nodes.saturating_sub(found.nodes);
+            match found.outcome {
+                ThreatOutcome::Win {
+                    line, plies: found, ..
+                } if found <= plies => line.first().copied(),
+                _ => None,
+            }
         };
         match claimed.claim {
-            Claim::Win => found(position.clone())
-                .is_some_and(|(first, plies)| first == m && plies <= claimed.plies),
-            Claim::Loss => position
-                .play(m)
-                .ok()
-                .filter(|next| next.outcome().is_none())
-                .and_then(found)
-                .is_some_and(|(_, plies)| plies < claimed.plies),
+            Claim::Win => first_move(position, claimed.plies) == Some(m),
+            Claim::Loss => position.play(m).is_ok_and(|next| {
+                next.outcome().is_none()
+                    && first_move(&next, claimed.plies.saturating_sub(1)).is_some()
+            }),
             Claim::Draw => false,
         }
     }
+}
+
+fn moves(claims: &[(Move, Proof)]) -> Vec<Move> {
+    claims.iter().map(|(m, _)| *m).collect()
 }
 
 /// Returns whether the rules alone confirm a claim (`true`) or refute it (`false`); `None` where
@@ -272,41 +277,74 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn threats_prove_true_claims_only() {
-        let engine = Engine::new(EngineOptions {
+    fn engine() -> Engine {
+        let options = EngineOptions {
             table_bytes: 1 << 20,
             ..EngineOptions::default()
-        })
-        .expect("memory");
-        let queue = VerifierQueue {
-            found: Box::new(|_| {}),
-            engine,
-            control: Control::new(),
         };
-        let claim = |line: &str, m: &str, claim, plies| {
+        Engine::new(options).expect("memory")
+    }
+
+    fn queue() -> VerifierQueue {
+        VerifierQueue {
+            found: Box::new(|_| {}),
+            engine: engine(),
+            threats: ThreatSearch::new(THREAT_TABLE_BYTES).with_any_length(),
+            control: Control::new(),
+        }
+    }
+
+    #[test]
+    fn threats_prove_true_claims_only() {
+        let mut queue = queue();
+        let mut claim = |line: &str, m: &str, claim, plies| {
             let position = Position::from_line(Variant::FREESTYLE_15, line).expect("a line");
             let m = position.parse_move(m).expect("a move");
-            queue.wins_by_threats(
-                &position,
-                m,
-                Proof {
-                    claim,
-                    kind: ProofKind::Search,
-                    plies,
-                },
-            )
+            let proof = Proof {
+                claim,
+                kind: ProofKind::Search,
+                plies,
+            };
+            queue.wins_by_threats(&position, (m, proof), &mut MAX_THREAT_NODES.clone())
         };
         // An open three that is not blocked becomes an open four and then five.
         let (three, open) = ("h8 a1 i8 a15 j8", "h8 a1 i8 a15 j8 o1");
         assert!(claim(three, "o1", Claim::Loss, 4) && claim(three, "o1", Claim::Loss, 9));
         assert!(!claim(three, "o1", Claim::Loss, 3), "it takes longer");
         assert!(!claim(three, "k8", Claim::Loss, 40) && !claim(three, "o1", Claim::Draw, 40));
-        let wins = |m: &str| claim(open, m, Claim::Win, 3);
-        assert!(wins("g8") || wins("k8"));
-        assert!(
-            !claim(open, "g8", Claim::Win, 2) && !claim(open, "k8", Claim::Win, 2) && !wins("a2")
-        );
+        let mut wins = |m: &str, plies| claim(open, m, Claim::Win, plies);
+        assert!(wins("g8", 3) || wins("k8", 3));
+        assert!(!wins("g8", 2) && !wins("k8", 2) && !wins("a2", 3));
+    }
+
+    #[test]
+    fn most_claims_of_the_own_engine_are_found() {
+        let (mut queue, mut engine) = (queue(), engine());
+        let (mut wins, mut losses, mut unproven) = (0, 0, 0);
+        for line in [
+            "j9 h9 h8 i9 j8 k8 i7",
+            "i9 f9 g7 g9 h7 h9 g6",
+            "h8 g9 j8 f8 g7 g8 i7",
+            "h8 a1 i8 a15 j8 o1",
+        ] {
+            let position = Position::from_line(Variant::FREESTYLE_15, line).expect("a line");
+            let question = Question {
+                width: 20,
+                ..Question::new(position, Effort::depth(10))
+            };
+            let answer = engine.answer(&question, &Control::new(), &mut |_| {});
+            let answer = answer.expect("an answer");
+            for (_, verdict) in answer.verdicts() {
+                let claim = verdict.proof.map(|proof| proof.claim);
+                wins += usize::from(claim == Some(Claim::Win));
+                losses += usize::from(claim == Some(Claim::Loss));
+            }
+            let replay = queue.replay(&question, &answer);
+            assert_eq!(replay.refuted, [], "{line}");
+            unproven += replay.unproven.len();
+        }
+        assert!(wins > 0 && losses > 20, "{wins} wins, {losses} losses");
+        assert!(unproven * 20 < losses, "{unproven} of {losses} and {wins}");
     }
 
     #[test]

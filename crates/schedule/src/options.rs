@@ -45,7 +45,7 @@ impl Default for Options {
             stall_timeout: Duration::from_secs(60),
             overdue_factor: 4,
             qualification_timeout: Duration::from_secs(120),
-            prefetch: 1,
+            prefetch: 3,
             max_attempts: 3,
             max_losses: 10,
             distribution: Distribution::default(),

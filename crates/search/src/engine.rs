@@ -1,15 +1,10 @@
 use kagetsu_game::gomoku::{Freestyle, Renju, Standard};
-use kagetsu_game::{Answer, Bound, Claim, Proof, Question, RuleName, Variant, Verdict};
+use kagetsu_game::{Answer, Question, RuleName, Variant};
 
 use crate::alphabeta::table::TranspositionTable;
 use crate::gomoku::Board;
 use crate::root::RootSearch;
-use crate::root::provenance::provenance;
-use crate::threats::{ThreatClass, ThreatOutcome, ThreatResult, ThreatSearch};
 use crate::{Control, EngineError, EngineOptions, Progress, surakarta, xiangqi};
-
-/// Table memory of one threat search, in bytes.
-const THREAT_BYTES: usize = 4 << 20;
 
 /// Answers questions, one after another. Keeps its threads and the memory of its table, but no
 /// knowledge from one question to the next.
@@ -106,51 +101,6 @@ impl Engine {
         control.share(number, of);
         self.table.begin();
         self.run(question, number == 0, control, progress)
-    }
-
-    /// Searches for a win by continuous threats within the question's effort. Returns an answer
-    /// with one proven move, or an empty answer, always so where the game has no such search.
-    /// Leaves the table as it is.
-    pub fn threats(&self, question: &Question, control: &Control) -> Answer {
-        let mut threats = ThreatSearch::new(THREAT_BYTES);
-        let found = threats.search(
-            &question.position,
-            ThreatClass::Vct,
-            question.effort,
-            control,
-        );
-        let Ok(ThreatResult {
-            outcome: ThreatOutcome::Win { plies, kind, line },
-            nodes,
-            ..
-        }) = found
-        else {
-            return Answer::new();
-        };
-        let Some(&m) = line.first() else {
-            return Answer::new();
-        };
-        let proof = Proof {
-            claim: Claim::Win,
-            kind,
-            plies,
-        };
-        let depth = u8::try_from(plies).unwrap_or(u8::MAX);
-        let (score, by) = (proof.score(), provenance());
-        [(
-            m,
-            Verdict {
-                score,
-                bound: Bound::Exact,
-                depth,
-                nodes,
-                line,
-                proof: Some(proof),
-                by,
-            },
-        )]
-        .into_iter()
-        .collect()
     }
 
     fn run(

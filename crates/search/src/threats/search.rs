@@ -55,7 +55,7 @@ pub struct ThreatSearch {
     variant: Option<Variant>,
     /// Proofs of wins after replies to the last position.
     refuted: Option<(Position, Vec<ProofTemplate>)>,
-    /// Whether strategies may be longer than need be.
+    /// Whether wins and strategies may be longer than need be.
     takes_any: bool,
 }
 
@@ -71,7 +71,7 @@ impl ThreatSearch {
         }
     }
 
-    /// Lets strategies be longer than need be, which finds them several times as fast.
+    /// Lets wins and strategies be longer than need be, which finds them several times as fast.
     #[must_use]
     pub fn with_any_length(mut self) -> Self {
         self.takes_any = true;
@@ -219,7 +219,12 @@ impl ThreatSearch {
             ThreatClass::Vcf => fours(&mut board, effort),
             ThreatClass::Vct => {
                 let mut vct = Vct::new(&mut board, &mut self.table, control);
-                let outcome = match vct.find(effort) {
+                let found = if self.takes_any {
+                    vct.find_any(effort)
+                } else {
+                    vct.find(effort)
+                };
+                let outcome = match found {
                     VctDecision::Win { plies, line } => ThreatOutcome::Win {
                         plies,
                         kind: kind(plies, ProofKind::Vct),
