@@ -12,14 +12,12 @@ mod postgres;
 mod program;
 mod reference_engine;
 mod scratch;
-mod stub;
 
 pub use browser::Browser;
 pub use data::shared_data;
 pub use dialogue::Dialogue;
 pub use http::{Answered, events, http};
 pub use postgres::PostgresServer;
-pub use program::{Finished, Program, Running};
+pub use program::{Finished, Program, Running, stub_engine};
 pub use reference_engine::ReferenceEngine;
 pub use scratch::Scratch;
-pub use stub::stub_engine;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::OnceLock;
 
-use escargot::format;
+use escargot::{CargoBuild, format};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -85,10 +85,7 @@ impl Program {
     }
 
     fn path(self) -> &'static Path {
-        static PATHS: OnceLock<HashMap<String, PathBuf>> = OnceLock::new();
-        let name = self.name();
-        let path = PATHS.get_or_init(build_programs).get(name);
-        path.unwrap_or_else(|| panic!("cargo has built no {name}"))
+        path_of(self.name())
     }
 
     const fn name(self) -> &'static str {
@@ -102,46 +99,46 @@ impl Program {
     }
 }
 
-/// The packages of the programs.
-const PACKAGES: [&str; 5] = [
-    "book-tool",
-    "kagetsu-coordinator",
-    "kagetsu-worker",
-    "kagetsu-brain",
-    "kagetsu-bench",
-];
+/// The test engine, an example of `kagetsu-engines`.
+const STUB_ENGINE: &str = "stub_engine";
 
-/// Returns a build without the variables that cargo sets for a test. With them the build scripts of
-/// some crates run again, and everything that uses these crates is compiled again.
-pub(crate) fn cargo_build() -> escargot::CargoBuild {
-    let is_set_by_cargo = |name: &str| {
-        ["CARGO_MANIFEST_", "CARGO_PKG_"]
-            .iter()
-            .any(|prefix| name.starts_with(prefix))
-    };
-    std::env::vars_os()
-        .filter_map(|(name, _)| name.into_string().ok())
-        .filter(|name| is_set_by_cargo(name))
-        .fold(
-            escargot::CargoBuild::new(),
-            escargot::CargoBuild::env_remove,
-        )
+/// Returns the test engine of `kagetsu-engines`, which misbehaves on demand: `PATH PROTOCOL MODE`.
+#[must_use]
+pub fn stub_engine() -> &'static Path {
+    path_of(STUB_ENGINE)
 }
 
-/// Builds all programs with the tests' profile, unless they are up to date, and returns their paths
-/// by name. One build for all shares the crates that several of them need.
+fn path_of(name: &str) -> &'static Path {
+    static PATHS: OnceLock<HashMap<String, PathBuf>> = OnceLock::new();
+    let path = PATHS.get_or_init(build_programs).get(name);
+    path.unwrap_or_else(|| panic!("cargo has built no {name}"))
+}
+
+/// Builds all programs and the stub engine with the tests' profile, unless they are up to date, and
+/// returns their paths by name.
+///
+/// It is a build of the whole workspace with an example, so cargo resolves the features of
+/// dependencies as for `cargo test --workspace`, and compiles no crate a second time. The variables
+/// that cargo sets for a test are removed: with them the build scripts of some crates run again, and
+/// everything that uses these crates is compiled again.
 fn build_programs() -> HashMap<String, PathBuf> {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .expect("the workspace")
         .join("Cargo.toml");
-    let mut build = cargo_build()
+    let is_set_by_cargo = |name: &str| {
+        ["CARGO_MANIFEST_", "CARGO_PKG_"]
+            .iter()
+            .any(|prefix| name.starts_with(prefix))
+    };
+    let build = std::env::vars_os()
+        .filter_map(|(name, _)| name.into_string().ok())
+        .filter(|name| is_set_by_cargo(name))
+        .fold(CargoBuild::new(), CargoBuild::env_remove)
         .manifest_path(manifest)
+        .arg("--workspace")
         .bins()
-        .features("book-tool/postgres");
-    for package in PACKAGES {
-        build = build.package(package);
-    }
+        .example(STUB_ENGINE);
     let build = if cfg!(debug_assertions) {
         build
     } else {
