@@ -10,9 +10,8 @@ use kagetsu_proto::v1::to_worker::Message as Heard;
 use kagetsu_proto::{AuthenticatedChannel, MESSAGE_LIMIT, retry_after};
 use tonic::{Code, Request, Status, Streaming};
 
-use crate::cluster::{Cluster, build, position, within};
-use crate::puppet::Puppet;
 use crate::slow::{asked, asked_by};
+use crate::world::{Cluster, Puppet, build, position, within};
 
 /// Open analyses of a coordinator.
 const MAX_ANALYSES: usize = 128;
@@ -108,12 +107,7 @@ async fn running_tasks_are_awaited_at_the_stop() {
         ..Config::default()
     };
     let cluster = Cluster::start_as(&patient);
-    cluster
-        .builds()
-        .await
-        .start(build("test", 100_000))
-        .await
-        .expect("a job");
+    cluster.start_build(build("test", 100_000)).await;
     let mut puppet = Puppet::join(&cluster, 1).await;
     let task = puppet.task().await;
     let ending = tokio::spawn(cluster.end());
@@ -133,15 +127,7 @@ async fn running_tasks_are_awaited_at_the_stop() {
     assert_eq!(kept, asked);
     within(ending).await.expect("a clean end");
     let cluster = Cluster::start(book.as_deref());
-    let job = cluster
-        .builds()
-        .await
-        .get(v1::JobName {
-            name: "test".into(),
-        })
-        .await
-        .expect("a job")
-        .into_inner();
+    let job = cluster.job("test").await;
     assert_eq!(job.positions, kept);
     cluster.end().await;
 }
@@ -179,12 +165,7 @@ async fn long_message_is_refused_with_the_limit() {
     );
 
     let mut puppet = Puppet::join(&cluster, 1).await;
-    cluster
-        .builds()
-        .await
-        .start(build("test", 10))
-        .await
-        .expect("a job");
+    cluster.start_build(build("test", 10)).await;
     let task = puppet.task().await;
     puppet
         .report(&task, v1::report::Outcome::Failed(too_long()))
@@ -207,12 +188,7 @@ const STREAMS: usize = 256;
 async fn excess_stream_of_a_connection_waits() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
-    cluster
-        .builds()
-        .await
-        .start(build("test", 10))
-        .await
-        .expect("a job");
+    cluster.start_build(build("test", 10)).await;
     let mut builds = cluster.builds().await;
     let name = || v1::JobName {
         name: "test".into(),
@@ -242,12 +218,7 @@ const LISTENERS: [usize; 2] = [64, 128];
 async fn excess_event_stream_is_told_when_to_retry() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
-    cluster
-        .builds()
-        .await
-        .start(build("test", 10))
-        .await
-        .expect("a job");
+    cluster.start_build(build("test", 10)).await;
     let path = "/api/v1/jobs/test/events";
     let (ask, from) = (
         || asked(&cluster, "GET", path, ""),

@@ -3,10 +3,11 @@
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, StatusCode};
-use kagetsu_coordinator::{Authenticator, Config, Role, Server, Tokens};
+use kagetsu_coordinator::{Config, Role};
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
+
+use crate::world::{Cluster, PAGE_ORIGIN, TokenFile};
 
 /// The roles that may call each route. A new route needs a row.
 const TABLE: &[(&str, &str, &[Role])] = {
@@ -51,9 +52,6 @@ const OPEN: &[&str] = &[
     "/api/v1/openapi.json",
 ];
 
-/// The origin of a page that may read answers.
-const PAGE: &str = "https://example.org";
-
 async fn ask(
     router: &Router,
     method: &str,
@@ -67,7 +65,7 @@ async fn ask(
         .header("host", "127.0.0.1")
         .header("content-type", "application/json");
     if method == "get" {
-        request = request.header("origin", PAGE);
+        request = request.header("origin", PAGE_ORIGIN);
     }
     if let Some(token) = token {
         request = request.header("authorization", format!("Bearer {token}"));
@@ -91,29 +89,18 @@ async fn ask(
 
 #[tokio::test]
 async fn each_role_calls_only_its_routes() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("tokens.toml");
-    let tokens = Role::ALL.map(|role| {
-        let rate = Some(if role == Role::Work { 1 } else { 100_000 });
-        (
-            role,
-            Tokens::change(&file, |tokens| {
-                tokens.make(role.name(), &[role], rate, String::new())
-            })
-            .expect("made"),
-        )
-    });
-    let guard = Authenticator::with_tokens(&file, 1, false).expect("sound");
-    let shutdown = CancellationToken::new();
-    let server = Server::start(&Config::default(), shutdown.clone())
-        .expect("no book")
-        .with_authenticator(guard);
-    let router = server.http(kagetsu_http::AccessPolicy {
-        may_change: true,
-        ..kagetsu_http::AccessPolicy::default()
-    });
+    let roles = Role::ALL.map(|role| [role]);
+    // A request beyond a role's permissions is refused as such at any rate.
+    let rate = |role| (role == Role::Work).then_some(1);
+    let tokens: Vec<_> = roles
+        .iter()
+        .map(|role| (role[0].name(), &role[..], rate(role[0])))
+        .collect();
+    let tokens = TokenFile::new(100_000, &tokens);
+    let cluster = Cluster::guarded(&Config::default(), &tokens);
+    let router = &cluster.http;
 
-    let description = ask(&router, "get", "/api/v1/openapi.json", None).await.2;
+    let description = ask(router, "get", "/api/v1/openapi.json", None).await.2;
     let mut described = Vec::new();
     for (path, methods) in description["paths"].as_object().expect("paths") {
         described.extend(
@@ -132,8 +119,9 @@ async fn each_role_calls_only_its_routes() {
     assert_eq!(table, described);
 
     for (method, path, roles) in TABLE {
-        for (role, token) in tokens.iter().filter(|(role, _)| *role != Role::Work) {
-            let (status, _, body) = ask(&router, method, path, Some(token)).await;
+        for role in Role::ALL.iter().filter(|role| **role != Role::Work) {
+            let token = tokens.secret(role.name());
+            let (status, _, body) = ask(router, method, path, Some(token)).await;
             let is_refused = [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN].contains(&status);
             assert_eq!(
                 is_refused,
@@ -141,7 +129,7 @@ async fn each_role_calls_only_its_routes() {
                 "{role} {method} {path}: {status} {body}"
             );
         }
-        let (status, names, body) = ask(&router, method, path, None).await;
+        let (status, names, body) = ask(router, method, path, None).await;
         let is_open = OPEN.contains(path);
         assert_eq!(
             status != StatusCode::UNAUTHORIZED,
@@ -153,43 +141,36 @@ async fn each_role_calls_only_its_routes() {
             assert!(names.contains(&"www-authenticate".to_string()), "{names:?}");
         }
     }
-    let work = &tokens[3].1;
+    let work = tokens.secret("work");
     assert_eq!(
-        ask(&router, "get", "/api/v1/jobs", Some(work)).await.0,
+        ask(router, "get", "/api/v1/jobs", Some(work)).await.0,
         StatusCode::FORBIDDEN
     );
     assert_eq!(
-        ask(&router, "get", "/api/v1/erase", Some(work)).await.0,
+        ask(router, "get", "/api/v1/erase", Some(work)).await.0,
         StatusCode::FORBIDDEN
     );
     assert_eq!(
-        ask(&router, "delete", "/api/v1/jobs/none", Some(&tokens[2].1))
-            .await
-            .0,
+        ask(
+            router,
+            "delete",
+            "/api/v1/jobs/none",
+            Some(tokens.secret("build"))
+        )
+        .await
+        .0,
         StatusCode::FORBIDDEN
     );
-    shutdown.cancel();
+    cluster.end().await;
 }
 
 #[tokio::test]
 async fn excessive_http_requests_get_a_time_to_retry() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("tokens.toml");
-    let token = Tokens::change(&file, |tokens| {
-        tokens.make("t", &[Role::Read], None, String::new())
-    })
-    .expect("made");
-    let shutdown = CancellationToken::new();
-    let guard = Authenticator::with_tokens(&file, 1, false).expect("sound");
-    let server = Server::start(&Config::default(), shutdown.clone())
-        .expect("no book")
-        .with_authenticator(guard);
-    let router = server.http(kagetsu_http::AccessPolicy {
-        origins: vec![PAGE.into()],
-        ..kagetsu_http::AccessPolicy::default()
-    });
+    let tokens = TokenFile::new(1, &[("t", &[Role::Read], None)]);
+    let cluster = Cluster::guarded(&Config::default(), &tokens);
+    let router = &cluster.http;
     let refused = loop {
-        let answer = ask(&router, "get", "/api/v1/workers", Some(&token)).await;
+        let answer = ask(router, "get", "/api/v1/workers", Some(tokens.secret("t"))).await;
         if answer.0 != StatusCode::OK {
             break answer;
         }
@@ -208,23 +189,14 @@ async fn excessive_http_requests_get_a_time_to_retry() {
             "{header}: {refused:?}"
         );
     }
-    shutdown.cancel();
+    cluster.end().await;
 }
 
 #[tokio::test]
 async fn unknown_tokens_are_limited_by_address() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("tokens.toml");
-    let valid = Tokens::change(&file, |tokens| {
-        tokens.make("t", &[Role::Read], None, String::new())
-    })
-    .expect("made");
-    let shutdown = CancellationToken::new();
-    let authenticator = Authenticator::with_tokens(&file, 100, false).expect("sound");
-    let server = Server::start(&Config::default(), shutdown.clone())
-        .expect("no book")
-        .with_authenticator(authenticator);
-    let router = server.http(kagetsu_http::AccessPolicy::default());
+    let tokens = TokenFile::new(100, &[("t", &[Role::Read], None)]);
+    let cluster = Cluster::guarded(&Config::default(), &tokens);
+    let router = &cluster.http;
     let ask_from = async |address: [u8; 4], token: &str| {
         let request = Request::builder()
             .uri("/api/v1/workers")
@@ -242,7 +214,7 @@ async fn unknown_tokens_are_limited_by_address() {
     }
     let limited = ask_from(attacker, "kagetsu_0").await;
     assert_eq!(limited, StatusCode::TOO_MANY_REQUESTS);
-    assert_eq!(ask_from(attacker, &valid).await, StatusCode::OK);
+    assert_eq!(ask_from(attacker, tokens.secret("t")).await, StatusCode::OK);
     assert_eq!(ask_from(other, "kagetsu_0").await, StatusCode::UNAUTHORIZED);
-    shutdown.cancel();
+    cluster.end().await;
 }

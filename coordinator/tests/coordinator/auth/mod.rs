@@ -4,20 +4,19 @@ mod http;
 mod tls;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::Duration;
 
-use kagetsu_coordinator::{Authenticator, Config, Permission, Role, Server, Tokens};
-use kagetsu_proto::{Access, Connector, Listener, v1};
+use kagetsu_coordinator::{Config, Permission, Role};
+use kagetsu_proto::{Access, Connector, v1};
 use prost::Message;
 use tempfile::TempDir;
-use tokio::net::TcpListener;
-use tokio::task::{JoinHandle, JoinSet};
-use tokio_util::sync::CancellationToken;
+use tokio::task::JoinSet;
 use tonic::client::Grpc;
 use tonic::codegen::http::uri::PathAndQuery;
 use tonic::{Code, Request, Status};
 use tonic_prost::ProstCodec;
+
+use crate::world::{Cluster, TokenFile};
 
 /// The roles that may call each rpc. A new rpc needs a row.
 const TABLE: &[(&str, &[Role])] = {
@@ -117,69 +116,42 @@ fn every_rpc_declares_its_permission() {
 
 /// A coordinator with a book and one token of each role.
 struct Guarded {
-    folder: TempDir,
-    guard: Arc<Authenticator>,
-    url: String,
-    tokens: Vec<(Role, String)>,
-    shutdown: CancellationToken,
-    serving: JoinHandle<anyhow::Result<()>>,
+    _folder: TempDir,
+    tokens: TokenFile,
+    cluster: Cluster,
 }
 
 impl Guarded {
     async fn start(rate: u32) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let file = folder.path().join("tokens.toml");
-        let make = |role: Role| {
-            let token = Tokens::change(&file, |tokens| {
-                tokens.make(role.name(), &[role], None, String::new())
-            });
-            (role, token.expect("made"))
-        };
-        let tokens = Role::ALL.map(make).to_vec();
-        let guard = Authenticator::with_tokens(&file, rate, false).expect("sound");
-        let book = Some(folder.path().join("book"));
+        let tokens = TokenFile::of_each_role(rate);
         let config = Config {
-            book,
+            book: Some(folder.path().join("book")),
             cache_mib: 8,
             trusts_workers: true,
             ..Config::default()
         };
-        let shutdown = CancellationToken::new();
-        let server = Server::start(&config, shutdown.clone())
-            .expect("a book")
-            .with_authenticator(Arc::clone(&guard));
-        let socket = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-        let listener = Listener::new(socket, None, 4_096).expect("an address");
-        let url = format!("http://{}", listener.address());
-        let serving = tokio::spawn(server.listen(listener));
+        let cluster = Cluster::listen(&config, Some(&tokens), None, Access::default()).await;
         Self {
-            folder,
-            guard,
-            url,
+            _folder: folder,
             tokens,
-            shutdown,
-            serving,
+            cluster,
         }
     }
 
-    /// A connector that shows this token.
-    fn connector(&self, token: Option<&str>) -> Connector {
-        let Some(token) = token else {
-            return Connector::to_url(&self.url).expect("an address");
-        };
-        let file = self.folder.path().join("token");
-        std::fs::write(&file, format!("{token}\n")).expect("room");
-        Access {
-            token_file: Some(file),
-            ..Access::default()
-        }
-        .connector(&self.url)
-        .expect("an address")
+    /// Returns a connector that shows the token of this name.
+    fn connector(&self, token: &str) -> Connector {
+        self.cluster.connector_by(&self.tokens.access(token))
+    }
+
+    /// Returns a connector that shows a token that the coordinator does not know.
+    fn unknown(&self) -> Connector {
+        let access = self.tokens.access_by_secret("kagetsu_0123");
+        self.cluster.connector_by(&access)
     }
 
     async fn end(self) {
-        self.shutdown.cancel();
-        self.serving.await.expect("no panic").expect("a clean end");
+        self.cluster.end().await;
     }
 }
 
@@ -204,8 +176,8 @@ async fn ask(connector: &Connector, method: &str) -> Result<(), Status> {
 async fn each_role_calls_only_its_rpcs() {
     let guarded = Guarded::start(100_000).await;
     for (method, roles) in TABLE {
-        for (role, token) in &guarded.tokens {
-            let asked = ask(&guarded.connector(Some(token)), method).await;
+        for role in &Role::ALL {
+            let asked = ask(&guarded.connector(role.name()), method).await;
             let code = asked.as_ref().map_or_else(Status::code, |()| Code::Ok);
             if roles.contains(role) {
                 assert!(
@@ -223,7 +195,8 @@ async fn each_role_calls_only_its_rpcs() {
                 );
             }
         }
-        let asked = ask(&guarded.connector(None), method).await;
+        let tokenless = guarded.cluster.connector_by(&Access::default());
+        let asked = ask(&tokenless, method).await;
         let code = asked.as_ref().map_or_else(Status::code, |()| Code::Ok);
         assert_eq!(
             code == Code::Unauthenticated,
@@ -231,9 +204,7 @@ async fn each_role_calls_only_its_rpcs() {
             "no token, {method}: {asked:?}"
         );
         if !OPEN.contains(method) {
-            let unknown = ask(&guarded.connector(Some("kagetsu_0123")), method)
-                .await
-                .expect_err(method);
+            let unknown = ask(&guarded.unknown(), method).await.expect_err(method);
             assert_eq!(unknown.code(), Code::Unauthenticated, "{method}");
             assert!(unknown.message().contains("not known"), "{unknown}");
         }
@@ -247,8 +218,7 @@ const CROWD: usize = 200;
 #[tokio::test(flavor = "multi_thread")]
 async fn excessive_requests_get_a_time_to_retry() {
     let guarded = Guarded::start(1).await;
-    let token = &guarded.tokens[0].1;
-    let connector = guarded.connector(Some(token));
+    let connector = guarded.connector("read");
     let mut asked: JoinSet<_> = (0..CROWD)
         .map(|_| {
             let connector = connector.clone();
@@ -279,7 +249,7 @@ async fn excessive_requests_get_a_time_to_retry() {
         "{status}"
     );
     // Other tokens are not affected.
-    let other = guarded.connector(Some(&guarded.tokens[5].1));
+    let other = guarded.connector("admin");
     assert!(ask(&other, "/kagetsu.v1.Builds/List").await.is_ok());
     guarded.end().await;
 }
@@ -287,7 +257,7 @@ async fn excessive_requests_get_a_time_to_retry() {
 #[tokio::test(flavor = "multi_thread")]
 async fn unknown_tokens_are_limited_over_grpc() {
     let guarded = Guarded::start(1_000).await;
-    let unknown = guarded.connector(Some("kagetsu_0"));
+    let unknown = guarded.unknown();
     let mut rejected = 0;
     let limited = loop {
         let status = ask(&unknown, "/kagetsu.v1.Builds/List").await;
@@ -300,8 +270,7 @@ async fn unknown_tokens_are_limited_over_grpc() {
     };
     assert_eq!(limited.code(), Code::ResourceExhausted, "{limited}");
     assert!(limited.message().contains("try again in"), "{limited}");
-    let (_, valid) = &guarded.tokens[0];
-    let valid = guarded.connector(Some(valid));
+    let valid = guarded.connector("read");
     ask(&valid, "/grpc.health.v1.Health/Check")
         .await
         .expect("a valid token is served");
@@ -310,9 +279,8 @@ async fn unknown_tokens_are_limited_over_grpc() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn revoking_a_token_ends_its_streams() {
-    use kagetsu_proto::v1;
     let guarded = Guarded::start(1_000).await;
-    let connector = guarded.connector(Some(&guarded.tokens[3].1));
+    let connector = guarded.connector("work");
     let mut client =
         v1::workers_client::WorkersClient::new(connector.connect().await.expect("it listens"));
     let hello = v1::Hello {
@@ -329,11 +297,7 @@ async fn revoking_a_token_ends_its_streams() {
     let stream = tokio_stream::wrappers::ReceiverStream::new(messages);
     let mut tasks = client.work(stream).await.expect("let in").into_inner();
     assert!(tasks.message().await.expect("a welcome").is_some());
-    Tokens::change(&guarded.folder.path().join("tokens.toml"), |tokens| {
-        tokens.revoke("work")
-    })
-    .expect("it is there");
-    assert!(guarded.guard.reload().expect("sound"));
+    guarded.tokens.revoke("work");
     let ended = tokio::time::timeout(TEST_TIMEOUT, async {
         loop {
             match tasks.message().await {
@@ -350,18 +314,13 @@ async fn revoking_a_token_ends_its_streams() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn keeping_an_answer_needs_two_roles() {
-    let guarded = Guarded::start(100_000).await;
-    let file = guarded.folder.path().join("tokens.toml");
-    let both = Tokens::change(&file, |tokens| {
-        tokens.make("both", &[Role::Analyse, Role::Build], None, String::new())
-    });
-    let both = both.expect("made");
-    assert!(guarded.guard.reload().expect("sound"));
+    let mut guarded = Guarded::start(100_000).await;
+    guarded.tokens.add("both", &[Role::Analyse, Role::Build]);
     let position = kagetsu_game::Position::start(kagetsu_game::Variant::FREESTYLE_15);
     let question = kagetsu_game::Question::new(position, kagetsu_game::Effort::depth(2));
     let asked = async |token: &str, keep| {
         let caller = guarded
-            .connector(Some(token))
+            .connector(token)
             .connect()
             .await
             .expect("it listens");
@@ -375,7 +334,8 @@ async fn keeping_an_answer_needs_two_roles() {
             .await
             .map(drop)
     };
-    for (role, token) in &guarded.tokens {
+    for role in Role::ALL {
+        let token = role.name();
         let may = role.has(Permission::Analyse) && role.has(Permission::Build);
         let refused = asked(token, true)
             .await
@@ -398,6 +358,6 @@ async fn keeping_an_answer_needs_two_roles() {
             "{role}"
         );
     }
-    assert!(asked(&both, true).await.is_ok());
+    assert!(asked("both", true).await.is_ok());
     guarded.end().await;
 }

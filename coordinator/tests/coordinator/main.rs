@@ -1,16 +1,16 @@
-//! Clusters in one process: coordinators with books, real workers, and scripted ones.
+//! Coordinators with books, real workers and workers that a test controls, in one process.
 
 mod analyses;
+mod auth;
 mod beats;
 mod builds;
-mod cluster;
 mod hostile;
 mod idle;
 mod limits;
 mod lives;
 mod proofs;
-mod puppet;
 mod scenarios;
 mod slow;
 mod trust;
 mod workers;
+mod world;

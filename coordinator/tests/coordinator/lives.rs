@@ -1,21 +1,17 @@
 //! A coordinator that is started anew: what its workers have at hand goes on.
 
 use kagetsu_proto::v1;
-use kagetsu_proto::v1::from_worker::Message as Said;
 use kagetsu_proto::v1::to_worker::Message as Heard;
 
-use crate::cluster::{Cluster, build};
-use crate::puppet::{Puppet, hello};
+use crate::world::{Cluster, Puppet, build, hello};
 
 /// A worker that comes back with a task of an earlier life.
 async fn comes_back(cluster: &Cluster, instance: u64, held: v1::Held) -> (Puppet, v1::Welcome) {
-    let again = Said::Hello(v1::Hello {
+    let again = v1::Hello {
         held: vec![held],
         ..hello(instance)
-    });
-    let mut puppet = Puppet::say_first(cluster.channel().await, again)
-        .await
-        .expect("welcome");
+    };
+    let mut puppet = Puppet::greet(cluster, again).await;
     let Heard::Welcome(welcome) = puppet.hear().await else {
         panic!("the first message is a welcome")
     };
@@ -25,15 +21,8 @@ async fn comes_back(cluster: &Cluster, instance: u64, held: v1::Held) -> (Puppet
 /// Starts a build, and ends the coordinator while a worker has its root at hand.
 async fn first_life(folder: &std::path::Path) -> (v1::Task, v1::Held) {
     let cluster = Cluster::start(Some(folder));
-    cluster
-        .builds()
-        .await
-        .start(build("test", 10))
-        .await
-        .expect("a job");
-    let mut puppet = Puppet::say_first(cluster.channel().await, Said::Hello(hello(1)))
-        .await
-        .expect("welcome");
+    cluster.start_build(build("test", 10)).await;
+    let mut puppet = Puppet::greet(&cluster, hello(1)).await;
     let Heard::Welcome(welcome) = puppet.hear().await else {
         panic!("the first message is a welcome")
     };
@@ -85,15 +74,7 @@ async fn what_another_was_asked_meanwhile_both_may_answer() {
     puppet.answer(&now).await;
     assert_eq!(puppet.acknowledged().await.task, now.task);
     assert_eq!(other.revoked().await, asked.task, "it need not go on");
-    let job = cluster
-        .builds()
-        .await
-        .get(v1::JobName {
-            name: "test".into(),
-        })
-        .await
-        .expect("a job")
-        .into_inner();
+    let job = cluster.job("test").await;
     assert_eq!(job.positions, 1);
     cluster.end().await;
 }

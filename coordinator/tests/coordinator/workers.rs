@@ -1,27 +1,20 @@
 //! Workers: they die, come back, say things twice, fail, and lie.
 
-use kagetsu_proto::v1;
+use kagetsu_coordinator::Config;
 use kagetsu_proto::v1::JobState;
 use kagetsu_proto::v1::from_worker::Message as Said;
 use kagetsu_proto::v1::report::Outcome;
-use tokio::net::TcpListener;
-use tokio_util::sync::CancellationToken;
+use kagetsu_proto::{Access, v1};
 use tonic_health::pb::health_client::HealthClient;
 use tonic_health::pb::{HealthCheckRequest, health_check_response::ServingStatus};
 
-use crate::cluster::{Cluster, build, within};
-use crate::puppet::{Puppet, answer, hello};
+use crate::world::{Cluster, Puppet, answer, build, hello, within};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_work_of_a_worker_that_dies_is_done_by_another() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
-    cluster
-        .builds()
-        .await
-        .start(build("test", 10))
-        .await
-        .expect("a job");
+    cluster.start_build(build("test", 10)).await;
     let mut dies = Puppet::join(&cluster, 1).await;
     let lost = dies.task().await;
     drop(dies);
@@ -39,12 +32,7 @@ async fn the_work_of_a_worker_that_dies_is_done_by_another() {
 async fn worker_with_a_long_message_is_cut_off() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
-    cluster
-        .builds()
-        .await
-        .start(build("test", 10))
-        .await
-        .expect("a job");
+    cluster.start_build(build("test", 10)).await;
     let mut endless = Puppet::join(&cluster, 1).await;
     let task = endless.task().await;
     endless
@@ -64,12 +52,7 @@ async fn worker_with_a_long_message_is_cut_off() {
 async fn a_worker_that_comes_back_keeps_what_it_holds() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
-    cluster
-        .builds()
-        .await
-        .start(build("test", 10))
-        .await
-        .expect("a job");
+    cluster.start_build(build("test", 10)).await;
     let mut puppet = Puppet::join(&cluster, 1).await;
     let task = puppet.task().await;
     drop(puppet);
@@ -78,22 +61,11 @@ async fn a_worker_that_comes_back_keeps_what_it_holds() {
         attempt: task.attempt,
         ..Default::default()
     }];
-    let again = Said::Hello(v1::Hello { held, ..hello(1) });
-    let mut puppet = Puppet::say_first(cluster.channel().await, again)
-        .await
-        .expect("welcome");
+    let mut puppet = Puppet::greet(&cluster, v1::Hello { held, ..hello(1) }).await;
     // The answer counts, although the worker was away.
     puppet.answer(&task).await;
     assert_eq!(puppet.acknowledged().await.task, task.task);
-    let job = cluster
-        .builds()
-        .await
-        .get(v1::JobName {
-            name: "test".into(),
-        })
-        .await
-        .expect("a job")
-        .into_inner();
+    let job = cluster.job("test").await;
     assert_eq!(job.positions, 1);
     cluster.end().await;
 }
@@ -102,12 +74,7 @@ async fn a_worker_that_comes_back_keeps_what_it_holds() {
 async fn what_is_said_twice_counts_once() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
-    cluster
-        .builds()
-        .await
-        .start(build("test", 10))
-        .await
-        .expect("a job");
+    cluster.start_build(build("test", 10)).await;
     let mut puppet = Puppet::join(&cluster, 1).await;
     let task = puppet.task().await;
     puppet.answer(&task).await;
@@ -123,15 +90,7 @@ async fn what_is_said_twice_counts_once() {
         .report(&unknown, Outcome::Answer(answer(&unknown)))
         .await;
     assert_eq!(puppet.acknowledged().await.task, 7);
-    let job = cluster
-        .builds()
-        .await
-        .get(v1::JobName {
-            name: "test".into(),
-        })
-        .await
-        .expect("a job")
-        .into_inner();
+    let job = cluster.job("test").await;
     assert_eq!(job.positions, 1);
     cluster.end().await;
 }
@@ -140,12 +99,7 @@ async fn what_is_said_twice_counts_once() {
 async fn a_position_that_nobody_can_search_is_set_aside() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
-    cluster
-        .builds()
-        .await
-        .start(build("test", 10))
-        .await
-        .expect("a job");
+    cluster.start_build(build("test", 10)).await;
     let mut puppet = Puppet::join(&cluster, 1).await;
     // None of these is an answer: no move, an illegal move, and plain text.
     let illegal = v1::Verdict {
@@ -205,12 +159,7 @@ async fn a_position_that_nobody_can_search_is_set_aside() {
 async fn handed_back_task_goes_to_another_worker() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
-    cluster
-        .builds()
-        .await
-        .start(build("test", 3))
-        .await
-        .expect("a job");
+    cluster.start_build(build("test", 3)).await;
     for instance in 1..=5 {
         let mut puppet = Puppet::join(&cluster, instance).await;
         let task = puppet.task().await;
@@ -243,27 +192,14 @@ async fn a_second_stream_of_a_worker_ends_the_first() {
 #[tokio::test(flavor = "multi_thread")]
 async fn worker_on_a_socket_works_and_health_is_good() {
     let folder = tempfile::tempdir().expect("a folder");
-    let config = kagetsu_coordinator::Config {
+    let config = Config {
         book: Some(folder.path().into()),
         cache_mib: 8,
-        ..Default::default()
+        ..Config::default()
     };
-    let shutdown = CancellationToken::new();
-    let server = kagetsu_coordinator::Server::start(&config, shutdown.clone()).expect("a book");
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-    let url = format!("http://{}", listener.local_addr().expect("an address"));
-    let serving = tokio::spawn(
-        server.listen(kagetsu_proto::Listener::new(listener, None, 64).expect("an address")),
-    );
-    let connector = kagetsu_proto::Connector::to_url(&url).expect("an address");
-    let worker = kagetsu_worker::Config::embedded("worker".into(), 1);
-    let worker = tokio::spawn(kagetsu_worker::run(
-        worker,
-        connector.clone(),
-        shutdown.clone(),
-    ));
-
-    let channel = connector.connect().await.expect("it listens");
+    let cluster = Cluster::listen(&config, None, None, Access::default()).await;
+    let worker = cluster.worker("worker");
+    let channel = cluster.channel().await;
     for service in [
         "",
         "kagetsu.v1.Analysis",
@@ -281,26 +217,11 @@ async fn worker_on_a_socket_works_and_health_is_good() {
             .into_inner();
         assert_eq!(health.status(), ServingStatus::Serving, "{service}");
     }
-    let mut builds = v1::builds_client::BuildsClient::new(channel);
-    builds.start(build("test", 5)).await.expect("a job");
-    let mut jobs = builds
-        .watch(v1::JobName {
-            name: "test".into(),
-        })
-        .await
-        .expect("a job")
-        .into_inner();
-    let mut last = v1::Job::default();
-    while let Some(job) = within(jobs.message()).await.expect("a stream") {
-        last = job;
-    }
+    cluster.start_build(build("test", 5)).await;
+    let last = cluster.finished("test").await;
     assert_eq!((last.state(), last.positions), (JobState::Done, 5));
-    shutdown.cancel();
+    cluster.end().await;
     within(worker)
-        .await
-        .expect("no panic")
-        .expect("a clean end");
-    within(serving)
         .await
         .expect("no panic")
         .expect("a clean end");

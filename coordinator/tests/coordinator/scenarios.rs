@@ -8,28 +8,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use kagetsu_coordinator::{Authenticator, Config, Role, Server, Tokens};
+use kagetsu_coordinator::{Config, Role};
 use kagetsu_game::{
     Answer, Bound, Claim, Move, Position, Proof, ProofKind, Provenance, Question, Score, Verdict,
 };
-use kagetsu_proto::v1::books_client::BooksClient;
-use kagetsu_proto::v1::builds_client::BuildsClient;
 use kagetsu_proto::v1::from_worker::Message as Said;
 use kagetsu_proto::v1::report::Outcome;
 use kagetsu_proto::v1::to_worker::Message as Heard;
-use kagetsu_proto::v1::workers_client::WorkersClient;
 use kagetsu_proto::v1::{JobState, Worker};
-use kagetsu_proto::{Access, AuthenticatedChannel, FIRST_CALIBRATION_TASK, Listener, v1};
+use kagetsu_proto::{FIRST_CALIBRATION_TASK, v1};
 use serde_json::json;
 use tempfile::TempDir;
-use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
-use tokio::task::{JoinHandle, JoinSet};
-use tokio_util::sync::CancellationToken;
+use tokio::task::JoinSet;
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::cluster::{build, with, within};
-use crate::puppet::{Puppet, hello};
+use crate::world::{Cluster, Puppet, TokenFile, build, hello, with, within};
 
 /// Engine of the honest workers and of the liars.
 const ENGINE: &str = "scripted 1.0";
@@ -222,31 +216,23 @@ fn lie(
 
 /// A coordinator on a socket, with tokens.
 struct World {
-    folder: TempDir,
-    url: String,
-    tokens: BTreeMap<&'static str, String>,
-    shutdown: CancellationToken,
-    serving: JoinHandle<anyhow::Result<()>>,
+    _folder: TempDir,
+    tokens: TokenFile,
+    cluster: Cluster,
 }
 
 impl World {
     async fn start(verify_share: f64) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let file = folder.path().join("tokens.toml");
-        let make = |(name, role)| {
-            let token = Tokens::change(&file, |tokens| {
-                tokens.make(name, &[role], None, String::new())
-            });
-            (name, token.expect("made"))
-        };
-        let tokens = [
-            ("admin", Role::Admin),
-            ("operator", Role::Work),
-            ("one", Role::Volunteer),
-            ("two", Role::Volunteer),
-        ];
-        let tokens = tokens.into_iter().map(make).collect();
-        let guard = Authenticator::with_tokens(&file, 100_000, false).expect("sound");
+        let tokens = TokenFile::new(
+            100_000,
+            &[
+                ("admin", &[Role::Admin], None),
+                ("operator", &[Role::Work], None),
+                ("one", &[Role::Volunteer], None),
+                ("two", &[Role::Volunteer], None),
+            ],
+        );
         let config = Config {
             book: Some(folder.path().join("book")),
             cache_mib: 8,
@@ -254,32 +240,13 @@ impl World {
             stall_timeout: Some(STALL_TIMEOUT),
             ..Config::default()
         };
-        let shutdown = CancellationToken::new();
-        let server = Server::start(&config, shutdown.clone())
-            .expect("a book")
-            .with_authenticator(guard);
-        let socket = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-        let listener = Listener::new(socket, None, 4_096).expect("an address");
-        let url = format!("http://{}", listener.address());
-        let serving = tokio::spawn(server.listen(listener));
+        let admin = tokens.access("admin");
+        let cluster = Cluster::listen(&config, Some(&tokens), None, admin).await;
         Self {
-            folder,
-            url,
+            _folder: folder,
             tokens,
-            shutdown,
-            serving,
+            cluster,
         }
-    }
-
-    async fn channel(&self, token: &str) -> AuthenticatedChannel {
-        let file = self.folder.path().join(format!("{token}.token"));
-        std::fs::write(&file, format!("{}\n", self.tokens[token])).expect("room");
-        let access = Access {
-            token_file: Some(file),
-            ..Access::default()
-        };
-        let connector = access.connector(&self.url).expect("an address");
-        connector.connect().await.expect("it listens")
     }
 
     async fn join(&self, instance: u64, token: &str) -> Puppet {
@@ -287,17 +254,21 @@ impl World {
             engine: ENGINE.into(),
             ..hello(instance)
         };
-        Puppet::say_first(self.channel(token).await, Said::Hello(hello))
+        let connector = self.cluster.connector_by(&self.tokens.access(token));
+        let channel = connector.connect().await.expect("it listens");
+        Puppet::say_first(channel, Said::Hello(hello))
             .await
             .expect("a stream")
     }
 
     async fn workers(&self) -> BTreeMap<String, Worker> {
-        let mut client = WorkersClient::new(self.channel("admin").await);
-        let request = v1::ListWorkersRequest { with_absent: true };
-        let listed = client.list(request).await.expect("a list").into_inner();
         let named = |worker: Worker| (worker.name.clone(), worker);
-        listed.workers.into_iter().map(named).collect()
+        self.cluster
+            .workers()
+            .await
+            .into_iter()
+            .map(named)
+            .collect()
     }
 
     /// Waits until a worker has passed its calibration.
@@ -314,45 +285,28 @@ impl World {
 
     /// Builds to the end. Returns the job.
     async fn built(&self, positions: u64) -> v1::Job {
-        let mut client = BuildsClient::new(self.channel("admin").await);
         // No worker can visit so many nodes, but one may say so.
         let request = with(
             build("test", positions),
             &json!({"total_nodes": 1_000_000_000_000_u64}),
         );
-        client.start(request).await.expect("a job");
-        let request = v1::JobName {
-            name: "test".into(),
-        };
-        let mut jobs = client.watch(request).await.expect("a job").into_inner();
-        let mut last = v1::Job::default();
-        while let Some(job) = within(jobs.message()).await.expect("watched to its end") {
-            last = job;
-        }
-        last
+        self.cluster.start_build(request).await;
+        self.cluster.finished("test").await
     }
 
     async fn export(&self) -> Vec<(Position, Answer)> {
-        let mut client = BooksClient::new(self.channel("admin").await);
-        let all = client.export(v1::ExportRequest {}).await.expect("a book");
-        let mut all = all.into_inner();
-        let mut found = Vec::new();
-        while let Some(entry) = within(all.message()).await.expect("a whole export") {
+        let read = |entry: v1::Found| {
             let position = entry.position.expect("named");
             let position = Position::try_from(&position).expect("a position");
             let facts = entry.facts.expect("searched");
             let facts = facts.about(&position).expect("legal moves");
-            found.push((position, facts));
-        }
-        found
+            (position, facts)
+        };
+        self.cluster.export().await.into_iter().map(read).collect()
     }
 
     async fn end(self) {
-        self.shutdown.cancel();
-        within(self.serving)
-            .await
-            .expect("no panic")
-            .expect("a clean end");
+        self.cluster.end().await;
     }
 }
 

@@ -8,8 +8,7 @@ use kagetsu_proto::v1::workers_client::WorkersClient;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
-use crate::cluster::{Cluster, position, within};
-use crate::puppet::{Puppet, answer};
+use crate::world::{Cluster, Puppet, answer, position, within};
 
 /// A stream of beats.
 pub(crate) async fn beats(cluster: &Cluster) -> mpsc::Sender<v1::Beat> {

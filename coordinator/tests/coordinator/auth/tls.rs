@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use kagetsu_coordinator::{Config, Server};
-use kagetsu_proto::{Access, AuthenticatedChannel, Listener, ServerFiles, ServerTls, TlsError, v1};
+use kagetsu_coordinator::Config;
+use kagetsu_proto::{Access, AuthenticatedChannel, ServerFiles, ServerTls, TlsError, v1};
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, ExtendedKeyUsagePurpose, IsCa, KeyPair,
     KeyUsagePurpose,
@@ -12,8 +12,8 @@ use rcgen::{
 use tempfile::TempDir;
 use time::{Duration, OffsetDateTime};
 use tokio::net::TcpListener;
-use tokio::task::JoinHandle;
-use tokio_util::sync::CancellationToken;
+
+use crate::world::Cluster;
 
 /// A folder of certificates.
 struct Folder(TempDir);
@@ -120,31 +120,9 @@ impl Folder {
     }
 }
 
-/// A coordinator without a book.
-struct Coordinator {
-    address: String,
-    shutdown: CancellationToken,
-    serving: JoinHandle<anyhow::Result<()>>,
-}
-
-impl Coordinator {
-    async fn start(tls: Option<Arc<ServerTls>>) -> Self {
-        let shutdown = CancellationToken::new();
-        let server = Server::start(&Config::default(), shutdown.clone()).expect("no book");
-        let socket = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-        let listener = Listener::new(socket, tls, 4_096).expect("an address");
-        let address = listener.address().to_string();
-        Self {
-            address,
-            shutdown,
-            serving: tokio::spawn(server.listen(listener)),
-        }
-    }
-
-    async fn end(self) {
-        self.shutdown.cancel();
-        self.serving.await.expect("no panic").expect("a clean end");
-    }
+/// Starts a coordinator without a book.
+async fn start(tls: Option<Arc<ServerTls>>) -> Cluster {
+    Cluster::listen(&Config::default(), None, tls, Access::default()).await
 }
 
 async fn list(caller: AuthenticatedChannel) -> Result<(), tonic::Status> {
@@ -270,8 +248,8 @@ async fn wrong_setups_fail_before_the_first_request() {
     ];
     for (index, (server, scheme, authority, own, words)) in rows.iter().enumerate() {
         let tls = server.map(|(name, clients)| folder.server(name, clients).expect("sound files"));
-        let coordinator = Coordinator::start(tls).await;
-        let url = format!("{scheme}://{}", coordinator.address);
+        let coordinator = start(tls).await;
+        let url = format!("{scheme}://{}", coordinator.address());
         let asked = ask(&folder.access(*authority, *own), &url).await;
         match asked {
             Ok(()) => assert!(words.is_empty(), "row {index}: let in"),
@@ -411,8 +389,8 @@ async fn renewed_certificates_are_reloaded() {
     let ours = folder.authority("ca");
     folder.certificate(("server", "127.0.0.1", Usage::Server), (-30, -9), &ours);
     let tls = folder.server("server", None).expect("sound files");
-    let coordinator = Coordinator::start(Some(Arc::clone(&tls))).await;
-    let url = format!("https://{}", coordinator.address);
+    let coordinator = start(Some(Arc::clone(&tls))).await;
+    let url = format!("https://{}", coordinator.address());
     let access = folder.access(Some("ca"), None);
     assert!(
         ask(&access, &url)
@@ -451,17 +429,16 @@ async fn renewed_certificates_are_reloaded() {
 #[tokio::test(flavor = "multi_thread")]
 async fn silent_connections_block_no_others() {
     let folder = Folder::full();
-    let coordinator =
-        Coordinator::start(Some(folder.server("server", None).expect("sound files"))).await;
+    let coordinator = start(Some(folder.server("server", None).expect("sound files"))).await;
     let mut silent = Vec::new();
     for _ in 0..50 {
         silent.push(
-            tokio::net::TcpStream::connect(&coordinator.address)
+            tokio::net::TcpStream::connect(coordinator.address())
                 .await
                 .expect("it listens"),
         );
     }
-    let url = format!("https://{}", coordinator.address);
+    let url = format!("https://{}", coordinator.address());
     assert_eq!(ask(&folder.access(Some("ca"), None), &url).await, Ok(()));
     coordinator.end().await;
 }

@@ -3,13 +3,11 @@
 use kagetsu_coordinator::Config;
 use kagetsu_game::{Effort, Position, Question, Variant};
 use kagetsu_proto::v1::analysis_client::AnalysisClient;
-use kagetsu_proto::v1::from_worker::Message as Said;
 use kagetsu_proto::v1::report::Outcome;
 use kagetsu_proto::{FIRST_CALIBRATION_TASK, v1};
 use kagetsu_search::Engine;
 
-use crate::cluster::{Cluster, build, within};
-use crate::puppet::{Puppet, hello};
+use crate::world::{Cluster, Puppet, build, hello, within};
 
 async fn idle(cluster: &Cluster, name: &str) -> String {
     let workers = cluster.workers().await;
@@ -21,15 +19,7 @@ async fn idle(cluster: &Cluster, name: &str) -> String {
 }
 
 async fn job(cluster: &Cluster) -> v1::Job {
-    cluster
-        .builds()
-        .await
-        .get(v1::JobName {
-            name: "test".into(),
-        })
-        .await
-        .expect("a job")
-        .into_inner()
+    cluster.job("test").await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -39,12 +29,7 @@ async fn a_worker_without_tasks_says_why_there_are_none() {
     let mut puppet = Puppet::join(&cluster, 1).await;
     let idle = async || idle(&cluster, "puppet 1").await;
     assert_eq!(idle().await, "no tasks: no job is running");
-    cluster
-        .builds()
-        .await
-        .start(build("test", 10))
-        .await
-        .expect("a job");
+    cluster.start_build(build("test", 10)).await;
     let task = puppet.task().await;
     assert_eq!(idle().await, "");
     cluster
@@ -67,12 +52,7 @@ async fn a_worker_without_tasks_says_why_there_are_none() {
         .expect("a job");
     assert_eq!(idle().await, "no tasks: no job is running");
     // The root is all there is until it is answered.
-    cluster
-        .builds()
-        .await
-        .start(build("another", 10))
-        .await
-        .expect("a job");
+    cluster.start_build(build("another", 10)).await;
     puppet.task().await;
     let _second = Puppet::join(&cluster, 2).await;
     assert_eq!(self::idle(&cluster, "puppet 2").await, "no tasks");
@@ -118,9 +98,7 @@ async fn missing_variant_is_told_by_worker_and_job() {
         variants: vec!["xiangqi".into()],
         ..hello(1)
     };
-    let _xiangqi = Puppet::say_first(cluster.channel().await, Said::Hello(only))
-        .await
-        .expect("welcome");
+    let _xiangqi = Puppet::greet(&cluster, only).await;
     assert_eq!(
         told().await,
         "the only worker connected does not play freestyle-15"
@@ -133,9 +111,7 @@ async fn missing_variant_is_told_by_worker_and_job() {
         variants: vec!["surakarta".into()],
         ..hello(2)
     };
-    let _surakarta = Puppet::say_first(cluster.channel().await, Said::Hello(other))
-        .await
-        .expect("welcome");
+    let _surakarta = Puppet::greet(&cluster, other).await;
     assert_eq!(
         told().await,
         "none of the 2 workers connected plays freestyle-15"
@@ -182,20 +158,13 @@ async fn a_worker_in_its_exam_and_one_on_probation_say_so() {
         ..Config::default()
     };
     let cluster = Cluster::start_as(&config);
-    cluster
-        .builds()
-        .await
-        .start(build("test", 10))
-        .await
-        .expect("a job");
+    cluster.start_build(build("test", 10)).await;
     let ours = v1::Hello {
         engine: Engine::NAME.into(),
         slots: 2,
         ..hello(1)
     };
-    let mut puppet = Puppet::say_first(cluster.channel().await, Said::Hello(ours))
-        .await
-        .expect("welcome");
+    let mut puppet = Puppet::greet(&cluster, ours).await;
     let mut task = puppet.task().await;
     assert_eq!(idle(&cluster, "puppet 1").await, "being examined");
     assert_eq!(

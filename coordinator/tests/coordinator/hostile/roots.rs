@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use kagetsu_game::{Move, Position, Variant};
 use kagetsu_proto::{MAX_ROOTS, v1};
 
-use crate::cluster::{Cluster, build, position, within};
+use crate::world::{Cluster, build, position, within};
 
 /// Returns different positions of three stones.
 fn roots() -> Vec<v1::Position> {

@@ -6,8 +6,7 @@ use kagetsu_proto::v1;
 use kagetsu_proto::v1::analysis_client::AnalysisClient;
 use tonic::Streaming;
 
-use crate::cluster::{Cluster, build, position, refused, within};
-use crate::puppet::{Puppet, answer};
+use crate::world::{Cluster, Puppet, answer, build, position, refused, within};
 
 async fn analyze(cluster: &Cluster, line: &str) -> Streaming<v1::AnalyzeUpdate> {
     ask(
@@ -178,12 +177,7 @@ async fn a_client_that_goes_away_leaves_no_work_behind() {
 async fn analysis_precedes_builds_and_enters_the_book() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
-    cluster
-        .builds()
-        .await
-        .start(build("background", 20))
-        .await
-        .expect("a job");
+    cluster.start_build(build("background", 20)).await;
     let updates = keep(&cluster, "h8 i9").await.expect("a question");
     // A new worker gets the client's question, although the build is older.
     let mut puppet = Puppet::join(&cluster, 1).await;

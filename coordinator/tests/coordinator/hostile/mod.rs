@@ -10,8 +10,7 @@ use kagetsu_proto::v1::from_worker::Message as Said;
 use tonic::Code;
 use tonic::Code::{FailedPrecondition, InvalidArgument, NotFound};
 
-use crate::cluster::{Cluster, build, position, refused};
-use crate::puppet::{Puppet, hello};
+use crate::world::{Cluster, Puppet, build, hello, position, refused};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_worker_that_cannot_be_is_refused() {

@@ -8,8 +8,7 @@ use kagetsu_proto::v1::report::Outcome;
 
 use serde_json::json;
 
-use crate::cluster::{Cluster, build, position, with};
-use crate::puppet::{Puppet, answer};
+use crate::world::{Cluster, Puppet, answer, build, position, with};
 
 /// Two rows of two that meet, one ply before: whatever is replied, threats win.
 const LOST: &str = "h8 a1 i9 a4 h10 a7 i7";
@@ -54,12 +53,7 @@ async fn workers_find_a_proof_and_claims_are_repeated() {
     let cluster = Cluster::start_as(&doubting(folder.path()));
     cluster.worker("one");
     cluster.worker("two");
-    cluster
-        .builds()
-        .await
-        .start(proves(LOST))
-        .await
-        .expect("a job");
+    cluster.start_build(proves(LOST)).await;
     let job = cluster.finished("proof").await;
     assert_eq!(
         (job.state(), job.frontier, job.set_aside),
@@ -92,7 +86,7 @@ async fn losses_that_nobody_can_repeat_prove_nothing() {
     let cluster = Cluster::start_as(&doubting(folder.path()));
     let mut puppet = Puppet::join(&cluster, 1).await;
     let small = with(proves("h8"), &json!({"nodes": 200}));
-    cluster.builds().await.start(small).await.expect("a job");
+    cluster.start_build(small).await;
     loop {
         let task = puppet.task().await;
         let is_asked = task
@@ -128,15 +122,7 @@ async fn losses_that_nobody_can_repeat_prove_nothing() {
                 .all(|(_, verdict)| verdict.proof.is_none()),
         "{root:?}"
     );
-    let job = cluster
-        .builds()
-        .await
-        .get(v1::JobName {
-            name: "proof".into(),
-        })
-        .await
-        .expect("a job")
-        .into_inner();
+    let job = cluster.job("proof").await;
     assert_eq!(job.state(), JobState::Running, "{job:?}");
     cluster.end().await;
 }
@@ -191,12 +177,7 @@ async fn proof_over_a_large_tree_ends_the_job() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
     let mut puppet = Puppet::join(&cluster, 1).await;
-    cluster
-        .builds()
-        .await
-        .start(proves("h8 a1"))
-        .await
-        .expect("a job");
+    cluster.start_build(proves("h8 a1")).await;
     let works = async {
         for number in 0.. {
             let task = puppet.task().await;

@@ -7,8 +7,7 @@ use kagetsu_proto::v1::report::Outcome;
 use serde_json::json;
 use tonic::Code;
 
-use crate::cluster::{Cluster, build, is_found_alone, position, refused, with};
-use crate::puppet::Puppet;
+use crate::world::{Cluster, Puppet, build, is_found_alone, position, refused, with};
 
 /// How many workers there are cannot be told from the book.
 #[tokio::test(flavor = "multi_thread")]
@@ -19,12 +18,7 @@ async fn workers_find_together_what_an_engine_finds_alone() {
         for number in 0..workers {
             cluster.worker(&format!("worker {number}"));
         }
-        cluster
-            .builds()
-            .await
-            .start(build("test", 40))
-            .await
-            .expect("a job");
+        cluster.start_build(build("test", 40)).await;
         let job = cluster.finished("test").await;
         assert_eq!(
             (job.state(), job.positions, job.target),
@@ -41,12 +35,7 @@ async fn workers_find_together_what_an_engine_finds_alone() {
 async fn acknowledged_report_survives_a_restart() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
-    cluster
-        .builds()
-        .await
-        .start(build("test", 20))
-        .await
-        .expect("a job");
+    cluster.start_build(build("test", 20)).await;
     let mut puppet = Puppet::join(&cluster, 1).await;
     for done in 1..=3 {
         let task = puppet.task().await;
@@ -59,15 +48,7 @@ async fn acknowledged_report_survives_a_restart() {
                 ..Default::default()
             }
         );
-        let job = cluster
-            .builds()
-            .await
-            .get(v1::JobName {
-                name: "test".into(),
-            })
-            .await
-            .expect("a job")
-            .into_inner();
+        let job = cluster.job("test").await;
         assert_eq!((job.state(), job.positions), (JobState::Running, done));
     }
     cluster.end().await;
@@ -179,12 +160,7 @@ async fn a_job_is_started_again_only_as_it_was() {
 
 /// Grows a book of one position, of which it knows much.
 pub(crate) async fn talkative(cluster: &Cluster) -> Position {
-    cluster
-        .builds()
-        .await
-        .start(build("test", 1))
-        .await
-        .expect("a job");
+    cluster.start_build(build("test", 1)).await;
     let mut puppet = Puppet::join(cluster, 1).await;
     let task = puppet.task().await;
     let root = position("h8");
@@ -234,7 +210,7 @@ async fn job_with_nothing_left_to_search_says_so() {
     let cluster = Cluster::start(Some(folder.path()));
     cluster.worker("worker");
     let short = with(build("test", 1_000), &json!({"max_ply": 1}));
-    cluster.builds().await.start(short).await.expect("a job");
+    cluster.start_build(short).await;
     let job = cluster.finished("test").await;
     assert_eq!(job.state(), JobState::Done, "{job:?}");
     let said = format!("nothing is left to search after {} of 1000", job.positions);
@@ -247,12 +223,7 @@ async fn the_book_tells_what_was_built() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
     cluster.worker("worker");
-    cluster
-        .builds()
-        .await
-        .start(build("test", 4))
-        .await
-        .expect("a job");
+    cluster.start_build(build("test", 4)).await;
     cluster.finished("test").await;
     let mut books = cluster.books().await;
     let (known, unknown) = (
@@ -384,12 +355,7 @@ async fn deepening_job_needs_a_known_root() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
     cluster.worker("worker");
-    cluster
-        .builds()
-        .await
-        .start(build("test", 3))
-        .await
-        .expect("a job");
+    cluster.start_build(build("test", 3)).await;
     cluster.finished("test").await;
     let anew = v1::StartRequest {
         name: "anew".into(),
@@ -415,7 +381,7 @@ async fn deepening_job_needs_a_known_root() {
             .contains("the book does not hold the root freestyle-15 a1"),
         "{refusal}"
     );
-    cluster.builds().await.start(anew).await.expect("a job");
+    cluster.start_build(anew).await;
     assert_eq!(cluster.finished("anew").await.state(), JobState::Done);
     cluster.end().await;
 }

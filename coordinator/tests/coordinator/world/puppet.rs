@@ -16,7 +16,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::task::AbortOnDropHandle;
 use tonic::{Status, Streaming};
 
-use crate::cluster::{Cluster, within};
+use super::cluster::{Cluster, within};
 
 /// Dropped, it is a worker that has died.
 pub(crate) struct Puppet {
@@ -45,9 +45,7 @@ pub(crate) fn hello(instance: u64) -> v1::Hello {
 
 impl Puppet {
     pub(crate) async fn join(cluster: &Cluster, instance: u64) -> Self {
-        let mut puppet = Self::say_first(cluster.channel().await, Said::Hello(hello(instance)))
-            .await
-            .expect("welcome");
+        let mut puppet = Self::greet(cluster, hello(instance)).await;
         // Where workers are calibrated, the questions come before the welcome.
         match puppet.hear().await {
             Heard::Welcome(welcome) => assert_eq!(welcome.protocol, PROTOCOL),
@@ -55,6 +53,12 @@ impl Puppet {
             other => panic!("{other:?} comes first"),
         }
         puppet
+    }
+
+    /// Opens a stream with this introduction.
+    pub(crate) async fn greet(cluster: &Cluster, hello: v1::Hello) -> Self {
+        let stream = Self::say_first(cluster.channel().await, Said::Hello(hello)).await;
+        stream.expect("welcome")
     }
 
     /// Opens a stream that begins with any message.

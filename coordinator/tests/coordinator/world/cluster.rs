@@ -1,31 +1,49 @@
-//! A coordinator inside the test.
+//! A coordinator inside the test, and its clients.
 
 use std::future::Future;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
 use kagetsu_coordinator::{Config, Coordinator, Server};
 use kagetsu_game::{Position, Variant};
-use kagetsu_proto::AuthenticatedChannel;
-use kagetsu_proto::v1;
 use kagetsu_proto::v1::books_client::BooksClient;
 use kagetsu_proto::v1::builds_client::BuildsClient;
 use kagetsu_proto::v1::workers_client::WorkersClient;
+use kagetsu_proto::{Access, AuthenticatedChannel, Connector, Listener, ServerTls, v1};
 use kagetsu_tests::ReferenceEngine;
 use serde_json::{Map, Value, json};
+use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tonic::{Code, Response, Status};
 
+use super::tokens::TokenFile;
+
+/// The origin of a page that may read answers.
+pub(crate) const PAGE_ORIGIN: &str = "https://example.org";
+
+/// A coordinator, in memory or on a socket, and clients of it.
 pub(crate) struct Cluster {
-    /// Its door for HTTP.
-    pub(crate) door: axum::Router,
+    /// The HTTP API.
+    pub(crate) http: axum::Router,
     shutdown: CancellationToken,
-    coordinator: Coordinator,
+    serving: Serving,
+}
+
+enum Serving {
+    Embedded(Coordinator),
+    Listening {
+        address: String,
+        /// The settings of the test's clients.
+        access: Access,
+        task: JoinHandle<Result<()>>,
+    },
 }
 
 impl Cluster {
+    /// Starts a coordinator that trusts its workers.
     pub(crate) fn start(book: Option<&Path>) -> Self {
         let config = Config {
             book: book.map(Into::into),
@@ -36,27 +54,88 @@ impl Cluster {
         Self::start_as(&config)
     }
 
-    /// A coordinator that believes as much as it is told to.
+    /// Starts a coordinator of any configuration.
     pub(crate) fn start_as(config: &Config) -> Self {
+        Self::embed(config, None)
+    }
+
+    /// Starts a coordinator whose HTTP API asks for tokens.
+    pub(crate) fn guarded(config: &Config, tokens: &TokenFile) -> Self {
+        Self::embed(config, Some(tokens))
+    }
+
+    fn embed(config: &Config, tokens: Option<&TokenFile>) -> Self {
+        let (http, shutdown, server) = Self::server(config, tokens);
+        Self {
+            http,
+            shutdown,
+            serving: Serving::Embedded(server.embed()),
+        }
+    }
+
+    /// Starts a coordinator on a socket, with tokens and TLS where they are given. The clients of
+    /// the cluster use `access`.
+    pub(crate) async fn listen(
+        config: &Config,
+        tokens: Option<&TokenFile>,
+        tls: Option<Arc<ServerTls>>,
+        access: Access,
+    ) -> Self {
+        let (http, shutdown, server) = Self::server(config, tokens);
+        let socket = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let listener = Listener::new(socket, tls, 4_096).expect("an address");
+        let address = listener.address().to_string();
+        Self {
+            http,
+            shutdown,
+            serving: Serving::Listening {
+                address,
+                access,
+                task: tokio::spawn(server.listen(listener)),
+            },
+        }
+    }
+
+    fn server(
+        config: &Config,
+        tokens: Option<&TokenFile>,
+    ) -> (axum::Router, CancellationToken, Server) {
         let shutdown = CancellationToken::new();
-        let server = Server::start(config, shutdown.clone()).expect("a book");
-        let door = server.http(kagetsu_http::AccessPolicy {
+        let mut server = Server::start(config, shutdown.clone()).expect("a book");
+        if let Some(tokens) = tokens {
+            server = server.with_authenticator(Arc::clone(&tokens.authenticator));
+        }
+        let http = server.http(kagetsu_http::AccessPolicy {
             may_change: true,
+            origins: vec![PAGE_ORIGIN.into()],
             ..kagetsu_http::AccessPolicy::default()
         });
-        Self {
-            door,
-            shutdown,
-            coordinator: server.embed(),
+        (http, shutdown, server)
+    }
+
+    /// Returns host and port of a coordinator on a socket.
+    pub(crate) fn address(&self) -> &str {
+        match &self.serving {
+            Serving::Listening { address, .. } => address,
+            Serving::Embedded(_) => panic!("the coordinator has no socket"),
+        }
+    }
+
+    /// Returns a connector with these settings to a coordinator on a socket.
+    pub(crate) fn connector_by(&self, access: &Access) -> Connector {
+        let url = format!("http://{}", self.address());
+        access.connector(&url).expect("an address")
+    }
+
+    fn connector(&self) -> Connector {
+        match &self.serving {
+            Serving::Embedded(coordinator) => coordinator.connector().clone(),
+            Serving::Listening { access, .. } => self.connector_by(access),
         }
     }
 
     pub(crate) async fn channel(&self) -> AuthenticatedChannel {
-        self.coordinator
-            .connector()
-            .connect()
-            .await
-            .expect("it serves")
+        self.connector().connect().await.expect("it serves")
     }
 
     pub(crate) async fn builds(&self) -> BuildsClient<AuthenticatedChannel> {
@@ -67,12 +146,12 @@ impl Cluster {
         BooksClient::new(self.channel().await)
     }
 
-    /// A real worker, which works until the cluster ends.
+    /// Starts a real worker, which works until the cluster ends.
     pub(crate) fn worker(&self, name: &str) -> JoinHandle<Result<()>> {
         let config = kagetsu_worker::Config::embedded(name.into(), 1);
         tokio::spawn(kagetsu_worker::run(
             config,
-            self.coordinator.connector().clone(),
+            self.connector(),
             self.shutdown.clone(),
         ))
     }
@@ -87,7 +166,19 @@ impl Cluster {
             .workers
     }
 
-    /// How a job stands at its end.
+    /// Starts a build.
+    pub(crate) async fn start_build(&self, request: v1::StartRequest) {
+        self.builds().await.start(request).await.expect("a job");
+    }
+
+    /// Returns a job as it is now.
+    pub(crate) async fn job(&self, name: &str) -> v1::Job {
+        let request = v1::JobName { name: name.into() };
+        let job = self.builds().await.get(request).await;
+        job.expect("a job").into_inner()
+    }
+
+    /// Waits for the end of a job, and returns it.
     pub(crate) async fn finished(&self, name: &str) -> v1::Job {
         let request = v1::JobName { name: name.into() };
         let mut jobs = self
@@ -107,7 +198,7 @@ impl Cluster {
         last
     }
 
-    /// The whole book.
+    /// Returns the whole book.
     pub(crate) async fn export(&self) -> Vec<v1::Found> {
         let mut all = self
             .books()
@@ -125,7 +216,11 @@ impl Cluster {
 
     pub(crate) async fn end(self) {
         self.shutdown.cancel();
-        within(self.coordinator.end()).await.expect("a clean end");
+        let ended = match self.serving {
+            Serving::Embedded(coordinator) => within(coordinator.end()).await,
+            Serving::Listening { task, .. } => within(task).await.expect("no panic"),
+        };
+        ended.expect("a clean end");
     }
 }
 
@@ -176,7 +271,7 @@ pub(crate) fn is_found_alone(book: Vec<v1::Found>) {
     }
 }
 
-/// The refusal, in its code and its words.
+/// Returns code and message of a refusal.
 pub(crate) fn refused<T>(response: Result<Response<T>, Status>) -> (Code, String) {
     let status = response.err().expect("a refusal");
     (status.code(), status.message().to_string())

@@ -16,8 +16,7 @@ use tower::ServiceExt;
 
 use crate::beats::{analysis, beat, beats};
 use crate::builds::talkative;
-use crate::cluster::{Cluster, build, within};
-use crate::puppet::{Puppet, answer};
+use crate::world::{Cluster, Puppet, answer, build, within};
 
 /// Bytes that a connection of a client takes in before anybody reads them.
 const WINDOW: usize = 2 << 20;
@@ -67,7 +66,7 @@ pub(crate) async fn asked(
         .uri(path)
         .header("content-type", "application/json");
     let answer = cluster
-        .door
+        .http
         .clone()
         .oneshot(request.body(Body::from(body)).expect("a request"))
         .await;
@@ -79,7 +78,7 @@ pub(crate) async fn asked_by(cluster: &Cluster, address: [u8; 4], path: &str) ->
     let client = kagetsu_http::ClientAddress(std::net::SocketAddr::from((address, 5_000)));
     let request = Request::builder().uri(path).extension(client);
     cluster
-        .door
+        .http
         .clone()
         .oneshot(request.body(Body::empty()).expect("a request"))
         .await
@@ -131,12 +130,7 @@ async fn of_events_that_nobody_reads_the_last_counts() {
 async fn of_a_job_that_nobody_reads_the_last_state_counts() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
-    cluster
-        .builds()
-        .await
-        .start(build("test", 100_000))
-        .await
-        .expect("a job");
+    cluster.start_build(build("test", 100_000)).await;
     let unread = open(&cluster, "GET", "/api/v1/jobs/test/events", "").await;
     let name = || v1::JobName {
         name: "test".into(),
@@ -226,17 +220,14 @@ async fn an_export_that_nobody_reads_does_not_read_the_book() {
         |found: v1::Found| Position::try_from(&found.position.expect("named")).expect("a position");
     let first = named(first);
     // Positions of more stones come later.
-    let late = crate::cluster::position("h8 i9 j10 k11");
+    let late = crate::world::position("h8 i9 j10 k11");
     let roots = vec![(&late).into()];
     cluster
-        .builds()
-        .await
-        .start(v1::StartRequest {
+        .start_build(v1::StartRequest {
             roots,
             ..build("test", 1)
         })
-        .await
-        .expect("a job");
+        .await;
     cluster.worker("worker");
     assert_eq!(cluster.finished("test").await.positions, 1);
     let (mut count, mut bytes, mut last) = (1, 0, None);

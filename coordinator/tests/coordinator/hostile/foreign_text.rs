@@ -13,8 +13,7 @@ use serde_json::json;
 use tonic::{Response, Status};
 use tower::ServiceExt;
 
-use crate::cluster::{Cluster, build, position};
-use crate::puppet::{Puppet, hello};
+use crate::world::{Cluster, Puppet, build, hello, position};
 
 /// Longest message that may repeat foreign text, in bytes.
 const MAX_MESSAGE_BYTES: usize = 6_000;
@@ -214,7 +213,7 @@ async fn http_errors_quote_foreign_text() {
             .header("content-type", "application/json")
             .body(Body::from(body))
             .expect("a request");
-        let response = cluster.door.clone().oneshot(request).await;
+        let response = cluster.http.clone().oneshot(request).await;
         let response = response.expect("infallible");
         let status = response.status();
         assert!(status.is_client_error(), "{entrance}: {status}");
