@@ -18,6 +18,16 @@ impl Scratch {
         self.folder().join(name)
     }
 
+    /// Returns a path in the folder as an argument of a command.
+    ///
+    /// # Panics
+    /// If the path is not text.
+    #[must_use]
+    pub fn text(&self, name: &str) -> String {
+        let path = self.path(name);
+        path.to_str().expect("a plain name").to_owned()
+    }
+
     /// Returns the folder.
     #[must_use]
     pub fn folder(&self) -> &Path {

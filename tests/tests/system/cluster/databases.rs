@@ -142,13 +142,7 @@ fn commands_read_a_book_in_a_database() {
         return;
     };
     let scratch = Scratch::new();
-    let path = |name: &str| {
-        scratch
-            .path(name)
-            .to_str()
-            .expect("a plain name")
-            .to_string()
-    };
+    let path = |name: &str| scratch.text(name);
     let own = path("own");
     let line = growing("--book", &own, 8, 3);
     let built = Program::Kagetsu.run(&line.split(' ').collect::<Vec<_>>());

@@ -28,7 +28,7 @@ fn build_through_kills(victim: Victim, seed: u64) {
     let mut chance = StdRng::seed_from_u64(seed);
     let scratch = Scratch::new();
     let book = scratch.path("book");
-    let mut cluster = Cluster::start(&book, "127.0.0.1:0");
+    let mut cluster = Cluster::start(&book);
     let relay = Relay::to(&cluster.url);
     let mut workers = [worker(&relay.url()), worker(&relay.url())];
     let client = cluster.build(POSITIONS, DEPTH);
@@ -45,7 +45,7 @@ fn build_through_kills(victim: Victim, seed: u64) {
         }
         if victim != Victim::Worker {
             cluster.coordinator.kill();
-            cluster = Cluster::start(&book, "127.0.0.1:0");
+            cluster = Cluster::start(&book);
             relay.turn(&cluster.url);
             let after = until("the job is back", || cluster.job());
             assert!(
@@ -65,7 +65,7 @@ fn build_through_kills(victim: Victim, seed: u64) {
 fn build_client_waits_for_restarted_coordinator() {
     let scratch = Scratch::new();
     let book = scratch.path("book");
-    let mut cluster = Cluster::start(&book, "127.0.0.1:0");
+    let mut cluster = Cluster::start(&book);
     let relay = Relay::to(&cluster.url);
     let line = growing("--coordinator", &relay.url(), POSITIONS, DEPTH);
     let mut command = Program::Kagetsu.command(&line.split(' ').collect::<Vec<_>>());
@@ -80,7 +80,7 @@ fn build_client_waits_for_restarted_coordinator() {
         until("it is missed", || {
             (times("waiting for it to come back") > before).then_some(())
         });
-        cluster = Cluster::start(&book, "127.0.0.1:0");
+        cluster = Cluster::start(&book);
         relay.turn(&cluster.url);
         until("it is found again", || {
             (times("is back") > before).then_some(())

@@ -7,7 +7,7 @@ use kagetsu_tests::{Finished, Program, Running, Scratch};
 use nix::sys::signal::Signal;
 use serde_json::json;
 
-use crate::world::refused;
+use crate::world::{refused, until};
 
 fn text(path: &std::path::Path) -> String {
     path.to_str().expect("a plain name").to_string()
@@ -249,7 +249,7 @@ fn roles_hold_in_cluster_with_tls_and_tokens() {
         Program::Kagetsu.run(&["token", "revoke", "--tokens", &safe.path("tokens"), "read"]);
     assert_eq!(revoked.code, Some(0), "{revoked:#?}");
     coordinator.signal(Signal::SIGHUP);
-    crate::world::until("the token is gone", || {
+    until("the token is gone", || {
         let listed = safe.kagetsu(&["jobs", "list"], &url, "read");
         (listed.code == Some(2)).then(|| refused(&listed, &["not known"]))
     });

@@ -7,30 +7,21 @@ use kagetsu_tests::{Program, Running, Scratch};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-use crate::world::{Cluster, Relay, book_keys, until, worker};
+use crate::world::{BookBuild, Cluster, Relay, book_keys, text, until, worker};
 
 #[test]
 fn cluster_answers_like_one_process() {
     let scratch = Scratch::new();
     let here = scratch.path("here");
-    let arguments = [
-        "build",
-        "--book",
-        here.to_str().expect("a plain name"),
-        "--variant",
-        "freestyle-15",
-        "--moves",
-        "h8",
-        "--positions",
-        "60",
-        "--depth",
-        "4",
-    ];
-    let built = Program::Kagetsu.run(&arguments);
-    assert_eq!(built.code, Some(0), "{built:#?}");
+    BookBuild {
+        positions: 60,
+        depth: 4,
+        ..BookBuild::H8
+    }
+    .run_in(text(&here));
 
     let there = scratch.path("there");
-    let cluster = Cluster::start(&there, "127.0.0.1:0");
+    let cluster = Cluster::start(&there);
     let workers = [cluster.worker(), cluster.worker()];
     let mut client = cluster.build(60, 4);
     let job: Value = serde_json::from_str(&client.rest()).expect("one object");
@@ -52,7 +43,7 @@ fn cluster_answers_like_one_process() {
 #[test]
 fn worker_ends_by_itself_at_its_max_runtime() {
     let scratch = Scratch::new();
-    let cluster = Cluster::start(&scratch.path("book"), "127.0.0.1:0");
+    let cluster = Cluster::start(&scratch.path("book"));
     // Its build is longer than its time: without the flag it works to the end.
     let _client = cluster.build(1_000_000, 3);
     let limits = ["--grace", "1s", "--max-runtime", "20s"];
@@ -102,7 +93,7 @@ fn coordinator_raises_its_open_file_limit() {
 #[test]
 fn finished_job_cannot_be_cancelled() {
     let scratch = Scratch::new();
-    let cluster = Cluster::start(&scratch.path("book"), "127.0.0.1:0");
+    let cluster = Cluster::start(&scratch.path("book"));
     let _worker = cluster.worker();
     cluster.build(3, 1).rest();
     let cancel = |place: &[&str]| {
@@ -134,7 +125,7 @@ fn finished_job_cannot_be_cancelled() {
 #[test]
 fn ignored_book_folder_is_reported() {
     let scratch = Scratch::new();
-    let cluster = Cluster::start(&scratch.path("book"), "127.0.0.1:0");
+    let cluster = Cluster::start(&scratch.path("book"));
     let _worker = cluster.worker();
     let unused = scratch.path("unused");
     let book = unused.to_str().expect("a plain name");
@@ -175,7 +166,7 @@ fn ignored_book_folder_is_reported() {
 #[test]
 fn worker_reconnects_after_network_loss() {
     let scratch = Scratch::new();
-    let cluster = Cluster::start(&scratch.path("book"), "127.0.0.1:0");
+    let cluster = Cluster::start(&scratch.path("book"));
     let relay = Relay::to(&cluster.url);
     let _worker = worker(&relay.url());
     let _client = cluster.build(40, 3);
@@ -198,7 +189,7 @@ fn worker_reconnects_after_network_loss() {
 #[test]
 fn stopped_worker_hands_its_task_to_another() {
     let scratch = Scratch::new();
-    let cluster = Cluster::start(&scratch.path("book"), "127.0.0.1:0");
+    let cluster = Cluster::start(&scratch.path("book"));
     let mut leaver = cluster.worker();
     let _client = cluster.build(30, 4);
     until("work is done", || {
@@ -217,7 +208,7 @@ fn stopped_worker_hands_its_task_to_another() {
 #[test]
 fn analysis_is_shared_among_workers() {
     let scratch = Scratch::new();
-    let cluster = Cluster::start(&scratch.path("book"), "127.0.0.1:0");
+    let cluster = Cluster::start(&scratch.path("book"));
     let _workers = [cluster.worker(), cluster.worker()];
     // Black wins by a four and then an open four: any sound search finds it, however the moves are
     // divided.

@@ -137,7 +137,7 @@ fn ctrl_c_clears_the_live_view() {
 #[test]
 fn ctrl_c_ends_cluster_analysis_and_frees_workers() {
     let scratch = Scratch::new();
-    let cluster = Cluster::start(&scratch.path("book"), "127.0.0.1:0");
+    let cluster = Cluster::start(&scratch.path("book"));
     let _worker = cluster.worker();
     let (code, printed) = interrupted(&["--coordinator", &cluster.url]);
     assert_eq!(code, Some(0), "{printed}");
@@ -182,7 +182,7 @@ fn iterations_are_printed_without_a_terminal() {
 #[test]
 fn analysis_without_workers_ends_at_its_time_limit() {
     let scratch = Scratch::new();
-    let cluster = Cluster::start(&scratch.path("book"), "127.0.0.1:0");
+    let cluster = Cluster::start(&scratch.path("book"));
     let arguments = [
         "analyze",
         "--variant",

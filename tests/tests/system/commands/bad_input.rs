@@ -9,32 +9,15 @@ use std::thread;
 use kagetsu_tests::{Finished, Program, Running, Scratch};
 
 use crate::servers::http::HttpCoordinator;
-use crate::world::{refused, until};
-
-fn kagetsu(arguments: &[&str]) -> Finished {
-    Program::Kagetsu.run(arguments)
-}
+use crate::world::{BookBuild, kagetsu, refused, until};
 
 fn small_book(scratch: &Scratch) -> String {
-    let book = scratch
-        .path("book")
-        .to_str()
-        .expect("a plain name")
-        .to_string();
-    let made = kagetsu(&[
-        "build",
-        "--book",
-        &book,
-        "--variant",
-        "freestyle-15",
-        "--moves",
-        "h8",
-        "--positions",
-        "12",
-        "--depth",
-        "2",
-    ]);
-    assert_eq!(made.code, Some(0), "{made:#?}");
+    let book = scratch.text("book");
+    BookBuild {
+        positions: 12,
+        ..BookBuild::H8
+    }
+    .run_in(&book);
     book
 }
 
@@ -162,11 +145,7 @@ fn absent_coordinator_is_reported() {
 #[test]
 fn http_port_is_refused_as_coordinator() {
     let scratch = Scratch::new();
-    let book = scratch
-        .path("book")
-        .to_str()
-        .expect("a plain name")
-        .to_string();
+    let book = scratch.text("book");
     let door = HttpCoordinator::start(&["--book", &book]);
     let url = format!("http://{}", door.http);
     let words = [&*url, "no coordinator's gRPC port", "`listening on`"];
@@ -242,11 +221,7 @@ fn client_backs_off_from_closing_server() {
 #[test]
 fn invalid_names_are_refused() {
     let scratch = Scratch::new();
-    let book = scratch
-        .path("book")
-        .to_str()
-        .expect("a plain name")
-        .to_string();
+    let book = scratch.text("book");
     let place = [
         "--variant",
         "freestyle-15",
@@ -388,11 +363,7 @@ fn closed_pipe_ends_quietly() {
 #[test]
 fn missing_book_is_refused() {
     let scratch = Scratch::new();
-    let missing = scratch
-        .path("missing")
-        .to_str()
-        .expect("a plain name")
-        .to_string();
+    let missing = scratch.text("missing");
     for command in ["stats", "check"] {
         refused(&kagetsu(&[command, "--book", &missing]), &[&missing]);
     }
@@ -444,11 +415,7 @@ fn book_held_by_another_process_is_refused() {
         );
     }
     // A copy helps where a URL does not.
-    let copy = scratch
-        .path("copy")
-        .to_str()
-        .expect("a plain name")
-        .to_string();
+    let copy = scratch.text("copy");
     let check = kagetsu(&["check", "--book", &book]);
     refused(
         &check,
@@ -651,11 +618,7 @@ fn unknown_settings_key_is_refused() {
 #[test]
 fn build_without_workers_says_what_it_waits_for() {
     let scratch = Scratch::new();
-    let book = scratch
-        .path("book")
-        .to_str()
-        .expect("a plain name")
-        .to_string();
+    let book = scratch.text("book");
     let mut coordinator =
         Program::Coordinator.start(&["--book", &book, "--listen", "127.0.0.1:0", "--http", "off"]);
     let url = coordinator.address();
@@ -692,7 +655,7 @@ fn build_without_workers_says_what_it_waits_for() {
             .then_some(())
     };
     let _build = start(&[&["build"], &place[..]].concat(), &said);
-    crate::world::until("the build says why it waits", || is_said(&said));
+    until("the build says why it waits", || is_said(&said));
     let listed = kagetsu(&["jobs", "list", "--coordinator", &url]);
     assert!(
         listed.stdout.contains("running: no worker is connected"),
@@ -705,17 +668,13 @@ fn build_without_workers_says_what_it_waits_for() {
         &["analyze", "--variant", "freestyle-15", "--depth", "4"],
         &said,
     );
-    crate::world::until("the analysis says why it waits", || is_said(&said));
+    until("the analysis says why it waits", || is_said(&said));
 }
 
 #[test]
 fn public_server_needs_a_flag() {
     let scratch = Scratch::new();
-    let book = scratch
-        .path("book")
-        .to_str()
-        .expect("a plain name")
-        .to_string();
+    let book = scratch.text("book");
     refused(
         &Program::Coordinator.run(&["--book", &book, "--listen", "0.0.0.0:0"]),
         &["0.0.0.0", "--insecure"],

@@ -3,20 +3,19 @@
 use kagetsu_tests::{Program, Scratch, shared_data};
 use serde_json::json;
 
+use crate::world::{BookBuild, Cluster, assert_clean, text, until};
+
 const VARIANT: [&str; 2] = ["--variant", "freestyle-15"];
 
-fn grow(book: &str, more: &[&str]) -> serde_json::Value {
-    let fixed = [
-        "build",
-        "--book",
-        book,
-        "--variant",
-        "freestyle-15",
-        "--depth",
-        "3",
-        "--json",
-    ];
-    Program::Kagetsu.run(&[&fixed, more].concat()).json()
+/// Builds a book of freestyle-15, three plies deep, after some moves.
+fn grow(book: &str, moves: &str, positions: u32) -> serde_json::Value {
+    let build = BookBuild {
+        moves,
+        positions,
+        depth: 3,
+        ..BookBuild::H8
+    };
+    build.run_in(book)
 }
 
 fn ask(command: &str, book: &str, more: &[&str]) -> kagetsu_tests::Finished {
@@ -28,7 +27,7 @@ fn book_is_built_queried_and_checked() {
     let scratch = Scratch::new();
     let path = scratch.path("h8.book");
     let book = path.to_str().expect("a plain name");
-    let job = grow(book, &["--moves", "h8", "--positions", "40"]);
+    let job = grow(book, "h8", 40);
     assert_eq!(
         (&job["state"], &job["positions"]),
         (&json!("done"), &json!(40)),
@@ -91,11 +90,10 @@ fn repeated_build_adds_nothing_greater_target_resumes() {
     let scratch = Scratch::new();
     let path = scratch.path("book");
     let book = path.to_str().expect("a plain name");
-    let grown =
-        |target| grow(book, &["--moves", "h8 i9", "--positions", target])["positions"].clone();
-    assert_eq!(grown("10"), json!(10));
-    assert_eq!(grown("10"), json!(10));
-    assert_eq!(grown("25"), json!(25));
+    let grown = |target| grow(book, "h8 i9", target)["positions"].clone();
+    assert_eq!(grown(10), json!(10));
+    assert_eq!(grown(10), json!(10));
+    assert_eq!(grown(25), json!(25));
     let stats = Program::Kagetsu
         .run(&["stats", "--book", book, "--json"])
         .json();
@@ -309,7 +307,7 @@ fn symmetric_and_transposed_lines_share_a_record() {
     let scratch = Scratch::new();
     let path = scratch.path("book");
     let book = path.to_str().expect("a plain name");
-    grow(book, &["--moves", "h8 i9 j8", "--positions", "1"]);
+    grow(book, "h8 i9 j8", 1);
     let of = |line| ask("query", book, &["--moves", line, "--json"]).json();
     let (asked, turned) = (of("h8 i9 j8"), of("j8 i7 h8"));
     assert_eq!(
@@ -330,44 +328,32 @@ fn real_openings_build_in_one_run() {
             continue;
         };
         let scratch = Scratch::new();
-        let path = scratch.path("book");
-        let book = path.to_str().expect("a plain name");
-        let roots = roots.to_str().expect("a plain name");
-        let fixed = [
-            "build",
-            "--book",
-            book,
-            "--variant",
+        let book = scratch.text("book");
+        let build = BookBuild {
             variant,
-            "--depth",
-            "2",
-            "--positions",
-            "60",
-            "--json",
-        ];
-        let job = Program::Kagetsu
-            .run(&[&fixed[..], &["--roots", roots]].concat())
-            .json();
+            moves: "",
+            positions: 60,
+            ..BookBuild::H8
+        };
+        let job = build.run(&["--roots", text(&roots), "--book", &book]);
         assert_eq!(job["positions"], json!(60), "{name}: {job}");
-        assert_eq!(
-            Program::Kagetsu.run(&["check", "--book", book]).code,
-            Some(0)
-        );
+        assert_clean(&book);
     }
 }
 
 #[test]
 fn example_roots_are_built() {
     let scratch = Scratch::new();
-    let path = scratch.path("book");
     let roots = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../examples/gomoku-openings.txt"
     );
-    let job = grow(
-        path.to_str().expect("a plain name"),
-        &["--roots", roots, "--positions", "20"],
-    );
+    let build = BookBuild {
+        moves: "",
+        positions: 20,
+        ..BookBuild::H8
+    };
+    let job = build.run(&["--roots", roots, "--book", &scratch.text("book")]);
     assert_eq!(job["positions"], json!(20), "{job}");
 }
 
@@ -378,7 +364,7 @@ fn suspects_are_deepened() {
     let [book, served_book, file] =
         [&path, &served, &file].map(|path| path.to_str().expect("a plain name"));
     for book in [book, served_book] {
-        grow(book, &["--moves", "h8", "--positions", "12"]);
+        grow(book, "h8", 12);
     }
     let depths = |book: &str, suspects: &serde_json::Value| {
         let listed = suspects.as_array().expect("positions").clone();
@@ -431,7 +417,7 @@ fn suspects_are_deepened() {
     }
 
     // As a job of a cluster, by the URL of its coordinator.
-    let cluster = crate::world::Cluster::start(&served, "127.0.0.1:0");
+    let cluster = Cluster::start(&served);
     let _worker = cluster.worker();
     let place = ["--moves", "h8", "--top", "2", "--deepen", "--depth", "7"];
     let done = ask(
@@ -456,7 +442,7 @@ fn roots_added_during_a_build_are_built() {
     let scratch = Scratch::new();
     let [path, roots] = ["book", "roots"].map(|name| scratch.path(name));
     std::fs::write(&roots, "h8 i9\n").expect("room");
-    let cluster = crate::world::Cluster::start(&path, "127.0.0.1:0");
+    let cluster = Cluster::start(&path);
     let _worker = cluster.worker();
     let roots_file = roots.to_str().expect("a plain name");
     let line = format!(
@@ -482,18 +468,18 @@ fn roots_added_during_a_build_are_built() {
         });
         named.next().and_then(|job| job["positions"].as_u64())
     };
-    crate::world::until("the first root", || {
+    until("the first root", || {
         positions("living").filter(|count| *count > 0)
     });
     // A wrong line changes nothing; a new root gets a job of its own, and the first job goes on.
     std::fs::write(&roots, "h8 i9\nz99\n").expect("room");
     let before = positions("living");
-    crate::world::until("the build goes on", || {
+    until("the build goes on", || {
         (positions("living") > before).then_some(())
     });
     assert_eq!(jobs().len(), 1);
     std::fs::write(&roots, "h8 i9\nh8 h9\n").expect("room");
-    crate::world::until("a job of the new root", || {
+    until("a job of the new root", || {
         positions("living-roots-").filter(|count| *count > 0)
     });
     assert!(!build.has_ended());

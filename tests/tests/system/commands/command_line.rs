@@ -9,34 +9,19 @@ use kagetsu_tests::{Finished, Program, Scratch};
 use serde_json::Value;
 
 use crate::servers::http::HttpCoordinator;
-use crate::world::worker;
-
-fn run(line: &str) -> Finished {
-    Program::Kagetsu.run(&line.split_whitespace().collect::<Vec<_>>())
-}
-
-/// Builds a small book of freestyle-15 from h8.
-fn build(book: &str) {
-    let limits = "--positions 8 --depth 2 --threads 1";
-    let done = run(&format!(
-        "build --book {book} --variant freestyle-15 --moves h8 {limits}"
-    ));
-    assert_eq!(done.code, Some(0), "{done:#?}");
-}
+use crate::world::{BookBuild, kagetsu_line, worker};
 
 #[test]
 fn every_command_prints_json() {
     let scratch = Scratch::new();
-    let path = |name: &str| {
-        scratch
-            .path(name)
-            .to_str()
-            .expect("a plain name")
-            .to_string()
-    };
+    let path = |name: &str| scratch.text(name);
     let [book, other, file, certs, tokens, sgf] =
         ["book", "other", "book.kbk", "certs", "tokens", "game.sgf"].map(path);
-    build(&book);
+    BookBuild {
+        positions: 8,
+        ..BookBuild::H8
+    }
+    .run_in(&book);
     std::fs::write(&sgf, "(;GM[4]SZ[15]PB[A];B[hh];W[ih])").expect("room");
     let h8 = "--variant freestyle-15 --moves h8";
     let server = HttpCoordinator::start(&["--book", &path("served")]);
@@ -69,7 +54,7 @@ fn every_command_prints_json() {
         format!("jobs list {coordinator}"),
         format!("workers list {coordinator}"),
     ] {
-        let done = run(&format!("{command} --json"));
+        let done = kagetsu_line(&format!("{command} --json"));
         let parsed: Result<Value, _> = serde_json::from_str(&done.stdout);
         assert!(
             parsed.is_ok() && done.code != Some(2),
@@ -100,31 +85,29 @@ fn every_command_prints_json() {
 #[test]
 fn commands_begin_where_the_book_begins() {
     let scratch = Scratch::new();
-    let path = |name: &str| {
-        scratch
-            .path(name)
-            .to_str()
-            .expect("a plain name")
-            .to_string()
-    };
+    let path = |name: &str| scratch.text(name);
     let [book, file] = ["book", "book.kbk"].map(path);
-    build(&book);
-    let compiled = run(&format!("compile --book {book} --out {file}"));
+    BookBuild {
+        positions: 8,
+        ..BookBuild::H8
+    }
+    .run_in(&book);
+    let compiled = kagetsu_line(&format!("compile --book {book} --out {file}"));
     assert_eq!(compiled.code, Some(0), "{compiled:#?}");
     for book in [&book, &file] {
         for command in ["query", "tree", "pick"] {
-            let done = run(&format!("{command} --book {book}"));
+            let done = kagetsu_line(&format!("{command} --book {book}"));
             assert_eq!(done.code, Some(0), "{command} {book}: {done:#?}");
             assert!(
                 done.stderr.contains("the book begins at freestyle-15 h8"),
                 "{done:#?}"
             );
         }
-        let stats = run(&format!("stats --book {book}"));
+        let stats = kagetsu_line(&format!("stats --book {book}"));
         for part in ["freestyle-15", "h8"] {
             assert!(stats.stdout.contains(part), "{part}: {stats:#?}");
         }
-        let lost = run(&format!(
+        let lost = kagetsu_line(&format!(
             "query --book {book} --variant freestyle-15 --moves a1"
         ));
         assert_eq!(lost.code, Some(1), "{lost:#?}");
@@ -144,10 +127,10 @@ fn empty_lists_say_what_to_start() {
         ),
         ("jobs list", "`kagetsu build` starts one"),
     ] {
-        let done = run(&format!("{command} --coordinator {}", server.grpc));
+        let done = kagetsu_line(&format!("{command} --coordinator {}", server.grpc));
         assert_eq!((done.code, &*done.stdout), (Some(0), ""), "{done:#?}");
         assert!(done.stderr.contains(words), "{done:#?}");
-        let done = run(&format!("{command} --coordinator {} --json", server.grpc));
+        let done = kagetsu_line(&format!("{command} --coordinator {} --json", server.grpc));
         assert_eq!(done.json(), serde_json::json!([]), "{done:#?}");
     }
 }
@@ -155,12 +138,12 @@ fn empty_lists_say_what_to_start() {
 #[test]
 fn readers_share_a_folder() {
     let scratch = Scratch::new();
-    let book = scratch
-        .path("book")
-        .to_str()
-        .expect("a plain name")
-        .to_string();
-    build(&book);
+    let book = scratch.text("book");
+    BookBuild {
+        positions: 8,
+        ..BookBuild::H8
+    }
+    .run_in(&book);
     let serve = [
         "serve",
         "--book",
@@ -173,9 +156,9 @@ fn readers_share_a_folder() {
     let mut served = Program::Kagetsu.start(&serve);
     let address = served.address();
     for command in ["stats", "query", "tree"] {
-        let done = run(&format!("{command} --book {book}"));
+        let done = kagetsu_line(&format!("{command} --book {book}"));
         assert_eq!(done.code, Some(0), "{command}: {done:#?}");
-        let done = run(&format!("{command} --book {address}"));
+        let done = kagetsu_line(&format!("{command} --book {address}"));
         assert_eq!(done.code, Some(0), "{command} of {address}: {done:#?}");
     }
     // Commands that need the whole book read that of a server.
@@ -185,10 +168,10 @@ fn readers_share_a_folder() {
         } else {
             ""
         };
-        let done = run(&format!("{command} --book {address} {more}"));
+        let done = kagetsu_line(&format!("{command} --book {address} {more}"));
         assert!(done.code < Some(2), "{command} of {address}: {done:#?}");
     }
-    let done = run(&format!("check --book {address}"));
+    let done = kagetsu_line(&format!("check --book {address}"));
     assert_eq!(done.code, Some(2), "{done:#?}");
     assert!(done.stderr.contains("is a URL"), "{done:#?}");
 }
@@ -263,7 +246,11 @@ fn folder_without_write_permission_is_read() {
     let scratch = Scratch::new();
     let path = scratch.path("book");
     let book = path.to_str().expect("a plain name");
-    build(book);
+    BookBuild {
+        positions: 8,
+        ..BookBuild::H8
+    }
+    .run_in(book);
     std::fs::set_permissions(scratch.folder(), Permissions::from_mode(0o755)).expect("our own");
     protect(&path);
     let h8 = "--variant freestyle-15 --moves h8";
@@ -301,7 +288,7 @@ fn folder_without_write_permission_is_read() {
 
 #[test]
 fn numbers_without_letters_are_explained() {
-    let done = run("moves --variant freestyle-15 --moves 8,8");
+    let done = kagetsu_line("moves --variant freestyle-15 --moves 8,8");
     assert_eq!(done.code, Some(0), "{done:#?}");
     for part in [
         "is read as Gomocup writes moves",
@@ -310,7 +297,7 @@ fn numbers_without_letters_are_explained() {
     ] {
         assert!(done.stderr.contains(part), "{part}: {done:#?}");
     }
-    let done = run("moves --variant freestyle-15 --moves h8");
+    let done = kagetsu_line("moves --variant freestyle-15 --moves h8");
     assert_eq!(done.stderr, "", "a plain move needs no explanation");
 }
 
@@ -318,10 +305,10 @@ fn numbers_without_letters_are_explained() {
 fn manual_has_a_page_for_every_command() {
     let scratch = Scratch::new();
     let folder = scratch.path("man");
-    let done = run(&format!("man {}", folder.display()));
+    let done = kagetsu_line(&format!("man {}", folder.display()));
     assert_eq!(done.code, Some(0), "{done:#?}");
     let page = |name: &str| folder.join(format!("kagetsu-{name}.1")).exists();
-    let help = run("--help").stdout;
+    let help = kagetsu_line("--help").stdout;
     let commands: Vec<&str> = help
         .lines()
         .filter(|line| line.starts_with("  ") && !line.trim_start().starts_with('-'))

@@ -6,9 +6,7 @@ use kagetsu_tests::{Finished, Program, Scratch};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-fn kagetsu(arguments: &[&str]) -> Finished {
-    Program::Kagetsu.run(arguments)
-}
+use crate::world::{BookBuild, kagetsu};
 
 fn ask(command: &str, book: &str, more: &[&str]) -> Finished {
     kagetsu(
@@ -23,19 +21,13 @@ fn ask(command: &str, book: &str, more: &[&str]) -> Finished {
 #[test]
 fn compiled_book_answers_like_its_folder() {
     let scratch = Scratch::new();
-    let [folder, file] = ["h8.book", "h8.kbk"].map(|name| {
-        scratch
-            .path(name)
-            .to_str()
-            .expect("a plain name")
-            .to_string()
-    });
-    let grown = ask(
-        "build",
-        &folder,
-        &["--moves", "h8", "--positions", "30", "--depth", "3"],
-    );
-    assert_eq!(grown.code, Some(0), "{grown:#?}");
+    let [folder, file] = ["h8.book", "h8.kbk"].map(|name| scratch.text(name));
+    BookBuild {
+        positions: 30,
+        depth: 3,
+        ..BookBuild::H8
+    }
+    .run_in(&folder);
     let made = kagetsu(&["compile", "--book", &folder, "--out", &file, "--json"]).json();
     let bytes = fs::metadata(&file).expect("it is there").len();
     assert_eq!(
@@ -122,13 +114,7 @@ fn folder_file_and_server_answer_alike() {
         ("surakarta", ""),
     ] {
         let scratch = Scratch::new();
-        let [folder, file] = ["book", "book.kbk"].map(|name| {
-            scratch
-                .path(name)
-                .to_str()
-                .expect("a plain name")
-                .to_string()
-        });
+        let [folder, file] = ["book", "book.kbk"].map(|name| scratch.text(name));
         let ask = |command: &str, book: &str, more: &[&str]| {
             let asked = kagetsu(&[&[command, "--book", book, "--variant", variant], more].concat());
             assert!(
@@ -220,13 +206,7 @@ fn folder_file_and_server_answer_alike() {
 #[test]
 fn damaged_compiled_book_is_recognised() {
     let scratch = Scratch::new();
-    let [folder, file] = ["h8.book", "h8.kbk"].map(|name| {
-        scratch
-            .path(name)
-            .to_str()
-            .expect("a plain name")
-            .to_string()
-    });
+    let [folder, file] = ["h8.book", "h8.kbk"].map(|name| scratch.text(name));
     let grown = ask(
         "build",
         &folder,

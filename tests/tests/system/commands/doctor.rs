@@ -43,7 +43,7 @@ fn doctor_judges_a_book_folder() {
     find(&findings, "lock", "ok");
     find(&findings, "clock", "ok");
 
-    let cluster = Cluster::start(&book, "127.0.0.1:0");
+    let cluster = Cluster::start(&book);
     let findings = doctor(&["--book", name], 0);
     let process = cluster.coordinator.id().to_string();
     let held = find(&findings, "lock", "ok")["found"].to_string();
@@ -78,7 +78,7 @@ fn doctor_judges_certificates() {
 #[test]
 fn doctor_judges_a_coordinator() {
     let scratch = Scratch::new();
-    let cluster = Cluster::start(&scratch.path("book"), "127.0.0.1:0");
+    let cluster = Cluster::start(&scratch.path("book"));
     find(
         &doctor(&["--coordinator", &cluster.url], 0),
         "workers",

@@ -2,22 +2,16 @@
 
 use std::path::Path;
 
-use kagetsu_tests::{Finished, Program, Scratch, shared_data};
+use kagetsu_tests::{Scratch, shared_data};
 use serde_json::Value;
+
+use crate::world::{kagetsu, text};
 
 const GAMES: &str = "[Event \"Spring Cup\"]\n[Date \"1997.11.16\"]\n[Round \"3\"]\n[Red \"Hu Ronghua\"]\n\
     [Black \"Lu Qin\"]\n[Result \"1-0\"]\n\n1. C2=5 H8+7 2. H2+3 R9=8 1-0\n\n\
     [Event \"Autumn Cup\"]\n[Date \"2001.03.02\"]\n[Red \"Liu Dahua\"]\n[Black \"Hu Ronghua\"]\n\
     [Result \"1/2-1/2\"]\n\n1. C8=5 H2+3 2. H8+7 C8=5 1/2-1/2\n\n\
     [Event \"Autumn Cup\"]\n[Red \"Xu\"]\n[Black \"Zhao\"]\n[Result \"0-1\"]\n\n1. P3+1 P3+1 0-1\n";
-
-fn kagetsu(arguments: &[&str]) -> Finished {
-    Program::Kagetsu.run(arguments)
-}
-
-fn text(path: &Path) -> &str {
-    path.to_str().expect("a plain name")
-}
 
 /// Runs a command that prints JSON.
 fn json(arguments: &[&str]) -> Value {

@@ -4,40 +4,20 @@
 use std::path::Path;
 use std::time::Duration;
 
-use kagetsu_tests::{Finished, Program, Scratch};
+use kagetsu_tests::{Program, Scratch};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use serde_json::json;
 
-use crate::world::{Cluster, refused, until};
+use crate::world::{BookBuild, Cluster, assert_clean, kagetsu, refused, text, until};
 
-fn kagetsu(arguments: &[&str]) -> Finished {
-    Program::Kagetsu.run(arguments)
-}
-
-fn text(path: &Path) -> &str {
-    path.to_str().expect("a plain name")
-}
-
-fn build(book: &str, positions: &str) {
-    let arguments = [
-        "build",
-        "--book",
-        book,
-        "--variant",
-        "freestyle-15",
-        "--moves",
-        "h8",
-        "--positions",
+/// Builds a book of h8, two plies deep.
+fn build(book: &str, positions: u32) {
+    let build = BookBuild {
         positions,
-    ];
-    let built = kagetsu(&[&arguments[..], &["--depth", "2"]].concat());
-    assert_eq!(built.code, Some(0), "{built:#?}");
-}
-
-fn is_clean(book: &str) {
-    let check = kagetsu(&["check", "--book", book]);
-    assert_eq!(check.code, Some(0), "{check:#?}");
+        ..BookBuild::H8
+    };
+    build.run_in(book);
 }
 
 fn positions(book: &str) -> u64 {
@@ -66,7 +46,7 @@ fn copy(from: &Path, to: &Path) {
 fn book_is_backed_up_during_a_cluster_build() {
     let scratch = Scratch::new();
     let [book, safe, again] = ["book", "safe", "again"].map(|name| scratch.path(name));
-    let cluster = Cluster::start(&book, "127.0.0.1:0");
+    let cluster = Cluster::start(&book);
     let _worker = cluster.worker();
     let _client = cluster.build(60, 3);
     let acknowledged = || {
@@ -106,7 +86,7 @@ fn book_is_backed_up_during_a_cluster_build() {
             restored["positions"].as_u64().expect("a number") >= least,
             "{least} acknowledged, {restored}"
         );
-        is_clean(text(&again));
+        assert_clean(text(&again));
     }
     // Every command that needs the book for itself names the process that holds it.
     let held = kagetsu(&["prune", "--book", text(&book), "--max-ply", "1"]);
@@ -121,7 +101,7 @@ fn book_is_backed_up_during_a_cluster_build() {
 fn pruned_book_keeps_its_job_waiting() {
     let scratch = Scratch::new();
     let book = scratch.path("book");
-    build(text(&book), "30");
+    build(text(&book), 30);
     let prune = [
         "prune",
         "--book",
@@ -153,7 +133,7 @@ fn pruned_book_keeps_its_job_waiting() {
         Some(1),
         "{pruned}"
     );
-    is_clean(text(&book));
+    assert_clean(text(&book));
     let stats = kagetsu(&["stats", "--book", text(&book), "--json"]).json();
     assert_eq!(stats["positions"], pruned["kept"]);
     let grades = stats["grades"].as_array().expect("grades");
@@ -171,7 +151,7 @@ fn pruned_book_keeps_its_job_waiting() {
 fn holes_are_named_as_command_arguments() {
     let scratch = Scratch::new();
     let book = scratch.path("book");
-    build(text(&book), "30");
+    build(text(&book), 30);
     let stats = kagetsu(&["stats", "--book", text(&book), "--json"]).json();
     let holes = stats["holes"].as_array().expect("holes");
     assert!(!holes.is_empty());
@@ -215,7 +195,7 @@ fn holes_are_named_as_command_arguments() {
 fn pick_respects_margin_and_book_edge() {
     let scratch = Scratch::new();
     let book = scratch.path("book");
-    build(text(&book), "30");
+    build(text(&book), 30);
     let pick = |more: &[&str]| {
         let ask = [
             "pick",
@@ -271,7 +251,7 @@ fn pick_respects_margin_and_book_edge() {
 fn damaged_journal_is_refused_and_repaired() {
     let scratch = Scratch::new();
     let whole = scratch.path("whole");
-    build(text(&whole), "20");
+    build(text(&whole), 20);
     let before = kagetsu(&["repair", "--book", text(&whole), "--json"]).json();
     let count = |told: &serde_json::Value, name: &str| told[name].as_u64().expect("a number");
     for part in [1, 2] {
@@ -305,8 +285,8 @@ fn damaged_journal_is_refused_and_repaired() {
             count(&told, "lost_bytes") > 0 && [19, 20].contains(&count(&told, "positions")),
             "{told}"
         );
-        is_clean(text(&book));
-        build(text(&book), "20");
+        assert_clean(text(&book));
+        build(text(&book), 20);
         assert_eq!(kagetsu(&["repair", "--book", text(&book)]).code, Some(0));
     }
 }
@@ -329,7 +309,7 @@ fn learn_again(own: &Path, twice: &Path) {
 fn compacted_book_answers_the_same_in_fewer_bytes() {
     let scratch = Scratch::new();
     let [own, twice] = ["own", "twice"].map(|name| scratch.path(name));
-    build(text(&own), "30");
+    build(text(&own), 30);
     learn_again(&own, &twice);
     let compact = || kagetsu(&["compact", "--book", text(&twice), "--json"]).json();
     let told = compact();
@@ -346,7 +326,7 @@ fn compacted_book_answers_the_same_in_fewer_bytes() {
         count(&told, "bytes") < count(&told, "bytes_before"),
         "{told}"
     );
-    is_clean(text(&twice));
+    assert_clean(text(&twice));
     assert_eq!(kagetsu(&["diff", text(&own), text(&twice)]).code, Some(0));
     assert_eq!(count(&compact(), "entries"), 30);
     // A job resumes.
@@ -355,9 +335,9 @@ fn compacted_book_answers_the_same_in_fewer_bytes() {
             .stdout
             .contains("30 positions")
     );
-    build(text(&own), "40");
+    build(text(&own), 40);
     assert_eq!(positions(text(&own)), 40);
-    is_clean(text(&own));
+    assert_clean(text(&own));
 }
 
 /// Kills merge, import, prune, compact and backup at random moments, `times` times each, and
@@ -368,7 +348,7 @@ fn kill(times: u32, seed: u64) {
     let scratch = Scratch::new();
     let [own, file, merged, read, safe, calm] =
         ["own", "file", "merged", "read", "safe", "calm"].map(|name| scratch.path(name));
-    build(text(&own), "120");
+    build(text(&own), 120);
     assert_eq!(
         kagetsu(&[
             "export",
@@ -408,11 +388,11 @@ fn kill(times: u32, seed: u64) {
         for _ in 0..times {
             at_random(command);
             if book.join("journal").exists() {
-                is_clean(text(book));
+                assert_clean(text(book));
             }
         }
         assert_eq!(kagetsu(command).code, Some(0));
-        is_clean(text(book));
+        assert_clean(text(book));
         assert_eq!(kagetsu(&["diff", text(&own), text(book)]).code, Some(0));
     }
     for _ in 0..times {
@@ -421,11 +401,11 @@ fn kill(times: u32, seed: u64) {
         copy(&own, &shorn);
         let prune = ["prune", "--book", text(&shorn), "--max-ply", "2"];
         at_random(&prune);
-        is_clean(text(&shorn));
+        assert_clean(text(&shorn));
         let left = positions(text(&shorn));
         assert!(left == 120 || Some(left) == pruned, "{left} of 120");
         assert_eq!(kagetsu(&prune).code, Some(0));
-        is_clean(text(&shorn));
+        assert_clean(text(&shorn));
         assert_eq!(kagetsu(&["diff", text(&calm), text(&shorn)]).code, Some(0));
     }
     let twice = scratch.path("twice");
@@ -436,10 +416,10 @@ fn kill(times: u32, seed: u64) {
         copy(&twice, &tight);
         let compact = ["compact", "--book", text(&tight)];
         at_random(&compact);
-        is_clean(text(&tight));
+        assert_clean(text(&tight));
         assert_eq!(kagetsu(&["diff", text(&own), text(&tight)]).code, Some(0));
         assert_eq!(kagetsu(&compact).code, Some(0));
-        is_clean(text(&tight));
+        assert_clean(text(&tight));
         assert_eq!(kagetsu(&["diff", text(&own), text(&tight)]).code, Some(0));
     }
 }

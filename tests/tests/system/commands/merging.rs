@@ -3,40 +3,22 @@
 use std::path::Path;
 use std::time::Duration;
 
-use kagetsu_tests::{Finished, Program, Scratch, shared_data};
+use kagetsu_tests::{Program, Scratch, shared_data};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use serde_json::{Value, json};
 
-use crate::world::refused;
+use crate::world::{BookBuild, assert_clean, kagetsu, refused, text};
 
-fn kagetsu(arguments: &[&str]) -> Finished {
-    Program::Kagetsu.run(arguments)
-}
-
-fn text(path: &Path) -> &str {
-    path.to_str().expect("a plain name")
-}
-
-fn build(book: &str, variant: &str, moves: &str, positions: &str) {
-    let arguments = [
-        "build",
-        "--book",
-        book,
-        "--variant",
+/// Builds a book three plies deep.
+fn build(book: &str, variant: &str, moves: &str, positions: u32) {
+    let build = BookBuild {
         variant,
-        "--moves",
         moves,
-        "--positions",
         positions,
-    ];
-    let built = kagetsu(&[&arguments[..], &["--depth", "3"]].concat());
-    assert_eq!(built.code, Some(0), "{built:#?}");
-}
-
-fn is_clean(book: &str) {
-    let check = kagetsu(&["check", "--book", book]);
-    assert_eq!(check.code, Some(0), "{check:#?}");
+        depth: 3,
+    };
+    build.run_in(book);
 }
 
 fn differences(a: &str, b: &str) -> Value {
@@ -56,7 +38,7 @@ fn books_of_all_games_round_trip_through_json() {
         let [own, file, copy, again] =
             ["own", "own.jsonl", "copy", "again.jsonl"].map(|name| scratch.path(name));
         let [own, file, copy, again] = [text(&own), text(&file), text(&copy), text(&again)];
-        build(own, variant, moves, "12");
+        build(own, variant, moves, 12);
         let export =
             |book: &str, file: &str| kagetsu(&["export", "--format", "json", "--book", book, file]);
         // A file beside the book does not belong to Kagetsu.
@@ -77,7 +59,7 @@ fn books_of_all_games_round_trip_through_json() {
             kagetsu(&import).json(),
             json!({"read": 12, "positions": 12, "new": 0})
         );
-        is_clean(copy);
+        assert_clean(copy);
         assert_eq!(kagetsu(&["diff", own, copy]).code, Some(0), "{variant}");
         assert_eq!(export(copy, again).code, Some(0));
         let read = |path: &str| std::fs::read_to_string(path).expect("written");
@@ -100,8 +82,8 @@ fn merge_is_commutative_and_idempotent() {
     let scratch = Scratch::new();
     let [a, b, one, other] = ["a", "b", "one", "other"].map(|name| scratch.path(name));
     let [a, b, one, other] = [text(&a), text(&b), text(&one), text(&other)];
-    build(a, "freestyle-15", "h8 h9", "15");
-    build(b, "freestyle-15", "h8 i9", "10");
+    build(a, "freestyle-15", "h8 h9", 15);
+    build(b, "freestyle-15", "h8 i9", 10);
     let merge = |into: &str, books: [&str; 2]| {
         kagetsu(&["merge", "--into", into, books[0], books[1], "--json"]).json()
     };
@@ -119,7 +101,7 @@ fn merge_is_commutative_and_idempotent() {
         (&json!(0), &json!(0)),
         "{again}"
     );
-    is_clean(one);
+    assert_clean(one);
     let found = differences(a, one);
     assert_eq!(found["only_a"], json!(0), "{found}");
     for command in [
@@ -149,7 +131,7 @@ fn merge_is_commutative_and_idempotent() {
             &[text(&file), "is a file, and this needs the folder"],
         );
     }
-    is_clean(one);
+    assert_clean(one);
 }
 
 #[test]
@@ -196,7 +178,7 @@ fn conflicting_proofs_are_reported() {
         assert_eq!(told.code, Some(1), "{told:#?}");
         assert!(told.stdout.contains(conflict), "{told:#?}");
     }
-    is_clean(text(&a));
+    assert_clean(text(&a));
 }
 
 #[test]
@@ -217,7 +199,7 @@ fn part_behind_a_line_is_exported_in_every_format() {
         let scratch = Scratch::new();
         let book = scratch.path("book");
         let book = text(&book);
-        build(book, variant, root, "12");
+        build(book, variant, root, 12);
         let asked = ["query", "--book", book, "--variant", variant, "--json"];
         let known = kagetsu(&[&asked[..], &["--moves", root]].concat()).json();
         let line = format!("{root} {}", known["best"].as_str().expect("a best move"));
@@ -262,8 +244,8 @@ fn variant_selects_imported_and_exported_positions() {
         scratch.path("file"),
         scratch.path("part"),
     );
-    build(text(&both), "freestyle-15", "h8", "3");
-    build(text(&both), "surakarta", "", "4");
+    build(text(&both), "freestyle-15", "h8", 3);
+    build(text(&both), "surakarta", "", 4);
     for format in ["json", "csv"] {
         for (variant, positions, others) in [("freestyle-15", 3, 4), ("surakarta", 4, 3)] {
             let export = [
@@ -439,7 +421,7 @@ fn import_names_bad_line_and_keeps_earlier_ones() {
         scratch.path("file"),
         scratch.path("copy"),
     );
-    build(text(&own), "freestyle-15", "h8", "5");
+    build(text(&own), "freestyle-15", "h8", 5);
     assert_eq!(
         kagetsu(&[
             "export",
@@ -481,7 +463,7 @@ fn import_names_bad_line_and_keeps_earlier_ones() {
             (&json!(3), &json!(0)),
             "{found}"
         );
-        is_clean(text(&copy));
+        assert_clean(text(&copy));
     }
 }
 
@@ -497,7 +479,7 @@ fn failed_start_leaves_no_empty_book() {
         text(&empty),
         text(&file),
     ];
-    build(own, "freestyle-15", "h8", "5");
+    build(own, "freestyle-15", "h8", 5);
     let mut holder = Program::Coordinator.start(&["--book", held, "--listen", "127.0.0.1:0"]);
     holder.address();
     std::fs::write(file, "{}\n").expect("room for it");
@@ -564,7 +546,7 @@ fn failed_start_leaves_no_empty_book() {
         &kagetsu(&["merge", "--into", new, held]),
         &["is open in process"],
     );
-    is_clean(new);
+    assert_clean(new);
 }
 
 #[test]
@@ -573,7 +555,7 @@ fn killed_merge_and_import_can_be_repeated() {
     let [own, file, copy, merged] =
         ["own", "file", "copy", "merged"].map(|name| scratch.path(name));
     let [own, file, copy, merged] = [text(&own), text(&file), text(&copy), text(&merged)];
-    build(own, "freestyle-15", "h8", "150");
+    build(own, "freestyle-15", "h8", 150);
     assert_eq!(
         kagetsu(&["export", "--format", "json", "--book", own, file]).code,
         Some(0)
@@ -588,11 +570,11 @@ fn killed_merge_and_import_can_be_repeated() {
             running.kill();
             // Killed before there was a book: nothing to check.
             if Path::new(book).join("journal").exists() {
-                is_clean(book);
+                assert_clean(book);
             }
         }
         assert_eq!(kagetsu(command).code, Some(0));
-        is_clean(book);
+        assert_clean(book);
         assert_eq!(kagetsu(&["diff", own, book]).code, Some(0));
     }
 }
@@ -626,7 +608,7 @@ fn rapfi_database_round_trips() {
         (&json!(353), &json!(0)),
         "{read}"
     );
-    is_clean(text(&one));
+    assert_clean(text(&one));
     assert_eq!(kagetsu(&["diff", text(&one), text(&other)]).code, Some(0));
     // All 941 positions are exported again, and another program reads the same from them.
     let export = kagetsu(&[
@@ -666,8 +648,8 @@ fn sources_are_read_beside_other_readers() {
     let [one, two, both, file] = ["one", "two", "both", "one.kbk"].map(|name| scratch.path(name));
     let lock = one.join("lock");
     let [one, two, both, file] = [text(&one), text(&two), text(&both), text(&file)];
-    build(one, "freestyle-15", "h8", "6");
-    build(two, "freestyle-15", "h8 h9", "6");
+    build(one, "freestyle-15", "h8", 6);
+    build(two, "freestyle-15", "h8 h9", 6);
     let reader = std::fs::File::open(lock).expect("a book has a lock");
     reader.lock_shared().expect("no process changes the book");
     for (arguments, code) in [
@@ -680,5 +662,5 @@ fn sources_are_read_beside_other_readers() {
         let done = kagetsu(arguments);
         assert_eq!(done.code, Some(code), "{done:#?}");
     }
-    is_clean(both);
+    assert_clean(both);
 }

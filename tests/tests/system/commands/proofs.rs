@@ -2,14 +2,10 @@
 
 use std::fs;
 
-use kagetsu_tests::{Finished, Program, Scratch};
+use kagetsu_tests::Scratch;
 use serde_json::{Value, json};
 
-use crate::world::refused;
-
-fn kagetsu(arguments: &[&str]) -> Finished {
-    Program::Kagetsu.run(arguments)
-}
+use crate::world::{kagetsu, refused};
 
 /// Two rows of two that meet: a win by threes and fours that one search finds.
 const WON: &str = "h8 a1 i9 a4 h10 a7 i7 a10";
@@ -17,13 +13,7 @@ const WON: &str = "h8 a1 i9 a4 h10 a7 i7 a10";
 #[test]
 fn damaged_certificate_is_refused() {
     let scratch = Scratch::new();
-    let [book, proof] = ["won.book", "won.proof"].map(|name| {
-        scratch
-            .path(name)
-            .to_str()
-            .expect("a plain name")
-            .to_string()
-    });
+    let [book, proof] = ["won.book", "won.proof"].map(|name| scratch.text(name));
     let place = ["--variant", "freestyle-15", "--moves", WON];
     let built = kagetsu(
         &[

@@ -4,7 +4,7 @@ use kagetsu_game::Variant;
 use kagetsu_tests::{Program, Scratch};
 use serde_json::json;
 
-use crate::world::{Cluster, assert_same_book};
+use crate::world::{BookBuild, Cluster, assert_same_book};
 
 /// Each side has opened a circuit.
 const OPENING: &str = "b2b3 e5e4";
@@ -38,7 +38,7 @@ fn cluster_and_single_process_build_the_same_book() {
 #[test]
 fn cluster_analyses_surakarta() {
     let scratch = Scratch::new();
-    let cluster = Cluster::start(&scratch.path("book"), "127.0.0.1:0");
+    let cluster = Cluster::start(&scratch.path("book"));
     let _workers = [cluster.worker(), cluster.worker()];
     let both = |more: &[&str]| {
         let asked = [&["analyze", "--variant", "surakarta", "--json"], more].concat();
@@ -71,18 +71,12 @@ fn example_roots_are_built() {
         env!("CARGO_MANIFEST_DIR"),
         "/../examples/surakarta-openings.txt"
     );
-    let fixed = [
-        "build",
-        "--book",
-        book,
-        "--variant",
-        "surakarta",
-        "--depth",
-        "3",
-        "--json",
-    ];
-    let job = Program::Kagetsu
-        .run(&[&fixed[..], &["--roots", roots, "--positions", "12"]].concat())
-        .json();
+    let build = BookBuild {
+        variant: "surakarta",
+        moves: "",
+        positions: 12,
+        depth: 3,
+    };
+    let job = build.run(&["--roots", roots, "--book", book]);
     assert_eq!(job["positions"], json!(12), "{job}");
 }

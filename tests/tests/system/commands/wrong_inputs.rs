@@ -560,13 +560,7 @@ const ROWS: &[Row] = &[
 fn wrong_inputs_get_clear_messages() {
     assert!(ROWS.len() >= 100, "{} rows", ROWS.len());
     let scratch = Scratch::new();
-    let path = |name: &str| {
-        scratch
-            .path(name)
-            .to_str()
-            .expect("a plain name")
-            .to_string()
-    };
+    let path = |name: &str| scratch.text(name);
     let [book, file, games, other, none] =
         ["book", "book.kbk", "games.txt", "other", "none"].map(path);
     std::fs::write(&games, "this is a text\nand no game\n").expect("room");

@@ -21,7 +21,7 @@ fn cluster_and_single_process_build_the_same_book() {
 #[test]
 fn cluster_analyses_xiangqi() {
     let scratch = Scratch::new();
-    let cluster = Cluster::start(&scratch.path("book"), "127.0.0.1:0");
+    let cluster = Cluster::start(&scratch.path("book"));
     let _workers = [cluster.worker(), cluster.worker()];
     // Red can take Black's rook for nothing: any sound search does, however the moves are divided.
     let blunder = "h2e2 h7e7 h0g2 h9g7 i0h0 i9h9 a0a1 h9h3";

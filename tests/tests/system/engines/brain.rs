@@ -5,6 +5,8 @@ use kagetsu_tests::{Dialogue, Program, Scratch};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
+use crate::world::BookBuild;
+
 fn brain(arguments: &[&str]) -> Dialogue {
     Dialogue::of(Program::Kagetsu.command(&[&["brain", "--table-mib", "8"], arguments].concat()))
 }
@@ -434,20 +436,7 @@ fn book_moves_are_played_and_announced() {
     let scratch = Scratch::new();
     let book = scratch.path("book");
     let book = book.to_str().expect("text");
-    let build = [
-        "build",
-        "--variant",
-        "freestyle-15",
-        "--moves",
-        "h8",
-        "--positions",
-        "5",
-        "--depth",
-        "2",
-        "--book",
-        book,
-    ];
-    assert_eq!(Program::Kagetsu.run(&build).code, Some(0));
+    BookBuild::H8.run_in(book);
     let picked = Program::Kagetsu.run(&[
         "pick",
         "--book",

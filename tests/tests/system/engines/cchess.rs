@@ -6,6 +6,8 @@ use std::process::Command;
 use kagetsu_tests::{Finished, Program, Scratch};
 use serde_json::Value;
 
+use crate::world::BookBuild;
+
 /// Runs the script that calls cchess; `None` if Python has no cchess.
 fn cchess(arguments: &[&str]) -> Option<String> {
     let has_cchess = Command::new("python3")
@@ -29,27 +31,16 @@ fn exported_keys_and_moves_match_cchess() {
         return;
     };
     let scratch = Scratch::new();
-    let name = |file: &str| {
-        scratch
-            .path(file)
-            .to_str()
-            .expect("a plain name")
-            .to_owned()
-    };
+    let name = |file: &str| scratch.text(file);
     let [text, book, obk, fens] = ["numbers.txt", "xiangqi.book", "ours.obk", "ours.fen"].map(name);
     std::fs::write(&text, numbers).expect("written");
-    let build = [
-        "build",
-        "--variant",
-        "xiangqi",
-        "--positions",
-        "60",
-        "--depth",
-        "2",
-        "--book",
-        &book,
-    ];
-    assert_eq!(Program::Kagetsu.run(&build).code, Some(0));
+    BookBuild {
+        variant: "xiangqi",
+        moves: "",
+        positions: 60,
+        ..BookBuild::H8
+    }
+    .run_in(&book);
     for (format, file, more) in [
         ("obk", &obk, &["--zobrist", &text][..]),
         ("fen", &fens, &[]),
@@ -85,13 +76,7 @@ fn book_written_by_cchess_is_read_whole() {
         return;
     };
     let scratch = Scratch::new();
-    let name = |file: &str| {
-        scratch
-            .path(file)
-            .to_str()
-            .expect("a plain name")
-            .to_owned()
-    };
+    let name = |file: &str| scratch.text(file);
     let [text, book, obk] = ["numbers.txt", "xiangqi.book", "theirs.obk"].map(name);
     std::fs::write(&text, numbers).expect("written");
     let written = cchess(&["write", &obk, "7"]).expect("as before");

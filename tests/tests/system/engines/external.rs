@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use kagetsu_tests::{Program, Running, Scratch, stub_engine};
 use serde_json::json;
 
-use crate::world::{Cluster, until};
+use crate::world::{BookBuild, Cluster, assert_clean, until};
 
 /// Returns the path of Fairy-Stockfish; prints a line if it is not installed.
 fn fairy_stockfish() -> Option<PathBuf> {
@@ -38,7 +38,7 @@ fn fairy_stockfish_builds_a_xiangqi_book() {
     let scratch = Scratch::new();
     let path = scratch.path("xiangqi.book");
     let book = path.to_str().expect("a plain name");
-    let cluster = Cluster::start(&path, "127.0.0.1:0");
+    let cluster = Cluster::start(&path);
     let engine = format!("uci:'{}'", engine.display());
     let workers = [
         worker(&cluster.url, &engine, &[]),
@@ -199,29 +199,13 @@ fn own_gomocup_engine_serves_as_external_engine() {
     let scratch = Scratch::new();
     let path = scratch.path("book");
     let book = path.to_str().expect("a plain name");
-    let build = [
-        "build",
-        "--book",
-        book,
-        "--variant",
-        "freestyle-15",
-        "--moves",
-        "h8",
-        "--positions",
-        "5",
-    ];
-    let job = Program::Kagetsu
-        .run(&[&build[..], &["--depth", "3", "--engine", &engine, "--json"]].concat())
-        .json();
-    assert_eq!(
-        (&job["state"], &job["positions"]),
-        (&json!("done"), &json!(5)),
-        "{job}"
-    );
-    assert_eq!(
-        Program::Kagetsu.run(&["check", "--book", book]).code,
-        Some(0)
-    );
+    let build = BookBuild {
+        depth: 3,
+        ..BookBuild::H8
+    };
+    let job = build.run(&["--book", book, "--engine", &engine]);
+    assert_eq!(job["positions"], json!(5), "{job}");
+    assert_clean(book);
 }
 
 #[test]
@@ -229,7 +213,7 @@ fn each_worker_gets_what_its_engine_plays() {
     let scratch = Scratch::new();
     let path = scratch.path("both.book");
     let book = path.to_str().expect("a plain name");
-    let cluster = Cluster::start(&path, "127.0.0.1:0");
+    let cluster = Cluster::start(&path);
     let stub = |protocol: &str, mode: &str| {
         format!("{protocol}:'{}' {protocol} {mode}", stub_engine().display())
     };
@@ -377,7 +361,7 @@ fn children(parent: u32) -> Vec<Status> {
 fn no_engine_outlives_its_worker() {
     use nix::sys::signal::Signal;
     let scratch = Scratch::new();
-    let cluster = Cluster::start(&scratch.path("book"), "127.0.0.1:0");
+    let cluster = Cluster::start(&scratch.path("book"));
     for signal in [Signal::SIGTERM, Signal::SIGKILL] {
         let engine = format!("uci:'{}' uci hang", stub_engine().display());
         let mut worker = worker(&cluster.url, &engine, &["--grace", "0s"]);

@@ -4,7 +4,7 @@ use kagetsu_tests::{Browser, Program, Scratch};
 use serde_json::json;
 
 use crate::servers::browsing::{PageWorld, build, build_top, text};
-use crate::world::until;
+use crate::world::{BookBuild, until};
 
 /// The number of arrows on a board.
 const MAX_ARROWS: usize = 6;
@@ -62,17 +62,11 @@ fn server_without_cluster_names_no_worker() {
     let scratch = Scratch::new();
     let path = scratch.path("book");
     let book = path.to_str().expect("a plain name");
-    let grow = [
-        "build",
-        "--book",
-        book,
-        "--variant",
-        "freestyle-15",
-        "--moves",
-        "h8",
-    ];
-    let grown = Program::Kagetsu.run(&[&grow[..], &["--positions", "4", "--depth", "2"]].concat());
-    assert_eq!(grown.code, Some(0), "{grown:#?}");
+    BookBuild {
+        positions: 4,
+        ..BookBuild::H8
+    }
+    .run_in(book);
     let anywhere = ["--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"];
     let mut server = Program::Kagetsu.start(&[&["serve", "--book", book], &anywhere[..]].concat());
     server.address();

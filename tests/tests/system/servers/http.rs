@@ -4,7 +4,7 @@ use kagetsu_tests::{Program, Running, Scratch, events, http};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-use crate::world::{until, worker};
+use crate::world::{BookBuild, until, worker};
 
 /// A coordinator with HTTP on a free port.
 pub(crate) struct HttpCoordinator {
@@ -324,14 +324,7 @@ fn reader_serves_a_book_read_only() {
         file.to_str().expect("a plain name"),
     );
     let place = ["--variant", "freestyle-15", "--moves", "h8"];
-    let built = Program::Kagetsu.run(
-        &[
-            &["build", "--book", book, "--positions", "5", "--depth", "2"],
-            &place[..],
-        ]
-        .concat(),
-    );
-    assert_eq!(built.code, Some(0), "{built:#?}");
+    BookBuild::H8.run_in(book);
     assert_eq!(
         Program::Kagetsu
             .run(&["compile", "--book", book, "--out", file])

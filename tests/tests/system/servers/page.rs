@@ -210,13 +210,7 @@ fn token_lets_the_page_change_things() {
         return;
     };
     let scratch = Scratch::new();
-    let [book, tokens] = ["book", "tokens"].map(|name| {
-        scratch
-            .path(name)
-            .to_str()
-            .expect("a plain name")
-            .to_owned()
-    });
+    let [book, tokens] = ["book", "tokens"].map(|name| scratch.text(name));
     let made =
         Program::Kagetsu.run(&["token", "new", "--tokens", &tokens, "--role", "admin", "me"]);
     assert_eq!(made.code, Some(0), "{made:#?}");

@@ -9,6 +9,7 @@ use kagetsu_tests::{Program, Running, Scratch};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
+use super::book_build::BookBuild;
 use super::book_contents::book_keys;
 
 /// A coordinator on a port that the system chose.
@@ -18,9 +19,10 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    pub(crate) fn start(book: &Path, listen: &str) -> Self {
+    pub(crate) fn start(book: &Path) -> Self {
         let book = book.to_str().expect("a plain name");
-        let mut coordinator = Program::Coordinator.start(&["--book", book, "--listen", listen]);
+        let mut coordinator =
+            Program::Coordinator.start(&["--book", book, "--listen", "127.0.0.1:0"]);
         let url = coordinator.address();
         Self { coordinator, url }
     }
@@ -100,24 +102,18 @@ pub(crate) fn assert_same_book(
     let [here, there] = ["here", "there"].map(|name| scratch.path(name));
     let [here_name, there_name] =
         [&here, &there].map(|path| path.to_str().expect("a plain name").to_owned());
-    let (name, plies) = (variant.to_string(), depth.to_string());
+    let name = variant.to_string();
     let build = |place: [&str; 2]| {
-        let about = [
-            "build",
-            "--variant",
-            &name,
-            "--moves",
-            opening,
-            "--positions",
-            "50",
-            "--depth",
-            &plies,
-        ];
-        let built = Program::Kagetsu.run(&[&about[..], &place].concat());
-        assert_eq!(built.code, Some(0), "{built:#?}");
+        let build = BookBuild {
+            variant: &name,
+            moves: opening,
+            positions: 50,
+            depth,
+        };
+        build.run(&place);
     };
     build(["--book", &here_name]);
-    let cluster = Cluster::start(&there, "127.0.0.1:0");
+    let cluster = Cluster::start(&there);
     let workers = [cluster.worker(), cluster.worker()];
     build(["--coordinator", &cluster.url]);
     until("a job that is done", || {
