@@ -1,26 +1,20 @@
 //! The journal of a book: a store belongs to one journal, and a journal may be kept elsewhere.
 
-#[path = "../engine/mod.rs"]
-mod engine;
-
 use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use kagetsu_book::{
-    Book, BookError, BookOptions, BuildSpec, JobId, JobSpec, Journal, JournalDigest, JournalError,
-    JournalSync, Notice, OpenError, Pruning, Sequence, Syncer, backup,
+    Book, BookError, BuildSpec, JobSpec, Journal, JournalDigest, JournalError, JournalSync, Notice,
+    OpenError, Pruning, Sequence, Syncer, backup,
 };
-use kagetsu_game::{Position, Variant};
+use kagetsu_game::Position;
 use tempfile::TempDir;
 
-const OPTIONS: BookOptions = BookOptions {
-    create: true,
-    cache_bytes: 1 << 20,
-};
+use crate::world::{OPTIONS, assert_clean, copy_folder, dump, step, variant};
 
 fn spec(root: &str, positions: u64) -> JobSpec {
-    let variant: Variant = "freestyle-7".parse().expect("a variant");
+    let variant = variant();
     JobSpec {
         name: "test".into(),
         variant,
@@ -32,15 +26,6 @@ fn spec(root: &str, positions: u64) -> JobSpec {
             ..BuildSpec::default()
         },
     }
-}
-
-fn step(book: &mut Book, job: JobId) -> bool {
-    let works = book.next_work(job, 1).expect("readable");
-    for work in &works {
-        book.finish(work, &engine::answer(&work.question))
-            .expect("room");
-    }
-    !works.is_empty()
 }
 
 fn grow(book: &mut Book, root: &str, positions: u64) {
@@ -56,30 +41,10 @@ fn closed_book(root: &str, positions: u64) -> TempDir {
     folder
 }
 
-fn dump(book: &Book) -> Vec<String> {
-    book.positions()
-        .map(|entry| format!("{:?}", entry.expect("readable")))
-        .collect()
-}
-
 fn opened(folder: &Path) -> (Vec<String>, Vec<Notice>) {
     let (book, notices) = Book::open(folder, &OPTIONS).expect("opens");
-    let report = book.check(&mut |_| {}).expect("readable");
-    assert!(report.is_clean(), "{report:#?}");
+    assert_clean(&book);
     (dump(&book), notices)
-}
-
-fn copy_folder(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("room");
-    for entry in fs::read_dir(from).expect("readable") {
-        let entry = entry.expect("readable");
-        let target = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy_folder(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), target).expect("room");
-        }
-    }
 }
 
 fn replace_store(of: &Path, by: &Path) {

@@ -7,7 +7,7 @@ use kagetsu_game::{
     Variant, Verdict,
 };
 
-use crate::{assert_clean, open};
+use crate::world::{assert_clean, open};
 
 fn position(line: &str) -> Position {
     let variant: Variant = "freestyle-7".parse().expect("a variant");

@@ -1,113 +1,42 @@
 //! Faulty disks: a book keeps everything that was acknowledged, or reports the damage.
 
-#[path = "../engine/mod.rs"]
-mod engine;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use kagetsu_book::{
-    Book, BookError, BookOptions, BuildSpec, FileError, JobId, JobSpec, JournalError, Notice,
-    OpenError, repair,
+    Book, BookError, BookOptions, FileError, JobSpec, JournalError, Notice, OpenError, repair,
 };
-use kagetsu_game::{Position, Variant};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use tempfile::TempDir;
+
+use crate::world::{
+    OPTIONS, assert_clean, closed_book, copy_folder, dump, engine, job_spec, journal_file, step,
+};
 
 fn spec(target: u64) -> JobSpec {
-    let variant: Variant = "freestyle-7".parse().expect("a variant");
-    JobSpec {
-        name: "test".into(),
-        variant,
-        roots: [Position::from_line(variant, "d4").expect("legal")].into(),
-        exclude: [].into(),
-        build: BuildSpec {
-            alpha: 2.0,
-            depth: Some(3),
-            top: 3,
-            positions: (target != u64::MAX).then_some(target),
-            ..BuildSpec::default()
-        },
-    }
+    job_spec("test", &["d4"], target)
 }
 
-fn open(path: &Path) -> Result<(Book, Vec<Notice>), BookError> {
-    Book::open(
-        path,
-        &BookOptions {
-            create: true,
-            cache_bytes: 1 << 20,
-        },
-    )
-}
-
-/// A book of some positions, closed.
-fn closed_book(positions: u64) -> TempDir {
-    let folder = tempfile::tempdir().expect("a folder");
-    let (mut book, _) = open(folder.path()).expect("opens");
-    let job = book.create_job(&spec(positions)).expect("a job");
-    while step(&mut book, job) {}
-    book.close().expect("room");
-    folder
-}
-
-/// Answers the next work, if there is one.
-fn step(book: &mut Book, job: JobId) -> bool {
-    let works = book.next_work(job, 1).expect("readable");
-    for work in &works {
-        book.finish(work, &engine::answer(&work.question))
-            .expect("room");
-    }
-    !works.is_empty()
-}
-
-fn dump(book: &Book) -> Vec<String> {
-    book.positions()
-        .map(|entry| format!("{:?}", entry.expect("readable")))
-        .collect()
+fn try_open(path: &Path) -> Result<(Book, Vec<Notice>), BookError> {
+    Book::open(path, &OPTIONS)
 }
 
 fn whole_dump(path: &Path) -> Vec<String> {
-    let (book, notices) = open(path).expect("opens");
+    let (book, notices) = try_open(path).expect("opens");
     assert!(notices.is_empty(), "{notices:?}");
     dump(&book)
-}
-
-#[track_caller]
-fn assert_clean(book: &Book) {
-    let report = book.check(&mut |_| {}).expect("readable");
-    assert!(report.is_clean(), "{report:#?}");
-}
-
-fn journal(folder: &Path) -> PathBuf {
-    folder.join("journal/000001.journal")
-}
-
-/// A folder like `from`, as a program that was killed now would leave it.
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("room");
-    for entry in fs::read_dir(from).expect("it is there") {
-        let entry = entry.expect("it is there");
-        let target = to.join(entry.file_name());
-        if entry.file_type().expect("it is there").is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), target).expect("room");
-        }
-    }
 }
 
 #[test]
 fn journal_cut_anywhere_opens_with_its_beginning() {
     let whole = closed_book(12);
-    let bytes = fs::read(journal(whole.path())).expect("it is there");
+    let bytes = fs::read(journal_file(whole.path())).expect("it is there");
     let mut last = 0;
     for length in (0..bytes.len()).filter(|length| length % 7 == 0 || *length < 40) {
         let at = tempfile::tempdir().expect("a folder");
         fs::create_dir(at.path().join("journal")).expect("room");
-        fs::write(journal(at.path()), &bytes[..length]).expect("room");
-        match open(at.path()) {
+        fs::write(journal_file(at.path()), &bytes[..length]).expect("room");
+        match try_open(at.path()) {
             Ok((book, _)) => {
                 assert!(book.sequence().0 >= last);
                 last = book.sequence().0;
@@ -122,10 +51,10 @@ fn journal_cut_anywhere_opens_with_its_beginning() {
 #[test]
 fn journal_without_acknowledged_entries_is_refused() {
     let book = closed_book(12);
-    let bytes = fs::read(journal(book.path())).expect("it is there");
+    let bytes = fs::read(journal_file(book.path())).expect("it is there");
     for lost in [1, 13, 200, bytes.len() - 12] {
-        fs::write(journal(book.path()), &bytes[..bytes.len() - lost]).expect("room");
-        let error = open(book.path())
+        fs::write(journal_file(book.path()), &bytes[..bytes.len() - lost]).expect("room");
+        let error = try_open(book.path())
             .map(drop)
             .expect_err("it is shorter than it was");
         assert!(
@@ -155,7 +84,7 @@ fn lost_journal_is_named_with_the_way_out() {
         }
     };
     let folder = closed_book(5);
-    fs::remove_file(journal(folder.path())).expect("it is there");
+    fs::remove_file(journal_file(folder.path())).expect("it is there");
     lost(folder.path());
     fs::remove_dir(folder.path().join("journal")).expect("it is empty");
     lost(folder.path());
@@ -168,7 +97,7 @@ fn lost_journal_is_named_with_the_way_out() {
 #[test]
 fn journal_with_flipped_byte_is_refused_unchanged() {
     let book = closed_book(8);
-    let whole = fs::read(journal(book.path())).expect("it is there");
+    let whole = fs::read(journal_file(book.path())).expect("it is there");
     refuse_every_flip(book.path(), &whole);
     // Without a manifest and a store too: the journal speaks for itself.
     fs::remove_file(book.path().join("manifest")).expect("it is there");
@@ -180,10 +109,10 @@ fn refuse_every_flip(folder: &Path, whole: &[u8]) {
     for at in 0..whole.len() {
         let mut bytes = whole.to_vec();
         bytes[at] ^= 1 << (at % 8);
-        fs::write(journal(folder), &bytes).expect("room");
-        assert!(open(folder).is_err(), "byte {at} of {}", whole.len());
+        fs::write(journal_file(folder), &bytes).expect("room");
+        assert!(try_open(folder).is_err(), "byte {at} of {}", whole.len());
         assert_eq!(
-            fs::read(journal(folder)).expect("it is there"),
+            fs::read(journal_file(folder)).expect("it is there"),
             bytes,
             "byte {at}"
         );
@@ -193,14 +122,14 @@ fn refuse_every_flip(folder: &Path, whole: &[u8]) {
 #[test]
 fn a_newer_journal_is_refused() {
     let book = closed_book(2);
-    let whole = fs::read(journal(book.path())).expect("it is there");
+    let whole = fs::read(journal_file(book.path())).expect("it is there");
     let mut bytes = whole.clone();
     bytes[8] = 2;
     // Its first entry has another checksum.
     bytes[16] ^= 1;
     for bytes in [&bytes[..], &bytes[..12]] {
-        fs::write(journal(book.path()), bytes).expect("room");
-        let error = open(book.path())
+        fs::write(journal_file(book.path()), bytes).expect("room");
+        let error = try_open(book.path())
             .map(drop)
             .expect_err("nobody knows that format");
         assert!(
@@ -218,7 +147,7 @@ fn a_newer_journal_is_refused() {
             .map(drop)
             .expect_err("nobody knows that format");
         assert_eq!(
-            fs::read(journal(book.path())).expect("it is there"),
+            fs::read(journal_file(book.path())).expect("it is there"),
             bytes,
             "it is left alone"
         );
@@ -229,12 +158,12 @@ fn a_newer_journal_is_refused() {
 fn damaged_journal_header_is_repaired_without_loss() {
     let book = closed_book(3);
     let before = whole_dump(book.path());
-    let whole = fs::read(journal(book.path())).expect("it is there");
+    let whole = fs::read(journal_file(book.path())).expect("it is there");
     for bit in 0..12 * 8 {
         let mut bytes = whole.clone();
         bytes[bit / 8] ^= 1 << (bit % 8);
-        fs::write(journal(book.path()), bytes).expect("room");
-        let error = open(book.path()).map(drop).expect_err("it is damaged");
+        fs::write(journal_file(book.path()), bytes).expect("room");
+        let error = try_open(book.path()).map(drop).expect_err("it is damaged");
         assert!(
             matches!(error, BookError::Journal(JournalError::Damaged { .. })),
             "bit {bit}: {error}"
@@ -253,10 +182,10 @@ fn damaged_journal_header_is_repaired_without_loss() {
 fn an_end_of_zeros_was_never_written() {
     let folder = closed_book(5);
     let before = whole_dump(folder.path());
-    let mut bytes = fs::read(journal(folder.path())).expect("it is there");
+    let mut bytes = fs::read(journal_file(folder.path())).expect("it is there");
     bytes.extend([0; 5_000]);
-    fs::write(journal(folder.path()), bytes).expect("room");
-    let (book, notices) = open(folder.path()).expect("opens");
+    fs::write(journal_file(folder.path()), bytes).expect("room");
+    let (book, notices) = try_open(folder.path()).expect("opens");
     assert_eq!(notices, [Notice::Torn { bytes: 5_000 }]);
     assert_eq!(dump(&book), before);
 }
@@ -266,7 +195,7 @@ fn damage(folder: &Path, file: &Path, change: impl FnOnce(&mut Vec<u8>), before:
     let mut bytes = fs::read(file).expect("it is there");
     change(&mut bytes);
     fs::write(file, bytes).expect("room");
-    let (book, _) = open(folder).expect("the journal is whole");
+    let (book, _) = try_open(folder).expect("the journal is whole");
     assert_eq!(dump(&book), before);
     assert_clean(&book);
     book.close().expect("room");
@@ -295,7 +224,7 @@ fn damaged_store_or_manifest_loses_nothing() {
     let chance = &mut StdRng::seed_from_u64(7);
     for round in 0..40 {
         let scratch = tempfile::tempdir().expect("a folder");
-        copy(whole.path(), scratch.path());
+        copy_folder(whole.path(), scratch.path());
         let mut targets = files(&scratch.path().join("store"));
         targets.push(scratch.path().join("manifest"));
         let file = &targets[round % targets.len()];
@@ -330,7 +259,7 @@ fn flip_every_byte(whole: &Path, is_meant: impl Fn(&Path) -> bool) -> (usize, us
         let bytes = fs::read(&file).expect("it is there");
         for at in (0..bytes.len()).filter(|at| bytes[*at] != 0) {
             let scratch = tempfile::tempdir().expect("a folder");
-            copy(whole, scratch.path());
+            copy_folder(whole, scratch.path());
             let mut flipped = bytes.clone();
             flipped[at] ^= 1 << (at % 8);
             fs::write(
@@ -340,7 +269,7 @@ fn flip_every_byte(whole: &Path, is_meant: impl Fn(&Path) -> bool) -> (usize, us
                 flipped,
             )
             .expect("room");
-            match open(scratch.path()) {
+            match try_open(scratch.path()) {
                 Ok((book, _)) => {
                     assert_eq!(dump(&book), before, "byte {at} of {}", file.display());
                     assert_clean(&book);
@@ -378,26 +307,26 @@ fn every_byte_of_a_small_book_is_flipped_in_turn() {
 fn kill_loses_no_acknowledged_entry() {
     let chance = &mut StdRng::seed_from_u64(11);
     let folder = tempfile::tempdir().expect("a folder");
-    let (mut book, _) = open(folder.path()).expect("opens");
+    let (mut book, _) = try_open(folder.path()).expect("opens");
     let job = book.create_job(&spec(80)).expect("a job");
     let (mut acknowledged, mut durable) = (
         book.syncer().sync().expect("room"),
-        fs::read(journal(folder.path())),
+        fs::read(journal_file(folder.path())),
     );
     while step(&mut book, job) {
         if chance.random_bool(0.2) {
             acknowledged = book.syncer().sync().expect("room");
-            durable = fs::read(journal(folder.path()));
+            durable = fs::read(journal_file(folder.path()));
         }
         if chance.random_bool(0.3) {
             let left = tempfile::tempdir().expect("a folder");
-            copy(folder.path(), left.path());
+            copy_folder(folder.path(), left.path());
             // Any part of the entries that were not synced may be there.
-            let bytes = fs::read(journal(left.path())).expect("it is there");
+            let bytes = fs::read(journal_file(left.path())).expect("it is there");
             let least = durable.as_ref().expect("it is there").len();
             let kept = chance.random_range(least..=bytes.len());
-            fs::write(journal(left.path()), &bytes[..kept]).expect("room");
-            let (killed, _) = open(left.path()).expect("opens");
+            fs::write(journal_file(left.path()), &bytes[..kept]).expect("room");
+            let (killed, _) = try_open(left.path()).expect("opens");
             assert!(killed.sequence() >= acknowledged && killed.sequence() <= book.sequence());
             assert_clean(&killed);
         }
@@ -405,7 +334,7 @@ fn kill_loses_no_acknowledged_entry() {
 }
 
 #[test]
-fn what_is_no_book_is_not_made_one() {
+fn other_files_do_not_become_a_book() {
     let folder = tempfile::tempdir().expect("a folder");
     let there = BookOptions::default();
     let missing = folder.path().join("missing");
@@ -420,26 +349,26 @@ fn what_is_no_book_is_not_made_one() {
         Err(BookError::Open(OpenError::NotABook(_)))
     ));
     assert!(matches!(
-        open(folder.path()),
+        try_open(folder.path()),
         Err(BookError::Open(OpenError::NotABook(_)))
     ));
     assert_eq!(files(folder.path()).len(), 1, "nothing was added");
 }
 
 #[test]
-fn a_book_that_was_half_made_is_made_again() {
+fn half_made_book_is_made_again() {
     let folder = tempfile::tempdir().expect("a folder");
     fs::create_dir(folder.path().join("journal.new")).expect("room");
     fs::write(folder.path().join("journal.new/000001.journal"), "kage").expect("room");
-    let (book, notices) = open(folder.path()).expect("opens");
+    let (book, notices) = try_open(folder.path()).expect("opens");
     assert!(book.is_empty() && notices.is_empty());
 }
 
 #[test]
-fn a_book_that_is_open_elsewhere_names_who_has_it() {
+fn open_book_names_its_process() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (_book, _) = open(folder.path()).expect("opens");
-    let error = open(folder.path())
+    let (_book, _) = try_open(folder.path()).expect("opens");
+    let error = try_open(folder.path())
         .map(drop)
         .expect_err("it is held")
         .to_string();
@@ -447,11 +376,11 @@ fn a_book_that_is_open_elsewhere_names_who_has_it() {
 }
 
 #[test]
-fn who_only_looks_something_up_is_waited_for() {
+fn short_look_up_is_waited_for() {
     let folder = tempfile::tempdir().expect("a folder");
-    drop(open(folder.path()).expect("opens"));
+    drop(try_open(folder.path()).expect("opens"));
     std::thread::scope(|scope| {
-        let look = || open(folder.path()).map(drop);
+        let look = || try_open(folder.path()).map(drop);
         let looking: Vec<_> = (0..10).map(|_| scope.spawn(look)).collect();
         looking.into_iter().for_each(|one| {
             one.join()
@@ -471,7 +400,7 @@ fn this_process_fills_its_disk() {
     let Some(folder) = std::env::var_os(FOLDER) else {
         return;
     };
-    let (mut book, _) = open(Path::new(&folder)).expect("opens");
+    let (mut book, _) = try_open(Path::new(&folder)).expect("opens");
     let job = book.create_job(&spec(u64::MAX)).expect("a job");
     let mut acknowledged = book.syncer().sync().expect("room");
     let refused = loop {
@@ -495,12 +424,13 @@ fn this_process_fills_its_disk() {
 }
 
 #[test]
-fn a_full_disk_loses_nothing_that_was_acknowledged() {
+fn full_disk_loses_no_acknowledged_entry() {
     let scratch = tempfile::tempdir().expect("a folder");
     let folder = scratch.path().join("book");
     let test = std::env::current_exe().expect("this program");
     // Blocks of 512 or 1,024 bytes; without the signal a write says that there is no room.
-    let limited = "trap '' XFSZ; ulimit -f 600; exec \"$0\" --exact this_process_fills_its_disk";
+    let limited =
+        "trap '' XFSZ; ulimit -f 600; exec \"$0\" --exact faults::this_process_fills_its_disk";
     let run = std::process::Command::new("sh")
         .arg("-c")
         .arg(limited)
@@ -516,7 +446,7 @@ fn a_full_disk_loses_nothing_that_was_acknowledged() {
     let told = fs::read_to_string(scratch.path().join("told")).expect("it says how far it came");
     let (acknowledged, _) = told.split_once(' ').expect("a number and a reason");
     let acknowledged: u64 = acknowledged.parse().expect("a number");
-    let (book, _) = open(&folder).expect("opens");
+    let (book, _) = try_open(&folder).expect("opens");
     assert!(
         acknowledged > 10 && book.sequence().0 >= acknowledged,
         "{told}, found {:?}",

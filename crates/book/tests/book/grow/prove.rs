@@ -8,7 +8,8 @@ use kagetsu_game::{
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use crate::{assert_clean, engine, open, with};
+use super::with;
+use crate::world::{assert_clean, engine, open};
 
 fn spec(line: &str, attacker: Side, target: u64) -> JobSpec {
     let variant: Variant = "freestyle-7".parse().expect("a variant");
@@ -117,7 +118,7 @@ fn the_order_kept_in_memory_is_the_order_found_anew() {
                 .0;
         }
         assert_clean(&kept);
-        assert_eq!(crate::dump(&kept), crate::dump(&anew));
+        assert_eq!(crate::world::dump(&kept), crate::world::dump(&anew));
     }
 }
 

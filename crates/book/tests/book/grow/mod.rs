@@ -1,45 +1,28 @@
 //! Books grown by an engine of hashes.
 
 mod changes;
-#[path = "../engine/mod.rs"]
-mod engine;
 mod inspection;
 mod limits;
 mod policies;
 mod prove;
+mod questions;
 mod trust;
 mod widening;
 
 use std::fs;
-use std::path::Path;
 
 use kagetsu_book::{
     Book, BookError, BookOptions, BuildSpec, JobChange, JobError, JobId, JobSpec, JobState, Work,
 };
-use kagetsu_game::{Answer, Bound, Effort, Move, Position, Question, Score, Variant, Verdict};
+use kagetsu_game::{Answer, Bound, Effort, Position, Question, Variant, Verdict};
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 
+use crate::world::{assert_clean, dump, engine, job_spec, open};
+
 fn spec(target: u64) -> JobSpec {
-    let variant: Variant = "freestyle-7".parse().expect("a variant");
-    JobSpec {
-        name: "test".into(),
-        variant,
-        roots: [
-            Position::from_line(variant, "d4").expect("legal"),
-            Position::start(variant),
-        ]
-        .into(),
-        exclude: [].into(),
-        build: BuildSpec {
-            alpha: 2.0,
-            depth: Some(3),
-            top: 3,
-            positions: (target != u64::MAX).then_some(target),
-            ..BuildSpec::default()
-        },
-    }
+    job_spec("test", &["d4", ""], target)
 }
 
 /// The same job with other settings.
@@ -47,19 +30,6 @@ fn with(spec: JobSpec, change: impl FnOnce(&mut BuildSpec)) -> JobSpec {
     let mut spec = spec;
     change(&mut spec.build);
     spec
-}
-
-fn open(path: &Path) -> Book {
-    let (book, notices) = Book::open(
-        path,
-        &BookOptions {
-            create: true,
-            ..BookOptions::default()
-        },
-    )
-    .expect("opens");
-    assert!(notices.is_empty(), "{notices:?}");
-    book
 }
 
 fn grow(book: &mut Book, job: JobId, at_hand: usize, chance: &mut StdRng) {
@@ -78,18 +48,6 @@ fn grow(book: &mut Book, job: JobId, at_hand: usize, chance: &mut StdRng) {
             }
         }
     }
-}
-
-#[track_caller]
-fn assert_clean(book: &Book) {
-    let report = book.check(&mut |_| {}).expect("readable");
-    assert!(report.is_clean(), "{report:#?}");
-}
-
-fn dump(book: &Book) -> Vec<String> {
-    book.positions()
-        .map(|entry| format!("{:?}", entry.expect("readable")))
-        .collect()
 }
 
 #[test]
@@ -117,7 +75,7 @@ fn grown_book_is_whole_for_any_order_of_answers() {
 /// Generals and a soldier return to the same position again and again: no value may come from its
 /// own position.
 #[test]
-fn a_game_that_repeats_itself_goes_round_in_no_circle() {
+fn repeated_positions_make_no_circle() {
     let fens = [
         "4k4/9/9/9/9/9/9/9/9/4K4 w",
         "3k5/9/9/4P4/9/9/9/9/9/4K4 w",
@@ -292,275 +250,10 @@ fn second_job_expands_known_positions() {
     assert_clean(&book);
 }
 
-#[test]
-fn unsearchable_position_is_skipped_for_good() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut book = open(folder.path());
-    let job = book.create_job(&spec(30)).expect("a job");
-    let works = book.next_work(job, 2).expect("readable");
-    book.set_aside(&works[0], "the engine is gone")
-        .expect("room");
-    book.finish(&works[1], &Answer::new()).expect("room");
-    let state = book.job(job).expect("known");
-    assert_eq!((state.set_aside, state.frontier), (2, 0));
-    let lack = "2 positions could not be searched and no other waits, after 0 of 30 positions";
-    let failed = matches!(&state.state, JobState::Failed(why) if why.starts_with(lack));
-    assert!(failed, "{:?}", state.state);
-    assert_eq!(book.len(), 0);
-    book.close().expect("room");
-    let mut book = open(folder.path());
-    book.change_job(job, JobChange::Target(40)).expect("room");
-    assert!(book.next_work(job, 2).expect("readable").is_empty());
-    assert_clean(&book);
-}
-
-#[test]
-fn open_position_is_not_asked_forever() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut book = open(folder.path());
-    let job = book
-        .create_job(&JobSpec {
-            roots: [Position::start(spec(1).variant)].into(),
-            ..spec(9)
-        })
-        .expect("a job");
-    let [work] = &book.next_work(job, 1).expect("readable")[..] else {
-        panic!("one root")
-    };
-    // An engine that gives nothing but a bound, whatever it is asked.
-    let mut bounded = engine::answer(&work.question);
-    let bounds = bounded.verdicts().iter().map(|(m, v)| {
-        (
-            *m,
-            Verdict {
-                bound: Bound::Upper,
-                proof: None,
-                ..v.clone()
-            },
-        )
-    });
-    bounded = bounds.collect();
-    book.finish(work, &bounded).expect("room");
-    let [work] = &book.next_work(job, 1).expect("readable")[..] else {
-        panic!("it is open")
-    };
-    assert_eq!(
-        work.question.moves.len(),
-        bounded.len(),
-        "the moves without a value are asked about"
-    );
-    book.finish(work, &bounded).expect("room");
-    let state = book.job(job).expect("known");
-    assert_eq!((state.set_aside, book.len()), (1, 1));
-    let lack = "1 position could not be searched and no other waits, after 1 of 9 positions";
-    let failed = matches!(&state.state, JobState::Failed(why) if why.starts_with(lack));
-    assert!(failed, "{:?}", state.state);
-    assert_clean(&book);
-}
-
-#[test]
-fn bounded_moves_are_searched_to_their_bounds_depth() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut book = open(folder.path());
-    let root = Position::start(spec(1).variant);
-    let job = book
-        .create_job(&JobSpec {
-            roots: [root.clone()].into(),
-            ..spec(1)
-        })
-        .expect("a job");
-    grow_to(&mut book, job, 1);
-    // An analysis asks for the best move alone, and its value is below the bound of the others.
-    let deep = engine::answer(&Question {
-        width: 1,
-        ..Question::new(root.clone(), Effort::depth(7))
-    });
-    let worse = |(m, v): &(Move, Verdict)| {
-        let score = if v.is_exact() {
-            Score::opinion(-900)
-        } else {
-            v.score
-        };
-        (*m, Verdict { score, ..v.clone() })
-    };
-    book.learn(&root, &deep.verdicts().iter().map(worse).collect())
-        .expect("room");
-    assert!(
-        book.lookup(&root)
-            .expect("readable")
-            .expect("known")
-            .derived
-            .is_open
-    );
-    book.change_job(job, JobChange::Target(2)).expect("room");
-    let [work] = &book.next_work(job, 1).expect("readable")[..] else {
-        panic!("it is open")
-    };
-    assert_eq!(
-        (work.question.effort, work.question.moves.len()),
-        (Effort::depth(7), deep.len() - 1)
-    );
-    book.finish(work, &engine::answer(&work.question))
-        .expect("room");
-    assert_eq!(book.job(job).expect("known").set_aside, 0);
-    assert!(
-        !book
-            .lookup(&root)
-            .expect("readable")
-            .expect("known")
-            .derived
-            .is_open
-    );
-    assert_clean(&book);
-}
-
-#[test]
-fn node_limit_does_not_stop_widening_search_early() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut book = open(folder.path());
-    let root = Position::start(spec(1).variant);
-    let effort = Effort {
-        depth: None,
-        nodes: Some(40),
-        ..spec(1).build.effort()
-    };
-    let job = JobSpec {
-        roots: [root.clone()].into(),
-        ..with(spec(2), |build| {
-            (build.depth, build.nodes) = (None, Some(40))
-        })
-    };
-    let job = book.create_job(&job).expect("a job");
-    let [work] = &book.next_work(job, 1).expect("readable")[..] else {
-        panic!("the root waits")
-    };
-    assert_eq!(work.question.effort, effort);
-    let deep = engine::answer(&Question {
-        width: 1,
-        ..Question::new(root.clone(), Effort::depth(5))
-    });
-    let worse = |(m, v): &(Move, Verdict)| {
-        let score = if v.is_exact() {
-            Score::opinion(-900)
-        } else {
-            v.score
-        };
-        (*m, Verdict { score, ..v.clone() })
-    };
-    book.finish(work, &deep.verdicts().iter().map(worse).collect())
-        .expect("room");
-    let [work] = &book.next_work(job, 1).expect("readable")[..] else {
-        panic!("it is open")
-    };
-    assert_eq!(
-        (work.question.effort.depth, work.question.moves.len()),
-        (Some(5), deep.len() - 1)
-    );
-    assert!(
-        work.question.effort.nodes > Some(400),
-        "{:?}",
-        work.question.effort
-    );
-    book.finish(work, &engine::answer(&work.question))
-        .expect("room");
-    assert_eq!(book.job(job).expect("known").set_aside, 0);
-    assert_clean(&book);
-}
-
-#[test]
-fn opinion_without_search_keeps_depth_zero() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut book = open(folder.path());
-    let mut at = Position::start(spec(1).variant);
-    let mut line = Vec::new();
-    for (score, depth) in [(10, 3), (0, 0), (-700, 0), (700, 0), (-700, 0)] {
-        let m = at.distinct_moves()[0];
-        let mut said = engine::answer(&Question::new(at.clone(), Effort::depth(depth)));
-        said.retain(|at, _| at == m);
-        let said = said.verdicts().iter().map(|(m, v)| {
-            let score = Score::opinion(score);
-            (
-                *m,
-                Verdict {
-                    score,
-                    bound: Bound::Exact,
-                    depth,
-                    proof: None,
-                    line: vec![],
-                    ..v.clone()
-                },
-            )
-        });
-        book.learn(&at, &said.collect()).expect("room");
-        line.push(at.clone());
-        at = at.play(m).expect("legal");
-    }
-    let value = |at: &Position| {
-        let derived = book.lookup(at).expect("readable").expect("known").derived;
-        (derived.score, derived.depth)
-    };
-    assert_eq!(
-        value(&line[1]),
-        (Score::opinion(700), 0),
-        "what is known is only an opinion, however far it came"
-    );
-    assert_eq!(
-        value(&line[0]),
-        (Score::opinion(10), 3),
-        "a search outweighs it"
-    );
-    assert_clean(&book);
-}
-
-/// A game was played here, and its moves have no value.
-#[test]
-fn position_known_from_a_game_is_searched() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut book = open(folder.path());
-    let root = Position::start(spec(1).variant);
-    let mut made = engine::answer(&Question::new(root.clone(), Effort::depth(0)));
-    made.retain(|m, _| m == root.distinct_moves()[0]);
-    let silent = |(m, v): &(Move, Verdict)| {
-        (
-            *m,
-            Verdict {
-                score: -Score::OPINION_MAX,
-                bound: Bound::Lower,
-                proof: None,
-                line: vec![],
-                ..v.clone()
-            },
-        )
-    };
-    book.learn(&root, &made.verdicts().iter().map(silent).collect())
-        .expect("room");
-    let job = book
-        .create_job(&JobSpec {
-            roots: [root.clone()].into(),
-            ..spec(5)
-        })
-        .expect("a job");
-    let [work] = &book.next_work(job, 1).expect("readable")[..] else {
-        panic!("it waits")
-    };
-    assert_eq!(
-        (&work.question.position.key(), work.question.moves.len()),
-        (&root.key(), 0)
-    );
-    book.finish(work, &engine::answer(&work.question))
-        .expect("room");
-    grow_to(&mut book, job, 5);
-    assert_eq!(
-        (book.job(job).expect("known").state, book.len()),
-        (JobState::Done, 5)
-    );
-    assert_clean(&book);
-}
-
 /// A job that has still to expand known positions leaves the journal alone until it is asked for
 /// more.
 #[test]
-fn who_only_reads_changes_nothing() {
+fn reading_changes_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
     let chance = &mut StdRng::seed_from_u64(5);
     let mut book = open(folder.path());

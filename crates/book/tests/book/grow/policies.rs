@@ -7,7 +7,7 @@ use std::sync::Arc;
 use kagetsu_book::{Book, BuildSpec, JobId, JobSpec, Policy};
 use kagetsu_game::{Key, Position, Side, Variant};
 
-use crate::{assert_clean, engine, open};
+use crate::world::{assert_clean, engine, open};
 
 fn spec(build: BuildSpec) -> JobSpec {
     let variant: Variant = "freestyle-7".parse().expect("a variant");

@@ -1,17 +1,15 @@
 //! Compiled books: they say what the book says, or that they are damaged.
 
-#[path = "../engine/mod.rs"]
-mod engine;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use kagetsu_book::{
-    Book, BookError, BookOptions, BuildSpec, Choice, Compiled, CompiledError, Derived, Entry,
-    FileError, JobSpec,
+    Book, BookError, BookOptions, Choice, Compiled, CompiledError, Derived, Entry, FileError,
 };
 use kagetsu_game::{Answer, Bound, Effort, Move, Packed, Position, Variant, Verdict};
 use tempfile::TempDir;
+
+use crate::world::{engine, job_spec, step};
 
 /// A book of so many positions, and what is compiled of it.
 fn compiled(positions: u64) -> (TempDir, Book, PathBuf) {
@@ -21,28 +19,11 @@ fn compiled(positions: u64) -> (TempDir, Book, PathBuf) {
         ..BookOptions::default()
     };
     let (mut book, _) = Book::open(&folder.path().join("book"), &options).expect("opens");
-    let variant: Variant = "freestyle-7".parse().expect("a variant");
-    let job = book.create_job(&JobSpec {
-        name: "test".into(),
-        variant,
-        // In the second one there is a four.
-        roots: ["d4", "c4 a1 d4 a7 e4 g1 f4 g7"]
-            .map(|line| Position::from_line(variant, line).expect("legal"))
-            .into(),
-        exclude: [].into(),
-        build: BuildSpec {
-            alpha: 2.0,
-            depth: Some(3),
-            top: 3,
-            positions: Some(positions),
-            ..BuildSpec::default()
-        },
-    });
+    // In the second one there is a four.
+    let roots = ["d4", "c4 a1 d4 a7 e4 g1 f4 g7"];
+    let job = book.create_job(&job_spec("test", &roots, positions));
     let job = job.expect("a job");
-    while let Some(work) = book.next_work(job, 1).expect("readable").first() {
-        book.finish(work, &engine::answer(&work.question))
-            .expect("room");
-    }
+    while step(&mut book, job) {}
     let path = folder.path().join("book.kbk");
     let report = book.compile(&path, &mut |_| {}).expect("room");
     assert_eq!(
@@ -229,7 +210,7 @@ fn golden_files_of_all_versions_are_still_read() {
 
 /// Compares a golden file with the lines beside it.
 fn golden_file_is_read(name: &str) -> Compiled {
-    let folder = Path::new("tests/compiled");
+    let folder = Path::new("tests/book/compiled");
     let compiled = Compiled::open(&folder.join(format!("{name}.kbk"))).expect("whole");
     let lines = fs::read_to_string(folder.join(format!("{name}.txt"))).expect("it is there");
     let variant: Variant = "freestyle-7".parse().expect("a variant");

@@ -1,56 +1,25 @@
 //! Care of a book: copies, removal of positions, and what is saved of a damaged journal.
 
-#[path = "../engine/mod.rs"]
-mod engine;
+mod pruning;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
 
-use kagetsu_book::{
-    Book, BookError, BookOptions, BuildSpec, Entry, Grading, JobId, JobSpec, JobState, LearnError,
-    OpenError, Pruning, backup, repair,
-};
+use kagetsu_book::{Book, BookError, Entry, Grading, JobId, JobSpec, OpenError, backup, repair};
 use kagetsu_game::{Effort, Key, Position, Question, Variant};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use tempfile::TempDir;
 
-const OPTIONS: BookOptions = BookOptions {
-    create: true,
-    cache_bytes: 1 << 20,
-};
-
-fn variant() -> Variant {
-    "freestyle-7".parse().expect("a variant")
-}
+use crate::world::{OPTIONS, assert_clean, engine, job_spec, journal_file, open, step, variant};
 
 fn spec(name: &str, target: u64) -> JobSpec {
-    JobSpec {
-        name: name.into(),
-        variant: variant(),
-        roots: [Position::from_line(variant(), "d4").expect("legal")].into(),
-        exclude: [].into(),
-        build: BuildSpec {
-            alpha: 2.0,
-            depth: Some(3),
-            top: 3,
-            positions: (target != u64::MAX).then_some(target),
-            ..BuildSpec::default()
-        },
-    }
-}
-
-fn open(path: &Path) -> Book {
-    Book::open(path, &OPTIONS).expect("opens").0
+    job_spec(name, &["d4"], target)
 }
 
 fn grow(book: &mut Book, job: JobId, most: u64) {
     for _ in 0..most {
-        for work in book.next_work(job, 1).expect("readable") {
-            book.finish(&work, &engine::answer(&work.question))
-                .expect("room");
-        }
+        step(book, job);
     }
 }
 
@@ -63,21 +32,11 @@ fn grown(positions: u64) -> TempDir {
     folder
 }
 
-#[track_caller]
-fn assert_clean(book: &Book) {
-    let report = book.check(&mut |_| {}).expect("readable");
-    assert!(report.is_clean(), "{report:#?}");
-}
-
 fn entries(book: &Book) -> BTreeMap<Key, Entry> {
     book.positions()
         .map(|entry| entry.expect("readable"))
         .map(|entry| (entry.position.key(), entry))
         .collect()
-}
-
-fn journal(folder: &Path) -> PathBuf {
-    folder.join("journal/000001.journal")
 }
 
 #[test]
@@ -97,7 +56,8 @@ fn backup_of_growing_book_copies_only_new_entries() {
         assert!(report.entries >= acknowledged.0);
         assert_eq!(report.bytes - report.copied, bytes, "the rest was there");
         bytes = report.bytes;
-        let copy = open(&to);
+        // The copy has no store yet.
+        let (copy, _) = Book::open(&to, &OPTIONS).expect("opens");
         assert_clean(&copy);
         assert_eq!(entries(&copy), entries(&book));
         copy.close().expect("room");
@@ -147,238 +107,21 @@ fn backup_of_growing_book_copies_only_new_entries() {
 }
 
 #[test]
-fn a_backup_that_was_cut_short_goes_on_where_it_was() {
+fn cut_backup_is_continued() {
     let (book, place) = (grown(20), tempfile::tempdir().expect("a folder"));
-    let whole = fs::read(journal(book.path())).expect("it is there");
+    let whole = fs::read(journal_file(book.path())).expect("it is there");
     for cut in (12..whole.len()).step_by(97) {
         let to = place.path().join(cut.to_string());
         fs::create_dir_all(to.join("journal")).expect("room");
-        fs::write(journal(&to), &whole[..cut]).expect("room");
+        fs::write(journal_file(&to), &whole[..cut]).expect("room");
         let report = backup(book.path(), &to).expect("room");
         assert_eq!(report.copied as usize, whole.len() - cut);
-        assert_eq!(fs::read(journal(&to)).expect("it is there"), whole);
+        assert_eq!(fs::read(journal_file(&to)).expect("it is there"), whole);
     }
 }
 
 #[test]
-fn pruned_book_equals_book_of_the_rest() {
-    let whole = entries(&open(grown(40).path()));
-    let least = whole
-        .values()
-        .map(|entry| entry.position.canonical().stones)
-        .min()
-        .expect("one at least");
-    for (pruning, is_kept) in [
-        (
-            Pruning {
-                max_ply: Some(2),
-                ..Pruning::default()
-            },
-            2,
-        ),
-        (
-            Pruning {
-                max_ply: Some(0),
-                ..Pruning::default()
-            },
-            0,
-        ),
-        (Pruning::default(), u16::MAX),
-    ] {
-        let folder = grown(40);
-        let (book, report) = open(folder.path()).prune(&pruning, &OPTIONS).expect("room");
-        assert_clean(&book);
-        let left = entries(&book);
-        let should: Vec<Key> = whole
-            .iter()
-            .filter(|(_, entry)| entry.position.canonical().stones - least <= is_kept)
-            .map(|(key, _)| *key)
-            .collect();
-        assert_eq!(left.keys().copied().collect::<Vec<_>>(), should);
-        assert_eq!(
-            (report.kept, report.kept + report.removed),
-            (should.len() as u64, 40)
-        );
-        assert!(
-            left.iter()
-                .all(|(key, entry)| whole[key].facts == entry.facts)
-        );
-        let job = &book.jobs().expect("readable")[0];
-        let state = if report.removed > 0 {
-            JobState::Paused
-        } else {
-            JobState::Done
-        };
-        assert_eq!((&job.state, job.positions), (&state, report.kept));
-        book.close().expect("room");
-        assert_eq!(entries(&open(folder.path())), left);
-    }
-}
-
-/// A book of 20 positions, with some of another variant.
-fn mixed() -> (TempDir, u64) {
-    let folder = grown(20);
-    let mut book = open(folder.path());
-    let other: Variant = "standard-7".parse().expect("a variant");
-    let mut learn = |position: &Position| {
-        let answer = engine::answer(&kagetsu_game::Question::new(
-            position.clone(),
-            Effort::depth(3),
-        ));
-        book.learn(position, &answer).expect("room");
-        position
-            .play(answer.best().expect("a move").0)
-            .expect("legal")
-    };
-    let first = Position::from_line(other, "d4").expect("legal");
-    let second = learn(&first);
-    learn(&second);
-    learn(&Position::from_line(other, "a1 b2").expect("legal"));
-    book.close().expect("room");
-    (folder, 3)
-}
-
-#[test]
-fn nothing_is_removed_for_a_root_that_leads_nowhere() {
-    let (folder, others) = mixed();
-    let root = |line: &str| Position::from_line(variant(), line).expect("legal");
-    // The book begins at d4, one ply beyond the start.
-    for (roots, max_ply) in [
-        (vec!["a1 b1"], None),
-        (vec!["d4", "a1 b1"], Some(1)),
-        (vec![""], Some(0)),
-    ] {
-        let roots: Vec<Position> = roots.into_iter().map(root).collect();
-        let wrong = roots.last().cloned();
-        let refused = open(folder.path()).prune(
-            &Pruning {
-                roots,
-                max_ply,
-                ..Pruning::default()
-            },
-            &OPTIONS,
-        );
-        assert!(
-            matches!(refused, Err(BookError::Learn(LearnError::NoRoot(named))) if Some(&named) == wrong.as_ref())
-        );
-        assert_eq!(open(folder.path()).len(), 20 + others);
-    }
-    for (line, max_ply, left) in [("", Some(1), 1), ("d4", Some(0), 1), ("", None, 20)] {
-        let (folder, _) = mixed();
-        let pruning = Pruning {
-            roots: vec![root(line)],
-            max_ply,
-            ..Pruning::default()
-        };
-        let (book, report) = open(folder.path()).prune(&pruning, &OPTIONS).expect("room");
-        assert_eq!(report.kept, left + others, "{line}");
-        assert_clean(&book);
-    }
-}
-
-#[test]
-fn positions_of_other_variants_stay() {
-    let other: Variant = "standard-7".parse().expect("a variant");
-    for (of, kept) in [
-        (Some(variant()), [1, 3]),
-        (Some(other), [20, 2]),
-        (None, [1, 2]),
-    ] {
-        let (folder, _) = mixed();
-        let pruning = Pruning {
-            variant: of,
-            max_ply: Some(0),
-            ..Pruning::default()
-        };
-        let (book, _) = open(folder.path()).prune(&pruning, &OPTIONS).expect("room");
-        assert_clean(&book);
-        let left = entries(&book);
-        let count = |of| {
-            left.values()
-                .filter(|entry| entry.position.variant() == of)
-                .count()
-        };
-        assert_eq!([count(variant()), count(other)], kept, "{of:?}");
-    }
-}
-
-#[test]
-fn pruning_begins_at_roots_and_drops_worse_moves() {
-    let folder = grown(40);
-    let book = open(folder.path());
-    let root = Position::from_line(variant(), "d4").expect("legal");
-    let entry = book.lookup(&root).expect("readable").expect("the root");
-    let best = entry.derived.best.expect("it has one");
-    let next = root.play(best).expect("legal");
-    let (book, report) = book
-        .prune(
-            &Pruning {
-                roots: vec![next.clone()],
-                ..Pruning::default()
-            },
-            &OPTIONS,
-        )
-        .expect("room");
-    assert!(report.removed > 0 && book.lookup(&root).expect("readable").is_none());
-    assert!(book.lookup(&next).expect("readable").is_some());
-    assert_clean(&book);
-    let before = entries(&book);
-    let (book, report) = book
-        .prune(
-            &Pruning {
-                max_loss: Some(0),
-                ..Pruning::default()
-            },
-            &OPTIONS,
-        )
-        .expect("room");
-    assert_clean(&book);
-    assert!(report.removed > 0 && report.kept + report.removed == before.len() as u64);
-    // Each remaining position leads only to what were its best moves. Their present values differ,
-    // because the positions behind other moves are gone.
-    let left = entries(&book);
-    let kept: Vec<_> = before
-        .iter()
-        .filter(|(key, _)| left.contains_key(key))
-        .map(|(_, entry)| entry)
-        .collect();
-    for entry in &kept {
-        let best = entry
-            .answer
-            .verdicts()
-            .iter()
-            .find(|(_, v)| v.is_exact())
-            .map(|(_, v)| v.score);
-        for (m, verdict) in entry
-            .answer
-            .verdicts()
-            .iter()
-            .filter(|(_, v)| Some(v.score) < best)
-        {
-            let child = entry.position.play(*m).expect("legal").key();
-            let others = kept
-                .iter()
-                .filter(|other| other.position.key() != entry.position.key());
-            let is_best_elsewhere = others.into_iter().any(|other| {
-                let moves = other.answer.verdicts().iter();
-                let best = moves.clone().map(|(_, v)| v.score).max();
-                moves.filter(|(_, v)| Some(v.score) == best).any(|(m, _)| {
-                    other
-                        .position
-                        .play(*m)
-                        .is_ok_and(|next| next.key() == child)
-                })
-            });
-            assert!(
-                !left.contains_key(&child) || is_best_elsewhere,
-                "{verdict:?}"
-            );
-        }
-    }
-}
-
-#[test]
-fn the_grades_count_what_is_there_and_what_is_missing() {
+fn grades_count_present_and_missing() {
     let folder = grown(25);
     let book = open(folder.path());
     let grades = book.grades().expect("readable");
@@ -480,19 +223,19 @@ fn a_move_beside_a_proven_win_is_no_hole() {
 }
 
 #[test]
-fn a_damaged_journal_gives_what_is_whole_in_it() {
+fn repair_keeps_whole_entries() {
     let whole = entries(&open(grown(30).path()));
     let chance = &mut StdRng::seed_from_u64(3);
     for round in 0..24 {
         let folder = grown(30);
-        let mut bytes = fs::read(journal(folder.path())).expect("it is there");
+        let mut bytes = fs::read(journal_file(folder.path())).expect("it is there");
         let at = chance.random_range(0..bytes.len());
         let end = (at + if round % 3 == 0 { 600 } else { 1 }).min(bytes.len());
         bytes[at..end].iter_mut().for_each(|byte| *byte ^= 0x11);
         if round % 4 == 3 {
             bytes.truncate(at.max(20));
         }
-        fs::write(journal(folder.path()), &bytes).expect("room");
+        fs::write(journal_file(folder.path()), &bytes).expect("room");
         if at < 12 && round % 4 != 3 {
             // The header tells the format: a later one is no damage.
             let _ = repair(folder.path(), &OPTIONS);
@@ -519,7 +262,7 @@ fn a_damaged_journal_gives_what_is_whole_in_it() {
         let (book, report) = repair(folder.path(), &OPTIONS).expect("it is whole now");
         assert!(report.is_whole() && entries(&book) == left);
         assert_eq!(
-            fs::read(journal(folder.path()).with_extension("damaged")).expect("it is kept"),
+            fs::read(journal_file(folder.path()).with_extension("damaged")).expect("it is kept"),
             bytes
         );
     }
@@ -584,7 +327,7 @@ fn told_twice(seed: u64) -> TempDir {
 }
 
 #[test]
-fn a_compacted_book_is_what_it_was_in_fewer_bytes() {
+fn compacted_book_is_equal_and_smaller() {
     for seed in 0..8 {
         let folder = told_twice(seed);
         let mut before = open(folder.path());

@@ -5,7 +5,8 @@ use kagetsu_game::{Answer, Provenance, Question, Verdict};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use crate::{assert_clean, engine, open, spec, with};
+use super::{spec, with};
+use crate::world::{assert_clean, engine, open};
 
 fn bounded(name: &str, target: u64, change: impl FnOnce(&mut BuildSpec)) -> JobSpec {
     JobSpec {

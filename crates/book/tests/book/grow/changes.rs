@@ -6,7 +6,8 @@ use kagetsu_book::{Book, Deepen, Job, JobChange, JobId, JobSpec};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use crate::{engine, open, spec, with};
+use super::{spec, with};
+use crate::world::{engine, open};
 
 fn all(book: &Book) -> BTreeMap<JobId, Job> {
     book.jobs()

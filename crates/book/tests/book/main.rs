@@ -1,0 +1,11 @@
+//! Books as their users see them: learned, grown, read, compiled, damaged and repaired.
+
+mod care;
+mod compiled;
+mod faults;
+mod grow;
+mod journal;
+mod laws;
+mod reading;
+mod settings;
+mod world;
