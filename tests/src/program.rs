@@ -119,8 +119,8 @@ fn path_of(name: &str) -> &'static Path {
 ///
 /// It is a build of the whole workspace with an example, so cargo resolves the features of
 /// dependencies as for `cargo test --workspace`, and compiles no crate a second time. The variables
-/// that cargo sets for a test are removed: with them the build scripts of some crates run again, and
-/// everything that uses these crates is compiled again.
+/// that cargo sets for a test are removed: with them the build scripts of some crates run again,
+/// and everything that uses these crates is compiled again.
 fn build_programs() -> HashMap<String, PathBuf> {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
