@@ -76,7 +76,7 @@ fn merged(a: &Answer, b: &Answer) -> Answer {
 
 proptest! {
     #[test]
-    fn the_best_are_kept_and_no_mere_bound_goes_before_a_value(answer in answers(), most in 0..8usize) {
+    fn best_moves_stay_and_bounds_follow_values(answer in answers(), most in 0..8usize) {
         let mut kept = answer.clone();
         kept.keep_best(most);
         prop_assert_eq!(kept.len(), answer.len().min(most));
@@ -157,7 +157,7 @@ proptest! {
     }
 
     #[test]
-    fn the_order_of_proofs_is_total_and_trusts_what_was_checked(a in proofs(), b in proofs(), c in proofs()) {
+    fn order_of_proofs_is_total_and_prefers_checked(a in proofs(), b in proofs(), c in proofs()) {
         prop_assert_eq!(a.cmp(&b), b.cmp(&a).reverse());
         prop_assert_eq!(a.cmp(&b).is_eq(), a == b);
         prop_assert!(!(a <= b && b <= c) || a <= c);
@@ -166,7 +166,7 @@ proptest! {
     }
 
     #[test]
-    fn a_score_seen_from_before_is_the_same_fact_one_ply_earlier(score in scores()) {
+    fn score_of_a_child_is_one_ply_longer(score in scores()) {
         let before = score.before();
         prop_assert_eq!(score.win_plies().map(|n| (n + 1).min(Score::MAX_PLIES)), before.loss_plies());
         prop_assert_eq!(score.loss_plies().map(|n| (n + 1).min(Score::MAX_PLIES)), before.win_plies());

@@ -145,7 +145,7 @@ proptest! {
     }
 
     #[test]
-    fn a_limit_of_nodes_is_kept_and_gives_the_same_answer_twice(position in position(), nodes in 1u64..5_000) {
+    fn node_limit_holds_and_answers_repeat(position in position(), nodes in 1u64..5_000) {
         prop_assume!(position.outcome().is_none());
         let effort = Effort { nodes: Some(nodes), ..Effort::depth(20) };
         let question = Question::new(position, effort);

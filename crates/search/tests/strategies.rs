@@ -286,7 +286,7 @@ proptest! {
     }
 
     #[test]
-    fn what_wins_after_one_reply_wins_after_others_as_it_is_said(position in crowded()) {
+    fn strategy_for_one_reply_holds_for_named_others(position in crowded()) {
         let mut threats = ThreatSearch::new(16 << 20);
         for reply in position.legal_moves().into_iter().step_by(3) {
             let plan = threats.refute(&position, reply, 2_000, &Control::new()).expect("a legal move of gomoku");

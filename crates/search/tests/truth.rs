@@ -188,7 +188,7 @@ proptest! {
     }
 
     #[test]
-    fn the_same_question_has_the_same_answer_whatever_was_asked_before(
+    fn answer_does_not_depend_on_earlier_questions(
         position in crowded("freestyle-9"), other in crowded("freestyle-9"), depth in 1u8..5,
     ) {
         let question = Question { width: 2, ..Question::new(position, Effort::depth(depth)) };

@@ -1,11 +1,13 @@
 use std::collections::BTreeMap;
 
+use proc_macro2::{Delimiter, TokenTree};
 use syn::visit::{self, Visit};
 
 use crate::SourceFile;
 use crate::sentences::StyleFault;
 
-/// Returns every test's name and place: functions with an attribute that ends in `test`.
+/// Returns every test's name and place: functions with an attribute that ends in `test`, also those
+/// in the body of a macro as `proptest!`.
 ///
 /// # Panics
 /// If a file does not parse.
@@ -40,6 +42,28 @@ impl<'ast> Visit<'ast> for Tests<'_> {
             });
         }
         visit::visit_item_fn(self, function);
+    }
+
+    fn visit_macro(&mut self, body: &'ast syn::Macro) {
+        let mut is_test = false;
+        let mut tokens = body.tokens.clone().into_iter();
+        while let Some(token) = tokens.next() {
+            match token {
+                TokenTree::Group(group) if group.delimiter() == Delimiter::Bracket => {
+                    is_test |= group.stream().to_string() == "test";
+                }
+                TokenTree::Ident(word) if is_test && word == "fn" => {
+                    is_test = false;
+                    let Some(name) = tokens.next() else { break };
+                    self.found.push(StyleFault {
+                        path: self.path.to_string(),
+                        line: name.span().start().line,
+                        text: name.to_string(),
+                    });
+                }
+                _ => {}
+            }
+        }
     }
 }
 

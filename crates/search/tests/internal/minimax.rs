@@ -143,7 +143,7 @@ proptest! {
     }
 
     #[test]
-    fn alpha_beta_has_the_value_of_minimax_where_exactly_five_wins(
+    fn alpha_beta_equals_minimax_with_exact_fives(
         position in position("standard-7", 36), depth in 1u8..=4, fours in 0u32..6,
     ) {
         prop_assume!(position.outcome().is_none());
@@ -152,7 +152,7 @@ proptest! {
 
     /// Without a table, as what it holds may have come by another path than the one that repeats.
     #[test]
-    fn alpha_beta_has_the_value_of_minimax_where_positions_repeat(position in few_pieces(24), depth in 1u8..=4) {
+    fn alpha_beta_equals_minimax_with_repetitions(position in few_pieces(24), depth in 1u8..=4) {
         prop_assume!(position.outcome().is_none());
         compare::<xiangqi::Board>(&position, depth, 0, &TranspositionTable::new(0))?;
     }
@@ -165,7 +165,7 @@ proptest! {
     }
 
     #[test]
-    fn alpha_beta_has_the_value_of_minimax_where_numbers_decide(position in few_stones(40), depth in 1u8..=3) {
+    fn alpha_beta_equals_minimax_with_material(position in few_stones(40), depth in 1u8..=3) {
         prop_assume!(position.outcome().is_none());
         compare::<surakarta::Board>(&position, depth, 0, &TranspositionTable::new(0))?;
     }

@@ -129,7 +129,7 @@ proptest! {
     }
 
     #[test]
-    fn the_symmetries_and_a_change_of_colours_change_nothing(game in any_game(), number in 0u8..16) {
+    fn symmetries_and_colours_change_nothing(game in any_game(), number in 0u8..16) {
         let image = Surakarta::unpack(game.variant(), &game.pack(Symmetry::new(number))).expect("its own bytes");
         let turned = |m: Move| Surakarta::image(game.variant(), m, Symmetry::new(number));
         for constants in [Constants::Own, Constants::Matrix, Constants::Count, Constants::Evalue] {
@@ -177,7 +177,7 @@ proptest! {
     }
 
     #[test]
-    fn repetitions_are_seen_whether_the_first_was_before_the_search_or_in_it(plies in 0usize..=8) {
+    fn repetitions_count_positions_before_the_search(plies in 0usize..=8) {
         let line = "b2b3 e5e4 b3b2 e4e5 b2b3 e5e4 b3b2 e4e5";
         let whole = Position::from_line(Variant::SURAKARTA, line).expect("legal until the end");
         prop_assert_eq!(whole.outcome(), Some(Outcome::Draw));

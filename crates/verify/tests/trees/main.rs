@@ -271,7 +271,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, max_global_rejects: 100_000, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_a_full_search_has_won_is_won_and_every_line_damaged_is_judged_as_by_a_naive_checker(
+    fn checker_agrees_with_search_and_naive_checker(
         position in boards(),
         chances in proptest::collection::vec(any::<usize>(), 5),
     ) {
