@@ -12,5 +12,4 @@ mod maintenance;
 mod merging;
 mod proofs;
 mod surakarta;
-mod wrong_inputs;
 mod xiangqi;

@@ -1,0 +1,297 @@
+//! Books that are missing, held, damaged or newer: nothing is lost or half written.
+
+use std::fs;
+use std::path::Path;
+
+use kagetsu_tests::{Finished, Program, Running, Scratch};
+
+use super::{query, small_book};
+use crate::world::{kagetsu, refused};
+
+#[test]
+fn missing_book_is_refused() {
+    let scratch = Scratch::new();
+    let missing = scratch.text("missing");
+    for command in ["stats", "check"] {
+        refused(&kagetsu(&[command, "--book", &missing]), &[&missing]);
+    }
+    for command in [
+        &["query"][..],
+        &["pick"],
+        &["tree"],
+        &["explore"],
+        &["brain", "--protocol", "gomocup"],
+    ] {
+        let variant = ["--book", "", "--variant", "freestyle-15"];
+        let end = if command[0] == "brain" { 2 } else { 4 };
+        refused(
+            &kagetsu(&[command, &variant[..end]].concat()),
+            &["a value is required for '--book <BOOK>'"],
+        );
+    }
+    refused(&query(&missing), &[&missing, "`kagetsu build"]);
+    let compiled = format!("{missing}.kbk");
+    refused(
+        &query(&compiled),
+        &[&compiled, "`kagetsu compile --book DIR --out"],
+    );
+    assert!(!Path::new(&missing).exists(), "asking made a book");
+    fs::create_dir(&missing).expect("an empty folder");
+    fs::write(Path::new(&missing).join("notes.txt"), "mine").expect("a file");
+    refused(&query(&missing), &[&missing]);
+}
+
+#[test]
+fn book_held_by_another_process_is_refused() {
+    let scratch = Scratch::new();
+    let book = small_book(&scratch);
+    let mut holder: Running =
+        Program::Coordinator.start(&["--book", &book, "--listen", "127.0.0.1:0"]);
+    let address = holder.address();
+    let who = format!("process {}", holder.id());
+    refused(
+        &query(&book),
+        &[&book, &who, "its URL in place of the folder"],
+    );
+    for command in [
+        &["jobs", "list", "--book", &book][..],
+        &["build", "--variant", "freestyle-15", "--book", &book],
+    ] {
+        refused(
+            &kagetsu(command),
+            &[&book, &who, "its URL as --coordinator in place of --book"],
+        );
+    }
+    // A copy helps where a URL does not.
+    let copy = scratch.text("copy");
+    let check = kagetsu(&["check", "--book", &book]);
+    refused(
+        &check,
+        &[
+            &book,
+            &who,
+            &format!("`kagetsu backup --book {book} --to COPY`"),
+        ],
+    );
+    assert!(!check.stderr.contains("URL"), "{check:#?}");
+    assert_eq!(
+        kagetsu(&["backup", "--book", &book, "--to", &copy]).code,
+        Some(0)
+    );
+    assert_eq!(
+        kagetsu(&["stats", "--book", &copy, "--json"]).json()["positions"],
+        12
+    );
+    let there = kagetsu(&[
+        "query",
+        "--book",
+        &address,
+        "--variant",
+        "freestyle-15",
+        "--moves",
+        "h8",
+        "--json",
+    ]);
+    holder.kill();
+    let here = query(&book);
+    assert_eq!(
+        there.json(),
+        here.json(),
+        "a server and its folder give the same answer"
+    );
+}
+
+#[test]
+fn url_in_place_of_folder_is_refused() {
+    let scratch = Scratch::new();
+    let folder = scratch.path("here");
+    fs::create_dir(&folder).expect("room");
+    let url = "http://127.0.0.1:7615";
+    let run = |arguments: &[&str]| {
+        let mut command = Program::Kagetsu.command(arguments);
+        command.current_dir(&folder);
+        Finished::of(command)
+    };
+    for command in [
+        &["check", "--book", url][..],
+        &["compact", "--book", url],
+        &["prune", "--book", url, "--max-ply", "1"],
+        &["repair", "--book", url],
+        &["verify", "--book", url],
+        &["serve", "--book", url],
+        &["compile", "--book", url, "--out", "out.kbk"],
+        &["backup", "--book", url, "--to", "copy"],
+        &["backup", "--book", "book", "--to", url],
+        &["restore", "--from", "copy", "--book", url],
+        &["merge", "--into", url, "book"],
+        &["diff", url, "book"],
+    ] {
+        refused(
+            &run(command),
+            &[url, "is a URL, and this needs the folder of a book"],
+        );
+    }
+    let build = [
+        "build",
+        "--book",
+        url,
+        "--variant",
+        "freestyle-15",
+        "--positions",
+        "1",
+        "--depth",
+        "1",
+    ];
+    for command in [&build[..], &["jobs", "list", "--book", url]] {
+        refused(&run(command), &[url, &format!("--coordinator {url}")]);
+    }
+    assert_eq!(
+        fs::read_dir(&folder).expect("it is there").count(),
+        0,
+        "nothing was made"
+    );
+    // With two books one of them would be ignored.
+    for command in [&["list"][..], &["pause", "test"]] {
+        let both = [
+            &["jobs"],
+            command,
+            &["--book", "book", "--coordinator", url],
+        ]
+        .concat();
+        refused(
+            &run(&both),
+            &["--book", "cannot be used with", "--coordinator"],
+        );
+    }
+}
+
+#[test]
+fn a_damaged_store_loses_nothing() {
+    let scratch = Scratch::new();
+    let book = small_book(&scratch);
+    let before = query(&book).json();
+    for damage in [truncate as fn(&Path), flip, remove] {
+        store_files(&book).iter().for_each(|file| damage(file));
+        let after = query(&book);
+        assert_eq!(after.json(), before, "the journal has it all");
+        assert!(
+            after.stderr.contains("journal"),
+            "the repair is told: {after:#?}"
+        );
+        assert_eq!(kagetsu(&["check", "--book", &book]).code, Some(0));
+    }
+}
+
+#[test]
+fn damaged_journal_is_refused_unchanged() {
+    for damage in [truncate as fn(&Path), flip] {
+        let scratch = Scratch::new();
+        let book = small_book(&scratch);
+        let files = journal_files(&book);
+        assert!(!files.is_empty());
+        files.iter().for_each(|file| damage(file));
+        let bytes: Vec<_> = files
+            .iter()
+            .map(|file| fs::read(file).expect("it is there"))
+            .collect();
+        refused(&query(&book), &["journal"]);
+        let after: Vec<_> = files
+            .iter()
+            .map(|file| fs::read(file).expect("it is there"))
+            .collect();
+        assert_eq!(bytes, after, "nothing was cut off or written over");
+    }
+}
+
+#[test]
+fn newer_book_format_is_refused_unchanged() {
+    for name in ["journal/000001.journal", "manifest"] {
+        let scratch = Scratch::new();
+        let book = small_book(&scratch);
+        let file = Path::new(&book).join(name);
+        let mut bytes = fs::read(&file).expect("it is there");
+        let end = bytes.len() - 4;
+        bytes[8] += 1;
+        if name == "manifest" {
+            let sum = crc32fast::hash(&bytes[..end]);
+            bytes[end..].copy_from_slice(&sum.to_le_bytes());
+        } else {
+            // The first entry of a later version has another checksum.
+            bytes[16] ^= 1;
+        }
+        fs::write(&file, &bytes).expect("room");
+        let before = contents(&book);
+        let known = ["format 2", "up to 1", "newer kagetsu", name];
+        refused(&query(&book), &known);
+        refused(&kagetsu(&["check", "--book", &book]), &known);
+        refused(
+            &kagetsu(&[
+                "build",
+                "--book",
+                &book,
+                "--variant",
+                "freestyle-15",
+                "--positions",
+                "20",
+            ]),
+            &known,
+        );
+        refused(
+            &Program::Coordinator.run(&["--book", &book, "--listen", "127.0.0.1:0"]),
+            &known,
+        );
+        assert_eq!(contents(&book), before, "something was changed");
+    }
+}
+
+fn files(folder: &Path) -> Vec<std::path::PathBuf> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(folder)
+        .expect("a folder")
+        .map(|entry| entry.expect("readable").path())
+    {
+        if entry.is_dir() {
+            all.extend(files(&entry))
+        } else {
+            all.push(entry)
+        }
+    }
+    all.sort();
+    all
+}
+
+/// Returns every file of a book with its bytes, except the lock file, which names the last process.
+fn contents(book: &str) -> Vec<(std::path::PathBuf, Vec<u8>)> {
+    let all = files(Path::new(book))
+        .into_iter()
+        .filter(|file| !file.ends_with("lock"));
+    all.map(|file| (file.clone(), fs::read(&file).expect("it is there")))
+        .collect()
+}
+
+fn store_files(book: &str) -> Vec<std::path::PathBuf> {
+    files(&Path::new(book).join("store"))
+        .into_iter()
+        .filter(|file| file.metadata().is_ok_and(|m| m.len() > 64))
+        .collect()
+}
+
+fn journal_files(book: &str) -> Vec<std::path::PathBuf> {
+    files(&Path::new(book).join("journal"))
+}
+
+fn truncate(file: &Path) {
+    let bytes = fs::read(file).expect("it is there");
+    fs::write(file, &bytes[..bytes.len() / 2]).expect("room");
+}
+
+fn flip(file: &Path) {
+    let mut bytes = fs::read(file).expect("it is there");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 0x55;
+    fs::write(file, bytes).expect("room");
+}
+
+fn remove(file: &Path) {
+    fs::remove_file(file).expect("it is there");
+}
