@@ -15,13 +15,13 @@ pub(super) struct GameArgs {
     /// Shows the imported games that passed the position
     #[arg(long)]
     games: bool,
-    /// The same, only games of a player whose name has this part
+    /// Shows the games of players whose names have this part
     #[arg(long, value_name = "NAME")]
     player: Option<String>,
-    /// The same, only games of an event whose name has this part
+    /// Shows the games of events whose names have this part
     #[arg(long, value_name = "NAME")]
     event: Option<String>,
-    /// The same, only games with this result
+    /// Shows the games with this result
     #[arg(long, value_enum, value_name = "RESULT")]
     result: Option<ResultArg>,
     /// Number of games to list

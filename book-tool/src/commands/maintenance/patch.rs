@@ -5,7 +5,7 @@ use anyhow::Result;
 use kagetsu_book::{Compiled, apply_delta};
 use kagetsu_program::Exit;
 
-/// Makes the newer version of a compiled book, of the older one and a delta
+/// Makes the newer version of a compiled book from the older one and a delta
 ///
 /// `kagetsu compile --delta` writes deltas. The result has the same bytes as the newer book. A
 /// delta of another book is refused. --out may name the older book, which is then replaced;
