@@ -12,6 +12,16 @@ pub enum Bound {
 }
 
 impl Bound {
+    /// Returns its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Lower => "lower",
+            Self::Upper => "upper",
+        }
+    }
+
     /// Returns the same knowledge from the other side's view.
     #[must_use]
     pub const fn negated(self) -> Self {
@@ -25,10 +35,6 @@ impl Bound {
 
 impl fmt::Display for Bound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Exact => "exact",
-            Self::Lower => "lower",
-            Self::Upper => "upper",
-        })
+        f.write_str(self.name())
     }
 }

@@ -15,6 +15,16 @@ pub enum Claim {
 }
 
 impl Claim {
+    /// Returns its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Draw => "draw",
+            Self::Loss => "loss",
+            Self::Win => "win",
+        }
+    }
+
     /// Returns the same outcome from the other side's view.
     #[must_use]
     pub const fn negated(self) -> Self {
@@ -41,6 +51,21 @@ pub enum ProofKind {
     Tree,
     /// The rules: the game is over.
     Terminal,
+}
+
+impl ProofKind {
+    /// Returns its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Manual => "manual",
+            Self::Search => "search",
+            Self::Vct => "vct",
+            Self::Vcf => "vcf",
+            Self::Tree => "tree",
+            Self::Terminal => "terminal",
+        }
+    }
 }
 
 /// A proven fact about a position or a move. It is stored apart from the score.
@@ -111,23 +136,12 @@ impl PartialOrd for Proof {
 
 impl fmt::Display for Claim {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Draw => "draw",
-            Self::Loss => "loss",
-            Self::Win => "win",
-        })
+        f.write_str(self.name())
     }
 }
 
 impl fmt::Display for ProofKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Manual => "manual",
-            Self::Search => "search",
-            Self::Vct => "vct",
-            Self::Vcf => "vcf",
-            Self::Tree => "tree",
-            Self::Terminal => "terminal",
-        })
+        f.write_str(self.name())
     }
 }

@@ -2,7 +2,6 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::rules::least_zobrist;
 use crate::{
     BoardError, Canonical, FenError, Game, Key, Move, MoveError, Notation, Outcome, Packed, Side,
     Symmetry, UnpackError, Variant, with_game,
@@ -160,8 +159,9 @@ impl Position {
     /// Returns the stones of each side on the board, by cell code; `None` if the game moves pieces.
     #[must_use]
     pub fn stones(&self) -> Option<[Vec<Move>; 2]> {
-        with_game!(self.variant, G => {
-            G::packed_stones(self.variant, &self.game::<G>().pack(Symmetry::IDENTITY))
+        with_game!(self.variant, G => match &self.setup {
+            Some(packed) if self.moves.is_empty() => G::packed_stones(self.variant, packed),
+            _ => G::packed_stones(self.variant, &self.game::<G>().pack(Symmetry::IDENTITY)),
         })
     }
 
@@ -300,7 +300,7 @@ impl Position {
     /// Returns the key and the symmetry that leads to the canonical image.
     #[must_use]
     pub fn key_and_symmetry(&self) -> (Key, Symmetry) {
-        with_game!(self.variant, G => least_zobrist(&self.game::<G>()))
+        with_game!(self.variant, G => self.game::<G>().key_and_symmetry())
     }
 
     /// Returns the form that books store.
@@ -438,7 +438,7 @@ fn in_turn<G: Game>(
 }
 
 fn canonical<G: Game>(game: &G) -> Canonical {
-    let (key, symmetry) = least_zobrist(game);
+    let (key, symmetry) = game.key_and_symmetry();
     Canonical {
         key,
         packed: game.pack(symmetry),

@@ -88,7 +88,15 @@ pub trait Game: Clone + Send + Sync + Sized {
 
     /// Returns the key, which is the same for all images.
     fn key(&self) -> Key {
-        least_zobrist(self).0
+        self.key_and_symmetry().0
+    }
+
+    /// Returns the key, and the symmetry that leads to the canonical image.
+    fn key_and_symmetry(&self) -> (Key, Symmetry) {
+        let images = (0..Self::SYMMETRIES)
+            .map(Symmetry::new)
+            .map(|symmetry| (Key(self.zobrist(symmetry)), symmetry));
+        images.min().expect("the identity is one of them")
     }
 
     /// Packs the image under `symmetry`, without the plies since the last capture: they belong to
@@ -191,12 +199,4 @@ pub enum MoveError {
     /// The game is over.
     #[error("{0} comes after the end of the game")]
     AfterEnd(String),
-}
-
-/// Returns the key of the position, and the symmetry that leads to its canonical image.
-pub(crate) fn least_zobrist<G: Game>(game: &G) -> (Key, Symmetry) {
-    let images = (0..G::SYMMETRIES)
-        .map(Symmetry::new)
-        .map(|symmetry| (Key(game.zobrist(symmetry)), symmetry));
-    images.min().expect("the identity is one of them")
 }

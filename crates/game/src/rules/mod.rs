@@ -9,7 +9,6 @@ mod side;
 mod symmetry;
 pub mod zobrist;
 
-pub(crate) use game::least_zobrist;
 pub use game::{Game, MoveError};
 pub use moves::Move;
 pub use outcome::Outcome;
