@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kagetsu_game::{Canonical, Game, Key, Side, Variant, with_game};
+use kagetsu_game::{Canonical, Game, Key, Side, Symmetry, Variant, with_game};
 use kagetsu_store::{Partition, Store};
 
 use crate::book::believed;
@@ -12,7 +12,7 @@ use crate::graph::index::{copied_names, read_node};
 use crate::graph::keys::POSITION;
 use crate::graph::links::Stage;
 use crate::graph::node::Node;
-use crate::graph::row::Row;
+use crate::graph::row::{Row, has_record};
 use crate::jobs::move_filter::PLY;
 use crate::maintenance::full_scan::{Known, known};
 use crate::{Book, Entry};
@@ -34,6 +34,15 @@ pub struct StoredRecord {
     bytes: Vec<u8>,
 }
 
+/// A position of the book behind a move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScannedChild {
+    /// Its key.
+    pub key: Key,
+    /// The symmetry that leads, after the move, to its canonical orientation.
+    pub symmetry: Symmetry,
+}
+
 /// A position of a [`BookScan`].
 #[derive(Clone, Debug)]
 pub struct ScannedEntry {
@@ -48,8 +57,8 @@ pub struct ScannedEntry {
     pub stones: u16,
     /// The side to move.
     pub side: Side,
-    /// For each searched move, whether the book has the position after it.
-    pub in_book: Vec<bool>,
+    /// For each searched move, the position after it, if the book has that.
+    pub behind: Vec<Option<ScannedChild>>,
 }
 
 impl Book {
@@ -80,19 +89,20 @@ impl BookScan<'_> {
         !matches!(self.known.stage(id), Stage::Unknown | Stage::Distrusted)
     }
 
-    /// Returns for each searched move of a position whether the book has the position after it.
-    fn in_book(&self, node: &Node) -> Vec<bool> {
+    /// Returns for each searched move of a position the position after it, if the book has that.
+    fn behind(&self, node: &Node) -> Vec<Option<ScannedChild>> {
         let variant = node.position.variant();
         let moves = node.facts.verdicts().iter().map(|(m, _)| *m);
         with_game!(variant, G => {
             let mut game = node.position.game::<G>();
-            let mut is_held = |m| {
+            let mut child = |m| {
                 game.play(m);
-                let id = Id::new(variant.code(), game.stones(), game.key());
+                let (key, symmetry) = game.key_and_symmetry();
+                let id = Id::new(variant.code(), game.stones(), key);
                 game.undo();
-                self.has_id(id)
+                self.has_id(id).then_some(ScannedChild { key, symmetry })
             };
-            moves.map(&mut is_held).collect()
+            moves.map(&mut child).collect()
         })
     }
 
@@ -101,6 +111,8 @@ impl BookScan<'_> {
         Partition::split(self.store, Some(POSITION))
             .into_iter()
             .flat_map(|part| part.entries(self.store))
+            // A row without a record is a position that was not searched.
+            .filter(|pair| pair.as_ref().map_or(true, |(_, bytes)| has_record(bytes)))
             .map(|pair| {
                 let (key, bytes) = pair?;
                 Ok(StoredRecord { key, bytes })
@@ -129,7 +141,7 @@ impl BookScan<'_> {
         })?;
         let jobs = self.jobs.iter();
         let priority = jobs.filter_map(|job| row.links.priority(*job)).min();
-        let in_book = self.in_book(&node);
+        let behind = self.behind(&node);
         Ok(Some(ScannedEntry {
             entry: Entry {
                 position: node.position,
@@ -141,7 +153,7 @@ impl BookScan<'_> {
             key: id.key(),
             stones: id.stones(),
             side: node.side,
-            in_book,
+            behind,
         }))
     }
 }

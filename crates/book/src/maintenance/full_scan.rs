@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use foldhash::fast::RandomState;
+use kagetsu_store::{Partition, Store, map_partitions};
+
 use crate::graph::id::Id;
 use crate::graph::keys::{ASIDE, Marker, POSITION, WALK, queued};
 use crate::graph::links::Stage;
 use crate::graph::row::Row;
 use crate::{BookError, CheckReport, Derived};
-use kagetsu_store::Store;
-use kagetsu_store::{Partition, map_partitions};
 
 /// The number of things in a set, and a hash over them that does not depend on their order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,7 +61,7 @@ pub(crate) struct Said {
 /// The stages, values and links that a second scan needs.
 #[derive(Default)]
 pub(crate) struct Known {
-    pub(crate) positions: HashMap<Id, (Stage, Option<Derived>)>,
+    pub(crate) positions: HashMap<Id, (Stage, Option<Derived>), RandomState>,
     pub(crate) level: HashMap<Id, Vec<Id>>,
 }
 

@@ -282,16 +282,19 @@ fn day(text: &str) -> Result<u32> {
         .with_context(|| format!("'{text}' is no date as in 2026-11-21"))
 }
 
-/// Returns the rows of a gomoku board from the top, one character a point.
+/// Returns the rows of a gomoku board from the top, one character a point; none for other games.
 pub(crate) fn board_rows(position: &Position) -> Vec<String> {
-    let is_point = |c: &char| matches!(c, 'X' | 'O' | '.');
-    let drawing = position.draw();
-    // The last line of a drawing holds the column letters.
-    let lines = drawing.lines().collect::<Vec<_>>();
-    let rows = lines.split_last().map_or(&[][..], |(_, rows)| rows);
-    rows.iter()
-        .map(|row| row.chars().filter(is_point).collect())
-        .collect()
+    let size = position.variant().gomoku().map(|(_, size)| size.into());
+    let Some((size, stones)) = size.zip(position.stones()) else {
+        return Vec::new();
+    };
+    let mut cells: Vec<Vec<char>> = vec![vec!['.'; size]; size];
+    for (stones, letter) in stones.into_iter().zip(['X', 'O']) {
+        for m in stones {
+            cells[size - 1 - m.index() / size][m.index() % size] = letter;
+        }
+    }
+    cells.into_iter().map(String::from_iter).collect()
 }
 
 #[cfg(test)]

@@ -1,9 +1,7 @@
 //! The columns of a table, and the rows of a position.
 
-use std::borrow::Cow;
-
 use kagetsu_book::{Choice, Entry, ScannedEntry};
-use kagetsu_game::{Bound, Proof, Score, Verdict};
+use kagetsu_game::{Bound, Move, Position, Proof, Score, Variant, Verdict};
 
 use crate::native::record::{board_rows, draw_plies, write_date};
 
@@ -183,11 +181,11 @@ pub const COLUMNS: &[Column] = &[
 /// The number of the first columns that are about the position, not about a move.
 pub(super) const SHARED_COLUMNS: usize = 6;
 
-/// One cell. Its text is borrowed where several rows repeat it.
-#[derive(Clone, Debug, PartialEq)]
+/// One cell.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Cell<'a> {
     Empty,
-    Text(Cow<'a, str>),
+    Text(&'a str),
     Integer(i64),
     /// An integer that may not fit into 64 bits with a sign.
     Count(u64),
@@ -196,12 +194,8 @@ pub(crate) enum Cell<'a> {
 }
 
 impl<'a> Cell<'a> {
-    fn text(text: impl Into<Cow<'a, str>>) -> Self {
-        Self::Text(text.into())
-    }
-
-    fn text_or_empty(text: Option<impl Into<Cow<'a, str>>>) -> Self {
-        text.map_or(Self::Empty, Self::text)
+    fn text_or_empty(text: Option<&'a str>) -> Self {
+        text.map_or(Self::Empty, Self::Text)
     }
 
     /// Returns the integer of a cell, at most the greatest of 64 bits with a sign.
@@ -225,13 +219,17 @@ impl<'a> Cell<'a> {
 /// A scanned position with what its rows need beside it.
 pub(crate) struct PositionRows {
     pub(crate) scanned: ScannedEntry,
-    /// The moves that lead to the position, if a job leads to it or its stones tell them.
-    pub(crate) moves: Option<String>,
+    /// The moves that lead to the position, if a job leads to it.
+    pub(crate) way: Option<Vec<Move>>,
 }
 
 impl PositionRows {
     /// Passes each row to `write`. The first [`SHARED_COLUMNS`] cells are the same in all of them.
-    pub(crate) fn each<E>(&self, mut write: impl FnMut(&[Cell]) -> Result<(), E>) -> Result<(), E> {
+    pub(crate) fn each<E>(
+        &self,
+        names: &mut MoveNames,
+        mut write: impl FnMut(&[Cell]) -> Result<(), E>,
+    ) -> Result<(), E> {
         let Entry {
             position,
             answer,
@@ -242,36 +240,33 @@ impl PositionRows {
             position.variant().to_string(),
             self.scanned.side.to_string(),
         );
-        let place = position
-            .fen()
-            .unwrap_or_else(|_| board_rows(position).join("/"));
+        let place = place(position);
         let key = self.scanned.key.to_string();
+        let moves = self.moves(names);
         let best = derived
             .best
             .or_else(|| Choice::default().pick(answer).map(|(m, _)| *m));
         let mut date = (None, String::new());
-        for ((m, verdict), in_book) in facts.verdicts().iter().zip(&self.scanned.in_book) {
+        let mut line = String::new();
+        for ((m, verdict), behind) in facts.verdicts().iter().zip(&self.scanned.behind) {
             if date.0 != Some(verdict.by.day) {
                 date = (Some(verdict.by.day), write_date(verdict.by.day));
             }
-            let line: Vec<_> = verdict
-                .line
-                .iter()
-                .map(|&m| position.write_move(m))
-                .collect();
+            line.clear();
+            names.push_line(position, &verdict.line, &mut line);
             let believed = answer.verdicts().iter().find(|(known, _)| known == m);
             let value = value_cells(believed.map(|(_, verdict)| verdict));
             let [value, value_win_in, value_loss_in, value_bound, value_proof] = value;
             write(&[
-                Cell::text(&*variant),
-                Cell::text_or_empty(self.moves.as_deref()),
-                Cell::text(&*place),
-                Cell::text(&*key),
+                Cell::Text(&variant),
+                Cell::text_or_empty(moves.as_deref()),
+                Cell::Text(&place),
+                Cell::Text(&key),
                 Cell::integer(self.scanned.stones),
-                Cell::text(&*side),
-                Cell::text(position.write_move(*m)),
+                Cell::Text(&side),
+                Cell::Text(names.name(position, *m)),
                 Cell::Boolean(best == Some(*m)),
-                Cell::Boolean(*in_book),
+                Cell::Boolean(behind.is_some()),
                 self.scanned.priority.map_or(Cell::Empty, Cell::Number),
                 value,
                 value_win_in,
@@ -282,17 +277,72 @@ impl PositionRows {
                 Cell::integer_or_empty(verdict.score.win_plies()),
                 Cell::integer_or_empty(verdict.score.loss_plies()),
                 Cell::integer_or_empty(draw_plies(verdict)),
-                Cell::text(verdict.bound.to_string()),
+                Cell::Text(verdict.bound.name()),
                 Cell::integer(verdict.depth),
                 Cell::Count(verdict.nodes),
                 claim_cell(verdict.proof),
-                Cell::text_or_empty(verdict.proof.map(|proof| proof.kind.to_string())),
-                Cell::text_or_empty((!line.is_empty()).then(|| line.join(" "))),
-                Cell::text(&*verdict.by.engine),
-                Cell::text(&*date.1),
+                Cell::text_or_empty(verdict.proof.map(|proof| proof.kind.name())),
+                Cell::text_or_empty((!line.is_empty()).then_some(&line)),
+                Cell::Text(&verdict.by.engine),
+                Cell::Text(&date.1),
             ])?;
         }
         Ok(())
+    }
+
+    /// Returns the moves to the position as text. A position that no job leads to has the moves
+    /// that its stones allow, if the game places stones.
+    fn moves(&self, names: &mut MoveNames) -> Option<String> {
+        let position = &self.scanned.entry.position;
+        let own = || {
+            position
+                .variant()
+                .places_stones()
+                .then(|| position.line())?
+        };
+        let way = self.way.clone().or_else(own)?;
+        let mut text = String::new();
+        names.push_line(position, &way, &mut text);
+        Some(text)
+    }
+}
+
+/// Returns the FEN of a position, or the rows of its board.
+fn place(position: &Position) -> String {
+    // A game that places stones has no FEN.
+    let fen = (!position.variant().places_stones()).then(|| position.fen().ok());
+    fen.flatten()
+        .unwrap_or_else(|| board_rows(position).join("/"))
+}
+
+/// The moves of a variant as text. Each is written once.
+#[derive(Default)]
+pub(crate) struct MoveNames {
+    variant: Option<Variant>,
+    names: Vec<Option<Box<str>>>,
+}
+
+impl MoveNames {
+    /// Appends a line of moves of the position's game, with a space between.
+    fn push_line(&mut self, position: &Position, line: &[Move], text: &mut String) {
+        for (nth, &m) in line.iter().enumerate() {
+            if nth > 0 {
+                text.push(' ');
+            }
+            text.push_str(self.name(position, m));
+        }
+    }
+
+    /// Returns the name of a move of the position's game.
+    fn name(&mut self, position: &Position, m: Move) -> &str {
+        if self.variant != Some(position.variant()) {
+            self.variant = Some(position.variant());
+            self.names.clear();
+        }
+        if self.names.len() <= m.index() {
+            self.names.resize(m.index() + 1, None);
+        }
+        self.names[m.index()].get_or_insert_with(|| position.write_move(m).into())
     }
 }
 
@@ -304,7 +354,7 @@ fn value_cells(verdict: Option<&Verdict>) -> [Cell<'static>; 5] {
         score.map_or(Cell::Empty, score_cell),
         Cell::integer_or_empty(score.and_then(Score::win_plies)),
         Cell::integer_or_empty(score.and_then(Score::loss_plies)),
-        Cell::text(bound.to_string()),
+        Cell::Text(bound.name()),
         claim_cell(verdict.and_then(|verdict| verdict.proof)),
     ]
 }
@@ -315,7 +365,5 @@ fn score_cell(score: Score) -> Cell<'static> {
 }
 
 fn claim_cell(proof: Option<Proof>) -> Cell<'static> {
-    proof.map_or(Cell::text("none"), |proof| {
-        Cell::text(proof.claim.to_string())
-    })
+    Cell::Text(proof.map_or("none", |proof| proof.claim.name()))
 }

@@ -5,10 +5,13 @@ use std::convert::Infallible;
 use std::io::Write;
 
 use anyhow::{Context, Result, bail};
-use kagetsu_game::{Answer, Position};
+use kagetsu_book::Book;
+use kagetsu_game::{Answer, Position, Variant};
 
-use super::columns::{COLUMNS, Cell, PositionRows, SHARED_COLUMNS};
+use super::columns::{COLUMNS, Cell, MoveNames, PositionRows, SHARED_COLUMNS};
+use super::parts::each_part;
 use crate::native::record::{MoveRecord, PositionRecord};
+use crate::omissions::Omissions;
 
 /// The columns that an import needs; all others are derived from them.
 const HEAD: [&str; 15] = [
@@ -32,55 +35,73 @@ const HEAD: [&str; 15] = [
 /// An optional last column, which earlier tables lack.
 const DRAW_IN: &str = "draw_in";
 
-/// Writes the column names.
+/// Positions whose lines are made together.
+const POSITIONS_PER_PART: usize = 512;
+
+/// Writes a book as a table. Returns the number of positions.
 ///
 /// # Errors
-/// If `out` fails.
-pub(super) fn write_head(out: &mut dyn Write) -> Result<()> {
+/// If the book is damaged, or `out` fails.
+pub(super) fn write(
+    book: &Book,
+    variant: Option<Variant>,
+    out: &mut dyn Write,
+) -> Result<(u64, Omissions)> {
     let names: Vec<&str> = COLUMNS.iter().map(|column| column.name).collect();
-    Ok(writeln!(out, "{}", names.join(","))?)
+    writeln!(out, "{}", names.join(","))?;
+    each_part(
+        book,
+        variant,
+        POSITIONS_PER_PART,
+        |positions| Ok(lines(positions)),
+        |text: Vec<u8>| Ok(out.write_all(&text)?),
+    )
 }
 
-/// Returns the lines of a position. The crate `csv` would look at each byte of the cells that all
-/// lines share again and again: with it a table takes twice the CPU time.
-pub(super) fn render(rows: &PositionRows) -> Vec<u8> {
+/// Returns the lines of positions. The crate `csv` would look at each byte of the cells that all
+/// lines of a position share again and again: with it a table takes twice the CPU time.
+fn lines(positions: &[PositionRows]) -> Vec<u8> {
     let mut text = Vec::new();
-    let mut shared = 0;
-    let Ok(()) = rows.each(|cells| -> Result<(), Infallible> {
-        let (position, own) = cells.split_at(SHARED_COLUMNS);
-        if shared == 0 {
-            for cell in position {
+    let mut names = MoveNames::default();
+    for rows in positions {
+        let mut shared = None;
+        let Ok(()) = rows.each(&mut names, |cells| -> Result<(), Infallible> {
+            let (position, own) = cells.split_at(SHARED_COLUMNS);
+            match &shared {
+                None => {
+                    let begin = text.len();
+                    for cell in position {
+                        push_cell(&mut text, cell);
+                        text.push(b',');
+                    }
+                    shared = Some(begin..text.len());
+                }
+                Some(shared) => text.extend_from_within(shared.clone()),
+            }
+            for cell in own {
                 push_cell(&mut text, cell);
                 text.push(b',');
             }
-            shared = text.len();
-        } else {
-            text.extend_from_within(..shared);
-        }
-        for cell in own {
-            push_cell(&mut text, cell);
-            text.push(b',');
-        }
-        text.pop();
-        text.push(b'\n');
-        Ok(())
-    });
+            text.pop();
+            text.push(b'\n');
+            Ok(())
+        });
+    }
     text
 }
 
 fn push_cell(text: &mut Vec<u8>, cell: &Cell) {
-    // Writing to memory cannot fail.
-    let _ = match cell {
-        Cell::Empty => Ok(()),
-        Cell::Text(field) => {
-            push_text(text, field.as_bytes());
-            Ok(())
+    match cell {
+        Cell::Empty => {}
+        Cell::Text(field) => push_text(text, field.as_bytes()),
+        Cell::Integer(number) => {
+            text.extend_from_slice(itoa::Buffer::new().format(*number).as_bytes())
         }
-        Cell::Integer(number) => write!(text, "{number}"),
-        Cell::Count(count) => write!(text, "{count}"),
-        Cell::Number(number) => write!(text, "{number}"),
-        Cell::Boolean(is_so) => write!(text, "{}", u8::from(*is_so)),
-    };
+        Cell::Count(count) => text.extend_from_slice(itoa::Buffer::new().format(*count).as_bytes()),
+        // Writing to memory cannot fail.
+        Cell::Number(number) => drop(write!(text, "{number}")),
+        Cell::Boolean(is_so) => text.push(if *is_so { b'1' } else { b'0' }),
+    }
 }
 
 /// Writes a field, in quotation marks where it needs them (RFC 4180).

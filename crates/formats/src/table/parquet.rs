@@ -1,29 +1,109 @@
 //! The table as a Parquet file.
 
-use std::fs::File;
-use std::path::Path;
+use std::convert::Infallible;
+use std::io::Write;
 use std::sync::Arc;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
+use bytes::Bytes;
+use kagetsu_book::Book;
+use kagetsu_game::Variant;
 use parquet::basic::{Compression, LogicalType, Repetition, Type as PhysicalType};
-use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
-use parquet::file::properties::WriterProperties;
-use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
-use parquet::schema::types::Type;
+use parquet::column::writer::{ColumnCloseResult, ColumnWriter, get_column_writer};
+use parquet::data_type::ByteArray;
+use parquet::file::properties::{
+    EnabledStatistics, WriterProperties, WriterPropertiesBuilder, WriterPropertiesPtr,
+};
+use parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedWrite};
+use parquet::schema::types::{SchemaDescriptor, Type};
 
-use super::TableWriter;
-use super::columns::{COLUMNS, Cell, Column, ColumnKind};
+use super::columns::{COLUMNS, Cell, Column, ColumnKind, MoveNames, PositionRows};
+use super::parts::each_part;
+use crate::omissions::Omissions;
 
-/// Rows of a row group, which memory holds.
-const ROWS_PER_GROUP: usize = 65_536;
+/// Positions of a row group, which memory holds: about 20,000 rows of gomoku.
+const POSITIONS_PER_GROUP: usize = 2048;
 
-/// A Parquet file that is being written.
-pub(super) struct ParquetTable {
-    file: SerializedFileWriter<File>,
-    /// The current row group, by column.
-    columns: Vec<ColumnCells>,
-    /// Rows of the current row group.
-    rows: usize,
+/// Writes a book as a table. Returns the number of positions.
+///
+/// # Errors
+/// If the book is damaged, or `out` fails.
+pub(super) fn write(
+    book: &Book,
+    variant: Option<Variant>,
+    out: &mut dyn Write,
+) -> Result<(u64, Omissions)> {
+    let properties = Arc::new(properties());
+    let schema = Arc::new(schema()?);
+    let described = SchemaDescriptor::new(Arc::clone(&schema));
+    // The file is in memory, and what it holds goes to `out` after each group.
+    let mut file = SerializedFileWriter::new(Vec::new(), schema, Arc::clone(&properties))?;
+    let written = each_part(
+        book,
+        variant,
+        POSITIONS_PER_GROUP,
+        |positions| encode_group(positions, &described, &properties),
+        |columns: Vec<EncodedColumn>| {
+            let mut group = file.next_row_group()?;
+            for column in columns {
+                group.append_column(&column.bytes, column.result)?;
+            }
+            group.close()?;
+            file.flush()?;
+            Ok(out.write_all(&std::mem::take(file.inner_mut()))?)
+        },
+    )?;
+    out.write_all(&file.into_inner()?)?;
+    Ok(written)
+}
+
+/// Returns the settings of the file. Keys are the only texts with statistics: they are in order
+/// within a row group, while the least and greatest of other texts help no query.
+fn properties() -> WriterProperties {
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .set_created_by(concat!("kagetsu ", env!("CARGO_PKG_VERSION")).into())
+        .set_statistics_enabled(EnabledStatistics::Chunk);
+    let is_unordered = |column: &&Column| column.kind == ColumnKind::Text && column.name != "key";
+    let texts = COLUMNS.iter().filter(is_unordered);
+    let without = |properties: WriterPropertiesBuilder, column: &Column| {
+        properties.set_column_statistics_enabled(column.name.into(), EnabledStatistics::None)
+    };
+    texts.fold(properties, without).build()
+}
+
+/// A column of a row group as bytes of the file.
+struct EncodedColumn {
+    bytes: Bytes,
+    result: ColumnCloseResult,
+}
+
+/// Encodes the rows of positions, column by column.
+fn encode_group(
+    positions: &[PositionRows],
+    schema: &SchemaDescriptor,
+    properties: &WriterPropertiesPtr,
+) -> Result<Vec<EncodedColumn>> {
+    let mut columns: Vec<ColumnCells> = COLUMNS.iter().map(ColumnCells::of).collect();
+    let mut names = MoveNames::default();
+    for rows in positions {
+        let Ok(()) = rows.each(&mut names, |cells| -> Result<(), Infallible> {
+            for (column, cell) in columns.iter_mut().zip(cells) {
+                column.push(cell);
+            }
+            Ok(())
+        });
+    }
+    let columns = columns.into_iter().zip(COLUMNS).zip(schema.columns());
+    let encoded = columns.map(|((cells, column), described)| {
+        let mut bytes = TrackedWrite::new(Vec::new());
+        let pages = Box::new(SerializedPageWriter::new(&mut bytes));
+        let writer = get_column_writer(Arc::clone(described), Arc::clone(properties), pages);
+        let result = cells.write(writer, column.is_optional)?;
+        let bytes = bytes.into_inner()?.into();
+        Ok(EncodedColumn { bytes, result })
+    });
+    encoded.collect()
 }
 
 /// The cells of a column in a row group.
@@ -61,7 +141,7 @@ impl ColumnCells {
                 // The rows of a position share most texts.
                 let same = values.last().filter(|last| last.data() == text.as_bytes());
                 let value = same.cloned();
-                values.push(value.unwrap_or_else(|| ByteArray::from(&**text)));
+                values.push(value.unwrap_or_else(|| ByteArray::from(*text)));
             }
             (Values::Integer(values), cell) => values.extend(cell.as_integer()),
             (Values::Number(values), Cell::Number(number)) => values.push(*number),
@@ -70,88 +150,35 @@ impl ColumnCells {
         }
     }
 
-    /// Writes the cells and removes them.
-    fn write(&mut self, writer: &mut SerializedColumnWriter<'_>, is_optional: bool) -> Result<()> {
+    /// Writes the cells.
+    fn write(self, mut writer: ColumnWriter<'_>, is_optional: bool) -> Result<ColumnCloseResult> {
         let levels = is_optional.then_some(&self.levels[..]);
-        match &mut self.values {
-            Values::Text(values) => write_values::<ByteArrayType>(writer, values, levels),
-            Values::Integer(values) => write_values::<Int64Type>(writer, values, levels),
-            Values::Number(values) => write_values::<DoubleType>(writer, values, levels),
-            Values::Boolean(values) => write_values::<BoolType>(writer, values, levels),
+        match (&mut writer, &self.values) {
+            (ColumnWriter::ByteArrayColumnWriter(writer), Values::Text(values)) => {
+                writer.write_batch(values, levels, None)
+            }
+            (ColumnWriter::Int64ColumnWriter(writer), Values::Integer(values)) => {
+                writer.write_batch(values, levels, None)
+            }
+            (ColumnWriter::DoubleColumnWriter(writer), Values::Number(values)) => {
+                writer.write_batch(values, levels, None)
+            }
+            (ColumnWriter::BoolColumnWriter(writer), Values::Boolean(values)) => {
+                writer.write_batch(values, levels, None)
+            }
+            _ => bail!("the schema has another type"),
         }?;
-        self.levels.clear();
-        Ok(())
+        Ok(writer.close()?)
     }
 }
 
-fn write_values<T: DataType>(
-    writer: &mut SerializedColumnWriter<'_>,
-    values: &mut Vec<T::T>,
-    levels: Option<&[i16]>,
-) -> Result<()> {
-    writer.typed::<T>().write_batch(values, levels, None)?;
-    values.clear();
-    Ok(())
-}
-
-impl ParquetTable {
-    /// Creates the file.
-    ///
-    /// # Errors
-    /// If the file cannot be written.
-    pub(super) fn create(path: &Path) -> Result<Self> {
-        let fields = COLUMNS.iter().map(|column| Ok(Arc::new(field(column)?)));
-        let fields = fields.collect::<Result<_>>()?;
-        let schema = Type::group_type_builder("moves")
-            .with_fields(fields)
-            .build()?;
-        let properties = WriterProperties::builder()
-            .set_compression(Compression::SNAPPY)
-            .set_created_by(concat!("kagetsu ", env!("CARGO_PKG_VERSION")).into())
-            .build();
-        let file = File::create(path).context("cannot make a temporary file")?;
-        let file = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))?;
-        Ok(Self {
-            file,
-            columns: COLUMNS.iter().map(ColumnCells::of).collect(),
-            rows: 0,
-        })
-    }
-
-    fn write_group(&mut self) -> Result<()> {
-        let mut group = self.file.next_row_group()?;
-        for (column, cells) in COLUMNS.iter().zip(&mut self.columns) {
-            let Some(mut writer) = group.next_column()? else {
-                bail!("the schema has no column {}", column.name);
-            };
-            cells.write(&mut writer, column.is_optional)?;
-            writer.close()?;
-        }
-        group.close()?;
-        self.rows = 0;
-        Ok(())
-    }
-}
-
-impl TableWriter for ParquetTable {
-    fn row(&mut self, cells: &[Cell]) -> Result<()> {
-        for (column, cell) in self.columns.iter_mut().zip(cells) {
-            column.push(cell);
-        }
-        self.rows += 1;
-        if self.rows >= ROWS_PER_GROUP {
-            self.write_group()?;
-        }
-        Ok(())
-    }
-
-    fn end(mut self: Box<Self>) -> Result<()> {
-        if self.rows > 0 {
-            self.write_group()?;
-        }
-        self.file.close()?;
-        Ok(())
-    }
+fn schema() -> Result<Type> {
+    let fields = COLUMNS.iter().map(|column| Ok(Arc::new(field(column)?)));
+    let fields = fields.collect::<Result<_>>()?;
+    let schema = Type::group_type_builder("moves")
+        .with_fields(fields)
+        .build()?;
+    Ok(schema)
 }
 
 fn field(column: &Column) -> Result<Type> {

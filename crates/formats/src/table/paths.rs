@@ -3,28 +3,55 @@
 use std::collections::{HashMap, VecDeque};
 
 use anyhow::Result;
-use kagetsu_book::{Book, BookScan};
-use kagetsu_game::{Canonical, Key, Move, Position, Symmetry, Variant};
+use foldhash::fast::RandomState;
+use kagetsu_book::{Book, BookScan, ScannedChild, ScannedEntry};
+use kagetsu_game::{Key, Move, Position, Symmetry, Variant};
 
-/// For each position of the book the position before it on the shortest way from a root.
+/// The shortest way from a root to each position that is still to come.
 ///
-/// Moves and symmetries are between canonical orientations, so one entry serves all ways. The
-/// positions of a game that places stones come in the order of their stones, so their steps are
-/// noted during the scan; all ways to such a position are equally long. The steps of other games
-/// are found before it.
+/// The positions of a game that places stones come in the order of their stones, so the ways are
+/// noted during the scan, and a way goes when its position comes; all ways to such a position are
+/// equally long. The ways of other games are found before the scan.
 pub(crate) struct Paths {
-    steps: HashMap<Key, PathStep>,
+    ways: HashMap<Key, KnownWay, RandomState>,
     roots: HashMap<Key, Position>,
 }
 
-/// The last step to a position.
-#[derive(Clone, Copy)]
-struct PathStep {
-    from: Key,
-    /// The move, in the canonical orientation of `from`.
-    at: Move,
-    /// The symmetry that leads from there, after the move, to the canonical orientation.
-    symmetry: Symmetry,
+/// A way to a position.
+#[derive(Clone)]
+struct KnownWay {
+    /// The moves of the root, and those after it, in the root's own orientation.
+    moves: Vec<Move>,
+    /// The symmetries from the root's own orientation to the canonical one of the position.
+    turns: Vec<Symmetry>,
+}
+
+impl KnownWay {
+    fn to_root(root: &Position) -> Self {
+        Self {
+            moves: root.moves().to_vec(),
+            turns: vec![root.canonical().symmetry],
+        }
+    }
+
+    /// Returns the way after a move in the canonical orientation of the position.
+    fn after(&self, variant: Variant, at: Move, symmetry: Symmetry) -> Self {
+        let turned = self
+            .turns
+            .iter()
+            .rev()
+            .fold(at, |m, turn| variant.image(m, variant.inverse(*turn)));
+        let mut way = Self {
+            moves: Vec::with_capacity(self.moves.len() + 1),
+            turns: self.turns.clone(),
+        };
+        way.moves.extend_from_slice(&self.moves);
+        way.moves.push(turned);
+        if symmetry != Symmetry::IDENTITY {
+            way.turns.push(symmetry);
+        }
+        way
+    }
 }
 
 impl Paths {
@@ -34,7 +61,7 @@ impl Paths {
     /// If the book is damaged.
     pub(crate) fn of(book: &Book, scan: &BookScan<'_>, variant: Option<Variant>) -> Result<Self> {
         let mut paths = Self {
-            steps: HashMap::new(),
+            ways: HashMap::default(),
             roots: HashMap::new(),
         };
         let mut queue = VecDeque::new();
@@ -52,10 +79,16 @@ impl Paths {
             let Some(entry) = book.lookup(&position)? else {
                 continue;
             };
-            let from = position.key();
+            let Some(way) = paths.way(position.key()) else {
+                continue;
+            };
             let moves: Vec<Move> = entry.facts.verdicts().iter().map(|(m, _)| *m).collect();
             for (at, child) in moves.iter().zip(position.children(&moves)) {
-                if scan.has(variant, &child) && paths.note(from, *at, &child) {
+                let behind = ScannedChild {
+                    key: child.key,
+                    symmetry: child.symmetry,
+                };
+                if scan.has(variant, &child) && paths.note(&way, variant, *at, behind) {
                     queue.push_back((variant, child.packed));
                 }
             }
@@ -63,58 +96,35 @@ impl Paths {
         Ok(paths)
     }
 
+    fn way(&self, key: Key) -> Option<KnownWay> {
+        let root = self.roots.get(&key).map(KnownWay::to_root);
+        root.or_else(|| self.ways.get(&key).cloned())
+    }
+
+    /// Returns the moves to a position of the scan, those of its root first, and notes the ways to
+    /// the positions behind it. `None` where no job leads.
+    pub(crate) fn take(&mut self, scanned: &ScannedEntry) -> Option<Vec<Move>> {
+        let root = self.roots.get(&scanned.key).map(KnownWay::to_root);
+        let way = root.or_else(|| self.ways.remove(&scanned.key))?;
+        let variant = scanned.entry.position.variant();
+        if variant.places_stones() {
+            let verdicts = scanned.entry.facts.verdicts().iter();
+            for ((at, _), child) in verdicts.zip(&scanned.behind) {
+                if let Some(child) = child {
+                    self.note(&way, variant, *at, *child);
+                }
+            }
+        }
+        Some(way.moves)
+    }
+
     /// Notes that a move leads to a position of the book; `false` where a way is known.
-    pub(crate) fn note(&mut self, from: Key, at: Move, child: &Canonical) -> bool {
-        if self.roots.contains_key(&child.key) || self.steps.contains_key(&child.key) {
+    fn note(&mut self, way: &KnownWay, variant: Variant, at: Move, child: ScannedChild) -> bool {
+        if self.roots.contains_key(&child.key) || self.ways.contains_key(&child.key) {
             return false;
         }
-        let step = PathStep {
-            from,
-            at,
-            symmetry: child.symmetry,
-        };
-        self.steps.insert(child.key, step);
+        let way = way.after(variant, at, child.symmetry);
+        self.ways.insert(child.key, way);
         true
     }
-
-    /// Returns the moves to a position as text: those of its root, and those after it. A position
-    /// that no job leads to has the moves that its stones allow, if the game places stones.
-    pub(crate) fn moves_to(&self, position: &Position, key: Key) -> Option<String> {
-        let variant = position.variant();
-        let mut steps = Vec::new();
-        let mut at = key;
-        while let Some(step) = self.steps.get(&at) {
-            steps.push(*step);
-            at = step.from;
-        }
-        let Some(root) = self.roots.get(&at) else {
-            return own_moves(position).map(|moves| text(position, &moves));
-        };
-        steps.reverse();
-        // The symmetries from the root's own orientation to the canonical one of each step.
-        let mut turns = vec![root.canonical().symmetry];
-        let mut moves = root.moves().to_vec();
-        for step in steps {
-            let turned = turns
-                .iter()
-                .rev()
-                .fold(step.at, |m, turn| variant.image(m, variant.inverse(*turn)));
-            moves.push(turned);
-            turns.push(step.symmetry);
-        }
-        Some(text(position, &moves))
-    }
-}
-
-/// Returns the moves of a position that no job leads to, where its stones say them.
-fn own_moves(position: &Position) -> Option<Vec<Move>> {
-    position
-        .variant()
-        .places_stones()
-        .then(|| position.line())?
-}
-
-fn text(position: &Position, moves: &[Move]) -> String {
-    let names: Vec<_> = moves.iter().map(|m| position.write_move(*m)).collect();
-    names.join(" ")
 }

@@ -1,5 +1,7 @@
 //! The table of a small book, in each format.
 
+use std::path::Path;
+
 use kagetsu_book::{BookOptions, BuildSpec, JobSpec};
 use kagetsu_game::{Answer, Effort, Position, Question};
 use kagetsu_search::{Control, Engine, EngineOptions};
@@ -129,10 +131,7 @@ fn database_repeats_the_table() {
     let database = Connection::open(&path).expect("a database");
     for column in COLUMNS {
         // CSV writes an empty cell where the database has none.
-        let query = format!(
-            "SELECT ifnull(\"{}\", '') FROM moves ORDER BY rowid",
-            column.name
-        );
+        let query = format!("SELECT ifnull(\"{}\", '') FROM moves", column.name);
         let mut query = database.prepare(&query).expect("the column is there");
         let cells = query.query_map([], |row| {
             Ok(match row.get_ref(0)? {
@@ -147,6 +146,17 @@ fn database_repeats_the_table() {
             .collect();
         let expected: Vec<_> = rows.iter().map(|row| row[column.name].clone()).collect();
         assert_eq!(cells, expected, "{}", column.name);
+    }
+    let plan = "EXPLAIN QUERY PLAN SELECT * FROM moves WHERE key = 'none'";
+    let mut plan = database.prepare(plan).expect("a query");
+    let steps = plan.query_map([], |row| row.get::<_, String>("detail"));
+    let steps: Vec<String> = steps.expect("steps").map(|s| s.expect("text")).collect();
+    let found = [
+        "positions USING INDEX",
+        "position_moves USING INTEGER PRIMARY KEY",
+    ];
+    for (step, found) in steps.iter().zip(found) {
+        assert!(step.contains(found), "{steps:?}");
     }
 }
 
