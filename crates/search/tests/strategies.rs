@@ -93,6 +93,39 @@ fn asked_for_win(line: &str, nodes: u64) -> (Position, kagetsu_game::Answer) {
     (position, answer)
 }
 
+/// The move h7 makes no shape beyond a two, and its threat takes more than 2,000 positions to find.
+#[test]
+fn second_question_lists_quiet_threats() {
+    for line in ["h8 i9 g9 f10", "h8 i9 g9 i11", "h8 i9 g9 h6"] {
+        let position = Position::from_line(Variant::STANDARD_15, line).expect("a line");
+        let h7 = position.parse_move("h7").expect("legal");
+        let mut engine = Engine::new(EngineOptions::default()).expect("an engine");
+        let mut ask = |moves: Vec<Move>| {
+            let window = Window {
+                alpha: Score::OPINION_MAX,
+                beta: Score::MAX,
+            };
+            let question = Question {
+                moves,
+                window,
+                ..Question::new(position.clone(), Effort::nodes(200_000))
+            };
+            let answer = engine.answer(&question, &Control::new(), &mut |_| {});
+            answer.expect("gomoku")
+        };
+        let first = ask(Vec::new());
+        let mut unlisted = position.distinct_moves();
+        unlisted.retain(|m| first.get(*m).is_none());
+        assert!(unlisted.contains(&h7), "{line}: the first answer lists h7");
+        let second = ask(unlisted);
+        let threat = second.get(h7);
+        assert!(
+            threat.is_some_and(|verdict| verdict.score > Score::opinion(-2_000)),
+            "{line}: {threat:?}"
+        );
+    }
+}
+
 #[test]
 fn winning_or_threatening_move_is_found() {
     // Two rows of two that meet: a win by threats, told alone.

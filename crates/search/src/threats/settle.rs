@@ -26,8 +26,11 @@ const HOPELESS: usize = 16;
 const DEPTH: u8 = 2;
 /// Nodes for each move where the effort sets no limit.
 const NODES: u64 = 20_000;
-/// Nodes to find the threat of an attacker's move.
-const GLANCE: u64 = 2_000;
+/// Moves of the attacker that are looked at, and the nodes to find the threat of each.
+const FIRST_LOOK: (usize, u64) = (20, 2_000);
+/// The same where the question names moves: those that a first answer did not list. A quiet move
+/// that wins may be far down the order, and with few stones its threat takes long to carry out.
+const SECOND_LOOK: (usize, u64) = (40, 10_000);
 /// Divisor of the effort for the search for an own win.
 const OWN: u64 = 10;
 /// Depth of the search that compares moves without a threat.
@@ -188,8 +191,12 @@ fn attack<R: Rule>(
         );
         return ([(m, won)].into_iter().collect(), Vec::new());
     }
-    let mut found = lambda.candidates(GLANCE);
-    found.retain(|found| asked.is_empty() || asked.contains(&found.at));
+    let (most, nodes) = if asked.is_empty() {
+        FIRST_LOOK
+    } else {
+        SECOND_LOOK
+    };
+    let mut found = lambda.candidates(asked, most, nodes);
     // Keep one of the moves that are equal up to symmetry.
     let moves: Vec<Move> = found.iter().map(|found| found.at).collect();
     let mut seen = BTreeSet::new();

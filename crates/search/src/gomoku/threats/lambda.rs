@@ -20,6 +20,9 @@ const REPEAT: u64 = 400;
 /// Proof templates tried at a position.
 const TRIED: usize = 6;
 
+/// More moves than a board has, so that the list holds all near the stones.
+const ALL_NEAR: usize = 1_000;
+
 /// Divisor of the open replies to a quiet move: most of them lose to another template.
 const QUIET: u32 = 4;
 
@@ -62,7 +65,11 @@ impl<'a, R: Rule> LambdaSearch<'a, R> {
     /// Returns a search that uses and extends `table`, which must belong to the same rule and board
     /// size.
     pub(crate) fn new(game: &Gomoku<R>, table: &'a mut ProofTable, control: &'a Control) -> Self {
-        let board = Board::new(game, &EngineOptions::default());
+        let options = EngineOptions {
+            candidates: ALL_NEAR,
+            ..EngineOptions::default()
+        };
+        let board = Board::new(game, &options);
         Self {
             board,
             table,
@@ -172,8 +179,14 @@ impl<'a, R: Rule> LambdaSearch<'a, R> {
         strategy
     }
 
-    /// Returns the candidate moves of a position without a VCT, with the win that each threatens.
-    pub(crate) fn candidates(&mut self, nodes: u64) -> Vec<LambdaCandidate> {
+    /// Returns at most `most` candidates among the asked moves (all if none is named) of a position
+    /// without a VCT, those with the best shapes, with the win that each threatens.
+    pub(crate) fn candidates(
+        &mut self,
+        asked: &[Move],
+        most: usize,
+        nodes: u64,
+    ) -> Vec<LambdaCandidate> {
         let situation = self.board.situation();
         let moves = match situation {
             Situation::Forced { .. } | Situation::Free => self.board.moves(&situation).sorted(),
@@ -181,6 +194,8 @@ impl<'a, R: Rule> LambdaSearch<'a, R> {
         };
         moves
             .into_iter()
+            .filter(|m| asked.is_empty() || asked.contains(m))
+            .take(most)
             .map(|m| LambdaCandidate {
                 at: m,
                 cost: self.cost(m.index(), nodes),
