@@ -1,4 +1,5 @@
-//! Fits the evaluation to games of `selfplay` or to positions of `leaves`, and writes its tables:
+//! Fits the evaluation of standard or renju to games of `selfplay` or to positions of `leaves`, and
+//! writes its tables; the example `learn` trains that of freestyle:
 //!
 //! ```text
 //! cargo run --release -p kagetsu-search --example fit -- VARIANT GAMES_FILE FOLDER
@@ -39,6 +40,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let Variant::Gomoku { rule, .. } = variant else {
         return Err("only gomoku is fitted".into());
     };
+    if rule == RuleName::Freestyle {
+        return Err("freestyle has a network; use the example learn".into());
+    }
     // Where both sides have the same rule, they have the same parameters.
     let tables = if rule == RuleName::Renju { 2 } else { 1 };
     let (mut rows, mut aside) = (Vec::new(), Vec::new());
@@ -120,13 +124,12 @@ fn read(
             let mover = features.side.index();
             let table = |side: usize| if tables == 2 { side * CELL_CLASSES } else { 0 };
             let mut counts = std::collections::BTreeMap::new();
-            for (side, classes) in features.classes.iter().enumerate() {
-                let sign = if side == mover { 1.0 } else { -1.0 };
-                classes.iter().for_each(|&class| {
+            for (side, sign) in [(mover, 1.0), (1 - mover, -1.0)] {
+                for classes in features.classes.iter().filter(|classes| classes[side] > 0) {
                     *counts
-                        .entry(table(side) + usize::from(class))
-                        .or_insert(0.0) += sign
-                });
+                        .entry(table(side) + usize::from(classes[side]))
+                        .or_insert(0.0) += sign;
+                }
             }
             let threats = tables * CELL_CLASSES + if tables == 2 { mover * THREAT_SETS } else { 0 };
             counts.insert(threats + usize::from(features.threats), 1.0);

@@ -7,7 +7,7 @@ use crate::alphabeta::AlphaBeta;
 use crate::alphabeta::sample::LeafSample;
 use crate::alphabeta::table::TranspositionTable;
 use crate::control::limits::SearchLimits;
-use crate::gomoku::{Board, CLASSES, FLAGS, Fitted};
+use crate::gomoku::{Board, CLASSES, COUNTS, FLAGS, Fitted, KINDS, UNITS};
 use crate::heuristics::{Heuristics, Situation};
 use crate::{Control, EngineOptions};
 
@@ -18,14 +18,24 @@ const LEAF_TABLE_BYTES: usize = 4 << 20;
 pub const CELL_CLASSES: usize = CLASSES;
 /// Number of sets of threats.
 pub const THREAT_SETS: usize = FLAGS;
+/// Number of hidden units of the network.
+pub const HIDDEN_UNITS: usize = UNITS;
+/// Number of kinds of cells. The first kind has no weights in the network.
+pub const CELL_KINDS: usize = KINDS;
+/// Numbers of cells of a kind that differ for the network.
+pub const KIND_COUNTS: usize = COUNTS;
 
 /// The features of a position that the evaluation uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CellFeatures {
     /// The side to move.
     pub side: Side,
-    /// The class of every empty cell, below [`CELL_CLASSES`], by side. Dead cells are left out.
-    pub classes: [Vec<u16>; 2],
+    /// The classes of every empty cell for the first and the second side, below [`CELL_CLASSES`].
+    pub classes: Vec<[u16; 2]>,
+    /// Numbers of empty cells by side and kind.
+    pub kinds: [[u16; CELL_KINDS]; 2],
+    /// The evaluation in use, in centi-units for the side to move.
+    pub opinion: i16,
     /// The set of threats, below [`THREAT_SETS`].
     pub threats: u16,
 }
@@ -55,7 +65,9 @@ fn of<R: Rule>(position: &Position) -> Option<CellFeatures> {
     let board = Board::<R>::new(&position.game(), &EngineOptions::default());
     is_evaluated(board.situation()).then(|| CellFeatures {
         side: position.side(),
-        classes: [Side::First, Side::Second].map(|side| board.classes(side)),
+        classes: board.classes().collect(),
+        kinds: board.kind_counts(),
+        opinion: board.evaluate().raw(),
         threats: board.flags() as u16,
     })
 }

@@ -31,6 +31,8 @@ mod threats;
 
 pub(crate) use board::Board;
 pub(crate) use patterns::fitted::{CLASSES, FLAGS, Fitted};
+pub(crate) use patterns::kind::KINDS;
+pub(crate) use patterns::network::{COUNTS, UNITS};
 pub(crate) use threats::lambda::{LambdaCandidate, LambdaSearch, LambdaWin};
 pub(crate) use threats::vct::{ProofTable, ProofTemplate, Vct, VctDecision};
 pub(crate) use with_rule;

@@ -84,6 +84,13 @@ pub enum Constants {
     Evalue,
 }
 
+impl Constants {
+    /// Whether a gomoku board has Kagetsu's own values.
+    pub(crate) const fn are_own(self) -> bool {
+        !matches!(self, Self::Paper | Self::Patent | Self::Blog)
+    }
+}
+
 /// Empty cells around a stone that are candidates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Neighbourhood {

@@ -58,7 +58,11 @@ impl<R: Rule> Heuristics for Board<R> {
         } else {
             other / 100 * defence + other % 100 * defence / 100
         };
-        let opinion = Score::opinion(me - other + i32::from(threats[self.flags()]));
+        let learned = self.network.map_or(0, |network| {
+            let (mine, his) = (self.side.index(), self.side.other().index());
+            network.value(&self.hidden[mine], [&self.kinds[mine], &self.kinds[his]])
+        });
+        let opinion = Score::opinion(me - other + i32::from(threats[self.flags()]) + learned);
         match self.can_win() {
             (true, true) => opinion,
             (true, false) => opinion.max(Score::ZERO),
@@ -123,16 +127,17 @@ impl<R: Rule> Heuristics for Board<R> {
         let entries = effort.nodes.map_or(MAX_PROOF_ENTRIES, |nodes| {
             usize::try_from(nodes).unwrap_or(MAX_PROOF_ENTRIES)
         });
+        // The search for threats does not evaluate; undo restores the sums.
+        let network = self.network.take();
         let mut proofs = ProofTable::new(entries.min(MAX_PROOF_ENTRIES) * ProofTable::ENTRY);
         let mut vct = Vct::new(self, &mut proofs, control);
         let win = match vct.find_any(effort) {
             VctDecision::Win { plies, line } if !line.is_empty() => Some((plies, line)),
             _ => None,
         };
-        VctOutcome {
-            win,
-            nodes: vct.nodes,
-        }
+        let nodes = vct.nodes;
+        self.network = network;
+        VctOutcome { win, nodes }
     }
 
     fn opponent_vcf(&mut self, budget: &mut u32) -> Option<Vec<Move>> {

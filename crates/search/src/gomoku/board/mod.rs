@@ -11,6 +11,7 @@ use kagetsu_game::{Game, Move, Outcome, Side, Symmetry, zobrist};
 use crate::EngineOptions;
 use crate::gomoku::cells::Cells;
 use crate::gomoku::patterns::kind::{CellKind, Cross, KINDS};
+use crate::gomoku::patterns::network::{Hidden, Network, UNITS};
 use crate::gomoku::patterns::shape::{CENTRE, Shapes, reach};
 use crate::gomoku::patterns::weights::{CellGrade, CellWeights};
 use crate::gomoku::places::{Geometry, Line, empty};
@@ -26,6 +27,7 @@ struct Played {
     log: u32,
     live: [u16; 2],
     sums: [i32; 2],
+    hidden: [Hidden; 2],
     kinds: [[u16; KINDS]; 2],
     near: Cells,
     five: Option<Side>,
@@ -68,6 +70,10 @@ pub(crate) struct Board<R> {
     live: [u16; 2],
     /// Worth of all empty cells, by side.
     sums: [i32; 2],
+    /// Sums of the network, by view.
+    hidden: [Hidden; 2],
+    /// Adds to the evaluation; `None` where the board is not evaluated.
+    pub(in crate::gomoku) network: Option<&'static Network>,
     /// Cells near a stone, taken ones among them.
     near: Cells,
     history: Vec<Played>,
@@ -102,6 +108,8 @@ impl<R: Rule> Board<R> {
             sets: [[Cells::NONE; KINDS]; 2],
             live: [0; 2],
             sums: [0; 2],
+            hidden: [[0; UNITS]; 2],
+            network: Network::of(R::NAME).filter(|_| options.constants.are_own()),
             near: Cells::NONE,
             history: Vec::with_capacity(128),
             log: Vec::with_capacity(2_048),
@@ -120,6 +128,9 @@ impl<R: Rule> Board<R> {
             if let Some(side) = stone {
                 board.put(cell, *side);
             }
+        }
+        if let Some(network) = board.network {
+            board.hidden = network.start();
         }
         for cell in board.empty.iter() {
             for (direction, at) in geometry.places[cell].into_iter().enumerate() {
@@ -192,12 +203,18 @@ impl<R: Rule> Board<R> {
         of(self.side) & 0xf | of(self.side.other()) << 4
     }
 
-    /// The classes of the empty cells, for `side`; dead ones are left out.
-    pub(crate) fn classes(&self, side: Side) -> Vec<u16> {
-        let classes = self.empty.iter().map(|cell| {
-            crate::gomoku::patterns::fitted::class(half(self.crosses[cell], side.index())) as u16
-        });
-        classes.filter(|&class| class > 0).collect()
+    /// The classes of the empty cells, of the first and of the second side.
+    pub(crate) fn classes(&self) -> impl Iterator<Item = [u16; 2]> {
+        self.empty.iter().map(|cell| {
+            [0, 1].map(|side| {
+                crate::gomoku::patterns::fitted::class(half(self.crosses[cell], side)) as u16
+            })
+        })
+    }
+
+    /// Numbers of empty cells by side and kind.
+    pub(crate) const fn kind_counts(&self) -> [[u16; KINDS]; 2] {
+        self.kinds
     }
 
     /// Whether renju forbids the empty cell to `side`.
@@ -220,6 +237,10 @@ impl<R: Rule> Board<R> {
     fn count_in(&mut self, side: usize, cell: usize, grade: CellGrade) {
         self.live[side] += u16::from(half(self.crosses[cell], side) != 0);
         self.sums[side] += grade.value();
+        if let Some(network) = self.network {
+            let cross = half(self.crosses[cell], side);
+            network.replace(&mut self.hidden, side, 0, cross);
+        }
         self.kinds[side][grade.kind() as usize] += 1;
         self.flip(side, cell, grade.kind());
     }
@@ -228,6 +249,10 @@ impl<R: Rule> Board<R> {
     fn count_out(&mut self, side: usize, cell: usize, grade: CellGrade) {
         self.live[side] -= u16::from(half(self.crosses[cell], side) != 0);
         self.sums[side] -= grade.value();
+        if let Some(network) = self.network {
+            let cross = half(self.crosses[cell], side);
+            network.replace(&mut self.hidden, side, cross, 0);
+        }
         self.kinds[side][grade.kind() as usize] -= 1;
         self.flip(side, cell, grade.kind());
     }
@@ -286,6 +311,9 @@ impl<R: Rule> Board<R> {
             );
             self.grades[slot][side] = new;
             self.sums[side] += new.value() - old.value();
+            if let Some(network) = self.network {
+                network.replace(&mut self.hidden, side, was, is);
+            }
             self.live[side] += u16::from(was == 0);
             self.live[side] -= u16::from(is == 0);
             if old.kind() != new.kind() {
@@ -347,6 +375,7 @@ impl<R: Rule> Board<R> {
             log: self.log.len() as u32,
             live: self.live,
             sums: self.sums,
+            hidden: self.hidden,
             kinds: self.kinds,
             near: self.near,
             five: self.five,
@@ -369,6 +398,7 @@ impl<R: Rule> Board<R> {
             log,
             live,
             sums,
+            hidden,
             kinds,
             near,
             five,
@@ -386,6 +416,7 @@ impl<R: Rule> Board<R> {
             self.flip(side, cell, self.grades[cell][side].kind());
         }
         (self.live, self.sums, self.kinds, self.near, self.five) = (live, sums, kinds, near, five);
+        self.hidden = hidden;
     }
 }
 
@@ -426,6 +457,7 @@ impl<R: Rule> Board<R> {
             self.kinds,
             self.sets,
             self.sums,
+            self.hidden,
             self.judged.clone(),
         )
     }

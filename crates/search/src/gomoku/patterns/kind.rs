@@ -26,7 +26,7 @@ pub(in crate::gomoku) enum CellKind {
     Five,
 }
 
-pub(in crate::gomoku) const KINDS: usize = 9;
+pub(crate) const KINDS: usize = 9;
 
 /// The shapes of a cell's four lines, 4 bits each.
 pub(in crate::gomoku) type Cross = u16;

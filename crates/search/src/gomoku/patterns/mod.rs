@@ -2,5 +2,6 @@
 
 pub(super) mod fitted;
 pub(super) mod kind;
+pub(super) mod network;
 pub(super) mod shape;
 pub(super) mod weights;

@@ -1,0 +1,286 @@
+//! Trains the network of the evaluation and the tables beside it, and writes both:
+//!
+//! ```text
+//! cargo run --release -p kagetsu-search --example learn -- VARIANT GAMES LEAVES EPOCHS FOLDER
+//! ```
+//!
+//! GAMES is a file of the example `selfplay`, LEAVES one of `leaves`. The example writes
+//! `freestyle.txt` and `freestyle.bin` to FOLDER. The winning chance of the side to move is
+//! `1 / (1 + exp(-v / 200))` for a value of v centi-units. The target is the score of the search
+//! and, in games, the result. The optimiser is Adam (Kingma and Ba, 2015) with weight decay and a
+//! cosine rate. One block of 100 games in ten, and the same share of LEAVES, is held out, and the
+//! program prints the loss on it. The same files give the same weights.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::path::Path;
+
+use kagetsu_game::{Position, RuleName, Side, Variant};
+use kagetsu_search::tuning::{
+    self, CELL_CLASSES, CELL_KINDS, HIDDEN_UNITS, KIND_COUNTS, THREAT_SETS,
+};
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+
+/// Centi-units of one logit.
+const SCALE: f32 = 200.0;
+/// How much the search's own opinion counts beside the result.
+const OPINION: f32 = 0.6;
+const BATCH: usize = 512;
+const STEP: f32 = 0.01;
+const DECAY: f32 = 1e-6;
+/// Weight of one cell in the hidden units.
+const CELL: f32 = 0.125;
+/// Fixed point of the hidden units in the file.
+const ONE: f32 = 512.0;
+
+// Parameters in their order. The file of the network begins with `OWN`.
+const THREATS: usize = CELL_CLASSES;
+const OWN: usize = THREATS + THREAT_SETS;
+const OTHER: usize = OWN + CELL_CLASSES * HIDDEN_UNITS;
+const TIMES: usize = OTHER + CELL_CLASSES * HIDDEN_UNITS;
+const BIAS: usize = TIMES + 2 * CELL_KINDS * KIND_COUNTS * HIDDEN_UNITS;
+const OUT: usize = BIAS + HIDDEN_UNITS;
+const END: usize = OUT + HIDDEN_UNITS;
+
+type Vector = [f32; HIDDEN_UNITS];
+
+/// One position: how often each class occurs for the mover and for the opponent, the vectors of the
+/// numbers of kinds, and the chance of the side to move.
+struct Row {
+    classes: [Vec<(u16, u8)>; 2],
+    times: Vec<u16>,
+    threats: u16,
+    target: f32,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [variant, games, leaves, epochs, folder] = arguments.as_slice() else {
+        return Err("learn VARIANT GAMES LEAVES EPOCHS FOLDER".into());
+    };
+    let variant: Variant = variant.parse()?;
+    let Variant::Gomoku {
+        rule: RuleName::Freestyle,
+        ..
+    } = variant
+    else {
+        return Err("only freestyle has a network".into());
+    };
+    let (mut rows, mut aside) = (Vec::new(), Vec::new());
+    for file in [games, leaves] {
+        let text = std::fs::read_to_string(file)?;
+        let lines: Vec<&str> = text.lines().collect();
+        // Leaves of one game follow each other; 50 blocks keep them together.
+        let block = if file == games {
+            100
+        } else {
+            lines.len().div_ceil(50).max(1)
+        };
+        for (number, line) in lines.into_iter().enumerate() {
+            let is_aside = number / block % 10 == 3;
+            read(variant, line, if is_aside { &mut aside } else { &mut rows })?;
+        }
+    }
+    println!("{} positions, {} aside", rows.len(), aside.len());
+    let parameters = fit(&mut rows, &aside, epochs.parse()?);
+    let centi = |range: std::ops::Range<usize>| {
+        let values = parameters[range].iter();
+        values.map(|value| (value * SCALE).round() as i16).collect()
+    };
+    let path = Path::new(folder).join("freestyle");
+    let text = tuning::write(centi(0..THREATS), centi(THREATS..OWN));
+    std::fs::write(path.with_extension("txt"), text)?;
+    std::fs::write(path.with_extension("bin"), network(&parameters))?;
+    Ok(())
+}
+
+/// Adds the positions of a line that have a score and are evaluated.
+fn read(variant: Variant, line: &str, rows: &mut Vec<Row>) -> Result<(), Box<dyn Error>> {
+    let [result, moves, scores] = line.split(';').collect::<Vec<_>>()[..] else {
+        return Err(line.into());
+    };
+    let result: Option<f32> = if result == "-" {
+        None
+    } else {
+        Some(result.parse()?)
+    };
+    let mut position = Position::start(variant);
+    for (m, score) in moves.split(' ').zip(scores.split(' ')) {
+        if let Ok(score) = score.parse::<f32>()
+            && let Some(features) = tuning::features(&position)
+        {
+            let found = chance(score / SCALE);
+            let target = result.map_or(found, |result| {
+                let is_first = features.side == Side::First;
+                let won = if is_first { result } else { 1.0 - result };
+                OPINION * found + (1.0 - OPINION) * won
+            });
+            let sides = [features.side.index(), features.side.other().index()];
+            let classes = sides.map(|side| {
+                let mut counts = BTreeMap::new();
+                let live = features.classes.iter().map(|classes| classes[side]);
+                live.filter(|&class| class > 0)
+                    .for_each(|class| *counts.entry(class).or_insert(0_u8) += 1);
+                counts.into_iter().collect()
+            });
+            let times = sides.iter().enumerate().flat_map(|(view, &side)| {
+                let kinds = features.kinds[side].iter().enumerate().skip(1);
+                kinds
+                    .filter(|(_, count)| **count > 0)
+                    .map(move |(kind, &count)| {
+                        let count = usize::from(count).min(KIND_COUNTS - 1);
+                        ((view * CELL_KINDS + kind) * KIND_COUNTS + count) as u16
+                    })
+            });
+            rows.push(Row {
+                times: times.collect(),
+                classes,
+                threats: features.threats,
+                target,
+            });
+        }
+        position = position.play(position.parse_move(m)?)?;
+    }
+    Ok(())
+}
+
+/// Calls `see` with each parameter of the linear part and how often it is added.
+fn linear(row: &Row, mut see: impl FnMut(usize, f32)) {
+    see(THREATS + usize::from(row.threats), 1.0);
+    for (classes, sign) in row.classes.iter().zip([1.0, -1.0]) {
+        for &(class, count) in classes {
+            see(usize::from(class), sign * f32::from(count));
+        }
+    }
+}
+
+/// Calls `see` with the place of each vector of the hidden units and its weight.
+fn vectors(row: &Row, mut see: impl FnMut(usize, f32)) {
+    see(BIAS, 1.0);
+    for (classes, start) in row.classes.iter().zip([OWN, OTHER]) {
+        for &(class, count) in classes {
+            let at = start + usize::from(class) * HIDDEN_UNITS;
+            see(at, CELL * f32::from(count));
+        }
+    }
+    for &at in &row.times {
+        see(TIMES + usize::from(at) * HIDDEN_UNITS, 1.0);
+    }
+}
+
+fn vector(values: &[f32], at: usize) -> &Vector {
+    values[at..].first_chunk().expect("a whole vector")
+}
+
+fn add(to: &mut Vector, times: f32, vector: &Vector) {
+    for unit in 0..HIDDEN_UNITS {
+        to[unit] += times * vector[unit];
+    }
+}
+
+/// Returns the value in logits and the hidden units.
+fn value(parameters: &[f32], row: &Row) -> (f32, Vector) {
+    let mut hidden = [0.0; HIDDEN_UNITS];
+    vectors(row, |at, times| {
+        add(&mut hidden, times, vector(parameters, at))
+    });
+    let mut value = 0.0;
+    linear(row, |at, times| value += times * parameters[at]);
+    for (unit, out) in hidden.iter().zip(&parameters[OUT..]) {
+        value += unit.max(0.0) * out;
+    }
+    (value, hidden)
+}
+
+/// Adds the gradient of the loss of a row.
+fn learn(parameters: &[f32], row: &Row, gradient: &mut [f32]) {
+    let (value, hidden) = value(parameters, row);
+    let error = chance(value) - row.target;
+    linear(row, |at, times| gradient[at] += error * times);
+    let mut slope = [0.0; HIDDEN_UNITS];
+    for (unit, slope) in slope.iter_mut().enumerate() {
+        if hidden[unit] > 0.0 {
+            gradient[OUT + unit] += error * hidden[unit];
+            *slope = error * parameters[OUT + unit];
+        }
+    }
+    vectors(row, |at, times| {
+        let to = gradient[at..].first_chunk_mut().expect("a whole vector");
+        add(to, times, &slope);
+    });
+}
+
+fn chance(logit: f32) -> f32 {
+    1.0 / (1.0 + (-logit).exp())
+}
+
+fn loss(parameters: &[f32], rows: &[Row]) -> f64 {
+    let of = |row: &Row| {
+        let p = chance(value(parameters, row).0).clamp(1e-6, 1.0 - 1e-6);
+        f64::from(-(row.target * p.ln() + (1.0 - row.target) * (1.0 - p).ln()))
+    };
+    rows.iter().map(of).sum::<f64>() / rows.len() as f64
+}
+
+/// Returns the parameters to begin with: the tables in use, and small random weights.
+fn begin(dice: &mut impl rand::Rng) -> Vec<f32> {
+    let (values, threats) = tuning::table(RuleName::Freestyle, Side::First);
+    let tables = values.iter().chain(&threats);
+    let mut parameters: Vec<f32> = tables.map(|&value| f32::from(value) / SCALE).collect();
+    parameters.resize(END, 0.0);
+    for at in (OWN..TIMES).chain(OUT..END) {
+        parameters[at] = dice.random_range(-0.2..0.2);
+    }
+    parameters
+}
+
+fn fit(rows: &mut [Row], aside: &[Row], epochs: usize) -> Vec<f32> {
+    let mut dice = rand::rngs::SmallRng::seed_from_u64(1);
+    let mut parameters = begin(&mut dice);
+    let (mut mean, mut square) = (vec![0.0_f32; END], vec![0.0_f32; END]);
+    let mut gradient = vec![0.0; END];
+    let steps = epochs * rows.len().div_ceil(BATCH);
+    let mut step = 0;
+    for epoch in 1..=epochs {
+        rows.shuffle(&mut dice);
+        for batch in rows.chunks(BATCH) {
+            gradient.fill(0.0);
+            for row in batch {
+                learn(&parameters, row, &mut gradient);
+            }
+            step += 1;
+            let done = step as f32 / steps as f32;
+            let rate = STEP * 0.5 * (1.0 + (std::f32::consts::PI * done).cos());
+            let (first, second) = (1.0 - 0.9_f32.powi(step), 1.0 - 0.999_f32.powi(step));
+            for at in 0..END {
+                let slope = gradient[at] / batch.len() as f32 + DECAY * parameters[at];
+                mean[at] = 0.9 * mean[at] + 0.1 * slope;
+                square[at] = 0.999 * square[at] + 0.001 * slope * slope;
+                parameters[at] -= rate * (mean[at] / first) / ((square[at] / second).sqrt() + 1e-8);
+            }
+        }
+        println!("epoch {epoch}: aside {:.4}", loss(&parameters, aside));
+    }
+    parameters
+}
+
+/// Returns the weights of the network as the search reads them.
+fn network(parameters: &[f32]) -> Vec<u8> {
+    let scale = |at: usize| match at {
+        // Dead cells, quiet cells and no cell have no weight.
+        _ if (OWN..OWN + HIDDEN_UNITS).contains(&at) => 0.0,
+        _ if (OTHER..OTHER + HIDDEN_UNITS).contains(&at) => 0.0,
+        _ if at < TIMES => ONE * CELL,
+        _ if at < BIAS => {
+            let vector = (at - TIMES) / HIDDEN_UNITS;
+            let (kind, count) = (vector / KIND_COUNTS % CELL_KINDS, vector % KIND_COUNTS);
+            if kind > 0 && count > 0 { ONE } else { 0.0 }
+        }
+        _ if at < OUT => ONE,
+        _ => SCALE * 65_536.0 / ONE,
+    };
+    (OWN..END)
+        .flat_map(|at| ((parameters[at] * scale(at)).round() as i16).to_le_bytes())
+        .collect()
+}

@@ -1,0 +1,173 @@
+//! A small network that adds to the fitted values of crosses: what the shapes of a board are worth
+//! together.
+//!
+//! The example `learn` makes the weights in `data/` from games of `selfplay` and positions of
+//! `leaves`.
+
+use std::sync::LazyLock;
+
+use kagetsu_game::RuleName;
+
+use super::fitted::{CLASSES, class};
+use super::kind::{Cross, KINDS};
+
+/// Number of hidden units.
+pub(crate) const UNITS: usize = 16;
+
+/// Numbers of cells of a kind that differ; the last stands for all greater ones.
+pub(crate) const COUNTS: usize = 8;
+
+/// Slots for classes. A power of two makes index checks cheap.
+const ROOM: usize = CLASSES.next_power_of_two();
+
+/// Sums of the hidden units for one side's view.
+pub(in crate::gomoku) type Hidden = [i16; UNITS];
+
+/// Vectors of weights in a file: by class as the mover's and as the opponent's, by kind and number
+/// for both, the bias, the output.
+const VECTORS: usize = 2 * CLASSES + 2 * KINDS * COUNTS + 2;
+
+/// Weights of the network for one rule.
+///
+/// A hidden unit sums weights of the classes of all empty cells for the mover and for the opponent,
+/// and weights of the numbers of cells of each kind. The value is the weighted sum of the positive
+/// units.
+#[derive(Debug)]
+pub(in crate::gomoku) struct Network {
+    /// The class of each cross.
+    classes: Box<[u16; 1 << 16]>,
+    /// By class: as one's own and as the opponent's.
+    rows: Box<[[Hidden; 2]; ROOM]>,
+    /// By kind, own ones first, and number of cells.
+    times: Box<[[Hidden; COUNTS]; 2 * KINDS]>,
+    bias: Hidden,
+    /// In centi-units, times 65,536.
+    out: Hidden,
+}
+
+/// Adds `plus` and subtracts `minus`. The sums wrap around, so that undoing is exact.
+#[inline]
+fn shift(hidden: &mut Hidden, plus: &Hidden, minus: &Hidden) {
+    for unit in 0..UNITS {
+        hidden[unit] = hidden[unit].wrapping_add(plus[unit].wrapping_sub(minus[unit]));
+    }
+}
+
+impl Network {
+    /// Returns the network of a rule, if it has one.
+    pub(in crate::gomoku) fn of(rule: RuleName) -> Option<&'static Self> {
+        static FREESTYLE: LazyLock<Network> = LazyLock::new(|| {
+            Network::read(include_bytes!("../../../data/freestyle.bin"))
+                .expect("the weights are read by a test")
+        });
+        match rule {
+            RuleName::Freestyle => Some(&FREESTYLE),
+            RuleName::Standard | RuleName::Renju => None,
+        }
+    }
+
+    /// Reads [`VECTORS`] vectors of 16-bit numbers, the low byte first.
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let (numbers, rest) = bytes.as_chunks::<2>();
+        let numbers: Vec<i16> = numbers.iter().map(|&b| i16::from_le_bytes(b)).collect();
+        let (vectors, more) = numbers.as_chunks::<UNITS>();
+        if vectors.len() != VECTORS || !rest.is_empty() || !more.is_empty() {
+            return None;
+        }
+        let (own, vectors) = vectors.split_at(CLASSES);
+        let (other, vectors) = vectors.split_at(CLASSES);
+        let (counts, last) = vectors.split_at(2 * KINDS * COUNTS);
+        let mut rows = vec![[[0; UNITS]; 2]; ROOM];
+        for (row, (&own, &other)) in rows.iter_mut().zip(own.iter().zip(other)) {
+            *row = [own, other];
+        }
+        let mut times = Box::new([[[0; UNITS]; COUNTS]; 2 * KINDS]);
+        times.as_flattened_mut().copy_from_slice(counts);
+        let classes: Vec<_> = (0..=Cross::MAX).map(|cross| class(cross) as u16).collect();
+        Some(Self {
+            classes: classes.into_boxed_slice().try_into().ok()?,
+            rows: rows.into_boxed_slice().try_into().ok()?,
+            times,
+            bias: last[0],
+            out: last[1],
+        })
+    }
+
+    /// Returns the sums of a board without empty cells.
+    pub(in crate::gomoku) const fn start(&self) -> [Hidden; 2] {
+        [self.bias; 2]
+    }
+
+    /// Replaces the cross of a cell for `side` in both views. A cell that is not empty counts like
+    /// one with cross 0.
+    #[inline]
+    pub(in crate::gomoku) fn replace(
+        &self,
+        hidden: &mut [Hidden; 2],
+        side: usize,
+        old: Cross,
+        new: Cross,
+    ) {
+        let row = |cross| &self.rows[usize::from(self.classes[usize::from(cross)]) % ROOM];
+        let (old, new): (&[Hidden; 2], &[Hidden; 2]) = (row(old), row(new));
+        shift(&mut hidden[side % 2], &new[0], &old[0]);
+        shift(&mut hidden[(side + 1) % 2], &new[1], &old[1]);
+    }
+
+    /// Returns the value in centi-units for the side with these sums, own numbers of cells by kind
+    /// and the opponent's.
+    #[inline]
+    pub(in crate::gomoku) fn value(&self, hidden: &Hidden, kinds: [&[u16; KINDS]; 2]) -> i32 {
+        let mut sums = *hidden;
+        for (kinds, times) in kinds.into_iter().zip(self.times.chunks_exact(KINDS)) {
+            for (&count, times) in kinds.iter().zip(times).skip(1) {
+                if count > 0 {
+                    shift(
+                        &mut sums,
+                        &times[usize::from(count).min(COUNTS - 1)],
+                        &[0; UNITS],
+                    );
+                }
+            }
+        }
+        let products = sums.iter().zip(&self.out);
+        let value: i32 = products
+            .map(|(&sum, &out)| i32::from(sum.max(0)) * i32::from(out))
+            .sum();
+        value >> 16
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_are_read_or_refused() {
+        let bytes = include_bytes!("../../../data/freestyle.bin");
+        assert!(Network::read(bytes).is_some());
+        assert!(Network::read(&bytes[1..]).is_none());
+        assert!(Network::read(&[]).is_none());
+    }
+
+    #[test]
+    fn value_sums_positive_units() {
+        let mut bytes = vec![0; 2 * UNITS * VECTORS];
+        let mut set = |vector: usize, unit: usize, weight: i16| {
+            bytes[2 * (vector * UNITS + unit)..][..2].copy_from_slice(&weight.to_le_bytes());
+        };
+        set(VECTORS - 2, 0, 100);
+        set(VECTORS - 2, 1, -100);
+        set(VECTORS - 1, 0, 16_384);
+        set(VECTORS - 1, 1, 16_384);
+        // Three cells of kind 2 of the opponent.
+        set(2 * CLASSES + (KINDS + 2) * COUNTS + 3, 1, 140);
+        let network = Network::read(&bytes).expect("weights");
+        let [hidden, _] = network.start();
+        let mut other = [0; KINDS];
+        assert_eq!(network.value(&hidden, [&[0; KINDS], &other]), 25);
+        other[2] = 3;
+        assert_eq!(network.value(&hidden, [&[0; KINDS], &other]), 35);
+        assert_eq!(network.value(&hidden, [&other, &[0; KINDS]]), 25);
+    }
+}
