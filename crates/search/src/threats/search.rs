@@ -185,7 +185,7 @@ impl ThreatSearch {
         if game.outcome().is_some() {
             return None;
         }
-        let mut board = Board::<R>::new(&game, &EngineOptions::default());
+        let mut board = Board::<R>::new(&game, &EngineOptions::default()).without_network();
         let mut vct = Vct::new(&mut board, &mut self.table, control);
         let found = if self.takes_any {
             vct.find_any(effort)
@@ -213,7 +213,7 @@ impl ThreatSearch {
                 time: Duration::ZERO,
             };
         }
-        let mut board = Board::<R>::new(&game, &EngineOptions::default());
+        let mut board = Board::<R>::new(&game, &EngineOptions::default()).without_network();
         let begun = Instant::now();
         let (outcome, nodes) = match class {
             ThreatClass::Vcf => fours(&mut board, effort),

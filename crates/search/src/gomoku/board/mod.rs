@@ -148,6 +148,12 @@ impl<R: Rule> Board<R> {
         board
     }
 
+    /// Returns the board without the network, for searches that do not evaluate.
+    pub(crate) fn without_network(mut self) -> Self {
+        self.network = None;
+        self
+    }
+
     /// Whether the rule forbids some points to the side.
     #[expect(clippy::unused_self, reason = "the rule is the board's")]
     pub(in crate::gomoku) const fn is_judged(&self, side: Side) -> bool {

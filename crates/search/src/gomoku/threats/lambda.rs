@@ -69,7 +69,7 @@ impl<'a, R: Rule> LambdaSearch<'a, R> {
             candidates: ALL_NEAR,
             ..EngineOptions::default()
         };
-        let board = Board::new(game, &options);
+        let board = Board::new(game, &options).without_network();
         Self {
             board,
             table,
