@@ -1,4 +1,4 @@
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use kagetsu_game::{Bound, Move, Score};
 use zerocopy::FromZeros;
@@ -36,10 +36,14 @@ impl TableEntry {
 /// exclusive or of data and hash, so that a half-written slot is not found (Hyatt and Mann, ICGA
 /// Journal 25(1), 2002).
 ///
-/// Entries of earlier questions count as empty, so that an answer does not depend on them.
+/// Entries of earlier questions count as empty, so that an answer does not depend on them. Each
+/// question begins with a small part of the memory, which stays in the processor's caches, and uses
+/// more as the search grows.
 #[derive(Debug)]
 pub(crate) struct TranspositionTable {
     slots: Vec<Slot>,
+    /// Buckets in use.
+    used: AtomicUsize,
     /// The slot with which the first bucket begins, so that no bucket lies on two cache lines.
     first: usize,
     generation: u16,
@@ -53,6 +57,15 @@ struct Slot {
 
 const BUCKET: usize = 2;
 
+/// Buckets in use at the beginning of a question.
+const FIRST_BUCKETS: usize = 1 << 14;
+
+/// Least number of slots in use for each position visited, before an iteration.
+const SLOTS_PER_NODE: u64 = 4;
+
+/// Factor by which the table grows.
+const GROWTH: usize = 4;
+
 impl TranspositionTable {
     /// Returns a table of at most `bytes` and one slot, or `None` if there is no memory for it. The
     /// operating system provides each page when the search first uses it.
@@ -63,6 +76,7 @@ impl TranspositionTable {
         let beyond = slots.as_ptr().addr() % (BUCKET * size_of::<Slot>());
         Some(Self {
             first: usize::from(beyond > 0).min(spare),
+            used: AtomicUsize::new(FIRST_BUCKETS.min(slots.len() / BUCKET)),
             slots,
             generation: 0,
         })
@@ -81,12 +95,38 @@ impl TranspositionTable {
 
     /// Forgets all entries before the next question.
     pub(crate) fn begin(&mut self) {
+        *self.used.get_mut() = FIRST_BUCKETS.min(self.slots.len() / BUCKET);
         self.generation = self.generation.wrapping_add(1);
         if self.generation == 0 {
             self.slots
                 .iter_mut()
                 .for_each(|slot| *slot = Slot::default());
             self.generation = 1;
+        }
+    }
+
+    /// Takes more memory into use if the search has visited many positions, and moves the entries to
+    /// their new places. Entries that other threads store meanwhile may be lost.
+    pub(crate) fn grow(&self, nodes: u64) {
+        let (used, all) = (self.used.load(Relaxed), self.slots.len() / BUCKET);
+        let wanted = usize::try_from(nodes.saturating_mul(SLOTS_PER_NODE)).unwrap_or(usize::MAX);
+        let mut grown = used;
+        while grown < all && grown * BUCKET < wanted {
+            grown = grown.saturating_mul(GROWTH).min(all);
+        }
+        if grown == used {
+            return;
+        }
+        self.used.store(grown, Relaxed);
+        // From the last bucket down, because no entry moves to a lower one.
+        for slot in self.slots[self.first..][..used * BUCKET].iter().rev() {
+            let data = slot.data.swap(0, Relaxed);
+            let hash = slot.check.swap(0, Relaxed) ^ data;
+            if generation(data) == self.generation
+                && let Some(entry) = unpack(data)
+            {
+                self.put(hash, entry);
+            }
         }
     }
 
@@ -117,7 +157,7 @@ impl TranspositionTable {
     }
 
     fn bucket(&self, hash: u64) -> &[Slot] {
-        let buckets = self.slots.len() / BUCKET;
+        let buckets = self.used.load(Relaxed);
         // The high half of the product spreads the hash evenly over any number of buckets.
         let start = self.first + ((u128::from(hash) * buckets as u128) >> 64) as usize * BUCKET;
         self.slots.get(start..start + BUCKET).unwrap_or_default()
@@ -192,6 +232,31 @@ mod tests {
             prop_assert_eq!(table.get(hash ^ 1), None);
             table.begin();
             prop_assert_eq!(table.get(hash), None);
+        }
+
+        #[test]
+        fn growing_keeps_entries(
+            // The high byte keeps them in different buckets.
+            entries in prop::collection::hash_map(any::<u8>(), (any::<u32>(), entry()), 1..200),
+            nodes in any::<u32>(),
+        ) {
+            let mut table = TranspositionTable::new(3 << 20);
+            table.begin();
+            let hash = |high: &u8, low: &u32| u64::from(*high) << 56 | u64::from(*low);
+            for (high, (low, entry)) in &entries {
+                table.put(hash(high, low), *entry);
+            }
+            let before = table.bucket(u64::MAX).as_ptr();
+            table.grow(nodes.into());
+            for (high, (low, entry)) in &entries {
+                prop_assert_eq!(table.get(hash(high, low)), Some(*entry));
+            }
+            let is_larger = table.bucket(u64::MAX).as_ptr() > before;
+            let wanted = u64::from(nodes) * SLOTS_PER_NODE;
+            prop_assert_eq!(is_larger, wanted > (FIRST_BUCKETS * BUCKET) as u64);
+            table.grow(u64::MAX);
+            let last = table.bucket(u64::MAX).as_ptr_range().end;
+            prop_assert!(table.slots.as_ptr_range().end.addr() - last.addr() <= size_of::<Slot>());
         }
 
         #[test]

@@ -86,6 +86,8 @@ impl RootSearch<'_> {
                 depth += 1;
                 continue;
             }
+            let nodes = limits.nodes().max(own.nodes);
+            self.table.grow(if at_once { u64::MAX } else { nodes });
             let mut found = self.iterate(board, &mut own, &known, depth, limits);
             let is_whole = found.len() == known.len();
             order(&mut found);
