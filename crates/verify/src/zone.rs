@@ -178,7 +178,7 @@ impl ZoneChecker {
 
     /// Returns the points that matter where the loser, who is to move, passes and the node answers:
     /// it answers a reply on each other empty point as well. `None` if it does not win after the
-    /// pass, or needs more than `positions`.
+    /// pass, needs more than `positions`, or if the loser can make a five.
     pub fn after_pass(
         &mut self,
         dag: &ProofDag,
@@ -187,6 +187,9 @@ impl ZoneChecker {
         positions: u64,
     ) -> Option<Zone> {
         let board = ZoneBoard::new(position, position.side().other(), 1)?;
+        if self.loser_has_five(board.foe, self.loser_rows(board).0) {
+            return None;
+        }
         self.check(dag, answer, board, positions)
     }
 
@@ -244,8 +247,7 @@ impl ZoneChecker {
         let node = dag.node(at.node);
         let mut empty = self.full.without(board.stones());
         let (fives, mut zone) = self.loser_rows(board);
-        let is_five = |point: usize| self.makes_five(board.foe.with(point), point);
-        if fives.points().any(is_five) || empty.len() <= 1 + u32::from(board.passes) {
+        if self.loser_has_five(board.foe, fives) || empty.len() <= 1 + u32::from(board.passes) {
             return None;
         }
         for (reply, next) in &node.replies {
@@ -309,6 +311,13 @@ impl ZoneChecker {
             }
         }
         (fives, zone)
+    }
+
+    /// Whether a stone of the loser on one of these points makes a five.
+    fn loser_has_five(&self, stones: Zone, points: Zone) -> bool {
+        points
+            .points()
+            .any(|point| self.makes_five(stones.with(point), point))
     }
 
     /// Whether the stone on a point belongs to a five.

@@ -366,6 +366,23 @@ fn pass_stands_for_replies_outside_the_zone() {
 }
 
 #[test]
+fn reply_that_makes_a_five_is_not_answered() {
+    // The loser has four stones in a row, and the winner an open four.
+    let tree = read(OPEN_FOUR).expect("a tree");
+    let (dag, root) = dag_of(&tree);
+    let answer = dag.node(root).otherwise.expect("an answer to all replies");
+    let mut zones = ZoneChecker::new(tree.position.variant()).expect("freestyle");
+    for (line, is_answered) in [
+        ("h8 a1 i8 c1 j8 e1 k8", true),
+        ("h8 a1 i8 b1 j8 c1 k8 d1 o1", false),
+    ] {
+        let position = Position::from_line(tree.position.variant(), line).expect("a line");
+        let zone = zones.after_pass(&dag, &position, answer, u64::MAX);
+        assert_eq!(zone.is_some(), is_answered, "{line}");
+    }
+}
+
+#[test]
 fn each_line_that_is_wrong_is_named() {
     assert_eq!(verify(OPEN_FOUR), Ok(3));
     let rows = [
