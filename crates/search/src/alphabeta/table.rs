@@ -105,8 +105,8 @@ impl TranspositionTable {
         }
     }
 
-    /// Takes more memory into use if the search has visited many positions, and moves the entries to
-    /// their new places. Entries that other threads store meanwhile may be lost.
+    /// Uses more memory if the search has visited many positions, and moves the entries to their
+    /// new places. Entries that other threads store meanwhile may be lost.
     pub(crate) fn grow(&self, nodes: u64) {
         let (used, all) = (self.used.load(Relaxed), self.slots.len() / BUCKET);
         let wanted = usize::try_from(nodes.saturating_mul(SLOTS_PER_NODE)).unwrap_or(usize::MAX);

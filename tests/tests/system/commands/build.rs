@@ -360,10 +360,12 @@ fn example_roots_are_built() {
 #[test]
 fn suspects_are_deepened() {
     let scratch = Scratch::new();
-    let [path, served, file] = ["book", "served", "book.kbk"].map(|name| scratch.path(name));
-    let [book, served_book, file] =
-        [&path, &served, &file].map(|path| path.to_str().expect("a plain name"));
-    for book in [book, served_book] {
+    let served = scratch.path("served");
+    let [book, told_book, served_book, file] =
+        ["book", "told", "served", "book.kbk"].map(|name| scratch.text(name));
+    let [book, told_book, served_book, file] =
+        [&book, &told_book, &served_book, &file].map(String::as_str);
+    for book in [book, told_book, served_book] {
         grow(book, "h8", 12);
     }
     let depths = |book: &str, suspects: &serde_json::Value| {
@@ -408,7 +410,7 @@ fn suspects_are_deepened() {
     // As text: the table, and the end of the build.
     let told = ask(
         "suspects",
-        book,
+        told_book,
         &[&top[..], &["--depth", "7", "--threads", "1"]].concat(),
     );
     assert_eq!(told.code, Some(0), "{told:#?}");
