@@ -11,13 +11,12 @@
 //! of the search. The fit begins with the tables in use. The optimiser is Adam (Kingma and Ba,
 //! 2015) with weight decay. One line in ten is held out, and the program prints the loss on it.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use kagetsu_game::{Position, RuleName, Side, Variant};
-use kagetsu_search::tuning::{self, CELL_CLASSES, THREAT_SETS};
+use kagetsu_game::{RuleName, Side, Variant};
+use kagetsu_search::tuning::{self, CELL_CLASSES, CellFeatures, LOGIT_CENTI, THREAT_SETS, chance};
 
-/// Centi-units of one logit.
-const SCALE: f32 = 200.0;
 /// How much the search's own opinion counts beside the result.
 const OPINION: f32 = 0.4;
 const EPOCHS: usize = 40;
@@ -52,7 +51,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         } else {
             &mut rows
         };
-        read(variant, tables, line, to)?;
+        tuning::read_targets(variant, line, OPINION, |features, target| {
+            to.push(row(&features, target, tables));
+        })?;
     }
     println!("{} positions, {} aside", rows.len(), aside.len());
     let mut parameters = in_use(rule, tables);
@@ -67,7 +68,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let centi = |from: usize, count: usize| {
             parameters[from..from + count]
                 .iter()
-                .map(|value| (value * SCALE).round() as i16)
+                .map(|value| (value * LOGIT_CENTI).round() as i16)
                 .collect()
         };
         let threats = tables * CELL_CLASSES + table * THREAT_SETS;
@@ -91,61 +92,28 @@ fn in_use(rule: RuleName, tables: usize) -> Vec<f32> {
     let threats = tables.iter().flat_map(|(_, threats)| threats);
     values
         .chain(threats)
-        .map(|&value| f32::from(value) / SCALE)
+        .map(|&value| f32::from(value) / LOGIT_CENTI)
         .collect()
 }
 
-/// Adds the positions of a line that have a score and are evaluated.
-fn read(
-    variant: Variant,
-    tables: usize,
-    line: &str,
-    rows: &mut Vec<Row>,
-) -> Result<(), Box<dyn std::error::Error>> {
-    let [result, moves, scores] = line.split(';').collect::<Vec<_>>()[..] else {
-        return Err(line.into());
-    };
-    let result: Option<f32> = if result == "-" {
-        None
-    } else {
-        Some(result.parse()?)
-    };
-    let mut position = Position::start(variant);
-    for (m, score) in moves.split(' ').zip(scores.split(' ')) {
-        if let Ok(score) = score.parse::<f32>()
-            && let Some(features) = tuning::features(&position)
-        {
-            let is_first = features.side == Side::First;
-            let found = chance(score / SCALE);
-            let target = result.map_or(found, |result| {
-                let won = if is_first { result } else { 1.0 - result };
-                (1.0 - OPINION) * won + OPINION * found
-            });
-            let mover = features.side.index();
-            let table = |side: usize| if tables == 2 { side * CELL_CLASSES } else { 0 };
-            let mut counts = std::collections::BTreeMap::new();
-            for (side, sign) in [(mover, 1.0), (1 - mover, -1.0)] {
-                for classes in features.classes.iter().filter(|classes| classes[side] > 0) {
-                    *counts
-                        .entry(table(side) + usize::from(classes[side]))
-                        .or_insert(0.0) += sign;
-                }
-            }
-            let threats = tables * CELL_CLASSES + if tables == 2 { mover * THREAT_SETS } else { 0 };
-            counts.insert(threats + usize::from(features.threats), 1.0);
-            let features = counts.into_iter().filter(|(_, count)| *count != 0.0);
-            rows.push(Row {
-                features: features.map(|(at, count)| (at as u16, count)).collect(),
-                target,
-            });
+/// Returns a position and its target as a row, with so many tables.
+fn row(features: &CellFeatures, target: f32, tables: usize) -> Row {
+    let mover = features.side.index();
+    let table = |side: usize| if tables == 2 { side * CELL_CLASSES } else { 0 };
+    let mut counts = BTreeMap::new();
+    for (side, sign) in [(mover, 1.0), (1 - mover, -1.0)] {
+        for classes in features.classes.iter().filter(|classes| classes[side] > 0) {
+            let at = table(side) + usize::from(classes[side]);
+            *counts.entry(at).or_insert(0.0) += sign;
         }
-        position = position.play(position.parse_move(m)?)?;
     }
-    Ok(())
-}
-
-fn chance(logit: f32) -> f32 {
-    1.0 / (1.0 + (-logit).exp())
+    let threats = tables * CELL_CLASSES + if tables == 2 { mover * THREAT_SETS } else { 0 };
+    counts.insert(threats + usize::from(features.threats), 1.0);
+    let counts = counts.into_iter().filter(|(_, count)| *count != 0.0);
+    Row {
+        features: counts.map(|(at, count)| (at as u16, count)).collect(),
+        target,
+    }
 }
 
 fn value(parameters: &[f32], row: &Row) -> f32 {

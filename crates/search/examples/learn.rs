@@ -15,15 +15,14 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::Path;
 
-use kagetsu_game::{Position, RuleName, Side, Variant};
+use kagetsu_game::{RuleName, Side, Variant};
 use kagetsu_search::tuning::{
-    self, CELL_CLASSES, CELL_KINDS, HIDDEN_UNITS, KIND_COUNTS, THREAT_SETS,
+    self, CELL_CLASSES, CELL_KINDS, CellFeatures, HIDDEN_UNITS, KIND_COUNTS, LOGIT_CENTI,
+    THREAT_SETS, chance,
 };
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 
-/// Centi-units of one logit.
-const SCALE: f32 = 200.0;
 /// How much the search's own opinion counts beside the result.
 const OPINION: f32 = 0.6;
 const BATCH: usize = 512;
@@ -79,14 +78,19 @@ fn main() -> Result<(), Box<dyn Error>> {
         };
         for (number, line) in lines.into_iter().enumerate() {
             let is_aside = number / block % 10 == 3;
-            read(variant, line, if is_aside { &mut aside } else { &mut rows })?;
+            let to = if is_aside { &mut aside } else { &mut rows };
+            tuning::read_targets(variant, line, OPINION, |features, target| {
+                to.push(row(&features, target));
+            })?;
         }
     }
     println!("{} positions, {} aside", rows.len(), aside.len());
     let parameters = fit(&mut rows, &aside, epochs.parse()?);
     let centi = |range: std::ops::Range<usize>| {
         let values = parameters[range].iter();
-        values.map(|value| (value * SCALE).round() as i16).collect()
+        values
+            .map(|value| (value * LOGIT_CENTI).round() as i16)
+            .collect()
     };
     let path = Path::new(folder).join("freestyle");
     let text = tuning::write(centi(0..THREATS), centi(THREATS..OWN));
@@ -95,54 +99,31 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Adds the positions of a line that have a score and are evaluated.
-fn read(variant: Variant, line: &str, rows: &mut Vec<Row>) -> Result<(), Box<dyn Error>> {
-    let [result, moves, scores] = line.split(';').collect::<Vec<_>>()[..] else {
-        return Err(line.into());
-    };
-    let result: Option<f32> = if result == "-" {
-        None
-    } else {
-        Some(result.parse()?)
-    };
-    let mut position = Position::start(variant);
-    for (m, score) in moves.split(' ').zip(scores.split(' ')) {
-        if let Ok(score) = score.parse::<f32>()
-            && let Some(features) = tuning::features(&position)
-        {
-            let found = chance(score / SCALE);
-            let target = result.map_or(found, |result| {
-                let is_first = features.side == Side::First;
-                let won = if is_first { result } else { 1.0 - result };
-                OPINION * found + (1.0 - OPINION) * won
-            });
-            let sides = [features.side.index(), features.side.other().index()];
-            let classes = sides.map(|side| {
-                let mut counts = BTreeMap::new();
-                let live = features.classes.iter().map(|classes| classes[side]);
-                live.filter(|&class| class > 0)
-                    .for_each(|class| *counts.entry(class).or_insert(0_u8) += 1);
-                counts.into_iter().collect()
-            });
-            let times = sides.iter().enumerate().flat_map(|(view, &side)| {
-                let kinds = features.kinds[side].iter().enumerate().skip(1);
-                kinds
-                    .filter(|(_, count)| **count > 0)
-                    .map(move |(kind, &count)| {
-                        let count = usize::from(count).min(KIND_COUNTS - 1);
-                        ((view * CELL_KINDS + kind) * KIND_COUNTS + count) as u16
-                    })
-            });
-            rows.push(Row {
-                times: times.collect(),
-                classes,
-                threats: features.threats,
-                target,
-            });
-        }
-        position = position.play(position.parse_move(m)?)?;
+/// Returns a position and its target as a row.
+fn row(features: &CellFeatures, target: f32) -> Row {
+    let sides = [features.side.index(), features.side.other().index()];
+    let classes = sides.map(|side| {
+        let mut counts = BTreeMap::new();
+        let live = features.classes.iter().map(|classes| classes[side]);
+        live.filter(|&class| class > 0)
+            .for_each(|class| *counts.entry(class).or_insert(0_u8) += 1);
+        counts.into_iter().collect()
+    });
+    let times = sides.iter().enumerate().flat_map(|(view, &side)| {
+        let kinds = features.kinds[side].iter().enumerate().skip(1);
+        kinds
+            .filter(|(_, count)| **count > 0)
+            .map(move |(kind, &count)| {
+                let count = usize::from(count).min(KIND_COUNTS - 1);
+                ((view * CELL_KINDS + kind) * KIND_COUNTS + count) as u16
+            })
+    });
+    Row {
+        times: times.collect(),
+        classes,
+        threats: features.threats,
+        target,
     }
-    Ok(())
 }
 
 /// Calls `see` with each parameter of the linear part and how often it is added.
@@ -211,10 +192,6 @@ fn learn(parameters: &[f32], row: &Row, gradient: &mut [f32]) {
     });
 }
 
-fn chance(logit: f32) -> f32 {
-    1.0 / (1.0 + (-logit).exp())
-}
-
 fn loss(parameters: &[f32], rows: &[Row]) -> f64 {
     let of = |row: &Row| {
         let p = chance(value(parameters, row).0).clamp(1e-6, 1.0 - 1e-6);
@@ -227,7 +204,9 @@ fn loss(parameters: &[f32], rows: &[Row]) -> f64 {
 fn begin(dice: &mut impl rand::Rng) -> Vec<f32> {
     let (values, threats) = tuning::table(RuleName::Freestyle, Side::First);
     let tables = values.iter().chain(&threats);
-    let mut parameters: Vec<f32> = tables.map(|&value| f32::from(value) / SCALE).collect();
+    let mut parameters: Vec<f32> = tables
+        .map(|&value| f32::from(value) / LOGIT_CENTI)
+        .collect();
     parameters.resize(END, 0.0);
     for at in (OWN..TIMES).chain(OUT..END) {
         parameters[at] = dice.random_range(-0.2..0.2);
@@ -278,7 +257,7 @@ fn network(parameters: &[f32]) -> Vec<u8> {
             if kind > 0 && count > 0 { ONE } else { 0.0 }
         }
         _ if at < OUT => ONE,
-        _ => SCALE * 65_536.0 / ONE,
+        _ => LOGIT_CENTI * 65_536.0 / ONE,
     };
     (OWN..END)
         .flat_map(|at| ((parameters[at] * scale(at)).round() as i16).to_le_bytes())

@@ -1,5 +1,7 @@
 //! Features and tables for fitting the evaluation.
 
+use std::error::Error;
+
 use kagetsu_game::gomoku::{Freestyle, Renju, Rule, Standard};
 use kagetsu_game::{Effort, Position, RuleName, Score, Side, Variant};
 
@@ -25,6 +27,9 @@ pub const CELL_KINDS: usize = KINDS;
 /// Numbers of cells of a kind that differ for the network.
 pub const KIND_COUNTS: usize = COUNTS;
 
+/// Centi-units of one logit: a value of `v` centi-units is a [`chance`] of `v / 200`.
+pub const LOGIT_CENTI: f32 = 200.0;
+
 /// The features of a position that the evaluation uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CellFeatures {
@@ -34,8 +39,6 @@ pub struct CellFeatures {
     pub classes: Vec<[u16; 2]>,
     /// Numbers of empty cells by side and kind.
     pub kinds: [[u16; CELL_KINDS]; 2],
-    /// The evaluation in use, in centi-units for the side to move.
-    pub opinion: i16,
     /// The set of threats, below [`THREAT_SETS`].
     pub threats: u16,
 }
@@ -67,9 +70,53 @@ fn of<R: Rule>(position: &Position) -> Option<CellFeatures> {
         side: position.side(),
         classes: board.classes().collect(),
         kinds: board.kind_counts(),
-        opinion: board.evaluate().raw(),
         threats: board.flags() as u16,
     })
+}
+
+/// Returns the winning chance of a value in logits.
+#[must_use]
+pub fn chance(logits: f32) -> f32 {
+    1.0 / (1.0 + (-logits).exp())
+}
+
+/// Reads a line `result;moves;scores` of the examples `selfplay` and `leaves`, and calls `see` with
+/// each position before a move that has a score and is evaluated, and its target: the winning
+/// chance of the side to move by the score, with weight `opinion`, and by the result, if known.
+/// Scores are in centi-units for the side to move, results 1 to 0 for the first side.
+///
+/// # Errors
+/// If the line has another form or an illegal move.
+pub fn read_targets(
+    variant: Variant,
+    line: &str,
+    opinion: f32,
+    mut see: impl FnMut(CellFeatures, f32),
+) -> Result<(), Box<dyn Error>> {
+    let [result, moves, scores] = line.split(';').collect::<Vec<_>>()[..] else {
+        return Err(line.into());
+    };
+    let result: Option<f32> = if result == "-" {
+        None
+    } else {
+        Some(result.parse()?)
+    };
+    let mut position = Position::start(variant);
+    for (m, score) in moves.split(' ').zip(scores.split(' ')) {
+        if let Ok(score) = score.parse::<f32>()
+            && let Some(features) = features(&position)
+        {
+            let found = chance(score / LOGIT_CENTI);
+            let target = result.map_or(found, |result| {
+                let is_first = features.side == Side::First;
+                let won = if is_first { result } else { 1.0 - result };
+                opinion * found + (1.0 - opinion) * won
+            });
+            see(features, target);
+        }
+        position = position.play(position.parse_move(m)?)?;
+    }
+    Ok(())
 }
 
 /// Whether the search evaluates such positions.

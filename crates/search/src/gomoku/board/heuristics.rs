@@ -59,8 +59,8 @@ impl<R: Rule> Heuristics for Board<R> {
             other / 100 * defence + other % 100 * defence / 100
         };
         let learned = self.network.map_or(0, |network| {
-            let (mine, his) = (self.side.index(), self.side.other().index());
-            network.value(&self.hidden[mine], [&self.kinds[mine], &self.kinds[his]])
+            let (own, other) = (self.side.index(), self.side.other().index());
+            network.value(&self.hidden[own], [&self.kinds[own], &self.kinds[other]])
         });
         let opinion = Score::opinion(me - other + i32::from(threats[self.flags()]) + learned);
         match self.can_win() {
