@@ -17,8 +17,8 @@ pub struct Options {
     /// Time that a worker may take to [qualify](crate::Suspension::Qualification). Until then, work
     /// that needs [another worker](crate::Scheduler::has_other_worker) waits for it; default 2 min.
     pub qualification_timeout: Duration,
-    /// Tasks that a worker holds beyond its slots, so that no slot waits for a round trip; default
-    /// 1.
+    /// Tasks that a worker holds beyond its slots, so that no slot waits for a round trip, even
+    /// after a few tasks that end at once; default 3.
     pub prefetch: u32,
     /// Number of workers that may fail at a task before its question is dropped; with fewer
     /// workers, number of failures. A stalled task counts as failed. At least 1, default 3.
