@@ -11,6 +11,7 @@ use crate::book::believed;
 use crate::compiled::buckets::{self, buckets_for};
 use crate::compiled::encoding;
 use crate::compiled::key_tail::{bucket_of, tail_of};
+use crate::compiled::links::Links;
 use crate::compiled::reader::{Compiled, Header, MAGIC};
 use crate::error::{BookError, CompiledError, LearnError};
 use crate::graph::id::Id;
@@ -43,8 +44,8 @@ const MAX_VISITS: usize = 20_000_000;
 struct CompiledPart {
     compiler: Compiler,
     stats: Stats,
-    /// The held positions that each position leads to.
-    links: Vec<(Id, Id)>,
+    /// The numbers of positions and of the held positions that they lead to.
+    links: Vec<(u32, u32)>,
 }
 
 /// Collects the positions of a compiled book in memory, in about 60 bytes each.
@@ -162,11 +163,6 @@ impl Compiler {
     }
 }
 
-/// Whether the book has a record of a position at this stage.
-fn is_held(stage: Stage) -> bool {
-    !matches!(stage, Stage::Unknown | Stage::Distrusted)
-}
-
 /// Refuses to replace a file that is not a compiled book.
 pub(crate) fn leave_others_alone(path: &Path) -> Result<(), BookError> {
     let mut magic = [0; MAGIC.len()];
@@ -250,15 +246,9 @@ impl Book {
             all.stats.add(&part.stats);
             all.links.extend(part.links);
         }
-        let mut links = all.links;
-        links.sort_unstable();
-        let overview = self.overview_with(MAX_VISITS, |id| {
-            if !is_held(known.stage(id)) {
-                return Ok(None);
-            }
-            let first = links.partition_point(|(from, _)| *from < id);
-            let behind = links[first..].iter().take_while(|(from, _)| *from == id);
-            Ok(Some(behind.map(|(_, to)| *to).collect()))
+        let links = Links::new(known.len(), &all.links);
+        let overview = self.overview_with(MAX_VISITS, |id, visits| {
+            Ok(links.count_behind(known.number(id), visits))
         })?;
         all.compiler.write_like(path, &all.stats, &overview, base)
     }
@@ -279,23 +269,23 @@ impl Book {
             if record.is_empty() {
                 continue;
             }
-            let (stage, value) = known.positions.get(&id).copied().unwrap_or_default();
-            if stage == Stage::Distrusted {
+            let about = known.position(id);
+            if about.stage == Stage::Distrusted {
                 continue;
             }
-            let (node, value) = (
-                read_node(id, record, &engines)?,
-                value.ok_or(BookError::entry("a value"))?,
-            );
+            let node = read_node(id, record, &engines)?;
+            let value = about.value.ok_or(BookError::entry("a value"))?;
             let answer = believed(&node, |m| {
                 Ok(node.child(m).and_then(|child| known.value_after(id, child)))
             })?;
             part.compiler.add(id.key(), &value, &answer)?;
             part.stats.count(id, &node, &value);
-            let held = children(&node)
-                .into_iter()
-                .filter(|to| is_held(known.stage(*to)));
-            part.links.extend(held.map(|to| (id, to)));
+            if let Some(from) = known.number(id) {
+                let held = children(&node)
+                    .into_iter()
+                    .filter_map(|to| known.number(to));
+                part.links.extend(held.map(|to| (from, to)));
+            }
         }
         Ok(part)
     }

@@ -43,15 +43,11 @@ struct RowRef<'a> {
 impl Row {
     /// The row under a key; `None` for bytes that are damaged.
     pub(crate) fn read(key: &[u8], bytes: &[u8]) -> Option<Self> {
-        let body: RowBody = decode(key, bytes)?;
-        let value = match body.value {
-            Some(value) => Some(value.derived()?),
-            None => None,
-        };
+        let (record, value, links) = parts(key, bytes)?;
         Some(Self {
-            record: (!body.record.is_empty()).then(|| body.record.into()),
+            record: (!record.is_empty()).then(|| record.into()),
             value,
-            links: Arc::new(body.links),
+            links: Arc::new(links),
             digest: Some(digest(key, bytes)),
         })
     }
@@ -72,6 +68,21 @@ impl Row {
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.value == other.value && self.links == other.links && self.record == other.record
     }
+}
+
+/// The encoded record, the value and the links of a row.
+fn parts<'a>(key: &[u8], bytes: &'a [u8]) -> Option<(&'a [u8], Option<Derived>, Reach)> {
+    let body: RowBody = decode(key, bytes)?;
+    let value = match body.value {
+        Some(value) => Some(value.derived()?),
+        None => None,
+    };
+    Some((body.record, value, body.links))
+}
+
+/// The value and the links of a row; `None` for bytes that are damaged.
+pub(crate) fn value_and_links(key: &[u8], bytes: &[u8]) -> Option<(Option<Derived>, Reach)> {
+    parts(key, bytes).map(|(_, value, links)| (value, links))
 }
 
 /// Whether a row has a record; `bytes` are taken to be whole.

@@ -64,18 +64,20 @@ impl Book {
     /// If a record is damaged.
     pub fn overview(&self) -> Result<Overview, BookError> {
         let mut index = self.index();
-        self.overview_with(MAX_VISITS, |id| match index.node(id)? {
-            Some(node) => Ok(Some(children(&node))),
-            None => Ok(None),
+        self.overview_with(MAX_VISITS, |id, visits| {
+            count_behind(id, visits, |id| match index.node(id)? {
+                Some(node) => Ok(Some(children(&node))),
+                None => Ok(None),
+            })
         })
     }
 
-    /// The same with other visits; `behind` returns the positions that the moves of a held position
-    /// lead to, and `None` for any other.
+    /// The same with other visits; `count` returns the number of positions from a root on, as many
+    /// as the visits that it gets, and whether there may be more.
     pub(crate) fn overview_with(
         &self,
         visits: usize,
-        mut behind: impl FnMut(Id) -> Result<Option<Vec<Id>>, BookError>,
+        mut count: impl FnMut(Id, usize) -> Result<(u64, bool), BookError>,
     ) -> Result<Overview, BookError> {
         let counts = self.counts()?;
         let mut variants = Vec::new();
@@ -94,7 +96,7 @@ impl Book {
             for position in listed {
                 let id = Id::of(variant.code(), &position.canonical());
                 let share = left / roots_left.max(1);
-                let (positions, is_more) = count_behind(id, share, &mut behind)?;
+                let (positions, is_more) = count(id, share)?;
                 left -= usize::try_from(positions).unwrap_or(left).min(left);
                 roots_left -= 1;
                 roots.push(RootOverview {
@@ -147,6 +149,10 @@ pub(crate) fn children(node: &Node) -> Vec<Id> {
     let others = node.facts.verdicts().iter();
     let others = others.filter(|(_, v)| v.is_silent() || (v.is_exact() && v.proof.is_some()));
     let others: Vec<Move> = others.map(|(m, _)| *m).collect();
+    if others.is_empty() {
+        // To set up the position takes time.
+        return ids;
+    }
     let code = node.position.variant().code();
     let after = node.position.children(&others);
     ids.extend(after.iter().map(|child| Id::of(code, child)));
@@ -157,7 +163,7 @@ pub(crate) fn children(node: &Node) -> Vec<Id> {
 fn count_behind(
     root: Id,
     visits: usize,
-    behind: &mut impl FnMut(Id) -> Result<Option<Vec<Id>>, BookError>,
+    mut behind: impl FnMut(Id) -> Result<Option<Vec<Id>>, BookError>,
 ) -> Result<(u64, bool), BookError> {
     let mut seen = BTreeSet::from([root]);
     let mut waiting = vec![root];

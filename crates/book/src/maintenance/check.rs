@@ -82,17 +82,15 @@ impl Book {
             report.add(part.report);
         }
         let values = known
-            .positions
-            .values()
-            .filter(|(_, value)| value.is_some())
+            .positions()
+            .filter(|known| known.value.is_some())
             .count() as u64;
         report.hold(values == report.positions, || {
             format!("{values} values for {} positions", said.found.positions)
         });
         let known_count = known
-            .positions
-            .values()
-            .filter(|(stage, _)| *stage != Stage::Unknown)
+            .positions()
+            .filter(|known| known.stage != Stage::Unknown)
             .count() as u64;
         let positions = report.positions;
         report.hold(known_count == positions, || {
@@ -296,8 +294,8 @@ impl Followed {
         let value = derive(node, |m| {
             Ok(node.child(m).and_then(|child| known.value_after(id, child)))
         })?;
-        let (stage, said) = known.positions.get(&id).copied().unwrap_or_default();
-        report.hold(said == Some(value), || {
+        let about = known.position(id);
+        report.hold(about.value == Some(value), || {
             format!("position {name}: its value is not what follows")
         });
         let should = if value.is_open {
@@ -305,9 +303,10 @@ impl Followed {
         } else {
             Stage::Closed
         };
-        report.hold(stage == should || stage == Stage::Distrusted, || {
-            format!("position {name}: its stage is another")
-        });
+        report.hold(
+            about.stage == should || about.stage == Stage::Distrusted,
+            || format!("position {name}: its stage is another"),
+        );
         let mut children: Vec<Id> = node.followed.iter().map(|(_, child)| *child).collect();
         children.sort_unstable();
         children.dedup();

@@ -8,8 +8,8 @@ use kagetsu_store::{Partition, Store, map_partitions};
 
 use crate::graph::id::Id;
 use crate::graph::keys::{ASIDE, Marker, POSITION, WALK, queued};
-use crate::graph::links::Stage;
-use crate::graph::row::Row;
+use crate::graph::links::{Reach, Stage};
+use crate::graph::row::value_and_links;
 use crate::{BookError, CheckReport, Derived};
 
 /// The number of things in a set, and a hash over them that does not depend on their order.
@@ -58,22 +58,67 @@ pub(crate) struct Said {
     pub(crate) report: CheckReport,
 }
 
+/// The stage and value of a position.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct KnownPosition {
+    pub(crate) stage: Stage,
+    pub(crate) value: Option<Derived>,
+    /// Numbers the positions of a scan from 0 on.
+    number: u32,
+}
+
+impl KnownPosition {
+    /// Returns whether the book has a record of the position that is not invalid.
+    fn is_held(&self) -> bool {
+        !matches!(self.stage, Stage::Unknown | Stage::Distrusted)
+    }
+}
+
 /// The stages, values and links that a second scan needs.
 #[derive(Default)]
 pub(crate) struct Known {
-    pub(crate) positions: HashMap<Id, (Stage, Option<Derived>), RandomState>,
+    positions: HashMap<Id, KnownPosition, RandomState>,
     pub(crate) level: HashMap<Id, Vec<Id>>,
 }
 
 impl Known {
+    /// Returns what is known of a position; the default of an unknown one.
+    pub(crate) fn position(&self, id: Id) -> KnownPosition {
+        self.positions.get(&id).copied().unwrap_or_default()
+    }
+
     pub(crate) fn stage(&self, id: Id) -> Stage {
         self.positions
             .get(&id)
-            .map_or(Stage::Unknown, |(stage, _)| *stage)
+            .map_or(Stage::Unknown, |known| known.stage)
     }
 
     pub(crate) fn value(&self, id: Id) -> Option<Derived> {
-        self.positions.get(&id)?.1
+        self.positions.get(&id)?.value
+    }
+
+    pub(crate) fn positions(&self) -> impl Iterator<Item = &KnownPosition> {
+        self.positions.values()
+    }
+
+    /// Returns the number of positions, which is above the number of each.
+    pub(crate) fn len(&self) -> usize {
+        self.positions.len()
+    }
+
+    /// Returns the number of a held position.
+    pub(crate) fn number(&self, id: Id) -> Option<u32> {
+        let known = self.positions.get(&id)?;
+        known.is_held().then_some(known.number)
+    }
+
+    /// Returns the entry of a position, a new one where it has none.
+    fn entry(&mut self, id: Id) -> &mut KnownPosition {
+        let number = u32::try_from(self.positions.len()).expect("memory holds fewer positions");
+        self.positions.entry(id).or_insert(KnownPosition {
+            number,
+            ..KnownPosition::default()
+        })
     }
 
     pub(crate) fn leads(&self, from: Id, to: Id) -> bool {
@@ -85,9 +130,9 @@ impl Known {
     }
 
     pub(crate) fn value_after(&self, id: Id, child: Id) -> Option<Derived> {
-        let (stage, value) = self.positions.get(&child)?;
-        value.filter(|value| {
-            value.has_value() && *stage != Stage::Distrusted && self.leads(id, child)
+        let known = self.positions.get(&child)?;
+        known.value.filter(|value| {
+            value.has_value() && known.stage != Stage::Distrusted && self.leads(id, child)
         })
     }
 }
@@ -140,10 +185,10 @@ impl Said {
     fn entry(&mut self, key: &[u8], value: &[u8]) -> bool {
         match key.first() {
             Some(&POSITION) => {
-                let row = Row::read(key, value);
+                let row = value_and_links(key, value);
                 Id::at_end(key)
                     .zip(row)
-                    .map(|(id, row)| self.row(id, &row))
+                    .map(|(id, (value, links))| self.row(id, value, &links))
                     .is_some()
             }
             Some(&WALK) => queued(key)
@@ -161,21 +206,22 @@ impl Said {
         }
     }
 
-    fn row(&mut self, id: Id, row: &Row) {
-        self.values.extend(row.value.map(|value| (id, value)));
-        let reach = &*row.links;
+    fn row(&mut self, id: Id, value: Option<Derived>, reach: &Reach) {
+        self.values.extend(value.map(|value| (id, value)));
         if reach.is_known() {
             self.stages.push((id, reach.stage));
         }
-        let (level, others): (Vec<Id>, Vec<Id>) = reach
-            .parents()
-            .partition(|parent| parent.stones() == id.stones());
+        let mut level = Vec::new();
+        for parent in reach.parents() {
+            if parent.stones() == id.stones() {
+                level.push(parent);
+            } else {
+                self.links.put((id, parent));
+            }
+        }
         if !level.is_empty() {
             self.level.push((id, level));
         }
-        others
-            .into_iter()
-            .for_each(|parent| self.links.put((id, parent)));
         for (job, priority) in reach
             .jobs()
             .into_iter()
@@ -206,10 +252,10 @@ fn gathered(pieces: Vec<Said>) -> (Said, Known) {
         }
         said.values
             .into_iter()
-            .for_each(|(id, value)| known.positions.entry(id).or_default().1 = Some(value));
+            .for_each(|(id, value)| known.entry(id).value = Some(value));
         said.stages
             .into_iter()
-            .for_each(|(id, stage)| known.positions.entry(id).or_default().0 = stage);
+            .for_each(|(id, stage)| known.entry(id).stage = stage);
         known.level.extend(said.level);
         all.report.add(said.report);
     }
