@@ -1,21 +1,21 @@
-//! Trains the network of the evaluation and the tables beside it, and writes both:
+//! Trains the networks of the evaluation and the tables beside them, and writes both:
 //!
 //! ```text
 //! cargo run --release -p kagetsu-search --example learn -- VARIANT GAMES LEAVES EPOCHS FOLDER
 //! ```
 //!
-//! GAMES is a file of the example `selfplay`, LEAVES one of `leaves`. The example writes
-//! `freestyle.txt` and `freestyle.bin` to FOLDER. The winning chance of the side to move is
-//! `1 / (1 + exp(-v / 200))` for a value of v centi-units. The target is the score of the search
-//! and, in games, the result. The optimiser is Adam (Kingma and Ba, 2015) with weight decay and a
-//! cosine rate. One block of 100 games in ten, and the same share of LEAVES, is held out, and the
-//! program prints the loss on it. The same files give the same weights.
+//! GAMES is a file of the example `selfplay`, LEAVES one of `leaves`. The example writes a `.txt`
+//! and a `.bin` file to FOLDER, in renju one of each for both sides. The winning chance of the side
+//! to move is `1 / (1 + exp(-v / 200))` for a value of v centi-units. The target is the score of
+//! the search and, in games, the result. The optimiser is Adam (Kingma and Ba, 2015) with weight
+//! decay and a cosine rate. One block of 100 games in ten, and the same share of LEAVES, is held
+//! out, and the program prints the loss on it. The same files give the same weights.
 
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::Path;
 
-use kagetsu_game::{RuleName, Side, Variant};
+use kagetsu_game::{RuleName, Variant};
 use kagetsu_search::tuning::{
     self, CELL_CLASSES, CELL_KINDS, CellFeatures, HIDDEN_UNITS, KIND_COUNTS, LOGIT_CENTI,
     THREAT_SETS, chance,
@@ -33,7 +33,7 @@ const CELL: f32 = 0.125;
 /// Fixed point of the hidden units in the file.
 const ONE: f32 = 512.0;
 
-// Parameters in their order. The file of the network begins with `OWN`.
+// Parameters of a side in their order. The file of the network begins with `OWN`.
 const THREATS: usize = CELL_CLASSES;
 const OWN: usize = THREATS + THREAT_SETS;
 const OTHER: usize = OWN + CELL_CLASSES * HIDDEN_UNITS;
@@ -44,9 +44,10 @@ const END: usize = OUT + HIDDEN_UNITS;
 
 type Vector = [f32; HIDDEN_UNITS];
 
-/// One position: how often each class occurs for the mover and for the opponent, the vectors of the
-/// numbers of kinds, and the chance of the side to move.
+/// One position: where the parameters of the mover and of the opponent begin, how often each class
+/// occurs for them, the vectors of the numbers of kinds, and the chance of the side to move.
 struct Row {
+    sides: [usize; 2],
     classes: [Vec<(u16, u8)>; 2],
     times: Vec<u16>,
     threats: u16,
@@ -59,48 +60,54 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("learn VARIANT GAMES LEAVES EPOCHS FOLDER".into());
     };
     let variant: Variant = variant.parse()?;
-    let Variant::Gomoku {
-        rule: RuleName::Freestyle,
-        ..
-    } = variant
-    else {
-        return Err("only freestyle has a network".into());
+    let Variant::Gomoku { rule, .. } = variant else {
+        return Err("only gomoku has a network".into());
     };
+    let names: &[&str] = match rule {
+        RuleName::Freestyle => &["freestyle"],
+        RuleName::Standard => &["standard"],
+        RuleName::Renju => &["renju-first", "renju-second"],
+    };
+    let texts = [
+        std::fs::read_to_string(games)?,
+        std::fs::read_to_string(leaves)?,
+    ];
+    let parameters = train(variant, &texts, names.len(), epochs.parse()?)?;
+    for (name, parameters) in names.iter().zip(parameters.chunks(END)) {
+        let path = Path::new(folder).join(name);
+        std::fs::write(path.with_extension("txt"), tables(parameters))?;
+        std::fs::write(path.with_extension("bin"), network(parameters))?;
+    }
+    Ok(())
+}
+
+/// Returns the parameters of each side, trained with a text of games and one of leaves.
+fn train(
+    variant: Variant,
+    texts: &[String; 2],
+    sides: usize,
+    epochs: usize,
+) -> Result<Vec<f32>, Box<dyn Error>> {
     let (mut rows, mut aside) = (Vec::new(), Vec::new());
-    for file in [games, leaves] {
-        let text = std::fs::read_to_string(file)?;
+    for (text, blocks) in texts.iter().zip([None, Some(50)]) {
         let lines: Vec<&str> = text.lines().collect();
         // Leaves of one game follow each other; 50 blocks keep them together.
-        let block = if file == games {
-            100
-        } else {
-            lines.len().div_ceil(50).max(1)
-        };
+        let block = blocks.map_or(100, |blocks| lines.len().div_ceil(blocks).max(1));
         for (number, line) in lines.into_iter().enumerate() {
             let is_aside = number / block % 10 == 3;
             let to = if is_aside { &mut aside } else { &mut rows };
             tuning::read_targets(variant, line, OPINION, |features, target| {
-                to.push(row(&features, target));
+                to.push(row(&features, target, sides));
             })?;
         }
     }
     println!("{} positions, {} aside", rows.len(), aside.len());
-    let parameters = fit(&mut rows, &aside, epochs.parse()?);
-    let centi = |range: std::ops::Range<usize>| {
-        let values = parameters[range].iter();
-        values
-            .map(|value| (value * LOGIT_CENTI).round() as i16)
-            .collect()
-    };
-    let path = Path::new(folder).join("freestyle");
-    let text = tuning::write(centi(0..THREATS), centi(THREATS..OWN));
-    std::fs::write(path.with_extension("txt"), text)?;
-    std::fs::write(path.with_extension("bin"), network(&parameters))?;
-    Ok(())
+    Ok(fit(sides, &mut rows, &aside, epochs))
 }
 
-/// Returns a position and its target as a row.
-fn row(features: &CellFeatures, target: f32) -> Row {
+/// Returns a position and its target as a row. Where both sides have the same rule, they have the
+/// same parameters: then `tables` is 1.
+fn row(features: &CellFeatures, target: f32, tables: usize) -> Row {
     let sides = [features.side.index(), features.side.other().index()];
     let classes = sides.map(|side| {
         let mut counts = BTreeMap::new();
@@ -119,6 +126,7 @@ fn row(features: &CellFeatures, target: f32) -> Row {
             })
     });
     Row {
+        sides: sides.map(|side| side % tables * END),
         times: times.collect(),
         classes,
         threats: features.threats,
@@ -128,25 +136,27 @@ fn row(features: &CellFeatures, target: f32) -> Row {
 
 /// Calls `see` with each parameter of the linear part and how often it is added.
 fn linear(row: &Row, mut see: impl FnMut(usize, f32)) {
-    see(THREATS + usize::from(row.threats), 1.0);
-    for (classes, sign) in row.classes.iter().zip([1.0, -1.0]) {
+    see(row.sides[0] + THREATS + usize::from(row.threats), 1.0);
+    let signs = row.sides.iter().zip([1.0, -1.0]);
+    for (classes, (side, sign)) in row.classes.iter().zip(signs) {
         for &(class, count) in classes {
-            see(usize::from(class), sign * f32::from(count));
+            see(side + usize::from(class), sign * f32::from(count));
         }
     }
 }
 
 /// Calls `see` with the place of each vector of the hidden units and its weight.
 fn vectors(row: &Row, mut see: impl FnMut(usize, f32)) {
-    see(BIAS, 1.0);
+    let side = row.sides[0];
+    see(side + BIAS, 1.0);
     for (classes, start) in row.classes.iter().zip([OWN, OTHER]) {
         for &(class, count) in classes {
-            let at = start + usize::from(class) * HIDDEN_UNITS;
+            let at = side + start + usize::from(class) * HIDDEN_UNITS;
             see(at, CELL * f32::from(count));
         }
     }
     for &at in &row.times {
-        see(TIMES + usize::from(at) * HIDDEN_UNITS, 1.0);
+        see(side + TIMES + usize::from(at) * HIDDEN_UNITS, 1.0);
     }
 }
 
@@ -168,7 +178,7 @@ fn value(parameters: &[f32], row: &Row) -> (f32, Vector) {
     });
     let mut value = 0.0;
     linear(row, |at, times| value += times * parameters[at]);
-    for (unit, out) in hidden.iter().zip(&parameters[OUT..]) {
+    for (unit, out) in hidden.iter().zip(&parameters[row.sides[0] + OUT..]) {
         value += unit.max(0.0) * out;
     }
     (value, hidden)
@@ -182,8 +192,9 @@ fn learn(parameters: &[f32], row: &Row, gradient: &mut [f32]) {
     let mut slope = [0.0; HIDDEN_UNITS];
     for (unit, slope) in slope.iter_mut().enumerate() {
         if hidden[unit] > 0.0 {
-            gradient[OUT + unit] += error * hidden[unit];
-            *slope = error * parameters[OUT + unit];
+            let out = row.sides[0] + OUT + unit;
+            gradient[out] += error * hidden[unit];
+            *slope = error * parameters[out];
         }
     }
     vectors(row, |at, times| {
@@ -200,25 +211,18 @@ fn loss(parameters: &[f32], rows: &[Row]) -> f64 {
     rows.iter().map(of).sum::<f64>() / rows.len() as f64
 }
 
-/// Returns the parameters to begin with: the tables in use, and small random weights.
-fn begin(dice: &mut impl rand::Rng) -> Vec<f32> {
-    let (values, threats) = tuning::table(RuleName::Freestyle, Side::First);
-    let tables = values.iter().chain(&threats);
-    let mut parameters: Vec<f32> = tables
-        .map(|&value| f32::from(value) / LOGIT_CENTI)
-        .collect();
-    parameters.resize(END, 0.0);
-    for at in (OWN..TIMES).chain(OUT..END) {
-        parameters[at] = dice.random_range(-0.2..0.2);
-    }
-    parameters
-}
-
-fn fit(rows: &mut [Row], aside: &[Row], epochs: usize) -> Vec<f32> {
+/// Returns the parameters of all sides, trained from small random weights of the networks.
+fn fit(sides: usize, rows: &mut [Row], aside: &[Row], epochs: usize) -> Vec<f32> {
     let mut dice = rand::rngs::SmallRng::seed_from_u64(1);
-    let mut parameters = begin(&mut dice);
-    let (mut mean, mut square) = (vec![0.0_f32; END], vec![0.0_f32; END]);
-    let mut gradient = vec![0.0; END];
+    let end = sides * END;
+    let mut parameters = vec![0.0; end];
+    for side in parameters.chunks_mut(END) {
+        for at in (OWN..TIMES).chain(OUT..END) {
+            side[at] = dice.random_range(-0.2..0.2);
+        }
+    }
+    let (mut mean, mut square) = (vec![0.0_f32; end], vec![0.0_f32; end]);
+    let mut gradient = vec![0.0; end];
     let steps = epochs * rows.len().div_ceil(BATCH);
     let mut step = 0;
     for epoch in 1..=epochs {
@@ -232,7 +236,7 @@ fn fit(rows: &mut [Row], aside: &[Row], epochs: usize) -> Vec<f32> {
             let done = step as f32 / steps as f32;
             let rate = STEP * 0.5 * (1.0 + (std::f32::consts::PI * done).cos());
             let (first, second) = (1.0 - 0.9_f32.powi(step), 1.0 - 0.999_f32.powi(step));
-            for at in 0..END {
+            for at in 0..end {
                 let slope = gradient[at] / batch.len() as f32 + DECAY * parameters[at];
                 mean[at] = 0.9 * mean[at] + 0.1 * slope;
                 square[at] = 0.999 * square[at] + 0.001 * slope * slope;
@@ -242,6 +246,18 @@ fn fit(rows: &mut [Row], aside: &[Row], epochs: usize) -> Vec<f32> {
         println!("epoch {epoch}: aside {:.4}", loss(&parameters, aside));
     }
     parameters
+}
+
+/// Returns the tables of a side as the search reads them.
+fn tables(parameters: &[f32]) -> String {
+    let centi = |values: &[f32]| {
+        let values = values.iter().map(|value| value * LOGIT_CENTI);
+        values.map(|value| value.round() as i16).collect()
+    };
+    tuning::write(
+        centi(&parameters[..THREATS]),
+        centi(&parameters[THREATS..OWN]),
+    )
 }
 
 /// Returns the weights of the network as the search reads them.
@@ -262,4 +278,40 @@ fn network(parameters: &[f32]) -> Vec<u8> {
     (OWN..END)
         .flat_map(|at| ((parameters[at] * scale(at)).round() as i16).to_le_bytes())
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GAMES: &str = "\
+0;h8 h9 j8 g8 i7 k9;- - - 41 -90 120
+1;h12 g6 d12 f6 g11 h6 i6 g7 e9 f10;- - - 121 13 192 -306 357 -248 430";
+    const LEAVES: &str = "\
+-;d8 i4 d4 d2 e9 f4 f10 g11 f8 e8 b6 c7 d6;- - - - - - - - - - - - 531
+-;d8 i4 d4 d2 e9 f4 f10 g11 f8 g4 h4 e3 c7;- - - - - - - - - - - - 851";
+
+    /// Returns a digest of the files (Fowler, Noll and Vo's FNV-1a).
+    fn digest(variant: &str, sides: usize) -> u64 {
+        let variant = variant.parse().expect("a variant");
+        let texts = [GAMES.to_string(), LEAVES.to_string()];
+        let parameters = train(variant, &texts, sides, 20).expect("positions");
+        let files = parameters.chunks(END).flat_map(|parameters| {
+            let mut bytes = tables(parameters).into_bytes();
+            bytes.extend(network(parameters));
+            bytes
+        });
+        files.fold(0xcbf2_9ce4_8422_2325, |digest, byte| {
+            (digest ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+        })
+    }
+
+    #[test]
+    fn same_games_give_the_same_weights() {
+        let digests = [digest("freestyle-15", 1), digest("renju-15", 2)];
+        assert_eq!(
+            digests,
+            [14_681_965_725_733_531_107, 4_117_532_959_928_900_726]
+        );
+    }
 }

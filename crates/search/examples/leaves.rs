@@ -6,7 +6,7 @@
 //! ```
 //!
 //! GAMES_FILE is a file of the example `selfplay`. From a few positions of each game the example
-//! takes some leaves of a search. It appends a line each to FILE, as `fit` and `learn` read them:
+//! takes some leaves of a search. It appends a line each to FILE, as `learn` reads them:
 //! `-;moves;scores`, where all moves but the last lead to the leaf, and only the last has a score.
 
 use std::fs::OpenOptions;

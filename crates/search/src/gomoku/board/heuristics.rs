@@ -58,9 +58,9 @@ impl<R: Rule> Heuristics for Board<R> {
         } else {
             other / 100 * defence + other % 100 * defence / 100
         };
-        let learned = self.network.map_or(0, |network| {
+        let learned = self.networks.map_or(0, |networks| {
             let (own, other) = (self.side.index(), self.side.other().index());
-            network.value(&self.hidden[own], [&self.kinds[own], &self.kinds[other]])
+            networks[own].value(&self.hidden[own], [&self.kinds[own], &self.kinds[other]])
         });
         let opinion = Score::opinion(me - other + i32::from(threats[self.flags()]) + learned);
         match self.can_win() {
@@ -128,7 +128,7 @@ impl<R: Rule> Heuristics for Board<R> {
             usize::try_from(nodes).unwrap_or(MAX_PROOF_ENTRIES)
         });
         // The search for threats does not evaluate; undo restores the sums.
-        let network = self.network.take();
+        let networks = self.networks.take();
         let mut proofs = ProofTable::new(entries.min(MAX_PROOF_ENTRIES) * ProofTable::ENTRY);
         let mut vct = Vct::new(self, &mut proofs, control);
         let win = match vct.find_any(effort) {
@@ -136,7 +136,7 @@ impl<R: Rule> Heuristics for Board<R> {
             _ => None,
         };
         let nodes = vct.nodes;
-        self.network = network;
+        self.networks = networks;
         VctOutcome { win, nodes }
     }
 

@@ -72,8 +72,8 @@ pub(crate) struct Board<R> {
     sums: [i32; 2],
     /// Sums of the network, by view.
     hidden: [Hidden; 2],
-    /// Adds to the evaluation; `None` where the board is not evaluated.
-    pub(in crate::gomoku) network: Option<&'static Network>,
+    /// Add to the evaluation, by view; `None` where the board is not evaluated.
+    pub(in crate::gomoku) networks: Option<[&'static Network; 2]>,
     /// Cells near a stone, taken ones among them.
     near: Cells,
     history: Vec<Played>,
@@ -109,7 +109,7 @@ impl<R: Rule> Board<R> {
             live: [0; 2],
             sums: [0; 2],
             hidden: [[0; UNITS]; 2],
-            network: Network::of(R::NAME).filter(|_| options.constants.are_own()),
+            networks: (options.constants.are_own()).then(|| Network::of(R::NAME)),
             near: Cells::NONE,
             history: Vec::with_capacity(128),
             log: Vec::with_capacity(2_048),
@@ -129,8 +129,8 @@ impl<R: Rule> Board<R> {
                 board.put(cell, *side);
             }
         }
-        if let Some(network) = board.network {
-            board.hidden = network.start();
+        if let Some(networks) = board.networks {
+            board.hidden = Network::start(networks);
         }
         for cell in board.empty.iter() {
             for (direction, at) in geometry.places[cell].into_iter().enumerate() {
@@ -148,9 +148,9 @@ impl<R: Rule> Board<R> {
         board
     }
 
-    /// Returns the board without the network, for searches that do not evaluate.
+    /// Returns the board without the networks, for searches that do not evaluate.
     pub(crate) fn without_network(mut self) -> Self {
-        self.network = None;
+        self.networks = None;
         self
     }
 
@@ -243,9 +243,9 @@ impl<R: Rule> Board<R> {
     fn count_in(&mut self, side: usize, cell: usize, grade: CellGrade) {
         self.live[side] += u16::from(half(self.crosses[cell], side) != 0);
         self.sums[side] += grade.value();
-        if let Some(network) = self.network {
+        if let Some(networks) = self.networks {
             let cross = half(self.crosses[cell], side);
-            network.replace(&mut self.hidden, side, 0, cross);
+            Network::replace(networks, &mut self.hidden, side, 0, cross);
         }
         self.kinds[side][grade.kind() as usize] += 1;
         self.flip(side, cell, grade.kind());
@@ -255,9 +255,9 @@ impl<R: Rule> Board<R> {
     fn count_out(&mut self, side: usize, cell: usize, grade: CellGrade) {
         self.live[side] -= u16::from(half(self.crosses[cell], side) != 0);
         self.sums[side] -= grade.value();
-        if let Some(network) = self.network {
+        if let Some(networks) = self.networks {
             let cross = half(self.crosses[cell], side);
-            network.replace(&mut self.hidden, side, cross, 0);
+            Network::replace(networks, &mut self.hidden, side, cross, 0);
         }
         self.kinds[side][grade.kind() as usize] -= 1;
         self.flip(side, cell, grade.kind());
@@ -317,8 +317,8 @@ impl<R: Rule> Board<R> {
             );
             self.grades[slot][side] = new;
             self.sums[side] += new.value() - old.value();
-            if let Some(network) = self.network {
-                network.replace(&mut self.hidden, side, was, is);
+            if let Some(networks) = self.networks {
+                Network::replace(networks, &mut self.hidden, side, was, is);
             }
             self.live[side] += u16::from(was == 0);
             self.live[side] -= u16::from(is == 0);

@@ -1,7 +1,7 @@
 //! Values of crosses and threats that are fitted to the results of games.
 //!
-//! The tables are text files in `data/`. `cargo run --release -p kagetsu-search --example fit`
-//! makes them from games of `--example selfplay`; both examples describe their use.
+//! The tables are text files in `data/`. `cargo run --release -p kagetsu-search --example
+//! learn` makes them from games of `--example selfplay`; both examples describe their use.
 
 use std::sync::LazyLock;
 
@@ -17,7 +17,10 @@ pub(crate) const CLASSES: usize = SHAPES * (SHAPES + 1) * (SHAPES + 2) * (SHAPES
 pub(crate) const FLAGS: usize = 512;
 
 /// The class of every cross.
-static CLASS_OF: LazyLock<Box<[u16]>> = LazyLock::new(|| (0..=Cross::MAX).map(class_of).collect());
+pub(super) static CLASS_OF: LazyLock<Box<[u16; 1 << 16]>> = LazyLock::new(|| {
+    let classes: Box<[u16]> = (0..=Cross::MAX).map(class_of).collect();
+    classes.try_into().expect("one for each cross")
+});
 
 /// The shapes of a class in hexadecimal, the strongest first: its name.
 fn names() -> impl Iterator<Item = u16> {

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use kagetsu_game::RuleName;
 
-use super::fitted::{CLASSES, class};
+use super::fitted::{CLASS_OF, CLASSES};
 use super::kind::{Cross, KINDS};
 
 /// Number of hidden units.
@@ -27,7 +27,7 @@ pub(in crate::gomoku) type Hidden = [i16; UNITS];
 /// for both, the bias, the output.
 const VECTORS: usize = 2 * CLASSES + 2 * KINDS * COUNTS + 2;
 
-/// Weights of the network for one rule.
+/// Weights of the network for one rule and the side that it values the board for.
 ///
 /// A hidden unit sums weights of the classes of all empty cells for the mover and for the opponent,
 /// and weights of the numbers of cells of each kind. The value is the weighted sum of the positive
@@ -35,7 +35,7 @@ const VECTORS: usize = 2 * CLASSES + 2 * KINDS * COUNTS + 2;
 #[derive(Debug)]
 pub(in crate::gomoku) struct Network {
     /// The class of each cross.
-    classes: Box<[u16; 1 << 16]>,
+    classes: &'static [u16; 1 << 16],
     /// By class: as one's own and as the opponent's.
     rows: Box<[[Hidden; 2]; ROOM]>,
     /// By kind, own ones first, and number of cells.
@@ -54,16 +54,25 @@ fn shift(hidden: &mut Hidden, plus: &Hidden, minus: &Hidden) {
 }
 
 impl Network {
-    /// Returns the network of a rule, if it has one.
-    pub(in crate::gomoku) fn of(rule: RuleName) -> Option<&'static Self> {
-        static FREESTYLE: LazyLock<Network> = LazyLock::new(|| {
-            Network::read(include_bytes!("../../../data/freestyle.bin"))
-                .expect("the weights are read by a test")
-        });
-        match rule {
-            RuleName::Freestyle => Some(&FREESTYLE),
-            RuleName::Standard | RuleName::Renju => None,
-        }
+    /// Returns the networks of a rule for both sides. Where the rules are the same for both sides,
+    /// so are the weights.
+    pub(in crate::gomoku) fn of(rule: RuleName) -> [&'static Self; 2] {
+        static NETWORKS: [LazyLock<Network>; 4] = [
+            LazyLock::new(|| Network::expect(include_bytes!("../../../data/freestyle.bin"))),
+            LazyLock::new(|| Network::expect(include_bytes!("../../../data/standard.bin"))),
+            LazyLock::new(|| Network::expect(include_bytes!("../../../data/renju-first.bin"))),
+            LazyLock::new(|| Network::expect(include_bytes!("../../../data/renju-second.bin"))),
+        ];
+        let by_side = match rule {
+            RuleName::Freestyle => [0, 0],
+            RuleName::Standard => [1, 1],
+            RuleName::Renju => [2, 3],
+        };
+        by_side.map(|at: usize| &*NETWORKS[at])
+    }
+
+    fn expect(bytes: &[u8]) -> Self {
+        Self::read(bytes).expect("the weights are read by a test")
     }
 
     /// Reads [`VECTORS`] vectors of 16-bit numbers, the low byte first.
@@ -83,9 +92,8 @@ impl Network {
         }
         let mut times = Box::new([[[0; UNITS]; COUNTS]; 2 * KINDS]);
         times.as_flattened_mut().copy_from_slice(counts);
-        let classes: Vec<_> = (0..=Cross::MAX).map(|cross| class(cross) as u16).collect();
         Some(Self {
-            classes: classes.into_boxed_slice().try_into().ok()?,
+            classes: &CLASS_OF,
             rows: rows.into_boxed_slice().try_into().ok()?,
             times,
             bias: last[0],
@@ -93,25 +101,31 @@ impl Network {
         })
     }
 
-    /// Returns the sums of a board without empty cells.
-    pub(in crate::gomoku) const fn start(&self) -> [Hidden; 2] {
-        [self.bias; 2]
+    /// Returns the sums of a board without empty cells for the view of both sides.
+    pub(in crate::gomoku) fn start(networks: [&Self; 2]) -> [Hidden; 2] {
+        networks.map(|network| network.bias)
     }
 
     /// Replaces the cross of a cell for `side` in both views. A cell that is not empty counts like
     /// one with cross 0.
     #[inline]
     pub(in crate::gomoku) fn replace(
-        &self,
+        networks: [&Self; 2],
         hidden: &mut [Hidden; 2],
         side: usize,
         old: Cross,
         new: Cross,
     ) {
-        let row = |cross| &self.rows[usize::from(self.classes[usize::from(cross)]) % ROOM];
-        let (old, new): (&[Hidden; 2], &[Hidden; 2]) = (row(old), row(new));
-        shift(&mut hidden[side % 2], &new[0], &old[0]);
-        shift(&mut hidden[(side + 1) % 2], &new[1], &old[1]);
+        for (view, place) in [(side % 2, 0), ((side + 1) % 2, 1)] {
+            let row = |cross| networks[view].row(cross, place);
+            shift(&mut hidden[view], row(new), row(old));
+        }
+    }
+
+    /// Returns the weights of a cross as one's own (0) or as the opponent's (1).
+    #[inline]
+    fn row(&self, cross: Cross, place: usize) -> &Hidden {
+        &self.rows[usize::from(self.classes[usize::from(cross)]) % ROOM][place]
     }
 
     /// Returns the value in centi-units for the side with these sums, own numbers of cells by kind
@@ -144,8 +158,11 @@ mod tests {
 
     #[test]
     fn weights_are_read_or_refused() {
+        for rule in [RuleName::Freestyle, RuleName::Standard, RuleName::Renju] {
+            let [first, second] = Network::of(rule);
+            assert_eq!(std::ptr::eq(first, second), rule != RuleName::Renju);
+        }
         let bytes = include_bytes!("../../../data/freestyle.bin");
-        assert!(Network::read(bytes).is_some());
         assert!(Network::read(&bytes[1..]).is_none());
         assert!(Network::read(&[]).is_none());
     }
@@ -163,7 +180,7 @@ mod tests {
         // Three cells of kind 2 of the opponent.
         set(2 * CLASSES + (KINDS + 2) * COUNTS + 3, 1, 140);
         let network = Network::read(&bytes).expect("weights");
-        let [hidden, _] = network.start();
+        let [hidden, _] = Network::start([&network; 2]);
         let mut other = [0; KINDS];
         assert_eq!(network.value(&hidden, [&[0; KINDS], &other]), 25);
         other[2] = 3;
