@@ -42,7 +42,7 @@ pub use graph::id::Place;
 pub use graph::value::Derived;
 pub use inspection::nearest::Nearest;
 pub use inspection::overview::{Overview, RootOverview, VariantOverview};
-pub use inspection::scan::{BookScan, ScannedChild, ScannedEntry, StoredRecord};
+pub use inspection::scan::{BookScan, ScannedChild, ScannedEntry, ScannedMove, StoredRecord};
 pub use inspection::standing::{Standing, StandingState};
 pub use inspection::suspects::{Doubt, Suspect};
 pub use jobs::day::{Day, DayError};

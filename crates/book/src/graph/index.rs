@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use kagetsu_game::Move;
+use kagetsu_game::{Answer, Move, Position};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -567,16 +567,24 @@ impl<'a> Index<'a> {
 
 /// The node of an encoded record.
 pub(crate) fn read_node(id: Id, record: &[u8], engines: &[Arc<str>]) -> Result<Node, BookError> {
+    let (position, facts) = read_facts(id, record, engines)?;
+    Node::new(position, facts).map_err(|_| BookError::record(id.key()))
+}
+
+/// Returns the position of a record and its moves, which may be illegal ones.
+pub(crate) fn read_facts(
+    id: Id,
+    record: &[u8],
+    engines: &[Arc<str>],
+) -> Result<(Position, Answer), BookError> {
     let damaged = || BookError::record(id.key());
     let (record, rest) = postcard::take_from_bytes::<Record>(record).map_err(|_| damaged())?;
     let position = unpack(id.variant(), &record.packed)?;
     let facts = record::read(&record.groups, |number| {
         engines.get(number as usize).cloned()
     });
-    facts
-        .filter(|_| rest.is_empty())
-        .and_then(|facts| Node::new(position, facts).ok())
-        .ok_or_else(damaged)
+    let facts = facts.filter(|_| rest.is_empty()).ok_or_else(damaged)?;
+    Ok((position, facts))
 }
 
 /// Copies the names of engines for one thread, so that threads do not contend for the reference

@@ -6,4 +6,5 @@ mod roots;
 pub(crate) mod scan;
 pub(crate) mod standing;
 pub(crate) mod suspects;
+pub(crate) mod value_table;
 mod way;

@@ -284,17 +284,28 @@ fn day(text: &str) -> Result<u32> {
 
 /// Returns the rows of a gomoku board from the top, one character a point; none for other games.
 pub(crate) fn board_rows(position: &Position) -> Vec<String> {
+    let rows = board_text(position);
+    rows.split_terminator('/').map(String::from).collect()
+}
+
+/// Returns the rows of a board from the top with `/` between them; nothing for a game that does
+/// not place stones.
+pub(crate) fn board_text(position: &Position) -> String {
     let size = position.variant().gomoku().map(|(_, size)| size.into());
     let Some((size, stones)) = size.zip(position.stones()) else {
-        return Vec::new();
+        return String::new();
     };
-    let mut cells: Vec<Vec<char>> = vec![vec!['.'; size]; size];
-    for (stones, letter) in stones.into_iter().zip(['X', 'O']) {
+    let mut cells = [".".repeat(size).as_str(), "/"]
+        .concat()
+        .repeat(size)
+        .into_bytes();
+    cells.pop();
+    for (stones, letter) in stones.into_iter().zip(*b"XO") {
         for m in stones {
-            cells[size - 1 - m.index() / size][m.index() % size] = letter;
+            cells[(size - 1 - m.index() / size) * (size + 1) + m.index() % size] = letter;
         }
     }
-    cells.into_iter().map(String::from_iter).collect()
+    String::from_utf8(cells).expect("the letters are ASCII")
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! The columns of a table, and the rows of a position.
 
-use kagetsu_book::{Choice, Entry, ScannedEntry};
-use kagetsu_game::{Bound, Move, Position, Proof, Score, Variant, Verdict};
+use kagetsu_book::ScannedEntry;
+use kagetsu_game::{Bound, Move, Position, Proof, Score, Variant};
 
-use crate::native::record::{board_rows, draw_plies, write_date};
+use crate::native::record::{board_text, draw_plies, write_date};
 
 /// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -230,12 +230,13 @@ impl PositionRows {
         names: &mut MoveNames,
         mut write: impl FnMut(&[Cell]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let Entry {
+        let ScannedEntry {
             position,
-            answer,
             facts,
-            derived,
-        } = &self.scanned.entry;
+            moves: known,
+            best,
+            ..
+        } = &self.scanned;
         let (variant, side) = (
             position.variant().to_string(),
             self.scanned.side.to_string(),
@@ -243,19 +244,18 @@ impl PositionRows {
         let place = place(position);
         let key = self.scanned.key.to_string();
         let moves = self.moves(names);
-        let best = derived
-            .best
-            .or_else(|| Choice::default().pick(answer).map(|(m, _)| *m));
         let mut date = (None, String::new());
         let mut line = String::new();
-        for ((m, verdict), behind) in facts.verdicts().iter().zip(&self.scanned.behind) {
+        for ((m, verdict), known) in facts.verdicts().iter().zip(known) {
             if date.0 != Some(verdict.by.day) {
                 date = (Some(verdict.by.day), write_date(verdict.by.day));
             }
             line.clear();
             names.push_line(position, &verdict.line, &mut line);
-            let believed = answer.verdicts().iter().find(|(known, _)| known == m);
-            let value = value_cells(believed.map(|(_, verdict)| verdict));
+            let value = match known.backed_up {
+                Some((score, proof)) => value_cells(score, Bound::Exact, proof),
+                None => value_cells(verdict.score, verdict.bound, verdict.proof),
+            };
             let [value, value_win_in, value_loss_in, value_bound, value_proof] = value;
             write(&[
                 Cell::Text(&variant),
@@ -265,8 +265,8 @@ impl PositionRows {
                 Cell::integer(self.scanned.stones),
                 Cell::Text(&side),
                 Cell::Text(names.name(position, *m)),
-                Cell::Boolean(best == Some(*m)),
-                Cell::Boolean(behind.is_some()),
+                Cell::Boolean(*best == Some(*m)),
+                Cell::Boolean(known.behind.is_some()),
                 self.scanned.priority.map_or(Cell::Empty, Cell::Number),
                 value,
                 value_win_in,
@@ -293,7 +293,7 @@ impl PositionRows {
     /// Returns the moves to the position as text. A position that no job leads to has the moves
     /// that its stones allow, if the game places stones.
     fn moves(&self, names: &mut MoveNames) -> Option<String> {
-        let position = &self.scanned.entry.position;
+        let position = &self.scanned.position;
         let own = || {
             position
                 .variant()
@@ -311,8 +311,7 @@ impl PositionRows {
 fn place(position: &Position) -> String {
     // A game that places stones has no FEN.
     let fen = (!position.variant().places_stones()).then(|| position.fen().ok());
-    fen.flatten()
-        .unwrap_or_else(|| board_rows(position).join("/"))
+    fen.flatten().unwrap_or_else(|| board_text(position))
 }
 
 /// The moves of a variant as text. Each is written once.
@@ -347,15 +346,13 @@ impl MoveNames {
 }
 
 /// Returns the cells of the value that the book believes.
-fn value_cells(verdict: Option<&Verdict>) -> [Cell<'static>; 5] {
-    let score = verdict.map(|verdict| verdict.score);
-    let bound = verdict.map_or(Bound::Upper, |verdict| verdict.bound);
+fn value_cells(score: Score, bound: Bound, proof: Option<Proof>) -> [Cell<'static>; 5] {
     [
-        score.map_or(Cell::Empty, score_cell),
-        Cell::integer_or_empty(score.and_then(Score::win_plies)),
-        Cell::integer_or_empty(score.and_then(Score::loss_plies)),
+        score_cell(score),
+        Cell::integer_or_empty(score.win_plies()),
+        Cell::integer_or_empty(score.loss_plies()),
         Cell::Text(bound.name()),
-        claim_cell(verdict.and_then(|verdict| verdict.proof)),
+        claim_cell(proof),
     ]
 }
 

@@ -63,6 +63,7 @@ pub(super) fn write(
 fn lines(positions: &[PositionRows]) -> Vec<u8> {
     let mut text = Vec::new();
     let mut names = MoveNames::default();
+    let mut numbers = NumberText::default();
     for rows in positions {
         let mut shared = None;
         let Ok(()) = rows.each(&mut names, |cells| -> Result<(), Infallible> {
@@ -71,7 +72,7 @@ fn lines(positions: &[PositionRows]) -> Vec<u8> {
                 None => {
                     let begin = text.len();
                     for cell in position {
-                        push_cell(&mut text, cell);
+                        push_cell(&mut text, cell, &mut numbers);
                         text.push(b',');
                     }
                     shared = Some(begin..text.len());
@@ -79,7 +80,7 @@ fn lines(positions: &[PositionRows]) -> Vec<u8> {
                 Some(shared) => text.extend_from_within(shared.clone()),
             }
             for cell in own {
-                push_cell(&mut text, cell);
+                push_cell(&mut text, cell, &mut numbers);
                 text.push(b',');
             }
             text.pop();
@@ -90,7 +91,7 @@ fn lines(positions: &[PositionRows]) -> Vec<u8> {
     text
 }
 
-fn push_cell(text: &mut Vec<u8>, cell: &Cell) {
+fn push_cell(text: &mut Vec<u8>, cell: &Cell, numbers: &mut NumberText) {
     match cell {
         Cell::Empty => {}
         Cell::Text(field) => push_text(text, field.as_bytes()),
@@ -98,15 +99,32 @@ fn push_cell(text: &mut Vec<u8>, cell: &Cell) {
             text.extend_from_slice(itoa::Buffer::new().format(*number).as_bytes())
         }
         Cell::Count(count) => text.extend_from_slice(itoa::Buffer::new().format(*count).as_bytes()),
-        // Writing to memory cannot fail.
-        Cell::Number(number) => drop(write!(text, "{number}")),
+        Cell::Number(number) => text.extend_from_slice(numbers.text(*number)),
         Cell::Boolean(is_so) => text.push(if *is_so { b'1' } else { b'0' }),
+    }
+}
+
+/// The last number as text. All moves of a position have the same one.
+#[derive(Default)]
+struct NumberText {
+    bits: Option<u64>,
+    text: Vec<u8>,
+}
+
+impl NumberText {
+    fn text(&mut self, number: f64) -> &[u8] {
+        if self.bits != Some(number.to_bits()) {
+            self.bits = Some(number.to_bits());
+            self.text = number.to_string().into_bytes();
+        }
+        &self.text
     }
 }
 
 /// Writes a field, in quotation marks where it needs them (RFC 4180).
 fn push_text(text: &mut Vec<u8>, field: &[u8]) {
-    if !field.iter().any(|byte| b"\",\r\n".contains(byte)) {
+    let needs_marks = |byte: &u8| matches!(byte, b'"' | b',' | b'\r' | b'\n');
+    if !field.iter().any(needs_marks) {
         text.extend_from_slice(field);
         return;
     }

@@ -29,8 +29,7 @@ pub(crate) enum TableFormat {
 
 /// Writes the moves of a book as a table. Returns the number of positions.
 ///
-/// Memory holds the scan of the book, about 50 bytes more for each position, and some parts of the
-/// table.
+/// Memory holds 33 bytes for each position (values and ways), and some parts of the table.
 pub(crate) fn write(
     format: TableFormat,
     book: &Book,

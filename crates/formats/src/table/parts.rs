@@ -95,12 +95,12 @@ impl<F> PartMaker<'_, F> {
             let mut chunks = Vec::new();
             let mut chunk = Vec::new();
             for scanned in decoded.into_iter().flatten() {
-                if !is_exported(&scanned.entry.position, self.variant, &mut omissions) {
+                if !is_exported(&scanned.position, self.variant, &mut omissions) {
                     continue;
                 }
                 // The way to a position leads over earlier positions, so this is done in order.
-                let way = self.paths.take(&scanned);
-                chunk.push(PositionRows { scanned, way });
+                self.paths.note(&scanned);
+                chunk.push(scanned);
                 count += 1;
                 if chunk.len() == self.positions_per_part {
                     chunks.push(std::mem::take(&mut chunk));
@@ -109,9 +109,14 @@ impl<F> PartMaker<'_, F> {
             if !chunk.is_empty() {
                 chunks.push(chunk);
             }
-            let made = chunks
-                .into_par_iter()
-                .map(|chunk: Vec<PositionRows>| (self.make)(&chunk));
+            let rows = |scanned| PositionRows {
+                way: self.paths.way(&scanned),
+                scanned,
+            };
+            let made = chunks.into_par_iter().map(|chunk: Vec<ScannedEntry>| {
+                let chunk: Vec<_> = chunk.into_iter().map(rows).collect();
+                (self.make)(&chunk)
+            });
             if parts.send(made.collect::<Result<_>>()?).is_err() {
                 // The writer's own error says more.
                 break;

@@ -3,55 +3,41 @@
 use std::collections::{HashMap, VecDeque};
 
 use anyhow::Result;
-use foldhash::fast::RandomState;
-use kagetsu_book::{Book, BookScan, ScannedChild, ScannedEntry};
-use kagetsu_game::{Key, Move, Position, Symmetry, Variant};
+use kagetsu_book::{Book, BookScan, ScannedEntry};
+use kagetsu_game::{Move, Symmetry, Variant};
 
-/// The shortest way from a root to each position that is still to come.
+/// The shortest way from a root to each position of a scan, in 8 bytes for each: the last move and
+/// the position before it.
 ///
 /// The positions of a game that places stones come in the order of their stones, so the ways are
-/// noted during the scan, and a way goes when its position comes; all ways to such a position are
-/// equally long. The ways of other games are found before the scan.
+/// noted during the scan; all ways to such a position are equally long. The ways of other games are
+/// found before the scan.
 pub(crate) struct Paths {
-    ways: HashMap<Key, KnownWay, RandomState>,
-    roots: HashMap<Key, Position>,
+    /// By the number of the position.
+    steps: Vec<LastMove>,
+    roots: HashMap<u32, RootWay>,
 }
 
-/// A way to a position.
-#[derive(Clone)]
-struct KnownWay {
-    /// The moves of the root, and those after it, in the root's own orientation.
+/// The last move of a way.
+#[derive(Clone, Copy)]
+struct LastMove {
+    /// The number of the position before the move; `NOWHERE` without a way.
+    from: u32,
+    /// The move, in the canonical orientation of that position.
+    at: Move,
+    /// The symmetry that leads, after the move, to the canonical orientation.
+    symmetry: Symmetry,
+}
+
+const NOWHERE: u32 = u32::MAX;
+
+const _: () = assert!(size_of::<LastMove>() == 8);
+
+/// The position where a job begins.
+struct RootWay {
     moves: Vec<Move>,
-    /// The symmetries from the root's own orientation to the canonical one of the position.
-    turns: Vec<Symmetry>,
-}
-
-impl KnownWay {
-    fn to_root(root: &Position) -> Self {
-        Self {
-            moves: root.moves().to_vec(),
-            turns: vec![root.canonical().symmetry],
-        }
-    }
-
-    /// Returns the way after a move in the canonical orientation of the position.
-    fn after(&self, variant: Variant, at: Move, symmetry: Symmetry) -> Self {
-        let turned = self
-            .turns
-            .iter()
-            .rev()
-            .fold(at, |m, turn| variant.image(m, variant.inverse(*turn)));
-        let mut way = Self {
-            moves: Vec::with_capacity(self.moves.len() + 1),
-            turns: self.turns.clone(),
-        };
-        way.moves.extend_from_slice(&self.moves);
-        way.moves.push(turned);
-        if symmetry != Symmetry::IDENTITY {
-            way.turns.push(symmetry);
-        }
-        way
-    }
+    /// The symmetry that leads to its canonical orientation.
+    symmetry: Symmetry,
 }
 
 impl Paths {
@@ -60,71 +46,95 @@ impl Paths {
     /// # Errors
     /// If the book is damaged.
     pub(crate) fn of(book: &Book, scan: &BookScan<'_>, variant: Option<Variant>) -> Result<Self> {
+        let none = LastMove {
+            from: NOWHERE,
+            at: Move::new(0),
+            symmetry: Symmetry::IDENTITY,
+        };
         let mut paths = Self {
-            ways: HashMap::default(),
+            steps: vec![none; scan.len()],
             roots: HashMap::new(),
         };
         let mut queue = VecDeque::new();
         let jobs = book.jobs()?;
         let roots = jobs.iter().flat_map(|job| job.spec.roots.iter());
         for root in roots.filter(|root| variant.is_none_or(|v| v == root.variant())) {
-            let canonical = root.canonical();
-            let is_new = paths.roots.insert(canonical.key, root.clone()).is_none();
+            let Some(number) = scan.number(root) else {
+                continue;
+            };
+            let moves = root.moves().to_vec();
+            let symmetry = root.canonical().symmetry;
+            let is_new = paths
+                .roots
+                .insert(number, RootWay { moves, symmetry })
+                .is_none();
             if is_new && !root.variant().places_stones() {
-                queue.push_back((root.variant(), canonical.packed));
+                queue.push_back(number);
             }
         }
-        while let Some((variant, packed)) = queue.pop_front() {
-            let position = Position::unpack(variant, packed)?;
-            let Some(entry) = book.lookup(&position)? else {
-                continue;
-            };
-            let Some(way) = paths.way(position.key()) else {
-                continue;
-            };
-            let moves: Vec<Move> = entry.facts.verdicts().iter().map(|(m, _)| *m).collect();
-            for (at, child) in moves.iter().zip(position.children(&moves)) {
-                let behind = ScannedChild {
-                    key: child.key,
-                    symmetry: child.symmetry,
-                };
-                if scan.has(variant, &child) && paths.note(&way, variant, *at, behind) {
-                    queue.push_back((variant, child.packed));
-                }
+        while let Some(number) = queue.pop_front() {
+            if let Some(scanned) = scan.entry(number)? {
+                paths.note_all(&scanned, |child| queue.push_back(child));
             }
         }
         Ok(paths)
     }
 
-    fn way(&self, key: Key) -> Option<KnownWay> {
-        let root = self.roots.get(&key).map(KnownWay::to_root);
-        root.or_else(|| self.ways.get(&key).cloned())
+    /// Notes the ways over a position of the scan, if its game places stones and a way leads there.
+    pub(crate) fn note(&mut self, scanned: &ScannedEntry) {
+        let places_stones = scanned.position.variant().places_stones();
+        if places_stones && self.is_known(scanned.number) {
+            self.note_all(scanned, |_| {});
+        }
     }
 
-    /// Returns the moves to a position of the scan, those of its root first, and notes the ways to
-    /// the positions behind it. `None` where no job leads.
-    pub(crate) fn take(&mut self, scanned: &ScannedEntry) -> Option<Vec<Move>> {
-        let root = self.roots.get(&scanned.key).map(KnownWay::to_root);
-        let way = root.or_else(|| self.ways.remove(&scanned.key))?;
-        let variant = scanned.entry.position.variant();
-        if variant.places_stones() {
-            let verdicts = scanned.entry.facts.verdicts().iter();
-            for ((at, _), child) in verdicts.zip(&scanned.behind) {
-                if let Some(child) = child {
-                    self.note(&way, variant, *at, *child);
-                }
+    fn is_known(&self, number: u32) -> bool {
+        self.steps[number as usize].from != NOWHERE || self.roots.contains_key(&number)
+    }
+
+    /// Notes the way over a position to each position behind it that has none yet.
+    fn note_all(&mut self, scanned: &ScannedEntry, mut noted: impl FnMut(u32)) {
+        let moves = scanned.facts.verdicts().iter().zip(&scanned.moves);
+        for ((at, _), known) in moves {
+            let Some(child) = known.behind else { continue };
+            if !self.is_known(child.number) {
+                self.steps[child.number as usize] = LastMove {
+                    from: scanned.number,
+                    at: *at,
+                    symmetry: child.symmetry,
+                };
+                noted(child.number);
             }
         }
-        Some(way.moves)
     }
 
-    /// Notes that a move leads to a position of the book; `false` where a way is known.
-    fn note(&mut self, way: &KnownWay, variant: Variant, at: Move, child: ScannedChild) -> bool {
-        if self.roots.contains_key(&child.key) || self.ways.contains_key(&child.key) {
-            return false;
+    /// Returns the moves to a position of the scan in the orientation of the root, those of the
+    /// root first. `None` where no job leads.
+    pub(crate) fn way(&self, scanned: &ScannedEntry) -> Option<Vec<Move>> {
+        let variant = scanned.position.variant();
+        let (mut number, mut steps) = (scanned.number, Vec::new());
+        let root = loop {
+            if let Some(root) = self.roots.get(&number) {
+                break root;
+            }
+            let step = self.steps[number as usize];
+            if step.from == NOWHERE {
+                return None;
+            }
+            steps.push(step);
+            number = step.from;
+        };
+        let mut moves = Vec::with_capacity(root.moves.len() + steps.len());
+        moves.extend_from_slice(&root.moves);
+        // The symmetries from the root's own orientation to the canonical one of the position.
+        let mut turns = vec![root.symmetry];
+        for step in steps.iter().rev() {
+            let back = |m, turn: &Symmetry| variant.image(m, variant.inverse(*turn));
+            moves.push(turns.iter().rev().fold(step.at, back));
+            if step.symmetry != Symmetry::IDENTITY {
+                turns.push(step.symmetry);
+            }
         }
-        let way = way.after(variant, at, child.symmetry);
-        self.ways.insert(child.key, way);
-        true
+        Some(moves)
     }
 }

@@ -134,6 +134,8 @@ impl TableRows<'_> {
 fn bind(statement: &mut Statement<'_>, cells: &[StoredCell], text: &str) -> Result<()> {
     for (nth, cell) in (1..).zip(cells) {
         match cell {
+            // A statement keeps what was bound before.
+            StoredCell::Same => Ok(()),
             StoredCell::Empty => statement.raw_bind_parameter(nth, Null),
             StoredCell::Text { end, length } => {
                 let bytes = &text.as_bytes()[end - length..*end];
@@ -148,32 +150,45 @@ fn bind(statement: &mut Statement<'_>, cells: &[StoredCell], text: &str) -> Resu
 }
 
 /// The cells of some positions: for each those that its moves share, then those of each move.
-#[derive(Default)]
 struct StoredCells {
     cells: Vec<StoredCell>,
     /// The texts of all cells.
     text: String,
     /// The number of moves of each position.
     moves: Vec<u32>,
+    /// For each column, the last cell that is not [`StoredCell::Same`].
+    last: [StoredCell; COLUMNS.len()],
 }
 
 /// A cell for the database, with its text in [`StoredCells::text`].
+#[derive(Clone, Copy, PartialEq)]
 enum StoredCell {
+    /// As in the row before. Most cells are, and binding a text copies it.
+    Same,
     Empty,
-    Text { end: usize, length: usize },
+    Text {
+        end: usize,
+        length: usize,
+    },
     Integer(i64),
     Number(f64),
 }
 
 impl StoredCells {
     fn of(positions: &[PositionRows]) -> Self {
-        let mut part = Self::default();
+        let mut part = Self {
+            cells: Vec::new(),
+            text: String::new(),
+            moves: Vec::new(),
+            last: [StoredCell::Same; COLUMNS.len()],
+        };
         let mut names = MoveNames::default();
         for rows in positions {
             let mut moves = 0;
             let Ok(()) = rows.each(&mut names, |cells| -> Result<(), Infallible> {
                 let written = if moves == 0 { 0 } else { SHARED_COLUMNS };
-                cells[written..].iter().for_each(|cell| part.push(cell));
+                let cells = cells.iter().enumerate().skip(written);
+                cells.for_each(|(column, cell)| part.push(column, cell));
                 moves += 1;
                 Ok(())
             });
@@ -184,21 +199,30 @@ impl StoredCells {
         part
     }
 
-    fn push(&mut self, cell: &Cell) {
-        self.cells.push(match cell {
+    fn push(&mut self, column: usize, cell: &Cell) {
+        let stored = match cell {
             Cell::Empty => StoredCell::Empty,
-            Cell::Text(text) => {
-                self.text.push_str(text);
-                StoredCell::Text {
-                    end: self.text.len(),
-                    length: text.len(),
+            Cell::Text(text) => match self.last[column] {
+                StoredCell::Text { end, length } if self.text[end - length..end] == **text => {
+                    self.last[column]
                 }
-            }
+                _ => {
+                    self.text.push_str(text);
+                    StoredCell::Text {
+                        end: self.text.len(),
+                        length: text.len(),
+                    }
+                }
+            },
             Cell::Integer(_) | Cell::Count(_) => {
                 StoredCell::Integer(cell.as_integer().unwrap_or_default())
             }
             Cell::Number(number) => StoredCell::Number(*number),
             Cell::Boolean(is_so) => StoredCell::Integer((*is_so).into()),
-        });
+        };
+        let is_same = self.last[column] == stored;
+        self.cells
+            .push(if is_same { StoredCell::Same } else { stored });
+        self.last[column] = stored;
     }
 }
