@@ -340,6 +340,13 @@ fn slurm_scripts_build_a_book_through_requeues() {
     until("the job ends", || {
         (jobs(&second)?["state"] == "done").then_some(())
     });
+    // The job may have ended before a worker found the new address.
+    until("a worker is back", || {
+        let list = ["workers", "list", "--coordinator", &second, "--json"];
+        let listed = Finished::of(slurm.kagetsu(&list));
+        let listed: Value = serde_json::from_str(&listed.stdout).ok()?;
+        listed.get(0)?.is_object().then_some(())
+    });
 
     // A cancelled worker says goodbye and stays away.
     for job in [&workers, &coordinator] {
