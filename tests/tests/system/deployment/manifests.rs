@@ -183,7 +183,7 @@ fn kubernetes_manifests_match_published_schemas() {
     assert_eq!(whole.code, Some(0), "{whole:#?}");
     let file = scratch.path("all.yaml");
     fs::write(&file, whole.stdout + "---\n" + &secrets(&scratch)).expect("room");
-    // The operator's own kinds have no schema there.
+    // The kinds of the Prometheus operator have no schema there.
     let check = "import sys, yaml, kubernetes_validate as k\n\
                  for d in filter(None, yaml.safe_load_all(open(sys.argv[1]))):\n    \
                  'monitoring.coreos.com' in d['apiVersion'] or \
@@ -208,6 +208,54 @@ fn kubernetes_manifests_match_published_schemas() {
             checked.stdout.lines().any(|line| line == kind),
             "{checked:#?}"
         );
+    }
+}
+
+/// The package's models are made from the operator's definitions of its kinds. A field that they
+/// lack is an error, as is one of another type. Prints why it is skipped where a tool is absent.
+#[test]
+fn monitoring_matches_the_operators_models() {
+    let python = |code: &str, file: &Path| {
+        let mut python = Command::new("python3");
+        python.args(["-c", code]).arg(file);
+        Finished::of(python)
+    };
+    let mut kubectl = Command::new("kubectl");
+    kubectl.args(["version", "--client"]);
+    let has_kubectl = kubectl.output().is_ok_and(|output| output.status.success());
+    let import = "import yaml\nfrom cloudcoil.models.prometheus_operator import v1";
+    if !has_kubectl || python(import, Path::new("")).code != Some(0) {
+        println!("skipped: no kubectl, or no cloudcoil.models.prometheus_operator for python3");
+        return;
+    }
+    let check = "import sys, yaml\n\
+                 from cloudcoil.models.prometheus_operator import v1\n\
+                 for d in filter(None, yaml.safe_load_all(open(sys.argv[1]))):\n    \
+                 if d['apiVersion'] == 'monitoring.coreos.com/v1': \
+                 getattr(v1, d['kind']).model_validate(d, extra='forbid'); print(d['kind'])";
+    let scratch = kagetsu_tests::Scratch::new();
+    let file = scratch.path("monitoring.yaml");
+    let validated = |text: &str| {
+        fs::write(&file, text).expect("room");
+        python(check, &file)
+    };
+    let mut kubectl = Command::new("kubectl");
+    kubectl.arg("kustomize").arg(folder().join("monitoring"));
+    let whole = Finished::of(kubectl);
+    assert_eq!(whole.code, Some(0), "{whole:#?}");
+    let checked = validated(&whole.stdout);
+    assert_eq!(checked.code, Some(0), "{checked:#?}");
+    let kinds: BTreeSet<&str> = checked.stdout.lines().collect();
+    let expected = BTreeSet::from(["PrometheusRule", "ServiceMonitor"]);
+    assert_eq!(kinds, expected, "{checked:#?}");
+    for (right, wrong) in [
+        ("port: metrics", "prot: metrics"),
+        ("severity: ", "severity: !!int 1 #"),
+    ] {
+        assert!(whole.stdout.contains(right), "no '{right}'");
+        let refused = validated(&whole.stdout.replace(right, wrong));
+        assert_eq!(refused.code, Some(1), "{wrong}: {refused:#?}");
+        assert!(refused.stderr.contains("ValidationError"), "{refused:#?}");
     }
 }
 
