@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use kagetsu_tests::{Finished, Program, Scratch, http};
+use kagetsu_tests::{Browser, Finished, Program, Scratch, http};
+use serde_json::json;
 
 use crate::world::growing;
 
@@ -117,6 +118,7 @@ fn archive_offers_books_and_deltas() {
         let bytes = if bytes.is_empty() { &size } else { bytes };
         assert_eq!(answered, format!("{status} {bytes}"));
     }
+    page_downloads_a_book(address, &old);
     // The same delta again does not fit any more.
     let again =
         Program::Kagetsu.run(&["patch", "--book", &mine, "--delta", &delta, "--out", &mine]);
@@ -133,6 +135,44 @@ fn archive_offers_books_and_deltas() {
     }
     let missing = Program::Kagetsu.run(&["serve", "--book", &mine, "--archive", "/no/such/folder"]);
     assert_eq!(missing.code, Some(2), "{missing:#?}");
+}
+
+/// Checks that a script of the server's own page, as a GUI in a browser is, gets the manifest, a
+/// range of a book, and the whole book with the digest of the manifest.
+fn page_downloads_a_book(address: &str, book: &Path) {
+    let Some(mut browser) = Browser::start() else {
+        return;
+    };
+    browser.open(&format!("http://{address}/"));
+    browser.wait_for("location.port && document.readyState === 'complete'");
+    let script = r#"(async () => {
+        const archive = '/api/v1/archive';
+        const file = (await (await fetch(archive)).json()).files[0];
+        const get = (headers) => fetch(`${archive}/${file.name}`, {headers});
+        const part = await get({Range: 'bytes=2-5'});
+        const bytes = [...new Uint8Array(await part.arrayBuffer())];
+        const whole = await (await get({})).arrayBuffer();
+        const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', whole));
+        const hex = [...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+        return {
+            name: file.name,
+            status: part.status,
+            range: part.headers.get('content-range'),
+            bytes,
+            size: whole.byteLength,
+            isWhole: hex === file.sha256 && whole.byteLength === file.bytes,
+        };
+    })()"#;
+    let bytes = fs::read(book).expect("there");
+    let expected = json!({
+        "name": "1.kbk",
+        "status": 206,
+        "range": format!("bytes 2-5/{}", bytes.len()),
+        "bytes": bytes[2..6],
+        "size": bytes.len(),
+        "isWhole": true,
+    });
+    assert_eq!(browser.evaluate(script), expected);
 }
 
 /// A signature by another key, none, or one of other bytes is refused.
