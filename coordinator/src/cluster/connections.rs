@@ -5,7 +5,7 @@ use kagetsu_game::Variant;
 use kagetsu_proto::v1;
 use kagetsu_schedule::{WorkerId, WorkerStatus};
 use kagetsu_verification::{Class, Profile, WorkerTrust};
-use tokio::sync::mpsc;
+use tokio::sync::mpsc::{self, error::TrySendError};
 use tonic::Status;
 
 /// Messages that wait for one worker; a worker with more of them is disconnected.
@@ -103,7 +103,8 @@ impl WorkerConnections {
         let Some(connection) = self.open.get(&worker) else {
             return;
         };
-        if connection.out.try_send(Ok(message)).is_err() {
+        // A stream that has closed is removed by its own task.
+        if let Err(TrySendError::Full(_)) = connection.out.try_send(Ok(message)) {
             tracing::warn!(
                 worker = %connection.info.name,
                 "the worker does not read its messages: disconnected"
@@ -193,5 +194,37 @@ impl WorkerConnections {
     /// Ends all streams.
     pub(crate) fn clear(&mut self) {
         self.open.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unread_messages_disconnect_and_a_closed_stream_removes_itself() {
+        let mut connections = WorkerConnections::default();
+        let info = WorkerInfo {
+            name: "one".into(),
+            engine: "engine 1".into(),
+            slots: 1,
+            threads: 1,
+            plays: Arc::default(),
+            token: None,
+            class: Class::Operator,
+        };
+        let revoke = || v1::to_worker::Message::Revoke(v1::Revoke::default());
+        let (reading, closed) = (WorkerId(1), WorkerId(2));
+        let (_, _messages) = connections.add(reading, info.clone());
+        let (stream, messages) = connections.add(closed, info);
+        drop(messages);
+        connections.send(closed, revoke());
+        assert!(connections.is_current(closed, stream));
+        for _ in 0..MAX_UNREAD_MESSAGES {
+            connections.send(reading, revoke());
+        }
+        assert!(connections.info(reading).is_some());
+        connections.send(reading, revoke());
+        assert!(connections.info(reading).is_none());
     }
 }
