@@ -13,6 +13,8 @@ use crate::world::{Cluster, Relay, book_keys, growing, until, worker};
 const KILLS: u32 = 20;
 const POSITIONS: u32 = 120;
 const DEPTH: u32 = 4;
+/// Tasks of a worker with one slot: one that it searches, and three ahead.
+const MAX_TASKS: usize = 4;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Victim {
@@ -21,8 +23,7 @@ enum Victim {
     Both,
 }
 
-/// Builds a book while the victim is killed again and again, and compares it with an undisturbed
-/// build.
+/// Builds a book while the victim is killed again and again, and counts its positions.
 fn build_through_kills(victim: Victim, seed: u64) {
     println!("seed {seed}");
     let mut chance = StdRng::seed_from_u64(seed);
@@ -58,7 +59,10 @@ fn build_through_kills(victim: Victim, seed: u64) {
         (cluster.job()?["state"] == "done").then_some(())
     });
     cluster.stop();
-    assert_eq!(book_keys(&book, DEPTH).len(), POSITIONS as usize);
+    // Answers to the tasks of a killed coordinator may come when others have reached the target.
+    let built = book_keys(&book, DEPTH).len();
+    let most = POSITIONS as usize + workers.len() * MAX_TASKS;
+    assert!((POSITIONS as usize..=most).contains(&built), "{built}");
 }
 
 #[test]
