@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn unread_messages_disconnect_and_a_closed_stream_removes_itself() {
+    fn only_unread_messages_disconnect_a_worker() {
         let mut connections = WorkerConnections::default();
         let info = WorkerInfo {
             name: "one".into(),
