@@ -29,7 +29,8 @@ pub(crate) enum TableFormat {
 
 /// Writes the moves of a book as a table. Returns the number of positions.
 ///
-/// Memory holds 33 bytes for each position (values and ways), and some parts of the table.
+/// Memory holds the values and ways of all positions, less than 100 bytes for each, and some parts
+/// of the table.
 pub(crate) fn write(
     format: TableFormat,
     book: &Book,

@@ -72,7 +72,7 @@ fn exchanged(position: &Position) -> Option<Position> {
             .chars()
             .map(|c| if "bw".contains(c) { other(c) } else { c })
             .collect(),
-        _ => return None,
+        Variant::Gomoku { .. } => return None,
     };
     let side: String = side.chars().map(other).collect();
     Position::from_fen(position.variant(), &format!("{board} {side}")).ok()
