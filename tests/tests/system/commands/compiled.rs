@@ -135,11 +135,18 @@ fn folder_file_and_server_answer_alike() {
         let root: Value =
             serde_json::from_str(&ask("query", &folder, &["--moves", first, "--json"]).1)
                 .expect("JSON");
-        let next = root["answers"].as_array().expect("moves").iter().take(4);
-        let mut lines: Vec<String> = next
-            .map(|answer| format!("{first} {}", answer["move"].as_str().expect("a move")))
-            .collect();
+        let next = root["answers"].as_array().expect("moves").iter();
+        let next =
+            next.map(|answer| format!("{first} {}", answer["move"].as_str().expect("a move")));
+        // Which moves the book grew behind is up to the order of its threads.
+        let (known, unknown): (Vec<String>, Vec<String>) =
+            next.partition(|line| ask("query", &folder, &["--moves", line]).0 == Some(0));
+        let mut lines = known;
+        lines.truncate(4);
         lines.push(first.to_string());
+        assert!(lines.len() > 1, "{variant}: {root}");
+        let in_book = lines.len();
+        lines.extend(unknown.into_iter().take(1));
         let questions: Vec<(&str, Vec<&str>)> = lines
             .iter()
             .flat_map(|line| {
@@ -192,14 +199,10 @@ fn folder_file_and_server_answer_alike() {
                 assert_eq!(whole, brief, "{variant} {question:?}");
             }
         }
-        assert!(
-            of_folder
-                .iter()
-                .filter(|(code, _)| *code == Some(0))
-                .count()
-                > questions.len() / 2,
-            "{of_folder:?}"
-        );
+        let found = questions.iter().zip(&of_folder);
+        let found =
+            found.filter(|((command, _), (code, _))| *command == "query" && *code == Some(0));
+        assert_eq!(found.count(), in_book, "{variant}: {of_folder:?}");
     }
 }
 
