@@ -1,7 +1,8 @@
 use std::io::IsTerminal;
 
-use tracing_subscriber::EnvFilter;
-use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 /// The beginnings of the targets of our own log lines.
 const OURS: [&str; 3] = ["kagetsu", "book_tool", "pbrain_kagetsu"];
@@ -46,41 +47,40 @@ pub fn start_log(level: &str, format: LogFormat) -> Result<(), LogError> {
         place,
         text: text.into(),
     })?;
-    let filter = EnvFilter::try_new(filter).map_err(|_| LogError {
-        place,
-        text: text.into(),
-    })?;
     let colours = std::io::stderr().is_terminal()
         && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
-    let builder = tracing_subscriber::fmt()
-        .with_env_filter(filter)
+    let lines = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
         .with_ansi(colours);
+    let lines = match format {
+        LogFormat::Text => lines.boxed(),
+        LogFormat::Json => lines.json().boxed(),
+    };
     // Only the first subscriber of a process can be set; tests that start several programs in one
     // process meet the second case.
-    let _ = match format {
-        LogFormat::Text => builder.try_init(),
-        LogFormat::Json => builder.json().try_init(),
-    };
+    let _ = tracing_subscriber::registry()
+        .with(filter)
+        .with(lines)
+        .try_init();
     Ok(())
 }
 
-/// Returns the filter in the library's words, which take any word for the name of a part.
-fn filter(text: &str) -> Option<String> {
-    // To the library no word is a level too.
+/// Returns the levels for the parts of the program, if `text` says them. The library takes any word
+/// for the name of a part, and no word for a level.
+fn filter(text: &str) -> Option<Targets> {
     let level = |text: &str| {
         text.parse::<LevelFilter>()
             .ok()
             .filter(|_| !text.is_empty())
     };
     if let Some(level) = level(text) {
-        let others = level.min(LevelFilter::WARN);
-        return Some(OURS.iter().fold(others.to_string(), |all, part| {
-            format!("{all},{part}={level}")
-        }));
+        let others = Targets::new().with_default(level.min(LevelFilter::WARN));
+        return Some(others.with_targets(OURS.map(|part| (part, level))));
     }
-    let is_directive = |part: &str| part.contains(['=', '[']) || level(part).is_some();
-    text.split(',').all(is_directive).then(|| text.to_string())
+    let is_directive = |part: &str| part.contains('=') || level(part).is_some();
+    text.split(',')
+        .all(is_directive)
+        .then(|| text.parse().ok())?
 }
 
 #[cfg(test)]
@@ -106,9 +106,7 @@ mod tests {
             ("kagetsu=debug,h2=warn", "kagetsu=debug,h2=warn"),
             ("info,h2=debug", "info,h2=debug"),
         ] {
-            let filter = filter(text);
-            assert_eq!(filter.as_deref(), Some(wanted));
-            EnvFilter::try_new(wanted).expect("the library's words");
+            assert_eq!(filter(text), wanted.parse().ok(), "{text}");
         }
     }
 
