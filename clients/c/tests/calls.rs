@@ -200,6 +200,8 @@ fn cmake_installs_the_library() {
             .args([
                 format!("-DCMAKE_BUILD_TYPE={kind}"),
                 format!("-DKAGETSU_TARGET_DIR={target}"),
+                // The crates that the checks have compiled serve here too.
+                "-DKAGETSU_CARGO_ARGUMENTS=--package;kagetsu-features".to_string(),
             ]),
     );
     done(Command::new("cmake").args(["--build", &at("build")]));
