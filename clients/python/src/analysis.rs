@@ -39,7 +39,7 @@ pub(crate) fn effort(depth: Option<u8>, nodes: Option<u64>, time: Option<f64>) -
 #[pyfunction]
 #[pyo3(signature = (position, *, depth = None, nodes = None, time = None, top = 1, threads = 1, table_mib = 64))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
-pub fn analyze(
+pub(crate) fn analyze(
     py: Python<'_>,
     position: &PyPosition,
     depth: Option<u8>,

@@ -43,7 +43,7 @@ impl PyCertificate {
 
 /// Checks a certificate by the rules alone, and releases Python's lock meanwhile.
 #[pyfunction]
-pub fn verify(py: Python<'_>, path: PathBuf) -> PyResult<PyCertificate> {
+pub(crate) fn verify(py: Python<'_>, path: PathBuf) -> PyResult<PyCertificate> {
     let file = File::open(&path)?;
     py.detach(|| {
         let tree = Tree::read(&mut BufReader::new(file))?;

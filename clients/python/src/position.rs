@@ -16,7 +16,7 @@ pub struct PyPosition(pub(crate) kagetsu_game::Position);
 
 /// Returns the names of all variants.
 #[pyfunction]
-pub fn variants() -> Vec<String> {
+pub(crate) fn variants() -> Vec<String> {
     Variant::all().map(|variant| variant.to_string()).collect()
 }
 
