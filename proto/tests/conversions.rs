@@ -196,7 +196,7 @@ fn question() -> v1::Question {
 }
 
 #[test]
-fn a_question_that_cannot_be_is_refused() {
+fn impossible_question_is_refused() {
     type Spoil = fn(&mut v1::Question);
     assert!(Question::try_from(&question()).is_ok());
     let rows: [(Spoil, &str); 11] = [
@@ -244,7 +244,7 @@ fn a_question_that_cannot_be_is_refused() {
 }
 
 #[test]
-fn an_answer_that_cannot_be_is_refused() {
+fn impossible_answer_is_refused() {
     type Spoil = fn(&mut v1::Verdict);
     let rows: [(Spoil, &str); 9] = [
         (|v| v.bound = 0, "the bound of a verdict is missing"),

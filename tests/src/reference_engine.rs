@@ -56,7 +56,7 @@ impl ReferenceEngine {
             );
             assert!(
                 exact(&alone).len() > before,
-                "{position}: nobody finds more than {alone:?}"
+                "{position}: a search of all workers finds no more than {alone:?}"
             );
         }
         assert_eq!(found, exact(&alone), "{position}");

@@ -282,7 +282,7 @@ fn stones_say_the_same_as_moves_from_many_threads() {
 }
 
 #[test]
-fn what_cannot_be_has_a_code_and_a_reason() {
+fn invalid_calls_have_a_code_and_a_reason() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = compiled(folder.path());
     let book = open(&path);

@@ -28,7 +28,7 @@ pub enum AuthError {
         permission: Permission,
     },
     /// The token, or the public as a whole, makes too many requests.
-    #[error("{} asks more than {rate} times a second: try again in {} ms", caller(.name.as_deref()), .wait.as_millis().max(1))]
+    #[error("{} exceeds {rate} requests a second: try again in {} ms", caller(.name.as_deref()), .wait.as_millis().max(1))]
     RateLimited {
         /// The token's name; none for all callers without a token.
         name: Option<Arc<str>>,
@@ -47,7 +47,7 @@ pub enum AuthError {
 
 fn caller(name: Option<&str>) -> String {
     name.map_or_else(
-        || "everybody without a token together".into(),
+        || "the total without a token".into(),
         |name| format!("the token '{name}'"),
     )
 }

@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rate_looks_back_a_while() {
+    fn rate_covers_a_recent_window() {
         let begun = Instant::now();
         let mut rates = Rates::default();
         assert!(rates.rate(begun, 5).abs() < 1e-9);
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_fades_where_nothing_comes() {
+    fn rate_decays_without_events() {
         for (rate, ago, left) in [
             (379.2, 0, 379.2),
             (379.2, 15, 379.2),

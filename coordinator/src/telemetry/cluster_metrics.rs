@@ -64,7 +64,7 @@ impl Snapshot {
 
     fn of_workers(&self, value: impl Fn(&WorkerStatus) -> f64) -> Vec<Row> {
         let mut names = BTreeMap::<&str, f64>::new();
-        // Workers of one name are one row: a row that stands twice is an error to who reads it.
+        // Workers of one name are one row: Prometheus rejects a repeated row.
         for view in &self.workers {
             *names.entry(&view.info.name).or_default() += value(&view.status);
         }

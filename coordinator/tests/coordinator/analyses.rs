@@ -1,4 +1,4 @@
-//! Analyses: one position, answered by whoever is there.
+//! Analyses: one position, answered by the connected workers.
 
 use kagetsu_coordinator::Config;
 use kagetsu_game::{Effort, Question};
@@ -6,7 +6,7 @@ use kagetsu_proto::v1;
 use kagetsu_proto::v1::analysis_client::AnalysisClient;
 use tonic::Streaming;
 
-use crate::world::{Cluster, Puppet, answer, build, position, refused, within};
+use crate::world::{Cluster, ScriptedWorker, answer, build, position, refused, within};
 
 async fn analyze(cluster: &Cluster, line: &str) -> Streaming<v1::AnalyzeUpdate> {
     ask(
@@ -165,11 +165,11 @@ async fn a_finished_game_has_no_moves_to_analyze() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_goes_away_leaves_no_work_behind() {
     let cluster = Cluster::start(None);
-    let mut puppet = Puppet::join(&cluster, 1).await;
+    let mut worker = ScriptedWorker::join(&cluster, 1).await;
     let updates = analyze(&cluster, "h8").await;
-    let task = puppet.task().await;
+    let task = worker.task().await;
     drop(updates);
-    assert_eq!(puppet.revoked().await, task.task);
+    assert_eq!(worker.revoked().await, task.task);
     cluster.end().await;
 }
 
@@ -180,14 +180,14 @@ async fn analysis_precedes_builds_and_enters_the_book() {
     cluster.start_build(build("background", 20)).await;
     let updates = keep(&cluster, "h8 i9").await.expect("a question");
     // A new worker gets the client's question, although the build is older.
-    let mut puppet = Puppet::join(&cluster, 1).await;
+    let mut worker = ScriptedWorker::join(&cluster, 1).await;
     let mut told = 0;
     loop {
-        let task = puppet.task().await;
+        let task = worker.task().await;
         if task.priority != 0 {
             break;
         }
-        puppet.answer(&task).await;
+        worker.answer(&task).await;
         told += 1;
     }
     assert!(told > 0);
@@ -209,9 +209,9 @@ async fn analysis_precedes_builds_and_enters_the_book() {
     cluster.end().await;
 }
 
-/// A worker that calls every move a win: who asked hears it, and the book has opinions.
+/// A worker that calls every move a win: the client gets its answer, and the book has opinions.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_repeated_is_kept_as_an_opinion() {
+async fn unrepeatable_claim_is_kept_as_an_opinion() {
     let folder = tempfile::tempdir().expect("a folder");
     let book = Some(folder.path().into());
     let config = Config {
@@ -221,11 +221,11 @@ async fn what_cannot_be_repeated_is_kept_as_an_opinion() {
         ..Config::default()
     };
     let cluster = Cluster::start_as(&config);
-    let mut puppet = Puppet::join(&cluster, 1).await;
+    let mut worker = ScriptedWorker::join(&cluster, 1).await;
     let updates = keep(&cluster, "h8 i9 h10 g9").await.expect("a question");
     let answering = tokio::spawn(async move {
         loop {
-            let task = puppet.task().await;
+            let task = worker.task().await;
             let mut said = answer(&task);
             // The exam has priority 1, and is answered well.
             if task.priority == 0 {
@@ -241,7 +241,7 @@ async fn what_cannot_be_repeated_is_kept_as_an_opinion() {
                     verdict.line = vec![verdict.r#move];
                 }
             }
-            puppet
+            worker
                 .report(&task, v1::report::Outcome::Answer(said))
                 .await;
         }

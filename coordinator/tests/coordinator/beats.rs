@@ -8,7 +8,7 @@ use kagetsu_proto::v1::workers_client::WorkersClient;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
-use crate::world::{Cluster, Puppet, answer, position, within};
+use crate::world::{Cluster, ScriptedWorker, answer, position, within};
 
 /// A stream of beats.
 pub(crate) async fn beats(cluster: &Cluster) -> mpsc::Sender<v1::Beat> {
@@ -51,9 +51,9 @@ pub(crate) async fn analysis(cluster: &Cluster) -> tonic::Streaming<v1::AnalyzeU
 #[tokio::test(flavor = "multi_thread")]
 async fn a_worker_is_heard_by_its_beats_alone() {
     let cluster = Cluster::start(None);
-    let mut puppet = Puppet::join(&cluster, 1).await;
+    let mut worker = ScriptedWorker::join(&cluster, 1).await;
     let mut updates = analysis(&cluster).await;
-    let task = puppet.task().await;
+    let task = worker.task().await;
     let beats = beats(&cluster).await;
     // A heartbeat of an unknown worker has no effect.
     beats
@@ -72,7 +72,7 @@ async fn a_worker_is_heard_by_its_beats_alone() {
         != 1_234
     {}
     let report = answer(&task);
-    puppet.report(&task, Outcome::Answer(report.clone())).await;
+    worker.report(&task, Outcome::Answer(report.clone())).await;
     let mut last = within(updates.message())
         .await
         .expect("a stream")

@@ -7,7 +7,7 @@ use kagetsu_proto::v1::report::Outcome;
 use serde_json::json;
 use tonic::Code;
 
-use crate::world::{Cluster, Puppet, build, is_found_alone, position, refused, with};
+use crate::world::{Cluster, ScriptedWorker, build, is_found_alone, position, refused, with};
 
 /// How many workers there are cannot be told from the book.
 #[tokio::test(flavor = "multi_thread")]
@@ -36,12 +36,12 @@ async fn acknowledged_report_survives_a_restart() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
     cluster.start_build(build("test", 20)).await;
-    let mut puppet = Puppet::join(&cluster, 1).await;
+    let mut worker = ScriptedWorker::join(&cluster, 1).await;
     for done in 1..=3 {
-        let task = puppet.task().await;
-        puppet.answer(&task).await;
+        let task = worker.task().await;
+        worker.answer(&task).await;
         assert_eq!(
-            puppet.acknowledged().await,
+            worker.acknowledged().await,
             v1::Held {
                 task: task.task,
                 attempt: task.attempt,
@@ -73,13 +73,13 @@ async fn acknowledged_report_survives_a_restart() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_job_that_is_cancelled_takes_its_tasks_back() {
+async fn cancelled_job_revokes_its_tasks() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
     let mut builds = cluster.builds().await;
     builds.start(build("test", 20)).await.expect("a job");
-    let mut puppet = Puppet::join(&cluster, 1).await;
-    let task = puppet.task().await;
+    let mut worker = ScriptedWorker::join(&cluster, 1).await;
+    let task = worker.task().await;
     let name = v1::JobName {
         name: "test".into(),
     };
@@ -89,10 +89,10 @@ async fn a_job_that_is_cancelled_takes_its_tasks_back() {
         .expect("a job")
         .into_inner();
     assert_eq!(job.state(), JobState::Cancelled);
-    assert_eq!(puppet.revoked().await, task.task);
+    assert_eq!(worker.revoked().await, task.task);
     // The answer was on its way: it is not needed, and the worker may forget it.
-    puppet.answer(&task).await;
-    assert_eq!(puppet.acknowledged().await.task, task.task);
+    worker.answer(&task).await;
+    assert_eq!(worker.acknowledged().await.task, task.task);
     assert_eq!(cluster.finished("test").await.positions, 0);
     cluster.end().await;
 }
@@ -103,8 +103,8 @@ async fn a_paused_job_waits_until_it_is_resumed() {
     let cluster = Cluster::start(Some(folder.path()));
     let mut builds = cluster.builds().await;
     builds.start(build("test", 5)).await.expect("a job");
-    let mut puppet = Puppet::join(&cluster, 1).await;
-    let first = puppet.task().await;
+    let mut worker = ScriptedWorker::join(&cluster, 1).await;
+    let first = worker.task().await;
     let name = v1::JobName {
         name: "test".into(),
     };
@@ -117,7 +117,7 @@ async fn a_paused_job_waits_until_it_is_resumed() {
             .state(),
         JobState::Paused
     );
-    assert_eq!(puppet.revoked().await, first.task);
+    assert_eq!(worker.revoked().await, first.task);
     assert_eq!(
         builds
             .resume(name)
@@ -127,17 +127,17 @@ async fn a_paused_job_waits_until_it_is_resumed() {
             .state(),
         JobState::Running
     );
-    let again = puppet.task().await;
+    let again = worker.task().await;
     assert_eq!(again.question, first.question, "the same position again");
     assert_ne!(again.task, first.task);
-    drop(puppet);
+    drop(worker);
     cluster.worker("worker");
     assert_eq!(cluster.finished("test").await.state(), JobState::Done);
     cluster.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_job_is_started_again_only_as_it_was() {
+async fn job_restarts_only_with_the_same_settings() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
     cluster.worker("worker");
@@ -161,8 +161,8 @@ async fn a_job_is_started_again_only_as_it_was() {
 /// Grows a book of one position, of which it knows much.
 pub(crate) async fn talkative(cluster: &Cluster) -> Position {
     cluster.start_build(build("test", 1)).await;
-    let mut puppet = Puppet::join(cluster, 1).await;
-    let task = puppet.task().await;
+    let mut worker = ScriptedWorker::join(cluster, 1).await;
+    let task = worker.task().await;
     let root = position("h8");
     let verdict = |m: &kagetsu_game::Move| v1::Verdict {
         r#move: m.code().into(),
@@ -171,15 +171,15 @@ pub(crate) async fn talkative(cluster: &Cluster) -> Position {
         ..Default::default()
     };
     let verdicts = root.legal_moves().iter().map(verdict).collect();
-    puppet
+    worker
         .report(&task, Outcome::Answer(v1::Answer { verdicts }))
         .await;
-    puppet.acknowledged().await;
+    worker.acknowledged().await;
     root
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_look_up_that_no_message_holds_is_refused() {
+async fn oversized_look_up_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
     let root = talkative(&cluster).await;
@@ -336,12 +336,12 @@ async fn builds_run_by_priority_which_may_change() {
         prioritize(50).await.expect("a job").into_inner().priority,
         50
     );
-    let mut puppet = Puppet::join(&cluster, 1).await;
+    let mut worker = ScriptedWorker::join(&cluster, 1).await;
     let mut order = Vec::new();
     for _ in 0..4 {
-        let task = puppet.task().await;
+        let task = worker.task().await;
         order.push(stones(&task));
-        puppet.answer(&task).await;
+        worker.answer(&task).await;
     }
     assert_eq!(order, [4, 3, 2, 1]);
     for name in ["late", "usual", "first", "changed"] {

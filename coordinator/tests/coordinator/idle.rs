@@ -7,7 +7,7 @@ use kagetsu_proto::v1::report::Outcome;
 use kagetsu_proto::{FIRST_CALIBRATION_TASK, v1};
 use kagetsu_search::Engine;
 
-use crate::world::{Cluster, Puppet, build, hello, within};
+use crate::world::{Cluster, ScriptedWorker, build, hello, within};
 
 async fn idle(cluster: &Cluster, name: &str) -> String {
     let workers = cluster.workers().await;
@@ -23,14 +23,14 @@ async fn job(cluster: &Cluster) -> v1::Job {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_worker_without_tasks_says_why_there_are_none() {
+async fn idle_worker_says_why() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
-    let mut puppet = Puppet::join(&cluster, 1).await;
-    let idle = async || idle(&cluster, "puppet 1").await;
+    let mut worker = ScriptedWorker::join(&cluster, 1).await;
+    let idle = async || idle(&cluster, "worker 1").await;
     assert_eq!(idle().await, "no tasks: no job is running");
     cluster.start_build(build("test", 10)).await;
-    let task = puppet.task().await;
+    let task = worker.task().await;
     assert_eq!(idle().await, "");
     cluster
         .builds()
@@ -40,7 +40,7 @@ async fn a_worker_without_tasks_says_why_there_are_none() {
         })
         .await
         .expect("a job");
-    assert_eq!(puppet.revoked().await, task.task);
+    assert_eq!(worker.revoked().await, task.task);
     assert_eq!(idle().await, "no tasks: the job test is paused");
     cluster
         .builds()
@@ -53,9 +53,9 @@ async fn a_worker_without_tasks_says_why_there_are_none() {
     assert_eq!(idle().await, "no tasks: no job is running");
     // The root is all there is until it is answered.
     cluster.start_build(build("another", 10)).await;
-    puppet.task().await;
-    let _second = Puppet::join(&cluster, 2).await;
-    assert_eq!(self::idle(&cluster, "puppet 2").await, "no tasks");
+    worker.task().await;
+    let _second = ScriptedWorker::join(&cluster, 2).await;
+    assert_eq!(self::idle(&cluster, "worker 2").await, "no tasks");
     cluster.end().await;
 }
 
@@ -98,20 +98,20 @@ async fn missing_variant_is_told_by_worker_and_job() {
         variants: vec!["xiangqi".into()],
         ..hello(1)
     };
-    let _xiangqi = Puppet::greet(&cluster, only).await;
+    let _xiangqi = ScriptedWorker::greet(&cluster, only).await;
     assert_eq!(
         told().await,
         "the only worker connected does not play freestyle-15"
     );
     assert_eq!(
-        idle(&cluster, "puppet 1").await,
+        idle(&cluster, "worker 1").await,
         "no tasks of its variants: the job test is of freestyle-15"
     );
     let other = v1::Hello {
         variants: vec!["surakarta".into()],
         ..hello(2)
     };
-    let _surakarta = Puppet::greet(&cluster, other).await;
+    let _surakarta = ScriptedWorker::greet(&cluster, other).await;
     assert_eq!(
         told().await,
         "none of the 2 workers connected plays freestyle-15"
@@ -139,13 +139,13 @@ async fn missing_variant_is_told_by_worker_and_job() {
         (0, "none of the 2 workers connected plays freestyle-15")
     );
 
-    let mut puppet = Puppet::join(&cluster, 3).await;
-    let task = puppet.task().await;
+    let mut worker = ScriptedWorker::join(&cluster, 3).await;
+    let task = worker.task().await;
     assert_eq!(job(&cluster).await.waits_for, "");
-    puppet
+    worker
         .report(&task, Outcome::Failed("no memory".into()))
         .await;
-    puppet.task().await;
+    worker.task().await;
     cluster.end().await;
 }
 
@@ -164,22 +164,22 @@ async fn a_worker_in_its_exam_and_one_on_probation_say_so() {
         slots: 2,
         ..hello(1)
     };
-    let mut puppet = Puppet::greet(&cluster, ours).await;
-    let mut task = puppet.task().await;
-    assert_eq!(idle(&cluster, "puppet 1").await, "being examined");
+    let mut worker = ScriptedWorker::greet(&cluster, ours).await;
+    let mut task = worker.task().await;
+    assert_eq!(idle(&cluster, "worker 1").await, "being examined");
     assert_eq!(
         job(&cluster).await.waits_for,
         "the only worker that plays freestyle-15 is being examined"
     );
     while task.task >= FIRST_CALIBRATION_TASK {
-        puppet.answer(&task).await;
-        task = puppet.task().await;
+        worker.answer(&task).await;
+        task = worker.task().await;
     }
     assert_eq!(job(&cluster).await.waits_for, "");
-    puppet
+    worker
         .report(&task, Outcome::Failed("no memory".into()))
         .await;
-    puppet.task().await;
-    assert_eq!(idle(&cluster, "puppet 1").await, "on probation");
+    worker.task().await;
+    assert_eq!(idle(&cluster, "worker 1").await, "on probation");
     cluster.end().await;
 }

@@ -11,7 +11,7 @@ use kagetsu_proto::{AuthenticatedChannel, MESSAGE_LIMIT, retry_after};
 use tonic::{Code, Request, Status, Streaming};
 
 use crate::slow::{asked, asked_by};
-use crate::world::{Cluster, Puppet, build, position, within};
+use crate::world::{Cluster, ScriptedWorker, build, position, within};
 
 /// Open analyses of a coordinator.
 const MAX_ANALYSES: usize = 128;
@@ -108,16 +108,16 @@ async fn running_tasks_are_awaited_at_the_stop() {
     };
     let cluster = Cluster::start_as(&patient);
     cluster.start_build(build("test", 100_000)).await;
-    let mut puppet = Puppet::join(&cluster, 1).await;
-    let task = puppet.task().await;
+    let mut worker = ScriptedWorker::join(&cluster, 1).await;
+    let task = worker.task().await;
     let ending = tokio::spawn(cluster.end());
-    puppet.answer(&task).await;
+    worker.answer(&task).await;
     // Nothing more is handed out, but for what was on its way.
     let (mut asked, mut kept) = (1, 0);
-    while let Some(heard) = within(puppet.next()).await {
+    while let Some(heard) = within(worker.next()).await {
         match heard {
             Heard::Task(task) => {
-                puppet.answer(&task).await;
+                worker.answer(&task).await;
                 asked += 1;
             }
             Heard::Acknowledge(_) => kept += 1,
@@ -164,13 +164,13 @@ async fn long_message_is_refused_with_the_limit() {
             .is_ok()
     );
 
-    let mut puppet = Puppet::join(&cluster, 1).await;
+    let mut worker = ScriptedWorker::join(&cluster, 1).await;
     cluster.start_build(build("test", 10)).await;
-    let task = puppet.task().await;
-    puppet
+    let task = worker.task().await;
+    worker
         .report(&task, v1::report::Outcome::Failed(too_long()))
         .await;
-    let refusal = puppet.refusal().await;
+    let refusal = worker.refusal().await;
     assert_eq!(refusal.code(), Code::InvalidArgument);
     assert!(
         refusal

@@ -8,7 +8,7 @@ use kagetsu_proto::v1::report::Outcome;
 
 use serde_json::json;
 
-use crate::world::{Cluster, Puppet, answer, build, position, with};
+use crate::world::{Cluster, ScriptedWorker, answer, build, position, with};
 
 /// Two rows of two that meet, one ply before: whatever is replied, threats win.
 const LOST: &str = "h8 a1 i9 a4 h10 a7 i7";
@@ -84,18 +84,18 @@ async fn workers_find_a_proof_and_claims_are_repeated() {
 async fn losses_that_nobody_can_repeat_prove_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start_as(&doubting(folder.path()));
-    let mut puppet = Puppet::join(&cluster, 1).await;
+    let mut worker = ScriptedWorker::join(&cluster, 1).await;
     let small = with(proves("h8"), &json!({"nodes": 200}));
     cluster.start_build(small).await;
     loop {
-        let task = puppet.task().await;
+        let task = worker.task().await;
         let is_asked = task
             .question
             .as_ref()
             .is_some_and(|question| question.beta.is_some());
         let mut said = answer(&task);
         if !is_asked {
-            puppet.report(&task, Outcome::Answer(said)).await;
+            worker.report(&task, Outcome::Answer(said)).await;
             continue;
         }
         for verdict in &mut said.verdicts {
@@ -109,8 +109,8 @@ async fn losses_that_nobody_can_repeat_prove_nothing() {
             });
             verdict.line = vec![verdict.r#move];
         }
-        puppet.report(&task, Outcome::Answer(said)).await;
-        puppet.acknowledged().await;
+        worker.report(&task, Outcome::Answer(said)).await;
+        worker.acknowledged().await;
         break;
     }
     let root = known(&cluster, "h8").await.expect("it was answered");
@@ -138,7 +138,7 @@ fn said(task: &v1::Task, is_lost: bool) -> v1::Answer {
         plies: 8,
     };
     let by = Provenance {
-        engine: "puppet 1".into(),
+        engine: "worker 1".into(),
         day: 20_000,
     };
     let verdict = |m| {
@@ -176,12 +176,12 @@ const MANY_POSITIONS: u64 = 100;
 async fn proof_over_a_large_tree_ends_the_job() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
-    let mut puppet = Puppet::join(&cluster, 1).await;
+    let mut worker = ScriptedWorker::join(&cluster, 1).await;
     cluster.start_build(proves("h8 a1")).await;
     let works = async {
         for number in 0.. {
-            let task = puppet.task().await;
-            puppet
+            let task = worker.task().await;
+            worker
                 .report(&task, Outcome::Answer(said(&task, number > MANY_POSITIONS)))
                 .await;
         }

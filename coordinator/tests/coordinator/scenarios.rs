@@ -23,7 +23,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::world::{Cluster, Puppet, TokenFile, build, hello, with, within};
+use crate::world::{Cluster, ScriptedWorker, TokenFile, build, hello, with, within};
 
 /// Engine of the honest workers and of the liars.
 const ENGINE: &str = "scripted 1.0";
@@ -249,14 +249,14 @@ impl World {
         }
     }
 
-    async fn join(&self, instance: u64, token: &str) -> Puppet {
+    async fn join(&self, instance: u64, token: &str) -> ScriptedWorker {
         let hello = v1::Hello {
             engine: ENGINE.into(),
             ..hello(instance)
         };
         let connector = self.cluster.connector_by(&self.tokens.access(token));
         let channel = connector.connect().await.expect("it listens");
-        Puppet::say_first(channel, Said::Hello(hello))
+        ScriptedWorker::say_first(channel, Said::Hello(hello))
             .await
             .expect("a stream")
     }
@@ -273,7 +273,7 @@ impl World {
 
     /// Waits until a worker has passed its calibration.
     async fn admitted(&self, instance: u64) {
-        let name = format!("puppet {instance}");
+        let name = format!("worker {instance}");
         let is_calibrating = async || {
             let workers = self.workers().await;
             workers
@@ -312,12 +312,12 @@ impl World {
 
 /// Answers tasks until the stream ends; `report` gives the outcome of each, or none.
 fn work(
-    mut puppet: Puppet,
+    mut worker: ScriptedWorker,
     mut report: impl FnMut(&Question) -> Option<Outcome> + Send + 'static,
 ) -> AbortOnDropHandle<()> {
     let works = async move {
         let mut nodes = 0;
-        while let Some(heard) = puppet.next().await {
+        while let Some(heard) = worker.next().await {
             let Heard::Task(task) = heard else { continue };
             let question = task.question.as_ref().expect("a question");
             let question = Question::try_from(question).expect("a good one");
@@ -336,10 +336,10 @@ fn work(
                 let beat = v1::Heartbeat {
                     progress: vec![progress],
                 };
-                puppet.say(Said::Heartbeat(beat)).await;
+                worker.say(Said::Heartbeat(beat)).await;
                 continue;
             };
-            if !puppet.try_report(&task, outcome).await {
+            if !worker.try_report(&task, outcome).await {
                 break;
             }
         }
@@ -355,15 +355,15 @@ async fn run(liars: Liars, kind: Lie, verify_share: f64) {
     let mut workers = Vec::new();
     let told = Arc::new(AtomicU64::new(0));
     for instance in 1..=HONEST_WORKERS {
-        let puppet = world.join(instance, "operator").await;
+        let worker = world.join(instance, "operator").await;
         let say = |question: &Question| Some(Outcome::Answer((&honest(question)).into()));
-        workers.push(work(puppet, say));
+        workers.push(work(worker, say));
         world.admitted(instance).await;
     }
     for (instance, token) in (FIRST_LIAR..).zip(liars.tokens()) {
-        let puppet = world.join(instance, token).await;
+        let worker = world.join(instance, token).await;
         let (told, mut number, mut first) = (Arc::clone(&told), 0, None);
-        workers.push(work(puppet, move |question| {
+        workers.push(work(worker, move |question| {
             told.fetch_add(1, Ordering::Relaxed);
             number += 1;
             lie(kind, question, number, &mut first)
@@ -394,13 +394,13 @@ async fn run(liars: Liars, kind: Lie, verify_share: f64) {
     }
     let listed = world.workers().await;
     for instance in 1..=HONEST_WORKERS {
-        let honest = &listed[&format!("puppet {instance}")];
+        let honest = &listed[&format!("worker {instance}")];
         assert_eq!(honest.trust, "operator", "{scenario}: {honest:?}");
         assert_eq!((honest.refuted, honest.failed), (0, 0), "{scenario}");
     }
     if is_verified && kind.is_certain() {
         for instance in (FIRST_LIAR..).take(liars.tokens().len()) {
-            let liar = &listed[&format!("puppet {instance}")];
+            let liar = &listed[&format!("worker {instance}")];
             // One of two colluding liars may have had no task.
             if liar.done > 0 || liars != Liars::Colluding {
                 assert_eq!(liar.trust, "quarantined", "{scenario}: {liar:?}");
@@ -473,10 +473,10 @@ impl Survey {
         let honest = [(1, "operator"), (2, "operator")];
         let mut workers = Vec::new();
         for (instance, token) in honest.into_iter().chain(liars) {
-            let puppet = world.join(instance, token).await;
+            let worker = world.join(instance, token).await;
             let rate = if token == "operator" { 0 } else { self.rate };
             let mut chance = Chance(seed << 8 | instance);
-            workers.push(work(puppet, move |question| {
+            workers.push(work(worker, move |question| {
                 let is_lie = chance.draw(100) < u64::from(rate);
                 let kind = Lie::Bias(if is_lie { 350 } else { 0 });
                 lie(kind, question, 0, &mut None)
@@ -494,7 +494,7 @@ impl Survey {
             facts.verdicts().iter().any(is_wrong)
         };
         let wrong = world.export().await.iter().filter(is_false).count();
-        let liar = format!("puppet {FIRST_LIAR}");
+        let liar = format!("worker {FIRST_LIAR}");
         let is_caught = world.workers().await[&liar].trust == "quarantined";
         drop(workers);
         world.end().await;
@@ -561,9 +561,9 @@ async fn table_of_the_price_of_verification() {
         let tasks = Arc::new(AtomicU64::new(0));
         let mut workers = Vec::new();
         for (instance, token) in [(1, "operator"), (2, "operator"), (3, "one"), (4, "two")] {
-            let puppet = world.join(instance, token).await;
+            let worker = world.join(instance, token).await;
             let tasks = Arc::clone(&tasks);
-            workers.push(work(puppet, move |question| {
+            workers.push(work(worker, move |question| {
                 tasks.fetch_add(1, Ordering::Relaxed);
                 Some(Outcome::Answer((&honest(question)).into()))
             }));

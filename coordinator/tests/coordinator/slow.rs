@@ -16,9 +16,9 @@ use tower::ServiceExt;
 
 use crate::beats::{analysis, beat, beats};
 use crate::builds::talkative;
-use crate::world::{Cluster, Puppet, answer, build, within};
+use crate::world::{Cluster, ScriptedWorker, answer, build, within};
 
-/// Bytes that a connection of a client takes in before anybody reads them.
+/// Bytes that a client's connection buffers before the client reads them.
 const WINDOW: usize = 2 << 20;
 /// Messages that wait on their way, and bytes of the rest of it.
 const SLACK: usize = 1 << 19;
@@ -37,11 +37,11 @@ async fn show(cluster: &Cluster, instance: u64, task: &v1::Task, bytes: usize) {
 #[tokio::test(flavor = "multi_thread")]
 async fn unread_analysis_is_bounded_by_its_window() {
     let cluster = Cluster::start(None);
-    let mut puppet = Puppet::join(&cluster, 1).await;
+    let mut worker = ScriptedWorker::join(&cluster, 1).await;
     let mut updates = analysis(&cluster).await;
-    let task = puppet.task().await;
+    let task = worker.task().await;
     show(&cluster, 1, &task, 3 * WINDOW).await;
-    puppet.answer(&task).await;
+    worker.answer(&task).await;
     let (mut bytes, mut is_over) = (0, false);
     while !is_over {
         let update = within(updates.message())
@@ -73,7 +73,7 @@ pub(crate) async fn asked(
     answer.expect("infallible")
 }
 
-/// The same to who comes from an address.
+/// The same from a given address.
 pub(crate) async fn asked_by(cluster: &Cluster, address: [u8; 4], path: &str) -> Response {
     let client = kagetsu_http::ClientAddress(std::net::SocketAddr::from((address, 5_000)));
     let request = Request::builder().uri(path).extension(client);
@@ -109,12 +109,12 @@ const UNREAD: usize = 8;
 #[tokio::test(flavor = "multi_thread")]
 async fn of_events_that_nobody_reads_the_last_counts() {
     let cluster = Cluster::start(None);
-    let mut puppet = Puppet::join(&cluster, 1).await;
+    let mut worker = ScriptedWorker::join(&cluster, 1).await;
     let question = r#"{"variant": "freestyle-15", "moves": "h8 i9", "depth": 4}"#;
     let unread = open(&cluster, "POST", "/api/v1/analyses", question).await;
-    let task = puppet.task().await;
+    let task = worker.task().await;
     show(&cluster, 1, &task, WINDOW).await;
-    puppet.answer(&task).await;
+    worker.answer(&task).await;
     let events = events(unread).await;
     assert!(events.len() <= UNREAD, "{} events were kept", events.len());
     assert!(
@@ -201,7 +201,7 @@ fn fill(folder: &std::path::Path, positions: usize) {
 
 /// An export reads the book as its client does: what is learned while it waits is in it.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_export_that_nobody_reads_does_not_read_the_book() {
+async fn unread_export_does_not_read_the_book() {
     let folder = tempfile::tempdir().expect("a folder");
     fill(folder.path(), 1_000);
     let cluster = Cluster::start(Some(folder.path()));

@@ -8,17 +8,17 @@ use kagetsu_proto::{Access, v1};
 use tonic_health::pb::health_client::HealthClient;
 use tonic_health::pb::{HealthCheckRequest, health_check_response::ServingStatus};
 
-use crate::world::{Cluster, Puppet, answer, build, hello, within};
+use crate::world::{Cluster, ScriptedWorker, answer, build, hello, within};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_work_of_a_worker_that_dies_is_done_by_another() {
+async fn tasks_of_a_dead_worker_are_reassigned() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
     cluster.start_build(build("test", 10)).await;
-    let mut dies = Puppet::join(&cluster, 1).await;
+    let mut dies = ScriptedWorker::join(&cluster, 1).await;
     let lost = dies.task().await;
     drop(dies);
-    let mut heir = Puppet::join(&cluster, 2).await;
+    let mut heir = ScriptedWorker::join(&cluster, 2).await;
     let task = heir.task().await;
     assert_eq!((task.task, &task.question), (lost.task, &lost.question));
     assert!(task.attempt > lost.attempt);
@@ -33,7 +33,7 @@ async fn worker_with_a_long_message_is_cut_off() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
     cluster.start_build(build("test", 10)).await;
-    let mut endless = Puppet::join(&cluster, 1).await;
+    let mut endless = ScriptedWorker::join(&cluster, 1).await;
     let task = endless.task().await;
     endless
         .report(
@@ -49,58 +49,58 @@ async fn worker_with_a_long_message_is_cut_off() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_worker_that_comes_back_keeps_what_it_holds() {
+async fn reconnecting_worker_keeps_its_tasks() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
     cluster.start_build(build("test", 10)).await;
-    let mut puppet = Puppet::join(&cluster, 1).await;
-    let task = puppet.task().await;
-    drop(puppet);
+    let mut worker = ScriptedWorker::join(&cluster, 1).await;
+    let task = worker.task().await;
+    drop(worker);
     let held = vec![v1::Held {
         task: task.task,
         attempt: task.attempt,
         ..Default::default()
     }];
-    let mut puppet = Puppet::greet(&cluster, v1::Hello { held, ..hello(1) }).await;
+    let mut worker = ScriptedWorker::greet(&cluster, v1::Hello { held, ..hello(1) }).await;
     // The answer counts, although the worker was away.
-    puppet.answer(&task).await;
-    assert_eq!(puppet.acknowledged().await.task, task.task);
+    worker.answer(&task).await;
+    assert_eq!(worker.acknowledged().await.task, task.task);
     let job = cluster.job("test").await;
     assert_eq!(job.positions, 1);
     cluster.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_said_twice_counts_once() {
+async fn repeated_report_counts_once() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
     cluster.start_build(build("test", 10)).await;
-    let mut puppet = Puppet::join(&cluster, 1).await;
-    let task = puppet.task().await;
-    puppet.answer(&task).await;
-    assert_eq!(puppet.acknowledged().await.task, task.task);
-    puppet.answer(&task).await;
-    assert_eq!(puppet.acknowledged().await.task, task.task);
+    let mut worker = ScriptedWorker::join(&cluster, 1).await;
+    let task = worker.task().await;
+    worker.answer(&task).await;
+    assert_eq!(worker.acknowledged().await.task, task.task);
+    worker.answer(&task).await;
+    assert_eq!(worker.acknowledged().await.task, task.task);
     let unknown = v1::Task {
         task: 7,
         attempt: 1,
         ..task
     };
-    puppet
+    worker
         .report(&unknown, Outcome::Answer(answer(&unknown)))
         .await;
-    assert_eq!(puppet.acknowledged().await.task, 7);
+    assert_eq!(worker.acknowledged().await.task, 7);
     let job = cluster.job("test").await;
     assert_eq!(job.positions, 1);
     cluster.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_position_that_nobody_can_search_is_set_aside() {
+async fn unsearchable_position_is_set_aside() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
     cluster.start_build(build("test", 10)).await;
-    let mut puppet = Puppet::join(&cluster, 1).await;
+    let mut worker = ScriptedWorker::join(&cluster, 1).await;
     // None of these is an answer: no move, an illegal move, and plain text.
     let illegal = v1::Verdict {
         r#move: 112,
@@ -115,9 +115,9 @@ async fn a_position_that_nobody_can_search_is_set_aside() {
         Outcome::Failed("no idea".into()),
     ];
     for outcome in outcomes {
-        let task = puppet.task().await;
-        puppet.report(&task, outcome).await;
-        assert_eq!(puppet.acknowledged().await.task, task.task);
+        let task = worker.task().await;
+        worker.report(&task, outcome).await;
+        assert_eq!(worker.acknowledged().await.task, task.task);
     }
     let job = cluster.finished("test").await;
     assert_eq!(
@@ -135,7 +135,7 @@ async fn a_position_that_nobody_can_search_is_set_aside() {
             .map(|position| &*position.variant),
         Some("freestyle-15")
     );
-    drop(puppet);
+    drop(worker);
     let job = cluster
         .builds()
         .await
@@ -161,14 +161,14 @@ async fn handed_back_task_goes_to_another_worker() {
     let cluster = Cluster::start(Some(folder.path()));
     cluster.start_build(build("test", 3)).await;
     for instance in 1..=5 {
-        let mut puppet = Puppet::join(&cluster, instance).await;
-        let task = puppet.task().await;
-        puppet
+        let mut worker = ScriptedWorker::join(&cluster, instance).await;
+        let task = worker.task().await;
+        worker
             .report(&task, Outcome::HandedBack(v1::HandedBack {}))
             .await;
-        assert_eq!(puppet.acknowledged().await.task, task.task);
-        puppet.say(Said::Goodbye(v1::Goodbye {})).await;
-        assert!(puppet.is_cut_off().await);
+        assert_eq!(worker.acknowledged().await.task, task.task);
+        worker.say(Said::Goodbye(v1::Goodbye {})).await;
+        assert!(worker.is_cut_off().await);
     }
     assert_eq!(cluster.workers().await, []);
     cluster.worker("worker");
@@ -180,12 +180,12 @@ async fn handed_back_task_goes_to_another_worker() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_second_stream_of_a_worker_ends_the_first() {
     let cluster = Cluster::start(None);
-    let mut first = Puppet::join(&cluster, 1).await;
-    let _second = Puppet::join(&cluster, 1).await;
+    let mut first = ScriptedWorker::join(&cluster, 1).await;
+    let _second = ScriptedWorker::join(&cluster, 1).await;
     assert!(first.is_cut_off().await);
     drop(first);
     let workers = cluster.workers().await;
-    assert_eq!((workers.len(), workers[0].name.as_str()), (1, "puppet 1"));
+    assert_eq!((workers.len(), workers[0].name.as_str()), (1, "worker 1"));
     cluster.end().await;
 }
 

@@ -104,13 +104,13 @@ proptest! {
             prop_assert!(kept.proof >= verdict.proof);
         }
         for (m, kept) in both.verdicts() {
-            prop_assert!(a.get(*m) == Some(kept) || b.get(*m) == Some(kept), "a verdict that nobody gave");
+            prop_assert!(a.get(*m) == Some(kept) || b.get(*m) == Some(kept), "a verdict of neither answer");
         }
     }
 
     /// The verdicts may come one by one, in any order, some of them twice.
     #[test]
-    fn an_answer_knows_not_the_order_of_its_reports(
+    fn answer_does_not_depend_on_report_order(
         reports in prop::collection::vec(((0..4_u16).prop_map(Move::new), verdicts()), 0..12).prop_shuffle(),
     ) {
         let at_once: Answer = reports.iter().cloned().collect();
@@ -178,14 +178,14 @@ proptest! {
 
     /// A better score for one side is worse for the other, at any distance.
     #[test]
-    fn seeing_from_before_turns_the_order_round(a in scores(), b in scores()) {
+    fn view_of_the_parent_reverses_the_order(a in scores(), b in scores()) {
         prop_assert!(a > b || a.before() >= b.before());
         prop_assert!(a > b || a.after() >= b.after());
         prop_assert_eq!(-(-a), a);
     }
 
     #[test]
-    fn a_proof_and_its_score_go_back_together(proof in proofs()) {
+    fn retraction_removes_proof_and_score(proof in proofs()) {
         prop_assert_eq!(proof.before().score(), proof.score().before());
         prop_assert_eq!(proof.before().claim, proof.claim.negated());
         prop_assert_eq!(proof.before().kind, proof.kind);

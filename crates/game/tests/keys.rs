@@ -23,7 +23,7 @@ fn keys_are_what_they_ever_were() {
 
 /// Codes of variants are part of keys and files.
 #[test]
-fn variant_codes_are_what_they_ever_were() {
+fn variant_codes_do_not_change() {
     for (text, code) in [
         ("freestyle-15", 0x0101_0f00),
         ("freestyle-5", 0x0101_0500),

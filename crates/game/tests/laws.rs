@@ -109,7 +109,7 @@ macro_rules! laws {
 laws! {
     undo_restores_everything
     a_game_is_over_when_there_is_no_move
-    what_is_not_generated_cannot_be_played
+    moves_that_are_not_generated_are_refused
     the_hash_is_the_low_half_of_the_identity
     unpacking_inverts_packing
     symmetries_commute_with_play
@@ -208,7 +208,7 @@ mod law {
         assert!(moves.iter().all(|&m| walk.game.check(m).is_ok()));
     }
 
-    pub(super) fn what_is_not_generated_cannot_be_played<G: Game>(_: &Row, walk: &Walk<G>) {
+    pub(super) fn moves_that_are_not_generated_are_refused<G: Game>(_: &Row, walk: &Walk<G>) {
         let mut playable: BTreeSet<Move> = legal(&walk.game).into_iter().collect();
         playable.extend(walk.game.forbidden().into_iter().map(|(m, _)| m));
         let found = (0..=u16::MAX)

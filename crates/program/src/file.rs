@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_written_anew_and_those_beside_it_stay() {
+    fn rewriting_a_file_leaves_its_neighbours() {
         let folder = tempfile::tempdir().expect("a folder");
         let (file, beside, link) = (
             folder.path().join("a.url"),

@@ -128,7 +128,7 @@ proptest! {
     }
 
     #[test]
-    fn a_window_tells_on_which_side_of_it_the_value_lies(position in position(), alpha in -300i32..300, depth in 1u8..4) {
+    fn narrow_window_bounds_the_value(position in position(), alpha in -300i32..300, depth in 1u8..4) {
         prop_assume!(position.outcome().is_none());
         let options = EngineOptions { table_bytes: 0, leaf_fours: 0, ..SMALL };
         let question = Question::new(position, Effort::depth(depth));
@@ -274,7 +274,7 @@ fn every_game_is_answered() {
 }
 
 #[test]
-fn what_cannot_be_answered_is_refused() {
+fn unanswerable_questions_are_refused() {
     let mut engine = Engine::new(SMALL).expect("an engine");
     let mut ask = |question: &Question| engine.answer(question, &Control::new(), &mut |_| {});
     let position = Position::from_line(Variant::FREESTYLE_15, "h8").expect("legal");
@@ -302,7 +302,7 @@ fn a_finished_game_has_an_empty_answer() {
 }
 
 #[test]
-fn a_table_for_which_there_is_no_memory_is_refused() {
+fn table_larger_than_memory_is_refused() {
     let refused = Engine::new(EngineOptions {
         table_bytes: 1 << 60,
         ..EngineOptions::default()

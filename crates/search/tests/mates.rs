@@ -85,7 +85,7 @@ fn mates_by_checks_hold_against_every_reply() {
 
 /// Endings of old manuals, in which both sides threaten mate and not every move is a check.
 #[test]
-fn what_wins_is_found_in_old_manuals() {
+fn mates_of_old_manuals_are_found() {
     let Some(folder) = data::folder("xiangqi") else {
         return;
     };

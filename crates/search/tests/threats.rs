@@ -276,7 +276,7 @@ const SPOILED: &str = "
     ...............";
 
 #[test]
-fn a_four_that_becomes_an_overline_wins_nothing() {
+fn four_that_becomes_an_overline_does_not_win() {
     for (name, side) in [
         ("standard-15", Side::First),
         ("standard-15", Side::Second),

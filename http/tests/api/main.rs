@@ -116,7 +116,7 @@ async fn priorities_follow_the_line_and_its_moves() {
 }
 
 #[tokio::test]
-async fn suspects_and_games_pass_their_filters_on() {
+async fn filters_apply_to_suspects_and_games() {
     let (api, _) = start(local());
     let get = async |path: &str| {
         let path = format!("/api/v1/{path}");

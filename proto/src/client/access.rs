@@ -281,7 +281,10 @@ mod tests {
             if let Some(bytes) = bytes {
                 std::fs::write(&path, bytes).expect("room");
             }
-            let error = connector.channel().await.expect_err("nobody is there");
+            let error = connector
+                .channel()
+                .await
+                .expect_err("nothing listens there");
             said.push((error.is_permanent(), error.to_string()));
         }
         let expected = [
@@ -304,7 +307,7 @@ mod tests {
     async fn a_url_without_a_port_says_which_is_meant() {
         let connector = Connector::to_url("http://127.0.0.1").expect("a URL");
         let Err(error) = connector.channel().await else {
-            return println!("skipped: somebody is at port 80");
+            return println!("skipped: a program listens at port 80");
         };
         assert!(
             error

@@ -7,6 +7,11 @@ use kagetsu_style::{
     test_names, vague_constants, workspace_root,
 };
 
+/// Words that name no subject at the beginning of a test's name.
+const VAGUE_SUBJECTS: [&str; 8] = [
+    "it", "nobody", "there", "what", "whatever", "who", "whoever", "whose",
+];
+
 /// Folders and files that do not keep the rules yet. It only gets shorter.
 const PENDING: &[&str] = &[];
 
@@ -92,6 +97,19 @@ fn test_names_are_short() {
     faults.retain(|test| test.text.chars().count() > MAX_TEST_NAME);
     assert_none(
         &format!("a test's name has at most {MAX_TEST_NAME} characters"),
+        &faults,
+    );
+}
+
+#[test]
+fn test_names_begin_with_their_subject() {
+    let mut faults: Vec<_> = sources().iter().flat_map(test_names).collect();
+    faults.retain(|test| {
+        let first = test.text.split('_').next();
+        first.is_some_and(|word| VAGUE_SUBJECTS.contains(&word))
+    });
+    assert_none(
+        "a test's name begins with its subject: `restarted_worker_keeps_quarantine`",
         &faults,
     );
 }

@@ -70,7 +70,7 @@ async fn a_coordinator_that_is_not_ready_is_tried_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_coordinator_that_says_no_ends_the_worker() {
+async fn refusing_coordinator_ends_the_worker() {
     let mut coordinator = Coordinator::start();
     let worker = coordinator.worker();
     coordinator

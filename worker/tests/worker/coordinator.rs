@@ -41,13 +41,13 @@ pub(crate) struct Call {
     out: mpsc::Sender<Result<v1::ToWorker, Status>>,
 }
 
-struct Desk {
+struct Service {
     calls: mpsc::Sender<Call>,
     beats: mpsc::Sender<v1::Beat>,
 }
 
 #[tonic::async_trait]
-impl Workers for Desk {
+impl Workers for Service {
     type WorkStream = Pin<Box<dyn Stream<Item = Result<v1::ToWorker, Status>> + Send>>;
 
     async fn work(
@@ -62,7 +62,7 @@ impl Workers for Desk {
         self.calls
             .send(call)
             .await
-            .map_err(|_| Status::unavailable("nobody is here"))?;
+            .map_err(|_| Status::unavailable("the test has ended"))?;
         Ok(Response::new(Box::pin(ReceiverStream::new(messages))))
     }
 
@@ -75,7 +75,7 @@ impl Workers for Desk {
             self.beats
                 .send(beat)
                 .await
-                .map_err(|_| Status::unavailable("nobody is here"))?;
+                .map_err(|_| Status::unavailable("the test has ended"))?;
         }
         Ok(Response::new(v1::BeatResponse {}))
     }
@@ -84,14 +84,14 @@ impl Workers for Desk {
         &self,
         _: Request<v1::ReleaseRequest>,
     ) -> Result<Response<v1::ReleaseResponse>, Status> {
-        Err(Status::unimplemented("nobody asks"))
+        Err(Status::unimplemented("not part of this test"))
     }
 
     async fn list(
         &self,
         _: Request<v1::ListWorkersRequest>,
     ) -> Result<Response<v1::ListWorkersResponse>, Status> {
-        Err(Status::unimplemented("nobody asks"))
+        Err(Status::unimplemented("not part of this test"))
     }
 }
 
@@ -104,13 +104,13 @@ impl Coordinator {
         let mut server = Server::builder()
             .initial_stream_window_size(1 << 16)
             .initial_connection_window_size(1 << 18);
-        let desk = Desk {
+        let service = Service {
             calls: sender,
             beats: heard,
         };
         tokio::spawn(
             server
-                .add_service(WorkersServer::new(desk))
+                .add_service(WorkersServer::new(service))
                 .serve_with_incoming(incoming),
         );
         let connector = Connector::by("the test", move || {
@@ -275,6 +275,14 @@ pub(crate) async fn within<T>(what: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(300), what)
         .await
         .expect("within five minutes")
+}
+
+/// Waits until the worker ends, without an error.
+pub(crate) async fn ends(worker: JoinHandle<Result<()>>) {
+    within(worker)
+        .await
+        .expect("no panic")
+        .expect("a clean end");
 }
 
 pub(crate) fn short() -> Question {

@@ -2,20 +2,42 @@
 
 use std::time::Duration;
 
+use anyhow::Result;
 use kagetsu_proto::FIRST_CALIBRATION_TASK;
 use kagetsu_proto::v1::from_worker::Message as Said;
 use kagetsu_proto::v1::report::Outcome;
 use kagetsu_worker::Config;
+use tokio::task::JoinHandle;
 
-use crate::coordinator::{Coordinator, endless, is_handed_back, short, within};
+use crate::coordinator::{Call, Coordinator, endless, ends, is_handed_back, short};
 
-#[tokio::test(flavor = "multi_thread")]
-async fn what_is_not_done_is_handed_back_before_the_goodbye() {
+/// A worker that finishes its running tasks when it is told to stop.
+fn patient() -> Config {
+    Config {
+        grace: Duration::from_secs(1_000),
+        ..Config::embedded("tested".into(), 1)
+    }
+}
+
+/// A worker that searches an endless task.
+async fn searching() -> (Coordinator, JoinHandle<Result<()>>, Call) {
     let mut coordinator = Coordinator::start();
     let worker = coordinator.worker();
     let (mut call, _) = coordinator.welcome().await;
     call.ask(1, &endless()).await;
     call.progress(0).await;
+    (coordinator, worker, call)
+}
+
+async fn ends_after_goodbye(worker: JoinHandle<Result<()>>, mut call: Call) {
+    assert!(matches!(call.hear_news().await, Some(Said::Goodbye(_))));
+    drop(call);
+    ends(worker).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn unfinished_tasks_are_handed_back_at_shutdown() {
+    let (coordinator, worker, mut call) = searching().await;
     call.ask(2, &short()).await;
     coordinator.shutdown.cancel();
     let mut tasks = Vec::new();
@@ -27,22 +49,13 @@ async fn what_is_not_done_is_handed_back_before_the_goodbye() {
     }
     tasks.sort_unstable();
     assert_eq!(tasks, [1, 2]);
-    assert!(matches!(call.hear_news().await, Some(Said::Goodbye(_))));
-    drop(call);
-    within(worker)
-        .await
-        .expect("no panic")
-        .expect("a clean end");
+    ends_after_goodbye(worker, call).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_at_work_is_finished_within_the_grace() {
+async fn running_task_is_finished_within_the_grace() {
     let mut coordinator = Coordinator::start();
-    let patient = Config {
-        grace: Duration::from_secs(1_000),
-        ..Config::embedded("tested".into(), 1)
-    };
-    let worker = coordinator.worker_of(patient);
+    let worker = coordinator.worker_of(patient());
     let (mut call, _) = coordinator.welcome().await;
     // Wait for its progress: on a busy machine a short search may end unseen.
     for task in 1..=10 {
@@ -62,22 +75,13 @@ async fn what_is_at_work_is_finished_within_the_grace() {
         "{report:?}"
     );
     call.acknowledge(&report).await;
-    assert!(matches!(call.hear_news().await, Some(Said::Goodbye(_))));
-    drop(call);
-    within(worker)
-        .await
-        .expect("no panic")
-        .expect("a clean end");
+    ends_after_goodbye(worker, call).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn ending_worker_with_an_answer_is_calibrated() {
     let mut coordinator = Coordinator::start();
-    let patient = Config {
-        grace: Duration::from_secs(1_000),
-        ..Config::embedded("tested".into(), 1)
-    };
-    let worker = coordinator.worker_of(patient);
+    let worker = coordinator.worker_of(patient());
     let (mut call, _) = coordinator.welcome().await;
     call.ask(1, &short()).await;
     let answer = call.report().await;
@@ -99,42 +103,23 @@ async fn ending_worker_with_an_answer_is_calibrated() {
     );
     call.acknowledge(&report).await;
     call.acknowledge(&answer).await;
-    assert!(matches!(call.hear_news().await, Some(Said::Goodbye(_))));
-    drop(call);
-    within(worker)
-        .await
-        .expect("no panic")
-        .expect("a clean end");
+    ends_after_goodbye(worker, call).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn it_ends_although_nobody_acknowledges() {
-    let mut coordinator = Coordinator::start();
-    let worker = coordinator.worker();
-    let (mut call, _) = coordinator.welcome().await;
-    call.ask(1, &endless()).await;
-    call.progress(0).await;
+async fn worker_ends_without_acknowledgements() {
+    let (coordinator, worker, mut call) = searching().await;
     coordinator.shutdown.cancel();
     assert!(is_handed_back(&call.report().await));
-    within(worker)
-        .await
-        .expect("no panic")
-        .expect("a clean end");
+    ends(worker).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn it_ends_although_the_coordinator_has_gone() {
-    let mut coordinator = Coordinator::start();
-    let worker = coordinator.worker();
-    let (mut call, _) = coordinator.welcome().await;
-    call.ask(1, &endless()).await;
-    call.progress(0).await;
+async fn worker_ends_without_its_coordinator() {
+    let (coordinator, worker, mut call) = searching().await;
     coordinator.shutdown.cancel();
     assert!(is_handed_back(&call.report().await));
     drop(call);
     drop(coordinator);
-    within(worker)
-        .await
-        .expect("no panic")
-        .expect("a clean end");
+    ends(worker).await;
 }

@@ -5,7 +5,7 @@ use kagetsu_proto::v1::report::Outcome;
 use kagetsu_tests::stub_engine;
 use kagetsu_worker::{Config, EngineArgs};
 
-use crate::coordinator::{Coordinator, within};
+use crate::coordinator::{Coordinator, ends, within};
 
 /// The stub in one of its modes.
 fn stub(mode: &str) -> EngineArgs {
@@ -52,10 +52,7 @@ async fn an_engine_says_what_it_is_and_plays_and_answers() {
     call.acknowledge(&report).await;
     coordinator.shutdown.cancel();
     drop(call);
-    within(worker)
-        .await
-        .expect("no panic")
-        .expect("a clean end");
+    ends(worker).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -111,8 +108,5 @@ async fn worker_with_a_hanging_engine_can_be_stopped() {
     let coordinator = Coordinator::start();
     let worker = coordinator.worker_of(config("mute", &[]));
     coordinator.shutdown.cancel();
-    within(worker)
-        .await
-        .expect("no panic")
-        .expect("a clean end");
+    ends(worker).await;
 }

@@ -5,5 +5,5 @@ mod connections;
 mod coordinator;
 mod endings;
 mod engines;
-mod lives;
+mod restarts;
 mod tasks;

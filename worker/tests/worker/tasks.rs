@@ -95,7 +95,7 @@ async fn a_task_that_is_revoked_makes_room_for_the_next() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_task_that_cannot_be_done_is_refused_in_words() {
+async fn impossible_task_is_refused_with_a_reason() {
     let mut coordinator = Coordinator::start();
     let _worker = coordinator.worker();
     let (mut call, _) = coordinator.welcome().await;

@@ -1,4 +1,4 @@
-//! A build and who works for it, as a person watches it in a terminal.
+//! A live view of a build and its workers in the terminal.
 
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ impl Dashboard {
         }
     }
 
-    /// Whether anybody sees it.
+    /// Whether the output is a terminal.
     #[must_use]
     pub(crate) fn is_seen(&self) -> bool {
         !self.bar.is_hidden()

@@ -465,7 +465,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_job_whose_rate_alone_decays_has_not_moved() {
+    fn decaying_rate_alone_is_no_change_of_a_job() {
         let job = |rate, positions| {
             JobJson::from(&v1::Job {
                 rate,

@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whose_win_is_proven_is_said() {
+    fn output_names_the_side_whose_win_is_proven() {
         let rows = [
             (
                 "h8",

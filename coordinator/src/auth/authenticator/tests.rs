@@ -164,7 +164,7 @@ fn public_callers_only_read() {
         .expect_err("too many")
         .to_string();
     assert!(
-        error.starts_with("everybody without a token together asks more than 3 times"),
+        error.starts_with("the total without a token exceeds 3 requests"),
         "{error}"
     );
 }
@@ -223,7 +223,7 @@ fn changed_file_is_loaded_and_damaged_one_ignored() {
 fn changed_permissions_of_the_file_are_noticed() {
     let fixture = Fixture::new(&[Role::Read], None);
     let path = fixture.path();
-    // Tests may run as root, who can read every file: so compare the versions.
+    // Tests may run as root, which can read every file, so compare the versions.
     let before = fixture.authenticator.state.lock().version;
     std::thread::sleep(Duration::from_millis(20));
     let permissions = std::fs::metadata(&path).expect("it is there").permissions();

@@ -245,7 +245,7 @@ async fn excessive_requests_get_a_time_to_retry() {
     assert!(
         status
             .message()
-            .contains("more than 1 times a second: try again in"),
+            .contains("exceeds 1 requests a second: try again in"),
         "{status}"
     );
     // Other tokens are not affected.

@@ -13,7 +13,7 @@ use serde_json::json;
 use tonic::{Response, Status};
 use tower::ServiceExt;
 
-use crate::world::{Cluster, Puppet, build, hello, position};
+use crate::world::{Cluster, ScriptedWorker, build, hello, position};
 
 /// Longest message that may repeat foreign text, in bytes.
 const MAX_MESSAGE_BYTES: usize = 6_000;
@@ -139,17 +139,18 @@ async fn text_of_workers_is_quoted() {
     ];
     for introduction in introductions {
         let entrance = format!("{:.80}", format!("{introduction:?}"));
-        let refused = Puppet::say_first(cluster.channel().await, Said::Hello(introduction)).await;
+        let refused =
+            ScriptedWorker::say_first(cluster.channel().await, Said::Hello(introduction)).await;
         let status = refused.err().expect("a refusal");
         check(&entrance, status.message());
     }
     let mut builds = cluster.builds().await;
     builds.start(build("test", 10)).await.expect("a job");
-    let mut puppet = Puppet::join(&cluster, 1).await;
+    let mut worker = ScriptedWorker::join(&cluster, 1).await;
     for _ in 0..3 {
-        let task = puppet.task().await;
-        puppet.report(&task, Outcome::Failed(text.clone())).await;
-        puppet.acknowledged().await;
+        let task = worker.task().await;
+        worker.report(&task, Outcome::Failed(text.clone())).await;
+        worker.acknowledged().await;
     }
     let job = cluster.finished("test").await;
     assert_eq!(job.state(), v1::JobState::Failed, "{job:?}");

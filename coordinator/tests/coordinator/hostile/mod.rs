@@ -10,10 +10,10 @@ use kagetsu_proto::v1::from_worker::Message as Said;
 use tonic::Code;
 use tonic::Code::{FailedPrecondition, InvalidArgument, NotFound};
 
-use crate::world::{Cluster, Puppet, build, hello, position, refused};
+use crate::world::{Cluster, ScriptedWorker, build, hello, position, refused};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_worker_that_cannot_be_is_refused() {
+async fn invalid_worker_is_refused() {
     let cluster = Cluster::start(None);
     let rows: [(Said, Code, &str); 9] = [
         (
@@ -88,7 +88,7 @@ async fn a_worker_that_cannot_be_is_refused() {
         ),
     ];
     for (first, code, words) in rows {
-        let status = Puppet::say_first(cluster.channel().await, first)
+        let status = ScriptedWorker::say_first(cluster.channel().await, first)
             .await
             .err()
             .expect("a refusal");
@@ -100,7 +100,7 @@ async fn a_worker_that_cannot_be_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_build_that_cannot_be_is_refused() {
+async fn impossible_build_is_refused() {
     type Spoil = fn(&mut v1::StartRequest);
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
@@ -170,7 +170,7 @@ async fn a_build_that_cannot_be_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_question_that_cannot_be_is_refused() {
+async fn impossible_question_is_refused() {
     let cluster = Cluster::start(None);
     let mut client = AnalysisClient::new(cluster.channel().await);
     let good = v1::Question::from(&Question::new(position("h8"), Effort::depth(2)));
@@ -223,7 +223,7 @@ async fn a_question_that_cannot_be_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_look_up_that_cannot_be_is_refused() {
+async fn impossible_look_up_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
     let mut books = cluster.books().await;

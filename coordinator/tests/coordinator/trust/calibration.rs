@@ -9,7 +9,7 @@ use kagetsu_proto::v1::to_worker::Message as Heard;
 use tonic::Code;
 
 use super::{claim_a_win, is_exam, passes, pretender, suspicious, worker_named};
-use crate::world::{Puppet, answer, build, hello, within};
+use crate::world::{ScriptedWorker, answer, build, hello, within};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn failed_calibration_is_refused_with_a_reason() {
@@ -45,7 +45,7 @@ async fn handed_back_calibration_is_no_failure() {
         .report(&first, Outcome::HandedBack(v1::HandedBack {}))
         .await;
     assert_eq!(leaves.acknowledged().await.task, first.task);
-    let listed = worker_named(&cluster, "puppet 1").await.expect("connected");
+    let listed = worker_named(&cluster, "worker 1").await.expect("connected");
     assert_eq!(
         (listed.idle.as_str(), listed.quarantine.as_str()),
         ("being examined", "")
@@ -64,7 +64,7 @@ async fn one_repeated_answer_is_no_calibration() {
         lazy.answer(&first).await;
         assert_eq!(lazy.acknowledged().await.task, first.task);
     }
-    let listed = worker_named(&cluster, "puppet 1").await.expect("connected");
+    let listed = worker_named(&cluster, "worker 1").await.expect("connected");
     assert_eq!((listed.idle.as_str(), listed.tasks), ("being examined", 0));
     cluster.end().await;
 }
@@ -84,7 +84,7 @@ async fn worker_with_invented_tasks_is_calibrated() {
         slots: 4,
         ..hello(1)
     };
-    let mut stranger = Puppet::greet(&cluster, hello).await;
+    let mut stranger = ScriptedWorker::greet(&cluster, hello).await;
     let mut exam = Vec::new();
     loop {
         match within(stranger.hear()).await {
@@ -98,7 +98,7 @@ async fn worker_with_invented_tasks_is_calibrated() {
     }
     assert!(exam.iter().all(is_exam), "{exam:?}");
     for task in &exam {
-        let listed = worker_named(&cluster, "puppet 1").await.expect("connected");
+        let listed = worker_named(&cluster, "worker 1").await.expect("connected");
         assert_eq!((listed.idle.as_str(), listed.tasks), ("being examined", 0));
         stranger.answer(task).await;
         assert_eq!(stranger.acknowledged().await.task, task.task);
@@ -112,7 +112,7 @@ async fn earlier_calibration_does_not_revoke_the_new() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = suspicious(folder.path(), 0.0);
     cluster.start_build(build("test", 10)).await;
-    let mut first = Puppet::join(&cluster, 1).await;
+    let mut first = ScriptedWorker::join(&cluster, 1).await;
     let exam = first.task().await;
     assert!(is_exam(&exam), "{exam:?}");
     let held = v1::Held {
@@ -126,7 +126,7 @@ async fn earlier_calibration_does_not_revoke_the_new() {
         slots: 4,
         ..hello(2)
     };
-    let mut again = Puppet::greet(&cluster, hello).await;
+    let mut again = ScriptedWorker::greet(&cluster, hello).await;
     loop {
         match within(again.hear()).await {
             Heard::Task(task) if is_exam(&task) => again.answer(&task).await,
@@ -143,8 +143,8 @@ async fn task_at_hand_is_resumed_after_calibration() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = suspicious(folder.path(), 0.0);
     cluster.start_build(build("test", 10)).await;
-    let mut puppet = Puppet::join(&cluster, 1).await;
-    let before = passes(&mut puppet).await;
+    let mut worker = ScriptedWorker::join(&cluster, 1).await;
+    let before = passes(&mut worker).await;
     cluster.end().await;
     let cluster = suspicious(folder.path(), 0.0);
     let found = async || {
@@ -161,21 +161,21 @@ async fn task_at_hand_is_resumed_after_calibration() {
         held: vec![held],
         ..hello(2)
     };
-    let mut puppet = Puppet::greet(&cluster, hello).await;
+    let mut worker = ScriptedWorker::greet(&cluster, hello).await;
     // It is calibrated first. An earlier report counts for nothing, and is not acknowledged.
-    puppet.answer(&before).await;
+    worker.answer(&before).await;
     for _ in 0..5 {
-        let question = puppet.task().await;
+        let question = worker.task().await;
         assert!(is_exam(&question), "{question:?}");
         assert_eq!(found().await, (0, 0));
-        puppet.answer(&question).await;
-        assert_eq!(puppet.acknowledged().await.task, question.task);
+        worker.answer(&question).await;
+        assert_eq!(worker.acknowledged().await.task, question.task);
     }
     // Then it gets its task anew, under a number of this process.
-    let at_hand = puppet.task().await;
+    let at_hand = worker.task().await;
     assert_eq!(at_hand.question, before.question);
-    puppet.answer(&at_hand).await;
-    assert_eq!(puppet.acknowledged().await.task, at_hand.task);
+    worker.answer(&at_hand).await;
+    assert_eq!(worker.acknowledged().await.task, at_hand.task);
     assert_eq!(found().await.0, 1);
     cluster.end().await;
 }
@@ -202,7 +202,7 @@ async fn claim_waits_for_a_worker_in_calibration() {
     assert_eq!(again.question, task.question);
     examined.answer(&again).await;
     assert_eq!(cluster.finished("test").await.state(), JobState::Done);
-    let liar = worker_named(&cluster, "puppet 7").await.expect("connected");
+    let liar = worker_named(&cluster, "worker 7").await.expect("connected");
     assert!(liar.quarantine.contains("wrong about"), "{liar:?}");
     cluster.end().await;
 }

@@ -27,8 +27,8 @@ async fn liars_kept_analysis_is_taken_back() {
     assert!(is_held().await);
     cluster.worker("honest");
     cluster.worker("truthful");
-    build_until_found(&cluster, "puppet 7", 10).await;
-    assert!(!is_held().await, "nobody else has said anything of it");
+    build_until_found(&cluster, "worker 7", 10).await;
+    assert!(!is_held().await, "no other worker has answered it");
     cluster.end().await;
 }
 
@@ -39,7 +39,7 @@ async fn lying_worker_is_found_and_leaves_no_trace() {
     let liar = liar(&cluster, 7, favour_the_worst).await;
     cluster.worker("honest");
     cluster.worker("truthful");
-    let (found, job) = build_until_found(&cluster, "puppet 7", 60).await;
+    let (found, job) = build_until_found(&cluster, "worker 7", 60).await;
     assert_eq!(
         (job.state(), Some(job.positions), job.set_aside),
         (JobState::Done, job.target, 0)
@@ -71,7 +71,7 @@ async fn claim_that_cannot_be_repeated_is_no_proof() {
     assert_eq!(
         (job.state(), job.positions),
         (JobState::Done, 5),
-        "nobody else is there to ask"
+        "no other worker is there to ask"
     );
     let facts = facts(&cluster).await;
     assert!(
@@ -90,7 +90,7 @@ async fn claim_that_two_others_lack_is_wrong() {
     let _liar = liar(&cluster, 7, claim_a_win).await;
     cluster.worker("honest");
     cluster.worker("truthful");
-    let (found, job) = build_until_found(&cluster, "puppet 7", 30).await;
+    let (found, job) = build_until_found(&cluster, "worker 7", 30).await;
     assert_eq!(
         (job.state(), Some(job.positions), job.set_aside),
         (JobState::Done, job.target, 0)

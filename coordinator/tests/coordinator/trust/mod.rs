@@ -14,7 +14,7 @@ use kagetsu_proto::v1::to_worker::Message as Heard;
 use kagetsu_proto::{FIRST_CALIBRATION_TASK, v1};
 use kagetsu_search::Engine;
 
-use crate::world::{Cluster, Puppet, answer, build, hello};
+use crate::world::{Cluster, ScriptedWorker, answer, build, hello};
 
 /// A coordinator that asks for so many percent of the answers twice.
 fn suspicious(folder: &Path, verify_share: f64) -> Cluster {
@@ -30,13 +30,13 @@ fn is_exam(task: &v1::Task) -> bool {
     task.task >= FIRST_CALIBRATION_TASK
 }
 
-/// A puppet that says it is our own engine.
-async fn pretender(cluster: &Cluster, instance: u64) -> Puppet {
+/// A worker that says it is our own engine.
+async fn pretender(cluster: &Cluster, instance: u64) -> ScriptedWorker {
     let hello = v1::Hello {
         engine: Engine::NAME.into(),
         ..hello(instance)
     };
-    Puppet::greet(cluster, hello).await
+    ScriptedWorker::greet(cluster, hello).await
 }
 
 /// A worker that passes its calibration and changes all other answers by `lie`.
@@ -45,15 +45,15 @@ async fn liar(
     instance: u64,
     lie: fn(v1::Answer) -> v1::Answer,
 ) -> tokio::task::JoinHandle<u64> {
-    let mut puppet = pretender(cluster, instance).await;
+    let mut worker = pretender(cluster, instance).await;
     tokio::spawn(async move {
         let mut lies = 0;
-        while let Some(heard) = puppet.next().await {
+        while let Some(heard) = worker.next().await {
             let Heard::Task(task) = heard else { continue };
             let honest = answer(&task);
             lies += u64::from(!is_exam(&task));
             let said = if is_exam(&task) { honest } else { lie(honest) };
-            if !puppet.try_report(&task, Outcome::Answer(said)).await {
+            if !worker.try_report(&task, Outcome::Answer(said)).await {
                 break;
             }
         }
@@ -147,10 +147,10 @@ async fn build_until_found(cluster: &Cluster, name: &str, positions: u64) -> (v1
 }
 
 /// The next task that is none of the exam; those of the exam are answered.
-async fn passes(puppet: &mut Puppet) -> v1::Task {
+async fn passes(worker: &mut ScriptedWorker) -> v1::Task {
     loop {
-        match puppet.task().await {
-            task if is_exam(&task) => puppet.answer(&task).await,
+        match worker.task().await {
+            task if is_exam(&task) => worker.answer(&task).await,
             task => return task,
         }
     }

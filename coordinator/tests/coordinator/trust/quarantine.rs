@@ -11,7 +11,7 @@ use tonic::Code;
 use super::{
     build_until_found, favour_the_worst, is_exam, liar, pretender, suspicious, worker_named,
 };
-use crate::world::{Cluster, Puppet, answer, build, hello};
+use crate::world::{Cluster, ScriptedWorker, answer, build, hello};
 
 /// A worker of our own engine that is wrong in the exam: in quarantine, and sent away.
 async fn fails_the_exam(cluster: &Cluster, instance: u64) {
@@ -31,7 +31,7 @@ async fn quarantine_lasts_until_release() {
     cluster.end().await;
 
     let cluster = suspicious(folder.path(), 0.0);
-    let listed = worker_named(&cluster, "puppet 1")
+    let listed = worker_named(&cluster, "worker 1")
         .await
         .expect("it is listed though it is not there");
     assert!(
@@ -40,7 +40,7 @@ async fn quarantine_lasts_until_release() {
     );
     cluster.start_build(build("test", 10)).await;
     let mut freed = pretender(&cluster, 1).await;
-    let listed = worker_named(&cluster, "puppet 1").await.expect("connected");
+    let listed = worker_named(&cluster, "worker 1").await.expect("connected");
     assert!(
         !listed.is_absent && listed.idle == "in quarantine" && listed.tasks == 0,
         "{listed:?}"
@@ -60,7 +60,7 @@ async fn quarantine_lasts_until_release() {
         "{refusal}"
     );
     assert_eq!(
-        release("puppet 1")
+        release("worker 1")
             .await
             .expect("it was in quarantine")
             .into_inner()
@@ -75,14 +75,14 @@ async fn quarantine_lasts_until_release() {
             break;
         }
     }
-    let listed = worker_named(&cluster, "puppet 1").await.expect("connected");
+    let listed = worker_named(&cluster, "worker 1").await.expect("connected");
     assert_eq!(listed.quarantine, "", "{listed:?}");
     drop(freed);
     cluster.end().await;
 
     let cluster = suspicious(folder.path(), 0.0);
     assert_eq!(
-        worker_named(&cluster, "puppet 1").await,
+        worker_named(&cluster, "worker 1").await,
         None,
         "its release is remembered too"
     );
@@ -96,17 +96,17 @@ async fn quarantine_of_wrong_answers_covers_the_name() {
     let first = liar(&cluster, 7, favour_the_worst).await;
     cluster.worker("honest");
     cluster.worker("truthful");
-    build_until_found(&cluster, "puppet 7", 60).await;
+    build_until_found(&cluster, "worker 7", 60).await;
     first.abort();
     // Another process, of the same name.
     let again = v1::Hello {
-        name: "puppet 7".into(),
+        name: "worker 7".into(),
         engine: Engine::NAME.into(),
         ..hello(8)
     };
     let start = async |cluster: &Cluster| {
         let channel = cluster.channel().await;
-        Puppet::say_first(channel, Said::Hello(again.clone()))
+        ScriptedWorker::say_first(channel, Said::Hello(again.clone()))
             .await
             .expect("a stream")
     };
@@ -115,7 +115,7 @@ async fn quarantine_of_wrong_answers_covers_the_name() {
             .workers()
             .await
             .into_iter()
-            .filter(|worker| worker.name == "puppet 7")
+            .filter(|worker| worker.name == "worker 7")
             .collect::<Vec<_>>()
     };
     let second = start(&cluster).await;
@@ -144,7 +144,7 @@ async fn quarantine_of_wrong_answers_covers_the_name() {
     );
     WorkersClient::new(cluster.channel().await)
         .release(v1::ReleaseRequest {
-            name: "puppet 7".into(),
+            name: "worker 7".into(),
         })
         .await
         .expect("it was in quarantine");
@@ -161,11 +161,11 @@ async fn repaired_worker_is_calibrated_again() {
     let cluster = suspicious(folder.path(), 0.0);
     fails_the_exam(&cluster, 1).await;
     let mended = v1::Hello {
-        name: "puppet 1".into(),
+        name: "worker 1".into(),
         engine: Engine::NAME.into(),
         ..hello(2)
     };
-    let mut mended = Puppet::greet(&cluster, mended).await;
+    let mut mended = ScriptedWorker::greet(&cluster, mended).await;
     assert!(is_exam(&mended.task().await));
     let listed = cluster.workers().await;
     assert_eq!(listed.len(), 1, "{listed:?}");

@@ -1,11 +1,11 @@
 //! The world of the tests: coordinators, their tokens, and workers that a test controls.
 
 mod cluster;
-mod puppet;
+mod scripted_worker;
 mod tokens;
 
 pub(crate) use cluster::{
     Cluster, PAGE_ORIGIN, build, is_found_alone, position, refused, with, within,
 };
-pub(crate) use puppet::{Puppet, answer, hello};
+pub(crate) use scripted_worker::{ScriptedWorker, answer, hello};
 pub(crate) use tokens::TokenFile;

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn twice_and_half_are_nothing_in_the_mean() {
+    fn ratios_of_two_and_a_half_cancel_out() {
         let of = |ratios: &[f64]| ratios.iter().copied().collect::<Ratios>();
         for (ratios, text) in [
             (&[][..], "1.00"),

@@ -198,7 +198,7 @@ mod tests {
             let pair = players
                 .pair(&opening, &Control::new())
                 .expect("playable")
-                .expect("nobody stops it");
+                .expect("it is not stopped");
             assert_eq!(
                 (pair.outcomes[0], pair.halves()),
                 (pair.outcomes[1], 2),
@@ -232,15 +232,15 @@ mod tests {
     }
 
     #[test]
-    fn who_has_what_is_not_confused() {
-        // The first side has an open four: whoever has it wins.
+    fn sides_of_a_pair_are_not_confused() {
+        // The first side has an open four, so the player of this side wins.
         let won =
             Position::from_line(Variant::FREESTYLE_15, "h8 a1 h9 c1 h10 e1 h11 g1").expect("legal");
         let mut players = players("table=1MiB", "candidates=1,table=1MiB");
         let pair = players
             .pair(&won, &Control::new())
             .expect("playable")
-            .expect("nobody stops it");
+            .expect("it is not stopped");
         assert_eq!(
             (pair.outcomes, pair.halves()),
             ([Outcome::Win(Side::First); 2], 2)

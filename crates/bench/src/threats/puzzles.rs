@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_puzzle_is_refused() {
+    fn text_that_is_no_puzzle_is_refused() {
         let rows = [
             "",
             "{}",

@@ -298,7 +298,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_found(
+        fn written_entries_are_found(
             keys in proptest::collection::btree_set(0u128..1 << 112, 0..600),
             (buckets, fill) in (1u32..80, 4usize..180),
         ) {

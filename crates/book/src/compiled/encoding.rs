@@ -322,7 +322,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_again(
+        fn encoded_values_are_read_back(
             said in proptest::collection::btree_map(0u16..8_192, known(), 0..=MAX_KNOWN_MOVES),
             (at, depth, is_open) in (any::<prop::sample::Index>(), any::<u16>(), any::<bool>()),
         ) {

@@ -58,7 +58,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_processor_says_the_same(names: [u8; NAMES_AT_ONCE], few in 1u8.., name: u8) {
+        fn simd_gives_the_same_results(names: [u8; NAMES_AT_ONCE], few in 1u8.., name: u8) {
             let names = names.map(|known| known % few);
             prop_assert_eq!(equal(&names, name % few), plainly(&names, name % few));
             ask(&names, usize::MAX);

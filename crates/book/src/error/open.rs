@@ -62,7 +62,7 @@ pub enum OpenError {
     },
     /// The lock file cannot be opened for writing.
     #[error(
-        "cannot lock {path}: {error}; whoever looks something up in the folder of a book must be able to write there: \
+        "cannot lock {path}: {error}; a look-up in the folder of a book needs the right to write there: \
          `kagetsu compile` makes a file of a book that can only be read"
     )]
     NoLock {

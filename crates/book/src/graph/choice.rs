@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_worse_than_the_margin_is_never_chosen() {
+    fn moves_below_the_margin_are_never_chosen() {
         let answer = answer(&[Score::opinion(50), Score::opinion(30), Score::opinion(29)]);
         let chosen = |margin| -> std::collections::BTreeSet<_> {
             let choice = |seed| Choice {
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shallow_is_left_out() {
+    fn shallow_moves_are_left_out() {
         let answer = answer(&[Score::opinion(50)]);
         assert!(
             Choice {

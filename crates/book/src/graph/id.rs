@@ -46,7 +46,7 @@ impl Id {
     }
 }
 
-/// By bytes, but as two numbers: whoever keeps many in order compares nothing more often.
+/// By bytes, but as two numbers: ordered containers compare ids more often than anything else.
 impl Ord for Id {
     fn cmp(&self, other: &Self) -> Ordering {
         let head = |id: &Self| id.0.first_chunk().map(|bytes| u128::from_be_bytes(*bytes));

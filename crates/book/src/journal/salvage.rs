@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_whole_is_found_behind_what_is_not() {
+    fn whole_entries_behind_damage_are_found() {
         let entries: Vec<Vec<u8>> = (0..30_u8)
             .map(|n| vec![n; usize::from(n) * 7 % 40])
             .collect();

@@ -179,7 +179,7 @@ fn damaged_journal_header_is_repaired_without_loss() {
 }
 
 #[test]
-fn an_end_of_zeros_was_never_written() {
+fn trailing_zeros_are_an_unwritten_end() {
     let folder = closed_book(5);
     let before = whole_dump(folder.path());
     let mut bytes = fs::read(journal_file(folder.path())).expect("it is there");

@@ -247,7 +247,7 @@ proptest! {
 }
 
 #[test]
-fn an_answer_that_cannot_be_is_not_learned() {
+fn impossible_answer_is_not_learned() {
     let (_folder, mut book) = new_book();
     let position =
         Position::from_line("freestyle-15".parse().expect("a variant"), "h8 i9").expect("legal");
@@ -308,7 +308,7 @@ fn proven(position: &Position, count: usize, proof: Proof) -> Answer {
 }
 
 #[test]
-fn nothing_is_called_lost_on_a_partial_list_of_moves() {
+fn partial_list_of_moves_proves_no_loss() {
     let (_folder, mut book) = new_book();
     let position =
         Position::from_line("freestyle-5".parse().expect("a variant"), "c3").expect("legal");
@@ -433,7 +433,7 @@ fn deeper_search_of_move_or_child_counts() {
 }
 
 #[test]
-fn a_move_that_was_made_and_no_more_is_no_value() {
+fn move_without_a_search_has_no_value() {
     let (_folder, mut book) = new_book();
     let (root, next) = (at("freestyle-15", "h8"), at("freestyle-15", "h8 h9"));
     book.learn(&root, &told(&root, &[("h9", 40, Bound::Exact, 6)]))

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused() {
+    fn impossible_moves_are_refused() {
         let mut game = game(&[(7, 7, Owner::Other)]);
         for (x, y) in [(7, 7), (15, 0), (0, -1), (i32::MAX, i32::MIN)] {
             assert!(game.put(Point { x, y }, Owner::Own).is_err(), "{x},{y}");

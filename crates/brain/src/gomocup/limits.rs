@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_least_of_all_limits_counts() {
+    fn smallest_limit_counts() {
         let mut limits = GomocupLimits::default();
         assert!(limits.effort().time.is_some_and(|time| time < TURN));
         limits.set("max_depth", "400");
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_setting_changes_nothing() {
+    fn invalid_setting_changes_nothing() {
         let mut limits = GomocupLimits::default();
         for (key, value) in [
             ("rule", "x"),

@@ -200,7 +200,7 @@ impl GomocupBrain {
             ToEngine::YxShowInfo => {
                 self.limits.is_detailed = true;
                 self.say(&FromEngine::Message(Engine::NAME.into()));
-                // By this a manager knows who has Yixin's words.
+                // A manager recognises an engine with Yixin's commands by this line.
                 Ok(Some(FromEngine::Message(format!(
                     "INFO MAX_THREAD_NUM {MAX_THREADS}"
                 ))))

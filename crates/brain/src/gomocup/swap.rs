@@ -36,7 +36,7 @@ pub(super) fn decide(
     match moves.len() {
         0 => open(mind, variant, size, effort),
         3 | 5 => {
-            // White is to move: whoever is worse off as white takes black.
+            // White is to move: take black if white is worse off.
             let (best, score) = value(mind, position, effort)?;
             Ok(if score < Score::ZERO {
                 FromEngine::Swap

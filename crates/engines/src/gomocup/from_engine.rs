@@ -196,7 +196,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(said in line(), centi in any::<i32>(), plies in any::<u32>()) {
+        fn lines_from_engines_are_read_back(said in line(), centi in any::<i32>(), plies in any::<u32>()) {
             prop_assert_eq!(&FromEngine::read(&said.write()), &said);
             for eval in [Eval::Centi(centi), Eval::Win(plies), Eval::Loss(plies)] {
                 prop_assert_eq!(Eval::read(&eval.write()), Some(eval));

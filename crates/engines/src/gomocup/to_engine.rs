@@ -216,7 +216,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(said in line()) {
+        fn lines_to_engines_are_read_back(said in line()) {
             prop_assert_eq!(&ToEngine::read(&said.write()), &said);
             prop_assert_eq!(&ToEngine::read(&format!("  {}\r\n", said.write().to_ascii_lowercase())), &said);
         }

@@ -415,7 +415,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(said in line()) {
+        fn lines_from_engines_are_read_back(said in line()) {
             for dialect in [Dialect::Uci, Dialect::Ucci] {
                 prop_assert_eq!(&FromEngine::read(dialect, &said.write(dialect)), &said);
             }

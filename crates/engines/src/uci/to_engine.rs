@@ -381,7 +381,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(uci in line(Dialect::Uci), ucci in line(Dialect::Ucci)) {
+        fn lines_to_engines_are_read_back(uci in line(Dialect::Uci), ucci in line(Dialect::Ucci)) {
             prop_assert_eq!(ToEngine::read(Dialect::Uci, &uci.write(Dialect::Uci)), uci);
             prop_assert_eq!(ToEngine::read(Dialect::Ucci, &ucci.write(Dialect::Ucci)), ucci);
         }

@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_a_value_where_it_can_be_one() {
+    fn texts_become_values_where_possible() {
         let proof = |claim, plies| {
             let proof = Proof {
                 claim,

@@ -106,9 +106,9 @@ pub(crate) fn text(bytes: &[u8]) -> Result<Cow<'_, str>> {
         None => bail!("it is no text in UTF-8, and names no other encoding; `iconv` makes it one"),
         Some(label) => match Encoding::for_label(label.as_bytes()) {
             Some(encoding) => Ok(encoding.decode_without_bom_handling(bytes).0),
-            None => bail!(
-                "nobody knows the encoding '{label}' that it names; `iconv` makes it one in UTF-8"
-            ),
+            None => {
+                bail!("it names the unknown encoding '{label}'; `iconv` makes it a file in UTF-8")
+            }
         },
     }
 }

@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_pgn_is_refused() {
+    fn text_that_is_no_pgn_is_refused() {
         for text in [
             "",
             "{\"a\": 1}",

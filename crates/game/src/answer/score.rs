@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mate_moves_one_ply_away_when_seen_from_before() {
+    fn mate_is_one_ply_longer_from_the_parent() {
         assert_eq!(Score::loss_in(0).before(), Score::win_in(1));
         assert_eq!(Score::win_in(1).before(), Score::loss_in(2));
         assert_eq!(Score::win_in(1).before().after(), Score::win_in(1));

@@ -89,7 +89,7 @@ fn drawn_patterns_are_what_they_are_called() {
 }
 
 #[test]
-fn a_gap_makes_a_jump() {
+fn row_with_a_gap_is_a_jump() {
     for (drawn, jump) in [
         ("_OOxO_", false),
         ("#OOxO_", false),
@@ -240,7 +240,7 @@ fn completions<R: Rule>(line: &[Spot], at: usize, side: Side) -> Option<usize> {
 proptest! {
     /// Only four points on either side matter, or five where six does not win.
     #[test]
-    fn a_window_tells_as_much_as_the_line(mut line in lines(), at in 0..15_usize) {
+    fn window_value_equals_the_line_value(mut line in lines(), at in 0..15_usize) {
         let at = at % line.len();
         line[at] = Spot::Own;
         for (reach, is_five) in [(4, AT_LEAST), (5, EXACTLY)] {

@@ -76,7 +76,7 @@ fn no_move_ends_the_game_by_count() {
 }
 
 #[test]
-fn nothing_is_played_after_the_end() {
+fn ended_game_has_no_moves() {
     let position = after("surakarta", "w5/6/6/6/6/bb4 b 80 1", "");
     assert_eq!(position.outcome(), Some(Outcome::Win(Side::First)));
     let error = PositionError::Move {

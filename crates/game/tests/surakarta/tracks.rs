@@ -111,7 +111,7 @@ fn the_circuits_are_those_of_the_board() {
 }
 
 #[test]
-fn there_are_as_many_routes_as_known() {
+fn number_of_routes_is_as_known() {
     let pairs = (0..POINTS as u8).flat_map(|from| (0..POINTS as u8).map(move |to| (from, to)));
     let counts: Vec<usize> = pairs
         .map(|(from, to)| routes(from, to).count())

@@ -297,7 +297,7 @@ fn prefetch_hides_the_way_to_the_coordinator() {
 }
 
 #[test]
-fn a_question_is_answered_sooner_by_many() {
+fn more_workers_answer_sooner() {
     let asked_at = Duration::from_secs(1);
     let question = |split| {
         vec![Asked {
@@ -314,7 +314,7 @@ fn a_question_is_answered_sooner_by_many() {
 }
 
 #[test]
-fn a_slow_worker_does_not_hold_up_the_end() {
+fn slow_worker_does_not_delay_the_end() {
     let questions = at_once(60, Split::Never);
     let outcome = checked(calm(
         vec![(1, 50_000), (1, 50_000), (1, 10_000)],
@@ -332,7 +332,7 @@ fn a_slow_worker_does_not_hold_up_the_end() {
 /// A worker sends heartbeats with one more position a second. Once its task is overdue, another
 /// worker gets it.
 #[test]
-fn a_worker_that_crawls_does_not_hold_up_the_end() {
+fn crawling_worker_does_not_delay_the_end() {
     let questions = at_once(60, Split::Never);
     let crawling_for = Duration::from_secs(3600);
     let faults = vec![(
@@ -380,7 +380,7 @@ fn slow_workers_keep_their_tasks() {
     let totals = outcome.scheduler.counts().totals;
     assert!(
         totals.overdue <= 1,
-        "once, while nobody knows it: {totals:?}"
+        "once, before the failure is known: {totals:?}"
     );
 }
 

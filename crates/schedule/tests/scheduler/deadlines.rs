@@ -5,123 +5,126 @@ use std::time::Duration;
 use kagetsu_game::{Answer, Effort, Question};
 use kagetsu_schedule::{Capacity, Effect, Idle, Split, Task, WorkerId};
 
-use crate::desk::{ANN, BOB, Desk, acknowledge, question, revoke, workers_of};
 use crate::engine;
+use crate::harness::{Harness, W1, W2, acknowledge, question, revoke, workers_of};
 
-/// Ann has answered a question in two seconds, Bob is idle, and Ann gets another question. She may
-/// take a lease and four times two seconds.
-fn given() -> (Desk, Task) {
-    let mut desk = Desk::direct();
-    desk.join(ANN, 1);
-    let id = desk.ask(1, Split::Never, 0);
-    let (_, task) = desk.one_assigned();
-    desk.wait(2);
-    desk.finish(ANN, &task);
-    desk.scheduler.settle(id);
-    desk.effects();
+/// Worker 1 has answered a question in two seconds, and gets another, which may take a lease and
+/// four times two seconds. Worker 2 is idle.
+fn given() -> (Harness, Task) {
+    let mut harness = Harness::direct();
+    harness.join(W1, 1);
+    let id = harness.ask(1, Split::Never, 0);
+    let (_, task) = harness.one_assigned();
+    harness.wait(2);
+    harness.finish(W1, &task);
+    harness.scheduler.settle(id);
+    harness.effects();
     // The next question has exactly the same size.
-    desk.scheduler
-        .submit(desk.now, question(1), Answer::new(), Split::Never, 0);
-    let (worker, task) = desk.one_assigned();
-    assert_eq!(worker, ANN);
-    desk.join(BOB, 1);
-    (desk, task)
+    harness
+        .scheduler
+        .submit(harness.now, question(1), Answer::new(), Split::Never, 0);
+    let (worker, task) = harness.one_assigned();
+    assert_eq!(worker, W1);
+    harness.join(W2, 1);
+    (harness, task)
 }
 
-/// Sends a heartbeat a second from both workers; `nodes` maps the second to Ann's positions.
+/// Sends a heartbeat a second from both workers; `nodes` maps the second to worker 1's positions.
 fn beat(
-    desk: &mut Desk,
+    harness: &mut Harness,
     task: &Task,
     seconds: std::ops::RangeInclusive<u64>,
     nodes: impl Fn(u64) -> u64,
 ) {
     for second in seconds {
-        desk.wait(1);
-        desk.beat(ANN, &[(task.id, nodes(second))]);
-        desk.beat(BOB, &[]);
+        harness.wait(1);
+        harness.beat(W1, &[(task.id, nodes(second))]);
+        harness.beat(W2, &[]);
     }
 }
 
 #[test]
 fn slow_worker_shares_its_task_first_answer_counts() {
-    for first in [ANN, BOB] {
-        let (mut desk, task) = given();
-        beat(&mut desk, &task, 1..=22, |second| second);
-        assert_eq!(desk.effects(), []);
-        beat(&mut desk, &task, 23..=24, |second| second);
-        let (worker, again) = desk.one_assigned();
-        assert_eq!((worker, again.id, again.attempt), (BOB, task.id, 2));
+    for first in [W1, W2] {
+        let (mut harness, task) = given();
+        beat(&mut harness, &task, 1..=22, |second| second);
+        assert_eq!(harness.effects(), []);
+        beat(&mut harness, &task, 23..=24, |second| second);
+        let (worker, again) = harness.one_assigned();
+        assert_eq!((worker, again.id, again.attempt), (W2, task.id, 2));
         assert_eq!(
-            (desk.totals().overdue, desk.status(ANN).tasks),
+            (harness.totals().overdue, harness.status(W1).tasks),
             (1, vec![task.id]),
-            "she may go on"
+            "the first worker may go on"
         );
-        let (last, by_first, by_last) = if first == ANN {
-            (BOB, &task, &again)
+        let (last, by_first, by_last) = if first == W1 {
+            (W2, &task, &again)
         } else {
-            (ANN, &again, &task)
+            (W1, &again, &task)
         };
-        desk.finish(first, by_first);
-        let effects = desk.effects();
+        harness.finish(first, by_first);
+        let effects = harness.effects();
         assert!(
             matches!(&effects[..], [gone, Effect::Finished { .. }] if *gone == revoke(last, by_last)),
             "{effects:?}"
         );
-        desk.finish(last, by_last);
-        assert_eq!(desk.effects(), [acknowledge(last, by_last)]);
+        harness.finish(last, by_last);
+        assert_eq!(harness.effects(), [acknowledge(last, by_last)]);
     }
 }
 
 #[test]
 fn large_task_is_repeated_only_by_spare_workers() {
-    let (mut desk, task) = given();
-    // Bob is busy with a task of his own.
-    desk.scheduler
-        .submit(desk.now, question(2), Answer::new(), Split::Never, 0);
-    let (worker, other) = desk.one_assigned();
-    assert_eq!(worker, BOB);
+    let (mut harness, task) = given();
+    // The second worker is busy with another task.
+    harness
+        .scheduler
+        .submit(harness.now, question(2), Answer::new(), Split::Never, 0);
+    let (worker, other) = harness.one_assigned();
+    assert_eq!(worker, W2);
     let pace = engine::answer(&task.part).nodes() / 2;
-    beat(&mut desk, &task, 1..=30, |second| second * pace / 2);
-    assert_eq!(desk.effects(), []);
-    desk.finish(BOB, &other);
-    desk.effects();
-    beat(&mut desk, &task, 31..=60, |second| second * pace / 2);
-    let effects = desk.effects();
+    beat(&mut harness, &task, 1..=30, |second| second * pace / 2);
+    assert_eq!(harness.effects(), []);
+    harness.finish(W2, &other);
+    harness.effects();
+    beat(&mut harness, &task, 31..=60, |second| second * pace / 2);
+    let effects = harness.effects();
     assert!(
-        matches!(effects.first(), Some(Effect::Assign { worker: BOB, task: again }) if again.id == task.id),
+        matches!(effects.first(), Some(Effect::Assign { worker: W2, task: again }) if again.id == task.id),
         "{effects:?}"
     );
 }
 
 #[test]
 fn growing_node_counts_hold_no_position() {
-    let mut desk = Desk::direct();
+    let mut harness = Harness::direct();
     let strangers = [3, 4, 5, 6].map(WorkerId);
     let untrusted = Capacity {
         is_trusted: false,
         ..Capacity::from(1)
     };
     for stranger in strangers {
-        desk.scheduler
-            .join(desk.now, stranger, untrusted.clone(), &[]);
+        harness
+            .scheduler
+            .join(harness.now, stranger, untrusted.clone(), &[]);
     }
-    desk.ask(1, Split::Never, 0);
+    harness.ask(1, Split::Never, 0);
     let mut holders = Vec::new();
     for second in 1..1_000 {
-        holders.extend(workers_of(&desk.assigned()));
-        desk.wait(1);
+        holders.extend(workers_of(&harness.assigned()));
+        harness.wait(1);
         for stranger in strangers {
-            let tasks = desk.status(stranger).tasks;
+            let tasks = harness.status(stranger).tasks;
             let progress: Vec<_> = tasks.iter().map(|task| (*task, second << 20)).collect();
-            desk.beat(stranger, &progress);
+            harness.beat(stranger, &progress);
         }
     }
     assert_eq!(holders, [WorkerId(3), WorkerId(4)], "none of them answers");
-    desk.join(BOB, 1);
-    let (worker, task) = desk.one_assigned();
-    assert_eq!(worker, BOB);
-    desk.finish(BOB, &task);
-    let effects = desk.effects();
+    harness.join(W2, 1);
+    let (worker, task) = harness.one_assigned();
+    assert_eq!(worker, W2);
+    harness.finish(W2, &task);
+    let effects = harness.effects();
     assert!(
         matches!(effects.last(), Some(Effect::Finished { .. })),
         "{effects:?}"
@@ -130,101 +133,104 @@ fn growing_node_counts_hold_no_position() {
 
 #[test]
 fn failures_of_untrusted_workers_drop_no_question() {
-    let mut desk = Desk::direct();
+    let mut harness = Harness::direct();
     let untrusted = Capacity {
         is_trusted: false,
         ..Capacity::from(1)
     };
     for stranger in [3, 4, 5].map(WorkerId) {
-        desk.scheduler
-            .join(desk.now, stranger, untrusted.clone(), &[]);
+        harness
+            .scheduler
+            .join(harness.now, stranger, untrusted.clone(), &[]);
     }
-    desk.ask(1, Split::Never, 0);
+    harness.ask(1, Split::Never, 0);
     let mut failures = 0;
     for _ in 0..1_000 {
-        for effect in desk.effects() {
+        for effect in harness.effects() {
             match effect {
                 Effect::Assign { worker, task } => {
                     failures += 1;
-                    desk.fail(worker, &task);
+                    harness.fail(worker, &task);
                 }
                 Effect::Failed { reason, .. } => panic!("set aside: {reason}"),
                 _ => {}
             }
         }
-        desk.wait(1);
-        (3..=5).for_each(|n| desk.beat(WorkerId(n), &[]));
+        harness.wait(1);
+        (3..=5).for_each(|n| harness.beat(WorkerId(n), &[]));
     }
     // Each pauses, at last for a minute, after its fourth failure in a row.
     assert!((12..100).contains(&failures), "{failures}");
 }
 
 #[test]
-fn where_nobody_else_is_left_it_goes_on() {
-    let (mut desk, task) = given();
-    desk.scheduler.leave(desk.now, BOB, true);
-    beat(&mut desk, &task, 1..=100, |second| second);
-    assert_eq!((desk.effects(), desk.totals().overdue), (vec![], 1));
-    assert_eq!(desk.status(ANN).tasks, [task.id]);
-    desk.finish(ANN, &task);
-    assert!(matches!(&desk.effects()[..], [Effect::Finished { .. }]));
-    assert_eq!(desk.scheduler.counts().waiting_tasks, 0);
+fn last_worker_keeps_its_overdue_task() {
+    let (mut harness, task) = given();
+    harness.scheduler.leave(harness.now, W2, true);
+    beat(&mut harness, &task, 1..=100, |second| second);
+    assert_eq!((harness.effects(), harness.totals().overdue), (vec![], 1));
+    assert_eq!(harness.status(W1).tasks, [task.id]);
+    harness.finish(W1, &task);
+    assert!(matches!(&harness.effects()[..], [Effect::Finished { .. }]));
+    assert_eq!(harness.scheduler.counts().waiting_tasks, 0);
 }
 
 /// At most as many workers have a task as may fail at it.
 #[test]
-fn no_more_have_a_task_than_may_fail_at_it() {
-    let (mut desk, task) = given();
-    (3..=9).for_each(|n| desk.join(WorkerId(n), 1));
+fn copies_of_a_task_are_at_most_max_attempts() {
+    let (mut harness, task) = given();
+    (3..=9).for_each(|n| harness.join(WorkerId(n), 1));
     let mut assigned = 1;
     for second in 1..600 {
-        desk.wait(1);
-        desk.beat(ANN, &[(task.id, second)]);
+        harness.wait(1);
+        harness.beat(W1, &[(task.id, second)]);
         (2..=9).for_each(|n| {
-            let tasks = desk.status(WorkerId(n)).tasks;
+            let tasks = harness.status(WorkerId(n)).tasks;
             let progress: Vec<_> = tasks.into_iter().map(|task| (task, second)).collect();
-            desk.beat(WorkerId(n), &progress);
+            harness.beat(WorkerId(n), &progress);
         });
-        assigned += desk.assigned().len();
+        assigned += harness.assigned().len();
     }
-    assert_eq!((assigned, desk.totals().overdue), (3, 3));
+    assert_eq!((assigned, harness.totals().overdue), (3, 3));
 }
 
 #[test]
-fn a_limit_of_time_is_a_deadline_that_needs_no_pace() {
-    let mut desk = Desk::direct();
-    desk.join(ANN, 1);
+fn time_limit_needs_no_measured_speed() {
+    let mut harness = Harness::direct();
+    harness.join(W1, 1);
     let effort = Effort {
         time: Some(Duration::from_secs(10)),
         ..Effort::default()
     };
     let question = Question::new(engine::position(1), effort);
-    desk.scheduler
-        .submit(desk.now, question, Answer::new(), Split::Never, 0);
-    let (_, task) = desk.one_assigned();
-    desk.join(BOB, 1);
-    beat(&mut desk, &task, 1..=54, |second| second * 1_000_000);
-    assert_eq!(desk.effects(), []);
-    beat(&mut desk, &task, 55..=55, |second| second * 1_000_000);
-    assert_eq!(desk.one_assigned().0, BOB);
+    harness
+        .scheduler
+        .submit(harness.now, question, Answer::new(), Split::Never, 0);
+    let (_, task) = harness.one_assigned();
+    harness.join(W2, 1);
+    beat(&mut harness, &task, 1..=54, |second| second * 1_000_000);
+    assert_eq!(harness.effects(), []);
+    beat(&mut harness, &task, 55..=55, |second| second * 1_000_000);
+    assert_eq!(harness.one_assigned().0, W2);
 }
 
 #[test]
 fn slow_worker_is_on_probation_until_it_answers() {
-    let mut desk = Desk::direct();
-    desk.join(ANN, 1);
-    let id = desk.ask(1, Split::Never, 0);
-    let (_, task) = desk.one_assigned();
-    desk.wait(2);
-    desk.finish(ANN, &task);
-    desk.scheduler.settle(id);
-    desk.effects();
-    desk.join(ANN, 3);
-    desk.scheduler
-        .submit(desk.now, question(1), Answer::new(), Split::Never, 0);
-    let (_, task) = desk.one_assigned();
-    beat(&mut desk, &task, 1..=24, |second| second);
-    assert_eq!(desk.status(ANN).idle, Some(Idle::Probation));
-    desk.finish(ANN, &task);
-    assert_eq!(desk.status(ANN).idle, Some(Idle::NoTasks));
+    let mut harness = Harness::direct();
+    harness.join(W1, 1);
+    let id = harness.ask(1, Split::Never, 0);
+    let (_, task) = harness.one_assigned();
+    harness.wait(2);
+    harness.finish(W1, &task);
+    harness.scheduler.settle(id);
+    harness.effects();
+    harness.join(W1, 3);
+    harness
+        .scheduler
+        .submit(harness.now, question(1), Answer::new(), Split::Never, 0);
+    let (_, task) = harness.one_assigned();
+    beat(&mut harness, &task, 1..=24, |second| second);
+    assert_eq!(harness.status(W1).idle, Some(Idle::Probation));
+    harness.finish(W1, &task);
+    assert_eq!(harness.status(W1).idle, Some(Idle::NoTasks));
 }

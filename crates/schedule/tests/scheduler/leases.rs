@@ -4,80 +4,77 @@ use std::time::Duration;
 
 use kagetsu_schedule::{Effect, Idle, Options, Report, Split, TaskId, WorkerId};
 
-use crate::desk::{ANN, BOB, Desk, acknowledge, revoke};
+use crate::harness::{Harness, W1, W2, acknowledge, revoke};
 
 #[test]
 fn silent_worker_loses_tasks_late_answer_counts() {
-    let mut desk = Desk::direct();
-    desk.join(ANN, 1);
-    let id = desk.ask(1, Split::Never, 0);
-    let (_, first) = desk.one_assigned();
-    desk.wait(10);
-    desk.join(BOB, 1);
+    let mut harness = Harness::direct();
+    harness.join(W1, 1);
+    let id = harness.ask(1, Split::Never, 0);
+    let (_, first) = harness.one_assigned();
+    harness.wait(10);
+    harness.join(W2, 1);
     assert_eq!(
-        desk.scheduler.deadline(),
+        harness.scheduler.deadline(),
         Some(Duration::from_secs(15)),
-        "a lease after her last sign"
+        "a lease after its last message"
     );
-    desk.wait(4);
-    assert_eq!(desk.effects(), []);
-    desk.wait(1);
-    assert_eq!(desk.status(ANN).idle, Some(Idle::Silent));
-    let (worker, second) = desk.one_assigned();
-    assert_eq!((worker, second.id, second.attempt), (BOB, first.id, 2));
+    harness.wait(4);
+    assert_eq!(harness.effects(), []);
+    harness.wait(1);
+    assert_eq!(harness.status(W1).idle, Some(Idle::Silent));
+    let (worker, second) = harness.one_assigned();
+    assert_eq!((worker, second.id, second.attempt), (W2, first.id, 2));
 
-    desk.finish(ANN, &first);
-    let effects = desk.effects();
+    harness.finish(W1, &first);
+    let effects = harness.effects();
     let [gone, Effect::Finished { question, .. }] = &effects[..] else {
         panic!("{effects:?}")
     };
-    assert_eq!((gone, *question), (&revoke(BOB, &second), id));
-    desk.finish(BOB, &second); // the revocation and the report have crossed
-    assert_eq!(desk.effects(), [acknowledge(BOB, &second)]);
-    desk.scheduler.settle(id);
-    assert_eq!(desk.effects(), [acknowledge(ANN, &first)]);
+    assert_eq!((gone, *question), (&revoke(W2, &second), id));
+    harness.finish(W2, &second); // the revocation and the report have crossed
+    assert_eq!(harness.effects(), [acknowledge(W2, &second)]);
+    harness.scheduler.settle(id);
+    assert_eq!(harness.effects(), [acknowledge(W1, &first)]);
 }
 
 #[test]
 fn heartbeats_renew_the_lease() {
-    let mut desk = Desk::direct();
-    desk.join(ANN, 1);
-    desk.ask(1, Split::Never, 0);
-    let (_, task) = desk.one_assigned();
+    let (mut harness, task) = Harness::with_task();
     for nodes in 1..100 {
-        desk.wait(14);
-        desk.beat(ANN, &[(task.id, nodes)]);
+        harness.wait(14);
+        harness.beat(W1, &[(task.id, nodes)]);
     }
-    assert_eq!(desk.effects(), []);
+    assert_eq!(harness.effects(), []);
 }
 
 #[test]
-fn a_worker_that_beats_without_working_is_found() {
-    let mut desk = Desk::direct();
-    desk.join(ANN, 1);
-    desk.join(BOB, 1);
-    desk.ask(1, Split::Never, 0);
-    let (_, task) = desk.one_assigned();
+fn stalled_worker_with_heartbeats_is_found() {
+    let mut harness = Harness::direct();
+    harness.join(W1, 1);
+    harness.join(W2, 1);
+    harness.ask(1, Split::Never, 0);
+    let (_, task) = harness.one_assigned();
     for seconds in 1..60 {
-        desk.wait(1);
-        desk.beat(ANN, &[(task.id, 500.min(seconds * 100))]);
-        desk.beat(BOB, &[]);
+        harness.wait(1);
+        harness.beat(W1, &[(task.id, 500.min(seconds * 100))]);
+        harness.beat(W2, &[]);
     }
     assert_eq!(
-        desk.effects(),
+        harness.effects(),
         [],
         "it stood still after 5 s, and has 60 s to get on"
     );
     for _ in 0..6 {
-        desk.wait(1);
-        desk.beat(BOB, &[]);
-        desk.beat(ANN, &[(task.id, 500)]);
+        harness.wait(1);
+        harness.beat(W2, &[]);
+        harness.beat(W1, &[(task.id, 500)]);
     }
-    let effects = desk.effects();
+    let effects = harness.effects();
     let [
         first,
         Effect::Assign {
-            worker: BOB,
+            worker: W2,
             task: again,
         },
         ..,
@@ -87,44 +84,41 @@ fn a_worker_that_beats_without_working_is_found() {
     };
     assert_eq!(
         (first, again.id, again.attempt),
-        (&revoke(ANN, &task), task.id, 2)
+        (&revoke(W1, &task), task.id, 2)
     );
-    assert_eq!(desk.totals().stalled, 1);
+    assert_eq!(harness.totals().stalled, 1);
 }
 
 #[test]
-fn what_waits_in_a_queue_does_not_stand_still() {
-    let mut desk = Desk::new(Options {
-        prefetch: 1,
-        ..Options::default()
-    });
-    desk.join(ANN, 1);
-    (1..=2).for_each(|n| _ = desk.ask(n, Split::Never, 0));
-    let assigned = desk.assigned();
+fn queued_task_does_not_count_as_stalled() {
+    let mut harness = Harness::prefetching(1);
+    harness.join(W1, 1);
+    (1..=2).for_each(|n| _ = harness.ask(n, Split::Never, 0));
+    let assigned = harness.assigned();
     for nodes in 1..100 {
-        desk.wait(10);
-        desk.beat(ANN, &[(assigned[0].1.id, nodes)]);
+        harness.wait(10);
+        harness.beat(W1, &[(assigned[0].1.id, nodes)]);
     }
-    desk.finish(ANN, &assigned[0].1);
-    assert!(matches!(&desk.effects()[..], [Effect::Finished { .. }]));
-    desk.wait(10);
-    desk.beat(ANN, &[]);
-    assert_eq!(desk.effects(), [], "it has only just begun the second");
+    harness.finish(W1, &assigned[0].1);
+    assert!(matches!(&harness.effects()[..], [Effect::Finished { .. }]));
+    harness.wait(10);
+    harness.beat(W1, &[]);
+    assert_eq!(harness.effects(), [], "it has only just begun the second");
 }
 
 #[test]
 fn a_question_that_kills_its_workers_is_set_aside() {
-    let mut desk = Desk::new(Options {
+    let mut harness = Harness::new(Options {
         max_losses: 4,
         ..Options::default()
     });
-    desk.ask(1, Split::Never, 0);
+    harness.ask(1, Split::Never, 0);
     for n in 1..=4 {
-        desk.join(WorkerId(n), 1);
-        assert_eq!(desk.one_assigned().0, WorkerId(n));
-        desk.scheduler.leave(desk.now, WorkerId(n), false);
+        harness.join(WorkerId(n), 1);
+        assert_eq!(harness.one_assigned().0, WorkerId(n));
+        harness.scheduler.leave(harness.now, WorkerId(n), false);
     }
-    let effects = desk.effects();
+    let effects = harness.effects();
     assert!(
         matches!(&effects[..], [Effect::Failed { reason, .. }] if reason.starts_with("4 workers")),
         "{effects:?}"
@@ -132,26 +126,24 @@ fn a_question_that_kills_its_workers_is_set_aside() {
 }
 
 #[test]
-fn a_worker_that_comes_back_keeps_what_it_still_has() {
-    let mut desk = Desk::new(Options {
-        prefetch: 1,
-        ..Options::default()
-    });
-    desk.join(ANN, 1);
-    (1..=2).for_each(|n| _ = desk.ask(n, Split::Never, 0));
-    let had = desk.assigned();
-    desk.scheduler.leave(desk.now, ANN, false);
-    assert_eq!(desk.scheduler.counts().waiting_tasks, 2);
+fn returning_worker_keeps_running_tasks() {
+    let mut harness = Harness::prefetching(1);
+    harness.join(W1, 1);
+    (1..=2).for_each(|n| _ = harness.ask(n, Split::Never, 0));
+    let had = harness.assigned();
+    harness.scheduler.leave(harness.now, W1, false);
+    assert_eq!(harness.scheduler.counts().waiting_tasks, 2);
     let stranger = (TaskId(99), 1);
-    desk.scheduler
-        .join(desk.now, ANN, 1, &[(had[0].1.id, 1), stranger]);
-    let effects = desk.effects();
+    harness
+        .scheduler
+        .join(harness.now, W1, 1, &[(had[0].1.id, 1), stranger]);
+    let effects = harness.effects();
     let [
         Effect::Revoke {
-            worker: ANN,
+            worker: W1,
             task: TaskId(99),
         },
-        Effect::Assign { worker: ANN, task },
+        Effect::Assign { worker: W1, task },
     ] = &effects[..]
     else {
         panic!("{effects:?}")
@@ -159,30 +151,30 @@ fn a_worker_that_comes_back_keeps_what_it_still_has() {
     assert_eq!(
         (task.id, task.attempt),
         (had[1].1.id, 2),
-        "she has lost the other"
+        "the other is lost"
     );
-    desk.finish(ANN, &had[0].1);
-    assert!(matches!(&desk.effects()[..], [Effect::Finished { .. }]));
-    assert_eq!((desk.totals().lost, desk.totals().regained), (2, 1));
+    harness.finish(W1, &had[0].1);
+    assert!(matches!(&harness.effects()[..], [Effect::Finished { .. }]));
+    assert_eq!((harness.totals().lost, harness.totals().regained), (2, 1));
 }
 
 /// The connection breaks while a second attempt is on its way to a worker that still has the first.
 #[test]
-fn a_worker_goes_on_under_the_attempt_that_it_knows() {
-    let mut desk = Desk::new(Options {
+fn reconnected_worker_keeps_its_attempt() {
+    let mut harness = Harness::new(Options {
         max_attempts: 2,
         ..Options::default()
     });
-    desk.join(ANN, 1);
-    desk.ask(1, Split::Never, 0);
-    let (_, first) = desk.one_assigned();
-    desk.join(ANN, 1);
-    let (_, second) = desk.one_assigned();
+    harness.join(W1, 1);
+    harness.ask(1, Split::Never, 0);
+    let (_, first) = harness.one_assigned();
+    harness.join(W1, 1);
+    let (_, second) = harness.one_assigned();
     assert_eq!((second.id, second.attempt), (first.id, 2));
-    desk.scheduler.join(desk.now, ANN, 1, &[(first.id, 1)]);
-    assert_eq!(desk.effects(), []);
-    desk.fail(ANN, &first);
-    let effects = desk.effects();
+    harness.scheduler.join(harness.now, W1, 1, &[(first.id, 1)]);
+    assert_eq!(harness.effects(), []);
+    harness.fail(W1, &first);
+    let effects = harness.effects();
     let [_, Effect::Assign { task: third, .. }] = &effects[..] else {
         panic!("it has failed once: {effects:?}")
     };
@@ -191,46 +183,44 @@ fn a_worker_goes_on_under_the_attempt_that_it_knows() {
 
 #[test]
 fn worker_under_a_new_id_keeps_its_tasks() {
-    let mut desk = Desk::direct();
-    desk.join(ANN, 1);
-    desk.ask(1, Split::Never, 0);
-    let (_, task) = desk.one_assigned();
-    desk.scheduler.leave(desk.now, ANN, false);
-    desk.scheduler
-        .join(desk.now, BOB, 1, &[(task.id, task.attempt)]);
-    assert_eq!(desk.status(BOB).tasks, [task.id]);
-    assert_eq!(desk.effects(), []);
+    let (mut harness, task) = Harness::with_task();
+    harness.scheduler.leave(harness.now, W1, false);
+    harness
+        .scheduler
+        .join(harness.now, W2, 1, &[(task.id, task.attempt)]);
+    assert_eq!(harness.status(W2).tasks, [task.id]);
+    assert_eq!(harness.effects(), []);
 }
 
 #[test]
 fn assignee_reclaims_a_task_that_was_only_claimed() {
-    let mut desk = Desk::direct();
-    desk.join(ANN, 1);
-    let id = desk.ask(1, Split::Never, 0);
-    let (_, task) = desk.one_assigned();
+    let mut harness = Harness::direct();
+    harness.join(W1, 1);
+    let id = harness.ask(1, Split::Never, 0);
+    let (_, task) = harness.one_assigned();
     let named = [(task.id, task.attempt)];
     for is_done in [false, true] {
-        desk.scheduler.leave(desk.now, ANN, false);
-        desk.scheduler.join(desk.now, BOB, 0, &named);
+        harness.scheduler.leave(harness.now, W1, false);
+        harness.scheduler.join(harness.now, W2, 0, &named);
         assert_eq!(
-            (desk.effects(), desk.status(BOB).tasks),
+            (harness.effects(), harness.status(W2).tasks),
             (vec![], vec![task.id])
         );
         if is_done {
-            desk.finish(ANN, &task);
-            let effects = desk.effects();
+            harness.finish(W1, &task);
+            let effects = harness.effects();
             assert!(
-                effects.contains(&revoke(BOB, &task))
+                effects.contains(&revoke(W2, &task))
                     && effects
                         .iter()
                         .any(|effect| matches!(effect, Effect::Finished { question, .. } if *question == id)),
                 "{effects:?}"
             );
         } else {
-            desk.scheduler.join(desk.now, ANN, 1, &named);
-            assert_eq!(desk.effects(), [revoke(BOB, &task)]);
+            harness.scheduler.join(harness.now, W1, 1, &named);
+            assert_eq!(harness.effects(), [revoke(W2, &task)]);
             assert_eq!(
-                (desk.status(ANN).tasks, desk.status(BOB).tasks),
+                (harness.status(W1).tasks, harness.status(W2).tasks),
                 (vec![task.id], vec![])
             );
         }
@@ -240,155 +230,142 @@ fn assignee_reclaims_a_task_that_was_only_claimed() {
 /// Task ids can be guessed.
 #[test]
 fn held_task_cannot_be_claimed_by_id() {
-    let mut desk = Desk::direct();
-    desk.join(ANN, 1);
-    desk.ask(1, Split::Never, 0);
-    let (_, task) = desk.one_assigned();
-    desk.scheduler
-        .join(desk.now, BOB, 1, &[(task.id, task.attempt)]);
-    assert_eq!(desk.effects(), [revoke(BOB, &task)]);
+    let (mut harness, task) = Harness::with_task();
+    harness
+        .scheduler
+        .join(harness.now, W2, 1, &[(task.id, task.attempt)]);
+    assert_eq!(harness.effects(), [revoke(W2, &task)]);
     assert_eq!(
-        (desk.status(ANN).tasks, desk.status(BOB).tasks),
+        (harness.status(W1).tasks, harness.status(W2).tasks),
         (vec![task.id], vec![])
     );
 }
 
 #[test]
-fn a_beat_that_crosses_its_report_means_nothing() {
-    let mut desk = Desk::direct();
-    desk.join(ANN, 1);
-    desk.ask(1, Split::Never, 0);
-    let (_, task) = desk.one_assigned();
-    desk.finish(ANN, &task);
-    desk.effects();
-    desk.beat(ANN, &[(task.id, 1)]);
-    assert_eq!(desk.effects(), []);
-    desk.join(BOB, 1);
-    desk.beat(BOB, &[(task.id, 1)]);
+fn heartbeat_after_the_report_is_ignored() {
+    let (mut harness, task) = Harness::with_task();
+    harness.finish(W1, &task);
+    harness.effects();
+    harness.beat(W1, &[(task.id, 1)]);
+    assert_eq!(harness.effects(), []);
+    harness.join(W2, 1);
+    harness.beat(W2, &[(task.id, 1)]);
     assert_eq!(
-        desk.effects(),
-        [revoke(BOB, &task)],
-        "his is not wanted any more"
+        harness.effects(),
+        [revoke(W2, &task)],
+        "the second copy is revoked"
     );
 }
 
 /// A late heartbeat does not bring back a lease that the worker lost in an earlier connection.
 #[test]
-fn a_beat_brings_back_only_the_last_attempt() {
-    let mut desk = Desk::direct();
-    desk.join(ANN, 1);
-    desk.ask(1, Split::Never, 0);
-    desk.one_assigned();
-    desk.join(ANN, 1);
-    let (_, second) = desk.one_assigned();
-    desk.join(BOB, 1);
-    desk.fail(ANN, &second);
-    let effects = desk.effects();
+fn heartbeat_renews_only_the_last_attempt() {
+    let mut harness = Harness::direct();
+    harness.join(W1, 1);
+    harness.ask(1, Split::Never, 0);
+    harness.one_assigned();
+    harness.join(W1, 1);
+    let (_, second) = harness.one_assigned();
+    harness.join(W2, 1);
+    harness.fail(W1, &second);
+    let effects = harness.effects();
     assert!(
-        matches!(&effects[..], [_, Effect::Assign { worker: BOB, .. }]),
+        matches!(&effects[..], [_, Effect::Assign { worker: W2, .. }]),
         "{effects:?}"
     );
-    desk.beat(ANN, &[(second.id, 5_000)]);
+    harness.beat(W1, &[(second.id, 5_000)]);
     assert_eq!(
-        (desk.effects(), desk.status(ANN).tasks),
-        (vec![revoke(ANN, &second)], vec![])
+        (harness.effects(), harness.status(W1).tasks),
+        (vec![revoke(W1, &second)], vec![])
     );
 }
 
 /// A returning copy that waits in a queue does not move to the worker that runs the other copy.
 #[test]
-fn nobody_has_a_task_twice() {
-    let mut desk = Desk::new(Options::default());
-    desk.join(ANN, 1);
-    desk.ask(1, Split::Never, 0);
-    let (_, first) = desk.one_assigned();
-    desk.scheduler.leave(desk.now, ANN, false);
-    desk.join(BOB, 2);
-    assert_eq!(desk.one_assigned().0, BOB);
-    desk.scheduler
-        .join(desk.now, ANN, 0, &[(first.id, first.attempt)]);
-    assert_eq!(desk.effects(), []);
+fn worker_never_has_a_task_twice() {
+    let mut harness = Harness::new(Options::default());
+    harness.join(W1, 1);
+    harness.ask(1, Split::Never, 0);
+    let (_, first) = harness.one_assigned();
+    harness.scheduler.leave(harness.now, W1, false);
+    harness.join(W2, 2);
+    assert_eq!(harness.one_assigned().0, W2);
+    harness
+        .scheduler
+        .join(harness.now, W1, 0, &[(first.id, first.attempt)]);
+    assert_eq!(harness.effects(), []);
     assert_eq!(
-        (desk.status(ANN).tasks, desk.status(BOB).tasks),
+        (harness.status(W1).tasks, harness.status(W2).tasks),
         (vec![first.id], vec![first.id])
     );
 }
 
 #[test]
 fn unseen_restart_loses_the_tasks() {
-    let mut desk = Desk::direct();
-    desk.join(ANN, 1);
-    desk.ask(1, Split::Never, 0);
-    let (_, task) = desk.one_assigned();
-    desk.join(BOB, 1);
-    desk.join(ANN, 1);
-    let (worker, again) = desk.one_assigned();
-    assert_eq!((worker, again.id, again.attempt), (BOB, task.id, 2));
+    let (mut harness, task) = Harness::with_task();
+    harness.join(W2, 1);
+    harness.join(W1, 1);
+    let (worker, again) = harness.one_assigned();
+    assert_eq!((worker, again.id, again.attempt), (W2, task.id, 2));
 }
 
 #[test]
 fn returning_worker_keeps_unanswered_tasks() {
-    let mut desk = Desk::direct();
-    desk.join(ANN, 1);
-    desk.ask(1, Split::Never, 0);
-    let (_, task) = desk.one_assigned();
-    desk.wait(20);
-    assert_eq!(desk.scheduler.counts().waiting_tasks, 1);
-    desk.beat(ANN, &[(task.id, 5_000)]);
+    let (mut harness, task) = Harness::with_task();
+    harness.wait(20);
+    assert_eq!(harness.scheduler.counts().waiting_tasks, 1);
+    harness.beat(W1, &[(task.id, 5_000)]);
     assert_eq!(
-        (desk.effects(), desk.status(ANN).tasks),
+        (harness.effects(), harness.status(W1).tasks),
         (vec![], vec![task.id])
     );
-    desk.beat(BOB, &[(task.id, 5_000)]); // he has never joined
-    assert_eq!(desk.effects(), []);
+    harness.beat(W2, &[(task.id, 5_000)]); // a worker that never joined
+    assert_eq!(harness.effects(), []);
 }
 
 #[test]
-fn a_goodbye_hands_back_and_nobody_is_to_blame() {
-    let mut desk = Desk::new(Options {
+fn goodbye_hands_back_without_a_failure() {
+    let mut harness = Harness::new(Options {
         max_losses: 1,
         max_attempts: 1,
         ..Options::default()
     });
-    desk.join(ANN, 1);
-    desk.ask(1, Split::Never, 0);
-    let (_, task) = desk.one_assigned();
-    desk.report(ANN, &task, Report::HandedBack);
+    harness.join(W1, 1);
+    harness.ask(1, Split::Never, 0);
+    let (_, task) = harness.one_assigned();
+    harness.report(W1, &task, Report::HandedBack);
     assert_eq!(
-        desk.effects(),
-        [acknowledge(ANN, &task)],
-        "and nothing new for one who is about to stop"
+        harness.effects(),
+        [acknowledge(W1, &task)],
+        "and no new task for a stopping worker"
     );
-    assert_eq!(desk.status(ANN).idle, Some(Idle::Draining));
-    desk.scheduler.leave(desk.now, ANN, true);
+    assert_eq!(harness.status(W1).idle, Some(Idle::Draining));
+    harness.scheduler.leave(harness.now, W1, true);
     for attempt in 2..20 {
-        desk.join(BOB, 1);
-        let (_, again) = desk.one_assigned();
+        harness.join(W2, 1);
+        let (_, again) = harness.one_assigned();
         assert_eq!((again.id, again.attempt), (task.id, attempt));
-        desk.scheduler.leave(desk.now, BOB, true);
+        harness.scheduler.leave(harness.now, W2, true);
     }
 }
 
 #[test]
-fn time_that_runs_backwards_stands_still() {
-    let mut desk = Desk::direct();
-    desk.wait(100);
-    desk.scheduler.join(Duration::from_secs(3), ANN, 1, &[]);
-    assert_eq!(desk.status(ANN).last_seen, Duration::from_secs(100));
-    desk.scheduler.tick(Duration::from_secs(50));
-    assert_eq!(desk.status(ANN).idle, Some(Idle::NoTasks));
+fn clock_never_runs_backwards() {
+    let mut harness = Harness::direct();
+    harness.wait(100);
+    harness.scheduler.join(Duration::from_secs(3), W1, 1, &[]);
+    assert_eq!(harness.status(W1).last_seen, Duration::from_secs(100));
+    harness.scheduler.tick(Duration::from_secs(50));
+    assert_eq!(harness.status(W1).idle, Some(Idle::NoTasks));
 }
 
 #[test]
-fn speed_is_what_the_heartbeats_say() {
-    let mut desk = Desk::direct();
-    desk.join(ANN, 1);
-    desk.ask(1, Split::Never, 0);
-    let (_, task) = desk.one_assigned();
+fn speed_comes_from_heartbeats() {
+    let (mut harness, task) = Harness::with_task();
     for beat in 1..=5 {
-        desk.wait(2);
-        desk.beat(ANN, &[(task.id, beat * 3_000_000)]);
+        harness.wait(2);
+        harness.beat(W1, &[(task.id, beat * 3_000_000)]);
     }
-    let speed = desk.status(ANN).speed;
+    let speed = harness.status(W1).speed;
     assert!((1_400_000..=1_500_000).contains(&speed), "{speed}");
 }

@@ -4,9 +4,9 @@
 mod clockwork;
 mod cluster;
 mod deadlines;
-mod desk;
 mod dispatch;
 mod engine;
+mod harness;
 mod leases;
 mod merging;
 mod nonsense;

@@ -47,7 +47,7 @@ fn four_parts_are_cut_as_in_the_paper() {
 }
 
 #[test]
-fn there_are_no_more_ranges_than_moves() {
+fn question_has_at_most_one_range_a_move() {
     assert_eq!(ranges(3, 8), [0..1, 1..2, 2..3]);
     assert_eq!(ranges(0, 8), []);
     assert_eq!(ranges(5, 0), []);
@@ -131,7 +131,7 @@ proptest! {
     /// The merged answer of the parts equals one worker's: the best moves and values, and valid
     /// bounds on the rest.
     #[test]
-    fn the_parts_together_say_what_the_whole_says(
+    fn merged_parts_equal_the_whole(
         n in 0_usize..100, parts in 2_usize..30, width in 1_u16..6, distribution in dealings(),
     ) {
         let whole = question(n, width);

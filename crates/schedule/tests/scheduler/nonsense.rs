@@ -9,8 +9,8 @@ use kagetsu_schedule::{
 };
 use proptest::prelude::*;
 
-use crate::desk::question;
 use crate::engine;
+use crate::harness::question;
 
 /// An event. Its numbers may name existing or unknown workers, tasks and questions.
 #[derive(Clone, Debug)]
@@ -156,7 +156,7 @@ fn balances(events: Vec<Event>, prefetch: u32) -> Result<(), TestCaseError> {
 
 proptest! {
     #[test]
-    fn nothing_panics_and_nothing_is_lost(
+    fn random_events_neither_panic_nor_lose_tasks(
         events in prop::collection::vec(events(), 0..80), prefetch in prop_oneof![0_u32..3, Just(u32::MAX)],
     ) {
         balances(events, prefetch)?;

@@ -3,27 +3,27 @@
 use kagetsu_game::{Answer, Move, Question};
 use kagetsu_schedule::{Effect, Options, Report, Split, Task, TaskId, WorkerId};
 
-use crate::desk::{ANN, BOB, Desk, acknowledge, question, revoke};
 use crate::engine;
+use crate::harness::{Harness, W1, W2, acknowledge, question, revoke};
 
 #[test]
 fn question_is_dropped_after_three_failures() {
-    let mut desk = Desk::direct();
-    let workers = [ANN, BOB, WorkerId(3), WorkerId(4)];
-    workers.iter().for_each(|worker| desk.join(*worker, 1));
-    let id = desk.ask(1, Split::Never, 0);
+    let mut harness = Harness::direct();
+    let workers = [W1, W2, WorkerId(3), WorkerId(4)];
+    workers.iter().for_each(|worker| harness.join(*worker, 1));
+    let id = harness.ask(1, Split::Never, 0);
     let mut tried = Vec::new();
     let failed = loop {
-        let effects = desk.effects();
+        let effects = harness.effects();
         match effects.last() {
             Some(Effect::Assign { worker, task }) => {
                 tried.push(*worker);
-                desk.fail(*worker, task);
+                harness.fail(*worker, task);
             }
             other => break other.cloned(),
         }
     };
-    assert_eq!(tried, [ANN, BOB, WorkerId(3)]);
+    assert_eq!(tried, [W1, W2, WorkerId(3)]);
     let reason = "failed 3 times on 3 workers, at last on worker 3: no memory".into();
     assert_eq!(
         failed,
@@ -32,28 +32,28 @@ fn question_is_dropped_after_three_failures() {
             reason
         })
     );
-    assert_eq!(desk.scheduler.counts().open_questions, 0);
+    assert_eq!(harness.scheduler.counts().open_questions, 0);
 }
 
 #[test]
 fn one_failing_part_drops_the_whole_question() {
-    let mut desk = Desk::new(Options {
+    let mut harness = Harness::new(Options {
         max_attempts: 1,
         ..Options::default()
     });
-    [ANN, BOB, WorkerId(3)]
+    [W1, W2, WorkerId(3)]
         .iter()
-        .for_each(|worker| desk.join(*worker, 1));
-    desk.ask(1, Split::Seeded, 0);
-    let parts = desk.assigned();
-    desk.finish(ANN, &parts[0].1);
-    desk.effects();
-    desk.fail(BOB, &parts[1].1);
-    let effects = desk.effects();
+        .for_each(|worker| harness.join(*worker, 1));
+    harness.ask(1, Split::Seeded, 0);
+    let parts = harness.assigned();
+    harness.finish(W1, &parts[0].1);
+    harness.effects();
+    harness.fail(W2, &parts[1].1);
+    let effects = harness.effects();
     let expected = [
-        acknowledge(BOB, &parts[1].1),
+        acknowledge(W2, &parts[1].1),
         revoke(WorkerId(3), &parts[2].1),
-        acknowledge(ANN, &parts[0].1),
+        acknowledge(W1, &parts[0].1),
     ];
     assert_eq!(effects[..3], expected);
     assert!(matches!(effects[3..], [Effect::Failed { .. }]));
@@ -61,28 +61,25 @@ fn one_failing_part_drops_the_whole_question() {
 
 #[test]
 fn an_old_failure_does_not_end_a_new_attempt() {
-    let mut desk = Desk::direct();
-    desk.join(ANN, 1);
-    desk.ask(1, Split::Never, 0);
-    let (_, first) = desk.one_assigned();
-    desk.fail(ANN, &first);
-    desk.effects();
+    let (mut harness, first) = Harness::with_task();
+    harness.fail(W1, &first);
+    harness.effects();
     for report in [Report::Failed("again".into()), Report::HandedBack] {
-        desk.report(ANN, &first, report);
-        assert_eq!(desk.effects(), [acknowledge(ANN, &first)]);
+        harness.report(W1, &first, report);
+        assert_eq!(harness.effects(), [acknowledge(W1, &first)]);
     }
-    assert_eq!(desk.status(ANN).tasks, [first.id]);
+    assert_eq!(harness.status(W1).tasks, [first.id]);
 }
 
 #[test]
-fn what_was_never_handed_out_is_not_believed() {
-    let mut desk = Desk::new(Options {
+fn report_of_an_unassigned_task_is_ignored() {
+    let mut harness = Harness::new(Options {
         first_id: 1_000,
         ..Options::default()
     });
-    desk.join(ANN, 1);
-    let id = desk.ask(1, Split::Never, 0);
-    let (_, task) = desk.one_assigned();
+    harness.join(W1, 1);
+    let id = harness.ask(1, Split::Never, 0);
+    let (_, task) = harness.one_assigned();
     assert!(id.0 >= 1_000 && task.id.0 >= 1_000);
     for (number, attempt) in [(task.id.0, 0), (task.id.0, 2), (7, 1)] {
         let false_one = Task {
@@ -90,30 +87,30 @@ fn what_was_never_handed_out_is_not_believed() {
             attempt,
             ..task.clone()
         };
-        desk.finish(BOB, &false_one);
-        assert_eq!(desk.effects(), [acknowledge(BOB, &false_one)]);
+        harness.finish(W2, &false_one);
+        assert_eq!(harness.effects(), [acknowledge(W2, &false_one)]);
     }
 }
 
 #[test]
-fn verdicts_that_nobody_asked_for_do_not_count() {
-    let mut desk = Desk::direct();
-    desk.join(ANN, 3);
-    desk.ask(1, Split::Seeded, 0);
-    let parts = desk.assigned();
+fn unrequested_verdicts_do_not_count() {
+    let mut harness = Harness::direct();
+    harness.join(W1, 3);
+    harness.ask(1, Split::Seeded, 0);
+    let parts = harness.assigned();
     let stray = Question {
         moves: vec![Move::new(40_000)],
         ..question(1)
     };
     let strays = engine::answer(&stray);
-    desk.report(ANN, &parts[0].1, Report::Done(strays.clone()));
-    assert_eq!(desk.effects()[0], acknowledge(ANN, &parts[0].1));
-    assert_eq!(desk.totals().failed, 1, "it says nothing else");
+    harness.report(W1, &parts[0].1, Report::Done(strays.clone()));
+    assert_eq!(harness.effects()[0], acknowledge(W1, &parts[0].1));
+    assert_eq!(harness.totals().failed, 1, "it says nothing else");
 
     let mut answer = engine::answer(&parts[1].1.part);
     answer.merge(strays);
-    desk.report(ANN, &parts[1].1, Report::Done(answer));
-    let effects = desk.effects();
+    harness.report(W1, &parts[1].1, Report::Done(answer));
+    let effects = harness.effects();
     assert!(effects.contains(&Effect::Progress {
         question: parts[1].1.question,
         answer: engine::answer(&parts[1].1.part)
@@ -122,71 +119,71 @@ fn verdicts_that_nobody_asked_for_do_not_count() {
 
 #[test]
 fn a_finished_game_has_an_empty_answer() {
-    let mut desk = Desk::direct();
-    desk.join(ANN, 1);
-    desk.ask(1, Split::Never, 0);
-    let (_, task) = desk.one_assigned();
-    desk.report(ANN, &task, Report::Done(Answer::new()));
-    assert!(matches!(&desk.effects()[..], [Effect::Finished { answer, .. }] if answer.is_empty()));
+    let (mut harness, task) = Harness::with_task();
+    harness.report(W1, &task, Report::Done(Answer::new()));
+    assert!(
+        matches!(&harness.effects()[..], [Effect::Finished { answer, .. }] if answer.is_empty())
+    );
 }
 
 #[test]
 fn cancelling_revokes_and_acknowledges() {
-    let mut desk = Desk::new(Options::default());
-    desk.join(ANN, 1);
-    desk.join(BOB, 1);
-    let id = desk.ask(1, Split::Seeded, 0);
-    let parts = desk.assigned();
-    desk.finish(BOB, &parts[1].1);
-    desk.effects();
-    desk.scheduler.cancel(desk.now, id);
+    let mut harness = Harness::new(Options::default());
+    harness.join(W1, 1);
+    harness.join(W2, 1);
+    let id = harness.ask(1, Split::Seeded, 0);
+    let parts = harness.assigned();
+    harness.finish(W2, &parts[1].1);
+    harness.effects();
+    harness.scheduler.cancel(harness.now, id);
     assert_eq!(
-        desk.effects(),
-        [revoke(ANN, &parts[0].1), acknowledge(BOB, &parts[1].1)]
+        harness.effects(),
+        [revoke(W1, &parts[0].1), acknowledge(W2, &parts[1].1)]
     );
-    desk.finish(ANN, &parts[0].1);
-    assert_eq!(desk.effects(), [acknowledge(ANN, &parts[0].1)]);
-    desk.scheduler.cancel(desk.now, id);
-    assert_eq!((desk.effects(), desk.totals().cancelled), (vec![], 1));
+    harness.finish(W1, &parts[0].1);
+    assert_eq!(harness.effects(), [acknowledge(W1, &parts[0].1)]);
+    harness.scheduler.cancel(harness.now, id);
+    assert_eq!((harness.effects(), harness.totals().cancelled), (vec![], 1));
 }
 
 #[test]
 fn repeated_report_waits_until_answer_is_stored() {
-    let mut desk = Desk::direct();
-    desk.join(ANN, 1);
-    let id = desk.ask(1, Split::Never, 0);
-    let (_, task) = desk.one_assigned();
-    desk.finish(ANN, &task);
-    assert!(matches!(&desk.effects()[..], [Effect::Finished { .. }]));
-    desk.scheduler
-        .join(desk.now, ANN, 1, &[(task.id, task.attempt)]);
-    desk.finish(ANN, &task);
-    assert_eq!(desk.effects(), []);
-    desk.scheduler.settle(id);
-    desk.finish(ANN, &task);
+    let mut harness = Harness::direct();
+    harness.join(W1, 1);
+    let id = harness.ask(1, Split::Never, 0);
+    let (_, task) = harness.one_assigned();
+    harness.finish(W1, &task);
+    assert!(matches!(&harness.effects()[..], [Effect::Finished { .. }]));
+    harness
+        .scheduler
+        .join(harness.now, W1, 1, &[(task.id, task.attempt)]);
+    harness.finish(W1, &task);
+    assert_eq!(harness.effects(), []);
+    harness.scheduler.settle(id);
+    harness.finish(W1, &task);
     assert_eq!(
-        desk.effects(),
-        [acknowledge(ANN, &task), acknowledge(ANN, &task)]
+        harness.effects(),
+        [acknowledge(W1, &task), acknowledge(W1, &task)]
     );
 }
 
 #[test]
 fn an_unfinished_question_cannot_be_settled() {
-    let mut desk = Desk::direct();
-    let id = desk.ask(1, Split::Never, 0);
-    desk.scheduler.settle(id);
-    assert_eq!(desk.scheduler.counts().open_questions, 1);
+    let mut harness = Harness::direct();
+    let id = harness.ask(1, Split::Never, 0);
+    harness.scheduler.settle(id);
+    assert_eq!(harness.scheduler.counts().open_questions, 1);
 }
 
 /// Returns the workers that fail in turn until the question is dropped, and the reason.
-fn failures(desk: &mut Desk) -> (Vec<WorkerId>, String) {
+fn failures(harness: &mut Harness) -> (Vec<WorkerId>, String) {
     let mut tried = Vec::new();
     loop {
-        let effects = desk.effects();
+        let effects = harness.effects();
         match effects.last() {
             Some(Effect::Assign { worker, task }) => {
                 tried.push(*worker);
-                desk.fail(*worker, task);
+                harness.fail(*worker, task);
             }
             Some(Effect::Failed { reason, .. }) => return (tried, reason.clone()),
             other => panic!("{tried:?}, then {other:?}"),
@@ -218,10 +215,10 @@ fn failures_of_one_worker_do_not_drop_a_question() {
             "failed 3 times on 3 workers, at last on worker 3: no memory",
         ),
     ] {
-        let mut desk = Desk::direct();
-        (1..=workers).for_each(|n| desk.join(WorkerId(n), 1));
-        desk.ask(1, Split::Never, 0);
-        let (by, because) = failures(&mut desk);
+        let mut harness = Harness::direct();
+        (1..=workers).for_each(|n| harness.join(WorkerId(n), 1));
+        harness.ask(1, Split::Never, 0);
+        let (by, because) = failures(&mut harness);
         assert_eq!(
             (by, because.as_str()),
             (tried.into_iter().map(WorkerId).collect(), reason),
@@ -233,22 +230,22 @@ fn failures_of_one_worker_do_not_drop_a_question() {
 /// Two workers have failed before and are on probation; the task still goes to the third.
 #[test]
 fn task_goes_round_workers_on_probation() {
-    let mut desk = Desk::direct();
-    let workers = [ANN, BOB, WorkerId(3)];
-    workers.iter().for_each(|worker| desk.join(*worker, 1));
+    let mut harness = Harness::direct();
+    let workers = [W1, W2, WorkerId(3)];
+    workers.iter().for_each(|worker| harness.join(*worker, 1));
     for n in 1..=3 {
-        desk.ask(n, Split::Never, 0);
+        harness.ask(n, Split::Never, 0);
     }
-    for (worker, task) in desk.assigned() {
-        desk.fail(worker, &task);
+    for (worker, task) in harness.assigned() {
+        harness.fail(worker, &task);
     }
     let mut reasons = Vec::new();
-    let mut effects = std::collections::VecDeque::from(desk.effects());
+    let mut effects = std::collections::VecDeque::from(harness.effects());
     while let Some(effect) = effects.pop_front() {
         match effect {
             Effect::Assign { worker, task } => {
-                desk.fail(worker, &task);
-                effects.extend(desk.effects());
+                harness.fail(worker, &task);
+                effects.extend(harness.effects());
             }
             Effect::Failed { reason, .. } => reasons.push(reason),
             _ => {}
@@ -264,21 +261,21 @@ fn task_goes_round_workers_on_probation() {
 }
 
 #[test]
-fn who_may_not_be_asked_is_not_waited_for() {
-    let mut desk = Desk::direct();
-    desk.join(ANN, 1);
-    desk.join(BOB, 1);
-    desk.scheduler.suspend(
-        desk.now,
-        BOB,
+fn task_does_not_wait_for_excluded_workers() {
+    let mut harness = Harness::direct();
+    harness.join(W1, 1);
+    harness.join(W2, 1);
+    harness.scheduler.suspend(
+        harness.now,
+        W2,
         Some(kagetsu_schedule::Suspension::Quarantine),
     );
-    desk.ask(1, Split::Never, 0);
-    let (tried, reason) = failures(&mut desk);
+    harness.ask(1, Split::Never, 0);
+    let (tried, reason) = failures(&mut harness);
     assert_eq!(
         (tried, reason.as_str()),
         (
-            vec![ANN; 3],
+            vec![W1; 3],
             "failed 3 times, at last on worker 1: no memory"
         )
     );

@@ -54,7 +54,7 @@ fn submit(scheduler: &mut Scheduler, question: Question) -> QuestionId {
 }
 
 #[test]
-fn all_search_the_question_first_answer_counts() {
+fn first_answer_of_a_shared_search_counts() {
     let mut scheduler = scheduler(5);
     let id = submit(&mut scheduler, question());
     let (assigned, _) = heard(&mut scheduler);
@@ -206,7 +206,7 @@ fn node_limit_is_shared_out_time_is_not() {
 }
 
 #[test]
-fn nobody_begins_when_most_of_the_time_is_over() {
+fn no_member_joins_late_in_the_search() {
     let time = Duration::from_secs(8);
     let mut scheduler = scheduler(1);
     let id = submit(
@@ -261,7 +261,7 @@ fn node_limit_is_shared_among_startable_members() {
     assert_eq!(
         strangers.counts().waiting_tasks,
         0,
-        "nobody is expected for whom there is no slot"
+        "no member without a free slot is expected"
     );
 
     let mut busy = Scheduler::new(Options {

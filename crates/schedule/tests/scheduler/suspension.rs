@@ -3,179 +3,200 @@
 use kagetsu_game::Variant;
 use kagetsu_schedule::{Effect, Idle, Split, Suspension, WorkerId};
 
-use crate::desk::{ANN, BOB, Desk, done, question, revoke};
+use crate::harness::{Harness, W1, W2, done, question, revoke};
 
 #[test]
-fn who_is_examined_gets_nothing_and_keeps_what_it_has() {
-    let mut desk = Desk::direct();
-    desk.join(ANN, 2);
-    desk.ask(1, Split::Never, 0);
-    let (_, first) = desk.one_assigned();
-    desk.scheduler
-        .suspend(desk.now, ANN, Some(Suspension::Qualification));
-    desk.ask(2, Split::Never, 0);
-    assert_eq!(desk.effects(), []);
-    assert_eq!(desk.status(ANN).idle, Some(Idle::Qualifying));
-    desk.scheduler.suspend(desk.now, ANN, None);
-    let (worker, second) = desk.one_assigned();
-    assert_eq!((worker, &second.part), (ANN, &question(2)));
-    assert_eq!(desk.status(ANN).tasks, [first.id, second.id]);
+fn qualifying_worker_keeps_tasks_gets_no_new_ones() {
+    let mut harness = Harness::direct();
+    harness.join(W1, 2);
+    harness.ask(1, Split::Never, 0);
+    let (_, first) = harness.one_assigned();
+    harness
+        .scheduler
+        .suspend(harness.now, W1, Some(Suspension::Qualification));
+    harness.ask(2, Split::Never, 0);
+    assert_eq!(harness.effects(), []);
+    assert_eq!(harness.status(W1).idle, Some(Idle::Qualifying));
+    harness.scheduler.suspend(harness.now, W1, None);
+    let (worker, second) = harness.one_assigned();
+    assert_eq!((worker, &second.part), (W1, &question(2)));
+    assert_eq!(harness.status(W1).tasks, [first.id, second.id]);
 }
 
 #[test]
 fn reports_of_a_qualifying_worker_are_accepted() {
-    let mut desk = Desk::direct();
-    desk.scheduler
-        .join_suspended(desk.now, ANN, 1, &[], Some(Suspension::Qualification));
-    let id = desk.scheduler.resume(desk.now, question(1), 0, ANN);
-    let (_, task) = desk.one_assigned();
-    let expects = |desk: &Desk, worker| desk.scheduler.accepts(worker, task.id, task.attempt);
-    assert!(expects(&desk, ANN) && !expects(&desk, BOB));
-    desk.wait(16);
-    assert!(expects(&desk, ANN), "she was silent");
-    desk.join(BOB, 1);
-    assert_eq!(desk.one_assigned().0, BOB);
+    let mut harness = Harness::direct();
+    harness
+        .scheduler
+        .join_suspended(harness.now, W1, 1, &[], Some(Suspension::Qualification));
+    let id = harness.scheduler.resume(harness.now, question(1), 0, W1);
+    let (_, task) = harness.one_assigned();
+    let expects =
+        |harness: &Harness, worker| harness.scheduler.accepts(worker, task.id, task.attempt);
+    assert!(expects(&harness, W1) && !expects(&harness, W2));
+    harness.wait(16);
     assert!(
-        expects(&desk, ANN) && desk.scheduler.suspension(ANN) == Some(Suspension::Qualification)
+        expects(&harness, W1),
+        "a late report of a silent worker counts"
     );
-    desk.scheduler.suspend(desk.now, ANN, None);
-    desk.finish(ANN, &task);
+    harness.join(W2, 1);
+    assert_eq!(harness.one_assigned().0, W2);
     assert!(
-        desk.effects()
+        expects(&harness, W1)
+            && harness.scheduler.suspension(W1) == Some(Suspension::Qualification)
+    );
+    harness.scheduler.suspend(harness.now, W1, None);
+    harness.finish(W1, &task);
+    assert!(
+        harness
+            .effects()
             .iter()
             .any(|effect| matches!(effect, Effect::Finished { question, .. } if *question == id))
     );
-    assert!(!expects(&desk, ANN), "it is answered");
+    assert!(!expects(&harness, W1), "it is answered");
 }
 
 #[test]
 fn repeated_suspension_keeps_its_start() {
-    let mut desk = Desk::direct();
+    let mut harness = Harness::direct();
     for _ in 0..13 {
-        desk.scheduler
-            .join_suspended(desk.now, ANN, 1, &[], Some(Suspension::Qualification));
-        desk.wait(10);
+        harness
+            .scheduler
+            .join_suspended(harness.now, W1, 1, &[], Some(Suspension::Qualification));
+        harness.wait(10);
     }
     assert!(
-        !desk
+        !harness
             .scheduler
-            .has_other_worker(Variant::FREESTYLE_15, &[BOB])
+            .has_other_worker(Variant::FREESTYLE_15, &[W2])
     );
 }
 
 #[test]
-fn what_is_for_others_keeps_nobody_from_work() {
-    let mut desk = Desk::direct();
-    desk.join(ANN, 2);
-    desk.scheduler
-        .join_suspended(desk.now, BOB, 1, &[], Some(Suspension::Qualification));
+fn excluding_question_leaves_slots_free() {
+    let mut harness = Harness::direct();
+    harness.join(W1, 2);
+    harness
+        .scheduler
+        .join_suspended(harness.now, W2, 1, &[], Some(Suspension::Qualification));
     (0..2).for_each(|n| {
-        _ = desk
+        _ = harness
             .scheduler
-            .submit_excluding(desk.now, question(n), 0, vec![ANN])
+            .submit_excluding(harness.now, question(n), 0, vec![W1])
     });
-    assert_eq!(desk.effects(), []);
-    assert_eq!(desk.scheduler.spare_capacity_for(Variant::FREESTYLE_15), 2);
+    assert_eq!(harness.effects(), []);
+    assert_eq!(
+        harness.scheduler.spare_capacity_for(Variant::FREESTYLE_15),
+        2
+    );
 }
 
 #[test]
-fn who_is_examined_is_somebody_for_a_while() {
-    let mut desk = Desk::direct();
-    let has_other_worker = |desk: &Desk| {
-        desk.scheduler
-            .has_other_worker(Variant::FREESTYLE_15, &[BOB])
+fn qualifying_worker_counts_for_a_while() {
+    let mut harness = Harness::direct();
+    let has_other_worker = |harness: &Harness| {
+        harness
+            .scheduler
+            .has_other_worker(Variant::FREESTYLE_15, &[W2])
     };
-    desk.scheduler
-        .join_suspended(desk.now, ANN, 1, &[], Some(Suspension::Qualification));
-    assert!(has_other_worker(&desk) && !desk.scheduler.has_worker_for(Variant::FREESTYLE_15));
+    harness
+        .scheduler
+        .join_suspended(harness.now, W1, 1, &[], Some(Suspension::Qualification));
+    assert!(has_other_worker(&harness) && !harness.scheduler.has_worker_for(Variant::FREESTYLE_15));
     for _ in 0..12 {
-        assert!(has_other_worker(&desk), "{:?}", desk.now);
-        desk.wait(10);
-        desk.beat(ANN, &[]);
+        assert!(has_other_worker(&harness), "{:?}", harness.now);
+        harness.wait(10);
+        harness.beat(W1, &[]);
     }
-    assert!(!has_other_worker(&desk), "it has had its time");
-    desk.scheduler.suspend(desk.now, ANN, None);
-    assert!(has_other_worker(&desk) && desk.scheduler.has_worker_for(Variant::FREESTYLE_15));
+    assert!(!has_other_worker(&harness), "it has had its time");
+    harness.scheduler.suspend(harness.now, W1, None);
+    assert!(has_other_worker(&harness) && harness.scheduler.has_worker_for(Variant::FREESTYLE_15));
     // Even a long qualification time does not make a silent worker count.
-    desk.scheduler
-        .join_suspended(desk.now, ANN, 1, &[], Some(Suspension::Qualification));
-    desk.wait(16);
-    assert!(!has_other_worker(&desk));
+    harness
+        .scheduler
+        .join_suspended(harness.now, W1, 1, &[], Some(Suspension::Qualification));
+    harness.wait(16);
+    assert!(!has_other_worker(&harness));
 }
 
 #[test]
-fn who_is_in_quarantine_loses_what_it_has_to_others() {
-    let mut desk = Desk::direct();
-    desk.join(ANN, 1);
-    desk.ask(1, Split::Never, 0);
-    let (_, task) = desk.one_assigned();
-    desk.join(BOB, 1);
-    desk.scheduler
-        .suspend(desk.now, ANN, Some(Suspension::Quarantine));
-    let effects = desk.effects();
+fn quarantined_worker_loses_its_tasks() {
+    let (mut harness, task) = Harness::with_task();
+    harness.join(W2, 1);
+    harness
+        .scheduler
+        .suspend(harness.now, W1, Some(Suspension::Quarantine));
+    let effects = harness.effects();
     let [
         first,
         Effect::Assign {
-            worker: BOB,
+            worker: W2,
             task: again,
         },
     ] = &effects[..]
     else {
         panic!("{effects:?}")
     };
-    assert_eq!((first, again.id), (&revoke(ANN, &task), task.id));
-    assert_eq!(desk.status(ANN).idle, Some(Idle::Quarantined));
-    desk.beat(ANN, &[]);
-    desk.scheduler.join(desk.now, ANN, 1, &[]);
-    desk.ask(2, Split::Never, 0);
-    assert_eq!(desk.effects(), [], "she is not freed by coming back");
+    assert_eq!((first, again.id), (&revoke(W1, &task), task.id));
+    assert_eq!(harness.status(W1).idle, Some(Idle::Quarantined));
+    harness.beat(W1, &[]);
+    harness.scheduler.join(harness.now, W1, 1, &[]);
+    harness.ask(2, Split::Never, 0);
+    assert_eq!(
+        harness.effects(),
+        [],
+        "a reconnection does not end the quarantine"
+    );
 }
 
 #[test]
-fn a_question_for_others_waits_until_there_are_some() {
-    let mut desk = Desk::direct();
-    desk.join(ANN, 1);
+fn excluding_question_waits_for_other_workers() {
+    let mut harness = Harness::direct();
+    harness.join(W1, 1);
     assert!(
-        !desk
+        !harness
             .scheduler
-            .has_other_worker(Variant::FREESTYLE_15, &[ANN])
+            .has_other_worker(Variant::FREESTYLE_15, &[W1])
     );
-    desk.scheduler
-        .submit_excluding(desk.now, question(1), 0, vec![ANN]);
-    assert_eq!(desk.effects(), []);
-    desk.ask(2, Split::Never, 9);
+    harness
+        .scheduler
+        .submit_excluding(harness.now, question(1), 0, vec![W1]);
+    assert_eq!(harness.effects(), []);
+    harness.ask(2, Split::Never, 9);
     assert_eq!(
-        desk.one_assigned().0,
-        ANN,
+        harness.one_assigned().0,
+        W1,
         "what comes behind it does not wait"
     );
-    desk.join(BOB, 1);
+    harness.join(W2, 1);
     assert!(
-        desk.scheduler
-            .has_other_worker(Variant::FREESTYLE_15, &[ANN])
+        harness
+            .scheduler
+            .has_other_worker(Variant::FREESTYLE_15, &[W1])
     );
-    let (worker, task) = desk.one_assigned();
-    assert_eq!((worker, &task.part), (BOB, &question(1)));
-    desk.finish(BOB, &task);
-    let effects = desk.effects();
+    let (worker, task) = harness.one_assigned();
+    assert_eq!((worker, &task.part), (W2, &question(1)));
+    harness.finish(W2, &task);
+    let effects = harness.effects();
     assert!(
-        matches!(&effects[..], [Effect::Finished { by, .. }] if by[..] == [BOB]),
+        matches!(&effects[..], [Effect::Finished { by, .. }] if by[..] == [W2]),
         "{effects:?}"
     );
 }
 
 #[test]
 fn excluding_question_ends_if_the_only_other_fails() {
-    let mut desk = Desk::direct();
-    desk.join(ANN, 1);
-    desk.join(BOB, 1);
-    desk.scheduler
-        .submit_excluding(desk.now, question(1), 0, vec![ANN]);
-    let (mut worker, mut task) = desk.one_assigned();
+    let mut harness = Harness::direct();
+    harness.join(W1, 1);
+    harness.join(W2, 1);
+    harness
+        .scheduler
+        .submit_excluding(harness.now, question(1), 0, vec![W1]);
+    let (mut worker, mut task) = harness.one_assigned();
     for failures in 1.. {
-        assert_eq!(worker, BOB);
-        desk.fail(worker, &task);
-        let effects = desk.effects();
+        assert_eq!(worker, W2);
+        harness.fail(worker, &task);
+        let effects = harness.effects();
         if effects
             .iter()
             .any(|effect| matches!(effect, Effect::Failed { .. }))
@@ -187,66 +208,69 @@ fn excluding_question_ends_if_the_only_other_fails() {
             Effect::Assign { worker, task } => Some((worker, task)),
             _ => None,
         });
-        (worker, task) = again.expect("nobody else may have it");
+        (worker, task) = again.expect("no other worker may have it");
     }
-    assert_eq!(desk.scheduler.counts().waiting_tasks, 0);
+    assert_eq!(harness.scheduler.counts().waiting_tasks, 0);
 }
 
 #[test]
-fn nobody_answers_what_is_asked_of_others() {
-    let mut desk = Desk::direct();
-    desk.join(ANN, 1);
-    desk.join(BOB, 1);
-    desk.scheduler
-        .submit_excluding(desk.now, question(1), 0, vec![ANN]);
-    let (_, task) = desk.one_assigned();
+fn excluded_worker_cannot_answer() {
+    let mut harness = Harness::direct();
+    harness.join(W1, 1);
+    harness.join(W2, 1);
+    harness
+        .scheduler
+        .submit_excluding(harness.now, question(1), 0, vec![W1]);
+    let (_, task) = harness.one_assigned();
     let is_finished = |effects: &[Effect]| {
         effects
             .iter()
             .any(|effect| matches!(effect, Effect::Finished { .. }))
     };
-    desk.report(ANN, &task, done(&task));
-    assert!(!is_finished(&desk.effects()), "she may not have it");
-    desk.scheduler.leave(desk.now, ANN, false);
-    desk.scheduler
-        .join(desk.now, ANN, 1, &[(task.id, task.attempt)]);
-    assert_eq!(
-        desk.effects(),
-        [revoke(ANN, &task)],
-        "nor say that she has it"
+    harness.report(W1, &task, done(&task));
+    assert!(
+        !is_finished(&harness.effects()),
+        "the excluded worker may not have it"
     );
-    desk.join(WorkerId(3), 1);
-    desk.report(WorkerId(3), &task, done(&task));
-    assert!(!is_finished(&desk.effects()), "it was given to another");
-    desk.finish(BOB, &task);
-    assert!(is_finished(&desk.effects()));
+    harness.scheduler.leave(harness.now, W1, false);
+    harness
+        .scheduler
+        .join(harness.now, W1, 1, &[(task.id, task.attempt)]);
+    assert_eq!(
+        harness.effects(),
+        [revoke(W1, &task)],
+        "nor claim to have it"
+    );
+    harness.join(WorkerId(3), 1);
+    harness.report(WorkerId(3), &task, done(&task));
+    assert!(!is_finished(&harness.effects()), "it was given to another");
+    harness.finish(W2, &task);
+    assert!(is_finished(&harness.effects()));
 }
 
 #[test]
-fn who_comes_back_into_quarantine_brings_nothing() {
-    let mut desk = Desk::direct();
-    desk.join(ANN, 1);
-    desk.ask(1, Split::Never, 0);
-    let (_, task) = desk.one_assigned();
-    desk.scheduler.leave(desk.now, ANN, false);
-    desk.effects();
-    desk.scheduler.join_suspended(
-        desk.now,
-        ANN,
+fn returning_quarantined_worker_keeps_no_task() {
+    let (mut harness, task) = Harness::with_task();
+    harness.scheduler.leave(harness.now, W1, false);
+    harness.effects();
+    harness.scheduler.join_suspended(
+        harness.now,
+        W1,
         1,
         &[(task.id, task.attempt)],
         Some(Suspension::Quarantine),
     );
-    assert_eq!(desk.effects(), [revoke(ANN, &task)]);
-    let id = desk.scheduler.resume(desk.now, question(2), 0, ANN);
-    assert!(!desk.scheduler.also_assign(desk.now, id, ANN));
-    assert_eq!(desk.effects(), []);
-    desk.join(BOB, 2);
+    assert_eq!(harness.effects(), [revoke(W1, &task)]);
+    let id = harness.scheduler.resume(harness.now, question(2), 0, W1);
+    assert!(!harness.scheduler.also_assign(harness.now, id, W1));
+    assert_eq!(harness.effects(), []);
+    harness.join(W2, 2);
     assert_eq!(
-        desk.assigned()
+        harness
+            .assigned()
             .iter()
             .map(|(worker, _)| *worker)
             .collect::<Vec<_>>(),
-        [BOB, BOB]
+        [W2, W2]
     );
 }

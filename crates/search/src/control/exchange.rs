@@ -341,7 +341,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_are_a_note_and_do_no_harm(bytes in any::<[u8; Note::LEN]>(), more in any::<[u8; Note::LEN]>()) {
+        fn arbitrary_bytes_are_stored_as_a_note(bytes in any::<[u8; Note::LEN]>(), more in any::<[u8; Note::LEN]>()) {
             let note = Note::from_bytes(bytes);
             prop_assert_eq!(note.to_bytes(), bytes);
             let exchange = Exchange::new(1, 3);

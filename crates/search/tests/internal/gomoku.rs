@@ -168,7 +168,7 @@ proptest! {
     }
 
     #[test]
-    fn what_renju_forbids_is_known(picks in picks(90), size in 5u8..=15) {
+    fn forbidden_points_of_renju_are_known(picks in picks(90), size in 5u8..=15) {
         walk::<Renju>(size, &picks, |board, game| {
             for cell in board.empty().iter() {
                 let is_forbidden = game.forbidden_at(Move::new(cell as u16)).is_some();
@@ -182,7 +182,7 @@ proptest! {
     }
 
     #[test]
-    fn the_sides_are_treated_alike(picks in picks(60)) {
+    fn evaluation_is_symmetric_between_sides(picks in picks(60)) {
         let mut game = start::<Freestyle>(11);
         for (pick, _) in &picks {
             let moves = legal(&game);

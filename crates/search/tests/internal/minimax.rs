@@ -88,7 +88,7 @@ fn compare<H: Heuristics>(
             score: value, line, ..
         } = search
             .root_move(m, depth, Score::MIN, Score::MAX)
-            .expect("nobody stops it");
+            .expect("it is not stopped");
         prop_assert_eq!(value, plain, "{}: {}", position, position.write_move(m));
         prop_assert_eq!(line.first(), Some(&m));
         // A null window around the value tells on which side of it the truth lies.
@@ -98,7 +98,7 @@ fn compare<H: Heuristics>(
             };
             let value = search
                 .root_move(m, depth, alpha, beta)
-                .expect("nobody stops it")
+                .expect("it is not stopped")
                 .score;
             prop_assert_eq!(
                 value >= beta,

@@ -148,7 +148,7 @@ fn first_wins<const K: usize>(size: u8) -> bool {
         while let Some((_, m)) = moves.take() {
             let score = search
                 .root_move(m, depth, Score::ZERO, above)
-                .expect("nobody stops it")
+                .expect("it is not stopped")
                 .score;
             best = best.max(score);
             if score.win_plies().is_some() {

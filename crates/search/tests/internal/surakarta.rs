@@ -124,7 +124,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn any_board_is_seen_as_the_rules_see_it(game in any_game()) {
+    fn search_board_agrees_with_the_rules(game in any_game()) {
         agrees(&board(&game), &game)?;
     }
 
@@ -241,7 +241,7 @@ proptest! {
 
     /// A win is a win against every defence, as far as it says.
     #[test]
-    fn what_is_proven_is_so(position in few_stones(40)) {
+    fn proofs_agree_with_exhaustive_search(position in few_stones(40)) {
         prop_assume!(position.outcome().is_none());
         let question = Question::new(position.clone(), Effort::depth(5));
         let answer = ask(EngineOptions::default(), &question, &Control::new());

@@ -242,7 +242,7 @@ fn mates_by_checks_are_found_and_are_the_shortest() {
 }
 
 #[test]
-fn who_checks_for_ever_mates_nobody() {
+fn perpetual_check_is_no_mate() {
     let position =
         Position::from_fen(Variant::XIANGQI, "3k5/R8/9/9/9/9/9/9/9/4K4 w").expect("a position");
     let mut budget = 10_000;

@@ -306,7 +306,7 @@ proptest! {
     }
 
     #[test]
-    fn a_line_that_leaves_no_choice_is_a_tree_that_holds(
+    fn forced_line_is_a_valid_tree(
         position in boards(),
         chances in proptest::collection::vec(any::<prop::sample::Index>(), 0..5),
         is_win in any::<bool>(),
@@ -418,7 +418,7 @@ fn each_line_that_is_wrong_is_named() {
 }
 
 #[test]
-fn a_line_shows_a_win_where_the_rules_leave_no_choice() {
+fn forced_line_shows_a_win() {
     // The first side has a three that is closed at g8, and two stones above k8.
     let fours = "h8 g8 i8 a1 j8 a3 k9 a5 k10 a7";
     let open = |what: &str| Err(LineError::Open(what.into()));
@@ -561,7 +561,7 @@ fn xiangqi_and_surakarta_are_played_by_their_rules() {
 }
 
 #[test]
-fn what_is_no_text_is_not_called_a_wrong_tree() {
+fn binary_file_is_not_called_a_wrong_tree() {
     let read = |mut bytes: &[u8]| Tree::read(&mut bytes).expect_err("no tree");
     for (bytes, line, is_unreadable) in [
         (&b"\xff\xfe\n"[..], 1, true),

@@ -243,7 +243,7 @@ fn storm(seed: u64, strikes: u32, size: u32) {
     assert_eq!(
         quarantine(&cluster, "laggard"),
         None,
-        "seed {seed}: who is slow is not wrong"
+        "seed {seed}: a slow worker is not quarantined"
     );
     drop((liar, laggard, fleet));
     cluster.stop();

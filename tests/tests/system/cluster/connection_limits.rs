@@ -77,7 +77,7 @@ async fn one_address_cannot_take_all_connections() {
         assert_eq!(served, most / 2, "half for one address");
         assert!(
             held[..served].iter().all(|(_, is_served)| *is_served),
-            "who came first stays"
+            "the first connections stay"
         );
         assert!(client(other, at, says).await.1, "others are served");
         drop(held.remove(0));

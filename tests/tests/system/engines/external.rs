@@ -209,7 +209,7 @@ fn own_gomocup_engine_serves_as_external_engine() {
 }
 
 #[test]
-fn each_worker_gets_what_its_engine_plays() {
+fn workers_get_the_variants_of_their_engines() {
     let scratch = Scratch::new();
     let path = scratch.path("both.book");
     let book = path.to_str().expect("a plain name");

@@ -13,7 +13,7 @@ const LUMINANCE: &str = "((colour) => { const [r, g, b] = colour.match(/[\\d.]+/
                          return (0.2126 * r + 0.7152 * g + 0.0722 * b) / 255; })";
 
 #[test]
-fn stones_keep_their_colours_in_the_dark() {
+fn stones_keep_their_colours_in_dark_mode() {
     let Some(mut world) = PageWorld::idle() else {
         return;
     };

@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_person_walks_through_the_book() {
+    fn explorer_walks_through_the_book() {
         let folder = tempfile::tempdir().expect("a folder");
         let start = Position::from_line(Variant::FREESTYLE_15, "h8 i9").expect("legal");
         let mut walk =

@@ -143,7 +143,10 @@ pub(crate) fn together(
         .submit(Duration::ZERO, question, shallow(position)?, terms.split, 0);
     cluster.follow()?;
     while cluster.end.is_none() {
-        let event = cluster.clock.next().context("nobody has anything to do")?;
+        let event = cluster
+            .clock
+            .next()
+            .context("the simulation has no event left")?;
         cluster.happen(event)?;
         cluster.follow()?;
     }

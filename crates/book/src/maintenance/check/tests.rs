@@ -140,7 +140,7 @@ fn wrong_frontier_in_memory_is_named() {
 }
 
 #[test]
-fn whatever_is_wrong_is_named() {
+fn every_fault_is_named() {
     let damages: [(&str, Damage); 11] = [
         ("its marker says", |book| vec![(middle(book).0, None)]),
         ("its value is not what follows", |book| {

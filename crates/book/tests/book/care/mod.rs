@@ -195,7 +195,7 @@ fn nearest_holes_have_the_most_pieces() {
 }
 
 #[test]
-fn a_move_beside_a_proven_win_is_no_hole() {
+fn open_move_beside_a_proven_win_is_no_hole() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut book = open(folder.path());
     let won = Position::from_line(variant(), "a1 a7 b1 b7 c1 c7 d1 d7").expect("legal");

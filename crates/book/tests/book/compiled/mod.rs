@@ -40,7 +40,7 @@ fn entries(book: &Book) -> Vec<Entry> {
 }
 
 #[test]
-fn a_compiled_book_says_what_the_book_says() {
+fn compiled_book_answers_like_its_book() {
     let (_folder, book, path) = compiled(120);
     let compiled = Compiled::open(&path).expect("just written");
     assert_eq!(
@@ -299,7 +299,7 @@ fn block_checksum_is_checked_at_first_look() {
 }
 
 #[test]
-fn what_is_no_compiled_book_is_refused_and_left_alone() {
+fn foreign_files_are_refused_and_left_alone() {
     let (folder, book, path) = compiled(3);
     let letter = folder.path().join("letter.txt");
     fs::write(&letter, "Dear Kou").expect("room");

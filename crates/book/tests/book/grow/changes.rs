@@ -18,7 +18,7 @@ fn all(book: &Book) -> BTreeMap<JobId, Job> {
 }
 
 #[test]
-fn a_job_of_which_nothing_is_said_is_as_it_was() {
+fn unmentioned_job_is_unchanged() {
     let mut spared = 0;
     for seed in 0..24 {
         let folder = tempfile::tempdir().expect("a folder");

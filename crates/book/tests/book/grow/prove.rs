@@ -74,7 +74,7 @@ fn next(book: &mut Book, job: JobId, n: usize) -> Vec<Work> {
 }
 
 #[test]
-fn the_order_kept_in_memory_is_the_order_found_anew() {
+fn frontier_in_memory_equals_a_rebuilt_one() {
     for seed in 0..4 {
         let folders = [
             tempfile::tempdir().expect("a folder"),
@@ -268,7 +268,7 @@ fn trap(question: &Question) -> Answer {
 }
 
 #[test]
-fn a_move_that_has_taken_much_and_not_paid_gives_way() {
+fn costly_unproven_move_gives_way() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut book = open(folder.path());
     let spec = with(spec("d4 e4", Side::First, 600), |build| build.top = 4);

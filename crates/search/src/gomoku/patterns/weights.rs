@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_grade_keeps_what_it_is_made_of() {
+    fn grade_returns_its_parts() {
         for (value, promise) in [(0, 0), (-32_768, 4_095), (32_767, 17), (-1, 1)] {
             let grade = CellGrade::new(value, promise, CellKind::FourThree);
             assert_eq!(

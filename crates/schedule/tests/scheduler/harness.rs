@@ -10,16 +10,16 @@ use kagetsu_schedule::{
 
 use crate::engine;
 
-pub(crate) const ANN: WorkerId = WorkerId(1);
-pub(crate) const BOB: WorkerId = WorkerId(2);
+pub(crate) const W1: WorkerId = WorkerId(1);
+pub(crate) const W2: WorkerId = WorkerId(2);
 
 /// A scheduler with its clock and the effects since the last look.
-pub(crate) struct Desk {
+pub(crate) struct Harness {
     pub(crate) scheduler: Scheduler,
     pub(crate) now: Duration,
 }
 
-impl Desk {
+impl Harness {
     pub(crate) fn new(options: Options) -> Self {
         Self {
             scheduler: Scheduler::new(options),
@@ -27,12 +27,25 @@ impl Desk {
         }
     }
 
-    /// No prefetch: an assigned task is begun at once.
-    pub(crate) fn direct() -> Self {
+    pub(crate) fn prefetching(prefetch: u32) -> Self {
         Self::new(Options {
-            prefetch: 0,
+            prefetch,
             ..Options::default()
         })
+    }
+
+    /// No prefetch: an assigned task starts at once.
+    pub(crate) fn direct() -> Self {
+        Self::prefetching(0)
+    }
+
+    /// Without prefetch; worker 1 has one slot and the only task.
+    pub(crate) fn with_task() -> (Self, Task) {
+        let mut harness = Self::direct();
+        harness.join(W1, 1);
+        harness.ask(1, Split::Never, 0);
+        let (_, task) = harness.one_assigned();
+        (harness, task)
     }
 
     pub(crate) fn wait(&mut self, seconds: u64) {

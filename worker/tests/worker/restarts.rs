@@ -10,7 +10,7 @@ use kagetsu_worker::Config;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::coordinator::{Call, Coordinator, endless, short, within};
+use crate::coordinator::{Call, Coordinator, endless, ends, short, within};
 
 /// Checks that the worker sends no report before that of a new task.
 async fn says_nothing_before(call: &mut Call, task: u64) {
@@ -30,10 +30,7 @@ async fn says_nothing_before(call: &mut Call, task: u64) {
 /// Ends a worker whose reports are not acknowledged.
 async fn end(coordinator: &mut Coordinator, worker: JoinHandle<Result<()>>, call: Call) {
     coordinator.shutdown.cancel();
-    within(worker)
-        .await
-        .expect("no panic")
-        .expect("a clean end");
+    ends(worker).await;
     drop(call);
     coordinator.shutdown = CancellationToken::new();
 }
@@ -130,7 +127,7 @@ async fn search_goes_on_for_a_restarted_coordinator() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_the_next_life_does_not_want_is_forgotten() {
+async fn unwanted_spooled_reports_are_dropped() {
     let mut coordinator = Coordinator::start();
     let _worker = coordinator.worker();
     let (mut call, _) = coordinator.welcome_in(1).await;

@@ -19,7 +19,7 @@ use tonic::{Status, Streaming};
 use super::cluster::{Cluster, within};
 
 /// Dropped, it is a worker that has died.
-pub(crate) struct Puppet {
+pub(crate) struct ScriptedWorker {
     out: mpsc::Sender<v1::FromWorker>,
     heard: Streaming<v1::ToWorker>,
     /// Tasks that came while it waited to be acknowledged: which comes first is not promised.
@@ -28,11 +28,11 @@ pub(crate) struct Puppet {
     _pulse: AbortOnDropHandle<()>,
 }
 
-/// Returns the introduction of a puppet.
+/// Returns the introduction of a worker.
 pub(crate) fn hello(instance: u64) -> v1::Hello {
     v1::Hello {
         protocol: PROTOCOL,
-        name: format!("puppet {instance}"),
+        name: format!("worker {instance}"),
         instance,
         engine: "a hand".into(),
         slots: 1,
@@ -43,16 +43,16 @@ pub(crate) fn hello(instance: u64) -> v1::Hello {
     }
 }
 
-impl Puppet {
+impl ScriptedWorker {
     pub(crate) async fn join(cluster: &Cluster, instance: u64) -> Self {
-        let mut puppet = Self::greet(cluster, hello(instance)).await;
+        let mut worker = Self::greet(cluster, hello(instance)).await;
         // Where workers are calibrated, the questions come before the welcome.
-        match puppet.hear().await {
+        match worker.hear().await {
             Heard::Welcome(welcome) => assert_eq!(welcome.protocol, PROTOCOL),
-            Heard::Task(task) => puppet.early.push_back(task),
+            Heard::Task(task) => worker.early.push_back(task),
             other => panic!("{other:?} comes first"),
         }
-        puppet
+        worker
     }
 
     /// Opens a stream with this introduction.
