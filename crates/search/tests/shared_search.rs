@@ -7,9 +7,13 @@ use kagetsu_game::{Answer, Bound, Effort, Position, Question, Score, Variant};
 use kagetsu_search::{Control, Engine, EngineOptions, Note, seeds};
 
 fn engine() -> Engine {
+    engine_with(16 << 20)
+}
+
+fn engine_with(table_bytes: usize) -> Engine {
     let options = EngineOptions {
         selective: false,
-        table_bytes: 16 << 20,
+        table_bytes,
         ..EngineOptions::default()
     };
     Engine::new(options).expect("memory for a small table")
@@ -126,7 +130,7 @@ fn received_lines_are_legal() {
 
 /// A search that was asked for everything, and what it has visited when it ends after `news` has
 /// come at 20,000 positions.
-fn told(news: impl Fn(&Control) + Send + Sync + 'static) -> (Answer, u64, u64) {
+fn told(mut engine: Engine, news: impl Fn(&Control) + Send + Sync + 'static) -> (Answer, u64, u64) {
     let position =
         Position::from_line(Variant::FREESTYLE_15, "h8 f6 i7 g5 j6 g9").expect("a legal line");
     let question = Question {
@@ -146,7 +150,7 @@ fn told(news: impl Fn(&Control) + Send + Sync + 'static) -> (Answer, u64, u64) {
         }
     });
     told.set(control.clone()).expect("it is set once");
-    let answer = engine()
+    let answer = engine
         .answer(&question, &control, &mut |_| {})
         .expect("the move is legal");
     (answer, visited.load(Relaxed), control.nodes())
@@ -154,7 +158,9 @@ fn told(news: impl Fn(&Control) + Send + Sync + 'static) -> (Answer, u64, u64) {
 
 #[test]
 fn stopped_search_ends_within_1000_positions() {
-    let (_, visited, counted) = told(Control::stop);
-    assert!((20_000..21_000).contains(&visited), "{visited}");
-    assert_eq!(visited, counted);
+    for table_bytes in [16 << 20, 1 << 30] {
+        let (_, visited, counted) = told(engine_with(table_bytes), Control::stop);
+        assert!((20_000..21_000).contains(&visited), "{visited}");
+        assert_eq!(visited, counted);
+    }
 }
