@@ -46,6 +46,8 @@ pub(crate) struct Style {
     pub(crate) codes: usize,
     /// Bonus of a killer or counter move in the move order.
     pub(crate) killer: i32,
+    /// Divisor of history values in the move order.
+    pub(crate) history: i32,
     /// Treatment of late moves.
     pub(crate) late: Late,
     /// Whether forcing sequences of threats decide the game, so that moves without a threat are

@@ -2,8 +2,8 @@
 
 use std::error::Error;
 
-use kagetsu_game::gomoku::{Freestyle, Renju, Rule, Standard};
-use kagetsu_game::{Effort, Position, RuleName, Score, Side, Variant};
+use kagetsu_game::gomoku::{Freestyle, MAX_CELLS, Renju, Rule, Standard};
+use kagetsu_game::{Effort, Move, Position, RuleName, Score, Side, Variant};
 
 use crate::alphabeta::AlphaBeta;
 use crate::alphabeta::sample::LeafSample;
@@ -26,6 +26,9 @@ pub const HIDDEN_UNITS: usize = UNITS;
 pub const CELL_KINDS: usize = KINDS;
 /// Numbers of cells of a kind that differ for the network.
 pub const KIND_COUNTS: usize = COUNTS;
+
+/// Fixed point of the hidden units.
+const UNIT: f32 = 512.0;
 
 /// Centi-units of one logit: a value of `v` centi-units is a [`chance`] of `v / 200`.
 pub const LOGIT_CENTI: f32 = 200.0;
@@ -117,6 +120,85 @@ pub fn read_targets(
         position = position.play(position.parse_move(m)?)?;
     }
     Ok(())
+}
+
+/// The features of a position that the move order uses.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OrderFeatures {
+    /// The side to move.
+    pub side: Side,
+    /// The moves that the search may try, each with the classes of its cell for the mover and for
+    /// the opponent, below [`CELL_CLASSES`].
+    pub candidates: Vec<(Move, [u16; 2])>,
+    /// The positive hidden units of the network for the side to move.
+    pub units: [f32; HIDDEN_UNITS],
+}
+
+/// Reads a line of the example `leaves`, and calls `see` with each position before a move that has
+/// a score and is evaluated, and that move.
+///
+/// # Errors
+/// If the line has another form or an illegal move.
+pub fn read_best_moves(
+    variant: Variant,
+    line: &str,
+    mut see: impl FnMut(OrderFeatures, Move),
+) -> Result<(), Box<dyn Error>> {
+    let [_, moves, scores] = line.split(';').collect::<Vec<_>>()[..] else {
+        return Err(line.into());
+    };
+    let mut position = Position::start(variant);
+    for (m, score) in moves.split(' ').zip(scores.split(' ')) {
+        let m = position.parse_move(m)?;
+        if score != "-"
+            && let Some(features) = order_features(&position)
+        {
+            see(features, m);
+        }
+        position = position.play(m)?;
+    }
+    Ok(())
+}
+
+fn order_features(position: &Position) -> Option<OrderFeatures> {
+    match position.variant() {
+        Variant::Gomoku {
+            rule: RuleName::Freestyle,
+            ..
+        } => order_of::<Freestyle>(position),
+        Variant::Gomoku {
+            rule: RuleName::Standard,
+            ..
+        } => order_of::<Standard>(position),
+        Variant::Gomoku {
+            rule: RuleName::Renju,
+            ..
+        } => order_of::<Renju>(position),
+        _ => None,
+    }
+}
+
+fn order_of<R: Rule>(position: &Position) -> Option<OrderFeatures> {
+    let options = EngineOptions {
+        candidates: MAX_CELLS,
+        ..EngineOptions::default()
+    };
+    let board = Board::<R>::new(&position.game(), &options);
+    let situation = board.situation();
+    if !is_evaluated(situation) {
+        return None;
+    }
+    let units = board.units()?;
+    let classes = |m: &Move| {
+        let classes = board.classes_of(m.index());
+        [position.side(), position.side().other()].map(|side| classes[side.index()])
+    };
+    let moves = board.moves(&situation).sorted();
+    Some(OrderFeatures {
+        side: position.side(),
+        candidates: moves.into_iter().map(|m| (m, classes(&m))).collect(),
+        units: units.map(|unit| f32::from(unit) / UNIT),
+    })
 }
 
 /// Whether the search evaluates such positions.

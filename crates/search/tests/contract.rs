@@ -22,6 +22,7 @@ const SMALL: EngineOptions = EngineOptions {
     vct: true,
     split: ThreadSplit::Shared,
     without: kagetsu_search::Features::NONE,
+    evaluation: None,
 };
 
 fn ask(options: EngineOptions, question: &Question) -> Answer {

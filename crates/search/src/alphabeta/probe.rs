@@ -50,7 +50,7 @@ impl<H: Heuristics> AlphaBeta<'_, H> {
         let mut moves = defences.unwrap_or_else(|| self.board.moves(&situation));
         if self.options.selective {
             moves.adjust(|m| {
-                self.history_value(m) / 16
+                self.history_value(m) / H::STYLE.history
                     + if self.is_killer(ply, m) {
                         H::STYLE.killer
                     } else {

@@ -1,7 +1,8 @@
+pub(crate) mod constants;
 pub(crate) mod features;
 pub(crate) mod text;
 
-use crate::Features;
+use crate::{Constants, Evaluation, Features};
 
 /// Settings of an [`Engine`](crate::Engine).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +33,9 @@ pub struct EngineOptions {
     pub split: ThreadSplit,
     /// Features that are switched off, to measure their worth.
     pub without: Features,
+    /// Weights of gomoku for one rule, where they are not the engine's own. The text form leaves
+    /// them out.
+    pub evaluation: Option<Evaluation>,
 }
 
 impl Default for EngineOptions {
@@ -49,6 +53,7 @@ impl Default for EngineOptions {
             vct: true,
             split: ThreadSplit::Shared,
             without: Features::NONE,
+            evaluation: None,
         }
     }
 }
@@ -62,33 +67,6 @@ pub enum ThreadSplit {
     /// The root moves are divided: first the best so far, then the others in parallel with its
     /// bound, as in the documents that Kagetsu grew from.
     Seeded,
-}
-
-/// Named sets of values.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Constants {
-    /// Kagetsu's own values.
-    #[default]
-    Own,
-    /// Gomoku: Zheng and Kuang's paper on a multi-threaded gobang engine, table 1.
-    Paper,
-    /// Gomoku: Kou Yinghan's patent of 2021.
-    Patent,
-    /// Gomoku: the blog on kill search by the author of `gobang`, 2016.
-    Blog,
-    /// Surakarta: values of points, by the paper of Li, Hu and Wang ("Value").
-    Matrix,
-    /// Surakarta: number of stones ("Value-2" of the same paper).
-    Count,
-    /// Surakarta: both together ("Evalue" of the same paper).
-    Evalue,
-}
-
-impl Constants {
-    /// Whether a gomoku board has Kagetsu's own values.
-    pub(crate) const fn are_own(self) -> bool {
-        !matches!(self, Self::Paper | Self::Patent | Self::Blog)
-    }
 }
 
 /// Empty cells around a stone that are candidates.

@@ -102,6 +102,7 @@ fn texts(options: &EngineOptions) -> [(&'static str, String); 11] {
         vct,
         split,
         without,
+        evaluation: _,
     } = options;
     [
         ("threads", threads.to_string()),
@@ -311,6 +312,7 @@ mod tests {
                 vct: rest.3,
                 split: names.2.0,
                 without: rest.4.into_iter().fold(Features::NONE, Features::with),
+                evaluation: None,
             },
         )
     }

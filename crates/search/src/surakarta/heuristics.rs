@@ -23,6 +23,7 @@ impl Heuristics for Board {
         ply: 60,
         codes: POINTS * POINTS,
         killer: 120,
+        history: 16,
         late: Late {
             divisor: 80,
             moves: (3, 2),

@@ -19,6 +19,7 @@ impl Heuristics for Board {
         ply: 90,
         codes: 90 * 90,
         killer: 300,
+        history: 16,
         late: Late {
             divisor: 130,
             moves: (4, 4),

@@ -5,9 +5,11 @@ use kagetsu_game::Move;
 use kagetsu_game::Side;
 use kagetsu_game::gomoku::Rule;
 
-use super::Board;
+use super::{Board, ROOM, half};
 use crate::gomoku::cells::Cells;
 use crate::gomoku::patterns::kind::CellKind;
+use crate::gomoku::patterns::network::Hidden;
+use crate::gomoku::patterns::order::MoveOrder;
 use crate::gomoku::patterns::shape::{CENTRE, completions};
 use crate::heuristics::Moves;
 
@@ -129,10 +131,24 @@ impl<R: Rule> Board<R> {
     /// Returns the legal moves among empty cells, each with its worth.
     fn listed(&self, cells: impl Iterator<Item = usize>, complete: bool) -> Moves {
         let mut moves = Moves::new(complete);
-        for cell in cells.filter(|&cell| !self.is_forbidden(self.side, cell)) {
-            moves.push(self.worth(cell), Move::new(cell as u16));
+        let cells = cells.filter(|&cell| !self.is_forbidden(self.side, cell));
+        let mut add = |cell, worth| moves.push(worth, Move::new(cell as u16));
+        match self.orders.zip(self.units()) {
+            Some((orders, units)) => {
+                let order = orders[self.side.index()];
+                cells.for_each(|cell| add(cell, self.learned_worth(order, &units, cell)));
+            }
+            None => cells.for_each(|cell| add(cell, self.worth(cell))),
         }
         moves
+    }
+
+    /// Returns the worth of a move to the cell in the learned order.
+    #[inline]
+    fn learned_worth(&self, order: &MoveOrder, units: &Hidden, cell: usize) -> i32 {
+        let cross = self.crosses[cell % ROOM];
+        let of = |side: Side| half(cross, side.index());
+        order.worth(of(self.side), of(self.side.other()), units)
     }
 
     /// Returns the worth of a move to the cell: the shapes that it makes, and those that it takes

@@ -18,7 +18,8 @@ impl<R: Rule> Heuristics for Board<R> {
     const STYLE: Style = Style {
         ply: 60,
         codes: 22 * 22,
-        killer: 120,
+        killer: 80,
+        history: 48,
         late: Late {
             divisor: 80,
             moves: (3, 2),
@@ -58,10 +59,12 @@ impl<R: Rule> Heuristics for Board<R> {
         } else {
             other / 100 * defence + other % 100 * defence / 100
         };
-        let learned = self.networks.map_or(0, |networks| {
-            let (own, other) = (self.side.index(), self.side.other().index());
-            networks[own].value(&self.hidden[own], [&self.kinds[own], &self.kinds[other]])
-        });
+        let learned = self
+            .networks
+            .zip(self.units())
+            .map_or(0, |(networks, units)| {
+                networks[self.side.index()].value(&units)
+            });
         let opinion = Score::opinion(me - other + i32::from(threats[self.flags()]) + learned);
         match self.can_win() {
             (true, true) => opinion,

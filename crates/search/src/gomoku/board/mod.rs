@@ -10,8 +10,10 @@ use kagetsu_game::{Game, Move, Outcome, Side, Symmetry, zobrist};
 
 use crate::EngineOptions;
 use crate::gomoku::cells::Cells;
+use crate::gomoku::patterns::evaluation::EvaluationWeights;
 use crate::gomoku::patterns::kind::{CellKind, Cross, KINDS};
 use crate::gomoku::patterns::network::{Hidden, Network, UNITS};
+use crate::gomoku::patterns::order::MoveOrder;
 use crate::gomoku::patterns::shape::{CENTRE, Shapes, reach};
 use crate::gomoku::patterns::weights::{CellGrade, CellWeights};
 use crate::gomoku::places::{Geometry, Line, empty};
@@ -74,6 +76,9 @@ pub(crate) struct Board<R> {
     hidden: [Hidden; 2],
     /// Add to the evaluation, by view; `None` where the board is not evaluated.
     pub(in crate::gomoku) networks: Option<[&'static Network; 2]>,
+    /// The learned move orders, by side; `None` where the shapes give the order, as in a search
+    /// that leaves no move out.
+    orders: Option<[&'static MoveOrder; 2]>,
     /// Cells near a stone, taken ones among them.
     near: Cells,
     history: Vec<Played>,
@@ -92,6 +97,10 @@ impl<R: Rule> Board<R> {
     /// Returns the board of a game, without its history.
     fn of_game(game: &Gomoku<R>, options: &EngineOptions) -> Self {
         let geometry = Geometry::of(game.size(), options.neighbourhood);
+        let own = options.constants.are_own().then(|| {
+            let given = options.evaluation.filter(|given| given.0.rule == R::NAME);
+            given.map_or_else(|| EvaluationWeights::in_use(R::NAME), |given| *given.0)
+        });
         let mut board = Self {
             side: game.side(),
             left: geometry.cells(),
@@ -109,13 +118,19 @@ impl<R: Rule> Board<R> {
             live: [0; 2],
             sums: [0; 2],
             hidden: [[0; UNITS]; 2],
-            networks: (options.constants.are_own()).then(|| Network::of(R::NAME)),
+            networks: own.map(|own| own.networks),
+            orders: own.filter(|_| options.selective).map(|own| own.orders),
             near: Cells::NONE,
             history: Vec::with_capacity(128),
             log: Vec::with_capacity(2_048),
             judged: (Lines::NONE, Lines::full(game.size())),
-            weights: [Side::First, Side::Second]
-                .map(|side| CellWeights::of(options.constants, R::NAME, side)),
+            weights: own.map_or_else(
+                || {
+                    [Side::First, Side::Second]
+                        .map(|side| CellWeights::of(options.constants, R::NAME, side))
+                },
+                |own| own.cells,
+            ),
             shapes: Shapes::of::<R>(),
             geometry,
             most: options.candidates.max(1),
@@ -211,11 +226,23 @@ impl<R: Rule> Board<R> {
 
     /// The classes of the empty cells, of the first and of the second side.
     pub(crate) fn classes(&self) -> impl Iterator<Item = [u16; 2]> {
-        self.empty.iter().map(|cell| {
-            [0, 1].map(|side| {
-                crate::gomoku::patterns::fitted::class(half(self.crosses[cell], side)) as u16
-            })
+        self.empty.iter().map(|cell| self.classes_of(cell))
+    }
+
+    /// The classes of an empty cell, of the first and of the second side.
+    pub(crate) fn classes_of(&self, cell: usize) -> [u16; 2] {
+        [0, 1].map(|side| {
+            crate::gomoku::patterns::fitted::class(half(self.crosses[cell % ROOM], side)) as u16
         })
+    }
+
+    /// The positive hidden units of the network for the side to move, if there is one.
+    #[inline]
+    pub(crate) fn units(&self) -> Option<Hidden> {
+        let (own, other) = (self.side.index(), self.side.other().index());
+        let kinds = [&self.kinds[own], &self.kinds[other]];
+        self.networks
+            .map(|networks| networks[own].units(&self.hidden[own], kinds))
     }
 
     /// Numbers of empty cells by side and kind.

@@ -76,7 +76,7 @@ impl Network {
     }
 
     /// Reads [`VECTORS`] vectors of 16-bit numbers, the low byte first.
-    fn read(bytes: &[u8]) -> Option<Self> {
+    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let (numbers, rest) = bytes.as_chunks::<2>();
         let numbers: Vec<i16> = numbers.iter().map(|&b| i16::from_le_bytes(b)).collect();
         let (vectors, more) = numbers.as_chunks::<UNITS>();
@@ -128,10 +128,10 @@ impl Network {
         &self.rows[usize::from(self.classes[usize::from(cross)]) % ROOM][place]
     }
 
-    /// Returns the value in centi-units for the side with these sums, own numbers of cells by kind
-    /// and the opponent's.
+    /// Returns the positive hidden units for the side with these sums, own numbers of cells by
+    /// kind and the opponent's; negative ones are 0.
     #[inline]
-    pub(in crate::gomoku) fn value(&self, hidden: &Hidden, kinds: [&[u16; KINDS]; 2]) -> i32 {
+    pub(in crate::gomoku) fn units(&self, hidden: &Hidden, kinds: [&[u16; KINDS]; 2]) -> Hidden {
         let mut sums = *hidden;
         for (kinds, times) in kinds.into_iter().zip(self.times.chunks_exact(KINDS)) {
             for (&count, times) in kinds.iter().zip(times).skip(1) {
@@ -144,9 +144,15 @@ impl Network {
                 }
             }
         }
-        let products = sums.iter().zip(&self.out);
+        sums.map(|sum| sum.max(0))
+    }
+
+    /// Returns the value in centi-units for the side with these units.
+    #[inline]
+    pub(in crate::gomoku) fn value(&self, units: &Hidden) -> i32 {
+        let products = units.iter().zip(&self.out);
         let value: i32 = products
-            .map(|(&sum, &out)| i32::from(sum.max(0)) * i32::from(out))
+            .map(|(&unit, &out)| i32::from(unit) * i32::from(out))
             .sum();
         value >> 16
     }
@@ -182,9 +188,12 @@ mod tests {
         let network = Network::read(&bytes).expect("weights");
         let [hidden, _] = Network::start([&network; 2]);
         let mut other = [0; KINDS];
-        assert_eq!(network.value(&hidden, [&[0; KINDS], &other]), 25);
+        let value = |own: &[u16; KINDS], other: &[u16; KINDS]| {
+            network.value(&network.units(&hidden, [own, other]))
+        };
+        assert_eq!(value(&[0; KINDS], &other), 25);
         other[2] = 3;
-        assert_eq!(network.value(&hidden, [&[0; KINDS], &other]), 35);
-        assert_eq!(network.value(&hidden, [&other, &[0; KINDS]]), 25);
+        assert_eq!(value(&[0; KINDS], &other), 35);
+        assert_eq!(value(&other, &[0; KINDS]), 25);
     }
 }

@@ -80,12 +80,19 @@ impl CellWeights {
             _ => Constants::Own,
         };
         let set = &SETS[constants as usize][rule as usize][side.index()];
-        set.get_or_init(|| Self::new(constants, rule, side))
+        set.get_or_init(|| {
+            let fitted = (constants == Constants::Own).then(|| Fitted::of(rule, side));
+            Self::new(constants, rule, side, fitted)
+        })
     }
 
-    fn new(constants: Constants, rule: RuleName, side: Side) -> Self {
+    /// Returns weights with the fitted values of a side.
+    pub(super) fn fitted(fitted: Fitted, rule: RuleName, side: Side) -> Self {
+        Self::new(Constants::Own, rule, side, Some(fitted))
+    }
+
+    fn new(constants: Constants, rule: RuleName, side: Side, fitted: Option<Fitted>) -> Self {
         let is_judged = rule == RuleName::Renju && side == Side::First;
-        let fitted = (constants == Constants::Own).then(|| Fitted::of(rule, side));
         let line = line_values(constants);
         let grade = |cross: Cross| {
             let kind = CellKind::of_cross(cross, is_judged);
