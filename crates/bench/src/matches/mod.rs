@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use kagetsu_book::RootOverview;
 use kagetsu_game::{Effort, Outcome, Position, Side, Variant};
 use kagetsu_proto::Access;
-use kagetsu_search::{Control, Engine, EngineOptions};
+use kagetsu_search::{Control, Engine, EngineOptions, Evaluation};
 
 use crate::openings::{Balanced, MARGIN, Openings};
 use elo::Tally;
@@ -60,6 +60,12 @@ pub(crate) struct Args {
     /// Time of each move of the other program, as in 50ms, in place of the common limits
     #[arg(long, value_name = "TIME", requires = "against", conflicts_with = "b", value_parser = parse_time)]
     against_time: Option<Duration>,
+    /// A folder of weights that the examples `learn` and `order` wrote, for A in place of its own
+    #[arg(long, value_name = "DIR")]
+    evaluation: Option<PathBuf>,
+    /// The weights of B
+    #[arg(long, value_name = "DIR", conflicts_with = "against")]
+    against_evaluation: Option<PathBuf>,
     /// A book folder, a compiled book or a URL that A plays from, as long as it has a move
     #[arg(long, value_name = "BOOK")]
     book: Option<String>,
@@ -196,11 +202,21 @@ impl Args {
     }
 
     /// The settings of A and of B.
-    fn players(&self) -> [PlayerSettings; 2] {
-        let (effort, own) = (self.effort(), PlayerEngine::Own);
+    ///
+    /// # Errors
+    /// If there are no weights of gomoku to read.
+    fn players(&self) -> Result<[PlayerSettings; 2]> {
+        let effort = self.effort();
+        let own = |options: EngineOptions, folder: &Option<PathBuf>| -> Result<_> {
+            let read = |folder: &PathBuf| read_evaluation(folder, self.variant);
+            Ok(PlayerEngine::Own(EngineOptions {
+                evaluation: folder.as_ref().map(read).transpose()?,
+                ..options
+            }))
+        };
         let engine = match &self.against {
             Some(address) => PlayerEngine::External(address.clone()),
-            None => own(self.b.unwrap_or_default()),
+            None => own(self.b.unwrap_or_default(), &self.against_evaluation)?,
         };
         let b = PlayerSettings {
             engine,
@@ -208,11 +224,11 @@ impl Args {
             book: self.against_book.clone(),
         };
         let a = PlayerSettings {
-            engine: own(self.a),
+            engine: own(self.a, &self.evaluation)?,
             effort,
             book: self.book.clone(),
         };
-        [a, b]
+        Ok([a, b])
     }
 
     fn games_at_once(&self) -> usize {
@@ -221,6 +237,15 @@ impl Args {
         let threads = self.a.threads.max(other);
         self.threads.map_or((cores / threads).max(1), usize::from)
     }
+}
+
+/// Reads the weights of a gomoku variant from a folder. Those without a file stay.
+fn read_evaluation(folder: &Path, variant: Variant) -> Result<Evaluation> {
+    let Some((rule, _)) = variant.gomoku() else {
+        bail!("only gomoku has weights to read");
+    };
+    let read = Evaluation::read(rule, |name| std::fs::read(folder.join(name)).ok());
+    read.map_err(|name| anyhow!("{}: no weights", folder.join(name).display()))
 }
 
 /// Reads the openings of a file, or the balanced roots of a book.
@@ -301,8 +326,17 @@ fn write_method(args: &Args, pairs: u32, out: &mut dyn Write) -> Result<()> {
         let book = book.as_ref();
         book.map_or_else(String::new, |book| format!(", from the book {book}"))
     };
+    let weights = |folder: &Option<PathBuf>| {
+        let folder = folder.as_ref().map(|folder| folder.display());
+        folder.map_or_else(String::new, |folder| format!(", weights of {folder}"))
+    };
     let [a_book, b_book] = [from(&args.book), from(&args.against_book)];
-    writeln!(out, "A  {}{a_book}\nB  {b}{b_book}\n", args.a)?;
+    let [a_weights, b_weights] = [weights(&args.evaluation), weights(&args.against_evaluation)];
+    writeln!(
+        out,
+        "A  {}{a_weights}{a_book}\nB  {b}{b_weights}{b_book}\n",
+        args.a
+    )?;
     out.flush()?;
     Ok(())
 }
@@ -318,17 +352,18 @@ fn play_all(
         .expect("a fixed template");
     let bar = ProgressBar::new(pairs.into()).with_style(style);
     let (next, mut standing) = (AtomicU32::new(0), MatchStanding::default());
+    let settings = args.players()?;
     std::thread::scope(|scope| {
         let (sender, played) = mpsc::channel();
         for _ in 0..args.games_at_once() {
-            let (sender, next) = (sender.clone(), &next);
+            let (sender, next, settings) = (sender.clone(), &next, &settings);
             scope.spawn(move || {
                 let work = || -> Result<()> {
                     let mut openings = match openings {
                         Some(all) => Openings::Read(all),
                         None => Openings::Made(Box::new(Balanced::new(args.variant, args.seed)?)),
                     };
-                    let mut players = Players::new(&args.players(), args.play_out, control)?;
+                    let mut players = Players::new(settings, args.play_out, control)?;
                     while let Some(number) =
                         Some(next.fetch_add(1, Relaxed)).filter(|&number| number < pairs)
                     {
