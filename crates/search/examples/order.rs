@@ -7,7 +7,8 @@
 //! LEAVES is a file of the example `leaves`, whose last moves are the best moves of short searches.
 //! The example writes an `.order` file to FOLDER, in renju one for each side. The worth of a move
 //! is its logit; the loss is the cross-entropy of the best move among the candidates. The weights
-//! depend on the units of the network in use, so `learn` comes first. The optimiser is Adam
+//! depend on the units of the network in FOLDER, or of the one in use where FOLDER has none, so
+//! `learn` comes first. The optimiser is Adam
 //! (Kingma and Ba, 2015) with weight decay and a cosine rate. One block of LEAVES in ten is held
 //! out, and the program prints the loss on it and how often the best move is among the first. The
 //! same file gives the same weights.
@@ -16,6 +17,7 @@ use std::error::Error;
 use std::path::Path;
 
 use kagetsu_game::{RuleName, Variant};
+use kagetsu_search::Evaluation;
 use kagetsu_search::tuning::{self, CELL_CLASSES, HIDDEN_UNITS, OrderFeatures};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -58,7 +60,18 @@ fn main() -> Result<(), Box<dyn Error>> {
         RuleName::Renju => &["renju-first", "renju-second"],
     };
     let text = std::fs::read_to_string(leaves)?;
-    let parameters = train(variant, &text, names.len(), epochs.parse()?)?;
+    let network = |name: &str| {
+        let file = name.ends_with(".bin").then(|| Path::new(folder).join(name));
+        file.and_then(|file| std::fs::read(file).ok())
+    };
+    let evaluation = Evaluation::read(rule, network)?;
+    let parameters = train(
+        variant,
+        &text,
+        Some(evaluation),
+        names.len(),
+        epochs.parse()?,
+    )?;
     for (name, parameters) in names.iter().zip(parameters.chunks(END)) {
         let path = Path::new(folder).join(name);
         std::fs::write(path.with_extension("order"), written(parameters))?;
@@ -70,6 +83,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn train(
     variant: Variant,
     text: &str,
+    evaluation: Option<Evaluation>,
     sides: usize,
     epochs: usize,
 ) -> Result<Vec<f32>, Box<dyn Error>> {
@@ -80,7 +94,7 @@ fn train(
     for (number, line) in lines.into_iter().enumerate() {
         let is_aside = number / block % 10 == 3;
         let to = if is_aside { &mut aside } else { &mut rows };
-        tuning::read_best_moves(variant, line, |features, best| {
+        tuning::read_best_moves(variant, line, evaluation, |features, best| {
             to.extend(row(&features, best.code(), sides));
         })?;
     }
@@ -224,12 +238,12 @@ mod tests {
     fn training_puts_the_best_move_first() {
         for (variant, sides) in [("freestyle-15", 1), ("renju-15", 2)] {
             let variant: Variant = variant.parse().expect("a variant");
-            let parameters = train(variant, LEAVES, sides, 40).expect("positions");
-            let again = train(variant, LEAVES, sides, 40).expect("positions");
+            let parameters = train(variant, LEAVES, None, sides, 40).expect("positions");
+            let again = train(variant, LEAVES, None, sides, 40).expect("positions");
             assert!(parameters == again, "{variant}: other weights");
             let mut rows = Vec::new();
             for line in LEAVES.lines() {
-                tuning::read_best_moves(variant, line, |features, best| {
+                tuning::read_best_moves(variant, line, None, |features, best| {
                     rows.extend(row(&features, best.code(), sides));
                 })
                 .expect("a line");

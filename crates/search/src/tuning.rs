@@ -11,7 +11,7 @@ use crate::alphabeta::table::TranspositionTable;
 use crate::control::limits::SearchLimits;
 use crate::gomoku::{Board, CLASSES, COUNTS, FLAGS, Fitted, KINDS, UNITS};
 use crate::heuristics::{Heuristics, Situation};
-use crate::{Control, EngineOptions};
+use crate::{Control, EngineOptions, Evaluation};
 
 /// Memory of the table of a search for leaves, in bytes.
 const LEAF_TABLE_BYTES: usize = 4 << 20;
@@ -135,13 +135,15 @@ pub struct OrderFeatures {
 }
 
 /// Reads a line of the example `leaves`, and calls `see` with each position before a move that has
-/// a score and is evaluated, and that move.
+/// a score and is evaluated, and that move. The units are those of the network in `evaluation`, or
+/// of the one in use.
 ///
 /// # Errors
 /// If the line has another form or an illegal move.
 pub fn read_best_moves(
     variant: Variant,
     line: &str,
+    evaluation: Option<Evaluation>,
     mut see: impl FnMut(OrderFeatures, Move),
 ) -> Result<(), Box<dyn Error>> {
     let [_, moves, scores] = line.split(';').collect::<Vec<_>>()[..] else {
@@ -151,7 +153,7 @@ pub fn read_best_moves(
     for (m, score) in moves.split(' ').zip(scores.split(' ')) {
         let m = position.parse_move(m)?;
         if score != "-"
-            && let Some(features) = order_features(&position)
+            && let Some(features) = order_features(&position, evaluation)
         {
             see(features, m);
         }
@@ -160,27 +162,28 @@ pub fn read_best_moves(
     Ok(())
 }
 
-fn order_features(position: &Position) -> Option<OrderFeatures> {
+fn order_features(position: &Position, evaluation: Option<Evaluation>) -> Option<OrderFeatures> {
     match position.variant() {
         Variant::Gomoku {
             rule: RuleName::Freestyle,
             ..
-        } => order_of::<Freestyle>(position),
+        } => order_of::<Freestyle>(position, evaluation),
         Variant::Gomoku {
             rule: RuleName::Standard,
             ..
-        } => order_of::<Standard>(position),
+        } => order_of::<Standard>(position, evaluation),
         Variant::Gomoku {
             rule: RuleName::Renju,
             ..
-        } => order_of::<Renju>(position),
+        } => order_of::<Renju>(position, evaluation),
         _ => None,
     }
 }
 
-fn order_of<R: Rule>(position: &Position) -> Option<OrderFeatures> {
+fn order_of<R: Rule>(position: &Position, evaluation: Option<Evaluation>) -> Option<OrderFeatures> {
     let options = EngineOptions {
         candidates: MAX_CELLS,
+        evaluation,
         ..EngineOptions::default()
     };
     let board = Board::<R>::new(&position.game(), &options);
