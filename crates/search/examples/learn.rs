@@ -15,19 +15,21 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::Path;
 
-use kagetsu_game::{RuleName, Variant};
+use kagetsu_game::Variant;
 use kagetsu_search::tuning::{
     self, CELL_CLASSES, CELL_KINDS, CellFeatures, HIDDEN_UNITS, KIND_COUNTS, LOGIT_CENTI,
     THREAT_SETS, chance,
 };
-use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
+
+use crate::training::Adam;
+
+mod training;
 
 /// How much the search's own opinion counts beside the result.
 const OPINION: f32 = 0.6;
 const BATCH: usize = 512;
 const STEP: f32 = 0.01;
-const DECAY: f32 = 1e-6;
 /// Weight of one cell in the hidden units.
 const CELL: f32 = 0.125;
 /// Fixed point of the hidden units in the file.
@@ -63,11 +65,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let Variant::Gomoku { rule, .. } = variant else {
         return Err("only gomoku has a network".into());
     };
-    let names: &[&str] = match rule {
-        RuleName::Freestyle => &["freestyle"],
-        RuleName::Standard => &["standard"],
-        RuleName::Renju => &["renju-first", "renju-second"],
-    };
+    let names = tuning::weight_names(rule);
     let texts = [
         std::fs::read_to_string(games)?,
         std::fs::read_to_string(leaves)?,
@@ -89,13 +87,19 @@ fn train(
     epochs: usize,
 ) -> Result<Vec<f32>, Box<dyn Error>> {
     let (mut rows, mut aside) = (Vec::new(), Vec::new());
-    for (text, blocks) in texts.iter().zip([None, Some(50)]) {
+    for (text, is_leaves) in texts.iter().zip([false, true]) {
         let lines: Vec<&str> = text.lines().collect();
-        // Leaves of one game follow each other; 50 blocks keep them together.
-        let block = blocks.map_or(100, |blocks| lines.len().div_ceil(blocks).max(1));
+        let block = if is_leaves {
+            training::leaf_block(lines.len())
+        } else {
+            100
+        };
         for (number, line) in lines.into_iter().enumerate() {
-            let is_aside = number / block % 10 == 3;
-            let to = if is_aside { &mut aside } else { &mut rows };
+            let to = if training::is_aside(number, block) {
+                &mut aside
+            } else {
+                &mut rows
+            };
             tuning::read_targets(variant, line, OPINION, |features, target| {
                 to.push(row(&features, target, sides));
             })?;
@@ -221,30 +225,20 @@ fn fit(sides: usize, rows: &mut [Row], aside: &[Row], epochs: usize) -> Vec<f32>
             side[at] = dice.random_range(-0.2..0.2);
         }
     }
-    let (mut mean, mut square) = (vec![0.0_f32; end], vec![0.0_f32; end]);
-    let mut gradient = vec![0.0; end];
-    let steps = epochs * rows.len().div_ceil(BATCH);
-    let mut step = 0;
-    for epoch in 1..=epochs {
-        rows.shuffle(&mut dice);
-        for batch in rows.chunks(BATCH) {
-            gradient.fill(0.0);
-            for row in batch {
-                learn(&parameters, row, &mut gradient);
-            }
-            step += 1;
-            let done = step as f32 / steps as f32;
-            let rate = STEP * 0.5 * (1.0 + (std::f32::consts::PI * done).cos());
-            let (first, second) = (1.0 - 0.9_f32.powi(step), 1.0 - 0.999_f32.powi(step));
-            for at in 0..end {
-                let slope = gradient[at] / batch.len() as f32 + DECAY * parameters[at];
-                mean[at] = 0.9 * mean[at] + 0.1 * slope;
-                square[at] = 0.999 * square[at] + 0.001 * slope * slope;
-                parameters[at] -= rate * (mean[at] / first) / ((square[at] / second).sqrt() + 1e-8);
-            }
-        }
-        println!("epoch {epoch}: aside {:.4}", loss(&parameters, aside));
-    }
+    let adam = Adam {
+        rate: STEP,
+        batch: BATCH,
+        epochs,
+    };
+    adam.fit(
+        &mut parameters,
+        rows,
+        &mut dice,
+        learn,
+        |epoch, parameters| {
+            println!("epoch {epoch}: aside {:.4}", loss(parameters, aside));
+        },
+    );
     parameters
 }
 

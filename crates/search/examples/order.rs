@@ -8,23 +8,24 @@
 //! The example writes an `.order` file to FOLDER, in renju one for each side. The worth of a move
 //! is its logit; the loss is the cross-entropy of the best move among the candidates. The weights
 //! depend on the units of the network in FOLDER, or of the one in use where FOLDER has none, so
-//! `learn` comes first. The optimiser is Adam
-//! (Kingma and Ba, 2015) with weight decay and a cosine rate. One block of LEAVES in ten is held
-//! out, and the program prints the loss on it and how often the best move is among the first. The
-//! same file gives the same weights.
+//! `learn` comes first. The optimiser is Adam (Kingma and Ba, 2015) with weight decay and a cosine
+//! rate. One block of LEAVES in ten is held out; the program prints the loss on it and how often
+//! the best move is among the first. The same file gives the same weights.
 
 use std::error::Error;
 use std::path::Path;
 
-use kagetsu_game::{RuleName, Variant};
+use kagetsu_game::Variant;
 use kagetsu_search::Evaluation;
 use kagetsu_search::tuning::{self, CELL_CLASSES, HIDDEN_UNITS, OrderFeatures};
-use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
+
+use crate::training::Adam;
+
+mod training;
 
 const BATCH: usize = 256;
 const STEP: f32 = 0.02;
-const DECAY: f32 = 1e-6;
 /// Fixed point of the worth in the file.
 const WORTH: f32 = 128.0;
 /// Fixed point of the factors of the units in the file, whose own is 512.
@@ -54,11 +55,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let Variant::Gomoku { rule, .. } = variant else {
         return Err("only gomoku has a learned move order".into());
     };
-    let names: &[&str] = match rule {
-        RuleName::Freestyle => &["freestyle"],
-        RuleName::Standard => &["standard"],
-        RuleName::Renju => &["renju-first", "renju-second"],
-    };
+    let names = tuning::weight_names(rule);
     let text = std::fs::read_to_string(leaves)?;
     let network = |name: &str| {
         let file = name.ends_with(".bin").then(|| Path::new(folder).join(name));
@@ -89,11 +86,13 @@ fn train(
 ) -> Result<Vec<f32>, Box<dyn Error>> {
     let (mut rows, mut aside) = (Vec::new(), Vec::new());
     let lines: Vec<&str> = text.lines().collect();
-    // Leaves of one game follow each other; 50 blocks keep them together.
-    let block = lines.len().div_ceil(50).max(1);
+    let block = training::leaf_block(lines.len());
     for (number, line) in lines.into_iter().enumerate() {
-        let is_aside = number / block % 10 == 3;
-        let to = if is_aside { &mut aside } else { &mut rows };
+        let to = if training::is_aside(number, block) {
+            &mut aside
+        } else {
+            &mut rows
+        };
         tuning::read_best_moves(variant, line, evaluation, |features, best| {
             to.extend(row(&features, best.code(), sides));
         })?;
@@ -190,30 +189,18 @@ fn fit(sides: usize, rows: &mut [Row], aside: &[Row], epochs: usize) -> Vec<f32>
         side[OWN_FACTORS..].fill_with(|| dice.random_range(-0.02..0.02));
     }
     report(0, &parameters, aside);
-    let (mut mean, mut square) = (vec![0.0_f32; end], vec![0.0_f32; end]);
-    let mut gradient = vec![0.0; end];
-    let steps = epochs * rows.len().div_ceil(BATCH);
-    let mut step = 0;
-    for epoch in 1..=epochs {
-        rows.shuffle(&mut dice);
-        for batch in rows.chunks(BATCH) {
-            gradient.fill(0.0);
-            for row in batch {
-                learn(&parameters, row, &mut gradient);
-            }
-            step += 1;
-            let done = step as f32 / steps as f32;
-            let rate = STEP * 0.5 * (1.0 + (std::f32::consts::PI * done).cos());
-            let (first, second) = (1.0 - 0.9_f32.powi(step), 1.0 - 0.999_f32.powi(step));
-            for at in 0..end {
-                let slope = gradient[at] / batch.len() as f32 + DECAY * parameters[at];
-                mean[at] = 0.9 * mean[at] + 0.1 * slope;
-                square[at] = 0.999 * square[at] + 0.001 * slope * slope;
-                parameters[at] -= rate * (mean[at] / first) / ((square[at] / second).sqrt() + 1e-8);
-            }
-        }
-        report(epoch, &parameters, aside);
-    }
+    let adam = Adam {
+        rate: STEP,
+        batch: BATCH,
+        epochs,
+    };
+    adam.fit(
+        &mut parameters,
+        rows,
+        &mut dice,
+        learn,
+        |epoch, parameters| report(epoch, parameters, aside),
+    );
     parameters
 }
 

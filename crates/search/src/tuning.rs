@@ -9,7 +9,7 @@ use crate::alphabeta::AlphaBeta;
 use crate::alphabeta::sample::LeafSample;
 use crate::alphabeta::table::TranspositionTable;
 use crate::control::limits::SearchLimits;
-use crate::gomoku::{Board, CLASSES, COUNTS, FLAGS, Fitted, KINDS, UNITS};
+use crate::gomoku::{self, Board, CLASSES, COUNTS, FLAGS, Fitted, KINDS, UNITS};
 use crate::heuristics::{Heuristics, Situation};
 use crate::{Control, EngineOptions, Evaluation};
 
@@ -120,6 +120,13 @@ pub fn read_targets(
         position = position.play(position.parse_move(m)?)?;
     }
     Ok(())
+}
+
+/// Returns the names of a rule's files of weights, without their endings: one for both sides, or
+/// one for each.
+#[must_use]
+pub fn weight_names(rule: RuleName) -> &'static [&'static str] {
+    gomoku::weight_names(rule)
 }
 
 /// The features of a position that the move order uses.

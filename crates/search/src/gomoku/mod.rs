@@ -31,6 +31,7 @@ mod threats;
 
 pub(crate) use board::Board;
 pub use patterns::evaluation::Evaluation;
+pub(crate) use patterns::files::weight_names;
 pub(crate) use patterns::fitted::{CLASSES, FLAGS, Fitted};
 pub(crate) use patterns::kind::KINDS;
 pub(crate) use patterns::network::{COUNTS, UNITS};

@@ -2,6 +2,7 @@ use std::fmt;
 
 use kagetsu_game::{RuleName, Side};
 
+use super::files::weight_names;
 use super::fitted::Fitted;
 use super::network::Network;
 use super::order::MoveOrder;
@@ -54,13 +55,9 @@ impl Evaluation {
         mut file: impl FnMut(&str) -> Option<Vec<u8>>,
     ) -> Result<Self, String> {
         let mut weights = EvaluationWeights::in_use(rule);
-        let names = match rule {
-            RuleName::Freestyle => ["freestyle"; 2],
-            RuleName::Standard => ["standard"; 2],
-            RuleName::Renju => ["renju-first", "renju-second"],
-        };
+        let names = weight_names(rule);
         for side in [Side::First, Side::Second] {
-            let (at, name) = (side.index(), names[side.index()]);
+            let (at, name) = (side.index(), names[side.index() % names.len()]);
             let mut read = |ending: &str| {
                 let name = format!("{name}.{ending}");
                 file(&name).map(|bytes| (bytes, name))

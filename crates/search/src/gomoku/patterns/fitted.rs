@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 
 use kagetsu_game::{RuleName, Side};
 
+use super::files::places;
 use super::kind::{Cross, shapes};
 use super::shape::SHAPES;
 
@@ -58,12 +59,13 @@ pub(crate) struct Fitted {
 impl Fitted {
     /// The table of a side. Where the rules are the same for both sides, so are the tables.
     pub(crate) fn of(rule: RuleName, side: Side) -> Self {
-        let text = match (rule, side) {
-            (RuleName::Freestyle, _) => include_str!("../../../data/freestyle.txt"),
-            (RuleName::Standard, _) => include_str!("../../../data/standard.txt"),
-            (RuleName::Renju, Side::First) => include_str!("../../../data/renju-first.txt"),
-            (RuleName::Renju, Side::Second) => include_str!("../../../data/renju-second.txt"),
-        };
+        let texts = [
+            include_str!("../../../data/freestyle.txt"),
+            include_str!("../../../data/standard.txt"),
+            include_str!("../../../data/renju-first.txt"),
+            include_str!("../../../data/renju-second.txt"),
+        ];
+        let text = texts[places(rule)[side.index()]];
         Self::read(text).expect("the tables are read by a test")
     }
 

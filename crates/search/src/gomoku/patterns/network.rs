@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 
 use kagetsu_game::RuleName;
 
+use super::files::places;
 use super::fitted::{CLASS_OF, CLASSES};
 use super::kind::{Cross, KINDS};
 
@@ -63,12 +64,7 @@ impl Network {
             LazyLock::new(|| Network::expect(include_bytes!("../../../data/renju-first.bin"))),
             LazyLock::new(|| Network::expect(include_bytes!("../../../data/renju-second.bin"))),
         ];
-        let by_side = match rule {
-            RuleName::Freestyle => [0, 0],
-            RuleName::Standard => [1, 1],
-            RuleName::Renju => [2, 3],
-        };
-        by_side.map(|at: usize| &*NETWORKS[at])
+        places(rule).map(|at| &*NETWORKS[at])
     }
 
     fn expect(bytes: &[u8]) -> Self {

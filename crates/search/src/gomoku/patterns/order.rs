@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 
 use kagetsu_game::RuleName;
 
+use super::files::places;
 use super::fitted::{CLASS_OF, CLASSES};
 use super::kind::Cross;
 use super::network::{Hidden, UNITS};
@@ -48,12 +49,7 @@ impl MoveOrder {
             LazyLock::new(|| MoveOrder::expect(include_bytes!("../../../data/renju-first.order"))),
             LazyLock::new(|| MoveOrder::expect(include_bytes!("../../../data/renju-second.order"))),
         ];
-        let by_side = match rule {
-            RuleName::Freestyle => [0, 0],
-            RuleName::Standard => [1, 1],
-            RuleName::Renju => [2, 3],
-        };
-        by_side.map(|at: usize| &*ORDERS[at])
+        places(rule).map(|at| &*ORDERS[at])
     }
 
     fn expect(bytes: &[u8]) -> Self {

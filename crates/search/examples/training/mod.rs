@@ -1,0 +1,67 @@
+//! The optimiser and the held-out share of the examples `learn` and `order`.
+
+use rand::rngs::SmallRng;
+use rand::seq::SliceRandom;
+
+const DECAY: f32 = 1e-6;
+
+/// Adam (Kingma and Ba, 2015) with weight decay and a cosine rate.
+pub(crate) struct Adam {
+    /// Rate of the first step.
+    pub(crate) rate: f32,
+    /// Rows of a step.
+    pub(crate) batch: usize,
+    /// Times that every row is seen.
+    pub(crate) epochs: usize,
+}
+
+impl Adam {
+    /// Changes the parameters to reduce the loss of the rows, which it shuffles. `learn` adds the
+    /// gradient of a row's loss; `report` sees each epoch's number and parameters.
+    pub(crate) fn fit<Row>(
+        &self,
+        parameters: &mut [f32],
+        rows: &mut [Row],
+        dice: &mut SmallRng,
+        learn: impl Fn(&[f32], &Row, &mut [f32]),
+        report: impl Fn(usize, &[f32]),
+    ) {
+        let end = parameters.len();
+        let (mut mean, mut square) = (vec![0.0_f32; end], vec![0.0_f32; end]);
+        let mut gradient = vec![0.0; end];
+        let steps = self.epochs * rows.len().div_ceil(self.batch);
+        let mut step = 0;
+        for epoch in 1..=self.epochs {
+            rows.shuffle(dice);
+            for batch in rows.chunks(self.batch) {
+                gradient.fill(0.0);
+                for row in batch {
+                    learn(parameters, row, &mut gradient);
+                }
+                step += 1;
+                let done = step as f32 / steps as f32;
+                let rate = self.rate * 0.5 * (1.0 + (std::f32::consts::PI * done).cos());
+                let (first, second) = (1.0 - 0.9_f32.powi(step), 1.0 - 0.999_f32.powi(step));
+                for at in 0..end {
+                    let slope = gradient[at] / batch.len() as f32 + DECAY * parameters[at];
+                    mean[at] = 0.9 * mean[at] + 0.1 * slope;
+                    square[at] = 0.999 * square[at] + 0.001 * slope * slope;
+                    parameters[at] -=
+                        rate * (mean[at] / first) / ((square[at] / second).sqrt() + 1e-8);
+                }
+            }
+            report(epoch, parameters);
+        }
+    }
+}
+
+/// Returns the lines of a block of leaves. Leaves of one game follow each other; 50 blocks keep
+/// them together.
+pub(crate) fn leaf_block(lines: usize) -> usize {
+    lines.div_ceil(50).max(1)
+}
+
+/// Whether a line is held out: one block in ten is.
+pub(crate) fn is_aside(line: usize, block: usize) -> bool {
+    line / block % 10 == 3
+}
