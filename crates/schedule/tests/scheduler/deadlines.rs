@@ -8,17 +8,20 @@ use kagetsu_schedule::{Capacity, Effect, Idle, Split, Task, WorkerId};
 use crate::engine;
 use crate::harness::{Harness, W1, W2, acknowledge, question, revoke, workers_of};
 
+/// Worker 1 has answered a question in two seconds.
+fn measured() -> Harness {
+    let (mut harness, task) = Harness::with_task();
+    harness.wait(2);
+    harness.finish(W1, &task);
+    harness.scheduler.settle(task.question);
+    harness.effects();
+    harness
+}
+
 /// Worker 1 has answered a question in two seconds, and gets another, which may take a lease and
 /// four times two seconds. Worker 2 is idle.
 fn given() -> (Harness, Task) {
-    let mut harness = Harness::direct();
-    harness.join(W1, 1);
-    let id = harness.ask(1, Split::Never, 0);
-    let (_, task) = harness.one_assigned();
-    harness.wait(2);
-    harness.finish(W1, &task);
-    harness.scheduler.settle(id);
-    harness.effects();
+    let mut harness = measured();
     // The next question has exactly the same size.
     harness
         .scheduler
@@ -216,14 +219,7 @@ fn time_limit_needs_no_measured_speed() {
 
 #[test]
 fn slow_worker_is_on_probation_until_it_answers() {
-    let mut harness = Harness::direct();
-    harness.join(W1, 1);
-    let id = harness.ask(1, Split::Never, 0);
-    let (_, task) = harness.one_assigned();
-    harness.wait(2);
-    harness.finish(W1, &task);
-    harness.scheduler.settle(id);
-    harness.effects();
+    let mut harness = measured();
     harness.join(W1, 3);
     harness
         .scheduler

@@ -1,7 +1,7 @@
 //! Workers that get no tasks, and questions that go to others.
 
 use kagetsu_game::Variant;
-use kagetsu_schedule::{Effect, Idle, Split, Suspension, WorkerId};
+use kagetsu_schedule::{Effect, Idle, Split, Suspension, Task, WorkerId};
 
 use crate::harness::{Harness, W1, W2, done, question, revoke};
 
@@ -184,15 +184,23 @@ fn excluding_question_waits_for_other_workers() {
     );
 }
 
-#[test]
-fn excluding_question_ends_if_the_only_other_fails() {
+/// Worker 2 has the only task, because its question excludes worker 1.
+fn excluding() -> (Harness, Task) {
     let mut harness = Harness::direct();
     harness.join(W1, 1);
     harness.join(W2, 1);
     harness
         .scheduler
         .submit_excluding(harness.now, question(1), 0, vec![W1]);
-    let (mut worker, mut task) = harness.one_assigned();
+    let (worker, task) = harness.one_assigned();
+    assert_eq!(worker, W2);
+    (harness, task)
+}
+
+#[test]
+fn excluding_question_ends_if_the_only_other_fails() {
+    let (mut harness, mut task) = excluding();
+    let mut worker = W2;
     for failures in 1.. {
         assert_eq!(worker, W2);
         harness.fail(worker, &task);
@@ -215,13 +223,7 @@ fn excluding_question_ends_if_the_only_other_fails() {
 
 #[test]
 fn excluded_worker_cannot_answer() {
-    let mut harness = Harness::direct();
-    harness.join(W1, 1);
-    harness.join(W2, 1);
-    harness
-        .scheduler
-        .submit_excluding(harness.now, question(1), 0, vec![W1]);
-    let (_, task) = harness.one_assigned();
+    let (mut harness, task) = excluding();
     let is_finished = |effects: &[Effect]| {
         effects
             .iter()
