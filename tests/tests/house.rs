@@ -1,4 +1,4 @@
-//! Compares the table of crates in `ARCHITECTURE.md` with the manifests.
+//! Compares the manifests with the table of crates in `ARCHITECTURE.md` and with the sources.
 
 use std::collections::BTreeMap;
 
@@ -13,14 +13,18 @@ fn root() -> std::path::PathBuf {
         .to_path_buf()
 }
 
+fn metadata() -> cargo_metadata::Metadata {
+    MetadataCommand::new()
+        .manifest_path(root().join("Cargo.toml"))
+        .no_deps()
+        .exec()
+        .expect("manifests")
+}
+
 /// Returns crate -> (folder, crates of the workspace that it uses), from the manifests.
 fn built() -> House {
     let root = root().canonicalize().expect("it is here");
-    let metadata = MetadataCommand::new()
-        .manifest_path(root.join("Cargo.toml"))
-        .no_deps()
-        .exec()
-        .expect("manifests");
+    let metadata = metadata();
     let ours: Vec<_> = metadata
         .packages
         .iter()
@@ -84,4 +88,26 @@ fn crate_table_matches_manifests() {
         built.len(),
         "ARCHITECTURE.md names a crate that does not exist"
     );
+}
+
+/// Cargo runs no tests of a library with `test = false`.
+#[test]
+fn libraries_without_tests_have_none() {
+    let packages = metadata().packages;
+    let targets = packages.iter().flat_map(|package| &package.targets);
+    let untested: Vec<_> = targets
+        .filter(|target| !target.test && target.src_path.file_name() == Some("lib.rs"))
+        .filter_map(|target| target.src_path.parent())
+        .collect();
+    assert!(!untested.is_empty());
+    let mut left: Vec<std::path::PathBuf> = untested.into_iter().map(Into::into).collect();
+    while let Some(path) = left.pop() {
+        if path.is_dir() {
+            let entries = std::fs::read_dir(&path).expect("a folder");
+            left.extend(entries.map(|entry| entry.expect("readable").path()));
+        } else {
+            let text = std::fs::read_to_string(&path).expect("text");
+            assert!(!text.contains("#[test]"), "{}", path.display());
+        }
+    }
 }

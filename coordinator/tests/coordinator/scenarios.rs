@@ -290,6 +290,10 @@ impl World {
             build("test", positions),
             &json!({"total_nodes": 1_000_000_000_000_u64}),
         );
+        let variant = "freestyle-9".parse().expect("a variant");
+        let root = Position::from_line(variant, "e5").expect("a legal move");
+        let roots = vec![(&root).into()];
+        let request = v1::StartRequest { roots, ..request };
         self.cluster.start_build(request).await;
         self.cluster.finished("test").await
     }
