@@ -7,7 +7,8 @@ use std::io::Write;
 use anyhow::{Result, bail};
 use kagetsu_book::Book;
 use kagetsu_game::{
-    Claim, Effort, Key, Move, Outcome, Position, Proof, ProofKind, Question, Variant, with_game,
+    Claim, Effort, Game, Key, Move, Outcome, Position, Proof, ProofKind, Question, Symmetry,
+    Variant, with_game,
 };
 use kagetsu_search::threats::{Strategy, ThreatSearch};
 use kagetsu_search::{Control, Engine, EngineOptions};
@@ -23,6 +24,9 @@ const ZONE_POSITIONS: u64 = 200_000;
 const ANSWER_POSITIONS: u64 = 3_000;
 /// The same for a reply that the book counts as lost because such an answer wins.
 const CLAIM_POSITIONS: u64 = 1_000_000;
+
+/// The share of the search of a position that the search of each further image may cost.
+const IMAGE_SHARE: u64 = 16;
 
 /// The size of a win tree, counted in two ways.
 #[derive(Clone, Copy, Debug)]
@@ -338,17 +342,13 @@ impl Forester<'_> {
 
     /// Searches a position for a win, by threats or else by the engine, and returns its node.
     fn search(&mut self, position: &Position) -> Result<u32> {
-        let effort = Effort::nodes(self.cache.nodes);
         if position.variant().has_threat_search()
-            && let Some(plan) = self
-                .cache
-                .threats
-                .strategy(position, effort, &Control::new())?
+            && let Some(plan) = self.plan(position)?
         {
             return Ok(self.add(&plan));
         }
         let answer = self.cache.engine.answer(
-            &Question::new(position.clone(), effort),
+            &Question::new(position.clone(), Effort::nodes(self.cache.nodes)),
             &Control::new(),
             &mut |_| {},
         )?;
@@ -370,6 +370,30 @@ impl Forester<'_> {
         }
         let node = self.answers(Some(m), &next)?;
         Ok(self.cache.dag.add(node))
+    }
+
+    /// Searches a position for a win by threats. The search tries few fours where it looks for
+    /// a threat, in an order that depends on the orientation, so it may see a win in one image of
+    /// the position and not in another.
+    fn plan(&mut self, position: &Position) -> Result<Option<Strategy>> {
+        let variant = position.variant();
+        for turn in variant.symmetries() {
+            let image = with_game!(variant, G => position.game::<G>().pack(turn));
+            let nodes = if turn == Symmetry::IDENTITY {
+                self.cache.nodes
+            } else {
+                self.cache.nodes / IMAGE_SHARE
+            };
+            let plan = self.cache.threats.strategy(
+                &Position::unpack(variant, image)?,
+                Effort::nodes(nodes),
+                &Control::new(),
+            )?;
+            if let Some(plan) = plan {
+                return Ok(Some(plan.turned(variant, variant.inverse(turn))));
+            }
+        }
+        Ok(None)
     }
 
     fn add(&mut self, plan: &Strategy) -> u32 {
@@ -413,4 +437,44 @@ pub(crate) fn plant(dag: &mut ProofDag, plan: &Strategy) -> u32 {
         numbers.push(dag.add(node));
     }
     numbers.last().copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use kagetsu_book::BookOptions;
+
+    use super::*;
+
+    /// Seen as it stands, the side to move has no threat that the search sees to win. A mirror
+    /// image of it is won within 25 plies.
+    #[test]
+    fn win_seen_in_one_image_counts_in_all() {
+        let line = "g4 e4 f5 g5 i5 g6 i6 h6 i7 j6 h8 g7 g9 h7 h9 f8 j9 i8 h10 d10";
+        let position = Position::from_line(Variant::STANDARD_15, line).expect("legal");
+        let mut threats = ThreatSearch::new(1 << 20);
+        let effort = Effort::nodes(1_000_000);
+        let direct = threats.strategy(&position, effort, &Control::new());
+        assert_eq!(
+            direct.expect("gomoku"),
+            None,
+            "the test needs a position that hides its win"
+        );
+
+        let folder = tempfile::tempdir().expect("a folder");
+        let options = BookOptions {
+            create: true,
+            ..BookOptions::default()
+        };
+        let (book, _) = Book::open(&folder.path().join("book"), &options).expect("a book");
+        let mut cache = ProofCache::quick(position.variant(), 4_000_000).expect("an engine");
+        let mut forester = Forester {
+            book: &book,
+            cache: &mut cache,
+        };
+        let plan = forester.plan(&position).expect("a search").expect("a win");
+        let root = forester.add(&plan);
+        let tree = cache.dag.tree(root, position, Claim::Win);
+        let checked = kagetsu_verify::check(&tree, &mut |_| {});
+        assert!(checked.is_ok(), "{checked:?}");
+    }
 }

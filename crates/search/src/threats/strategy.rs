@@ -1,10 +1,25 @@
-use kagetsu_game::Move;
+use kagetsu_game::{Move, Symmetry, Variant};
 
 /// A complete plan of a forced win: steps, the last of which is played first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Strategy {
     /// Steps refer to earlier steps only.
     pub steps: Vec<StrategyStep>,
+}
+
+impl Strategy {
+    /// Returns the strategy for the image of the position under `symmetry`.
+    #[must_use]
+    pub fn turned(mut self, variant: Variant, symmetry: Symmetry) -> Self {
+        for step in &mut self.steps {
+            step.at = variant.image(step.at, symmetry);
+            for (reply, _) in &mut step.replies {
+                *reply = variant.image(*reply, symmetry);
+            }
+            step.replies.sort_unstable();
+        }
+        self
+    }
 }
 
 /// A move of the winner and its continuations.
