@@ -150,7 +150,8 @@ impl Mind {
                 threads,
                 table_bytes,
                 ..EngineOptions::default()
-            })?;
+            })?
+            .with_kept_table();
             self.engine = Some((threads, table_mib, engine));
         }
         self.engine
@@ -165,6 +166,13 @@ impl Mind {
     /// If the system cannot start the threads.
     pub(crate) fn prepare(&mut self) -> Result<()> {
         self.engine().map(|_| ())
+    }
+
+    /// Clears the engine's table, before a new game.
+    pub(crate) fn clear_table(&mut self) {
+        if let Some((.., engine)) = &mut self.engine {
+            engine.clear_table();
+        }
     }
 
     /// Searches a position without the book.

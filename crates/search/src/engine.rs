@@ -7,12 +7,15 @@ use crate::root::RootSearch;
 use crate::{Control, EngineError, EngineOptions, Progress, surakarta, xiangqi};
 
 /// Answers questions, one after another. Keeps its threads and the memory of its table, but no
-/// knowledge from one question to the next.
+/// knowledge from one question to the next, unless it [plays a game](Engine::with_kept_table).
 #[derive(Debug)]
 pub struct Engine {
     options: EngineOptions,
     table: TranspositionTable,
     pool: Option<rayon::ThreadPool>,
+    keeps_table: bool,
+    /// The variant of the last question.
+    variant: Option<Variant>,
 }
 
 impl Engine {
@@ -36,7 +39,32 @@ impl Engine {
             options,
             table,
             pool,
+            keeps_table: false,
+            variant: None,
         })
+    }
+
+    /// Lets each question use the table of the earlier ones about the same variant, as in a game,
+    /// where a position was searched already with the moves before it. Answers then depend on what
+    /// was asked before.
+    #[must_use]
+    pub fn with_kept_table(mut self) -> Self {
+        self.keeps_table = true;
+        self
+    }
+
+    /// Lets the next question begin with an empty table, as at the start of a game.
+    pub fn clear_table(&mut self) {
+        self.variant = None;
+    }
+
+    /// Prepares the table for the next question.
+    fn begin(&mut self, variant: Variant) {
+        if self.variant.replace(variant) == Some(variant) && self.keeps_table {
+            self.table.proceed();
+        } else {
+            self.table.begin();
+        }
     }
 
     /// Whether [`Engine::answer`] supports the variant.
@@ -54,7 +82,7 @@ impl Engine {
     /// an upper bound that is not above the last of these. `progress` is called after every
     /// iteration. A finished game gives an empty answer; any other position has at least one
     /// verdict. With one thread and an effort in depth or nodes, the same question gives the same
-    /// answer, whatever was asked before.
+    /// answer, whatever was asked before, unless the table is kept.
     ///
     /// A window with no value above a loss asks whether every move loses. In gomoku the search then
     /// looks for continuous threats after each legal move, up to symmetry. Each move gets an even
@@ -76,7 +104,7 @@ impl Engine {
         if let Some(answer) = self.settle(question, control, progress)? {
             return Ok(answer);
         }
-        self.table.begin();
+        self.begin(question.position.variant());
         self.run(question, true, control, progress)
     }
 
@@ -99,7 +127,7 @@ impl Engine {
             return Ok(answer);
         }
         control.share(number, of);
-        self.table.begin();
+        self.begin(question.position.variant());
         self.run(question, number == 0, control, progress)
     }
 

@@ -209,6 +209,44 @@ fn symmetric_moves_are_searched_once() {
 }
 
 #[test]
+fn kept_table_saves_positions_until_cleared() {
+    let before = Position::from_line(Variant::FREESTYLE_15, "h8 i9 j7 h9").expect("legal moves");
+    let effort = Effort::depth(9);
+    let mut engine = Engine::new(EngineOptions::default())
+        .expect("memory")
+        .with_kept_table();
+    let ask = |engine: &mut Engine, position: &Position| {
+        let question = Question::new(position.clone(), effort);
+        let answer = engine.answer(&question, &Control::new(), &mut |_| {});
+        answer.expect("gomoku")
+    };
+    let line = ask(&mut engine, &before)
+        .best()
+        .expect("a move")
+        .1
+        .line
+        .clone();
+    let expected = line[..2]
+        .iter()
+        .try_fold(before, |position, m| position.play(*m));
+    let after = expected.expect("legal moves");
+    let kept = ask(&mut engine, &after);
+    engine.clear_table();
+    let cleared = ask(&mut engine, &after);
+    let fresh = ask(
+        &mut Engine::new(EngineOptions::default()).expect("memory"),
+        &after,
+    );
+    assert!(
+        kept.nodes() < fresh.nodes(),
+        "{} {}",
+        kept.nodes(),
+        fresh.nodes()
+    );
+    assert_eq!(undated(cleared), undated(fresh));
+}
+
+#[test]
 fn progress_ends_with_the_answer() {
     let position = Position::from_line(Variant::FREESTYLE_15, "h8 f6 i7").expect("legal");
     let mut told: Vec<Progress> = Vec::new();

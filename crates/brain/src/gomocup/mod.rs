@@ -205,10 +205,12 @@ impl GomocupBrain {
                     "INFO MAX_THREAD_NUM {MAX_THREADS}"
                 ))))
             }
-            // Every search begins with an empty table.
-            ToEngine::YxHashClear => Ok(Some(FromEngine::Message(
-                "Transposition table cleared.".into(),
-            ))),
+            ToEngine::YxHashClear => {
+                self.mind().clear_table();
+                Ok(Some(FromEngine::Message(
+                    "Transposition table cleared.".into(),
+                )))
+            }
             ToEngine::About => Ok(Some(FromEngine::Other(about()))),
             ToEngine::Other(line) if line.eq_ignore_ascii_case("YXSETDATABASE") => {
                 self.awaits_path = true;
@@ -228,6 +230,7 @@ impl GomocupBrain {
     fn begin(&mut self) {
         self.limits.begin();
         self.blocked.clear();
+        self.mind().clear_table();
     }
 
     fn game(&mut self) -> Result<&mut GomocupGame, String> {

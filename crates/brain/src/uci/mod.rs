@@ -83,7 +83,10 @@ impl UciBrain {
                 }
                 self.say(&FromEngine::ReadyOk);
             }
-            ToEngine::NewGame => self.set_position(Position::start(self.options.variant)),
+            ToEngine::NewGame => {
+                self.set_position(Position::start(self.options.variant));
+                self.mind().clear_table();
+            }
             ToEngine::SetOption { name, value } => {
                 if let Err(wrong) = self.set(&name, value.as_deref().unwrap_or_default()) {
                     self.complain(&wrong);

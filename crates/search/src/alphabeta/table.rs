@@ -36,9 +36,10 @@ impl TableEntry {
 /// exclusive or of data and hash, so that a half-written slot is not found (Hyatt and Mann, ICGA
 /// Journal 25(1), 2002).
 ///
-/// Entries of earlier questions count as empty, so that an answer does not depend on them. Each
-/// question begins with a small part of the memory, which stays in the processor's caches, and uses
-/// more as the search grows.
+/// Entries of earlier questions count as empty, so that an answer does not depend on them, unless
+/// the next question [continues](TranspositionTable::proceed). Else each question begins with a
+/// small part of the memory, which stays in the processor's caches, and uses more as the search
+/// grows.
 #[derive(Debug)]
 pub(crate) struct TranspositionTable {
     slots: Vec<Slot>,
@@ -46,7 +47,10 @@ pub(crate) struct TranspositionTable {
     used: AtomicUsize,
     /// The slot with which the first bucket begins, so that no bucket lies on two cache lines.
     first: usize,
+    /// Number of the question.
     generation: u16,
+    /// Number of the oldest question whose entries are used.
+    oldest: u16,
 }
 
 #[derive(Debug, Default, FromZeros)]
@@ -79,6 +83,7 @@ impl TranspositionTable {
             used: AtomicUsize::new(FIRST_BUCKETS.min(slots.len() / BUCKET)),
             slots,
             generation: 0,
+            oldest: 0,
         })
     }
 
@@ -95,14 +100,27 @@ impl TranspositionTable {
 
     /// Forgets all entries before the next question.
     pub(crate) fn begin(&mut self) {
+        self.proceed();
         *self.used.get_mut() = FIRST_BUCKETS.min(self.slots.len() / BUCKET);
+        self.oldest = self.generation;
+    }
+
+    /// Counts the next question and keeps all entries for it.
+    pub(crate) fn proceed(&mut self) {
         self.generation = self.generation.wrapping_add(1);
         if self.generation == 0 {
             self.slots
                 .iter_mut()
                 .for_each(|slot| *slot = Slot::default());
             self.generation = 1;
+            self.oldest = 1;
         }
+    }
+
+    /// Whether an entry belongs to a question whose entries are used.
+    const fn is_valid(&self, data: u64) -> bool {
+        let generation = generation(data);
+        self.oldest <= generation && generation <= self.generation
     }
 
     /// Uses more memory if the search has visited many positions, and moves the entries to their
@@ -122,10 +140,10 @@ impl TranspositionTable {
         for slot in self.slots[self.first..][..used * BUCKET].iter().rev() {
             let data = slot.data.swap(0, Relaxed);
             let hash = slot.check.swap(0, Relaxed) ^ data;
-            if generation(data) == self.generation
+            if self.is_valid(data)
                 && let Some(entry) = unpack(data)
             {
-                self.put(hash, entry);
+                self.put_for(hash, entry, generation(data));
             }
         }
     }
@@ -133,24 +151,30 @@ impl TranspositionTable {
     pub(crate) fn get(&self, hash: u64) -> Option<TableEntry> {
         let found = self.bucket(hash).iter().find_map(|slot| {
             let data = slot.data.load(Relaxed);
-            (slot.check.load(Relaxed) ^ data == hash && generation(data) == self.generation)
-                .then_some(data)
+            (slot.check.load(Relaxed) ^ data == hash && self.is_valid(data)).then_some(data)
         });
         found.and_then(unpack)
     }
 
-    /// Replaces the entry of the position, else one of an earlier question, else the shallower one.
+    /// Replaces the entry of the position, else one that is not used, else the one of least depth,
+    /// where entries of earlier questions count as half as deep.
     pub(crate) fn put(&self, hash: u64, entry: TableEntry) {
+        self.put_for(hash, entry, self.generation);
+    }
+
+    fn put_for(&self, hash: u64, entry: TableEntry, question: u16) {
         let worth = |slot: &&Slot| {
             let data = slot.data.load(Relaxed);
+            let depth = u32::from(depth(data));
             match () {
                 () if slot.check.load(Relaxed) ^ data == hash => 0,
-                () if generation(data) != self.generation => 1,
-                () => 2 + u32::from(depth(data)),
+                () if !self.is_valid(data) => 1,
+                () if generation(data) != self.generation => 2 + depth / 2,
+                () => 2 + depth,
             }
         };
         if let Some(slot) = self.bucket(hash).iter().min_by_key(worth) {
-            let data = pack(entry, self.generation);
+            let data = pack(entry, question);
             slot.data.store(data, Relaxed);
             slot.check.store(data ^ hash, Relaxed);
         }
@@ -230,8 +254,27 @@ mod tests {
             table.put(hash, entry);
             prop_assert_eq!(table.get(hash), Some(entry));
             prop_assert_eq!(table.get(hash ^ 1), None);
+            table.proceed();
+            prop_assert_eq!(table.get(hash), Some(entry));
             table.begin();
             prop_assert_eq!(table.get(hash), None);
+        }
+
+        #[test]
+        fn deep_new_entries_replace_old_ones_first(
+            entry in entry(),
+            low in prop::collection::hash_set(1..u64::MAX >> 40, 3),
+        ) {
+            let mut table = TranspositionTable::new(1 << 10);
+            table.begin();
+            let [old, kept, new] = <[u64; 3]>::try_from(low.into_iter().collect::<Vec<_>>())
+                .expect("three");
+            table.put(old, TableEntry { depth: 9, ..entry });
+            table.proceed();
+            table.put(kept, TableEntry { depth: 5, ..entry });
+            table.put(new, entry);
+            prop_assert_eq!(table.get(old), None);
+            prop_assert!(table.get(kept).is_some() && table.get(new).is_some());
         }
 
         #[test]
