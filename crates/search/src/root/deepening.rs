@@ -45,6 +45,13 @@ impl RootSearch<'_> {
             .min(Effort::MAX_DEPTH)
     }
 
+    /// Whether more than half of the question's time is over. Growing the table takes long, and the
+    /// rest of the search does not need it.
+    fn is_past_half(&self, limits: &SearchLimits) -> bool {
+        let time = self.question.effort.time;
+        time.is_some_and(|time| limits.begun().elapsed() > time / 2)
+    }
+
     /// Fills the shared table beside the main thread; every second helper searches one ply deeper.
     fn help<H: Heuristics>(&self, board: &H, root: &Root, limits: &SearchLimits, number: usize) {
         let mut search = AlphaBeta::new(board.clone(), self.table, limits, self.options).helping();
@@ -87,7 +94,11 @@ impl RootSearch<'_> {
                 continue;
             }
             let nodes = limits.nodes().max(own.nodes);
-            self.table.grow(if at_once { u64::MAX } else { nodes });
+            if at_once {
+                self.table.grow(u64::MAX);
+            } else if !self.is_past_half(limits) {
+                self.table.grow(nodes);
+            }
             let mut found = self.iterate(board, &mut own, &known, depth, limits);
             let is_whole = found.len() == known.len();
             order(&mut found);
