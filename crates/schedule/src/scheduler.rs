@@ -122,8 +122,8 @@ impl Scheduler {
 
     /// Adds a worker, or updates one that reconnects. `holding` names the tasks, with attempts,
     /// that it still has: begun, queued, or answered and not acknowledged. It keeps those that no
-    /// other worker has answered and is told to drop the rest. Tasks that it held before and does
-    /// not name go to others.
+    /// other worker has answered; the rest is revoked. Tasks that it held before and does not name
+    /// go to others.
     pub fn join(
         &mut self,
         now: Duration,

@@ -7,7 +7,7 @@ use kagetsu_game::{Answer, Effort, Move, Question};
 /// The way in which a question is divided among workers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Split {
-    /// One task, the question as it was asked. The answer does not depend on the number of workers.
+    /// One task with the whole question. The answer does not depend on the number of workers.
     #[default]
     Never,
     /// If fewer questions wait than slots are free, the root moves are divided, each part with the
@@ -15,7 +15,7 @@ pub enum Split {
     /// founding documents.
     Seeded,
     /// Every worker searches the whole question and shares its table entries; the first answer
-    /// counts. For a question that is asked alone.
+    /// counts. For a question without others beside it.
     Shared,
 }
 
@@ -93,10 +93,10 @@ fn root_moves(question: &Question, shallow: &Answer) -> Vec<Move> {
     if question.moves.is_empty() {
         return known.collect();
     }
-    let mut asked: BTreeSet<Move> = question.moves.iter().copied().collect();
+    let mut missing: BTreeSet<Move> = question.moves.iter().copied().collect();
     known
         .chain(question.moves.iter().copied())
-        .filter(|m| asked.remove(m))
+        .filter(|m| missing.remove(m))
         .collect()
 }
 

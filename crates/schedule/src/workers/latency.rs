@@ -5,7 +5,7 @@ use kagetsu_game::{Question, Variant};
 
 use crate::Options;
 
-/// Number of task kinds that are told apart.
+/// Number of distinct task kinds.
 const MAX_TASK_KINDS: usize = 1_024;
 /// A worker's speed counts as at least the usual speed divided by this.
 const MAX_SLOWDOWN: u64 = 16;

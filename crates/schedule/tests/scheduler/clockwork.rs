@@ -7,18 +7,18 @@ use kagetsu_schedule::{Distribution, Options, Split, Totals, WorkerId};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
-use crate::cluster::{Asked, End, Fault, Outcome, Plan, run};
+use crate::cluster::{End, Fault, Outcome, Plan, PlannedQuestion, run};
 use crate::engine;
 use crate::merging::assert_same;
 
 const CHAOTIC_SEEDS: u64 = 300;
 
-fn asked(n: usize, split: Split) -> Asked {
+fn planned(n: usize, split: Split) -> PlannedQuestion {
     let question = Question {
         width: 1 + (n % 4) as u16,
         ..Question::new(engine::position(n), Effort::depth(8))
     };
-    Asked {
+    PlannedQuestion {
         at: Duration::from_millis(n as u64 * 70),
         question,
         split,
@@ -29,7 +29,7 @@ fn asked(n: usize, split: Split) -> Asked {
     }
 }
 
-fn calm(workers: Vec<(u32, u64)>, questions: Vec<Asked>) -> Plan {
+fn calm(workers: Vec<(u32, u64)>, questions: Vec<PlannedQuestion>) -> Plan {
     Plan {
         seed: 1,
         options: Options::default(),
@@ -77,9 +77,9 @@ fn chaos(seed: u64) -> Plan {
     }
 }
 
-fn misfortune(dice: &mut SmallRng, n: usize) -> Asked {
+fn misfortune(dice: &mut SmallRng, n: usize) -> PlannedQuestion {
     let at = Duration::from_millis(dice.random_range(0..60_000));
-    Asked {
+    PlannedQuestion {
         at,
         priority: dice.random_range(0..3),
         is_poison: dice.random_bool(0.05),
@@ -87,7 +87,7 @@ fn misfortune(dice: &mut SmallRng, n: usize) -> Asked {
         cancelled_at: dice
             .random_bool(0.1)
             .then(|| at + Duration::from_millis(dice.random_range(0..20_000))),
-        ..asked(
+        ..planned(
             n,
             if dice.random_bool(0.5) {
                 Split::Seeded
@@ -117,20 +117,20 @@ fn fault(dice: &mut SmallRng, workers: u64) -> (Duration, Fault) {
 
 /// Checks that every question ended as expected and that the scheduler kept no state.
 fn check(plan: &Plan, outcome: &Outcome) {
-    for (index, (asked, end)) in plan.questions.iter().zip(&outcome.ends).enumerate() {
+    for (index, (planned, end)) in plan.questions.iter().zip(&outcome.ends).enumerate() {
         match end {
-            Some(End::Finished(answer)) if asked.split == Split::Never => {
-                assert_eq!(*answer, engine::answer(&asked.question))
+            Some(End::Finished(answer)) if planned.split == Split::Never => {
+                assert_eq!(*answer, engine::answer(&planned.question))
             }
-            Some(End::Finished(answer)) => assert_same(&asked.question, answer),
+            Some(End::Finished(answer)) => assert_same(&planned.question, answer),
             Some(End::Failed(_)) => {
-                assert!(asked.is_poison, "question {index} was set aside: {end:?}")
+                assert!(planned.is_poison, "question {index} was set aside: {end:?}")
             }
-            Some(End::Cancelled) => assert!(asked.cancelled_at.is_some()),
+            Some(End::Cancelled) => assert!(planned.cancelled_at.is_some()),
             None => panic!("question {index} has not ended"),
         }
         assert!(
-            !asked.is_poison || !matches!(end, Some(End::Finished(_))),
+            !planned.is_poison || !matches!(end, Some(End::Finished(_))),
             "question {index} cannot be answered"
         );
     }
@@ -231,20 +231,20 @@ fn the_same_seed_gives_the_same_trace() {
 }
 
 /// Questions that are all submitted at the start.
-fn at_once(count: usize, split: Split) -> Vec<Asked> {
+fn at_once(count: usize, split: Split) -> Vec<PlannedQuestion> {
     (0..count)
-        .map(|n| Asked {
+        .map(|n| PlannedQuestion {
             at: Duration::ZERO,
-            ..asked(n, split)
+            ..planned(n, split)
         })
         .collect()
 }
 
 /// Returns the time that one slot needs for all questions without a network.
-fn alone(questions: &[Asked], speed: u64) -> Duration {
+fn alone(questions: &[PlannedQuestion], speed: u64) -> Duration {
     questions
         .iter()
-        .map(|asked| engine::cost(&asked.question, speed))
+        .map(|planned| engine::cost(&planned.question, speed))
         .sum()
 }
 
@@ -300,9 +300,9 @@ fn prefetch_hides_the_way_to_the_coordinator() {
 fn more_workers_answer_sooner() {
     let asked_at = Duration::from_secs(1);
     let question = |split| {
-        vec![Asked {
+        vec![PlannedQuestion {
             at: asked_at,
-            ..asked(1, split)
+            ..planned(1, split)
         }]
     };
     let time = |workers, split| {
@@ -384,10 +384,10 @@ fn slow_workers_keep_their_tasks() {
     );
 }
 
-fn longest(questions: &[Asked], speed: u64) -> Duration {
+fn longest(questions: &[PlannedQuestion], speed: u64) -> Duration {
     questions
         .iter()
-        .map(|asked| engine::cost(&asked.question, speed))
+        .map(|planned| engine::cost(&planned.question, speed))
         .max()
         .unwrap_or_default()
 }

@@ -85,11 +85,11 @@ fn moves_unknown_to_the_shallow_search_are_dealt() {
         .into_iter()
         .find(|m| shallow.get(*m).is_none())
         .expect("many are not");
-    let asked = Question {
+    let question = Question {
         moves: vec![stranger, shallow.verdicts()[3].0, shallow.verdicts()[1].0],
         ..whole
     };
-    let parts = divide(&asked, &shallow, 2, Distribution::Contiguous);
+    let parts = divide(&question, &shallow, 2, Distribution::Contiguous);
     let moves: Vec<_> = parts.iter().map(|part| part.moves.clone()).collect();
     let [best, second] = [shallow.verdicts()[1].0, shallow.verdicts()[3].0];
     assert_eq!(moves, [vec![best], vec![best, second, stranger]]);
@@ -189,7 +189,7 @@ pub(crate) fn assert_same(question: &Question, answer: &Answer) {
         .score;
         assert!(
             verdict.score >= truth,
-            "{} is said to be at most {}",
+            "{} is reported as at most {}",
             question.position.write_move(*m),
             verdict.score
         );

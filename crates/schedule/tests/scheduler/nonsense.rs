@@ -171,8 +171,8 @@ fn huge_node_counts_do_not_overflow() -> Result<(), TestCaseError> {
         Event::Submit(0, Split::Shared, 0),
         Event::Join(2, u32::MAX, Vec::new()),
     ];
-    let said = [Event::Heartbeat(2, progress), answer(3)];
-    balances(begun.into_iter().chain(said).collect(), 0)
+    let messages = [Event::Heartbeat(2, progress), answer(3)];
+    balances(begun.into_iter().chain(messages).collect(), 0)
 }
 
 /// Lets an honest worker do the rest.

@@ -25,7 +25,7 @@ fn scheduler(workers: u64) -> Scheduler {
 type Assigned = Vec<(WorkerId, Task)>;
 
 /// Returns the assignments and revocations so far.
-fn heard(scheduler: &mut Scheduler) -> (Assigned, Vec<(WorkerId, TaskId)>) {
+fn assignments(scheduler: &mut Scheduler) -> (Assigned, Vec<(WorkerId, TaskId)>) {
     let (mut assigned, mut revoked) = (Vec::new(), Vec::new());
     while let Some(effect) = scheduler.poll() {
         match effect {
@@ -57,16 +57,16 @@ fn submit(scheduler: &mut Scheduler, question: Question) -> QuestionId {
 fn first_answer_of_a_shared_search_counts() {
     let mut scheduler = scheduler(5);
     let id = submit(&mut scheduler, question());
-    let (assigned, _) = heard(&mut scheduler);
+    let (assigned, _) = assignments(&mut scheduler);
     assert_eq!(numbers(&assigned, id), [0, 1, 2, 3, 4]);
     assert!(assigned.iter().all(|(_, task)| task.part == question()));
     let progress: Vec<_> = assigned
         .iter()
         .map(|(worker, task)| (*worker, [(task.id, 100)]))
         .collect();
-    progress
-        .iter()
-        .for_each(|(worker, said)| scheduler.heartbeat(Duration::from_secs(1), *worker, said));
+    progress.iter().for_each(|(worker, reported)| {
+        scheduler.heartbeat(Duration::from_secs(1), *worker, reported)
+    });
     let (first, task) = &assigned[3];
     let answer = engine::answer(&question());
     let report = Report::Done(answer.clone());
@@ -104,7 +104,7 @@ fn first_answer_of_a_shared_search_counts() {
         task.attempt,
         Report::Done(answer),
     );
-    assert_eq!(heard(&mut scheduler), (Vec::new(), Vec::new()));
+    assert_eq!(assignments(&mut scheduler), (Vec::new(), Vec::new()));
     let census = scheduler.counts();
     assert_eq!(
         (
@@ -120,11 +120,11 @@ fn first_answer_of_a_shared_search_counts() {
 fn late_workers_join_lost_ones_are_not_awaited() {
     let mut scheduler = scheduler(1);
     let id = submit(&mut scheduler, question());
-    assert_eq!(numbers(&heard(&mut scheduler).0, id), [0]);
+    assert_eq!(numbers(&assignments(&mut scheduler).0, id), [0]);
     scheduler.join(Duration::ZERO, WorkerId(7), 2, &[]);
-    assert_eq!(numbers(&heard(&mut scheduler).0, id), [1, 2]);
+    assert_eq!(numbers(&assignments(&mut scheduler).0, id), [1, 2]);
     scheduler.leave(Duration::ZERO, WorkerId(0), false);
-    heard(&mut scheduler);
+    assignments(&mut scheduler);
     assert_eq!(scheduler.counts().leased_tasks, 2);
     // No member is left over for slots that do not exist.
     assert_eq!(scheduler.counts().waiting_tasks, 0);
@@ -134,12 +134,12 @@ fn late_workers_join_lost_ones_are_not_awaited() {
 fn questions_at_the_same_time_share_the_workers() {
     let mut scheduler = scheduler(4);
     let first = submit(&mut scheduler, question());
-    assert_eq!(numbers(&heard(&mut scheduler).0, first).len(), 4);
+    assert_eq!(numbers(&assignments(&mut scheduler).0, first).len(), 4);
     let second = submit(&mut scheduler, question());
-    let (assigned, revoked) = heard(&mut scheduler);
+    let (assigned, revoked) = assignments(&mut scheduler);
     assert_eq!((numbers(&assigned, second).len(), revoked.len()), (2, 2));
     scheduler.cancel(Duration::ZERO, second);
-    let (assigned, revoked) = heard(&mut scheduler);
+    let (assigned, revoked) = assignments(&mut scheduler);
     assert_eq!((numbers(&assigned, first).len(), revoked.len()), (2, 2));
 }
 
@@ -149,7 +149,7 @@ fn one_member_for_each_slot_by_priority() {
     for _ in 0..4 {
         scheduler.submit(Duration::ZERO, question(), Answer::new(), Split::Never, 1);
     }
-    let (held, _) = heard(&mut scheduler);
+    let (held, _) = assignments(&mut scheduler);
     assert_eq!(held.len(), 4, "one begun and one queued each");
     let id = submit(&mut scheduler, question());
     let mut members = Vec::new();
@@ -163,7 +163,7 @@ fn one_member_for_each_slot_by_priority() {
             report,
         );
         members.extend(
-            heard(&mut scheduler)
+            assignments(&mut scheduler)
                 .0
                 .into_iter()
                 .filter(|(_, task)| task.question == id),
@@ -189,7 +189,7 @@ fn node_limit_is_shared_out_time_is_not() {
             ..question()
         },
     );
-    for (_, task) in heard(&mut scheduler).0 {
+    for (_, task) in assignments(&mut scheduler).0 {
         assert!(
             task.part.effort.nodes.is_some_and(|nodes| nodes >= 251),
             "{:?}",
@@ -198,7 +198,7 @@ fn node_limit_is_shared_out_time_is_not() {
         assert_eq!(task.part.effort.time, Some(Duration::from_secs(9)));
     }
     scheduler.join(Duration::from_secs(4), WorkerId(9), 1, &[]);
-    let (assigned, _) = heard(&mut scheduler);
+    let (assigned, _) = assignments(&mut scheduler);
     let [(_, task)] = &assigned[..] else {
         panic!("{assigned:?}")
     };
@@ -213,21 +213,21 @@ fn no_member_joins_late_in_the_search() {
         &mut scheduler,
         Question::new(engine::position(1), Effort::time(time)),
     );
-    assert_eq!(numbers(&heard(&mut scheduler).0, id), [0]);
+    assert_eq!(numbers(&assignments(&mut scheduler).0, id), [0]);
     scheduler.join(time * 3 / 4, WorkerId(7), 1, &[]);
-    assert_eq!(numbers(&heard(&mut scheduler).0, id), [1]);
+    assert_eq!(numbers(&assignments(&mut scheduler).0, id), [1]);
     scheduler.join(time * 3 / 4 + Duration::from_millis(1), WorkerId(8), 1, &[]);
-    assert_eq!(heard(&mut scheduler).0, []);
+    assert_eq!(assignments(&mut scheduler).0, []);
     // A shared search always has one member.
     [0, 7]
         .into_iter()
         .for_each(|worker| scheduler.leave(time, WorkerId(worker), true));
-    assert_eq!(heard(&mut scheduler).0.len(), 1);
+    assert_eq!(assignments(&mut scheduler).0.len(), 1);
 }
 
 #[test]
 fn node_limit_is_shared_among_startable_members() {
-    let asked = || {
+    let limited_question = || {
         Question::new(
             engine::position(1),
             Effort {
@@ -253,9 +253,9 @@ fn node_limit_is_shared_among_startable_members() {
     let mut strangers = Scheduler::new(Options::default());
     strangers.join(Duration::ZERO, WorkerId(1), of("freestyle-15", 2), &[]);
     strangers.join(Duration::ZERO, WorkerId(2), of("xiangqi", 62), &[]);
-    submit(&mut strangers, asked());
+    submit(&mut strangers, limited_question());
     assert_eq!(
-        nodes(&heard(&mut strangers).0),
+        nodes(&assignments(&mut strangers).0),
         [Some(32_000), Some(32_000)]
     );
     assert_eq!(
@@ -273,8 +273,8 @@ fn node_limit_is_shared_among_startable_members() {
         let at_work = Question::new(engine::position(n), Effort::depth(2));
         busy.submit(Duration::ZERO, at_work, Answer::new(), Split::Never, 5);
     }
-    let (held, _) = heard(&mut busy);
-    submit(&mut busy, asked());
+    let (held, _) = assignments(&mut busy);
+    submit(&mut busy, limited_question());
     let (worker, task) = &held[0];
     busy.report(
         Duration::from_secs(1),
@@ -283,5 +283,5 @@ fn node_limit_is_shared_among_startable_members() {
         task.attempt,
         Report::Done(engine::answer(&task.part)),
     );
-    assert_eq!(nodes(&heard(&mut busy).0), [Some(64_000)]);
+    assert_eq!(nodes(&assignments(&mut busy).0), [Some(64_000)]);
 }

@@ -303,12 +303,12 @@ impl Cluster {
     /// Decides how a task will end, if it ends.
     fn fate(&mut self, task: &Task) -> Option<Report> {
         let luck = self.dice.random_range(0..10);
-        let asked = &mut self.plan.questions[self.asked[&task.question]];
-        if asked.is_poison {
+        let planned = &mut self.plan.questions[self.submitted[&task.question]];
+        if planned.is_poison {
             return Some(Report::Failed("poison".into()));
         }
-        if luck < 2 && asked.bad_luck > 0 {
-            asked.bad_luck -= 1;
+        if luck < 2 && planned.bad_luck > 0 {
+            planned.bad_luck -= 1;
             return (luck == 0).then(|| Report::Failed("bad luck".into()));
         }
         Some(Report::Done(engine::answer(&task.part)))

@@ -28,7 +28,7 @@ pub(crate) struct Plan {
     pub(crate) options: Options,
     /// Slots and speed (positions a second) of each worker.
     pub(crate) workers: Vec<(u32, u64)>,
-    pub(crate) questions: Vec<Asked>,
+    pub(crate) questions: Vec<PlannedQuestion>,
     pub(crate) faults: Vec<(Duration, Fault)>,
     /// Maximum latency of a message without a fault.
     pub(crate) latency: Duration,
@@ -38,7 +38,7 @@ pub(crate) struct Plan {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct PlannedQuestion {
     pub(crate) at: Duration,
     pub(crate) question: Question,
     pub(crate) split: Split,
@@ -94,7 +94,7 @@ pub(crate) struct Cluster {
     machines: BTreeMap<WorkerId, Machine>,
     /// The connection by which the coordinator knows each worker.
     connections: BTreeMap<WorkerId, u64>,
-    asked: BTreeMap<QuestionId, usize>,
+    submitted: BTreeMap<QuestionId, usize>,
     ends: Vec<Option<End>>,
     unsettled: BTreeSet<QuestionId>,
     parts: BTreeMap<TaskId, usize>,
@@ -142,7 +142,7 @@ impl Cluster {
             scheduler: Scheduler::new(plan.options.clone()),
             machines: BTreeMap::new(),
             connections: BTreeMap::new(),
-            asked: BTreeMap::new(),
+            submitted: BTreeMap::new(),
             ends: vec![None; plan.questions.len()],
             unsettled: BTreeSet::new(),
             parts: BTreeMap::new(),
@@ -156,9 +156,9 @@ impl Cluster {
             cluster.machines.insert(id, Machine::new(slots, speed));
             cluster.schedule(Duration::ZERO, Event::Machine(id, machine::Event::Start));
         }
-        for (index, asked) in cluster.plan.questions.clone().into_iter().enumerate() {
-            cluster.schedule(asked.at, Event::Submit(index));
-            asked
+        for (index, planned) in cluster.plan.questions.clone().into_iter().enumerate() {
+            cluster.schedule(planned.at, Event::Submit(index));
+            planned
                 .cancelled_at
                 .into_iter()
                 .for_each(|at| cluster.schedule(at, Event::Cancel(index)));
@@ -207,7 +207,7 @@ impl Cluster {
     }
 
     fn submit(&mut self, index: usize) {
-        let Asked {
+        let PlannedQuestion {
             question,
             split,
             priority,
@@ -217,14 +217,14 @@ impl Cluster {
         let id = self
             .scheduler
             .submit(self.now, question, shallow, split, priority);
-        self.asked.insert(id, index);
+        self.submitted.insert(id, index);
     }
 
     fn cancel(&mut self, index: usize) {
         let id = self
-            .asked
+            .submitted
             .iter()
-            .find(|(_, asked)| **asked == index)
+            .find(|(_, other)| **other == index)
             .map(|(id, _)| *id);
         if let (Some(id), None) = (id, &self.ends[index]) {
             self.ends[index] = Some(End::Cancelled);
@@ -241,10 +241,10 @@ impl Cluster {
                 Effect::Assign { worker, task } => {
                     self.parts.insert(
                         task.id,
-                        self.asked
+                        self.submitted
                             .get(&task.question)
                             .copied()
-                            .unwrap_or(self.asked.len()),
+                            .unwrap_or(self.submitted.len()),
                     );
                     self.tell(worker, Order::Assign(task));
                 }
@@ -274,7 +274,7 @@ impl Cluster {
     }
 
     fn end(&mut self, question: QuestionId, end: End) {
-        let index = self.asked[&question];
+        let index = self.submitted[&question];
         assert_eq!(
             self.ends[index], None,
             "seed {}: {question} ends twice",
