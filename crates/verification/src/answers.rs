@@ -23,7 +23,7 @@ const MAX_OPEN_CHECKS: usize = 16_384;
 
 /// Answers: claims and cross-checks.
 impl Verification {
-    /// A question is answered, by these workers together.
+    /// Handles an answer that these workers gave together.
     pub fn answered(&mut self, now: Duration, ticket: Ticket, answer: Answer, by: Vec<WorkerId>) {
         let id = ticket.id;
         if self.options.trusts_all {
@@ -44,7 +44,7 @@ impl Verification {
         self.pending.insert(id, Pending { ticket, answer, by });
     }
 
-    /// The claims of an answer are replayed.
+    /// Handles the replay of an answer's claims.
     pub fn replayed(&mut self, now: Duration, id: QuestionId, replay: Replay) {
         let Some(Pending {
             ticket,
@@ -153,7 +153,7 @@ impl Verification {
         }
     }
 
-    /// A worker has answered the question of a check.
+    /// Handles a worker's answer to the question of a check.
     pub fn second_opinion(
         &mut self,
         now: Duration,
@@ -186,14 +186,14 @@ impl Verification {
         }
     }
 
-    /// No worker could answer the question of a check, or its job was stopped.
+    /// Handles a check whose question no worker could answer, or whose job was stopped.
     pub fn unanswered(&mut self, id: CheckId) {
         if let Some(check) = self.checks.remove(&id) {
             self.leave_open(check);
         }
     }
 
-    /// A job was stopped: its checks end.
+    /// Ends the checks of a stopped job.
     pub fn stop_job(&mut self, job: u32) {
         let stopped: Vec<CheckId> = self
             .checks
@@ -233,7 +233,7 @@ impl Verification {
             check: id,
             question: check.question.clone(),
             priority: check.priority,
-            except: check.asked(),
+            except: check.answerers(),
         });
     }
 
@@ -292,7 +292,7 @@ impl Verification {
         }
     }
 
-    /// One opinion is wrong; the first of the `right` ones counts.
+    /// Rejects one opinion as wrong; the first of the `right` ones counts.
     fn settle_against(
         &mut self,
         now: Duration,
@@ -312,7 +312,7 @@ impl Verification {
         self.settle(check, right[0], right);
     }
 
-    /// One opinion counts, and the workers of the `right` ones were right.
+    /// Accepts one opinion, and records that the workers of the `right` ones were right.
     fn settle(&mut self, check: &Check, counts: usize, right: &[usize]) {
         let key = check.question.position.key();
         for opinion in right.iter().map(|index| &check.opinions[*index]) {
@@ -334,7 +334,7 @@ impl Verification {
         });
     }
 
-    /// The check ends without a result. The answer of a volunteer or a quarantined worker does not
+    /// Ends a check without a result. The answer of a volunteer or a quarantined worker does not
     /// stay: the question is asked anew. The operator's worker keeps its word, but not its unproven
     /// claims.
     fn leave_open(&mut self, check: Check) {
@@ -388,7 +388,7 @@ impl Verification {
     /// Whether one of the operator's workers can answer the check, or will when it is calibrated.
     pub(crate) fn has_confirmer(&self, now: Duration, check: &Check) -> bool {
         let variant = check.question.position.variant();
-        let except = check.asked();
+        let except = check.answerers();
         let timeout = self.options.calibration_timeout;
         self.records.iter().any(|(id, record)| {
             let is_ready = match record.standing {

@@ -48,7 +48,7 @@ pub(crate) struct Check {
 
 impl Check {
     /// Returns the workers that have given an opinion.
-    pub(crate) fn asked(&self) -> Vec<WorkerId> {
+    pub(crate) fn answerers(&self) -> Vec<WorkerId> {
         self.opinions
             .iter()
             .flat_map(|opinion| &opinion.by)

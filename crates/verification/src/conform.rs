@@ -26,7 +26,7 @@ pub struct AnswerLimits {
     pub max_nodes: u64,
 }
 
-/// Why an answer is none.
+/// The reason why an answer is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerFault {
     /// It has no verdict on a move that was asked about.
@@ -56,7 +56,7 @@ pub fn max_plausible_nodes(threads: u32, elapsed: Duration) -> u64 {
         .saturating_add(MIN_NODES_ALLOWED)
 }
 
-/// Returns the answer cut to what was asked: only moves of the question, no depth beyond the
+/// Returns the answer cut to the question: only moves of the question, no depth beyond the
 /// effort, at most `limits.max_nodes` nodes in all, the given engine and date, unproven wins and
 /// losses as +100.00 and -100.00.
 ///
@@ -67,7 +67,7 @@ pub fn conform(
     answer: &Answer,
     limits: &AnswerLimits,
 ) -> Result<Answer, AnswerFault> {
-    let asked = |m: &Move| question.moves.is_empty() || question.moves.contains(m);
+    let is_requested = |m: &Move| question.moves.is_empty() || question.moves.contains(m);
     let by = Provenance {
         engine: Arc::clone(&limits.engine),
         day: limits.day,
@@ -105,7 +105,7 @@ pub fn conform(
     let answer: Answer = answer
         .verdicts()
         .iter()
-        .filter(|(m, _)| asked(m))
+        .filter(|(m, _)| is_requested(m))
         .map(cut)
         .collect();
     if answer.is_empty() {

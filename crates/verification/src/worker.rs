@@ -7,19 +7,19 @@ use kagetsu_game::{Key, Packed, Variant};
 
 use crate::Quarantine;
 
-/// The two kinds of workers, told apart by the role of their token.
+/// The two kinds of workers, by the role of their token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
     /// The operator's own. Without tokens every worker is one.
     Operator,
-    /// A stranger's. Its answers are confirmed by the operator's workers or the coordinator alone.
+    /// A volunteer's. Its answers are confirmed by the operator's workers or the coordinator alone.
     Volunteer,
 }
 
 /// A worker's introduction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Profile {
-    /// Its name, for people.
+    /// Its name, for display.
     pub name: String,
     /// Name and version of its engine.
     pub engine: Arc<str>,

@@ -22,9 +22,9 @@ fn question(effort: Effort) -> Question {
 
 fn one(change: impl FnOnce(&mut Verdict)) -> Answer {
     let m = position(1).legal_moves()[0];
-    let mut said = verdict(34, None, m);
-    change(&mut said);
-    [(m, said)].into_iter().collect()
+    let mut changed = verdict(34, None, m);
+    change(&mut changed);
+    [(m, changed)].into_iter().collect()
 }
 
 fn cut(effort: Effort, answer: &Answer, max_nodes: u64) -> Verdict {
@@ -62,13 +62,13 @@ fn nodes_are_at_most_what_the_time_allows() {
 fn nodes_of_many_moves_share_the_limit() {
     let legal = position(1).legal_moves();
     let verdicts = legal[..3].iter().map(|m| {
-        let mut said = verdict(34, None, *m);
-        said.nodes = u64::MAX / 2;
-        (*m, said)
+        let mut costly = verdict(34, None, *m);
+        costly.nodes = u64::MAX / 2;
+        (*m, costly)
     });
     let answer: Answer = verdicts.collect();
-    let asked = question(Effort::depth(4));
-    let cut = conform(&asked, &answer, &limits(900)).expect("an answer");
+    let request = question(Effort::depth(4));
+    let cut = conform(&request, &answer, &limits(900)).expect("an answer");
     assert!(cut.nodes() <= 900, "{}", cut.nodes());
 }
 
@@ -96,10 +96,10 @@ fn unproven_wins_and_losses_are_cut() {
         (-most, Bound::Lower, -most),
     ] {
         let known = position(1).legal_moves()[1];
-        let mut said = one(|v| (v.score, v.bound) = (score, bound));
-        said.extend([(known, verdict(0, None, known))]);
-        let asked = question(Effort::depth(4));
-        let answer = conform(&asked, &said, &limits(10_000)).expect("an answer");
+        let mut reported = one(|v| (v.score, v.bound) = (score, bound));
+        reported.extend([(known, verdict(0, None, known))]);
+        let request = question(Effort::depth(4));
+        let answer = conform(&request, &reported, &limits(10_000)).expect("an answer");
         let m = position(1).legal_moves()[0];
         let cut = answer.get(m).expect("a verdict");
         assert_eq!((cut.score, cut.bound), (expected, bound), "{score}");
@@ -109,26 +109,26 @@ fn unproven_wins_and_losses_are_cut() {
 #[test]
 fn bounds_alone_are_no_answer() {
     let bounds = one(|v| v.bound = Bound::Upper);
-    let asked = question(Effort::depth(4));
-    let fault = conform(&asked, &bounds, &limits(9)).expect_err("only bounds");
+    let request = question(Effort::depth(4));
+    let fault = conform(&request, &bounds, &limits(9)).expect_err("only bounds");
     assert_eq!(fault, AnswerFault::OnlyBounds);
     // Where the window is not full, a bound may be all that is wanted.
     let window = Window {
         alpha: Score::opinion(100),
         beta: Score::MAX,
     };
-    let narrow = Question { window, ..asked };
+    let narrow = Question { window, ..request };
     assert!(conform(&narrow, &bounds, &limits(9)).is_ok());
 }
 
 #[test]
 fn moves_that_were_not_asked_about_are_dropped() {
     let legal = position(1).legal_moves();
-    let asked = Question {
+    let request = Question {
         moves: vec![legal[1]],
         ..question(Effort::depth(4))
     };
-    let fault = conform(&asked, &truth(&position(1)), &limits(9)).expect_err("another move");
+    let fault = conform(&request, &truth(&position(1)), &limits(9)).expect_err("another move");
     assert_eq!(fault, AnswerFault::NoMove);
     assert_eq!(
         conform(&question(Effort::depth(4)), &Answer::new(), &limits(9)),

@@ -83,12 +83,12 @@ fn checks_wait_for_a_worker_in_calibration() {
         .connect(world.now, WorkerId(2), beginner)
         .expect("a known engine");
     world.answer(1, &position(1), Lie::Claim);
-    assert_eq!((world.asked.len(), world.book.len()), (1, 0));
+    assert_eq!((world.open_checks.len(), world.book.len()), (1, 0));
     // It never finishes.
     world.now += Duration::from_secs(121);
     world.verification.tick(world.now);
     world.carry_out();
-    assert_eq!((world.asked.len(), world.searches), (0, 1));
+    assert_eq!((world.open_checks.len(), world.searches), (0, 1));
 }
 
 #[test]
@@ -96,14 +96,14 @@ fn check_whose_worker_leaves_goes_to_the_coordinator() {
     let mut world = World::new(0.0);
     world.operator(1, Worker::HONEST);
     world.volunteer(7, "stranger", Worker::HONEST);
-    world.asked.clear();
+    world.open_checks.clear();
     // The operator's worker has the question of a check when it leaves.
     world.workers.remove(&WorkerId(1));
     world.answer(7, &position(1), Lie::Claim);
-    assert_eq!((world.asked.len(), world.searches), (1, 0));
+    assert_eq!((world.open_checks.len(), world.searches), (1, 0));
     world.verification.disconnect(world.now, WorkerId(1));
     world.carry_out();
-    assert_eq!((world.asked.len(), world.searches), (0, 1));
+    assert_eq!((world.open_checks.len(), world.searches), (0, 1));
 }
 
 #[test]
@@ -113,10 +113,10 @@ fn stopped_job_ends_its_checks() {
     world.operator(2, Worker::HONEST);
     world.workers.remove(&WorkerId(2));
     world.answer(1, &position(1), Lie::Claim);
-    assert_eq!(world.asked.len(), 1);
+    assert_eq!(world.open_checks.len(), 1);
     world.verification.stop_job(1);
     world.carry_out();
-    assert_eq!((world.asked.len(), world.book.len()), (0, 1));
+    assert_eq!((world.open_checks.len(), world.book.len()), (0, 1));
     assert_eq!(world.proofs(), 0);
     world.verification.unanswered(CheckId(1));
     assert_eq!(world.verification.poll(), None::<Decision>);
@@ -150,8 +150,8 @@ fn tolerance_depends_on_engines_and_threads() {
 fn lower_depth_is_no_way_out_of_comparison() {
     let position = position(1);
     let mut shallow = answer_with(&position, Lie::Bias(2_000));
-    let (m, said) = shallow.best().map(|(m, v)| (m, v.clone())).expect("one");
-    shallow = [(m, kagetsu_game::Verdict { depth: 1, ..said })]
+    let (m, best) = shallow.best().map(|(m, v)| (m, v.clone())).expect("one");
+    shallow = [(m, kagetsu_game::Verdict { depth: 1, ..best })]
         .into_iter()
         .collect();
     for tolerance in [
@@ -175,12 +175,12 @@ fn late_check_of_a_liar_takes_nothing_back() {
     world.answer(1, &position(1), Lie::Bias(300));
     world.answer(1, &position(2), Lie::InstantWin);
     assert!(world.is_quarantined(1));
-    let late = std::mem::take(&mut world.asked);
+    let late = std::mem::take(&mut world.open_checks);
     (2..)
         .zip(idle)
         .for_each(|(id, worker)| _ = world.workers.insert(WorkerId(id), worker));
     world.run();
-    world.asked.extend(late);
+    world.open_checks.extend(late);
     world.carry_out();
     assert_eq!((world.book.len(), world.false_values()), (2, 0));
     assert!(world.queue.is_empty(), "nothing waits to be asked again");
@@ -193,7 +193,7 @@ fn answer_of_a_job_waits_for_its_check() {
     world.operator(2, Worker::HONEST);
     let busy = world.workers.remove(&WorkerId(2)).expect("joined");
     world.answer(1, &position(1), Lie::Bias(300));
-    assert_eq!((world.asked.len(), world.book.len()), (1, 0));
+    assert_eq!((world.open_checks.len(), world.book.len()), (1, 0));
     assert_eq!(world.verification.held_answers(), 1);
     world.workers.insert(WorkerId(2), busy);
     world.carry_out();
@@ -211,11 +211,11 @@ fn sole_worker_is_not_checked() {
     world.operator(2, Worker::HONEST);
     world.workers.remove(&WorkerId(2));
     world.answer(1, &position(2), Lie::None);
-    assert_eq!((world.asked.len(), world.book.len()), (1, 1));
+    assert_eq!((world.open_checks.len(), world.book.len()), (1, 1));
     world.verification.disconnect(world.now, WorkerId(2));
     world.carry_out();
     assert_eq!(
-        (world.asked.len(), world.book.len(), world.searches),
+        (world.open_checks.len(), world.book.len(), world.searches),
         (0, 2, 0)
     );
 }
@@ -230,9 +230,9 @@ fn unproven_win_of_own_search_is_no_contradiction() {
     machine.connect(now, worker, profile).expect("our engine");
     assert!(machine.pass_calibration(worker));
     let m = position.legal_moves()[0];
-    let said = |score: Score| -> Answer {
-        let said = verdict(score.raw().into(), None, m);
-        [(m, said)].into_iter().collect()
+    let claim = |score: Score| -> Answer {
+        let claimed = verdict(score.raw().into(), None, m);
+        [(m, claimed)].into_iter().collect()
     };
     let ticket = Ticket {
         id: QuestionId(1),
@@ -240,14 +240,14 @@ fn unproven_win_of_own_search_is_no_contradiction() {
         job: Some(1),
         priority: 7,
     };
-    let answer = said(Score::opinion(10_000));
+    let answer = claim(Score::opinion(10_000));
     machine.answered(now, ticket, answer.clone(), vec![worker]);
     let id = QuestionId(1);
     let mut accepted = None;
     while let Some(decision) = machine.poll() {
         match decision {
             Decision::Search { check, .. } => {
-                machine.searched(now, check, Some(said(Score::OPINION_MAX)));
+                machine.searched(now, check, Some(claim(Score::OPINION_MAX)));
             }
             Decision::Accept { id: found, answer } if found == id => accepted = Some(answer),
             other => panic!("{other:?}"),

@@ -65,7 +65,7 @@ pub(crate) struct World {
     pub(crate) queue: VecDeque<Position>,
     tickets: BTreeMap<QuestionId, Position>,
     /// Questions of checks that wait for a worker.
-    pub(crate) asked: VecDeque<(CheckId, Question, Vec<WorkerId>)>,
+    pub(crate) open_checks: VecDeque<(CheckId, Question, Vec<WorkerId>)>,
     /// Whether the coordinator's own engine answers.
     pub(crate) has_engine: bool,
     next: u64,
@@ -132,13 +132,13 @@ pub(crate) fn answer_with(position: &Position, lie: Lie) -> Answer {
             plies,
         })
     };
-    let said = match lie {
+    let reported = match lie {
         Lie::None => known.clone(),
         Lie::Bias(by) => verdict(i32::from(known.score.raw()) + by, None, m),
         Lie::Claim => verdict(0, proof(9), m),
         Lie::InstantWin => verdict(0, proof(1), m),
     };
-    [(m, said)].into_iter().collect()
+    [(m, reported)].into_iter().collect()
 }
 
 impl World {
@@ -154,7 +154,7 @@ impl World {
             book: BTreeMap::new(),
             queue: VecDeque::new(),
             tickets: BTreeMap::new(),
-            asked: VecDeque::new(),
+            open_checks: VecDeque::new(),
             has_engine: true,
             next: 0,
             chance: 1,
@@ -250,7 +250,7 @@ impl World {
         if self.draw() < rate { lie } else { Lie::None }
     }
 
-    /// Does what the machine says, and answers the checks that a worker can answer.
+    /// Carries out the machine's decisions, and answers the checks that a worker can answer.
     pub(crate) fn carry_out(&mut self) {
         loop {
             while let Some(effect) = self.verification.poll() {
@@ -262,10 +262,11 @@ impl World {
                 .filter(|worker| self.verification.class(*worker) == Class::Operator)
                 .collect();
             let place = self
-                .asked
+                .open_checks
                 .iter()
                 .position(|(_, _, except)| operators.iter().any(|id| !except.contains(id)));
-            let Some((check, question, except)) = place.and_then(|place| self.asked.remove(place))
+            let Some((check, question, except)) =
+                place.and_then(|place| self.open_checks.remove(place))
             else {
                 return;
             };
@@ -314,8 +315,8 @@ impl World {
                 question,
                 except,
                 ..
-            } => self.asked.push_back((check, question, except)),
-            Decision::Withdraw { check } => self.asked.retain(|(id, ..)| *id != check),
+            } => self.open_checks.push_back((check, question, except)),
+            Decision::Withdraw { check } => self.open_checks.retain(|(id, ..)| *id != check),
             Decision::Search { check, question } => {
                 self.searches += 1;
                 let answer = self.has_engine.then(|| truth(&question.position));
