@@ -20,21 +20,25 @@ pub(crate) fn question(
     spec: &JobSpec,
     id: Id,
 ) -> Result<Question, BookError> {
-    let question = match index.node(id)? {
+    let scope = PolicyScope {
+        side: spec.build.side,
+    };
+    let rules = spec.build.policy.rules();
+    let position = match index.node(id)? {
         Some(node)
             if node.is_silent()
                 || index.reach(id)?.is_distrusted()
                 || index.judged(job.0, id)? == Some(true) =>
         {
-            about_all_moves(spec, node.position.clone())
+            node.position.clone()
         }
-        Some(node) => about_moves_without_value(spec, &node),
-        None => about_all_moves(spec, position_without_record(index, id)?),
+        Some(node) => {
+            let question = about_moves_without_value(spec, &node);
+            return Ok(rules.question(&scope, question, Some(&node.facts)));
+        }
+        None => position_without_record(index, id)?,
     };
-    let scope = PolicyScope {
-        side: spec.build.side,
-    };
-    Ok(spec.build.policy.rules().question(&scope, question))
+    Ok(rules.question(&scope, about_all_moves(spec, position), None))
 }
 
 fn about_all_moves(spec: &JobSpec, position: Position) -> Question {
