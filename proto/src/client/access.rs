@@ -269,7 +269,7 @@ mod tests {
         let path = folder.path().join("coordinator.url");
         let access = Access::default();
         let connector = access.connector_by_file(&path).expect("it is read later");
-        let mut said = Vec::new();
+        let mut errors = Vec::new();
         for bytes in [
             None,
             Some(&b""[..]),
@@ -285,7 +285,7 @@ mod tests {
                 .channel()
                 .await
                 .expect_err("nothing listens there");
-            said.push((error.is_permanent(), error.to_string()));
+            errors.push((error.is_permanent(), error.to_string()));
         }
         let expected = [
             (false, "yet: that file is not there"),
@@ -298,7 +298,7 @@ mod tests {
             ),
             (true, "https://h:1 needs --tls-ca FILE"),
         ];
-        for ((is_permanent, text), (lasts, words)) in said.iter().zip(expected) {
+        for ((is_permanent, text), (lasts, words)) in errors.iter().zip(expected) {
             assert!(*is_permanent == lasts && text.contains(words), "{text}");
         }
     }

@@ -71,12 +71,12 @@ mod tests {
             Status::unimplemented(missing),
             Status::unknown(missing),
         ] {
-            let said = explain("http://there", &status);
+            let message = explain("http://there", &status);
             assert!(
-                said.contains("http://there") && said.contains("no coordinator's gRPC port"),
-                "{said}"
+                message.contains("http://there") && message.contains("no coordinator's gRPC port"),
+                "{message}"
             );
-            assert!(said.contains("`listening on`"), "{said}");
+            assert!(message.contains("`listening on`"), "{message}");
             assert!(!is_transient(&status), "a retry reaches the same port");
         }
     }
@@ -96,8 +96,8 @@ mod tests {
             );
             assert!(is_transient(&Status::unknown(words)), "{words}");
         }
-        let said = explain("http://there", &Status::unknown("no such job"));
-        assert_eq!(said, "the coordinator at http://there says: no such job");
+        let message = explain("http://there", &Status::unknown("no such job"));
+        assert_eq!(message, "the coordinator at http://there says: no such job");
         assert_eq!(
             explain(IN_PROCESS, &Status::unknown("no such job")),
             "no such job"
