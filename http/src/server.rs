@@ -80,7 +80,7 @@ async fn begin(
     if first.starts_with(HTTP2_PREFACE) {
         connection.write_all(WRONG_PROTOCOL).await?;
         connection.shutdown().await?;
-        // To close a socket with unread bytes would discard the answer.
+        // Closing a socket with unread bytes would discard the answer.
         let _ = timeout(SHUTDOWN_TIMEOUT, copy(&mut connection, &mut sink())).await;
         return Ok(None);
     }
@@ -148,7 +148,7 @@ mod tests {
     use crate::access::AccessPolicy;
     use crate::headers::with_browser_headers;
 
-    /// The origin of a page that may read answers.
+    /// An origin whose pages may read responses.
     const PAGE: &str = "https://example.org";
     /// Bytes of a large answer; eight of them fill the budget.
     const LARGE_BYTES: usize = 8 << 20;
@@ -229,11 +229,11 @@ mod tests {
         line.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
             .await
             .expect("room");
-        let mut said = String::new();
-        line.read_to_string(&mut said).await.expect("text");
+        let mut response = String::new();
+        line.read_to_string(&mut response).await.expect("text");
         assert!(
-            said.starts_with("HTTP/1.1 400 ") && said.contains("gRPC has another"),
-            "{said}"
+            response.starts_with("HTTP/1.1 400 ") && response.contains("gRPC has another"),
+            "{response}"
         );
 
         shutdown.cancel();

@@ -37,17 +37,17 @@ pub(crate) async fn analyze(
     caller: Caller,
     body: Result<Json<QuestionJson>, JsonRejection>,
 ) -> Result<Response, ApiError> {
-    let Json(asked) = body?;
+    let Json(request) = body?;
     let reserved = reserve(&app.analyses, client, "analyses")?;
-    let position = parse(&asked.variant, asked.fen.as_deref(), &asked.moves)?;
+    let position = parse(&request.variant, request.fen.as_deref(), &request.moves)?;
     if position.outcome().is_some() {
         let message = format!("the game is over in {position}: there is nothing to search");
         return Err(ApiError::bad_request(message));
     }
     let question = v1::Question {
         position: Some((&position).into()),
-        effort: Some(asked.effort().into()),
-        width: asked.top,
+        effort: Some(request.effort().into()),
+        width: request.top,
         ..v1::Question::default()
     };
     let request = caller.request(v1::AnalyzeRequest {

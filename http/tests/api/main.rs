@@ -83,9 +83,9 @@ async fn unknown_position_names_the_nearest_one() {
             Value::Null,
         ),
     ];
-    for (asked, expected, held) in rows {
+    for (query, expected, held) in rows {
         for route in ["book", "tree"] {
-            let path = format!("/api/v1/{route}?variant={asked}");
+            let path = format!("/api/v1/{route}?variant={query}");
             let refused = json(ask(&api, "GET", &path, &[], "").await).await;
             let error = &refused["error"];
             assert_eq!(error["code"], "not_in_book", "{refused}");
@@ -407,9 +407,9 @@ async fn other_origins_read_only_where_allowed() {
         read.headers()["access-control-allow-origin"],
         "https://example.org"
     );
-    let asked = ask(&open, "OPTIONS", path, &here, "").await;
-    assert_eq!(asked.status(), StatusCode::NO_CONTENT);
-    assert_eq!(asked.headers()["access-control-allow-methods"], "GET");
+    let response = ask(&open, "OPTIONS", path, &here, "").await;
+    assert_eq!(response.status(), StatusCode::NO_CONTENT);
+    assert_eq!(response.headers()["access-control-allow-methods"], "GET");
     let changing = ask(&open, "POST", "/api/v1/jobs", &here, "{}").await;
     assert_eq!(changing.status(), StatusCode::FORBIDDEN);
 }
@@ -454,12 +454,12 @@ async fn too_long_body_is_rejected_with_the_limit() {
         let headers = [("content-type", "application/json")];
         let refused = ask(&api, "POST", path, &headers, &body).await;
         assert_eq!(refused.status(), StatusCode::PAYLOAD_TOO_LARGE, "{path}");
-        let said = json(refused).await;
-        assert_eq!(said["error"]["code"], "too_long", "{said}");
+        let response = json(refused).await;
+        assert_eq!(response["error"]["code"], "too_long", "{response}");
         assert_eq!(
-            said["error"]["message"],
+            response["error"]["message"],
             "a body may have 262144 bytes: build from fewer roots, or over gRPC",
-            "{said}"
+            "{response}"
         );
     }
 }

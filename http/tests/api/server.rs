@@ -43,11 +43,11 @@ fn held() -> (Position, Answer) {
     (position, answer)
 }
 
-fn found(asked: &v1::Position) -> Result<v1::Found, Status> {
-    let asked =
-        Position::try_from(asked).map_err(|error| Status::invalid_argument(error.to_string()))?;
+fn found(requested: &v1::Position) -> Result<v1::Found, Status> {
+    let requested = Position::try_from(requested)
+        .map_err(|error| Status::invalid_argument(error.to_string()))?;
     let (position, answer) = held();
-    let is_held = asked.key() == position.key();
+    let is_held = requested.key() == position.key();
     let answer = is_held.then(|| v1::Answer::from(&answer));
     Ok(v1::Found {
         position: None,
@@ -62,16 +62,16 @@ impl Books for SmallBook {
 
     async fn lookup(
         &self,
-        asked: tonic::Request<v1::Position>,
+        request: tonic::Request<v1::Position>,
     ) -> Result<tonic::Response<v1::Found>, Status> {
-        found(&asked.into_inner()).map(tonic::Response::new)
+        found(&request.into_inner()).map(tonic::Response::new)
     }
 
     async fn lookup_many(
         &self,
-        asked: tonic::Request<v1::LookupManyRequest>,
+        request: tonic::Request<v1::LookupManyRequest>,
     ) -> Result<tonic::Response<v1::LookupManyResponse>, Status> {
-        let found: Result<_, _> = asked.into_inner().positions.iter().map(found).collect();
+        let found: Result<_, _> = request.into_inner().positions.iter().map(found).collect();
         Ok(tonic::Response::new(v1::LookupManyResponse {
             found: found?,
         }))
@@ -123,15 +123,15 @@ impl Books for SmallBook {
 
     async fn suspects(
         &self,
-        asked: tonic::Request<v1::SuspectsRequest>,
+        request: tonic::Request<v1::SuspectsRequest>,
     ) -> Result<tonic::Response<v1::SuspectsResponse>, Status> {
-        let asked = asked.into_inner();
-        let position = asked.position.unwrap_or_default();
+        let request = request.into_inner();
+        let position = request.position.unwrap_or_default();
         let is_held = found(&position)?.answer.is_some();
         let suspect = v1::Suspect {
             position: Some(position),
             doubt: 2.5,
-            depth: asked.top,
+            depth: request.top,
             missing_plies: Some(2),
             ..v1::Suspect::default()
         };
@@ -143,15 +143,15 @@ impl Books for SmallBook {
 
     async fn games(
         &self,
-        asked: tonic::Request<v1::GamesRequest>,
+        request: tonic::Request<v1::GamesRequest>,
     ) -> Result<tonic::Response<v1::GamesResponse>, Status> {
-        let asked = asked.into_inner();
+        let request = request.into_inner();
         let game = v1::PlayedGame {
-            position: asked.position,
+            position: request.position,
             ply: 0,
-            result: asked.result,
-            first: asked.player,
-            event: asked.event,
+            result: request.result,
+            first: request.player,
+            event: request.event,
             ..v1::PlayedGame::default()
         };
         Ok(tonic::Response::new(v1::GamesResponse {
@@ -163,12 +163,13 @@ impl Books for SmallBook {
 
     async fn standings(
         &self,
-        asked: tonic::Request<v1::StandingsRequest>,
+        request: tonic::Request<v1::StandingsRequest>,
     ) -> Result<tonic::Response<v1::StandingsResponse>, Status> {
         let (position, _) = held();
-        let standing = |asked: &v1::Position| {
-            let asked = Position::try_from(asked).map_err(|e| Status::internal(e.to_string()))?;
-            let is_root = asked.key() == position.key();
+        let standing = |requested: &v1::Position| {
+            let requested =
+                Position::try_from(requested).map_err(|e| Status::internal(e.to_string()))?;
+            let is_root = requested.key() == position.key();
             let job = v1::Standing {
                 job: "grow".into(),
                 priority: 0,
@@ -179,14 +180,14 @@ impl Books for SmallBook {
                 state: v1::StandingState::Waiting.into(),
                 ..job.clone()
             };
-            let standings = match asked.moves().len() {
+            let standings = match requested.moves().len() {
                 1 if is_root => vec![job],
                 2 => vec![child],
                 _ => Vec::new(),
             };
             Ok(v1::PositionStandings { standings })
         };
-        let positions = asked.into_inner().positions;
+        let positions = request.into_inner().positions;
         let positions: Result<_, Status> = positions.iter().map(standing).collect();
         Ok(tonic::Response::new(v1::StandingsResponse {
             positions: positions?,
