@@ -35,7 +35,7 @@ const STREAM_END_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The end of a connection.
 pub(crate) enum SessionEnd {
-    /// The worker was told to stop and has sent everything.
+    /// The worker is stopping and has sent everything.
     Done,
     /// The coordinator does not accept this worker.
     Refused(Error),
@@ -58,19 +58,19 @@ pub(crate) struct EngineInfo {
     pub(crate) variants: Vec<Variant>,
 }
 
-/// How the coordinator of this connection wants heartbeats.
+/// The heartbeats that the coordinator of this connection wants.
 struct Welcomed {
     interval: Duration,
     has_heartbeat_stream: bool,
 }
 
-/// The way of the heartbeats.
+/// The stream that carries the heartbeats.
 enum HeartbeatRoute {
-    /// None before the welcome, which says where they go.
+    /// None before the welcome, which names the stream.
     None,
-    /// Among the reports.
+    /// The stream of reports.
     WithReports(Interval),
-    /// On a stream of their own.
+    /// A stream of heartbeats alone.
     OwnStream(HeartbeatStream),
 }
 

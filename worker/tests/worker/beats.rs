@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use kagetsu_game::{Effort, Question};
 use kagetsu_proto::v1;
-use kagetsu_proto::v1::from_worker::Message as Said;
-use kagetsu_proto::v1::to_worker::Message as Told;
+use kagetsu_proto::v1::from_worker::Message as WorkerMessage;
+use kagetsu_proto::v1::to_worker::Message as CoordinatorMessage;
 
 use crate::coordinator::{Coordinator, endless, short, within};
 
@@ -29,8 +29,9 @@ async fn heartbeats_have_their_own_stream() {
     let later = within(coordinator.beats.recv()).await.expect("it goes on");
     assert_eq!(later.progress[0].task, 1);
     // On the other stream there was none.
-    call.tell(Told::Revoke(v1::Revoke { task: 1 })).await;
-    let Some(Said::Report(report)) = call.hear().await else {
+    call.tell(CoordinatorMessage::Revoke(v1::Revoke { task: 1 }))
+        .await;
+    let Some(WorkerMessage::Report(report)) = call.hear().await else {
         panic!("a report, and nothing before it")
     };
     assert_eq!(report.task, 2);
@@ -43,7 +44,7 @@ async fn before_the_welcome_there_are_no_heartbeats() {
     let _worker = coordinator.worker();
     let (mut call, _) = coordinator.welcome().await;
     call.ask(1, &short()).await;
-    let Some(Said::Report(report)) = call.hear().await else {
+    let Some(WorkerMessage::Report(report)) = call.hear().await else {
         panic!("a report, and nothing before it")
     };
     assert_eq!(report.task, 1);
@@ -77,7 +78,7 @@ async fn worker_with_unread_reports_sends_heartbeats() {
         before = beat.progress[0].nodes;
     }
     for task in 1..=REPORTS {
-        let Some(Said::Report(report)) = call.hear().await else {
+        let Some(WorkerMessage::Report(report)) = call.hear().await else {
             panic!("a report, and no beat among them")
         };
         assert_eq!(report.task, task);

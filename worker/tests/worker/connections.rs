@@ -34,7 +34,7 @@ async fn a_report_is_repeated_until_it_is_acknowledged() {
     let (mut call, _) = coordinator.welcome().await;
     assert_eq!(call.report().await, report);
     call.acknowledge(&report).await;
-    // The next answer shows that the acknowledgement was heard.
+    // The next answer shows that the acknowledgement was received.
     call.ask(6, &short()).await;
     let next = call.report().await;
     call.acknowledge(&next).await;

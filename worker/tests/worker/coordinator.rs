@@ -7,9 +7,9 @@ use std::time::Duration;
 use anyhow::Result;
 use hyper_util::rt::TokioIo;
 use kagetsu_game::{Effort, Position, Question, Variant};
-use kagetsu_proto::v1::from_worker::Message as Said;
+use kagetsu_proto::v1::from_worker::Message as WorkerMessage;
 use kagetsu_proto::v1::report::Outcome;
-use kagetsu_proto::v1::to_worker::Message as Told;
+use kagetsu_proto::v1::to_worker::Message as CoordinatorMessage;
 use kagetsu_proto::v1::workers_server::{Workers, WorkersServer};
 use kagetsu_proto::{ConnectError, Connector, PROTOCOL, v1};
 use kagetsu_worker::Config;
@@ -37,7 +37,7 @@ pub(crate) struct Coordinator {
 
 /// One connection. Dropped, it is lost.
 pub(crate) struct Call {
-    heard: Streaming<v1::FromWorker>,
+    incoming: Streaming<v1::FromWorker>,
     out: mpsc::Sender<Result<v1::ToWorker, Status>>,
 }
 
@@ -56,7 +56,7 @@ impl Workers for Service {
     ) -> Result<Response<Self::WorkStream>, Status> {
         let (out, messages) = mpsc::channel(64);
         let call = Call {
-            heard: request.into_inner(),
+            incoming: request.into_inner(),
             out,
         };
         self.calls
@@ -97,7 +97,7 @@ impl Workers for Service {
 
 impl Coordinator {
     pub(crate) fn start() -> Self {
-        let ((sender, calls), (heard, beats)) = (mpsc::channel(1), mpsc::channel(1));
+        let ((sender, calls), (beat_sender, beats)) = (mpsc::channel(1), mpsc::channel(1));
         let (streams, incoming) = mpsc::channel::<DuplexStream>(1);
         let incoming = ReceiverStream::new(incoming).map(Ok::<_, std::io::Error>);
         // One stream has little room, the connection has more.
@@ -106,7 +106,7 @@ impl Coordinator {
             .initial_connection_window_size(1 << 18);
         let service = Service {
             calls: sender,
-            beats: heard,
+            beats: beat_sender,
         };
         tokio::spawn(
             server
@@ -123,7 +123,7 @@ impl Coordinator {
                     Ok::<_, std::io::Error>(TokioIo::new(near))
                 }
             });
-            let nobody = |cause: tonic::transport::Error| ConnectError::Unreachable {
+            let unreachable = |cause: tonic::transport::Error| ConnectError::Unreachable {
                 url: "the test".into(),
                 cause: cause.to_string(),
             };
@@ -131,7 +131,7 @@ impl Coordinator {
                 Endpoint::from_static("http://test")
                     .connect_with_connector(connect)
                     .await
-                    .map_err(nobody)
+                    .map_err(unreachable)
             }
         });
         Self {
@@ -144,7 +144,7 @@ impl Coordinator {
         }
     }
 
-    /// A worker of one slot that hands back at once when it is told to stop.
+    /// Starts a worker of one slot that hands back its tasks at once when it stops.
     pub(crate) fn worker(&self) -> JoinHandle<Result<()>> {
         self.worker_of(Config::embedded("tested".into(), 1))
     }
@@ -165,11 +165,11 @@ impl Coordinator {
     /// The same in this life of the coordinator.
     pub(crate) async fn welcome_in(&mut self, epoch: u64) -> (Call, v1::Hello) {
         let mut call = within(self.calls.recv()).await.expect("it serves");
-        let Some(Said::Hello(hello)) = call.hear().await else {
+        let Some(WorkerMessage::Hello(hello)) = call.hear().await else {
             panic!("the first message is a hello")
         };
         tokio::time::sleep(self.hesitates).await;
-        call.tell(Told::Welcome(v1::Welcome {
+        call.tell(CoordinatorMessage::Welcome(v1::Welcome {
             protocol: PROTOCOL,
             heartbeat_ms: 100,
             epoch,
@@ -188,16 +188,16 @@ impl Coordinator {
 
 impl Call {
     /// Returns the worker's next message; `None` when it has disconnected.
-    pub(crate) async fn hear(&mut self) -> Option<Said> {
-        let message = within(self.heard.message()).await.ok().flatten()?;
+    pub(crate) async fn hear(&mut self) -> Option<WorkerMessage> {
+        let message = within(self.incoming.message()).await.ok().flatten()?;
         Some(message.message.expect("not empty"))
     }
 
     /// Returns the worker's next message that is no heartbeat.
-    pub(crate) async fn hear_news(&mut self) -> Option<Said> {
+    pub(crate) async fn hear_news(&mut self) -> Option<WorkerMessage> {
         loop {
             match self.hear().await {
-                Some(Said::Heartbeat(_)) => {}
+                Some(WorkerMessage::Heartbeat(_)) => {}
                 other => return other,
             }
         }
@@ -205,7 +205,7 @@ impl Call {
 
     pub(crate) async fn report(&mut self) -> v1::Report {
         match self.hear_news().await {
-            Some(Said::Report(report)) => report,
+            Some(WorkerMessage::Report(report)) => report,
             other => panic!("{other:?} is no report"),
         }
     }
@@ -213,7 +213,7 @@ impl Call {
     /// Returns the progress of running searches, each with more positions than `nodes`.
     pub(crate) async fn progress(&mut self, nodes: u64) -> Vec<v1::TaskProgress> {
         loop {
-            let Some(Said::Heartbeat(heartbeat)) = self.hear().await else {
+            let Some(WorkerMessage::Heartbeat(heartbeat)) = self.hear().await else {
                 panic!("no heartbeat")
             };
             if !heartbeat.progress.is_empty() && heartbeat.progress.iter().all(|p| p.nodes > nodes)
@@ -227,19 +227,19 @@ impl Call {
     pub(crate) async fn until_at_work(&mut self) -> Option<v1::Report> {
         loop {
             match self.hear().await {
-                Some(Said::Heartbeat(beat))
+                Some(WorkerMessage::Heartbeat(beat))
                     if beat.progress.iter().any(|progress| progress.nodes > 0) =>
                 {
                     return None;
                 }
-                Some(Said::Heartbeat(_)) => {}
-                Some(Said::Report(report)) => return Some(report),
+                Some(WorkerMessage::Heartbeat(_)) => {}
+                Some(WorkerMessage::Report(report)) => return Some(report),
                 other => panic!("{other:?} is no sign of work"),
             }
         }
     }
 
-    pub(crate) async fn tell(&self, message: Told) {
+    pub(crate) async fn tell(&self, message: CoordinatorMessage) {
         self.out
             .send(Ok(v1::ToWorker {
                 message: Some(message),
@@ -250,7 +250,7 @@ impl Call {
 
     pub(crate) async fn ask(&self, task: u64, question: &Question) {
         let question = Some(question.into());
-        self.tell(Told::Task(v1::Task {
+        self.tell(CoordinatorMessage::Task(v1::Task {
             task,
             attempt: 1,
             question,
@@ -261,7 +261,7 @@ impl Call {
     }
 
     pub(crate) async fn acknowledge(&self, report: &v1::Report) {
-        self.tell(Told::Acknowledge(v1::Held {
+        self.tell(CoordinatorMessage::Acknowledge(v1::Held {
             task: report.task,
             attempt: report.attempt,
             ..Default::default()

@@ -1,17 +1,17 @@
-//! A worker that is told to stop leaves nothing behind, and always ends.
+//! A worker that stops leaves nothing behind, and always ends.
 
 use std::time::Duration;
 
 use anyhow::Result;
 use kagetsu_proto::FIRST_CALIBRATION_TASK;
-use kagetsu_proto::v1::from_worker::Message as Said;
+use kagetsu_proto::v1::from_worker::Message as WorkerMessage;
 use kagetsu_proto::v1::report::Outcome;
 use kagetsu_worker::Config;
 use tokio::task::JoinHandle;
 
 use crate::coordinator::{Call, Coordinator, endless, ends, is_handed_back, short};
 
-/// A worker that finishes its running tasks when it is told to stop.
+/// A worker that finishes its running tasks before it stops.
 fn patient() -> Config {
     Config {
         grace: Duration::from_secs(1_000),
@@ -30,7 +30,10 @@ async fn searching() -> (Coordinator, JoinHandle<Result<()>>, Call) {
 }
 
 async fn ends_after_goodbye(worker: JoinHandle<Result<()>>, mut call: Call) {
-    assert!(matches!(call.hear_news().await, Some(Said::Goodbye(_))));
+    assert!(matches!(
+        call.hear_news().await,
+        Some(WorkerMessage::Goodbye(_))
+    ));
     drop(call);
     ends(worker).await;
 }
@@ -86,7 +89,7 @@ async fn ending_worker_with_an_answer_is_calibrated() {
     call.ask(1, &short()).await;
     let answer = call.report().await;
     coordinator.shutdown.cancel();
-    // Another is handed back: so it has heard that it is to stop.
+    // The worker hands back the next task, so it knows that it is to stop.
     for task in 2.. {
         call.ask(task, &short()).await;
         let report = call.report().await;

@@ -3,9 +3,9 @@
 use anyhow::Result;
 use kagetsu_game::Question;
 use kagetsu_proto::v1;
-use kagetsu_proto::v1::from_worker::Message as Said;
+use kagetsu_proto::v1::from_worker::Message as WorkerMessage;
 use kagetsu_proto::v1::report::Outcome;
-use kagetsu_proto::v1::to_worker::Message as Told;
+use kagetsu_proto::v1::to_worker::Message as CoordinatorMessage;
 use kagetsu_worker::Config;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -113,7 +113,7 @@ async fn search_goes_on_for_a_restarted_coordinator() {
     drop(call);
     let (mut call, hello) = coordinator.welcome_in(2).await;
     assert_eq!(hello.held.len(), 1);
-    let Some(Said::Heartbeat(beat)) = call.hear().await else {
+    let Some(WorkerMessage::Heartbeat(beat)) = call.hear().await else {
         panic!("no heartbeat")
     };
     assert_eq!(
@@ -140,7 +140,7 @@ async fn unwanted_spooled_reports_are_dropped() {
     let (mut call, hello) = coordinator.welcome_in(2).await;
     assert_eq!(hello.held.len(), 2);
     for held in hello.held {
-        call.tell(Told::Revoke(v1::Revoke { task: held.task }))
+        call.tell(CoordinatorMessage::Revoke(v1::Revoke { task: held.task }))
             .await;
     }
     says_nothing_before(&mut call, 3).await;

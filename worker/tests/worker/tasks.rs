@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use kagetsu_game::{Answer, Move, Provenance, Verdict};
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::report::Outcome;
-use kagetsu_proto::v1::to_worker::Message as Told;
+use kagetsu_proto::v1::to_worker::Message as CoordinatorMessage;
 use kagetsu_search::{Control, Engine, EngineOptions};
 use kagetsu_worker::Config;
 
@@ -56,7 +56,7 @@ async fn a_task_is_answered_as_the_engine_answers() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_slot_searches_and_its_progress_is_told() {
+async fn every_slot_searches_and_reports_its_progress() {
     let mut coordinator = Coordinator::start();
     let _worker = coordinator.worker_of(Config {
         slots: 2,
@@ -88,10 +88,12 @@ async fn a_task_that_is_revoked_makes_room_for_the_next() {
     call.progress(0).await;
     call.ask(2, &endless()).await;
     call.ask(3, &short()).await;
-    call.tell(Told::Revoke(v1::Revoke { task: 2 })).await;
-    call.tell(Told::Revoke(v1::Revoke { task: 1 })).await;
+    call.tell(CoordinatorMessage::Revoke(v1::Revoke { task: 2 }))
+        .await;
+    call.tell(CoordinatorMessage::Revoke(v1::Revoke { task: 1 }))
+        .await;
     let report = call.report().await;
-    assert_eq!(report.task, 3, "of what is revoked nothing is said");
+    assert_eq!(report.task, 3, "a revoked task has no report");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -114,7 +116,7 @@ async fn impossible_task_is_refused_with_a_reason() {
         (Some(occupied), "h8"),
     ];
     for (task, (question, words)) in (1..).zip(rows) {
-        call.tell(Told::Task(v1::Task {
+        call.tell(CoordinatorMessage::Task(v1::Task {
             task,
             attempt: 1,
             question,
