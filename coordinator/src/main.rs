@@ -83,7 +83,7 @@ fn http_address(text: &str) -> Result<HttpAddress, String> {
         .map_err(|_| "must be an address as in 127.0.0.1:7616, or off".into())
 }
 
-/// Where HTTP is served when nothing is said.
+/// The default address of HTTP.
 const HTTP: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 7616);
 
 fn main() -> ExitCode {
@@ -101,7 +101,7 @@ fn main() -> ExitCode {
 /// Time between two attempts to open a book again whose database is away.
 const REOPEN_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Serves until a signal. A coordinator whose lead another has taken starts anew, as a follower.
+/// Serves until a signal. A coordinator that has lost the lead restarts as a follower.
 async fn run(mut arguments: Arguments) -> Result<()> {
     let shutdown = CancellationToken::new();
     stop_on_signals(shutdown.clone())?;
@@ -110,7 +110,7 @@ async fn run(mut arguments: Arguments) -> Result<()> {
         let served = serve(&mut arguments, shutdown.child_token(), &mut has_served).await;
         match served {
             Err(error) => match journal_error(&error) {
-                // Another leads and has all that was acknowledged: there is nothing left to save.
+                // The new leader has every acknowledged answer, so there is nothing left to save.
                 Some(JournalError::NotLeader { .. }) if shutdown.is_cancelled() => return Ok(()),
                 _ if shutdown.is_cancelled() => return Err(error),
                 Some(JournalError::NotLeader { .. } | JournalError::OtherHistory(_)) => {
@@ -149,7 +149,7 @@ async fn serve(
 ) -> Result<()> {
     let protected = arguments.protection.read()?;
     if let Some(file) = &arguments.address_file {
-        // Before a book is made, unless it is the book's folder that is to hold it.
+        // Fails before a book is made, unless the file is to lie in the book's new folder.
         let whole = |path: &Path| std::path::absolute(path).ok();
         let folder = file
             .parent()
@@ -162,7 +162,7 @@ async fn serve(
     protected.reload_on_hangup()?;
     let listener = protected.listen(arguments.listen).await?;
     let address = listener.address();
-    // After a new start it is the same address, and clients find it again.
+    // A restart keeps the address, so clients find the coordinator again.
     arguments.listen = address;
     if arguments.config.advertise.is_none() {
         arguments.config.advertise = Some(url_of(address, protected.has_tls()));
@@ -205,9 +205,9 @@ async fn serve(
 /// Opens the socket for HTTP. It is no error if the default one is taken and no flag names it.
 async fn listen_http(
     protected: &Protected,
-    asked: Option<HttpAddress>,
+    given: Option<HttpAddress>,
 ) -> Result<Option<Listener>> {
-    match asked {
+    match given {
         Some(HttpAddress::Off) => Ok(None),
         Some(HttpAddress::At(address)) => protected.listen_http(address).await.map(Some),
         None => Ok(protected

@@ -111,7 +111,7 @@ impl BookWriter {
         Ok(writer)
     }
 
-    /// Carries out commands until it is told to stop. Everything that was acknowledged is on disk
+    /// Carries out commands until it is stopped. Everything that was acknowledged is on disk
     /// when it ends, with or without an error.
     pub(crate) fn run(mut self) -> Result<()> {
         if let Some(replica) = self.replica.clone()

@@ -40,7 +40,7 @@ pub(crate) struct Dispatcher {
     /// Connected workers that are not admitted.
     pub(crate) applicants: BTreeMap<WorkerId, Applicant>,
     pub(crate) purposes: BTreeMap<QuestionId, Purpose>,
-    /// The open question of each check that a worker is asked.
+    /// The open question of each check that a worker answers.
     pub(crate) checks: BTreeMap<CheckId, QuestionId>,
     /// Answers that are being verified.
     pub(crate) unverified: BTreeMap<QuestionId, Destination>,
@@ -95,7 +95,7 @@ impl Dispatcher {
         deadline.is_some_and(|deadline| self.awaited.is_none_or(|awaited| deadline < awaited))
     }
 
-    /// The time has come for which the timer waited.
+    /// Handles the deadline for which the timer waited.
     pub(crate) fn tick(&mut self) {
         self.scheduler.tick(self.now);
         let now = self.clock();
@@ -172,7 +172,7 @@ impl Dispatcher {
         }
     }
 
-    /// A question is answered. The verification decides what becomes of the answer.
+    /// Passes the answer of a question to the verification, or ends its analysis.
     fn finished(&mut self, id: QuestionId, answer: Answer, nodes: u64, by: Vec<WorkerId>) {
         let now = self.clock();
         match self.forget(id) {
@@ -220,7 +220,7 @@ impl Dispatcher {
         }
     }
 
-    /// A question failed too often.
+    /// Ends a question that failed too often.
     fn failed(&mut self, id: QuestionId, reason: &str) {
         match self.forget(id) {
             Some(Purpose::Analysis(progress, _)) => progress.end(Err(reason.to_string())),
@@ -257,7 +257,7 @@ impl Dispatcher {
 /// Returns a position's priority among all questions: by the priority of its job, then by its own;
 /// less is sooner.
 pub(crate) fn build_priority(work: &Work) -> u64 {
-    /// Priorities that are told apart within a job.
+    /// Number of distinct priorities within a job.
     const PRIORITIES_PER_JOB: u64 = 1 << 56;
     let job = u64::from(work.turn.abs_diff(i8::MAX));
     ANALYSIS_PRIORITY + 1 + job * PRIORITIES_PER_JOB + work.priority.min(PRIORITIES_PER_JOB - 2)

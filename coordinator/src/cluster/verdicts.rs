@@ -51,7 +51,7 @@ impl Dispatcher {
         }
     }
 
-    /// The claim verifier has finished a request.
+    /// Handles a result of the claim verifier.
     pub(crate) fn found(&mut self, finding: Finding) {
         let now = self.clock();
         match finding {
@@ -108,9 +108,9 @@ impl Dispatcher {
                 }),
                 Some(book),
             ) if !answer.is_empty() => {
-                let told = given.unwrap_or_else(|| answer.clone());
+                let reply = given.unwrap_or_else(|| answer.clone());
                 let stored = Box::new(move |result: Result<(), String>| {
-                    progress.end(result.map(|()| (told, nodes)));
+                    progress.end(result.map(|()| (reply, nodes)));
                 });
                 book.store(id, position, answer, stored);
             }

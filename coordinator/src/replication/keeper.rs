@@ -22,7 +22,7 @@ const MAX_ATTEMPT_INTERVAL: Duration = Duration::from_secs(1);
 const FOLLOW_INTERVAL: Duration = Duration::from_millis(200);
 /// Time between two looks at the shutdown.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
-/// Time for which a coordinator that is told to stop repeats a commit.
+/// Time for which a coordinator that shuts down repeats a commit.
 const LAST_COMMIT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Takes the lease when it is free, and renews it until the shutdown; then it gives the lease back.
@@ -32,7 +32,7 @@ pub(crate) struct LeaseKeeper {
     pub(crate) replica: Replica,
     pub(crate) book: BookHandle,
     pub(crate) cluster: Weak<Cluster>,
-    /// Cancelled when the coordinator is told to stop.
+    /// Cancelled when the coordinator is to stop.
     pub(crate) shutdown: CancellationToken,
     /// Cancelled when the book is closed.
     pub(crate) closed: CancellationToken,
@@ -47,7 +47,7 @@ struct LeaseState {
     renewed: Instant,
     next_attempt: Instant,
     next_look: Instant,
-    /// The end of the journal that the book writer was told of.
+    /// The last end of the journal that was sent to the book writer.
     end: Option<(Sequence, JournalDigest)>,
     outage: Outage,
 }
@@ -55,7 +55,7 @@ struct LeaseState {
 /// The result of a look at what is due.
 enum LeaseStep {
     Idle,
-    /// The database was asked.
+    /// The database was queried.
     Done,
     /// This coordinator must end.
     Ended,

@@ -176,7 +176,7 @@ fn read_position(position: Option<&v1::Position>) -> Result<Position, Status> {
     position.map_err(|error| Status::invalid_argument(error.to_string()))
 }
 
-/// Returns how many elements of a list are asked for.
+/// Returns the number of elements that a request wants of a list.
 fn listed(top: u32) -> u32 {
     match top {
         0 => DEFAULT_LISTED,
@@ -246,9 +246,9 @@ impl BooksService {
                 let length = found.encoded_len();
                 bytes += 1 + prost::length_delimiter_len(length) + length;
                 if bytes > MESSAGE_LIMIT {
-                    let (some, asked) = (all.len() + 1, positions.len());
+                    let (some, requested) = (all.len() + 1, positions.len());
                     return Err(Status::resource_exhausted(format!(
-                        "what the book knows of {some} of the {asked} positions takes more than the {MESSAGE_LIMIT} bytes \
+                        "what the book knows of {some} of the {requested} positions takes more than the {MESSAGE_LIMIT} bytes \
                          of a message: ask for fewer at a time"
                     )));
                 }

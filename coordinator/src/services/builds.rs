@@ -87,7 +87,7 @@ impl Builds for BuildsService {
         let mut views = self.book()?.jobs();
         let (sender, stream) = mpsc::channel(2);
         let (cluster, shutdown) = (Arc::clone(&self.cluster), self.shutdown.clone());
-        let told = async move {
+        let updates = async move {
             let mut job = first;
             loop {
                 let is_over = !matches!(job.state(), v1::JobState::Running | v1::JobState::Paused);
@@ -117,7 +117,7 @@ impl Builds for BuildsService {
         };
         tokio::spawn(async move {
             tokio::select! {
-                () = told => {}
+                () = updates => {}
                 () = shutdown.cancelled() => {}
             }
             drop(place);

@@ -89,7 +89,7 @@ impl Metrics {
         self.leases.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A task is handed out.
+    /// Records the assignment of a task.
     pub(crate) fn assigned(&self, task: TaskId) {
         let mut leases = self.leases();
         leases.insert(task, Instant::now());
@@ -98,12 +98,12 @@ impl Metrics {
         }
     }
 
-    /// A task is taken back.
+    /// Records the revocation of a task.
     pub(crate) fn revoked(&self, task: TaskId) {
         self.leases().remove(&task);
     }
 
-    /// A task is reported on.
+    /// Records the report of a task.
     pub(crate) fn reported(&self, task: TaskId) {
         let begun = self.leases().remove(&task);
         if let Some(begun) = begun {
@@ -111,7 +111,7 @@ impl Metrics {
         }
     }
 
-    /// A request of gRPC had the head of its answer after so long.
+    /// Records the time from a gRPC request to the head of its response.
     pub(crate) fn answered(&self, path: &str, time: Duration) {
         // Requests of unknown methods must not create labels.
         let is_known = Permission::of_rpc(path).is_some();
@@ -125,7 +125,7 @@ impl Metrics {
             .observe(time.as_secs_f64());
     }
 
-    /// A request of HTTP had the head of its answer after so long.
+    /// Records the time from an HTTP request to the head of its response.
     pub(crate) fn answered_http(&self, method: &str, route: &str, time: Duration) {
         // A method can be any word.
         let method = if matches!(method, "GET" | "HEAD" | "POST" | "OPTIONS") {
@@ -138,10 +138,10 @@ impl Metrics {
             .observe(time.as_secs_f64());
     }
 
-    /// Everything as text.
+    /// Returns all metrics as text.
     ///
     /// # Errors
-    /// None that can happen with text in memory.
+    /// None in practice: writing to text in memory does not fail.
     pub(crate) fn render(&self, snapshot: Snapshot) -> Result<String, fmt::Error> {
         let mut text = String::new();
         encode_registry(&mut text, &self.registry)?;
@@ -175,9 +175,9 @@ mod tests {
         metrics.revoked(TaskId(2));
         metrics.reported(TaskId(2));
         metrics.answered("/kagetsu.v1.Builds/List", Duration::from_millis(3));
-        metrics.answered("/whatever/somebody/asks", Duration::from_millis(3));
+        metrics.answered("/no/such/path", Duration::from_millis(3));
         metrics.answered_http("POST", "/api/v1/jobs", Duration::from_millis(3));
-        metrics.answered_http("WHATEVER", "/api/v1/jobs", Duration::from_millis(3));
+        metrics.answered_http("UNKNOWN", "/api/v1/jobs", Duration::from_millis(3));
         metrics.merge_conflicts.inc();
         let census = Counts {
             waiting_tasks: 3,

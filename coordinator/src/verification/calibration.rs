@@ -64,7 +64,7 @@ pub(crate) const fn is_question(task: TaskId) -> bool {
 pub(crate) fn tasks(info: &WorkerInfo) -> Vec<v1::Task> {
     let plays =
         |known: &CalibrationQuestion| info.plays.contains(&known.question.position.variant());
-    let asked = (FIRST_CALIBRATION_TASK..)
+    let questions = (FIRST_CALIBRATION_TASK..)
         .zip(KNOWN_ANSWERS.iter())
         .filter(|(_, known)| plays(known));
     let task = |(task, known): (u64, &CalibrationQuestion)| v1::Task {
@@ -74,13 +74,13 @@ pub(crate) fn tasks(info: &WorkerInfo) -> Vec<v1::Task> {
         priority: 1,
         role: None,
     };
-    asked.map(task).collect()
+    questions.map(task).collect()
 }
 
 /// Checks the answer to a calibration question.
 ///
 /// # Errors
-/// The fault, for people.
+/// The fault, as a message for the operator.
 pub(crate) fn check(info: &WorkerInfo, report: &v1::Report) -> Result<(), String> {
     let index = usize::try_from(report.task - FIRST_CALIBRATION_TASK).unwrap_or(usize::MAX);
     let Some(CalibrationQuestion {
@@ -91,7 +91,7 @@ pub(crate) fn check(info: &WorkerInfo, report: &v1::Report) -> Result<(), String
         return Err("it answers a calibration question that was not asked".into());
     };
     let position = &question.position;
-    let said = match &report.outcome {
+    let answer = match &report.outcome {
         Some(v1::report::Outcome::Answer(answer)) => {
             answer.about(position).map_err(|error| error.to_string())
         }
@@ -101,11 +101,11 @@ pub(crate) fn check(info: &WorkerInfo, report: &v1::Report) -> Result<(), String
         _ => Err("it did not".into()),
     };
     let fault = |what: String| format!("asked about {position}, whose answer is known: {what}");
-    let said = said.map_err(fault)?;
-    let Some((best, verdict)) = said.best() else {
+    let answer = answer.map_err(fault)?;
+    let Some((best, verdict)) = answer.best() else {
         return Err(fault("it names no move".into()));
     };
-    for (m, verdict) in said.verdicts() {
+    for (m, verdict) in answer.verdicts() {
         let (claimed, true_one) = (verdict.proof, known.get(*m).and_then(|known| known.proof));
         if let (Some(claimed), Some(true_one)) = (claimed, true_one)
             && claimed.contradicts(true_one)
@@ -162,11 +162,11 @@ mod tests {
 
     #[test]
     fn long_reason_is_cut() {
-        let said = Some(v1::report::Outcome::Failed("é".repeat(4_000_000)));
+        let outcome = Some(v1::report::Outcome::Failed("é".repeat(4_000_000)));
         let report = v1::Report {
             task: FIRST_CALIBRATION_TASK,
             attempt: 1,
-            outcome: said,
+            outcome,
         };
         let fault = check(&info("e"), &report).expect_err("it could not");
         assert!(
@@ -192,7 +192,7 @@ mod tests {
         for (task, known) in tasks(&ours).iter().zip(KNOWN_ANSWERS.iter()) {
             assert!(is_question(TaskId(task.task)));
             assert_eq!(check(&ours, &report(task.task, &known.answer)), Ok(()));
-            // One bit of one score, or a win that is none.
+            // One bit of one score is wrong, or a win is false.
             let (best, verdict) = known.answer.best().expect("a move");
             let mut wrong = known.answer.clone();
             let score = Score::opinion(i32::from(verdict.score.raw()) ^ 1);

@@ -93,7 +93,7 @@ impl ClaimVerifier {
     }
 }
 
-/// The thread's own end.
+/// The state of the thread.
 struct VerifierQueue {
     found: Box<dyn Fn(Finding) + Send>,
     engine: Engine,
@@ -140,40 +140,45 @@ impl VerifierQueue {
     }
 
     /// Replays all claims of an answer: by the rules where the game ends, else by searching.
-    fn replay(&mut self, asked: &Question, answer: &Answer) -> Replay {
+    fn replay(&mut self, question: &Question, answer: &Answer) -> Replay {
         let mut replay = Replay::default();
         let mut open = Vec::new();
         for (m, verdict) in answer.verdicts() {
             let Some(proof) = verdict.proof else { continue };
-            match by_rules(&asked.position, *m, proof) {
+            match by_rules(&question.position, *m, proof) {
                 Some(true) => {}
                 Some(false) => replay.refuted.push(*m),
                 None => open.push((*m, proof)),
             }
         }
-        replay.unproven = self.unrepeated(asked, &open, answer);
+        replay.unproven = self.unrepeated(question, &open, answer);
         replay
     }
 
     /// Returns the moves whose claims neither threats nor a search with few nodes find.
     fn unrepeated(
         &mut self,
-        asked: &Question,
+        question: &Question,
         claims: &[(Move, Proof)],
         answer: &Answer,
     ) -> Vec<Move> {
         let mut open = claims.to_vec();
-        if !Engine::supports(asked.position.variant()) {
+        if !Engine::supports(question.position.variant()) {
             return moves(&open);
         }
-        // Other searches answer a question about proof alone: it is repeated as it was asked.
-        let Window { alpha, beta } = asked.window;
+        // Other searches answer a question about proof alone: it is repeated unchanged.
+        let Window { alpha, beta } = question.window;
         if beta <= -Score::OPINION_MAX || alpha >= Score::OPINION_MAX {
-            self.search_claims(asked.effort, asked.window, &asked.position, &mut open);
+            self.search_claims(
+                question.effort,
+                question.window,
+                &question.position,
+                &mut open,
+            );
             return moves(&open);
         }
         let mut nodes = MAX_THREAT_NODES;
-        open.retain(|claim| !self.wins_by_threats(&asked.position, *claim, &mut nodes));
+        open.retain(|claim| !self.wins_by_threats(&question.position, *claim, &mut nodes));
         let verdicts = || open.iter().filter_map(|(m, _)| answer.get(*m));
         let depth = verdicts().map(|verdict| verdict.depth).max();
         let nodes = verdicts()
@@ -183,7 +188,7 @@ impl VerifierQueue {
             nodes: Some(nodes.saturating_mul(2).min(MAX_REPLAY_NODES)),
             ..Effort::depth(depth.unwrap_or(1).max(2))
         };
-        self.search_claims(effort, Window::FULL, &asked.position, &mut open);
+        self.search_claims(effort, Window::FULL, &question.position, &mut open);
         moves(&open)
     }
 

@@ -34,7 +34,7 @@ async fn ask(
         .into_inner()
 }
 
-/// Asks, and has the answer kept.
+/// Asks a question whose answer the book keeps.
 pub(crate) async fn keep(
     cluster: &Cluster,
     line: &str,
@@ -71,7 +71,7 @@ async fn next(updates: &mut Streaming<v1::AnalyzeUpdate>) -> v1::AnalyzeUpdate {
 async fn an_analysis_waits_for_workers_and_says_so() {
     let cluster = Cluster::start(None);
     let mut updates = analyze(&cluster, "h8 i9").await;
-    // Two of them: it is said again while nothing happens.
+    // The coordinator repeats the update while nothing changes.
     for _ in 0..2 {
         let waiting = next(&mut updates).await;
         assert_eq!(
@@ -181,16 +181,16 @@ async fn analysis_precedes_builds_and_enters_the_book() {
     let updates = keep(&cluster, "h8 i9").await.expect("a question");
     // A new worker gets the client's question, although the build is older.
     let mut worker = ScriptedWorker::join(&cluster, 1).await;
-    let mut told = 0;
+    let mut answered = 0;
     loop {
         let task = worker.task().await;
         if task.priority != 0 {
             break;
         }
         worker.answer(&task).await;
-        told += 1;
+        answered += 1;
     }
-    assert!(told > 0);
+    assert!(answered > 0);
     let answer = last(updates).await.answer.expect("an answer");
     let found = cluster
         .books()
@@ -226,10 +226,10 @@ async fn unrepeatable_claim_is_kept_as_an_opinion() {
     let answering = tokio::spawn(async move {
         loop {
             let task = worker.task().await;
-            let mut said = answer(&task);
+            let mut reply = answer(&task);
             // The exam has priority 1, and is answered well.
             if task.priority == 0 {
-                for verdict in &mut said.verdicts {
+                for verdict in &mut reply.verdicts {
                     verdict.score = 31_991;
                     verdict.set_bound(v1::Bound::Exact);
                     let (claim, kind) = (v1::Claim::Win.into(), v1::ProofKind::Vct.into());
@@ -242,13 +242,18 @@ async fn unrepeatable_claim_is_kept_as_an_opinion() {
                 }
             }
             worker
-                .report(&task, v1::report::Outcome::Answer(said))
+                .report(&task, v1::report::Outcome::Answer(reply))
                 .await;
         }
     });
-    let heard = last(updates).await.answer.expect("an answer");
+    let received = last(updates).await.answer.expect("an answer");
     answering.abort();
-    assert!(heard.verdicts.iter().any(|verdict| verdict.proof.is_some()));
+    assert!(
+        received
+            .verdicts
+            .iter()
+            .any(|verdict| verdict.proof.is_some())
+    );
     let at = position("h8 i9 h10 g9");
     let found = cluster
         .books()

@@ -1,4 +1,4 @@
-//! Build jobs: they end, they stop when they are told to, and they survive.
+//! Build jobs end, stop on request, and survive restarts.
 
 use kagetsu_game::Position;
 use kagetsu_proto::v1;
@@ -9,7 +9,7 @@ use tonic::Code;
 
 use crate::world::{Cluster, ScriptedWorker, build, is_found_alone, position, refused, with};
 
-/// How many workers there are cannot be told from the book.
+/// The book does not depend on the number of workers.
 #[tokio::test(flavor = "multi_thread")]
 async fn workers_find_together_what_an_engine_finds_alone() {
     for workers in 1..=3 {
@@ -158,7 +158,7 @@ async fn job_restarts_only_with_the_same_settings() {
     cluster.end().await;
 }
 
-/// Grows a book of one position, of which it knows much.
+/// Grows a book of one position with many verdicts.
 pub(crate) async fn talkative(cluster: &Cluster) -> Position {
     cluster.start_build(build("test", 1)).await;
     let mut worker = ScriptedWorker::join(cluster, 1).await;
@@ -213,8 +213,8 @@ async fn job_with_nothing_left_to_search_says_so() {
     cluster.start_build(short).await;
     let job = cluster.finished("test").await;
     assert_eq!(job.state(), JobState::Done, "{job:?}");
-    let said = format!("nothing is left to search after {} of 1000", job.positions);
-    assert!(job.reason.contains(&said), "{job:?}");
+    let reason = format!("nothing is left to search after {} of 1000", job.positions);
+    assert!(job.reason.contains(&reason), "{job:?}");
     cluster.end().await;
 }
 
@@ -283,7 +283,7 @@ async fn the_book_tells_what_was_built() {
     cluster.end().await;
 }
 
-/// Stones on the board of a task: it may be turned, and comes without its moves.
+/// Returns the number of stones of a task's position, which may be turned and has no moves.
 fn stones(task: &v1::Task) -> u16 {
     let position = task
         .question
@@ -314,7 +314,7 @@ async fn builds_run_by_priority_which_may_change() {
             .expect("a job")
             .into_inner()
     };
-    // Each of one position, which is told by its stones.
+    // Each job searches one position, so the number of stones tells the jobs apart.
     start("late", "h8", -5).await;
     start("usual", "h8 i9", 0).await;
     let job = start("first", "h8 i9 h9", 9).await;

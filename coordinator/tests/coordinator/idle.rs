@@ -1,4 +1,4 @@
-//! Why a worker is idle, and why a job does not get on.
+//! The reasons that a worker is idle or a job makes no progress.
 
 use kagetsu_coordinator::Config;
 use kagetsu_game::{Effort, Position, Question, Variant};
@@ -51,7 +51,7 @@ async fn idle_worker_says_why() {
         .await
         .expect("a job");
     assert_eq!(idle().await, "no tasks: no job is running");
-    // The root is all there is until it is answered.
+    // The job has the root alone until the root is answered.
     cluster.start_build(build("another", 10)).await;
     worker.task().await;
     let _second = ScriptedWorker::join(&cluster, 2).await;
@@ -82,7 +82,7 @@ async fn missing_variant_is_told_by_worker_and_job() {
         .into_inner();
     // An update may be repeated before there is a new one.
     let mut before = None;
-    let mut told = async || loop {
+    let mut next_reason = async || loop {
         let words = within(jobs.message())
             .await
             .expect("it is watched")
@@ -93,14 +93,14 @@ async fn missing_variant_is_told_by_worker_and_job() {
             return words;
         }
     };
-    assert_eq!(told().await, "no worker is connected");
+    assert_eq!(next_reason().await, "no worker is connected");
     let only = v1::Hello {
         variants: vec!["xiangqi".into()],
         ..hello(1)
     };
     let _xiangqi = ScriptedWorker::greet(&cluster, only).await;
     assert_eq!(
-        told().await,
+        next_reason().await,
         "the only worker connected does not play freestyle-15"
     );
     assert_eq!(
@@ -113,7 +113,7 @@ async fn missing_variant_is_told_by_worker_and_job() {
     };
     let _surakarta = ScriptedWorker::greet(&cluster, other).await;
     assert_eq!(
-        told().await,
+        next_reason().await,
         "none of the 2 workers connected plays freestyle-15"
     );
     assert_eq!(
@@ -126,11 +126,11 @@ async fn missing_variant_is_told_by_worker_and_job() {
         question: Some((&question).into()),
         ..Default::default()
     };
-    let asked = AnalysisClient::new(cluster.channel().await)
+    let response = AnalysisClient::new(cluster.channel().await)
         .analyze(request)
         .await
         .expect("a place");
-    let first = within(asked.into_inner().message())
+    let first = within(response.into_inner().message())
         .await
         .expect("a stream")
         .expect("an update");

@@ -1,4 +1,4 @@
-//! Too much at once, too old, too new, and a coordinator that stops.
+//! Requests beyond the limits, old and new clients, and a coordinator that stops.
 
 use std::time::Duration;
 
@@ -6,11 +6,11 @@ use kagetsu_coordinator::Config;
 use kagetsu_game::{Effort, Question};
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::analysis_client::AnalysisClient;
-use kagetsu_proto::v1::to_worker::Message as Heard;
+use kagetsu_proto::v1::to_worker::Message as CoordinatorMessage;
 use kagetsu_proto::{AuthenticatedChannel, MESSAGE_LIMIT, retry_after};
 use tonic::{Code, Request, Status, Streaming};
 
-use crate::slow::{asked, asked_by};
+use crate::slow::{request, request_by};
 use crate::world::{Cluster, ScriptedWorker, build, position, within};
 
 /// Open analyses of a coordinator.
@@ -112,19 +112,19 @@ async fn running_tasks_are_awaited_at_the_stop() {
     let task = worker.task().await;
     let ending = tokio::spawn(cluster.end());
     worker.answer(&task).await;
-    // Nothing more is handed out, but for what was on its way.
-    let (mut asked, mut kept) = (1, 0);
-    while let Some(heard) = within(worker.next()).await {
-        match heard {
-            Heard::Task(task) => {
+    // Only tasks that were already on their way arrive.
+    let (mut answered, mut kept) = (1, 0);
+    while let Some(message) = within(worker.next()).await {
+        match message {
+            CoordinatorMessage::Task(task) => {
                 worker.answer(&task).await;
-                asked += 1;
+                answered += 1;
             }
-            Heard::Acknowledge(_) => kept += 1,
+            CoordinatorMessage::Acknowledge(_) => kept += 1,
             _ => {}
         }
     }
-    assert_eq!(kept, asked);
+    assert_eq!(kept, answered);
     within(ending).await.expect("a clean end");
     let cluster = Cluster::start(book.as_deref());
     let job = cluster.job("test").await;
@@ -132,7 +132,7 @@ async fn running_tasks_are_awaited_at_the_stop() {
     cluster.end().await;
 }
 
-/// Longer than a message may be.
+/// Returns a text that does not fit into a message.
 fn too_long() -> String {
     "x".repeat(MESSAGE_LIMIT)
 }
@@ -154,7 +154,7 @@ async fn long_message_is_refused_with_the_limit() {
         refusal.message().contains("too large") && refusal.message().contains(&limit),
         "{refusal}"
     );
-    // The connection is as good as before.
+    // The connection still works.
     assert!(
         cluster
             .builds()
@@ -221,8 +221,8 @@ async fn excess_event_stream_is_told_when_to_retry() {
     cluster.start_build(build("test", 10)).await;
     let path = "/api/v1/jobs/test/events";
     let (ask, from) = (
-        || asked(&cluster, "GET", path, ""),
-        |client: u8| asked_by(&cluster, [192, 0, 2, client], path),
+        || request(&cluster, "GET", path, ""),
+        |client: u8| request_by(&cluster, [192, 0, 2, client], path),
     );
     let mut open = Vec::new();
     for _ in 0..LISTENERS[0] {
@@ -239,8 +239,8 @@ async fn excess_event_stream_is_told_when_to_retry() {
         let body = axum::body::to_bytes(refusal.into_body(), 1 << 16)
             .await
             .expect("a body");
-        let said = String::from_utf8_lossy(&body);
-        assert!(said.contains(why), "{said}");
+        let text = String::from_utf8_lossy(&body);
+        assert!(text.contains(why), "{text}");
     };
     refused(
         ask().await,
@@ -270,7 +270,7 @@ async fn excess_event_stream_is_told_when_to_retry() {
     let question = r#"{"variant": "freestyle-15", "moves": "h8 i9", "depth": 4}"#;
     let refusal = within(async {
         loop {
-            let answer = asked(&cluster, "POST", "/api/v1/analyses", question).await;
+            let answer = request(&cluster, "POST", "/api/v1/analyses", question).await;
             let body = |answer: axum::response::Response| {
                 axum::body::to_bytes(answer.into_body(), 1 << 16)
             };
@@ -278,8 +278,8 @@ async fn excess_event_stream_is_told_when_to_retry() {
                 answer.status(),
                 answer.headers().get("retry-after").cloned(),
             );
-            let said = String::from_utf8_lossy(&body(answer).await.expect("a body")).into_owned();
-            if said.contains("128 analyses are open") {
+            let text = String::from_utf8_lossy(&body(answer).await.expect("a body")).into_owned();
+            if text.contains("128 analyses are open") {
                 break (status.as_u16(), wait);
             }
         }

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::world::{Cluster, ScriptedWorker, answer, build, position, with};
 
-/// Two rows of two that meet, one ply before: whatever is replied, threats win.
+/// Two rows of two that meet, one ply before: threats win after every reply.
 const LOST: &str = "h8 a1 i9 a4 h10 a7 i7";
 
 fn proves(line: &str) -> v1::StartRequest {
@@ -93,12 +93,12 @@ async fn losses_that_nobody_can_repeat_prove_nothing() {
             .question
             .as_ref()
             .is_some_and(|question| question.beta.is_some());
-        let mut said = answer(&task);
+        let mut reply = answer(&task);
         if !is_asked {
-            worker.report(&task, Outcome::Answer(said)).await;
+            worker.report(&task, Outcome::Answer(reply)).await;
             continue;
         }
-        for verdict in &mut said.verdicts {
+        for verdict in &mut reply.verdicts {
             verdict.score = -31_992;
             verdict.set_bound(v1::Bound::Exact);
             let (claim, kind) = (v1::Claim::Loss.into(), v1::ProofKind::Vct.into());
@@ -109,7 +109,7 @@ async fn losses_that_nobody_can_repeat_prove_nothing() {
             });
             verdict.line = vec![verdict.r#move];
         }
-        worker.report(&task, Outcome::Answer(said)).await;
+        worker.report(&task, Outcome::Answer(reply)).await;
         worker.acknowledged().await;
         break;
     }
@@ -128,7 +128,7 @@ async fn losses_that_nobody_can_repeat_prove_nothing() {
 }
 
 /// Returns an answer without proofs, or one that claims a loss of all replies of a defender.
-fn said(task: &v1::Task, is_lost: bool) -> v1::Answer {
+fn claiming_answer(task: &v1::Task, is_lost: bool) -> v1::Answer {
     let question =
         Question::try_from(task.question.as_ref().expect("a question")).expect("a good one");
     let is_about_loss = question.window.beta < Score::ZERO;
@@ -168,10 +168,10 @@ fn said(task: &v1::Task, is_lost: bool) -> v1::Answer {
     (&all).into()
 }
 
-/// Positions searched before the first loss is claimed. One walk tells 64 positions.
+/// Positions searched before the first loss is claimed. One pass informs 64 positions.
 const MANY_POSITIONS: u64 = 100;
 
-/// A proof is found while many positions still wait to be told, and the job is asked for more work.
+/// A proof is found while many positions still wait for an update and the job needs more work.
 #[tokio::test(flavor = "multi_thread")]
 async fn proof_over_a_large_tree_ends_the_job() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -182,7 +182,10 @@ async fn proof_over_a_large_tree_ends_the_job() {
         for number in 0.. {
             let task = worker.task().await;
             worker
-                .report(&task, Outcome::Answer(said(&task, number > MANY_POSITIONS)))
+                .report(
+                    &task,
+                    Outcome::Answer(claiming_answer(&task, number > MANY_POSITIONS)),
+                )
                 .await;
         }
     };

@@ -1,7 +1,7 @@
 //! A restarted coordinator: its workers go on with their tasks.
 
 use kagetsu_proto::v1;
-use kagetsu_proto::v1::to_worker::Message as Heard;
+use kagetsu_proto::v1::to_worker::Message as CoordinatorMessage;
 
 use crate::world::{Cluster, ScriptedWorker, build, hello};
 
@@ -16,7 +16,7 @@ async fn reconnect(
         ..hello(instance)
     };
     let mut worker = ScriptedWorker::greet(cluster, again).await;
-    let Heard::Welcome(welcome) = worker.hear().await else {
+    let CoordinatorMessage::Welcome(welcome) = worker.hear().await else {
         panic!("the first message is a welcome")
     };
     (worker, welcome)
@@ -27,7 +27,7 @@ async fn before_restart(folder: &std::path::Path) -> (v1::Task, v1::Held) {
     let cluster = Cluster::start(Some(folder));
     cluster.start_build(build("test", 10)).await;
     let mut worker = ScriptedWorker::greet(&cluster, hello(1)).await;
-    let Heard::Welcome(welcome) = worker.hear().await else {
+    let CoordinatorMessage::Welcome(welcome) = worker.hear().await else {
         panic!("the first message is a welcome")
     };
     let task = worker.task().await;
@@ -58,7 +58,7 @@ async fn worker_keeps_its_tasks_under_a_new_number() {
     );
     worker.answer(&now).await;
     assert_eq!(worker.acknowledged().await.task, now.task);
-    // It is in the book now: the same again is wanted no more.
+    // The book has the answer now and needs no second one.
     let (mut worker, _) = reconnect(&cluster, 2, held).await;
     assert_eq!(worker.revoked().await, before.task);
     cluster.end().await;
@@ -70,14 +70,14 @@ async fn task_reissued_meanwhile_accepts_both_answers() {
     let (before, held) = before_restart(folder.path()).await;
     let cluster = Cluster::start(Some(folder.path()));
     let mut other = ScriptedWorker::join(&cluster, 2).await;
-    let asked = other.task().await;
-    assert_eq!(asked.question, before.question);
+    let task = other.task().await;
+    assert_eq!(task.question, before.question);
     let (mut worker, _) = reconnect(&cluster, 1, held).await;
     let now = worker.task().await;
-    assert_eq!((now.task, now.attempt), (asked.task, 2));
+    assert_eq!((now.task, now.attempt), (task.task, 2));
     worker.answer(&now).await;
     assert_eq!(worker.acknowledged().await.task, now.task);
-    assert_eq!(other.revoked().await, asked.task, "it need not go on");
+    assert_eq!(other.revoked().await, task.task, "it need not go on");
     let job = cluster.job("test").await;
     assert_eq!(job.positions, 1);
     cluster.end().await;

@@ -12,9 +12,9 @@ use kagetsu_coordinator::{Config, Role};
 use kagetsu_game::{
     Answer, Bound, Claim, Move, Position, Proof, ProofKind, Provenance, Question, Score, Verdict,
 };
-use kagetsu_proto::v1::from_worker::Message as Said;
+use kagetsu_proto::v1::from_worker::Message as WorkerMessage;
 use kagetsu_proto::v1::report::Outcome;
-use kagetsu_proto::v1::to_worker::Message as Heard;
+use kagetsu_proto::v1::to_worker::Message as CoordinatorMessage;
 use kagetsu_proto::v1::{JobState, Worker};
 use kagetsu_proto::{FIRST_CALIBRATION_TASK, v1};
 use serde_json::json;
@@ -122,7 +122,7 @@ impl Lie {
 }
 
 /// Returns the moves that a task asks about.
-fn asked(question: &Question) -> Vec<Move> {
+fn moves_of(question: &Question) -> Vec<Move> {
     if question.moves.is_empty() {
         question.position.distinct_moves()
     } else {
@@ -153,7 +153,7 @@ fn verdict(score: Score, m: Move) -> Verdict {
 
 fn honest(question: &Question) -> Answer {
     let position = &question.position;
-    asked(question)
+    moves_of(question)
         .into_iter()
         .map(|m| (m, verdict(Score::opinion(value(position, m)), m)))
         .collect()
@@ -182,14 +182,14 @@ fn lie(
             plies,
         };
         let best = truth.best().map(|(m, _)| m);
-        let said = |(m, v): &(Move, Verdict)| {
+        let claimed = |(m, v): &(Move, Verdict)| {
             let mut v = v.clone();
             if Some(*m) == best {
                 (v.score, v.proof) = (proof.score(), Some(proof));
             }
             (*m, v)
         };
-        truth.verdicts().iter().map(said).collect::<Answer>()
+        truth.verdicts().iter().map(claimed).collect::<Answer>()
     };
     let shifted = |by| change(&|v| v.score = Score::opinion(i32::from(v.score.raw()) + by));
     let answer = match lie {
@@ -207,8 +207,8 @@ fn lie(
         Lie::Fail => return Some(Outcome::Failed("no".into())),
         Lie::Stall => return None,
         Lie::Replay => {
-            let said = first.get_or_insert_with(|| (&truth).into());
-            return Some(Outcome::Answer(said.clone()));
+            let replayed = first.get_or_insert_with(|| (&truth).into());
+            return Some(Outcome::Answer(replayed.clone()));
         }
     };
     Some(Outcome::Answer((&answer).into()))
@@ -256,7 +256,7 @@ impl World {
         };
         let connector = self.cluster.connector_by(&self.tokens.access(token));
         let channel = connector.connect().await.expect("it listens");
-        ScriptedWorker::say_first(channel, Said::Hello(hello))
+        ScriptedWorker::say_first(channel, WorkerMessage::Hello(hello))
             .await
             .expect("a stream")
     }
@@ -321,8 +321,10 @@ fn work(
 ) -> AbortOnDropHandle<()> {
     let works = async move {
         let mut nodes = 0;
-        while let Some(heard) = worker.next().await {
-            let Heard::Task(task) = heard else { continue };
+        while let Some(message) = worker.next().await {
+            let CoordinatorMessage::Task(task) = message else {
+                continue;
+            };
             let question = task.question.as_ref().expect("a question");
             let question = Question::try_from(question).expect("a good one");
             let outcome = if task.task >= FIRST_CALIBRATION_TASK {
@@ -340,7 +342,7 @@ fn work(
                 let beat = v1::Heartbeat {
                     progress: vec![progress],
                 };
-                worker.say(Said::Heartbeat(beat)).await;
+                worker.say(WorkerMessage::Heartbeat(beat)).await;
                 continue;
             };
             if !worker.try_report(&task, outcome).await {
@@ -357,7 +359,7 @@ async fn run(liars: Liars, kind: Lie, verify_share: f64) {
     let _turn = TURNS.acquire().await.expect("never closed");
     let world = World::start(verify_share).await;
     let mut workers = Vec::new();
-    let told = Arc::new(AtomicU64::new(0));
+    let lie_count = Arc::new(AtomicU64::new(0));
     for instance in 1..=HONEST_WORKERS {
         let worker = world.join(instance, "operator").await;
         let say = |question: &Question| Some(Outcome::Answer((&honest(question)).into()));
@@ -366,9 +368,9 @@ async fn run(liars: Liars, kind: Lie, verify_share: f64) {
     }
     for (instance, token) in (FIRST_LIAR..).zip(liars.tokens()) {
         let worker = world.join(instance, token).await;
-        let (told, mut number, mut first) = (Arc::clone(&told), 0, None);
+        let (lie_count, mut number, mut first) = (Arc::clone(&lie_count), 0, None);
         workers.push(work(worker, move |question| {
-            told.fetch_add(1, Ordering::Relaxed);
+            lie_count.fetch_add(1, Ordering::Relaxed);
             number += 1;
             lie(kind, question, number, &mut first)
         }));
@@ -380,8 +382,8 @@ async fn run(liars: Liars, kind: Lie, verify_share: f64) {
         (JobState::Done, POSITIONS, 0),
         "{scenario}: {job:?}"
     );
-    let told = told.load(Ordering::Relaxed);
-    assert!(told > 0, "{scenario}: no liar had a task");
+    let lie_count = lie_count.load(Ordering::Relaxed);
+    assert!(lie_count > 0, "{scenario}: no liar had a task");
     let book = world.export().await;
     assert!(book.len() as u64 >= POSITIONS, "{scenario}: {}", book.len());
     let is_verified = verify_share > 99.0;

@@ -23,7 +23,7 @@ const WINDOW: usize = 2 << 20;
 /// Messages that wait on their way, and bytes of the rest of it.
 const SLACK: usize = 1 << 19;
 
-/// Shows progress of a task so often that it makes so many bytes.
+/// Reports progress of a task until the reports have this many bytes.
 async fn show(cluster: &Cluster, instance: u64, task: &v1::Task, bytes: usize) {
     let so_far = answer(task);
     let out = beats(cluster).await;
@@ -55,7 +55,7 @@ async fn unread_analysis_is_bounded_by_its_window() {
 }
 
 /// Returns the answer of the HTTP API.
-pub(crate) async fn asked(
+pub(crate) async fn request(
     cluster: &Cluster,
     method: &str,
     path: &str,
@@ -74,7 +74,7 @@ pub(crate) async fn asked(
 }
 
 /// The same from a given address.
-pub(crate) async fn asked_by(cluster: &Cluster, address: [u8; 4], path: &str) -> Response {
+pub(crate) async fn request_by(cluster: &Cluster, address: [u8; 4], path: &str) -> Response {
     let client = kagetsu_http::ClientAddress(std::net::SocketAddr::from((address, 5_000)));
     let request = Request::builder().uri(path).extension(client);
     cluster
@@ -86,7 +86,7 @@ pub(crate) async fn asked_by(cluster: &Cluster, address: [u8; 4], path: &str) ->
 }
 
 async fn open(cluster: &Cluster, method: &str, path: &str, body: &'static str) -> Body {
-    let answer = asked(cluster, method, path, body).await;
+    let answer = request(cluster, method, path, body).await;
     assert_eq!(answer.status(), StatusCode::OK);
     answer.into_body()
 }
@@ -161,7 +161,7 @@ async fn last_state_of_an_unread_job_counts() {
     cluster.end().await;
 }
 
-/// A book of so many positions with so many verdicts each.
+/// Fills a book with this many positions of this many verdicts each.
 fn fill(folder: &std::path::Path, positions: usize) {
     let options = BookOptions {
         create: true,
@@ -199,7 +199,7 @@ fn fill(folder: &std::path::Path, positions: usize) {
     book.close().expect("room");
 }
 
-/// An export reads the book as its client does: what is learned while it waits is in it.
+/// An export reads the book as fast as its client, so it has answers learned meanwhile.
 #[tokio::test(flavor = "multi_thread")]
 async fn unread_export_does_not_read_the_book() {
     let folder = tempfile::tempdir().expect("a folder");

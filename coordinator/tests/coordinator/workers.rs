@@ -1,8 +1,8 @@
-//! Workers: they die, come back, say things twice, fail, and lie.
+//! Workers that die, return, repeat messages, fail, and lie.
 
 use kagetsu_coordinator::Config;
 use kagetsu_proto::v1::JobState;
-use kagetsu_proto::v1::from_worker::Message as Said;
+use kagetsu_proto::v1::from_worker::Message as WorkerMessage;
 use kagetsu_proto::v1::report::Outcome;
 use kagetsu_proto::{Access, v1};
 use tonic_health::pb::health_client::HealthClient;
@@ -167,7 +167,7 @@ async fn handed_back_task_goes_to_another_worker() {
             .report(&task, Outcome::HandedBack(v1::HandedBack {}))
             .await;
         assert_eq!(worker.acknowledged().await.task, task.task);
-        worker.say(Said::Goodbye(v1::Goodbye {})).await;
+        worker.say(WorkerMessage::Goodbye(v1::Goodbye {})).await;
         assert!(worker.is_cut_off().await);
     }
     assert_eq!(cluster.workers().await, []);

@@ -164,7 +164,7 @@ async fn ask(connector: &Connector, method: &str) -> Result<(), Status> {
     client.ready().await.expect("it listens");
     let path = PathAndQuery::try_from(method.to_string()).expect("a path");
     let codec = ProstCodec::<(), ()>::default();
-    // The head tells; the first message of an admitted call may take any time.
+    // The head shows it; the first message of an admitted call may take any time.
     let head = tokio::time::timeout(
         TEST_TIMEOUT,
         client.server_streaming(Request::new(()), path, codec),
@@ -177,15 +177,15 @@ async fn each_role_calls_only_its_rpcs() {
     let guarded = Guarded::start(100_000).await;
     for (method, roles) in TABLE {
         for role in &Role::ALL {
-            let asked = ask(&guarded.connector(role.name()), method).await;
-            let code = asked.as_ref().map_or_else(Status::code, |()| Code::Ok);
+            let result = ask(&guarded.connector(role.name()), method).await;
+            let code = result.as_ref().map_or_else(Status::code, |()| Code::Ok);
             if roles.contains(role) {
                 assert!(
                     !matches!(code, Code::PermissionDenied | Code::Unauthenticated),
-                    "{role} {method}: {asked:?}"
+                    "{role} {method}: {result:?}"
                 );
             } else {
-                let status = asked.expect_err(method);
+                let status = result.expect_err(method);
                 assert_eq!(status.code(), Code::PermissionDenied, "{role} {method}");
                 assert!(
                     status
@@ -196,12 +196,12 @@ async fn each_role_calls_only_its_rpcs() {
             }
         }
         let tokenless = guarded.cluster.connector_by(&Access::default());
-        let asked = ask(&tokenless, method).await;
-        let code = asked.as_ref().map_or_else(Status::code, |()| Code::Ok);
+        let result = ask(&tokenless, method).await;
+        let code = result.as_ref().map_or_else(Status::code, |()| Code::Ok);
         assert_eq!(
             code == Code::Unauthenticated,
             !OPEN.contains(method),
-            "no token, {method}: {asked:?}"
+            "no token, {method}: {result:?}"
         );
         if !OPEN.contains(method) {
             let unknown = ask(&guarded.unknown(), method).await.expect_err(method);
@@ -219,15 +219,15 @@ const CROWD: usize = 200;
 async fn excessive_requests_get_a_time_to_retry() {
     let guarded = Guarded::start(1).await;
     let connector = guarded.connector("read");
-    let mut asked: JoinSet<_> = (0..CROWD)
+    let mut requests: JoinSet<_> = (0..CROWD)
         .map(|_| {
             let connector = connector.clone();
             async move { ask(&connector, "/kagetsu.v1.Builds/List").await }
         })
         .collect();
     let mut refused = None;
-    while let Some(asked) = asked.join_next().await {
-        refused = refused.or(asked.expect("no panic").err());
+    while let Some(result) = requests.join_next().await {
+        refused = refused.or(result.expect("no panic").err());
     }
     let status = refused.expect("refused");
     assert_eq!(status.code(), Code::ResourceExhausted, "{status}");
@@ -318,7 +318,7 @@ async fn keeping_an_answer_needs_two_roles() {
     guarded.tokens.add("both", &[Role::Analyse, Role::Build]);
     let position = kagetsu_game::Position::start(kagetsu_game::Variant::FREESTYLE_15);
     let question = kagetsu_game::Question::new(position, kagetsu_game::Effort::depth(2));
-    let asked = async |token: &str, keep| {
+    let request = async |token: &str, keep| {
         let caller = guarded
             .connector(token)
             .connect()
@@ -337,7 +337,7 @@ async fn keeping_an_answer_needs_two_roles() {
     for role in Role::ALL {
         let token = role.name();
         let may = role.has(Permission::Analyse) && role.has(Permission::Build);
-        let refused = asked(token, true)
+        let refused = request(token, true)
             .await
             .map_err(|status| (status.code(), status.message().to_string()));
         assert_eq!(refused.is_ok(), may, "{role}: {refused:?}");
@@ -353,11 +353,11 @@ async fn keeping_an_answer_needs_two_roles() {
             );
         }
         assert_eq!(
-            asked(token, false).await.is_ok(),
+            request(token, false).await.is_ok(),
             role.has(Permission::Analyse),
             "{role}"
         );
     }
-    assert!(asked("both", true).await.is_ok());
+    assert!(request("both", true).await.is_ok());
     guarded.end().await;
 }

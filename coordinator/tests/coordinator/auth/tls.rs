@@ -250,19 +250,19 @@ async fn wrong_setups_fail_before_the_first_request() {
         let tls = server.map(|(name, clients)| folder.server(name, clients).expect("sound files"));
         let coordinator = start(tls).await;
         let url = format!("{scheme}://{}", coordinator.address());
-        let asked = ask(&folder.access(*authority, *own), &url).await;
-        match asked {
+        let result = ask(&folder.access(*authority, *own), &url).await;
+        match result {
             Ok(()) => assert!(words.is_empty(), "row {index}: let in"),
-            Err(said) => {
-                assert!(!words.is_empty(), "row {index}: {said}");
+            Err(error) => {
+                assert!(!words.is_empty(), "row {index}: {error}");
                 for word in [&url]
                     .into_iter()
                     .map(String::as_str)
                     .chain(words.iter().copied())
                 {
                     assert!(
-                        said.contains(word),
-                        "row {index}: '{word}' is not said in: {said}"
+                        error.contains(word),
+                        "row {index}: '{word}' is missing in: {error}"
                     );
                 }
             }
@@ -337,9 +337,9 @@ fn unusable_files_are_named() {
             &["missing.pem", "cannot read"],
         ),
     ] {
-        let said = server(certificate, key, authority).expect_err(certificate);
+        let error = server(certificate, key, authority).expect_err(certificate);
         for word in words {
-            assert!(said.contains(word), "'{word}' is not said in: {said}");
+            assert!(error.contains(word), "'{word}' is missing in: {error}");
         }
     }
     let client = |access: Access| {
@@ -461,10 +461,10 @@ async fn other_servers_are_recognised() {
             // Closing a socket with unread bytes resets it and loses the answer.
             while let Ok(1..) = stream.read(&mut [0; 64]).await {}
         });
-        let said = ask(&Access::default(), &url)
+        let error = ask(&Access::default(), &url)
             .await
             .expect_err("no coordinator");
-        assert!(said.contains(words) && said.contains(&url), "{said}");
+        assert!(error.contains(words) && error.contains(&url), "{error}");
         stranger.await.expect("no panic");
     }
 }

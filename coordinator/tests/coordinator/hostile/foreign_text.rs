@@ -6,7 +6,7 @@ use axum::http::Request;
 use kagetsu_game::{Effort, Question, is_visible};
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::analysis_client::AnalysisClient;
-use kagetsu_proto::v1::from_worker::Message as Said;
+use kagetsu_proto::v1::from_worker::Message as WorkerMessage;
 use kagetsu_proto::v1::report::Outcome;
 use kagetsu_proto::v1::workers_client::WorkersClient;
 use serde_json::json;
@@ -140,7 +140,8 @@ async fn text_of_workers_is_quoted() {
     for introduction in introductions {
         let entrance = format!("{:.80}", format!("{introduction:?}"));
         let refused =
-            ScriptedWorker::say_first(cluster.channel().await, Said::Hello(introduction)).await;
+            ScriptedWorker::say_first(cluster.channel().await, WorkerMessage::Hello(introduction))
+                .await;
         let status = refused.err().expect("a refusal");
         check(&entrance, status.message());
     }

@@ -6,7 +6,7 @@ mod roots;
 use kagetsu_game::{Effort, Question};
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::analysis_client::AnalysisClient;
-use kagetsu_proto::v1::from_worker::Message as Said;
+use kagetsu_proto::v1::from_worker::Message as WorkerMessage;
 use tonic::Code;
 use tonic::Code::{FailedPrecondition, InvalidArgument, NotFound};
 
@@ -15,9 +15,9 @@ use crate::world::{Cluster, ScriptedWorker, build, hello, position, refused};
 #[tokio::test(flavor = "multi_thread")]
 async fn invalid_worker_is_refused() {
     let cluster = Cluster::start(None);
-    let rows: [(Said, Code, &str); 9] = [
+    let rows: [(WorkerMessage, Code, &str); 9] = [
         (
-            Said::Hello(v1::Hello {
+            WorkerMessage::Hello(v1::Hello {
                 protocol: 0,
                 ..hello(1)
             }),
@@ -25,7 +25,7 @@ async fn invalid_worker_is_refused() {
             "speaks protocol 0, this coordinator",
         ),
         (
-            Said::Hello(v1::Hello {
+            WorkerMessage::Hello(v1::Hello {
                 protocol: 99,
                 version: "9.9.0".into(),
                 ..hello(1)
@@ -34,7 +34,7 @@ async fn invalid_worker_is_refused() {
             "upgrade the coordinator to kagetsu 9.9.0",
         ),
         (
-            Said::Hello(v1::Hello {
+            WorkerMessage::Hello(v1::Hello {
                 protocol: 0,
                 ..hello(1)
             }),
@@ -42,7 +42,7 @@ async fn invalid_worker_is_refused() {
             "please upgrade the worker to kagetsu",
         ),
         (
-            Said::Hello(v1::Hello {
+            WorkerMessage::Hello(v1::Hello {
                 slots: 0,
                 ..hello(1)
             }),
@@ -50,7 +50,7 @@ async fn invalid_worker_is_refused() {
             "0 slots",
         ),
         (
-            Said::Hello(v1::Hello {
+            WorkerMessage::Hello(v1::Hello {
                 slots: u32::MAX,
                 ..hello(1)
             }),
@@ -58,7 +58,7 @@ async fn invalid_worker_is_refused() {
             "4294967295 slots",
         ),
         (
-            Said::Hello(v1::Hello {
+            WorkerMessage::Hello(v1::Hello {
                 name: "n".repeat(201),
                 ..hello(1)
             }),
@@ -66,7 +66,7 @@ async fn invalid_worker_is_refused() {
             "at most 200",
         ),
         (
-            Said::Hello(v1::Hello {
+            WorkerMessage::Hello(v1::Hello {
                 name: "n\n1".into(),
                 ..hello(1)
             }),
@@ -74,7 +74,7 @@ async fn invalid_worker_is_refused() {
             "the worker's name 'n\\n1'",
         ),
         (
-            Said::Hello(v1::Hello {
+            WorkerMessage::Hello(v1::Hello {
                 engine: "\u{1b}[2J".into(),
                 ..hello(1)
             }),
@@ -82,7 +82,7 @@ async fn invalid_worker_is_refused() {
             "the engine's name",
         ),
         (
-            Said::Heartbeat(v1::Heartbeat::default()),
+            WorkerMessage::Heartbeat(v1::Heartbeat::default()),
             InvalidArgument,
             "the first message must be a hello",
         ),
@@ -153,7 +153,7 @@ async fn impossible_build_is_refused() {
         assert_eq!(code, InvalidArgument, "{message}");
         assert!(message.contains(words), "{message}, not {words}");
     }
-    for name in ["", "nobody", &"n".repeat(10_000)] {
+    for name in ["", "unknown", &"n".repeat(10_000)] {
         let name = v1::JobName { name: name.into() };
         assert_eq!(refused(builds.get(name.clone()).await).0, NotFound);
         assert_eq!(refused(builds.pause(name.clone()).await).0, NotFound);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::JobState;
 use kagetsu_proto::v1::report::Outcome;
-use kagetsu_proto::v1::to_worker::Message as Heard;
+use kagetsu_proto::v1::to_worker::Message as CoordinatorMessage;
 use tonic::Code;
 
 use super::{claim_a_win, is_exam, passes, pretender, suspicious, worker_named};
@@ -28,7 +28,7 @@ async fn failed_calibration_is_refused_with_a_reason() {
         status.message().contains("wrong answers") && status.message().contains("memory"),
         "{status}"
     );
-    // It may not come back under the same name, but a sound one works.
+    // The worker may not return under its name, but a sound worker may.
     cluster.worker("sound");
     let job = cluster.finished("test").await;
     assert_eq!((job.state(), job.positions), (JobState::Done, 10));
@@ -88,8 +88,8 @@ async fn worker_with_invented_tasks_is_calibrated() {
     let mut exam = Vec::new();
     loop {
         match within(stranger.hear()).await {
-            Heard::Task(task) => exam.push(task),
-            Heard::Revoke(revoke) => assert_eq!(revoke.task, 7),
+            CoordinatorMessage::Task(task) => exam.push(task),
+            CoordinatorMessage::Revoke(revoke) => assert_eq!(revoke.task, 7),
             _ => {}
         }
         if exam.len() == 5 {
@@ -129,9 +129,9 @@ async fn earlier_calibration_does_not_revoke_the_new() {
     let mut again = ScriptedWorker::greet(&cluster, hello).await;
     loop {
         match within(again.hear()).await {
-            Heard::Task(task) if is_exam(&task) => again.answer(&task).await,
-            Heard::Task(_) => break,
-            Heard::Revoke(revoke) => panic!("{revoke:?}"),
+            CoordinatorMessage::Task(task) if is_exam(&task) => again.answer(&task).await,
+            CoordinatorMessage::Task(_) => break,
+            CoordinatorMessage::Revoke(revoke) => panic!("{revoke:?}"),
             _ => {}
         }
     }
@@ -171,7 +171,7 @@ async fn task_at_hand_is_resumed_after_calibration() {
         worker.answer(&question).await;
         assert_eq!(worker.acknowledged().await.task, question.task);
     }
-    // Then it gets its task anew, under a number of this process.
+    // Then it gets its task again, under a number of this process.
     let at_hand = worker.task().await;
     assert_eq!(at_hand.question, before.question);
     worker.answer(&at_hand).await;

@@ -13,17 +13,17 @@ use crate::world::{build, is_found_alone, position, within};
 async fn liars_kept_analysis_is_taken_back() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = suspicious(folder.path(), 100.0);
-    let asked = "a1 o15 a15";
+    let line = "a1 o15 a15";
     let is_held = async || {
         let found = cluster
             .books()
             .await
-            .lookup(v1::Position::from(&position(asked)))
+            .lookup(v1::Position::from(&position(line)))
             .await;
         found.expect("readable").into_inner().facts.is_some()
     };
     let _liar = liar(&cluster, 7, favour_the_worst).await;
-    last(keep(&cluster, asked).await.expect("a place")).await;
+    last(keep(&cluster, line).await.expect("a place")).await;
     assert!(is_held().await);
     cluster.worker("honest");
     cluster.worker("truthful");

@@ -10,13 +10,13 @@ use std::path::Path;
 use kagetsu_coordinator::Config;
 use kagetsu_game::{Answer, Position};
 use kagetsu_proto::v1::report::Outcome;
-use kagetsu_proto::v1::to_worker::Message as Heard;
+use kagetsu_proto::v1::to_worker::Message as CoordinatorMessage;
 use kagetsu_proto::{FIRST_CALIBRATION_TASK, v1};
 use kagetsu_search::Engine;
 
 use crate::world::{Cluster, ScriptedWorker, answer, build, hello};
 
-/// A coordinator that asks for so many percent of the answers twice.
+/// Starts a coordinator that verifies this percentage of the answers.
 fn suspicious(folder: &Path, verify_share: f64) -> Cluster {
     Cluster::start_as(&Config {
         book: Some(folder.into()),
@@ -30,7 +30,7 @@ fn is_exam(task: &v1::Task) -> bool {
     task.task >= FIRST_CALIBRATION_TASK
 }
 
-/// A worker that says it is our own engine.
+/// Connects a worker that claims to run our own engine.
 async fn pretender(cluster: &Cluster, instance: u64) -> ScriptedWorker {
     let hello = v1::Hello {
         engine: Engine::NAME.into(),
@@ -48,12 +48,14 @@ async fn liar(
     let mut worker = pretender(cluster, instance).await;
     tokio::spawn(async move {
         let mut lies = 0;
-        while let Some(heard) = worker.next().await {
-            let Heard::Task(task) = heard else { continue };
+        while let Some(message) = worker.next().await {
+            let CoordinatorMessage::Task(task) = message else {
+                continue;
+            };
             let honest = answer(&task);
             lies += u64::from(!is_exam(&task));
-            let said = if is_exam(&task) { honest } else { lie(honest) };
-            if !worker.try_report(&task, Outcome::Answer(said)).await {
+            let reply = if is_exam(&task) { honest } else { lie(honest) };
+            if !worker.try_report(&task, Outcome::Answer(reply)).await {
                 break;
             }
         }
@@ -61,7 +63,7 @@ async fn liar(
     })
 }
 
-/// The worst move is the best by far.
+/// Makes the worst move the best by far.
 fn favour_the_worst(mut answer: v1::Answer) -> v1::Answer {
     let best = answer
         .verdicts
@@ -81,7 +83,7 @@ fn favour_the_worst(mut answer: v1::Answer) -> v1::Answer {
     answer
 }
 
-/// Claims a win of the best move, without a way to it.
+/// Claims that the best move wins, without a line.
 fn claim_a_win(mut answer: v1::Answer) -> v1::Answer {
     if let Some(best) = answer.verdicts.first_mut() {
         let proof = v1::Proof {
@@ -146,7 +148,7 @@ async fn build_until_found(cluster: &Cluster, name: &str, positions: u64) -> (v1
     unreachable!("there is always more to build")
 }
 
-/// The next task that is none of the exam; those of the exam are answered.
+/// Answers the calibration questions and returns the first other task.
 async fn passes(worker: &mut ScriptedWorker) -> v1::Task {
     loop {
         match worker.task().await {

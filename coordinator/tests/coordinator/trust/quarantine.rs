@@ -2,7 +2,7 @@
 
 use kagetsu_coordinator::Config;
 use kagetsu_proto::v1;
-use kagetsu_proto::v1::from_worker::Message as Said;
+use kagetsu_proto::v1::from_worker::Message as WorkerMessage;
 use kagetsu_proto::v1::report::Outcome;
 use kagetsu_proto::v1::workers_client::WorkersClient;
 use kagetsu_search::Engine;
@@ -51,12 +51,12 @@ async fn quarantine_lasts_until_release() {
             .release(v1::ReleaseRequest { name: name.into() })
             .await
     };
-    let refusal = release("nobody").await.expect_err("there is none");
+    let refusal = release("unknown").await.expect_err("there is none");
     assert_eq!(refusal.code(), Code::NotFound);
     assert!(
         refusal
             .message()
-            .contains("no worker 'nobody' is in quarantine; `kagetsu workers list`"),
+            .contains("no worker 'unknown' is in quarantine; `kagetsu workers list`"),
         "{refusal}"
     );
     assert_eq!(
@@ -67,7 +67,7 @@ async fn quarantine_lasts_until_release() {
             .released,
         1
     );
-    // It has everything to show anew, and then it works.
+    // The worker is calibrated again, and then gets tasks.
     loop {
         let task = freed.task().await;
         freed.answer(&task).await;
@@ -106,7 +106,7 @@ async fn quarantine_of_wrong_answers_covers_the_name() {
     };
     let start = async |cluster: &Cluster| {
         let channel = cluster.channel().await;
-        ScriptedWorker::say_first(channel, Said::Hello(again.clone()))
+        ScriptedWorker::say_first(channel, WorkerMessage::Hello(again.clone()))
             .await
             .expect("a stream")
     };

@@ -1,13 +1,13 @@
-//! A worker that does what the test says.
+//! A worker under the control of a test.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use kagetsu_game::Question;
 use kagetsu_proto::AuthenticatedChannel;
-use kagetsu_proto::v1::from_worker::Message as Said;
+use kagetsu_proto::v1::from_worker::Message as WorkerMessage;
 use kagetsu_proto::v1::report::Outcome;
-use kagetsu_proto::v1::to_worker::Message as Heard;
+use kagetsu_proto::v1::to_worker::Message as CoordinatorMessage;
 use kagetsu_proto::v1::workers_client::WorkersClient;
 use kagetsu_proto::{PROTOCOL, v1};
 use kagetsu_search::{Control, Engine, EngineOptions};
@@ -18,11 +18,11 @@ use tonic::{Status, Streaming};
 
 use super::cluster::{Cluster, within};
 
-/// Dropped, it is a worker that has died.
+/// A connected worker. Dropping it is the worker's death.
 pub(crate) struct ScriptedWorker {
     out: mpsc::Sender<v1::FromWorker>,
-    heard: Streaming<v1::ToWorker>,
-    /// Tasks that came while it waited to be acknowledged: which comes first is not promised.
+    incoming: Streaming<v1::ToWorker>,
+    /// Tasks that came before an awaited acknowledgement; their order is not guaranteed.
     early: VecDeque<v1::Task>,
     /// Sends heartbeats: a test may take longer than the lease of a silent worker.
     _pulse: AbortOnDropHandle<()>,
@@ -48,8 +48,8 @@ impl ScriptedWorker {
         let mut worker = Self::greet(cluster, hello(instance)).await;
         // Where workers are calibrated, the questions come before the welcome.
         match worker.hear().await {
-            Heard::Welcome(welcome) => assert_eq!(welcome.protocol, PROTOCOL),
-            Heard::Task(task) => worker.early.push_back(task),
+            CoordinatorMessage::Welcome(welcome) => assert_eq!(welcome.protocol, PROTOCOL),
+            CoordinatorMessage::Task(task) => worker.early.push_back(task),
             other => panic!("{other:?} comes first"),
         }
         worker
@@ -57,14 +57,14 @@ impl ScriptedWorker {
 
     /// Opens a stream with this introduction.
     pub(crate) async fn greet(cluster: &Cluster, hello: v1::Hello) -> Self {
-        let stream = Self::say_first(cluster.channel().await, Said::Hello(hello)).await;
+        let stream = Self::say_first(cluster.channel().await, WorkerMessage::Hello(hello)).await;
         stream.expect("welcome")
     }
 
     /// Opens a stream that begins with any message.
     pub(crate) async fn say_first(
         channel: AuthenticatedChannel,
-        first: Said,
+        first: WorkerMessage,
     ) -> Result<Self, Status> {
         let (out, messages) = mpsc::channel(64);
         out.send(v1::FromWorker {
@@ -72,27 +72,27 @@ impl ScriptedWorker {
         })
         .await
         .expect("room for one");
-        let heard = within(WorkersClient::new(channel).work(ReceiverStream::new(messages)))
+        let incoming = within(WorkersClient::new(channel).work(ReceiverStream::new(messages)))
             .await?
             .into_inner();
-        let said = out.clone();
+        let sender = out.clone();
         let pulse = tokio::spawn(async move {
             let beat = || v1::FromWorker {
-                message: Some(Said::Heartbeat(v1::Heartbeat::default())),
+                message: Some(WorkerMessage::Heartbeat(v1::Heartbeat::default())),
             };
-            while said.send(beat()).await.is_ok() {
+            while sender.send(beat()).await.is_ok() {
                 tokio::time::sleep(Duration::from_secs(1)).await;
             }
         });
         Ok(Self {
             out,
-            heard,
+            incoming,
             early: VecDeque::new(),
             _pulse: AbortOnDropHandle::new(pulse),
         })
     }
 
-    pub(crate) async fn say(&self, message: Said) {
+    pub(crate) async fn say(&self, message: WorkerMessage) {
         self.out
             .send(v1::FromWorker {
                 message: Some(message),
@@ -101,8 +101,8 @@ impl ScriptedWorker {
             .expect("the coordinator listens");
     }
 
-    pub(crate) async fn hear(&mut self) -> Heard {
-        let message = within(self.heard.message())
+    pub(crate) async fn hear(&mut self) -> CoordinatorMessage {
+        let message = within(self.incoming.message())
             .await
             .expect("a connection")
             .expect("a message");
@@ -110,14 +110,14 @@ impl ScriptedWorker {
     }
 
     /// Returns its next message, if there is one.
-    pub(crate) async fn next(&mut self) -> Option<Heard> {
-        self.heard.message().await.ok().flatten()?.message
+    pub(crate) async fn next(&mut self) -> Option<CoordinatorMessage> {
+        self.incoming.message().await.ok().flatten()?.message
     }
 
     /// The error with which the stream ends.
     pub(crate) async fn refusal(&mut self) -> Status {
         loop {
-            match within(self.heard.message()).await {
+            match within(self.incoming.message()).await {
                 Ok(Some(_)) => {}
                 Ok(None) => panic!("it ended without a word"),
                 Err(status) => return status,
@@ -125,7 +125,7 @@ impl ScriptedWorker {
         }
     }
 
-    /// Reports to a coordinator that may have hung up; whether it has not.
+    /// Reports to a coordinator that may have disconnected. Returns whether it has not.
     pub(crate) async fn try_report(&self, task: &v1::Task, outcome: Outcome) -> bool {
         let report = v1::Report {
             task: task.task,
@@ -134,7 +134,7 @@ impl ScriptedWorker {
         };
         self.out
             .send(v1::FromWorker {
-                message: Some(Said::Report(report)),
+                message: Some(WorkerMessage::Report(report)),
             })
             .await
             .is_ok()
@@ -142,37 +142,37 @@ impl ScriptedWorker {
 
     /// Whether nothing more will come.
     pub(crate) async fn is_cut_off(&mut self) -> bool {
-        within(async { while let Ok(Some(_)) = self.heard.message().await {} }).await;
+        within(async { while let Ok(Some(_)) = self.incoming.message().await {} }).await;
         true
     }
 
-    /// The next task, whatever comes before it.
+    /// Returns the next task and drops the messages before it.
     pub(crate) async fn task(&mut self) -> v1::Task {
         if let Some(early) = self.early.pop_front() {
             return early;
         }
         loop {
-            if let Heard::Task(task) = self.hear().await {
+            if let CoordinatorMessage::Task(task) = self.hear().await {
                 return task;
             }
         }
     }
 
-    /// The next revocation, whatever comes before it.
+    /// Returns the task of the next revocation and drops the messages before it.
     pub(crate) async fn revoked(&mut self) -> u64 {
         loop {
-            if let Heard::Revoke(revoke) = self.hear().await {
+            if let CoordinatorMessage::Revoke(revoke) = self.hear().await {
                 return revoke.task;
             }
         }
     }
 
-    /// The next acknowledgement, whatever comes before it.
+    /// Returns the next acknowledgement, and keeps the tasks before it.
     pub(crate) async fn acknowledged(&mut self) -> v1::Held {
         loop {
             match self.hear().await {
-                Heard::Acknowledge(held) => return held,
-                Heard::Task(task) => self.early.push_back(task),
+                CoordinatorMessage::Acknowledge(held) => return held,
+                CoordinatorMessage::Task(task) => self.early.push_back(task),
                 _ => {}
             }
         }
@@ -184,10 +184,10 @@ impl ScriptedWorker {
             attempt: task.attempt,
             outcome: Some(outcome),
         };
-        self.say(Said::Report(report)).await;
+        self.say(WorkerMessage::Report(report)).await;
     }
 
-    /// Reports what an engine says.
+    /// Reports an engine's answer.
     pub(crate) async fn answer(&self, task: &v1::Task) {
         self.report(task, Outcome::Answer(answer(task))).await;
     }
