@@ -101,7 +101,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<ProcessesJson> {
     }
     writeln!(
         out,
-        "nothing had to be said. Runs alternate, ratios are those of the sums.\n"
+        "no message had to be sent. Runs alternate, ratios are those of the sums.\n"
     )?;
     let positions = if args.position {
         super::positions(args.openings)?
@@ -204,12 +204,12 @@ fn cluster(args: &Args, workers: u16, questions: &mut Vec<Question>) -> Result<V
     let seconds = build(args, &url)?;
     drop((crew, coordinator));
     if questions.is_empty() {
-        *questions = asked(&book)?;
+        *questions = questions_of(&book)?;
     }
     Ok(vec![seconds])
 }
 
-/// Waits until so many workers could be given something.
+/// Waits until this many workers can take tasks.
 fn wait_for(url: &str, workers: u16) -> Result<()> {
     let (connector, begun) = (Connector::to_url(url)?, Instant::now());
     let examined = Idle::Qualifying.to_string();
@@ -246,7 +246,7 @@ fn build(args: &Args, url: &str) -> Result<f64> {
     Ok(begun.elapsed().as_secs_f64())
 }
 
-/// How long an answer takes, in seconds.
+/// Returns the time of an answer in seconds.
 fn analyze(url: &str, position: &Position, depth: u8) -> Result<f64> {
     let moves: Vec<String> = position
         .moves()
@@ -274,7 +274,7 @@ fn analyze(url: &str, position: &Position, depth: u8) -> Result<f64> {
 
 /// Returns the questions that one worker answered to build the book: each position, and some a
 /// second time for more of their moves.
-fn asked(book: &Path) -> Result<Vec<Question>> {
+fn questions_of(book: &Path) -> Result<Vec<Question>> {
     let (built, _) =
         Book::open(book, &BookOptions::default()).context("cannot open what was built")?;
     let job = built.jobs()?.pop().context("the build has left no job")?;
@@ -288,7 +288,7 @@ fn asked(book: &Path) -> Result<Vec<Question>> {
     )?;
     let id = book.create_job(&job.spec)?;
     let mut engine = engine()?;
-    // One at work, and those that wait.
+    // One running task, and the queued ones.
     let most_at_hand = 1 + Options::default().prefetch as usize;
     let (mut questions, mut at_hand) = (Vec::new(), VecDeque::new());
     loop {

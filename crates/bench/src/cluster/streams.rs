@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use kagetsu_game::{Answer, Bound, Provenance, Question, Score, Verdict};
-use kagetsu_proto::v1::from_worker::Message as Said;
-use kagetsu_proto::v1::to_worker::Message as Heard;
+use kagetsu_proto::v1::from_worker::Message as WorkerMessage;
+use kagetsu_proto::v1::to_worker::Message as CoordinatorMessage;
 use kagetsu_proto::v1::workers_client::WorkersClient;
 use kagetsu_proto::{Connector, FIRST_CALIBRATION_TASK, PROTOCOL, v1};
 use kagetsu_search::{Control, Engine, EngineOptions};
@@ -57,7 +57,7 @@ pub(super) struct IdleJson {
     memory_before_mib: u64,
 }
 
-/// Streams that answer every task at once, from nothing.
+/// Streams that answer every task at once, without a search.
 pub(super) fn busy(streams: u16, length: Duration, out: &mut dyn Write) -> Result<StreamsJson> {
     writeln!(
         out,
@@ -199,7 +199,7 @@ fn hello(number: u64) -> v1::FromWorker {
         ..v1::Hello::default()
     };
     v1::FromWorker {
-        message: Some(Said::Hello(hello)),
+        message: Some(WorkerMessage::Hello(hello)),
     }
 }
 
@@ -208,27 +208,29 @@ async fn open(
     number: u64,
 ) -> Result<(mpsc::Sender<v1::FromWorker>, tonic::Streaming<v1::ToWorker>)> {
     let channel = Connector::to_url(url)?.connect().await?;
-    let (say, messages) = mpsc::channel(64);
-    say.send(hello(number))
+    let (outgoing, messages) = mpsc::channel(64);
+    outgoing
+        .send(hello(number))
         .await
         .context("the stream ended at once")?;
-    let heard = WorkersClient::new(channel)
+    let incoming = WorkersClient::new(channel)
         .work(ReceiverStream::new(messages))
         .await?
         .into_inner();
-    Ok((say, heard))
+    Ok((outgoing, incoming))
 }
 
-/// Answers tasks to the end; how long it waited after each report.
+/// Answers tasks until the end. Returns the time from each report to the next task.
 async fn answer_all(url: String, number: u64, seen: Arc<StreamCounts>) -> Result<Vec<Duration>> {
-    let (say, mut heard) = open(&url, number).await?;
+    let (outgoing, mut incoming) = open(&url, number).await?;
     let (mut trips, mut reported) = (Vec::new(), VecDeque::new());
     while !seen.is_over.load(Relaxed) {
-        let Ok(message) = tokio::time::timeout(HEARTBEAT, heard.message()).await else {
-            say.send(v1::FromWorker {
-                message: Some(Said::Heartbeat(v1::Heartbeat::default())),
-            })
-            .await?;
+        let Ok(message) = tokio::time::timeout(HEARTBEAT, incoming.message()).await else {
+            outgoing
+                .send(v1::FromWorker {
+                    message: Some(WorkerMessage::Heartbeat(v1::Heartbeat::default())),
+                })
+                .await?;
             continue;
         };
         let Some(v1::ToWorker {
@@ -237,7 +239,9 @@ async fn answer_all(url: String, number: u64, seen: Arc<StreamCounts>) -> Result
         else {
             break;
         };
-        let Heard::Task(task) = message else { continue };
+        let CoordinatorMessage::Task(task) = message else {
+            continue;
+        };
         trips.extend(reported.pop_front().map(|at: Instant| at.elapsed()));
         let question = Question::try_from(
             task.question
@@ -262,10 +266,11 @@ async fn answer_all(url: String, number: u64, seen: Arc<StreamCounts>) -> Result
             outcome,
         };
         reported.push_back(Instant::now());
-        say.send(v1::FromWorker {
-            message: Some(Said::Report(report)),
-        })
-        .await?;
+        outgoing
+            .send(v1::FromWorker {
+                message: Some(WorkerMessage::Report(report)),
+            })
+            .await?;
     }
     Ok(trips)
 }
@@ -306,16 +311,17 @@ fn made_up(question: &Question) -> Answer {
 }
 
 async fn beat(url: String, number: u64, seen: Arc<StreamCounts>) -> Result<()> {
-    let (say, mut heard) = open(&url, number).await?;
+    let (outgoing, mut incoming) = open(&url, number).await?;
     seen.tasks.fetch_add(1, Relaxed);
     loop {
-        match tokio::time::timeout(HEARTBEAT, heard.message()).await {
+        match tokio::time::timeout(HEARTBEAT, incoming.message()).await {
             Ok(message) => drop(message?.context("the coordinator ended the stream")?),
             Err(_) => {
-                say.send(v1::FromWorker {
-                    message: Some(Said::Heartbeat(v1::Heartbeat::default())),
-                })
-                .await?
+                outgoing
+                    .send(v1::FromWorker {
+                        message: Some(WorkerMessage::Heartbeat(v1::Heartbeat::default())),
+                    })
+                    .await?
             }
         }
     }

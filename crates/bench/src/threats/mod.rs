@@ -41,7 +41,7 @@ const FIFTEEN: &str = "
     ...............
     ...............
     ...............";
-/// How often it is solved; of the times, the median counts.
+/// Number of repetitions; the median time counts.
 const RUNS: usize = 2_001;
 /// Limit of fours to try, about a second of work.
 const FOURS: u64 = 2_000_000;
@@ -282,7 +282,7 @@ fn write_report(args: &Args, report: &ThreatsReport, out: &mut dyn Write) -> Res
     )?;
     writeln!(
         out,
-        "bench; ms are wall-clock, of the positions solved. none: no win by fours found where there is said to be none.\n"
+        "bench; ms are wall-clock, of the positions solved. none: no win by fours found where none is expected.\n"
     )?;
     let Fifteen {
         plies,

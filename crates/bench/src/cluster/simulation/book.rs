@@ -176,7 +176,7 @@ impl BookCluster<'_> {
                 {
                     self.run.useful += now - began;
                     self.workers[at].running = None;
-                    // The coordinator hears one at a time.
+                    // The coordinator handles one report at a time.
                     self.served = (now + self.terms.latency).max(self.served) + self.terms.service;
                     self.clock
                         .at(self.served, BookEvent::Reported(at, task, attempt));
@@ -254,9 +254,9 @@ impl BookCluster<'_> {
             match effect {
                 Effect::Assign { worker, task } => {
                     let at = worker.0 as usize;
-                    let told =
+                    let event =
                         BookEvent::Assigned(at, self.workers[at].life, task.id, task.attempt);
-                    self.clock.after(self.terms.latency, told);
+                    self.clock.after(self.terms.latency, event);
                 }
                 Effect::Revoke { worker, task } => {
                     let at = worker.0 as usize;

@@ -21,7 +21,7 @@ struct SearchJob {
     control: Control,
 }
 
-/// A real engine on a thread of its own, which takes a step when it is told to and waits otherwise.
+/// A real engine on a thread of its own, which waits between the steps that the caller requests.
 pub(crate) struct Machine {
     jobs: Option<Sender<SearchJob>>,
     go: Sender<()>,
@@ -77,7 +77,7 @@ impl Machine {
             }
         });
         if let TaskRole::Member { number, of } = role {
-            // Before its first message.
+            // The search must share from its first message on.
             control.share(number.into(), of.into());
         }
         let job = SearchJob {
@@ -107,7 +107,7 @@ impl Machine {
 impl Drop for Machine {
     fn drop(&mut self) {
         self.jobs = None;
-        // A search that waits for its next step is told to go on until it ends.
+        // A search that waits for its next step gets steps until it ends.
         while self
             .thread
             .as_ref()
@@ -117,7 +117,7 @@ impl Drop for Machine {
             std::thread::yield_now();
         }
         if let Some(thread) = self.thread.take() {
-            // A panic in it has been seen as an engine that ended.
+            // The caller has already reported a panic of the thread as an ended engine.
             let _ = thread.join();
         }
     }

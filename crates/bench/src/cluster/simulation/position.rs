@@ -63,7 +63,7 @@ fn best(position: &Position, answer: &Answer) -> Option<(String, Score)> {
 }
 
 enum PositionEvent {
-    Told(usize, Order),
+    Ordered(usize, Order),
     Step(usize),
     Reported(usize, TaskId, u32, Answer),
     Noted(usize, Vec<Note>),
@@ -75,7 +75,7 @@ enum Order {
     Revoke(TaskId),
 }
 
-/// One worker: its engine, what it searches, and what waits behind that.
+/// One worker: its engine, its running search, and its queued tasks.
 struct Searcher {
     machine: Machine,
     running: Option<RunningSearch>,
@@ -100,7 +100,7 @@ struct PositionCluster {
     end: Option<(Duration, Answer)>,
 }
 
-/// Many workers together.
+/// Simulates several workers that share one position.
 pub(crate) fn together(
     position: &Position,
     depth: u8,
@@ -165,7 +165,7 @@ impl PositionCluster {
     fn happen(&mut self, event: PositionEvent) -> Result<()> {
         let now = self.clock.now;
         match event {
-            PositionEvent::Told(worker, order) => self.obey(worker, order),
+            PositionEvent::Ordered(worker, order) => self.obey(worker, order),
             PositionEvent::Step(worker) => {
                 let word = self.workers[worker].machine.step()?;
                 self.hear(worker, word)
@@ -230,7 +230,7 @@ impl PositionCluster {
             Word::Visited(nodes) => {
                 it.nodes += nodes;
                 it.busy += self.terms.time(nodes);
-                let told = self.terms.time(nodes) + 2 * self.terms.latency;
+                let delay = self.terms.time(nodes) + 2 * self.terms.latency;
                 self.clock
                     .after(self.terms.time(nodes), PositionEvent::Step(worker));
                 let notes = it
@@ -240,11 +240,11 @@ impl PositionCluster {
                     .unwrap_or_default();
                 self.notes += notes.len() as u64;
                 if !notes.is_empty() {
-                    // By way of the coordinator.
+                    // The coordinator forwards the notes.
                     let others = (0..self.workers.len()).filter(|other| *other != worker);
                     others.for_each(|other| {
                         self.clock
-                            .after(told, PositionEvent::Noted(other, notes.clone()))
+                            .after(delay, PositionEvent::Noted(other, notes.clone()))
                     });
                 }
                 Ok(())
@@ -276,7 +276,7 @@ impl PositionCluster {
             };
             self.clock.after(
                 self.terms.latency,
-                PositionEvent::Told(worker.0 as usize, order),
+                PositionEvent::Ordered(worker.0 as usize, order),
             );
         }
         if let Some(deadline) = self
