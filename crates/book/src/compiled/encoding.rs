@@ -209,14 +209,14 @@ impl<'a> Compact<'a> {
 
     /// Returns the moves as an answer; `None` for damaged bytes.
     pub(crate) fn answer(&self, by: &Provenance) -> Option<Answer> {
-        let verdict = |said: Option<CompactMove>| {
+        let verdict = |stored: Option<CompactMove>| {
             let CompactMove {
                 at,
                 score,
                 bound,
                 depth,
                 proof,
-            } = said?;
+            } = stored?;
             let line = if bound == Bound::Exact {
                 vec![at]
             } else {
@@ -323,7 +323,7 @@ mod tests {
     proptest! {
         #[test]
         fn encoded_values_are_read_back(
-            said in proptest::collection::btree_map(0u16..8_192, known(), 0..=MAX_KNOWN_MOVES),
+            values in proptest::collection::btree_map(0u16..8_192, known(), 0..=MAX_KNOWN_MOVES),
             (at, depth, is_open) in (any::<prop::sample::Index>(), any::<u16>(), any::<bool>()),
         ) {
             let proof = |plies| Proof { claim: Claim::Win, kind: ProofKind::Vct, plies };
@@ -333,7 +333,7 @@ mod tests {
                 let line = if *is_exact { vec![m] } else { vec![] };
                 (m, Verdict { score, bound, depth: *depth, nodes: 0, line, proof: plies.map(proof), by: by() })
             };
-            let answer: Answer = said.iter().map(verdict).collect();
+            let answer: Answer = values.iter().map(verdict).collect();
             let best = (!answer.is_empty()).then(|| at.get(answer.verdicts()));
             let value = Derived {
                 score: best.map_or(Score::ZERO, |(_, v)| v.score),

@@ -291,13 +291,13 @@ impl Compiled {
                 progress(report.positions);
             }
         }
-        let (found, said) = (report.positions, self.header.positions);
-        report.hold(found == said, || {
-            format!("{found} positions, its header says {said}")
+        let (found, recorded) = (report.positions, self.header.positions);
+        report.hold(found == recorded, || {
+            format!("{found} positions, its header says {recorded}")
         });
-        let said = self.stats.positions;
-        report.hold(found == said, || {
-            format!("{found} positions, its summary says {said}")
+        let recorded = self.stats.positions;
+        report.hold(found == recorded, || {
+            format!("{found} positions, its summary says {recorded}")
         });
         report
     }

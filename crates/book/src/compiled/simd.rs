@@ -10,7 +10,7 @@ pub(crate) fn ask(bytes: &[u8], at: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch reads nothing and cannot fail, whatever its address.
+        // SAFETY: a prefetch reads nothing and cannot fail at any address.
         #[expect(unsafe_code, reason = "it takes a pointer")]
         unsafe {
             _mm_prefetch::<_MM_HINT_T0>(bytes.as_ptr().wrapping_add(at).cast());

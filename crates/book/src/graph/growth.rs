@@ -274,7 +274,7 @@ fn ancestors(index: &mut Index, id: Id) -> Result<BTreeSet<Id>, BookError> {
     Ok(above)
 }
 
-/// Derives these positions anew, and then whatever leads to it, as long as something changes.
+/// Derives these positions again, then the positions that lead to them, while a value changes.
 fn propagate(index: &mut Index, mut changed: BTreeSet<Id>) -> Result<(), BookError> {
     while let Some(id) = changed.pop_last() {
         let Some(node) = index.node(id)? else {
@@ -345,7 +345,7 @@ fn create(index: &mut Index, entry: &JobEntry) -> Result<(), BookError> {
     Ok(())
 }
 
-/// Lets a job skip a position until it is told to try again.
+/// Lets a job skip a position until a retry is requested.
 fn set_aside(
     index: &mut Index,
     job: u32,

@@ -9,7 +9,7 @@ pub(super) const VERSION: u32 = 1;
 /// Bytes of magic and version.
 pub(super) const HEADER_BYTES: u64 = 12;
 /// Bytes before each entry: its length, a checksum over its number and length, and one over its
-/// number and bytes. So a damaged length can be told from a damaged entry.
+/// number and bytes. So a reader distinguishes a damaged length from a damaged entry.
 pub(super) const FRAME_BYTES: usize = 12;
 /// The greatest length of an entry in bytes; a longer one is damage.
 pub const MAX_ENTRY_BYTES: u32 = 16 << 20;

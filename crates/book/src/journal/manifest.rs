@@ -75,7 +75,7 @@ fn bytes_of(entries: u64) -> [u8; LENGTH] {
 }
 
 /// Decodes a manifest. Every version begins with magic and version and ends with a checksum, so
-/// that a newer one can be told from a damaged one.
+/// that a reader distinguishes a newer one from a damaged one.
 fn entries_of(bytes: &[u8], path: &Path) -> Result<Option<u64>, JournalError> {
     let Some((body, sum)) = bytes.split_last_chunk() else {
         return Ok(None);

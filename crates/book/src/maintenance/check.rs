@@ -19,7 +19,7 @@ use crate::graph::links::Stage;
 use crate::graph::node::Node;
 use crate::graph::row::record_in;
 use crate::maintenance::check_report::CheckReport;
-use crate::maintenance::full_scan::{ByJob, Known, Many, Said, survey};
+use crate::maintenance::full_scan::{ByJob, Known, Many, StoreContent, scan};
 use kagetsu_store::{Partition, map_partitions};
 
 /// The links and faults that follow from the records of a partition.
@@ -38,10 +38,10 @@ impl Book {
     /// # Errors
     /// If the store cannot be read at all. Faults in it are in the report.
     pub fn check(&self, progress: &mut dyn FnMut(u64)) -> Result<CheckReport, BookError> {
-        let (said, known) = survey(&*self.store)?;
-        let mut report = said.report.clone();
+        let (content, known) = scan(&*self.store)?;
+        let mut report = content.report.clone();
         report.hold(
-            said.found
+            content.found
                 == Marker {
                     applied: 0,
                     journal: 0,
@@ -50,7 +50,7 @@ impl Book {
             || {
                 format!(
                     "the store holds {:?}, its marker says {:?}",
-                    said.found, self.marker
+                    content.found, self.marker
                 )
             },
         );
@@ -86,7 +86,7 @@ impl Book {
             .filter(|known| known.value.is_some())
             .count() as u64;
         report.hold(values == report.positions, || {
-            format!("{values} values for {} positions", said.found.positions)
+            format!("{values} values for {} positions", content.found.positions)
         });
         let known_count = known
             .positions()
@@ -94,22 +94,22 @@ impl Book {
             .count() as u64;
         let positions = report.positions;
         report.hold(known_count == positions, || {
-            format!("{known_count} positions are said to be known, {positions} are")
+            format!("{known_count} positions are recorded as known, {positions} are")
         });
         let found_level = known
             .level
             .values()
             .map(|above| above.len() as u64)
             .sum::<u64>();
-        report.links = said.links.count + found_level;
-        if (links, level) != (said.links, found_level) {
+        report.links = content.links.count + found_level;
+        if (links, level) != (content.links, found_level) {
             self.name_links(&mut report)?;
         }
         let circle = circle(known.level);
         report.hold(circle.is_none(), || {
             format!("links lead from {circle:?} back to it")
         });
-        self.check_jobs(&said, &mut report)?;
+        self.check_jobs(&content, &mut report)?;
         Ok(report)
     }
 
@@ -197,23 +197,28 @@ impl Book {
 
     /// Checks the counts of every job, and that its frontier in memory holds the positions that
     /// wait by their links.
-    fn check_jobs(&self, said: &Said, report: &mut CheckReport) -> Result<(), BookError> {
+    fn check_jobs(
+        &self,
+        content: &StoreContent,
+        report: &mut CheckReport,
+    ) -> Result<(), BookError> {
         let of = |many: &ByJob, job: u32| many.get(&job).copied().unwrap_or_default();
         for (job, state) in self.index().jobs()? {
-            let mut due = of(&said.due, job);
+            let mut due = of(&content.due, job);
             if self.index().move_filter(job)?.deepen.is_some() {
                 due = self.due_again(job)?;
             }
-            let [aside, walking] = [&said.aside, &said.walking].map(|many| of(many, job).count);
+            let [aside, walking] =
+                [&content.aside, &content.walking].map(|many| of(many, job).count);
             report.frontier += due.count;
-            let told = [
+            let counts = [
                 (aside, state.set_aside, "positions are set aside"),
                 (walking, state.walking, "positions are to be walked on from"),
                 (due.count, state.frontier, "positions wait"),
             ];
-            for (found, told, what) in told {
-                report.hold(found == told, || {
-                    format!("job {job}: {found} {what}, it says {told}")
+            for (found, recorded, what) in counts {
+                report.hold(found == recorded, || {
+                    format!("job {job}: {found} {what}, it says {recorded}")
                 });
             }
             let Some(queue) = self.frontiers.get(job) else {

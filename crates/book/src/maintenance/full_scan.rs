@@ -40,9 +40,9 @@ impl Many {
 /// A set for each job.
 pub(crate) type ByJob = BTreeMap<u32, Many>;
 
-/// The content of a partition, except its records.
+/// The content of one partition or of the whole store, except the records.
 #[derive(Default)]
-pub(crate) struct Said {
+pub(crate) struct StoreContent {
     pub(crate) found: Marker,
     values: Vec<(Id, Derived)>,
     stages: Vec<(Id, Stage)>,
@@ -141,13 +141,13 @@ impl Known {
 ///
 /// # Errors
 /// If the store cannot be read.
-pub(crate) fn survey(store: &dyn Store) -> Result<(Said, Known), BookError> {
-    let pieces = map_partitions(
+pub(crate) fn scan(store: &dyn Store) -> Result<(StoreContent, Known), BookError> {
+    let contents = map_partitions(
         &Partition::split(store, None),
-        |piece| said(store, piece),
+        |partition| scan_partition(store, partition),
         &mut |_| {},
     )?;
-    Ok(gathered(pieces))
+    Ok(combine(contents))
 }
 
 /// Returns the stages, values and links of all positions.
@@ -155,8 +155,8 @@ pub(crate) fn survey(store: &dyn Store) -> Result<(Said, Known), BookError> {
 /// # Errors
 /// If the store cannot be read or an entry is damaged.
 pub(crate) fn known(store: &dyn Store) -> Result<Known, BookError> {
-    let (said, known) = survey(store)?;
-    if said.report.is_clean() {
+    let (content, known) = scan(store)?;
+    if content.report.is_clean() {
         Ok(known)
     } else {
         Err(BookError::entry("an entry"))
@@ -164,23 +164,24 @@ pub(crate) fn known(store: &dyn Store) -> Result<Known, BookError> {
 }
 
 /// Scans the entries of a partition.
-fn said(store: &dyn Store, piece: &Partition) -> Result<Said, BookError> {
-    let mut said = Said::default();
-    for pair in piece.entries(store) {
+fn scan_partition(store: &dyn Store, partition: &Partition) -> Result<StoreContent, BookError> {
+    let mut content = StoreContent::default();
+    for pair in partition.entries(store) {
         let (key, value) = pair?;
-        said.found.count(&key, &value);
-        if !said.entry(&key, &value) {
+        content.found.count(&key, &value);
+        if !content.entry(&key, &value) {
             let name =
                 Id::at_end(&key).map_or_else(|| format!("{key:02x?}"), |id| id.key().to_string());
             let kind = key.first().map_or('?', |kind| char::from(*kind));
-            said.report
+            content
+                .report
                 .fault(format!("the entry '{kind}' of {name} is damaged"));
         }
     }
-    Ok(said)
+    Ok(content)
 }
 
-impl Said {
+impl StoreContent {
     /// Adds an entry; `false` for a damaged one.
     fn entry(&mut self, key: &[u8], value: &[u8]) -> bool {
         match key.first() {
@@ -232,32 +233,34 @@ impl Said {
     }
 }
 
-/// Combines the partitions.
-fn gathered(pieces: Vec<Said>) -> (Said, Known) {
-    let (mut all, mut known) = (Said::default(), Known::default());
+/// Combines the contents of all partitions.
+fn combine(contents: Vec<StoreContent>) -> (StoreContent, Known) {
+    let (mut all, mut known) = (StoreContent::default(), Known::default());
     known
         .positions
-        .reserve(pieces.iter().map(|said| said.values.len()).sum());
-    for said in pieces {
-        all.found.add(&said.found);
-        all.links.add(said.links);
+        .reserve(contents.iter().map(|content| content.values.len()).sum());
+    for content in contents {
+        all.found.add(&content.found);
+        all.links.add(content.links);
         let of_jobs = [
-            (&mut all.due, said.due),
-            (&mut all.walking, said.walking),
-            (&mut all.aside, said.aside),
+            (&mut all.due, content.due),
+            (&mut all.walking, content.walking),
+            (&mut all.aside, content.aside),
         ];
         for (sums, jobs) in of_jobs {
             jobs.into_iter()
                 .for_each(|(job, many)| sums.entry(job).or_default().add(many));
         }
-        said.values
+        content
+            .values
             .into_iter()
             .for_each(|(id, value)| known.entry(id).value = Some(value));
-        said.stages
+        content
+            .stages
             .into_iter()
             .for_each(|(id, stage)| known.entry(id).stage = stage);
-        known.level.extend(said.level);
-        all.report.add(said.report);
+        known.level.extend(content.level);
+        all.report.add(content.report);
     }
     (all, known)
 }

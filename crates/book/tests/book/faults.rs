@@ -99,7 +99,7 @@ fn journal_with_flipped_byte_is_refused_unchanged() {
     let book = closed_book(8);
     let whole = fs::read(journal_file(book.path())).expect("it is there");
     refuse_every_flip(book.path(), &whole);
-    // Without a manifest and a store too: the journal speaks for itself.
+    // The journal suffices without a manifest and a store.
     fs::remove_file(book.path().join("manifest")).expect("it is there");
     fs::remove_dir_all(book.path().join("store")).expect("it is there");
     refuse_every_flip(book.path(), &whole);
@@ -131,7 +131,7 @@ fn a_newer_journal_is_refused() {
         fs::write(journal_file(book.path()), bytes).expect("room");
         let error = try_open(book.path())
             .map(drop)
-            .expect_err("nobody knows that format");
+            .expect_err("an unknown format");
         assert!(
             matches!(
                 error,
@@ -145,7 +145,7 @@ fn a_newer_journal_is_refused() {
         );
         repair(book.path(), &BookOptions::default())
             .map(drop)
-            .expect_err("nobody knows that format");
+            .expect_err("an unknown format");
         assert_eq!(
             fs::read(journal_file(book.path())).expect("it is there"),
             bytes,
@@ -254,7 +254,7 @@ fn damaged_store_or_manifest_loses_nothing() {
 /// Flips a bit of every byte of these files that is not zero, one after the other. Returns how
 /// often the book was refused, and how often it opened with its old content.
 fn flip_every_byte(whole: &Path, is_meant: impl Fn(&Path) -> bool) -> (usize, usize) {
-    let (before, mut told) = (whole_dump(whole), (0, 0));
+    let (before, mut counts) = (whole_dump(whole), (0, 0));
     for file in files(whole).into_iter().filter(|file| is_meant(file)) {
         let bytes = fs::read(&file).expect("it is there");
         for at in (0..bytes.len()).filter(|at| bytes[*at] != 0) {
@@ -273,18 +273,18 @@ fn flip_every_byte(whole: &Path, is_meant: impl Fn(&Path) -> bool) -> (usize, us
                 Ok((book, _)) => {
                     assert_eq!(dump(&book), before, "byte {at} of {}", file.display());
                     assert_clean(&book);
-                    told.1 += 1;
+                    counts.1 += 1;
                 }
                 Err(
                     BookError::Journal(JournalError::Damaged { .. })
                     | BookError::Journal(JournalError::Short { .. })
                     | BookError::File(FileError::Newer { .. }),
-                ) => told.0 += 1,
+                ) => counts.0 += 1,
                 Err(error) => panic!("byte {at} of {}: {error}", file.display()),
             }
         }
     }
-    told
+    counts
 }
 
 #[test]
@@ -417,7 +417,7 @@ fn this_process_fills_its_disk() {
         }
     };
     fs::write(
-        Path::new(&folder).join("../told"),
+        Path::new(&folder).join("../acknowledged"),
         format!("{} {refused}", acknowledged.0),
     )
     .expect("a small file");
@@ -443,13 +443,14 @@ fn full_disk_loses_no_acknowledged_entry() {
         "{}",
         String::from_utf8_lossy(&run.stdout)
     );
-    let told = fs::read_to_string(scratch.path().join("told")).expect("it says how far it came");
-    let (acknowledged, _) = told.split_once(' ').expect("a number and a reason");
+    let text =
+        fs::read_to_string(scratch.path().join("acknowledged")).expect("it says how far it came");
+    let (acknowledged, _) = text.split_once(' ').expect("a number and a reason");
     let acknowledged: u64 = acknowledged.parse().expect("a number");
     let (book, _) = try_open(&folder).expect("opens");
     assert!(
         acknowledged > 10 && book.sequence().0 >= acknowledged,
-        "{told}, found {:?}",
+        "{text}, found {:?}",
         book.sequence()
     );
     assert_clean(&book);

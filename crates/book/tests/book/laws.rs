@@ -1,4 +1,4 @@
-//! Laws that hold for every book, whatever it learns.
+//! Laws that hold for every book.
 
 use std::sync::Arc;
 
@@ -56,7 +56,7 @@ fn score() -> impl Strategy<Value = (Score, Option<Proof>)> {
 
 prop_compose! {
     /// A random verdict on one of the moves of a position.
-    fn said()(
+    fn move_verdict()(
         at in any::<u16>(),
         (score, proof) in score(),
         bound in prop_oneof![Just(Bound::Exact), Just(Bound::Upper), Just(Bound::Lower)],
@@ -72,7 +72,7 @@ prop_compose! {
     }
 }
 
-fn answer(position: &Position, said: &[(u16, bool, Verdict)]) -> Answer {
+fn answer(position: &Position, verdicts: &[(u16, bool, Verdict)]) -> Answer {
     let legal = position.distinct_moves();
     let verdict = |(at, has_line, verdict): &(u16, bool, Verdict)| {
         let m = legal[usize::from(*at) % legal.len()];
@@ -91,7 +91,7 @@ fn answer(position: &Position, said: &[(u16, bool, Verdict)]) -> Answer {
             },
         )
     };
-    said.iter().map(verdict).collect()
+    verdicts.iter().map(verdict).collect()
 }
 
 fn found(book: &Book, position: &Position) -> Entry {
@@ -138,13 +138,13 @@ fn turned(position: &Position, symmetry: Symmetry, rotation: usize) -> Option<Po
     is_same.then_some(image)
 }
 
-/// Where the moves of an answer lead, and what is said of them.
+/// The positions behind the moves of an answer, and the values of the moves.
 fn values(position: &Position, answer: &Answer) -> Vec<(Key, Score, Bound)> {
     let moves: Vec<Move> = answer.verdicts().iter().map(|(m, _)| *m).collect();
     let children = position.children(&moves).into_iter().map(|child| child.key);
-    let said = answer.verdicts().iter().map(|(_, v)| (v.score, v.bound));
+    let stated = answer.verdicts().iter().map(|(_, v)| (v.score, v.bound));
     let mut values: Vec<_> = children
-        .zip(said)
+        .zip(stated)
         .map(|(key, (score, bound))| (key, score, bound))
         .collect();
     values.sort();
@@ -158,15 +158,15 @@ proptest! {
     fn every_image_and_order_hits_one_record(
         variant in prop::sample::select(vec!["freestyle-9", "standard-10", "renju-9", "xiangqi", "surakarta"]),
         choices in proptest::collection::vec(any::<u16>(), 1..14),
-        said in proptest::collection::vec(said(), 1..8),
+        verdicts in proptest::collection::vec(move_verdict(), 1..8),
         rotation in 0usize..7,
     ) {
         let (_folder, mut book) = new_book();
         let position = walked(variant, &choices);
-        let answer = answer(&position, &said);
+        let answer = answer(&position, &verdicts);
         book.learn(&position, &answer).expect("room");
-        let asked = found(&book, &position);
-        prop_assert_eq!(&asked.facts, &answer);
+        let stored = found(&book, &position);
+        prop_assert_eq!(&stored.facts, &answer);
         // Where the position is its own image a move and its image are one.
         let is_one_of_a_kind = position.distinct_moves().len() == position.legal_moves().len();
         for symmetry in position.variant().symmetries() {
@@ -181,11 +181,11 @@ proptest! {
                 let entry = found(&book, &image);
                 if is_one_of_a_kind {
                     prop_assert_eq!(&entry.facts, &answer.clone().turned(position.variant(), symmetry), "{:?}", symmetry);
-                    let best = asked.derived.best.map(|m| position.variant().image(m, symmetry));
+                    let best = stored.derived.best.map(|m| position.variant().image(m, symmetry));
                     prop_assert_eq!(entry.derived.best, best);
                 }
                 prop_assert_eq!(values(&image, &entry.facts), values(&position, &answer), "{:?}", symmetry);
-                prop_assert_eq!(values(&image, &entry.answer), values(&position, &asked.answer), "{:?}", symmetry);
+                prop_assert_eq!(values(&image, &entry.answer), values(&position, &stored.answer), "{:?}", symmetry);
                 book.learn(&image, &entry.facts).expect("room");
                 prop_assert_eq!(book.len(), 1, "{:?} gives another record", symmetry);
             }
@@ -196,11 +196,11 @@ proptest! {
     #[test]
     fn order_and_repetition_of_answers_do_not_matter(
         choices in proptest::collection::vec(any::<u16>(), 1..9),
-        reports in proptest::collection::vec(proptest::collection::vec(said(), 1..6), 1..5),
+        reports in proptest::collection::vec(proptest::collection::vec(move_verdict(), 1..6), 1..5),
         again in any::<prop::sample::Index>(),
     ) {
         let position = walked("renju-9", &choices);
-        let answers: Vec<Answer> = reports.iter().map(|said| answer(&position, said)).collect();
+        let answers: Vec<Answer> = reports.iter().map(|verdicts| answer(&position, verdicts)).collect();
         let (_one, mut forth) = new_book();
         let (_other, mut back) = new_book();
         for answer in &answers {
@@ -216,7 +216,7 @@ proptest! {
     #[test]
     fn path_is_propagated_as_if_learned_from_its_end(
         choices in proptest::collection::vec(any::<u16>(), 3..10),
-        said in proptest::collection::vec(proptest::collection::vec(said(), 1..6), 10),
+        reports in proptest::collection::vec(proptest::collection::vec(move_verdict(), 1..6), 10),
     ) {
         // Every position of one game gets an answer that gives the next move an exact value: they
         // are linked.
@@ -224,7 +224,7 @@ proptest! {
         let moves = end.moves();
         let at = |n: usize| Position::new(end.variant(), None, &moves[..n]).expect("played");
         let answers: Vec<(Position, Answer)> = (0..moves.len()).map(|n| {
-            let mut answer = answer(&at(n), &said[n]);
+            let mut answer = answer(&at(n), &reports[n]);
             let m = moves[n];
             answer.retain(|other, _| other != m);
             let by = Provenance { engine: "game".into(), day: 1 };
@@ -373,7 +373,7 @@ fn a_proof_is_carried_up_with_its_distance() {
 }
 
 /// Random verdicts on these moves of a position: score, bound, depth.
-fn told(position: &Position, said: &[(&str, i32, Bound, u8)]) -> Answer {
+fn answer_of(position: &Position, verdicts: &[(&str, i32, Bound, u8)]) -> Answer {
     let verdict = |(m, centi, bound, depth): &(&str, i32, Bound, u8)| {
         let (m, by) = (
             position.parse_move(m).expect("a move"),
@@ -398,7 +398,7 @@ fn told(position: &Position, said: &[(&str, i32, Bound, u8)]) -> Answer {
         };
         (m, verdict)
     };
-    said.iter().map(verdict).collect()
+    verdicts.iter().map(verdict).collect()
 }
 
 fn at(variant: &str, line: &str) -> Position {
@@ -409,10 +409,10 @@ fn at(variant: &str, line: &str) -> Position {
 fn deeper_search_of_move_or_child_counts() {
     let (_folder, mut book) = new_book();
     let (root, next) = (at("freestyle-15", "h8"), at("freestyle-15", "h8 h9"));
-    book.learn(&root, &told(&root, &[("h9", 40, Bound::Exact, 6)]))
+    book.learn(&root, &answer_of(&root, &[("h9", 40, Bound::Exact, 6)]))
         .expect("room");
     for (depth, score) in [(4, 40), (5, -70), (8, -70)] {
-        book.learn(&next, &told(&next, &[("i9", 70, Bound::Exact, depth)]))
+        book.learn(&next, &answer_of(&next, &[("i9", 70, Bound::Exact, depth)]))
             .expect("room");
         let entry = found(&book, &root);
         let best = entry
@@ -436,20 +436,21 @@ fn deeper_search_of_move_or_child_counts() {
 fn move_without_a_search_has_no_value() {
     let (_folder, mut book) = new_book();
     let (root, next) = (at("freestyle-15", "h8"), at("freestyle-15", "h8 h9"));
-    book.learn(&root, &told(&root, &[("h9", 40, Bound::Exact, 6)]))
+    book.learn(&root, &answer_of(&root, &[("h9", 40, Bound::Exact, 6)]))
         .expect("room");
     let before = found(&book, &root);
-    for said in [
+    for verdict in [
         ("i9", i32::MIN, Bound::Lower, 0),
         ("g10", 300, Bound::Upper, 9),
     ] {
         // Neither position has a value: the searched score before it stands.
-        book.learn(&next, &told(&next, &[said])).expect("room");
+        book.learn(&next, &answer_of(&next, &[verdict]))
+            .expect("room");
         let open = found(&book, &next).derived;
         assert_eq!((open.best, open.is_open), (None, true));
         assert_eq!(found(&book, &root), before);
     }
-    book.learn(&next, &told(&next, &[("h10", -20, Bound::Exact, 9)]))
+    book.learn(&next, &answer_of(&next, &[("h10", -20, Bound::Exact, 9)]))
         .expect("room");
     assert_eq!(found(&book, &root).derived.score, Score::opinion(20));
     assert!(faults(&book).is_empty());

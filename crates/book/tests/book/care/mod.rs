@@ -1,4 +1,4 @@
-//! Care of a book: copies, removal of positions, and what is saved of a damaged journal.
+//! Care of a book: copies, removal of positions, and repair of a damaged journal.
 
 mod pruning;
 
@@ -62,7 +62,7 @@ fn backup_of_growing_book_copies_only_new_entries() {
         assert_eq!(entries(&copy), entries(&book));
         copy.close().expect("room");
     }
-    // Nothing is a copy of itself, by whatever name.
+    // A book is no copy of itself under another name.
     let link = place.path().join("link");
     std::os::unix::fs::symlink(folder.path(), &link).expect("room");
     for same in [folder.path().to_path_buf(), folder.path().join("."), link] {
@@ -237,7 +237,7 @@ fn repair_keeps_whole_entries() {
         }
         fs::write(journal_file(folder.path()), &bytes).expect("room");
         if at < 12 && round % 4 != 3 {
-            // The header tells the format: a later one is no damage.
+            // The header names the format, so a later format is no damage.
             let _ = repair(folder.path(), &OPTIONS);
             continue;
         }
@@ -270,7 +270,7 @@ fn repair_keeps_whole_entries() {
 
 /// Returns a book with repeated entries: positions widened, skipped, invalidated, and learned again
 /// from another book.
-fn told_twice(seed: u64) -> TempDir {
+fn repeated_entries(seed: u64) -> TempDir {
     let (folder, chance) = (
         tempfile::tempdir().expect("a folder"),
         &mut StdRng::seed_from_u64(seed),
@@ -288,7 +288,7 @@ fn told_twice(seed: u64) -> TempDir {
             match chance.random_range(0..12) {
                 0 => drop(book.set_aside(&work, "the engine is gone").expect("room")),
                 1 => {
-                    // Less than was asked for: what is left out is asked for again.
+                    // A partial answer: the job asks for the rest again.
                     let mut part = answer;
                     let most = part.len() / 2 + 1;
                     let mut left = 0;
@@ -329,7 +329,7 @@ fn told_twice(seed: u64) -> TempDir {
 #[test]
 fn compacted_book_is_equal_and_smaller() {
     for seed in 0..8 {
-        let folder = told_twice(seed);
+        let folder = repeated_entries(seed);
         let mut before = open(folder.path());
         assert_clean(&before);
         let (facts, jobs) = (entries(&before), before.jobs().expect("readable"));

@@ -1,4 +1,4 @@
-//! Compiled books: they say what the book says, or that they are damaged.
+//! Compiled books answer as their source does, or report damage.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::world::{engine, job_spec, step};
 
-/// A book of so many positions, and what is compiled of it.
+/// Returns a book of this many positions and its compiled file.
 fn compiled(positions: u64) -> (TempDir, Book, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let options = BookOptions {
@@ -66,8 +66,8 @@ fn compiled_book_answers_like_its_book() {
             assert_eq!(value, entry.derived, "{position}");
             proven += u64::from(value.proof.is_some());
             let choice = Choice::default();
-            let chosen = |said: Option<&(Move, Verdict)>| {
-                said.map(|(m, v)| (*m, v.score, v.bound, v.depth, v.proof))
+            let chosen = |choice: Option<&(Move, Verdict)>| {
+                choice.map(|(m, v)| (*m, v.score, v.bound, v.depth, v.proof))
             };
             assert_eq!(
                 chosen(choice.pick(&answer)),
@@ -89,8 +89,8 @@ fn compiled_book_answers_like_its_book() {
                 .filter(|(_, v)| last.is_none_or(|last| v.score > last))
             {
                 let found = answer.get(*m).expect("one of the best");
-                let said = |v: &Verdict| (v.score, v.bound, v.depth, v.proof);
-                assert_eq!(said(found), said(verdict), "{position}");
+                let values = |v: &Verdict| (v.score, v.bound, v.depth, v.proof);
+                assert_eq!(values(found), values(verdict), "{position}");
             }
         }
     }
@@ -120,7 +120,7 @@ fn images(position: &Position) -> Vec<Position> {
     found
 }
 
-/// Whether every answer of this file is right, or none: and whether `check` finds what is wrong.
+/// Whether a damaged file is refused or all its answers are right, and `check` finds the damage.
 fn is_refused_or_right(path: &Path, entries: &[Entry], right: &[String]) -> bool {
     let Ok(compiled) = Compiled::open(path) else {
         return true;
@@ -135,7 +135,7 @@ fn is_refused_or_right(path: &Path, entries: &[Entry], right: &[String]) -> bool
 }
 
 /// Returns the entries of these positions in a file.
-fn said(path: &Path, entries: &[Entry]) -> Vec<String> {
+fn entry_texts(path: &Path, entries: &[Entry]) -> Vec<String> {
     let compiled = Compiled::open(path).expect("whole");
     let found = |entry: &Entry| format!("{:?}", compiled.lookup(&entry.position).expect("whole"));
     entries.iter().map(found).collect()
@@ -146,7 +146,7 @@ fn a_flipped_byte_is_found_and_never_a_wrong_answer() {
     let (folder, book, path) = compiled(20);
     let (entries, damaged) = (entries(&book), folder.path().join("damaged.kbk"));
     let whole = fs::read(&path).expect("it is there");
-    let right = said(&path, &entries);
+    let right = entry_texts(&path, &entries);
     for at in 0..whole.len() {
         for bit in [at % 8, (at + 5) % 8] {
             let mut bytes = whole.clone();
@@ -274,7 +274,7 @@ fn block_checksum_is_checked_at_first_look() {
     // A file of several blocks: a byte is wrong in one of them, and the others answer.
     let (folder, book, path) = compiled(400);
     let (whole, entries) = (fs::read(&path).expect("it is there"), entries(&book));
-    let right = said(&path, &entries);
+    let right = entry_texts(&path, &entries);
     let damaged = folder.path().join("damaged.kbk");
     for part in [2, 3, 5] {
         let mut bytes = whole.clone();

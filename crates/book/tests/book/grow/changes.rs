@@ -75,7 +75,7 @@ fn unmentioned_job_is_unchanged() {
                 let is_new = known.get(id) != Some(job);
                 assert!(
                     !is_new || changed.contains(id),
-                    "seed {seed}, step {step}: nothing is said of {job:?}"
+                    "seed {seed}, step {step}: no change of {job:?} is reported"
                 );
                 spared += usize::from(!changed.contains(id));
                 assert_eq!(book.job_named(&job.spec.name), Some(*id));

@@ -57,10 +57,10 @@ fn nearest_part_of_a_book_is_named() {
         ),
     ];
     for (variant, line, expected) in rows {
-        let asked = Position::from_line(variant, line).expect("legal");
-        let mut prefixes = Nearest::prefixes(&asked, 100).into_iter();
+        let position = Position::from_line(variant, line).expect("legal");
+        let mut prefixes = Nearest::prefixes(&position, 100).into_iter();
         let held = prefixes.find(|prefix| book.lookup(prefix).expect("readable").is_some());
-        let message = overview.nearest(&asked, held).message(&asked);
+        let message = overview.nearest(&position, held).message(&position);
         assert!(message.starts_with(expected), "{message}");
     }
 }

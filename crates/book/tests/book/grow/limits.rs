@@ -1,4 +1,4 @@
-//! When a job ends before it has its positions, what it searches anew, and whose turn it is.
+//! Limits that end a job early, repeated searches, and priorities of jobs.
 
 use kagetsu_book::{Book, BuildSpec, Day, Deepen, JobChange, JobId, JobSpec, JobState};
 use kagetsu_game::{Answer, Provenance, Question, Verdict};
@@ -15,7 +15,7 @@ fn bounded(name: &str, target: u64, change: impl FnOnce(&mut BuildSpec)) -> JobS
     }
 }
 
-/// As the engine of hashes, but deeper, later, or by another name.
+/// Answers as the engine of hashes does, with a given depth, day and name.
 fn answer(question: &Question, depth: u8, day: u32, engine: &str) -> Answer {
     let by = Provenance {
         engine: engine.into(),
@@ -38,7 +38,7 @@ fn answer(question: &Question, depth: u8, day: u32, engine: &str) -> Answer {
         .collect()
 }
 
-/// Works at a job until it has nothing more to hand out; how many positions were searched.
+/// Works at a job until it gives no more work. Returns the number of searched positions.
 fn work(book: &mut Book, job: JobId, answer: impl Fn(&Question) -> Answer) -> u64 {
     let mut searched = 0;
     loop {
@@ -174,7 +174,7 @@ fn deepening_searches_once_and_adds_nothing() {
         );
         assert_clean(&anew);
         assert_eq!(anew.job(again).expect("known").spec, job);
-        // A shorter journal tells the same of the jobs.
+        // A compacted journal has the same jobs.
         let (short, _) = anew
             .compact(&kagetsu_book::BookOptions::default())
             .expect("room");
@@ -204,14 +204,14 @@ fn restarted_deepening_sees_later_positions() {
     work(&mut book, again, deep);
     let first = state(&book, again);
     assert!(first.0 == JobState::Done && first.1 > 10, "{first:?}");
-    // Started again at once it has nothing to do.
+    // A job that is started again at once has nothing to do.
     let start_again = |book: &mut Book| assert_eq!(book.start_job(&deeper).expect("a job"), again);
     start_again(&mut book);
     assert_eq!(
         (work(&mut book, again, deep), state(&book, again)),
         (0, first.clone())
     );
-    // Positions are added, and of one that was searched anew another engine says something.
+    // The book gets more positions, and another engine's answer about one of the old ones.
     book.change_job(grows, JobChange::Target(40))
         .expect("a job");
     work(&mut book, grows, engine::answer);
@@ -220,7 +220,7 @@ fn restarted_deepening_sees_later_positions() {
         best.filter(|(_, best)| best.proof.is_none() && &*best.by.engine == "hash 2")
     };
     let mut entries = book.positions().map(|entry| entry.expect("readable"));
-    let (turned, said) = entries
+    let (turned, known) = entries
         .find_map(|entry| Some((entry.position.clone(), of_engine(&entry)?)))
         .expect("one");
     drop(entries);
@@ -228,30 +228,30 @@ fn restarted_deepening_sees_later_positions() {
         engine: "other 1".into(),
         day: 20_001,
     };
-    let said: Answer = [(
-        said.0,
+    let learned: Answer = [(
+        known.0,
         Verdict {
             depth: 6,
             by,
-            ..said.1
+            ..known.1
         },
     )]
     .into_iter()
     .collect();
-    book.learn(&turned, &said).expect("room");
+    book.learn(&turned, &learned).expect("room");
     assert_eq!((state(&book, again), book.len()), (first.clone(), 40));
     assert_clean(&book);
     start_again(&mut book);
-    let asked = std::cell::RefCell::new(Vec::new());
+    let questions = std::cell::RefCell::new(Vec::new());
     let searched = work(&mut book, again, |question| {
-        asked
+        questions
             .borrow_mut()
             .push(question.position.canonical().packed);
         deep(question)
     });
     assert!(
-        asked.borrow().contains(&turned.canonical().packed),
-        "what another engine said was left so"
+        questions.borrow().contains(&turned.canonical().packed),
+        "the answer of another engine was kept"
     );
     let second = state(&book, again);
     assert!(
@@ -311,7 +311,7 @@ fn jobs_for_two_engines_do_not_alternate_forever() {
 
 /// Returns a book in which jobs that search anew alternate with others, and with answers outside of
 /// any job.
-fn much_said(folder: &std::path::Path, seed: u64) -> (Book, [JobId; 3]) {
+fn mixed_book(folder: &std::path::Path, seed: u64) -> (Book, [JobId; 3]) {
     let chance = &mut StdRng::seed_from_u64(seed);
     let mut book = open(folder);
     let grows = book.create_job(&spec(20)).expect("a job");
@@ -352,18 +352,18 @@ fn much_said(folder: &std::path::Path, seed: u64) -> (Book, [JobId; 3]) {
             20_000 - u32::from(chance.random_range(0..9) == 0),
         );
         for work in book.next_work(job, 2).expect("readable") {
-            let mut said = answer(&work.question, depth, day, engine);
+            let mut reply = answer(&work.question, depth, day, engine);
             let most = if chance.random_range(0..6) == 0 {
-                said.len() / 2 + 1
+                reply.len() / 2 + 1
             } else {
-                said.len()
+                reply.len()
             };
             let mut left = 0;
-            said.retain(|_, _| {
+            reply.retain(|_, _| {
                 left += 1;
                 left <= most
             });
-            book.finish(&work, &said).expect("room");
+            book.finish(&work, &reply).expect("room");
             let position = &work.question.position;
             match chance.random_range(0..10) {
                 0 => drop(
@@ -397,7 +397,7 @@ fn compacted_journal_keeps_deepening_jobs() {
     // time.
     for seed in (0..20).chain([186, 663]) {
         let folder = tempfile::tempdir().expect("a folder");
-        let (mut book, jobs) = much_said(folder.path(), seed);
+        let (mut book, jobs) = mixed_book(folder.path(), seed);
         let waiting = |book: &mut Book| {
             let works = jobs.map(|job| book.next_work(job, 99).expect("readable"));
             works.iter().flatten().for_each(|work| book.release(work));

@@ -188,7 +188,7 @@ fn reopened_and_rebuilt_books_are_the_same() {
 
     fs::remove_dir_all(folder.path().join("store")).expect("it is there");
     let (book, notices) = Book::open(folder.path(), &BookOptions::default()).expect("opens");
-    assert_eq!(notices.len(), 1, "the rebuilding is told");
+    assert_eq!(notices.len(), 1, "the rebuild is reported");
     assert_eq!(dump(&book), before);
     assert_clean(&book);
 }
@@ -250,8 +250,8 @@ fn second_job_expands_known_positions() {
     assert_clean(&book);
 }
 
-/// A job that has still to expand known positions leaves the journal alone until it is asked for
-/// more.
+/// A job with known positions to expand writes nothing to the journal until a caller wants more
+/// work.
 #[test]
 fn reading_changes_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -310,7 +310,7 @@ fn work_comes_in_order_and_is_handed_out_once() {
     assert_eq!(positions(&again), positions(&more));
 }
 
-/// Answers one work after the other until the job has so many positions.
+/// Answers work items one by one until the job has this many positions.
 fn grow_to(book: &mut Book, job: JobId, positions: u64) {
     while book.job(job).expect("known").positions < positions {
         let works = book.next_work(job, 1).expect("readable");

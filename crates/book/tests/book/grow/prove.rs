@@ -187,7 +187,7 @@ fn attacker_needs_best_move_defender_all_moves() {
             (wins, Effort::nodes(10_000))
         );
     }
-    // The settings of a job are kept, and told from others.
+    // The book keeps a job's settings, and refuses the same job with others.
     drop(book);
     let mut book = open(folder.path());
     let kept = book.job(job).expect("known").spec.build;

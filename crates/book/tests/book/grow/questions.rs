@@ -41,7 +41,7 @@ fn open_position_is_not_asked_forever() {
     let [work] = &book.next_work(job, 1).expect("readable")[..] else {
         panic!("one root")
     };
-    // An engine that gives nothing but a bound, whatever it is asked.
+    // An engine that answers every question with bounds alone.
     let mut bounded = engine::answer(&work.question);
     let bounds = bounded.verdicts().iter().map(|(m, v)| {
         (
@@ -189,9 +189,9 @@ fn opinion_without_search_keeps_depth_zero() {
     let mut line = Vec::new();
     for (score, depth) in [(10, 3), (0, 0), (-700, 0), (700, 0), (-700, 0)] {
         let m = at.distinct_moves()[0];
-        let mut said = engine::answer(&Question::new(at.clone(), Effort::depth(depth)));
-        said.retain(|at, _| at == m);
-        let said = said.verdicts().iter().map(|(m, v)| {
+        let mut reply = engine::answer(&Question::new(at.clone(), Effort::depth(depth)));
+        reply.retain(|at, _| at == m);
+        let verdicts = reply.verdicts().iter().map(|(m, v)| {
             let score = Score::opinion(score);
             (
                 *m,
@@ -205,7 +205,7 @@ fn opinion_without_search_keeps_depth_zero() {
                 },
             )
         });
-        book.learn(&at, &said.collect()).expect("room");
+        book.learn(&at, &verdicts.collect()).expect("room");
         line.push(at.clone());
         at = at.play(m).expect("legal");
     }

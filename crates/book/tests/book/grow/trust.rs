@@ -93,7 +93,7 @@ fn invalid_answer_is_replaced_without_trace() {
                 }
             }
         }
-        // A widening may be at hand while its position is found out.
+        // A widening may be in progress while its position is invalidated.
         let at_hand = book.next_work(job, 1).expect("readable");
         for position in &lies {
             book.distrust(Some(job), position).expect("room");
@@ -112,11 +112,11 @@ fn invalid_answer_is_replaced_without_trace() {
         assert_clean(&book);
         assert_eq!(book.job(job).expect("known").positions, 80, "seed {seed}");
         let is_true = |position: &Position, m, verdict: &Verdict| {
-            let asked = Question {
+            let question = Question {
                 moves: vec![m],
                 ..Question::new(position.clone(), Effort::depth(3))
             };
-            let truth = engine::answer(&asked);
+            let truth = engine::answer(&question);
             truth
                 .get(m)
                 .is_some_and(|truth| (truth.score, truth.proof) == (verdict.score, verdict.proof))

@@ -61,7 +61,7 @@ fn has(position: &Position, side: Side, points: &[&str]) -> bool {
 }
 
 /// The image of a position of a book in which the first side has d4 and its last stones are the
-/// ones that the test speaks of.
+/// ones that the test names.
 fn images(position: &Position) -> Vec<Position> {
     let [first, second] = position.stones().expect("gomoku");
     let name = |m: &Move, turn: u8| {
@@ -116,7 +116,7 @@ fn is_won(book: &Book, line: &str) -> bool {
     proof.is_some_and(|proof| proof.claim == wins)
 }
 
-/// The answer of a defender who loses by all replies but the `held` ones.
+/// Returns the answer of a defender that loses by all replies except the `held` ones.
 fn defence(position: &Position, held: impl Fn(&Position) -> bool) -> Answer {
     let lost = Proof {
         claim: Claim::Loss,
@@ -192,20 +192,20 @@ fn each_further_search_names_one_move() {
     let mut book = open(folder.path());
     let root = "d4 e6";
     let job = book.create_job(&spec(&[root], 20_000)).expect("a job");
-    let mut asked = Vec::new();
+    let mut questions = Vec::new();
     grow(&mut book, job, |question| {
         if question.position.key() == position(root).key() {
             let unlisted = question.moves.len();
-            asked.push((question.width, unlisted));
+            questions.push((question.width, unlisted));
         }
         corner_wins(question)
     });
     // The first search for a move is free to confirm what the answer before it lists.
-    assert_eq!(asked[..2], [(1, 0), (1, 0)]);
+    assert_eq!(questions[..2], [(1, 0), (1, 0)]);
     // Moves near the stones come before the others.
-    let near = asked[2].1;
-    assert!(near < 40, "{asked:?}");
-    assert_eq!(asked[2..4], [(1, near), (1, near - 1)]);
+    let near = questions[2].1;
+    assert!(near < 40, "{questions:?}");
+    assert_eq!(questions[2..4], [(1, near), (1, near - 1)]);
 }
 
 #[test]
