@@ -107,8 +107,8 @@ pub(super) fn position(rule: RuleName, size: u8, points: &[Point]) -> Result<Pos
     Position::from_board(variant, &drawing, Some(side)).map_err(|error| error.to_string())
 }
 
-/// A record, as it is told.
-struct Told {
+/// A record as `DATABASE` commands write it.
+struct DatabaseRecord {
     label: i32,
     value: i32,
     depth: u8,
@@ -116,8 +116,8 @@ struct Told {
     shown: String,
 }
 
-impl Told {
-    /// The value of a position, from the view of its side to move.
+impl DatabaseRecord {
+    /// Returns the record of a position, from the view of its side to move.
     fn of(score: Score, claim: Option<Claim>, bound: Bound, depth: u8) -> Self {
         let (won, lost) = (score.win_plies(), score.loss_plies());
         let value = match (won, lost) {
@@ -149,7 +149,7 @@ impl Told {
         }
     }
 
-    /// The first four bytes of what is shown, as one number.
+    /// Returns the first four bytes of the shown text as one number.
     fn tag(&self) -> i32 {
         self.shown
             .bytes()
@@ -158,8 +158,8 @@ impl Told {
     }
 }
 
-/// The position behind a move.
-fn behind(verdict: &Verdict) -> Told {
+/// Returns the record of the position behind a move.
+fn behind(verdict: &Verdict) -> DatabaseRecord {
     // One ply nearer to the end, and seen from the other side.
     let score = match (verdict.score.win_plies(), verdict.score.loss_plies()) {
         (Some(plies), _) => Score::loss_in(plies.saturating_sub(1)),
@@ -171,7 +171,7 @@ fn behind(verdict: &Verdict) -> Told {
         Bound::Lower => Bound::Upper,
         Bound::Exact => Bound::Exact,
     };
-    Told::of(
+    DatabaseRecord::of(
         score,
         verdict.proof.map(|proof| proof.claim),
         bound,
@@ -181,20 +181,23 @@ fn behind(verdict: &Verdict) -> Told {
 
 fn all(position: &Position, size: u8, known: Option<&Answer>) -> Vec<String> {
     let legal = position.legal_moves();
-    let told = |(m, verdict): &(Move, Verdict)| {
-        let (Point { x, y }, told) = (Point::of(*m, size), behind(verdict));
-        let Told {
+    let row = |(m, verdict): &(Move, Verdict)| {
+        let (Point { x, y }, record) = (Point::of(*m, size), behind(verdict));
+        let DatabaseRecord {
             value,
             depth,
             bound,
             ..
-        } = told;
+        } = record;
         // No comment, and no text on the point.
-        format!("DATABASE {x} {y} {} {value} {depth} {bound} 0 ", told.tag())
+        format!(
+            "DATABASE {x} {y} {} {value} {depth} {bound} 0 ",
+            record.tag()
+        )
     };
     let verdicts = known.map_or(&[][..], Answer::verdicts);
     let mut lines = vec!["DATABASE REFRESH".to_string()];
-    lines.extend(verdicts.iter().filter(|(m, _)| legal.contains(m)).map(told));
+    lines.extend(verdicts.iter().filter(|(m, _)| legal.contains(m)).map(row));
     lines.push("DATABASE DONE".into());
     lines
 }
@@ -204,19 +207,19 @@ fn one(known: Option<&Answer>) -> String {
     let Some((_, verdict)) = best else {
         return format!("DATABASE ONE {ABSENT} 0 0 0");
     };
-    let told = Told::of(
+    let record = DatabaseRecord::of(
         verdict.score,
         verdict.proof.map(|proof| proof.claim),
         Bound::Exact,
         verdict.depth,
     );
-    let Told {
+    let DatabaseRecord {
         label,
         value,
         depth,
         bound,
         shown,
-    } = told;
+    } = record;
     format!("DATABASE ONE {label} {value} {depth} {bound} {shown}")
 }
 
@@ -245,22 +248,22 @@ mod tests {
     #[test]
     fn a_record_is_seen_from_both_sides() {
         // A published record: value -104 from the side to move, exact at depth 10, is shown as 60%.
-        let told = Told::of(Score::opinion(-104), None, Bound::Exact, 10);
+        let record = DatabaseRecord::of(Score::opinion(-104), None, Bound::Exact, 10);
         assert_eq!(
             (
-                told.label,
-                told.value,
-                told.depth,
-                told.bound,
-                told.shown.as_str()
+                record.label,
+                record.value,
+                record.depth,
+                record.bound,
+                record.shown.as_str()
             ),
             (-1, -104, 10, 3, "60%")
         );
         // "41%", packed.
         assert_eq!(
-            Told {
+            DatabaseRecord {
                 shown: "41%".into(),
-                ..told
+                ..record
             }
             .tag(),
             3_420_453

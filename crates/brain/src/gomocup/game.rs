@@ -10,7 +10,7 @@ pub(super) enum Owner {
     Other,
 }
 
-/// The stones of a game as a manager tells them: whose each is, and not what colour.
+/// The stones of a game as a manager sends them: with owners, without colours.
 #[derive(Clone, Debug)]
 pub(super) struct GomocupGame {
     pub(super) size: u8,
@@ -167,15 +167,18 @@ mod tests {
         };
         assert_eq!(line(&[]), (String::new(), Side::First, false));
         assert_eq!(line(&[(7, 7, Other)]), ("h8".into(), Side::Second, false));
-        // White's stones told first.
-        let told = [
+        // White's stones come first.
+        let stones = [
             (8, 6, Own),
             (7, 7, Other),
             (6, 6, Own),
             (7, 8, Other),
             (7, 9, Other),
         ];
-        assert_eq!(line(&told), ("h8 i9 h7 g9 h6".into(), Side::Second, false));
+        assert_eq!(
+            line(&stones),
+            ("h8 i9 h7 g9 h6".into(), Side::Second, false)
+        );
         // A handicap of two stones.
         assert_eq!(
             line(&[(7, 7, Own), (7, 9, Own)]),

@@ -25,9 +25,9 @@ pub(super) struct GomocupLimits {
     /// Bytes; none: no limit.
     pub(super) memory: Option<u64>,
     pub(super) threads: Option<usize>,
-    /// Whether each iteration is told in the words of Yixin.
+    /// Whether each iteration is reported in Yixin's format.
     pub(super) is_detailed: bool,
-    /// Whether the book is asked.
+    /// Whether moves come from the book.
     pub(super) uses_book: bool,
 }
 
@@ -82,13 +82,13 @@ impl GomocupLimits {
         }
     }
 
-    /// A new game begins: no time is spent yet.
+    /// Starts the time of a new game.
     pub(super) fn begin(&mut self) {
         self.spent = Duration::ZERO;
         self.left = None;
     }
 
-    /// The effort for the next move.
+    /// Returns the effort for the next move.
     pub(super) fn effort(&self) -> Effort {
         let left = self
             .left

@@ -23,13 +23,13 @@ use talk::{GomocupTalk, Played, one_line};
 
 /// Memory that the engine needs beside its table.
 const BESIDE_TABLE: u64 = 64 << 20;
-/// A board has no more stones, nor a block more lines.
+/// The greatest number of stones of a board, and of lines of a block.
 const MAX_STONES: usize = 22 * 22;
 
 /// A brain at one end of two pipes.
 pub(super) struct GomocupBrain {
     voice: Voice,
-    /// As it was started; what `INFO` says may lower them.
+    /// The settings from the start; `INFO` may lower them.
     settings: Settings,
     limits: GomocupLimits,
     game: Option<GomocupGame>,
@@ -85,7 +85,7 @@ impl GomocupBrain {
         }
     }
 
-    /// Does what the lines say, until `END` or the last of them; a search at work is stopped then.
+    /// Executes commands until `END` or the last line, and then stops a running search.
     pub(super) fn run(mut self, lines: Receiver<String>) {
         for line in lines {
             if std::mem::take(&mut self.awaits_path) {
@@ -110,8 +110,8 @@ impl GomocupBrain {
             (line, _) => {
                 // Other commands during a search are about another position.
                 let _ = self.mind();
-                let heard = self.obey(line);
-                match heard {
+                let reply = self.obey(line);
+                match reply {
                     Ok(Some(answer)) => self.say(&answer),
                     Ok(None) => {}
                     Err(reason) => self.say(&FromEngine::Error(one_line(&reason))),
@@ -311,7 +311,7 @@ impl GomocupBrain {
         }
     }
 
-    /// Says what the book knows of a position, in Yixin's words; nothing where it is not used.
+    /// Sends the book's values of a position in Yixin's format; nothing while the book is off.
     fn query(
         &mut self,
         query: Query,
@@ -374,7 +374,7 @@ impl GomocupBrain {
         }
     }
 
-    /// The mind, with the settings that hold now.
+    /// Returns the mind with the current settings.
     fn prepared(&mut self) -> &mut Mind {
         let Settings {
             threads, table_mib, ..
@@ -393,7 +393,7 @@ impl GomocupBrain {
         mind
     }
 
-    /// The mind, after the search that has it, which is stopped; its move is on the board then.
+    /// Stops a running search, puts its move on the board, and returns the mind.
     fn mind(&mut self) -> &mut Mind {
         if let GomocupState::Thinking { .. } = self.state {
             let spare = GomocupState::Idle(Box::new(Mind::new(self.settings)));
@@ -421,7 +421,7 @@ impl GomocupBrain {
         }
     }
 
-    /// Begins to think about the board as it stands.
+    /// Starts a search of the current board.
     fn think(&mut self, width: u16) -> Result<Option<FromEngine>, String> {
         let position = self.position()?;
         if let Some(outcome) = position.outcome() {

@@ -11,12 +11,12 @@ use crate::output::{Voice, say};
 /// The move of a search, for the board.
 pub(super) type Played = Arc<Mutex<Option<Move>>>;
 
-/// How what is thought of a position is said.
+/// Reports the search of a position to a Gomocup manager.
 pub(super) struct GomocupTalk {
     pub(super) voice: Voice,
     pub(super) position: Position,
     pub(super) size: u8,
-    /// Lines to tell.
+    /// Number of lines to report.
     pub(super) width: usize,
     pub(super) is_detailed: bool,
     pub(super) begun: Instant,
@@ -123,7 +123,7 @@ impl GomocupTalk {
         say(&self.voice, &FromEngine::Error(one_line(reason)).write());
     }
 
-    /// The move is on the board before it is said: the answer may come at once.
+    /// Puts the move on the board before sending it: the reply may come at once.
     fn play(&self, m: Move) {
         *self.played.lock().unwrap_or_else(PoisonError::into_inner) = Some(m);
         say(
@@ -133,7 +133,7 @@ impl GomocupTalk {
     }
 }
 
-/// Text for one line, whatever it is.
+/// Returns a text as one line.
 pub(super) fn one_line(text: &str) -> String {
     text.lines().collect::<Vec<_>>().join(" ")
 }

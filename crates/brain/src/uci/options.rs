@@ -14,7 +14,7 @@ const PLIES: (i64, i64) = (0, 1_000);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct UciOptions {
     pub(super) variant: Variant,
-    /// How many of the best moves are told.
+    /// Number of best moves to report.
     pub(super) width: u16,
     pub(super) uses_book: bool,
     /// UCI: whether xiangqi's ranks are counted from 1, as Fairy-Stockfish does, or from 0.
@@ -109,7 +109,7 @@ fn is_searched(variant: Variant) -> bool {
     Engine::supports(variant)
 }
 
-/// All options as an engine tells them at first.
+/// Returns all options as an engine declares them at the start.
 pub(super) fn all(dialect: Dialect, settings: &Settings, variant: Variant) -> Vec<OptionLine> {
     let line = |name: &str, kind, default: Option<String>| OptionLine {
         name: name.into(),

@@ -8,7 +8,7 @@ use super::options::UciOptions;
 use crate::mind::{MindReport, Thought};
 use crate::output::{Voice, say};
 
-/// How what is thought is said.
+/// Reports a search over UCI or UCCI.
 #[derive(Clone)]
 pub(super) struct UciTalk {
     pub(super) dialect: Dialect,
@@ -17,9 +17,9 @@ pub(super) struct UciTalk {
 }
 
 impl UciTalk {
-    /// Says something to a person.
+    /// Sends a message for the user.
     pub(super) fn tell(&self, text: &str) {
-        // One line, whatever is in it.
+        // A message is one line.
         let text = text.lines().collect::<Vec<_>>().join(" ");
         self.say(&FromEngine::Info(Info {
             text: Some(text),
@@ -37,7 +37,7 @@ impl UciTalk {
         is_xiangqi && self.dialect == Dialect::Uci && self.options.counts_from_one
     }
 
-    /// A legal move, if the text is one.
+    /// Reads a legal move; `None` for other text.
     pub(super) fn read_move(&self, position: &Position, text: &str) -> Option<Move> {
         let m = if self.counts_from_one() {
             parse_from_one(text)
@@ -55,7 +55,7 @@ impl UciTalk {
         }
     }
 
-    /// Says what comes of a search of a position that began then.
+    /// Sends a report of a search that began at `begun`.
     pub(super) fn report(&self, position: &Position, begun: Instant, report: &MindReport) {
         match report {
             MindReport::Progress(progress) => {
