@@ -249,7 +249,7 @@ impl Chess {
                 ponder: None,
             }];
         };
-        let mut said = Vec::new();
+        let mut output = Vec::new();
         for depth in 1..=depth {
             for (rank, (value, m)) in (1..).zip(valued.iter().take(self.lines)) {
                 let score = if self.manners.is("mates") {
@@ -257,7 +257,7 @@ impl Chess {
                 } else {
                     Value::Centi(*value)
                 };
-                said.push(FromEngine::Info(Info {
+                output.push(FromEngine::Info(Info {
                     depth: Some(depth),
                     multi_pv: (self.dialect == Dialect::Uci).then_some(rank),
                     score: Some(score),
@@ -267,8 +267,8 @@ impl Chess {
                 }));
             }
         }
-        said.extend(best(self.write(*first)));
-        said
+        output.extend(best(self.write(*first)));
+        output
     }
 }
 
@@ -326,7 +326,7 @@ impl Brain {
         match line {
             ToEngine::About if self.manners.is("nameless") => Vec::new(),
             ToEngine::About => vec![format!(
-                "name=\"Stub {}\", version=\"1\", author=\"nobody\"",
+                "name=\"Stub {}\", version=\"1\", author=\"test\"",
                 self.manners.mode
             )],
             ToEngine::YxShowInfo if self.is_yixin() => {
@@ -430,7 +430,7 @@ impl Brain {
         let Some((_, best)) = valued.first() else {
             return vec!["ERROR no move".into()];
         };
-        let mut said = vec!["MESSAGE thinking".to_string(), "DEBUG 1,1".into()];
+        let mut output = vec!["MESSAGE thinking".to_string(), "DEBUG 1,1".into()];
         if self.is_yixin() {
             for depth in 1..=self.depth.min(2) {
                 for (rank, (value, m)) in valued.iter().take(lines).enumerate() {
@@ -439,7 +439,7 @@ impl Brain {
                         value if self.manners.is("yixin-mates") => Eval::Win(value.unsigned_abs()),
                         value => Eval::Centi(*value),
                     };
-                    said.extend([
+                    output.extend([
                         format!("INFO PV {rank}"),
                         format!("INFO NUMPV {lines}"),
                         format!("INFO DEPTH {depth}"),
@@ -451,8 +451,8 @@ impl Brain {
                 }
             }
         }
-        said.push(Point::of(*best, self.size).to_string());
-        said
+        output.push(Point::of(*best, self.size).to_string());
+        output
     }
 }
 

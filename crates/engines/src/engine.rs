@@ -193,9 +193,9 @@ impl External {
             let best = best.ok_or_else(|| FaultKind::NoMove(position.to_string()))?;
             if !moves.is_empty() && !moves.contains(&best) {
                 let names: Vec<String> = moves.iter().map(|&m| position.write_move(m)).collect();
-                let (said, known) = (position.write_move(best), names.join(" or "));
+                let (played, known) = (position.write_move(best), names.join(" or "));
                 return Err(FaultKind::WrongAnswer {
-                    said,
+                    played,
                     position: position.to_string(),
                     known,
                     variant,
@@ -240,15 +240,15 @@ impl External {
             position.play(m).map_err(FaultKind::Question)?;
         }
         let is_free = question.moves.is_empty();
-        let asked = if is_free { &legal } else { &question.moves };
-        let ended: Answer = asked
+        let allowed = if is_free { &legal } else { &question.moves };
+        let ended: Answer = allowed
             .iter()
             .filter_map(|&m| verdicts::ending(position, m))
             .collect();
         let is_won = ended
             .best()
             .is_some_and(|(_, verdict)| verdict.score.win_plies().is_some());
-        let open: Vec<Move> = asked
+        let open: Vec<Move> = allowed
             .iter()
             .copied()
             .filter(|&m| ended.get(m).is_none() && legal.contains(&m))

@@ -25,7 +25,7 @@ pub enum FaultKind {
     #[error("has ended: {0}")]
     Ended(String),
     /// The engine sent nothing within the time.
-    #[error("said nothing of use for {} s while it was to {doing}; --engine-stall_timeout gives it longer", .time.as_secs())]
+    #[error("sent nothing useful for {} s while it was to {doing}; --engine-stall_timeout gives it longer", .time.as_secs())]
     Silent {
         /// The phase in which it was silent.
         doing: &'static str,
@@ -40,27 +40,27 @@ pub enum FaultKind {
     InputBlocked,
     /// The engine played an illegal move.
     #[error(
-        "played '{said}' in {position}, which is not legal there: does it play this variant by these rules?"
+        "played '{played}' in {position}, which is not legal there: does it play this variant by these rules?"
     )]
     Illegal {
         /// The move as the engine wrote it.
-        said: String,
+        played: String,
         /// The position.
         position: String,
     },
     /// The engine played a move outside of the restriction.
-    #[error("played '{said}' in {position}, which was not among the moves asked about")]
+    #[error("played '{played}' in {position}, which was not among the moves asked about")]
     Disallowed {
         /// The move as the engine wrote it.
-        said: String,
+        played: String,
         /// The position.
         position: String,
     },
     /// The engine missed the only good move of a position with a known answer.
-    #[error("played '{said}' in {position}, where only {known} will do: does it play {variant}?")]
+    #[error("played '{played}' in {position}, where only {known} will do: does it play {variant}?")]
     WrongAnswer {
         /// The move as the engine wrote it.
-        said: String,
+        played: String,
         /// The position.
         position: String,
         /// The known answer.
@@ -82,7 +82,7 @@ pub enum FaultKind {
         /// The options that the engine has.
         known: String,
     },
-    /// The engine itself says that it cannot.
+    /// The engine reports that it cannot.
     #[error("refuses: {0}")]
     Refuses(String),
     /// The protocol or the engine does not support the variant.
@@ -102,16 +102,16 @@ pub enum FaultKind {
 }
 
 impl FaultKind {
-    pub(crate) fn illegal(said: &str, position: &Position) -> Self {
+    pub(crate) fn illegal(played: &str, position: &Position) -> Self {
         Self::Illegal {
-            said: clip(said),
+            played: clip(played),
             position: position.to_string(),
         }
     }
 
-    pub(crate) fn unasked(said: &str, position: &Position) -> Self {
+    pub(crate) fn unasked(played: &str, position: &Position) -> Self {
         Self::Disallowed {
-            said: clip(said),
+            played: clip(played),
             position: position.to_string(),
         }
     }
@@ -127,6 +127,6 @@ impl FaultKind {
 }
 
 /// Returns the beginning of an engine's text, which may be long, without control characters.
-pub(crate) fn clip(said: &str) -> String {
-    quote(said).to_string()
+pub(crate) fn clip(text: &str) -> String {
+    quote(text).to_string()
 }

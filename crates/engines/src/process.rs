@@ -27,7 +27,7 @@ pub(crate) const MAX_LINE_BYTES: usize = 1 << 16;
 const MAX_UNREAD_LINES: usize = 256;
 /// Most lines that wait to be written. A gomoku position takes some hundreds.
 const MAX_UNSENT_LINES: usize = 4_096;
-/// Time for a process to end after it was told to quit.
+/// Time for a process to end after the command to quit.
 const QUIT_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// An event from the process's output.
@@ -41,7 +41,7 @@ enum Output {
 pub(crate) struct EngineProcess {
     group: Pid,
     descendants: Descendants,
-    said: Option<Receiver<Output>>,
+    output: Option<Receiver<Output>>,
     lines: Option<SyncSender<String>>,
     /// Dropping it lets the reading thread reap the child; its process number is free from then on.
     release: Option<SyncSender<()>>,
@@ -62,7 +62,7 @@ impl EngineProcess {
         farewell: &'static str,
     ) -> Result<Self, FaultKind> {
         let (started, start) = sync_channel(1);
-        let (sender, said) = sync_channel(MAX_UNREAD_LINES);
+        let (sender, output) = sync_channel(MAX_UNREAD_LINES);
         let (release, released) = sync_channel(0);
         let (reaps, reaped) = sync_channel(1);
         let address = address.clone();
@@ -101,7 +101,7 @@ impl EngineProcess {
         let process = Self {
             group,
             descendants,
-            said: Some(said),
+            output: Some(output),
             lines: Some(lines),
             release: Some(release),
             reaped,
@@ -137,10 +137,10 @@ impl EngineProcess {
         if let Some(end) = &self.end {
             return Err(end.clone());
         }
-        let Some(said) = &self.said else {
+        let Some(output) = &self.output else {
             return Err(FaultKind::InputBlocked);
         };
-        let wrong = match said.recv_timeout(time) {
+        let wrong = match output.recv_timeout(time) {
             Ok(Output::Line(line)) => {
                 tracing::trace!(line, "from the engine");
                 if line.to_ascii_lowercase().contains("error") {
@@ -151,7 +151,9 @@ impl EngineProcess {
             Err(RecvTimeoutError::Timeout) => return Ok(None),
             Ok(Output::Flood) => FaultKind::Flood(MAX_LINE_BYTES),
             Ok(Output::End(how)) if self.error.is_empty() => FaultKind::Ended(how),
-            Ok(Output::End(how)) => FaultKind::Ended(format!("{how}; it said: {}", self.error)),
+            Ok(Output::End(how)) => {
+                FaultKind::Ended(format!("{how}; its last message: {}", self.error))
+            }
             Err(RecvTimeoutError::Disconnected) => FaultKind::Ended("its keeper is gone".into()),
         };
         self.end = Some(wrong.clone());
@@ -173,7 +175,7 @@ impl Drop for EngineProcess {
         // The child is not reaped yet, so the process number still belongs to it.
         let _ = killpg(self.group, Signal::SIGKILL);
         self.descendants.kill();
-        (self.said, self.lines, self.release) = (None, None, None);
+        (self.output, self.lines, self.release) = (None, None, None);
         // If another process holds the pipe open, the reading thread goes on alone.
         let _ = self.reaped.recv_timeout(QUIT_TIMEOUT);
     }
@@ -216,7 +218,7 @@ fn kill_with_parent(command: &mut Command) {
 fn kill_with_parent(_: &mut Command) {}
 
 /// Forwards lines until the process ends, the receiver is gone, or a line is too long.
-fn listen(stdout: impl Read, said: &SyncSender<Output>) {
+fn listen(stdout: impl Read, output: &SyncSender<Output>) {
     let mut stdout = BufReader::new(stdout);
     let mut line = Vec::new();
     // A pipe that cannot be read counts as closed.
@@ -228,7 +230,7 @@ fn listen(stdout: impl Read, said: &SyncSender<Output>) {
         let end = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
         let taken = end.unwrap_or(bytes.len());
         if line.len() + taken > MAX_LINE_BYTES {
-            let _ = said.send(Output::Flood);
+            let _ = output.send(Output::Flood);
             return;
         }
         line.extend_from_slice(&bytes[..taken]);
@@ -236,7 +238,7 @@ fn listen(stdout: impl Read, said: &SyncSender<Output>) {
         if end.is_some() && !line.is_empty() {
             let text = String::from_utf8_lossy(&line).into_owned();
             line.clear();
-            if said.send(Output::Line(text)).is_err() {
+            if output.send(Output::Line(text)).is_err() {
                 return;
             }
         }
@@ -269,7 +271,7 @@ fn end(child: &Child, complaint: &Stderr) -> String {
     if complaint.is_empty() {
         how
     } else {
-        format!("{how}; it said: {complaint}")
+        format!("{how}; its last message: {complaint}")
     }
 }
 
@@ -294,8 +296,8 @@ fn complaint(child: &mut Child) -> Stderr {
         let (sender, lines) = sync_channel(1);
         std::thread::scope(|scope| {
             scope.spawn(move || listen(stderr, &sender));
-            for heard in lines {
-                if let Output::Line(line) = heard {
+            for event in lines {
+                if let Output::Line(line) = event {
                     tracing::debug!(line, "the engine complains");
                     *kept.lock().unwrap_or_else(PoisonError::into_inner) = clip(&line);
                 }

@@ -13,7 +13,7 @@ pub(crate) struct ReportedLines {
     bounds: BTreeMap<u32, SearchLine>,
     nodes: u64,
     /// The deepest iteration that was reported to the caller.
-    told: u8,
+    reported_depth: u8,
 }
 
 impl ReportedLines {
@@ -22,20 +22,20 @@ impl ReportedLines {
         self.nodes = self.nodes.max(nodes);
     }
 
-    /// Records the line of a rank from 1 to `max_rank` if its first move is among `asked`. Returns
-    /// whether the line completes an iteration.
-    pub(crate) fn add(&mut self, rank: u32, line: SearchLine, asked: &[Move], most: u16) -> bool {
-        if !asked.contains(&line.m) || !(1..=u32::from(most)).contains(&rank) {
+    /// Records the line of a rank from 1 to `max_rank` if its first move is among `allowed`.
+    /// Returns whether the line completes an iteration.
+    pub(crate) fn add(&mut self, rank: u32, line: SearchLine, allowed: &[Move], most: u16) -> bool {
+        if !allowed.contains(&line.m) || !(1..=u32::from(most)).contains(&rank) {
             return false;
         }
         if line.bound != Bound::Exact {
             self.bounds.insert(rank, line);
             return false;
         }
-        let is_iteration =
-            line.depth > self.told && rank as usize == usize::from(most).min(asked.len());
+        let is_iteration = line.depth > self.reported_depth
+            && rank as usize == usize::from(most).min(allowed.len());
         if is_iteration {
-            self.told = line.depth;
+            self.reported_depth = line.depth;
         }
         self.lines.insert(rank, line);
         is_iteration

@@ -126,7 +126,7 @@ impl<'a> SearchSeries<'a> {
         let by = verdicts::provenance(self.talk.name());
         let mut watch = SearchWatch::new(self.control, self.stall_timeout);
         let (so_far, begun) = (self.found.clone(), self.begun);
-        let mut told = |found: &SearchResult| {
+        let mut report = |found: &SearchResult| {
             let nodes = so_far.nodes.saturating_add(found.nodes);
             let known = so_far.lines.iter().chain(&found.lines);
             let answer: Answer = known
@@ -140,7 +140,7 @@ impl<'a> SearchSeries<'a> {
                 elapsed: begun.elapsed(),
             });
         };
-        let found = self.talk.search(ask, &mut watch, &mut told)?;
+        let found = self.talk.search(ask, &mut watch, &mut report)?;
         self.add(found);
         Ok(())
     }

@@ -79,7 +79,7 @@ pub(crate) trait EngineSession: Send {
         &mut self,
         ask: SearchRequest<'_>,
         watch: &mut SearchWatch<'_>,
-        told: &mut dyn FnMut(&SearchResult),
+        progress: &mut dyn FnMut(&SearchResult),
     ) -> Result<SearchResult, FaultKind>;
 }
 

@@ -68,7 +68,7 @@ fn yixin_engine_gives_best_moves_and_bounds() {
     );
     assert_eq!(answer.nodes(), 200);
 
-    let asked: Vec<Move> = question
+    let allowed: Vec<Move> = question
         .position
         .legal_moves()
         .into_iter()
@@ -76,7 +76,7 @@ fn yixin_engine_gives_best_moves_and_bounds() {
         .take(5)
         .collect();
     let some = Question {
-        moves: asked.clone(),
+        moves: allowed.clone(),
         ..question
     };
     let obeyed = ask(&mut engine, &some).expect("an answer");
@@ -88,7 +88,7 @@ fn yixin_engine_gives_best_moves_and_bounds() {
             .count(),
         3
     );
-    assert!(obeyed.verdicts().iter().all(|(m, _)| asked.contains(m)));
+    assert!(obeyed.verdicts().iter().all(|(m, _)| allowed.contains(m)));
 
     let unruly = ask(&mut start("yixin-unruly"), &some).expect("an answer");
     assert_eq!(unruly.len(), 5);
@@ -96,7 +96,7 @@ fn yixin_engine_gives_best_moves_and_bounds() {
         unruly
             .verdicts()
             .iter()
-            .all(|(m, v)| asked.contains(m) && v.line.len() == 2)
+            .all(|(m, v)| allowed.contains(m) && v.line.len() == 2)
     );
 }
 
@@ -244,17 +244,17 @@ fn recorded_rapfi_session_is_read() {
         eprintln!("skipped: {path} is not there");
         return;
     };
-    let (mut said, mut heard, mut strange) = (0, 0, Vec::new());
+    let (mut sent, mut received, mut strange) = (0, 0, Vec::new());
     for line in session.lines() {
         if let Some(line) = line.strip_prefix("> ") {
-            said += 1;
+            sent += 1;
             strange.extend(matches!(ToEngine::read(line), ToEngine::Other(_)).then_some(line));
         } else if let Some(line) = line.strip_prefix("< ") {
-            heard += 1;
+            received += 1;
             strange.extend(matches!(FromEngine::read(line), FromEngine::Other(_)).then_some(line));
         }
     }
-    assert!(said > 50 && heard > 200, "{said} and {heard}");
+    assert!(sent > 50 && received > 200, "{sent} and {received}");
     // Rapfi's database commands, a table that it prints, and lines that no engine understands.
     let known = |line: &&str| {
         ["YX", "FORBID", "FOO", "SWAP", "/"]

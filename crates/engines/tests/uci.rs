@@ -67,7 +67,7 @@ fn answer_has_best_moves_and_bounds() {
 #[test]
 fn only_requested_moves_are_judged() {
     let whole = question("h2e2 h9g7 h0g2");
-    let asked: Vec<Move> = whole
+    let allowed: Vec<Move> = whole
         .position
         .legal_moves()
         .into_iter()
@@ -75,12 +75,12 @@ fn only_requested_moves_are_judged() {
         .take(4)
         .collect();
     let some = Question {
-        moves: asked.clone(),
+        moves: allowed.clone(),
         ..whole.clone()
     };
     let truth = truth(&some);
     assert_eq!(truth.len(), 4);
-    assert!(truth.verdicts().iter().all(|(m, _)| asked.contains(m)));
+    assert!(truth.verdicts().iter().all(|(m, _)| allowed.contains(m)));
     for mode in ["one-line", "from-one"] {
         let mut engine = start(stub("uci", mode)).expect("it starts");
         engine
@@ -96,9 +96,9 @@ fn only_requested_moves_are_judged() {
 #[test]
 fn unrestricted_engine_is_asked_behind_moves() {
     let whole = question("h2e2 h9g7 h0g2");
-    let asked: Vec<Move> = whole.position.legal_moves().into_iter().take(2).collect();
+    let allowed: Vec<Move> = whole.position.legal_moves().into_iter().take(2).collect();
     let some = Question {
-        moves: asked.clone(),
+        moves: allowed.clone(),
         ..whole
     };
     let mut checked = start(stub("uci", "unruly")).expect("it starts");
@@ -113,7 +113,7 @@ fn unrestricted_engine_is_asked_behind_moves() {
             answer
                 .verdicts()
                 .iter()
-                .all(|(m, v)| asked.contains(m) && v.line[0] == *m && v.line.len() > 1)
+                .all(|(m, v)| allowed.contains(m) && v.line[0] == *m && v.line.len() > 1)
         );
     }
 }
@@ -147,9 +147,9 @@ fn mate_is_a_claim_until_on_the_board() {
 fn iterations_and_nodes_are_reported() {
     let mut engine = start(stub("uci", "good")).expect("it starts");
     let (control, mut depths) = (Control::new(), Vec::new());
-    let mut told = |progress: &Progress| depths.push((progress.depth, progress.answer.len()));
+    let mut report = |progress: &Progress| depths.push((progress.depth, progress.answer.len()));
     engine
-        .answer(&question("h2e2"), &control, &mut told)
+        .answer(&question("h2e2"), &control, &mut report)
         .expect("an answer");
     assert_eq!(depths, [(1, 3), (2, 3), (3, 3)]);
     assert_eq!(control.nodes(), 300);
@@ -180,26 +180,26 @@ fn transient_fault_costs_one_retry() {
 }
 
 /// Compares a message with these words and the timeout in seconds.
-fn is_told(said: &str, words: &[&str], stall_timeout: Duration) -> Result<(), String> {
+fn check_message(message: &str, words: &[&str], stall_timeout: Duration) -> Result<(), String> {
     let seconds = format!("{} s", stall_timeout.as_secs());
-    let is_said = |words: &&str| said.contains(&words.replace("SECONDS", &seconds));
-    if words.iter().all(is_said) {
+    let is_contained = |words: &&str| message.contains(&words.replace("SECONDS", &seconds));
+    if words.iter().all(is_contained) {
         Ok(())
     } else {
-        Err(format!("{said}, not {words:?}"))
+        Err(format!("{message}, not {words:?}"))
     }
 }
 
 #[test]
 fn permanent_faults_are_described() {
     let rows = [
-        ("crash", "exit code 3; it said: segmentation fault"),
+        ("crash", "exit code 3; its last message: segmentation fault"),
         (
             "hang",
-            "said nothing of use for SECONDS while it was to think",
+            "sent nothing useful for SECONDS while it was to think",
         ),
         ("flood", "wrote a line of more than 65536 bytes"),
-        ("chatter", "said nothing of use for SECONDS"),
+        ("chatter", "sent nothing useful for SECONDS"),
         (
             "illegal",
             "played 'a1i8' in xiangqi h2e2, which is not legal",
@@ -216,7 +216,7 @@ fn permanent_faults_are_described() {
             let fault = ask(&mut engine, &question("h2e2"))
                 .expect_err(mode)
                 .to_string();
-            is_told(&fault, &[words, &format!("Stub {mode}")], stall_timeout)?;
+            check_message(&fault, &[words, &format!("Stub {mode}")], stall_timeout)?;
             // The engine is asked again: the next position may suit it.
             ask(&mut engine, &question(""))
                 .map(drop)
@@ -230,7 +230,7 @@ fn engine_with_failing_start_is_refused() {
     let rows = [
         (
             stub("uci", "mute"),
-            "said nothing of use for SECONDS while it was to say uciok",
+            "sent nothing useful for SECONDS while it was to say uciok",
         ),
         (
             stub("uci", "chess"),
@@ -247,7 +247,7 @@ fn engine_with_failing_start_is_refused() {
         (shell("uci", "exit 7"), "exit code 7"),
         (
             shell("uci", "echo info string ERROR: no network; exit 1"),
-            "it said: info string ERROR: no network",
+            "its last message: info string ERROR: no network",
         ),
         (
             EngineSettings::new("uci:/nowhere/engine".parse().expect("an address")),
@@ -262,7 +262,7 @@ fn engine_with_failing_start_is_refused() {
             })
             .err()
             .expect(words);
-            is_told(&fault.to_string(), &[words], stall_timeout)
+            check_message(&fault.to_string(), &[words], stall_timeout)
         });
     }
     let option = "Hsh=3".parse().expect("an option");
@@ -287,7 +287,7 @@ fn known_answers_expose_wrong_engines() {
         .check(Variant::XIANGQI, &Control::new())
         .expect_err("illegal");
     assert!(
-        matches!(&fault.wrong, FaultKind::Illegal { said, .. } if said == "a0a9"),
+        matches!(&fault.wrong, FaultKind::Illegal { played, .. } if played == "a0a9"),
         "{fault}"
     );
     let mut engine = start(stub("uci", "good")).expect("it starts");

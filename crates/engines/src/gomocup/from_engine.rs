@@ -9,7 +9,7 @@ pub enum FromEngine {
     Swap,
     /// `OK`, with any further text.
     Ok(String),
-    /// A move that the engine would play when told to.
+    /// A move that the engine suggests and does not play yet.
     Suggest(Point),
     /// A message for the user.
     Message(String),
@@ -196,8 +196,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lines_from_engines_are_read_back(said in line(), centi in any::<i32>(), plies in any::<u32>()) {
-            prop_assert_eq!(&FromEngine::read(&said.write()), &said);
+        fn lines_from_engines_are_read_back(message in line(), centi in any::<i32>(), plies in any::<u32>()) {
+            prop_assert_eq!(&FromEngine::read(&message.write()), &message);
             for eval in [Eval::Centi(centi), Eval::Win(plies), Eval::Loss(plies)] {
                 prop_assert_eq!(Eval::read(&eval.write()), Some(eval));
             }

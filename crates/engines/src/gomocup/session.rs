@@ -18,7 +18,7 @@ use crate::session::{
 /// Time for an engine to give its name. The protocol does not require an answer; afterwards the
 /// engine has no name.
 const NAME_TIMEOUT: Duration = Duration::from_secs(5);
-/// Time for an engine to play after it was told to stop.
+/// Time for an engine to play after the command to stop.
 const STOP_TIMEOUT: Duration = Duration::from_secs(3);
 /// Time after which a line is repeated, because an engine may lose it while it ends its search.
 const REPEAT_AFTER: Duration = Duration::from_millis(300);
@@ -28,7 +28,7 @@ const DEFAULT_TIME: Duration = Duration::from_secs(5);
 const TIME_TOLERANCE: Duration = Duration::from_secs(2);
 /// Most lines asked of an engine in one search.
 const MAX_LINES: u16 = 64;
-/// Smallest memory limit that an engine is told, in MiB; engines do not expect less.
+/// Smallest memory limit that an engine gets, in MiB; engines do not expect less.
 const MIN_MEMORY_MIB: u64 = 350;
 
 /// A session over Gomocup's protocol.
@@ -82,7 +82,7 @@ impl Session {
             &mut self.process,
             control,
             naming,
-            "say who it is",
+            "give its name",
             |line| {
                 let FromEngine::About { name, version } = FromEngine::read(line) else {
                     return Ok(None);
@@ -102,7 +102,7 @@ impl Session {
             &mut self.process,
             control,
             naming,
-            "say who it is",
+            "give its name",
             |line| match FromEngine::read(line) {
                 FromEngine::Message(text) => {
                     is_yixin |= text.starts_with("INFO MAX_THREAD_NUM");
@@ -131,7 +131,7 @@ impl Session {
                 &mut self.process,
                 control,
                 REPEAT_AFTER.min(left),
-                "say who it is",
+                "give its name",
                 is_about,
             ) {
                 Err(FaultKind::Silent { .. }) if left > REPEAT_AFTER => left -= REPEAT_AFTER,
@@ -238,7 +238,7 @@ impl Session {
     }
 
     /// Stops the search. Returns the engine's move if it is among those asked about.
-    fn stop(&mut self, size: u8, asked: &[Move]) -> Result<Option<Move>, FaultKind> {
+    fn stop(&mut self, size: u8, allowed: &[Move]) -> Result<Option<Move>, FaultKind> {
         if !self.is_yixin {
             // The protocol has no command for it.
             return Err(FaultKind::Stopped);
@@ -256,7 +256,7 @@ impl Session {
                 Ok(points.first().copied())
             },
         )?;
-        Ok(point.to_move(size).filter(|m| asked.contains(m)))
+        Ok(point.to_move(size).filter(|m| allowed.contains(m)))
     }
 }
 
@@ -277,7 +277,7 @@ impl EngineSession for Session {
         &mut self,
         ask: SearchRequest<'_>,
         watch: &mut SearchWatch<'_>,
-        told: &mut dyn FnMut(&SearchResult),
+        progress: &mut dyn FnMut(&SearchResult),
     ) -> Result<SearchResult, FaultKind> {
         let Some((rule, size)) = ask.position.variant().gomoku() else {
             return Err(FaultKind::Unsupported {
@@ -286,7 +286,7 @@ impl EngineSession for Session {
             });
         };
         let legal = ask.position.legal_moves();
-        let asked = if ask.moves.is_empty() {
+        let allowed = if ask.moves.is_empty() {
             &legal
         } else {
             ask.moves
@@ -308,7 +308,7 @@ impl EngineSession for Session {
                     return Err(unknown.map_or(silent, FaultKind::Refuses));
                 }
                 WatchEvent::Late | WatchEvent::Stopped => {
-                    return Ok(gathered.found(self.stop(size, asked)?));
+                    return Ok(gathered.found(self.stop(size, allowed)?));
                 }
             };
             match FromEngine::read(&line) {
@@ -319,7 +319,7 @@ impl EngineSession for Session {
                         .and_then(|point| point.to_move(size));
                     let best = best.filter(|m| legal.contains(m));
                     let best = best.ok_or_else(|| FaultKind::illegal(&line, ask.position))?;
-                    if !asked.contains(&best) {
+                    if !allowed.contains(&best) {
                         return Err(FaultKind::unasked(&line, ask.position));
                     }
                     return Ok(gathered.found(Some(best)));
@@ -329,8 +329,9 @@ impl EngineSession for Session {
                     let done = thought.add(&key, &value, ask.position, size);
                     watch.progress(thought.depth, thought.nodes);
                     gathered.count(thought.nodes);
-                    if done.is_some_and(|(rank, line)| gathered.add(rank, line, asked, ask.lines)) {
-                        told(&gathered.found(None));
+                    if done.is_some_and(|(rank, line)| gathered.add(rank, line, allowed, ask.lines))
+                    {
+                        progress(&gathered.found(None));
                     }
                 }
                 FromEngine::Error(text) => return Err(FaultKind::Refuses(clip(&text))),

@@ -216,9 +216,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lines_to_engines_are_read_back(said in line()) {
-            prop_assert_eq!(&ToEngine::read(&said.write()), &said);
-            prop_assert_eq!(&ToEngine::read(&format!("  {}\r\n", said.write().to_ascii_lowercase())), &said);
+        fn lines_to_engines_are_read_back(message in line()) {
+            prop_assert_eq!(&ToEngine::read(&message.write()), &message);
+            prop_assert_eq!(&ToEngine::read(&format!("  {}\r\n", message.write().to_ascii_lowercase())), &message);
         }
 
         #[test]

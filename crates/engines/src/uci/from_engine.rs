@@ -415,9 +415,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lines_from_engines_are_read_back(said in line()) {
+        fn lines_from_engines_are_read_back(message in line()) {
             for dialect in [Dialect::Uci, Dialect::Ucci] {
-                prop_assert_eq!(&FromEngine::read(dialect, &said.write(dialect)), &said);
+                prop_assert_eq!(&FromEngine::read(dialect, &message.write(dialect)), &message);
             }
         }
 

@@ -14,9 +14,9 @@ use crate::session::{
     self, EngineSession, SearchLine, SearchRequest, SearchResult, plain, playable,
 };
 
-/// Time for an engine to give its best move after it was told to stop.
+/// Time for an engine to give its best move after the command to stop.
 const STOP_TIMEOUT: Duration = Duration::from_secs(3);
-/// Tolerance beyond the time of a search, after which the engine is told to stop.
+/// Time beyond the limit of a search after which the engine gets the command to stop.
 const TIME_TOLERANCE: Duration = Duration::from_millis(250);
 /// Most options of an engine that are kept.
 const MAX_OPTIONS: usize = 1_000;
@@ -327,7 +327,7 @@ impl Session {
     }
 
     /// Stops the search. Returns the engine's move if it is among those asked about.
-    fn stop(&mut self, position: &Position, asked: &[Move]) -> Result<Option<Move>, FaultKind> {
+    fn stop(&mut self, position: &Position, allowed: &[Move]) -> Result<Option<Move>, FaultKind> {
         self.say(&ToEngine::Stop)?;
         let dialect = self.dialect;
         let best = await_line(
@@ -343,7 +343,7 @@ impl Session {
             },
         )?;
         let best = best.and_then(|text| self.parse_move(position, &text));
-        Ok(best.filter(|m| asked.contains(m)))
+        Ok(best.filter(|m| allowed.contains(m)))
     }
 }
 
@@ -367,7 +367,7 @@ impl EngineSession for Session {
         &mut self,
         ask: SearchRequest<'_>,
         watch: &mut SearchWatch<'_>,
-        told: &mut dyn FnMut(&SearchResult),
+        progress: &mut dyn FnMut(&SearchResult),
     ) -> Result<SearchResult, FaultKind> {
         let legal = ask.position.legal_moves();
         self.say(&ToEngine::NewGame)?;
@@ -388,7 +388,7 @@ impl EngineSession for Session {
                 .time
                 .map(|time| time + time / 10 + TIME_TOLERANCE),
         );
-        let asked = if ask.moves.is_empty() {
+        let allowed = if ask.moves.is_empty() {
             &legal
         } else {
             ask.moves
@@ -398,7 +398,7 @@ impl EngineSession for Session {
             let line = match watch.next(&mut self.process, "think")? {
                 WatchEvent::Line(line) => line,
                 WatchEvent::Stopped | WatchEvent::Late => {
-                    let best = self.stop(ask.position, asked)?;
+                    let best = self.stop(ask.position, allowed)?;
                     return Ok(gathered.found(best));
                 }
             };
@@ -409,9 +409,9 @@ impl EngineSession for Session {
                     let line = self.line(ask.position, &info);
                     let rank = info.multi_pv.unwrap_or(1);
                     let is_iteration =
-                        line.is_some_and(|line| gathered.add(rank, line, asked, ask.lines));
+                        line.is_some_and(|line| gathered.add(rank, line, allowed, ask.lines));
                     if is_iteration {
-                        told(&gathered.found(None));
+                        progress(&gathered.found(None));
                     }
                     let is_spent = ask
                         .effort
@@ -432,7 +432,7 @@ impl EngineSession for Session {
                         .parse_move(ask.position, &text)
                         .filter(|m| legal.contains(m));
                     let best = best.ok_or_else(|| FaultKind::illegal(&text, ask.position))?;
-                    if !asked.contains(&best) {
+                    if !allowed.contains(&best) {
                         return Err(FaultKind::unasked(&text, ask.position));
                     }
                     return Ok(gathered.found(Some(best)));
@@ -447,8 +447,8 @@ impl EngineSession for Session {
 }
 
 /// Mates count the winner's moves.
-fn value(said: Value) -> session::ReportedValue {
-    match said {
+fn value(reported: Value) -> session::ReportedValue {
+    match reported {
         Value::Centi(centi) => session::ReportedValue::Centi(centi),
         Value::Mate(moves) if moves > 0 => {
             session::ReportedValue::Win(2 * moves.unsigned_abs() - 1)
