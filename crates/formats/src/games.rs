@@ -26,7 +26,7 @@ struct GameTally {
     draws: u64,
     omissions: u64,
     unknown: u64,
-    said: Option<GivenValue>,
+    given: Option<GivenValue>,
 }
 
 /// The moves that were played in each position, counted over all symmetric images.
@@ -91,11 +91,11 @@ impl Games {
     }
 
     /// Sets the value that a file gives a move.
-    pub(crate) fn say(&mut self, position: &Position, m: Move, said: GivenValue) {
+    pub(crate) fn set_value(&mut self, position: &Position, m: Move, given: GivenValue) {
         let Some((tally, _)) = self.tally(position, m) else {
             return;
         };
-        tally.said = Some(said);
+        tally.given = Some(given);
     }
 
     /// Adds other games. A proof stays among two given values of a move, then the stronger proof,
@@ -112,8 +112,8 @@ impl Games {
                 tally.draws += theirs.draws;
                 tally.omissions += theirs.omissions;
                 tally.unknown += theirs.unknown;
-                let said = [tally.said, theirs.said].into_iter().flatten();
-                tally.said = said.max_by_key(|said| (said.proof, said.score));
+                let given = [tally.given, theirs.given].into_iter().flatten();
+                tally.given = given.max_by_key(|given| (given.proof, given.score));
             }
         }
     }
@@ -141,7 +141,7 @@ impl Games {
         }
         let ending = match ending {
             GameResult::Unknown => GameResult::of(&positions[positions.len() - 1]),
-            told => told,
+            result => result,
         };
         let made = positions.len() - 1;
         for (position, m) in positions.iter().zip(&moves[..made]) {
@@ -181,7 +181,7 @@ impl Games {
         let verdict = |(m, tally): (Move, GameTally)| {
             let decided = tally.wins + tally.draws + tally.omissions;
             let share = (tally.wins as f64 - tally.omissions as f64) / decided.max(1) as f64;
-            let (score, bound, proof) = match tally.said {
+            let (score, bound, proof) = match tally.given {
                 Some(GivenValue { score, proof }) => (score, Bound::Exact, proof),
                 None if decided > 0 => (
                     Score::opinion((100.0 * share).round() as i32),

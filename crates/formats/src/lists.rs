@@ -154,7 +154,7 @@ pub(crate) fn fens(text: &str, variant: Variant) -> Result<(Games, u64, Omission
         let mut parts = line.split(';').map(str::trim);
         let fen = parts.next().unwrap_or_default();
         let position = Position::from_fen(variant, fen).with_context(about)?;
-        let (mut best, mut said) = (None, None);
+        let (mut best, mut given) = (None, None);
         for (name, value) in parts.filter_map(|part| part.split_once(' ')) {
             let value = value.trim();
             match name {
@@ -164,12 +164,12 @@ pub(crate) fn fens(text: &str, variant: Variant) -> Result<(Games, u64, Omission
                     let most = i32::from(Score::OPINION_MAX.raw());
                     let is_one = (-most..=most).contains(&centi);
                     omit(&mut omissions, VALUES_OUT_OF_RANGE, u64::from(!is_one));
-                    said = is_one
+                    given = is_one
                         .then(|| GivenValue {
                             score: Score::opinion(centi),
                             proof: None,
                         })
-                        .or(said);
+                        .or(given);
                 }
                 "win" | "loss" => {
                     let proof = proven(
@@ -181,18 +181,18 @@ pub(crate) fn fens(text: &str, variant: Variant) -> Result<(Games, u64, Omission
                         value,
                     );
                     omit(&mut omissions, IMPOSSIBLE_ENDS, u64::from(proof.is_none()));
-                    said = proof
+                    given = proof
                         .map(|proof| GivenValue {
                             score: proof.score(),
                             proof: Some(proof),
                         })
-                        .or(said);
+                        .or(given);
                 }
                 _ => omit(&mut omissions, "other_operations", 1),
             }
         }
-        match (best, said) {
-            (Some(m), Some(said)) => games.say(&position, m, said),
+        match (best, given) {
+            (Some(m), Some(given)) => games.set_value(&position, m, given),
             (Some(m), None) => games.add(&position, m, GameResult::Unknown, 1),
             (None, _) => omit(&mut omissions, "positions_without_a_move", 1),
         }
@@ -264,7 +264,7 @@ mod tests {
     #[test]
     fn impossible_value_is_counted_and_move_stays() {
         let fen = Position::start(Variant::XIANGQI).fen().expect("pieces");
-        for (said, score, lost) in [
+        for (operation, score, lost) in [
             ("ce 34", Some(Score::opinion(34)), None),
             ("win 7", Some(Score::win_in(7)), None),
             ("loss 8", Some(Score::loss_in(8)), None),
@@ -276,19 +276,19 @@ mod tests {
             ("acd 5", None, Some("other_operations")),
         ] {
             let (games, _, mut omissions) =
-                fens(&format!("{fen}; bm h2e2; {said}\n"), Variant::XIANGQI).expect("a line");
+                fens(&format!("{fen}; bm h2e2; {operation}\n"), Variant::XIANGQI).expect("a line");
             omissions.retain(|_, lost| *lost > 0);
             assert_eq!(
                 omissions.into_keys().collect::<Vec<_>>(),
                 Vec::from_iter(lost),
-                "{said}"
+                "{operation}"
             );
             let answers = games.answers("fen");
             let verdict = &answers[0].1.verdicts()[0].1;
             assert_eq!(
                 (!verdict.is_silent()).then_some(verdict.score),
                 score,
-                "{said}"
+                "{operation}"
             );
         }
     }

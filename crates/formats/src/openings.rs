@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_wrong_line_is_named() {
-        for (text, said) in [
+        for (text, expected) in [
             ("h8\nh8 h8", "line 2: move 2: h8 is taken"),
             (
                 "0,0, 8,0",
@@ -194,7 +194,7 @@ mod tests {
                 "line 1: move 1: 'z9' is off the board of freestyle-15",
             ),
         ] {
-            assert_eq!(lines(text), Err(said.to_string()));
+            assert_eq!(lines(text), Err(expected.to_string()));
         }
     }
 
@@ -214,7 +214,7 @@ mod tests {
         assert!(
             wrong
                 .as_ref()
-                .is_err_and(|said| said.starts_with("line 1: ")),
+                .is_err_and(|error| error.starts_with("line 1: ")),
             "{wrong:?}"
         );
         assert!(

@@ -77,7 +77,7 @@ pub(crate) fn read_obk(
     Ok(importer.finish())
 }
 
-fn told(omissions: &Omissions) -> Omissions {
+fn nonzero(omissions: &Omissions) -> Omissions {
     omissions
         .iter()
         .filter(|(_, count)| **count > 0)
@@ -233,7 +233,7 @@ fn games_of_many_programs_are_read_whole() {
     );
     assert_eq!((rif.items, rif.answers.len()), (3, 7));
     assert_eq!(
-        told(&rif.omissions),
+        nonzero(&rif.omissions),
         [
             ("comments", 2),
             ("games_without_moves", 1),
@@ -266,7 +266,7 @@ fn quoted_source_lines_are_read() {
     };
     let contents = read(Format::Lines, &path, Some(Variant::XIANGQI));
     assert_eq!(
-        (contents.items, told(&contents.omissions)),
+        (contents.items, nonzero(&contents.omissions)),
         (15, Omissions::new())
     );
 }
@@ -275,7 +275,7 @@ fn quoted_source_lines_are_read() {
 fn all_xiangqi_notations_are_read() {
     let counts = |name: &str| {
         let contents = read(Format::Pgn, &sample(name)?, None);
-        assert_eq!(told(&contents.omissions), Omissions::new(), "{name}");
+        assert_eq!(nonzero(&contents.omissions), Omissions::new(), "{name}");
         Some((contents.items, by_key(&contents.answers)))
     };
     let Some(coordinates) = counts("xiangqi/pgn/bulk_games_uci.pgn") else {
@@ -363,7 +363,7 @@ fn elephanteye_book_is_walked_from_start() {
         .sum();
     assert_eq!(apart, 5_759);
     assert_eq!(
-        told(&contents.omissions),
+        nonzero(&contents.omissions),
         [("moves_of_positions_that_nothing_leads_to", 8_149)].into()
     );
 }
@@ -474,7 +474,7 @@ fn value() -> impl Strategy<Value = (Score, Option<Proof>)> {
 
 prop_compose! {
     /// A possible verdict of a move, with indices of the move and of its continuation.
-    fn said()(
+    fn verdict_parts()(
         at in any::<Index>(),
         replies in prop::collection::vec(any::<Index>(), 0..4),
         (score, proof) in value(),
@@ -510,7 +510,7 @@ proptest! {
     fn json_and_csv_are_lossless(
         name in prop::sample::select(vec!["freestyle-15", "renju-15", "standard-7", "xiangqi", "surakarta"]),
         picks in prop::collection::vec(any::<Index>(), 0..12),
-        said in prop::collection::vec(said(), 1..20),
+        parts in prop::collection::vec(verdict_parts(), 1..20),
     ) {
         let mut position = Position::start(variant(name));
         for pick in picks {
@@ -533,7 +533,7 @@ proptest! {
             let line = if replies.is_empty() { Vec::new() } else { line };
             (m, Verdict { line, ..verdict.clone() })
         };
-        let answer: Answer = said.iter().map(verdict).collect();
+        let answer: Answer = parts.iter().map(verdict).collect();
         let (_folder, mut book) = searched(name, &[], 0);
         book.learn(&position, &answer).expect("room");
         let facts = |book: &Book| book.lookup(&position).expect("readable").expect("learned").facts;

@@ -46,8 +46,8 @@ pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissi
             (Some(before), Some((m, after))) => {
                 games.add(before, *m, GameResult::of(after), 1);
                 let text = PointText::read(&node.board_text, after);
-                if let PointText::Value(said) | PointText::Endless(said) = text {
-                    games.say(before, *m, said);
+                if let PointText::Value(value) | PointText::Endless(value) = text {
+                    games.set_value(before, *m, value);
                 }
                 note_texts(node, text, &mut omissions);
             }
@@ -125,14 +125,14 @@ impl PointText {
             }
             _ => return Self::Plain,
         };
-        let said = |proof: Proof| GivenValue {
+        let given = |proof: Proof| GivenValue {
             score: proof.score(),
             proof: Some(proof),
         };
         // A single letter is more often a label of a point than a value.
         if number == "*" {
             return longest(after, claim).map_or(Self::Impossible(IMPOSSIBLE_ENDS), |proof| {
-                Self::Endless(said(proof))
+                Self::Endless(given(proof))
             });
         }
         let Ok(end) = number.parse::<u16>() else {
@@ -148,7 +148,7 @@ impl PointText {
         });
         let proof = proof.filter(|proof| can_end(after, *proof, end));
         proof.map_or(Self::Impossible(IMPOSSIBLE_ENDS), |proof| {
-            Self::Value(said(proof))
+            Self::Value(given(proof))
         })
     }
 }
@@ -338,7 +338,7 @@ mod tests {
     use crate::tests::searched;
 
     /// Returns the meaning of a text on the last move of a line.
-    fn said(line: &str, text: &str) -> PointText {
+    fn meaning(line: &str, text: &str) -> PointText {
         PointText::read(
             text.as_bytes(),
             &Position::from_line(Variant::FREESTYLE_15, line).expect("a line"),
@@ -459,7 +459,7 @@ mod tests {
             ("h8 i9 h9", "1", PointText::Plain),
             ("h8 i9 h9", "", PointText::Plain),
         ] {
-            assert_eq!(said(line, text), expected, "{line}: {text}");
+            assert_eq!(meaning(line, text), expected, "{line}: {text}");
         }
     }
 }

@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     /// Returns the number of moves, and whether the file counts as truncated.
-    fn said(text: &str) -> Result<(usize, u64), String> {
+    fn read_counts(text: &str) -> Result<(usize, u64), String> {
         let (games, _, omissions) =
             read(text, Variant::FREESTYLE_15).map_err(|error| format!("{error:#}"))?;
         Ok((
@@ -136,15 +136,19 @@ mod tests {
             ("9,", (1, 1)),
             ("9", (1, 1)),
         ] {
-            assert_eq!(said(&format!("{head}{rest}")), Ok(expected), "{rest:?}");
+            assert_eq!(
+                read_counts(&format!("{head}{rest}")),
+                Ok(expected),
+                "{rest:?}"
+            );
         }
     }
 
     #[test]
     fn line_without_move_ends_moves_or_is_damage() {
-        let said = said("Piskvorky 15x15, 11:11, 0\n8,8,0\n9;9,1\n7,7,0\n");
+        let outcome = read_counts("Piskvorky 15x15, 11:11, 0\n8,8,0\n9;9,1\n7,7,0\n");
         assert_eq!(
-            said,
+            outcome,
             Err("line 3 is no move, but moves follow it: the file is damaged there".into())
         );
     }

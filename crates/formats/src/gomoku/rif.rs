@@ -226,7 +226,7 @@ fn play(game: &RifGame, variant: Variant, games: &mut Games, omissions: &mut Omi
 mod tests {
     use super::*;
 
-    fn said(text: &str) -> Result<(u64, Omissions), String> {
+    fn read_counts(text: &str) -> Result<(u64, Omissions), String> {
         let (_, count, mut omissions) =
             read(text, "renju-15".parse().expect("a variant")).map_err(|e| format!("{e:#}"))?;
         omissions.retain(|_, lost| *lost > 0);
@@ -236,14 +236,14 @@ mod tests {
     #[test]
     fn unusual_xml_is_read() {
         let plain = r#"<games><game bresult="1"><move>h8 h9 h10</move></game></games>"#;
-        assert_eq!(said(plain), Ok((1, Omissions::new())));
+        assert_eq!(read_counts(plain), Ok((1, Omissions::new())));
         let odd = "<?xml version='1.0'?><!-- <game bresult='1'> --><games>\n\
                    <game id='a>b' bresult = '0'\n alt=''><info>a &amp; b <![CDATA[<move>a1</move>]]></info>\
                    <move><![CDATA[h8 h9]]> h10</move></game><game bresult='1'/></games>";
         let lost: Omissions = [("comments", 1), ("games_without_moves", 1)].into();
-        assert_eq!(said(odd), Ok((2, lost)));
+        assert_eq!(read_counts(odd), Ok((2, lost)));
         let own = "<games><game bresult='1'><move>h8 &lt; h9</move></game></games>";
-        assert_eq!(said(own), Ok((1, [("games_cut_short", 1)].into())));
+        assert_eq!(read_counts(own), Ok((1, [("games_cut_short", 1)].into())));
     }
 
     #[test]
@@ -262,9 +262,9 @@ mod tests {
         let head = "<?xml version=\"1.0\" encoding='ISO-8859-1'?>";
         assert_eq!(latin(head), Ok(format!("{head}{game}")));
         assert!(
-            latin(&head.replace("ISO-8859-1", "none")).is_err_and(|said| said.contains("'none'"))
+            latin(&head.replace("ISO-8859-1", "none")).is_err_and(|error| error.contains("'none'"))
         );
-        assert!(latin("").is_err_and(|said| said.contains("iconv")));
+        assert!(latin("").is_err_and(|error| error.contains("iconv")));
         let wide: Vec<u8> = format!("\u{feff}{game}")
             .encode_utf16()
             .flat_map(u16::to_le_bytes)
@@ -288,9 +288,11 @@ mod tests {
             ("h8 h9", "no games"),
         ] {
             assert!(
-                said(text).as_ref().is_err_and(|said| said.contains(why)),
+                read_counts(text)
+                    .as_ref()
+                    .is_err_and(|error| error.contains(why)),
                 "{text}: {:?}",
-                said(text)
+                read_counts(text)
             );
         }
     }

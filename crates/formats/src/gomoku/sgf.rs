@@ -133,7 +133,7 @@ fn add_node(
         }
     }
     omit(omissions, "comments", comments.len() as u64);
-    // Behind a move that cannot be made a comment has no place.
+    // The moves behind an impossible move are dropped, with their comments.
     if at.position.is_some() {
         for comment in comments {
             tree.remark(at.last, &comment);
@@ -209,7 +209,7 @@ fn setup(before: &Position, node: &Node, size: u8) -> Option<Position> {
         .take(size.into())
         .map(|row| row.chars().filter(is_point).collect())
         .collect();
-    let mut told = None;
+    let mut stated_side = None;
     for (name, values) in node {
         let stone = match name.as_str() {
             "AB" => 'X',
@@ -217,7 +217,7 @@ fn setup(before: &Position, node: &Node, size: u8) -> Option<Position> {
             "AE" => '.',
             "PL" => {
                 // Some programs write the colour in full.
-                told = match values.first()?.trim_ascii().first()? {
+                stated_side = match values.first()?.trim_ascii().first()? {
                     b'B' | b'b' | b'1' => Some(Side::First),
                     b'W' | b'w' | b'2' => Some(Side::Second),
                     _ => return None,
@@ -246,7 +246,7 @@ fn setup(before: &Position, node: &Node, size: u8) -> Option<Position> {
     Position::from_board(
         before.variant(),
         &text.join("\n"),
-        Some(told.unwrap_or(by_count)),
+        Some(stated_side.unwrap_or(by_count)),
     )
     .ok()
 }
@@ -339,7 +339,7 @@ fn node(bytes: &[u8], mut at: usize) -> (Node, usize) {
         match byte {
             b'(' | b')' | b';' => break,
             b'[' => {
-                // Half a value may mean something else than the whole.
+                // A truncated value may have another meaning than the whole one.
                 let Some((value, end)) = value(bytes, at + 1) else {
                     return (node, bytes.len());
                 };
@@ -382,7 +382,7 @@ mod tests {
     use super::*;
 
     /// Returns each position with a move, its moves, and the omissions.
-    fn said(bytes: &[u8]) -> (Vec<String>, Omissions) {
+    fn read_moves(bytes: &[u8]) -> (Vec<String>, Omissions) {
         let (games, _, mut omissions) = read(bytes, Variant::FREESTYLE_15).expect("SGF");
         omissions.retain(|what, lost| *lost > 0 && *what != "comments");
         let moves = |(position, answer): &(Position, kagetsu_game::Answer)| {
@@ -398,15 +398,15 @@ mod tests {
 
     #[test]
     fn letters_of_any_encoding_hide_no_moves() {
-        let (whole, lost) = said("(;SZ[15];B[hh]C[caf\u{e9}];W[ih];B[hi])".as_bytes());
+        let (whole, lost) = read_moves("(;SZ[15];B[hh]C[caf\u{e9}];W[ih];B[hi])".as_bytes());
         assert_eq!((whole.len(), lost), (3, Omissions::new()));
-        for head in ["", "CA[windows-1252]", "CA[ISO-8859-1]", "CA[nobody knows]"] {
+        for head in ["", "CA[windows-1252]", "CA[ISO-8859-1]", "CA[unknown]"] {
             let latin = [
                 format!("(;SZ[15]{head};B[hh]C[caf").as_bytes(),
                 b"\xe9];W[ih];B[hi])",
             ]
             .concat();
-            assert_eq!(said(&latin).0, whole, "{head}");
+            assert_eq!(read_moves(&latin).0, whole, "{head}");
         }
         for (head, letter) in [
             ("", &b"\x83\x5d"[..]),
@@ -419,13 +419,13 @@ mod tests {
                 b"];W[ih];B[hi])",
             ]
             .concat();
-            assert_eq!(said(&far).0, whole, "{head}");
+            assert_eq!(read_moves(&far).0, whole, "{head}");
         }
         let wide: Vec<u8> = "\u{feff}(;SZ[15];B[hh]C[caf\u{e9}];W[ih];B[hi])"
             .encode_utf16()
             .flat_map(u16::to_le_bytes)
             .collect();
-        assert_eq!(said(&wide).0, whole);
+        assert_eq!(read_moves(&wide).0, whole);
     }
 
     #[test]
@@ -438,11 +438,11 @@ mod tests {
             ("(;SZ[15]AB[ih:hi]AE[ii];W[aa])", "3 "),
             ("(;SZ[15]AW[hh]AB[ih][hi]PL[black];B[aa])", "3 "),
         ] {
-            let (moves, lost) = said(text.as_bytes());
+            let (moves, lost) = read_moves(text.as_bytes());
             assert_eq!((moves.len(), lost), (1, Omissions::new()), "{text}");
             assert!(moves[0].starts_with(expected), "{text}: {moves:?}");
         }
-        let wrong = said(b"(;SZ[15]AB[zz];W[aa])").1;
+        let wrong = read_moves(b"(;SZ[15]AB[zz];W[aa])").1;
         assert_eq!(
             wrong,
             [("set_up_positions", 1), ("nodes_beyond_these", 1)].into()
@@ -453,7 +453,7 @@ mod tests {
     fn truncated_file_is_counted() {
         let whole = "(;SZ[15];B[hh];W[ih];B[hi])";
         for (end, moves) in [(26, 3), (25, 2), (24, 2), (20, 2), (19, 1), (9, 0)] {
-            let (found, lost) = said(&whole.as_bytes()[..end]);
+            let (found, lost) = read_moves(&whole.as_bytes()[..end]);
             assert_eq!(
                 (found.len(), lost),
                 (moves, [(TRUNCATED_FILES, 1)].into()),
@@ -461,6 +461,6 @@ mod tests {
                 &whole[..end]
             );
         }
-        assert_eq!(said(whole.as_bytes()).1, Omissions::new());
+        assert_eq!(read_moves(whole.as_bytes()).1, Omissions::new());
     }
 }

@@ -42,7 +42,7 @@ pub(crate) fn answers(records: &[YixinRecord]) -> Result<(Vec<(Position, Answer)
     let mut positions = Vec::with_capacity(records.len());
     for (at, record) in records.iter().enumerate() {
         let position = position(record).with_context(|| format!("record {}", at + 1))?;
-        let (told, has_distance) = match told(record, &position) {
+        let (value, has_distance) = match value_of(record, &position) {
             (
                 Some(RecordValue {
                     proof: Some(proof), ..
@@ -52,20 +52,21 @@ pub(crate) fn answers(records: &[YixinRecord]) -> Result<(Vec<(Position, Answer)
                 omit(&mut omissions, IMPOSSIBLE_ENDS, 1);
                 (None, true)
             }
-            told => told,
+            value => value,
         };
         omit(&mut omissions, "texts", u64::from(!record.text.is_empty()));
-        let is_said = told.is_some_and(|told| {
-            told.proof
+        let is_implied = value.is_some_and(|value| {
+            value
+                .proof
                 .is_some_and(|proof| is_label_of(record.label, proof.claim))
         });
         omit(
             &mut omissions,
             "labels",
-            u64::from(record.label != YixinLabel::None && !is_said),
+            u64::from(record.label != YixinLabel::None && !is_implied),
         );
         omit(&mut omissions, MISSING_DISTANCES, u64::from(!has_distance));
-        known.insert((record.variant, position.key()), (at, told));
+        known.insert((record.variant, position.key()), (at, value));
         positions.push(position);
     }
     let day = SystemTime::UNIX_EPOCH
@@ -82,28 +83,28 @@ pub(crate) fn answers(records: &[YixinRecord]) -> Result<(Vec<(Position, Answer)
         let children = position.children(&moves);
         let mut verdicts: Vec<(Move, Verdict)> = Vec::new();
         for (m, child) in moves.into_iter().zip(children) {
-            let Some(&(at, told)) = known.get(&(position.variant(), child.key)) else {
+            let Some(&(at, value)) = known.get(&(position.variant(), child.key)) else {
                 continue;
             };
             used[at] = true;
             verdicts.push((
                 m,
-                told.map_or_else(|| made(&by), |told| told.before(m, &by)),
+                value.map_or_else(|| made(&by), |value| value.before(m, &by)),
             ));
         }
         if !verdicts.is_empty() {
             found.push((position, verdicts.into_iter().collect()));
         }
     }
-    let is_lost = |(at, told): &&(usize, Option<RecordValue>)| told.is_some() && !used[*at];
+    let is_lost = |(at, value): &&(usize, Option<RecordValue>)| value.is_some() && !used[*at];
     omit(
         &mut omissions,
         "values_without_a_move",
         known.values().filter(is_lost).count() as u64,
     );
     // No move leads to the start.
-    let is_alone = |(at, told): &&(usize, Option<RecordValue>)| {
-        told.is_none() && !used[*at] && !records[*at].first.is_empty()
+    let is_alone = |(at, value): &&(usize, Option<RecordValue>)| {
+        value.is_none() && !used[*at] && !records[*at].first.is_empty()
     };
     omit(
         &mut omissions,
@@ -176,7 +177,7 @@ fn can_be(position: &Position, proof: Proof) -> bool {
 }
 
 /// Returns the value of a record, if a book can hold it, and whether a win or loss has a distance.
-fn told(record: &YixinRecord, position: &Position) -> (Option<RecordValue>, bool) {
+fn value_of(record: &YixinRecord, position: &Position) -> (Option<RecordValue>, bool) {
     let manual = |claim, plies| Proof {
         claim,
         kind: ProofKind::Manual,
@@ -460,14 +461,14 @@ mod tests {
         ];
         let (answers, mut omissions) = answers(&records).expect("positions");
         omissions.retain(|_, lost| *lost > 0);
-        let told = [
+        let expected = [
             "values_without_a_move",
             "labels",
             MISSING_DISTANCES,
             IMPOSSIBLE_ENDS,
             "positions_without_a_move",
         ];
-        assert_eq!(omissions, told.map(|what| (what, 1)).into());
+        assert_eq!(omissions, expected.map(|what| (what, 1)).into());
         let [(position, answer)] = &answers[..] else {
             panic!("one position leads to others: {answers:?}")
         };

@@ -143,7 +143,7 @@ impl PositionRecord {
         };
         if position.side() != side {
             bail!(
-                "the side to move is said to be {side}, but the FEN says {}",
+                "the side to move is given as {side}, but the FEN says {}",
                 position.side()
             );
         }

@@ -104,7 +104,7 @@ fn push_cell(text: &mut Vec<u8>, cell: &Cell, numbers: &mut NumberText) {
     }
 }
 
-/// The last number as text. All moves of a position have the same one.
+/// Caches the last number as text, because all moves of a position have the same one.
 #[derive(Default)]
 struct NumberText {
     bits: Option<u64>,
@@ -270,7 +270,7 @@ mod tests {
         ] {
             let error = read(&table).map(drop).map_err(|error| format!("{error:#}"));
             assert!(
-                error.as_ref().is_err_and(|said| said.contains(why)),
+                error.as_ref().is_err_and(|error| error.contains(why)),
                 "{why}: {error:?}"
             );
         }

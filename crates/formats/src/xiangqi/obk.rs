@@ -222,7 +222,7 @@ fn say(
         omit(omissions, "weights_beside_games", u64::from(row.score != 0));
     } else if has_value {
         let centi = row.score.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
-        games.say(
+        games.set_value(
             position,
             m,
             GivenValue {

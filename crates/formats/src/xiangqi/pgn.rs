@@ -231,10 +231,10 @@ fn play(tree: &mut GameTree, tokens: &[PgnToken], omissions: &mut Omissions) {
                 {
                     continue;
                 }
-                let told = GameResult::of_text(word);
-                if told != GameResult::Unknown {
+                let result = GameResult::of_text(word);
+                if result != GameResult::Unknown {
                     if left.is_empty() {
-                        tree.result = told;
+                        tree.result = result;
                         break;
                     }
                     continue;
@@ -289,7 +289,7 @@ fn read_move(position: &Position, word: &str) -> Option<Move> {
 mod tests {
     use super::*;
 
-    fn said(text: &str) -> Result<(u64, Vec<usize>, Omissions), String> {
+    fn read_counts(text: &str) -> Result<(u64, Vec<usize>, Omissions), String> {
         let (games, count, mut omissions) =
             read(text.as_bytes(), Variant::XIANGQI).map_err(|e| format!("{e:#}"))?;
         omissions.retain(|_, lost| *lost > 0);
@@ -303,7 +303,8 @@ mod tests {
 
     #[test]
     fn comments_and_marks_cut_no_game() {
-        let plain = said("[Event \"x\"]\n\n1. h2e2 h9g7 2. h0g2 i9h9 1-0\n").expect("a game");
+        let plain =
+            read_counts("[Event \"x\"]\n\n1. h2e2 h9g7 2. h0g2 i9h9 1-0\n").expect("a game");
         assert_eq!(
             (plain.0, plain.1.len(), &plain.2),
             (1, 4, &Omissions::new())
@@ -322,7 +323,7 @@ mod tests {
                 1,
             ),
         ] {
-            let found = said(text).expect("a game");
+            let found = read_counts(text).expect("a game");
             assert_eq!((found.0, &found.1), (1, &plain.1), "{text}");
             assert_eq!(
                 found.2,
@@ -330,7 +331,7 @@ mod tests {
                 "{text}"
             );
         }
-        let open = said("1. h2e2 {for ever\n\n[Event \"y\"]\n1. h2e2").expect("a game");
+        let open = read_counts("1. h2e2 {for ever\n\n[Event \"y\"]\n1. h2e2").expect("a game");
         assert_eq!(
             (open.0, open.2.get("comments_and_variations_without_an_end")),
             (1, Some(&1))
@@ -359,7 +360,11 @@ mod tests {
             "[{\"a\": 1},\n {\"a\": 2}]",
             "a text\nof some lines",
         ] {
-            assert!(said(text).is_err(), "{text}: {:?}", said(text));
+            assert!(
+                read_counts(text).is_err(),
+                "{text}: {:?}",
+                read_counts(text)
+            );
         }
     }
 }

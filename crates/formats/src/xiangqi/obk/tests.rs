@@ -118,7 +118,7 @@ fn all_kinds_of_rows_are_read_or_counted() {
         "00ff",
     ));
     let contents = read_obk(&file(&rows), None, &keys, None).expect("a book");
-    let told: Omissions = contents
+    let omissions: Omissions = contents
         .omissions
         .iter()
         .filter(|(_, count)| **count > 0)
@@ -132,15 +132,15 @@ fn all_kinds_of_rows_are_read_or_counted() {
         ("moves_without_a_key", 1),
         ("weights_beside_games", 1),
     ];
-    assert_eq!((told, contents.items), (expected.into(), 9));
-    let said = |position: &Position, m| {
+    assert_eq!((omissions, contents.items), (expected.into(), 9));
+    let value = |position: &Position, m| {
         verdict(&contents, position, m).map(|v| (v.score.raw(), v.nodes, v.bound))
     };
-    assert_eq!(said(&start, "b2e2"), Some((75, 4, Bound::Exact)));
-    assert_eq!(said(&start, "c3c4"), Some((0, 0, Bound::Exact)));
-    assert_eq!(said(&after, "b9c7"), Some((17, 0, Bound::Exact)));
+    assert_eq!(value(&start, "b2e2"), Some((75, 4, Bound::Exact)));
+    assert_eq!(value(&start, "c3c4"), Some((0, 0, Bound::Exact)));
+    assert_eq!(value(&after, "b9c7"), Some((17, 0, Bound::Exact)));
     assert_eq!(
-        said(&later, "a0a1").map(|(_, games, bound)| (games, bound)),
+        value(&later, "a0a1").map(|(_, games, bound)| (games, bound)),
         Some((1, Bound::Lower))
     );
     // Positions that no move leads to are read from a root of their own.
