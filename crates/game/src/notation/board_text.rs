@@ -46,7 +46,7 @@ pub enum BoardError {
     },
     /// The stones do not tell the side to move.
     #[error(
-        "{first} stones of the first player and {second} of the second do not tell who moves; say the side"
+        "{first} stones of the first player and {second} of the second do not tell which side moves; give the side"
     )]
     Side {
         /// Stones of the first player.

@@ -46,7 +46,7 @@ pub enum FenError {
     },
     /// An unknown side to move.
     #[error(
-        "'{}' after the rows of the FEN does not tell who moves: {expected} is expected",
+        "'{}' after the rows of the FEN does not tell which side moves: {expected} is expected",
         quote(.found)
     )]
     Side {

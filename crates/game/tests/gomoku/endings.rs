@@ -211,7 +211,7 @@ fn fives<R: Rule>(game: &Gomoku<R>, side: Side) -> Vec<Move> {
     moves
 }
 
-fn fives_are_told<R: Rule>(variant: Variant, seed: u64) {
+fn check_fives<R: Rule>(variant: Variant, seed: u64) {
     let (mut dice, mut game) = (Dice::new(seed), Gomoku::<R>::start(variant));
     loop {
         let mut moves = Vec::new();
@@ -221,10 +221,10 @@ fn fives_are_told<R: Rule>(variant: Variant, seed: u64) {
         }
         for side in [Side::First, Side::Second] {
             let found = fives(&game, side);
-            let told = moves.iter().filter(|m| game.makes_five(**m, side));
+            let claimed = moves.iter().filter(|m| game.makes_five(**m, side));
             // A point that is forbidden to Black is no five of Black's, and White may play there.
             assert!(
-                told.eq(found.iter().filter(|m| moves.contains(m))),
+                claimed.eq(found.iter().filter(|m| moves.contains(m))),
                 "{variant}, seed {seed}, {side:?}"
             );
             for m in (0..game.cells().len()).map(|code| Move::new(code as u16)) {
@@ -257,13 +257,13 @@ fn fives_are_told<R: Rule>(variant: Variant, seed: u64) {
                     !stones.makes_five(*five, side)
                 };
                 // A five may contain the stone in one direction and not need it in another.
-                let (is_told, has_five) = (
+                let (is_in_four, has_five) = (
                     game.is_in_four(m),
                     moves.iter().any(|five| game.makes_five(*five, side)),
                 );
-                let is_right = is_told || !found.iter().any(is_part);
+                let is_right = is_in_four || !found.iter().any(is_part);
                 assert!(
-                    is_right && (has_five || !is_told),
+                    is_right && (has_five || !is_in_four),
                     "{variant}, seed {seed}, {side:?}, {}",
                     m.code()
                 );
@@ -276,8 +276,8 @@ fn fives_are_told<R: Rule>(variant: Variant, seed: u64) {
 #[test]
 fn makes_five_agrees_with_playing() {
     for seed in 0..cases(6) as u64 {
-        fives_are_told::<Freestyle>("freestyle-7".parse().expect("a variant"), seed);
-        fives_are_told::<Standard>("standard-9".parse().expect("a variant"), seed);
-        fives_are_told::<Renju>("renju-9".parse().expect("a variant"), seed);
+        check_fives::<Freestyle>("freestyle-7".parse().expect("a variant"), seed);
+        check_fives::<Standard>("standard-9".parse().expect("a variant"), seed);
+        check_fives::<Renju>("renju-9".parse().expect("a variant"), seed);
     }
 }

@@ -148,7 +148,7 @@ fn unreadable_boards_name_row_and_column() {
         ),
         (
             empty.replacen("..", "XX", 1),
-            "2 stones of the first player and 0 of the second do not tell who moves; say the side",
+            "2 stones of the first player and 0 of the second do not tell which side moves; give the side",
         ),
     ] {
         assert_eq!(
