@@ -21,16 +21,16 @@ pub fn write_whole(path: &Path, text: &str, mode: u32) -> Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Looks whether [`write_whole`] can write there, and leaves all as it is.
+/// Checks that [`write_whole`] can write there, and changes nothing.
 ///
 /// # Errors
-/// If nothing can be written there; where that is plain, with the way out.
+/// If nothing can be written there; the message names the remedy where the cause is clear.
 pub fn check_place(path: &Path) -> Result<()> {
     let path = place(path)?;
     tempfile::tempfile_in(path.parent().unwrap_or(Path::new("/"))).map(drop)
 }
 
-/// Where [`write_whole`] writes, without links.
+/// Returns the path that [`write_whole`] writes, with links resolved.
 fn place(path: &Path) -> Result<PathBuf> {
     let path = match path.canonicalize() {
         Ok(path) => path,
@@ -41,7 +41,7 @@ fn place(path: &Path) -> Result<PathBuf> {
                 .filter(|folder| !folder.as_os_str().is_empty())
                 .unwrap_or(Path::new("."));
             if let Ok(target) = path.read_link() {
-                // To what is not there yet.
+                // The link leads to a file that does not exist yet.
                 return place(&folder.join(target));
             }
             let name = path
@@ -84,7 +84,7 @@ mod tests {
             folder.path().join("a.new"),
             folder.path().join("l"),
         );
-        std::fs::write(&beside, "somebody's").expect("room");
+        std::fs::write(&beside, "another file").expect("room");
         std::os::unix::fs::symlink(&file, &link).expect("room");
         for (path, text) in [(&file, "one"), (&file, "two"), (&link, "three")] {
             write_whole(path, text, 0o600).expect("room");
@@ -108,7 +108,7 @@ mod tests {
         );
         assert_eq!(
             std::fs::read_to_string(&beside).expect("text"),
-            "somebody's"
+            "another file"
         );
         assert_eq!(
             std::fs::read_dir(folder.path()).expect("a folder").count(),
@@ -120,19 +120,19 @@ mod tests {
     #[test]
     fn unwritable_place_is_reported_with_the_way_out() {
         let folder = tempfile::tempdir().expect("a folder");
-        let said = |path: &Path| {
+        let error = |path: &Path| {
             write_whole(path, "text", 0o644)
                 .expect_err("no file")
                 .to_string()
         };
-        assert_eq!(said(folder.path()), "it is a folder; name a file in it");
+        assert_eq!(error(folder.path()), "it is a folder; name a file in it");
         let away = folder.path().join("away");
         assert_eq!(
-            said(&away.join("a.url")),
+            error(&away.join("a.url")),
             format!("there is no folder {}", away.display())
         );
         assert_eq!(
-            said(Path::new("/dev/null")),
+            error(Path::new("/dev/null")),
             "it is a device or a pipe; name a file"
         );
         assert_eq!(
@@ -142,8 +142,8 @@ mod tests {
             ErrorKind::InvalidInput
         );
         check_place(&folder.path().join("a.url")).expect("room");
-        assert_eq!(said(Path::new("/")), "it is a folder; name a file in it");
-        assert_eq!(said(&folder.path().join("x/..")), "it names no file");
+        assert_eq!(error(Path::new("/")), "it is a folder; name a file in it");
+        assert_eq!(error(&folder.path().join("x/..")), "it names no file");
         assert_eq!(
             std::fs::read_dir(folder.path()).expect("a folder").count(),
             0

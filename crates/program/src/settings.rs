@@ -84,13 +84,13 @@ pub fn parse_from(
         .map(|path| read(path, &command))
         .transpose()?
         .unwrap_or_default();
-    // Errors are found below, where the command is whole.
-    let told = command
+    // The whole command below reports errors.
+    let given = command
         .clone()
         .ignore_errors(true)
         .try_get_matches_from(&arguments)
         .ok();
-    let matches = with_sources(command, &file, told.as_ref()).try_get_matches_from(arguments);
+    let matches = with_sources(command, &file, given.as_ref()).try_get_matches_from(arguments);
     Ok(matches.map_err(in_plain_words))
 }
 
@@ -181,15 +181,15 @@ fn has_flag(command: &Command, name: &str) -> bool {
             .any(|command| has_flag(command, name))
 }
 
-/// Adds environment and file to the arguments. `told` is the command line, as far as it can be
-/// understood.
-fn with_sources(command: Command, file: &Settings, told: Option<&ArgMatches>) -> Command {
-    let excluded = told
-        .map(|told| excluded(&command, told))
+/// Adds environment and file to the arguments. `given` is the command line, as far as it can be
+/// parsed.
+fn with_sources(command: Command, file: &Settings, given: Option<&ArgMatches>) -> Command {
+    let excluded = given
+        .map(|given| excluded(&command, given))
         .unwrap_or_default();
     let below = |name: &str| {
-        let (chosen, told) = told?.subcommand()?;
-        (chosen == name).then_some(told)
+        let (chosen, given) = given?.subcommand()?;
+        (chosen == name).then_some(given)
     };
     command
         .mut_args(|arg| {
@@ -200,24 +200,24 @@ fn with_sources(command: Command, file: &Settings, told: Option<&ArgMatches>) ->
             }
         })
         .mut_subcommands(|command| {
-            let told = below(command.get_name());
-            with_sources(command, file, told)
+            let given = below(command.get_name());
+            with_sources(command, file, given)
         })
 }
 
 /// Returns the arguments that exclude one that the command line gives.
-fn excluded(command: &Command, told: &ArgMatches) -> BTreeSet<Id> {
-    let ids: BTreeSet<&Id> = told.ids().collect();
-    let is_told = |arg: &Arg| {
+fn excluded(command: &Command, given: &ArgMatches) -> BTreeSet<Id> {
+    let ids: BTreeSet<&Id> = given.ids().collect();
+    let is_given = |arg: &Arg| {
         let id = arg.get_id();
-        ids.contains(id) && told.value_source(id.as_str()) == Some(ValueSource::CommandLine)
+        ids.contains(id) && given.value_source(id.as_str()) == Some(ValueSource::CommandLine)
     };
     let mut excluded = BTreeSet::new();
     for arg in command.get_arguments() {
         for other in command.get_arg_conflicts_with(arg) {
             // One of two arguments that exclude each other says so.
-            excluded.extend(is_told(arg).then(|| other.get_id().clone()));
-            excluded.extend(is_told(other).then(|| arg.get_id().clone()));
+            excluded.extend(is_given(arg).then(|| other.get_id().clone()));
+            excluded.extend(is_given(other).then(|| arg.get_id().clone()));
         }
     }
     excluded
