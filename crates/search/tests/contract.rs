@@ -108,9 +108,9 @@ proptest! {
         let moves: Vec<Move> = picks.iter().map(|pick| *pick.get(&legal)).collect();
         let answer = ask(SMALL, &Question { moves: moves.clone(), ..Question::new(position, Effort::depth(depth)) });
         let known: BTreeSet<Move> = answer.verdicts().iter().map(|(m, _)| *m).collect();
-        let asked: BTreeSet<Move> = moves.into_iter().collect();
+        let requested: BTreeSet<Move> = moves.into_iter().collect();
         let is_won = answer.best().is_some_and(|(_, v)| v.proof.is_some_and(|proof| proof.claim == Claim::Win));
-        prop_assert!(known == asked || is_won && known.is_subset(&asked));
+        prop_assert!(known == requested || is_won && known.is_subset(&requested));
     }
 
     #[test]
@@ -249,24 +249,28 @@ fn kept_table_saves_positions_until_cleared() {
 #[test]
 fn progress_ends_with_the_answer() {
     let position = Position::from_line(Variant::FREESTYLE_15, "h8 f6 i7").expect("legal");
-    let mut told: Vec<Progress> = Vec::new();
+    let mut reports: Vec<Progress> = Vec::new();
     let mut engine = Engine::new(SMALL).expect("an engine");
     let question = Question::new(position, Effort::depth(4));
     let control = Control::new();
     let answer = engine
         .answer(&question, &control, &mut |progress| {
-            told.push(progress.clone())
+            reports.push(progress.clone())
         })
         .expect("supported");
     assert_eq!(
-        told.iter()
+        reports
+            .iter()
             .map(|progress| progress.depth)
             .collect::<Vec<_>>(),
         [1, 2, 3, 4]
     );
-    assert_eq!(told.last().map(|progress| &progress.answer), Some(&answer));
-    assert!(told.is_sorted_by(|a, b| a.nodes < b.nodes));
-    assert!(control.nodes() > 0 && control.nodes() <= told[3].nodes);
+    assert_eq!(
+        reports.last().map(|progress| &progress.answer),
+        Some(&answer)
+    );
+    assert!(reports.is_sorted_by(|a, b| a.nodes < b.nodes));
+    assert!(control.nodes() > 0 && control.nodes() <= reports[3].nodes);
 }
 
 #[test]

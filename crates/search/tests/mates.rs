@@ -7,7 +7,7 @@ use kagetsu_game::xiangqi::Xiangqi;
 use kagetsu_game::{Claim, Effort, Game, Move, Outcome, Position, Question, Variant};
 use kagetsu_search::{Control, Engine, EngineOptions};
 
-/// One row of so many is tried; all of them where `KAGETSU_CASES` is set.
+/// One row in this many is tried; all rows where `KAGETSU_CASES` is set.
 const EVERY: usize = 12;
 
 fn legal(game: &Xiangqi) -> Vec<Move> {
@@ -104,7 +104,7 @@ fn mates_of_old_manuals_are_found() {
             .answer(&question, &Control::new(), &mut |_| {})
             .expect("supported");
         let (_, verdict) = answer.best().expect("a move");
-        // A win is never told without its proof.
+        // Every win has a proof.
         assert_eq!(
             verdict.score.win_plies(),
             verdict.proof.map(|proof| proof.plies),

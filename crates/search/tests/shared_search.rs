@@ -19,8 +19,8 @@ fn engine_with(table_bytes: usize) -> Engine {
     Engine::new(options).expect("memory for a small table")
 }
 
-/// The best move's value, its bound and its depth.
-fn told_best(answer: &Answer) -> Option<(Score, Bound, u8)> {
+/// Returns the best move's value, its bound and its depth.
+fn best_value(answer: &Answer) -> Option<(Score, Bound, u8)> {
     answer
         .best()
         .map(|(_, verdict)| (verdict.score, verdict.bound, verdict.depth))
@@ -38,7 +38,7 @@ fn member(
     let answer = engine()
         .share(question, (number, 2), &control, &mut |_| {})
         .expect("it is gomoku");
-    (told_best(&answer), control)
+    (best_value(&answer), control)
 }
 
 /// A member that receives the notes of another gives the same answer, and sooner.
@@ -58,7 +58,7 @@ fn members_answer_like_one_engine() {
         visited += control.nodes();
         let (second, control) = member(&question, 1, &control.take_outgoing());
         sooner += control.nodes();
-        let alone = told_best(&alone);
+        let alone = best_value(&alone);
         assert_eq!((&first, &second), (&alone, &alone), "{position}");
     }
     assert!(sooner < visited, "{sooner} positions after {visited}");
@@ -128,9 +128,12 @@ fn received_lines_are_legal() {
     assert!(4 * visited[1] < visited[0], "{visited:?}");
 }
 
-/// A search that was asked for everything, and what it has visited when it ends after `news` has
-/// come at 20,000 positions.
-fn told(mut engine: Engine, news: impl Fn(&Control) + Send + Sync + 'static) -> (Answer, u64, u64) {
+/// Runs a search and calls `news` at 20,000 positions. Returns the answer, and the visited
+/// positions by the pace and by the control.
+fn interrupted(
+    mut engine: Engine,
+    news: impl Fn(&Control) + Send + Sync + 'static,
+) -> (Answer, u64, u64) {
     let position =
         Position::from_line(Variant::FREESTYLE_15, "h8 f6 i7 g5 j6 g9").expect("a legal line");
     let question = Question {
@@ -138,18 +141,18 @@ fn told(mut engine: Engine, news: impl Fn(&Control) + Send + Sync + 'static) -> 
         ..Question::new(position, Effort::depth(9))
     };
     let visited = Arc::new(AtomicU64::new(0));
-    let (count, told) = (
+    let (count, started) = (
         Arc::clone(&visited),
         Arc::new(std::sync::OnceLock::<Control>::new()),
     );
-    let handle = Arc::clone(&told);
+    let handle = Arc::clone(&started);
     let control = Control::paced(move |nodes| {
         let before = count.fetch_add(nodes, Relaxed);
         if before < 20_000 && before + nodes >= 20_000 {
             news(handle.get().expect("the search has begun"));
         }
     });
-    told.set(control.clone()).expect("it is set once");
+    started.set(control.clone()).expect("it is set once");
     let answer = engine
         .answer(&question, &control, &mut |_| {})
         .expect("the move is legal");
@@ -159,7 +162,7 @@ fn told(mut engine: Engine, news: impl Fn(&Control) + Send + Sync + 'static) -> 
 #[test]
 fn stopped_search_ends_within_1000_positions() {
     for table_bytes in [16 << 20, 1 << 30] {
-        let (_, visited, counted) = told(engine_with(table_bytes), Control::stop);
+        let (_, visited, counted) = interrupted(engine_with(table_bytes), Control::stop);
         assert!((20_000..21_000).contains(&visited), "{visited}");
         assert_eq!(visited, counted);
     }

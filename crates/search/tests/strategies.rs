@@ -75,7 +75,7 @@ fn a_plan_answers_every_legal_reply() {
     assert_eq!(plan(&start, 1_000), None);
 }
 
-/// Which move wins, as an engine answers that.
+/// Returns an engine's answer to the question which move wins.
 fn asked_for_win(line: &str, nodes: u64) -> (Position, kagetsu_game::Answer) {
     let position = Position::from_line(Variant::FREESTYLE_15, line).expect("a line");
     let window = Window {
@@ -128,7 +128,7 @@ fn second_question_lists_quiet_threats() {
 
 #[test]
 fn winning_or_threatening_move_is_found() {
-    // Two rows of two that meet: a win by threats, told alone.
+    // Two rows of two that meet: a win by threats, reported alone.
     let (position, won) = asked_for_win("h8 a1 i9 a4 h10 a7 i7 a10", 100_000);
     let (m, verdict) = won.best().expect("a win");
     assert_eq!(
@@ -192,7 +192,7 @@ fn winning_or_threatening_move_is_found() {
             .all(|(_, v)| v.is_exact() && v.depth == 0),
         "{silent:?}"
     );
-    let asked = position
+    let moves = position
         .legal_moves()
         .into_iter()
         .take(2)
@@ -202,7 +202,7 @@ fn winning_or_threatening_move_is_found() {
         beta: Score::MAX,
     };
     let question = Question {
-        moves: asked.clone(),
+        moves: moves.clone(),
         window,
         ..Question::new(position, Effort::nodes(10_000))
     };
@@ -211,7 +211,7 @@ fn winning_or_threatening_move_is_found() {
         .answer(&question, &Control::new(), &mut |_| {})
         .expect("gomoku");
     assert!(
-        !answer.is_empty() && answer.verdicts().iter().all(|(m, _)| asked.contains(m)),
+        !answer.is_empty() && answer.verdicts().iter().all(|(m, _)| moves.contains(m)),
         "{answer:?}"
     );
 }
@@ -245,7 +245,7 @@ fn every_move_is_judged_for_a_proof_of_loss() {
             .all(|(_, v)| v.proof.is_some_and(|proof| proof.claim == Claim::Loss)),
         "some stand"
     );
-    // The one that holds out longest is told first, and every loss is played out.
+    // The longest defence comes first, and every loss is played out.
     assert!(
         lost.verdicts()
             .windows(2)

@@ -29,7 +29,7 @@ fn wins<R: Rule>(game: &mut Gomoku<R>, plies: u16, seen: &mut HashMap<(u64, u16)
     found
 }
 
-/// Whether the side to move has lost within `plies`, whatever it does.
+/// Whether the side to move loses within `plies` after every move.
 fn loses<R: Rule>(game: &mut Gomoku<R>, plies: u16, seen: &mut HashMap<(u64, u16), bool>) -> bool {
     legal(game).into_iter().all(|m| {
         after(game, m, |game| {
@@ -161,7 +161,7 @@ fn crowded(name: &'static str) -> impl Strategy<Value = Position> {
     })
 }
 
-/// How many positions to try; `KAGETSU_CASES` asks for more.
+/// Returns the number of positions to try; `KAGETSU_CASES` raises it.
 fn cases(few: u32) -> u32 {
     std::env::var("KAGETSU_CASES")
         .ok()

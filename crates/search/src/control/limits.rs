@@ -89,7 +89,7 @@ impl<'a> SearchLimits<'a> {
         self.is_helped.store(true, Relaxed);
     }
 
-    /// Whether the helper threads were told to end.
+    /// Whether the helper threads must end.
     pub(crate) fn is_dismissed(&self) -> bool {
         self.is_helped.load(Relaxed)
     }

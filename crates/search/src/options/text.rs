@@ -346,7 +346,7 @@ mod tests {
 
     #[test]
     fn a_wrong_setting_is_named_with_the_way_out() {
-        for (text, said) in [
+        for (text, expected) in [
             ("fast", "'fast' is not a setting; write key=value"),
             (
                 "seed=on,speed=9",
@@ -380,7 +380,7 @@ mod tests {
             ),
         ] {
             let error = text.parse::<EngineOptions>().expect_err(text).to_string();
-            assert!(error.contains(said), "{text}: {error}");
+            assert!(error.contains(expected), "{text}: {error}");
         }
     }
 }

@@ -184,8 +184,8 @@ impl RootSearch<'_> {
         let position = &self.question.position;
         if !self.question.moves.is_empty() {
             let legal: BTreeSet<Move> = position.legal_moves().into_iter().collect();
-            let asked = without_repeats(&self.question.moves);
-            let (moves, fouls) = asked.into_iter().partition(|m| legal.contains(m));
+            let requested = without_repeats(&self.question.moves);
+            let (moves, fouls) = requested.into_iter().partition(|m| legal.contains(m));
             return Root {
                 moves,
                 otherwise: None,

@@ -1,4 +1,4 @@
-//! Wins by continuous threats: fours alone (VCF), or whatever threatens to win by fours (VCT).
+//! Wins by continuous threats: fours alone (VCF), or moves that threaten to win by fours (VCT).
 //!
 //! ```
 //! use kagetsu_game::{Effort, Position, Variant};

@@ -78,18 +78,18 @@ fn expected(game: &Surakarta) -> Option<Score> {
     })
 }
 
-/// The board sees what the rules see: moves, captures, ends, and what a new board would.
+/// The board agrees with the rules and with a new board: moves, captures, ends.
 fn agrees(board: &Board, game: &Surakarta) -> Result<(), TestCaseError> {
     let new = Board::new(game, &EngineOptions::default());
     prop_assert_eq!(board.hash(), new.hash());
     prop_assert_eq!(board.captures(), new.captures());
-    let said = match board.situation() {
+    let score = match board.situation() {
         Situation::Over(score) | Situation::Repeated { score, .. } => Some(score),
         _ => None,
     };
-    prop_assert_eq!(said, expected(game), "{:?}", game);
+    prop_assert_eq!(score, expected(game), "{:?}", game);
     prop_assert_eq!(board.situation(), new.situation());
-    if said.is_some() {
+    if score.is_some() {
         return Ok(());
     }
     prop_assert_eq!(board.evaluate(), new.evaluate());
@@ -239,7 +239,7 @@ proptest! {
         prop_assert!(ask(options, &Question::new(position, Effort::depth(9)), &stopped).best().is_some());
     }
 
-    /// A win is a win against every defence, as far as it says.
+    /// A claimed win holds against every defence within its plies.
     #[test]
     fn proofs_agree_with_exhaustive_search(position in few_stones(40)) {
         prop_assume!(position.outcome().is_none());
