@@ -6,7 +6,7 @@
 //! ```
 //! use kagetsu_verify::{Tree, check};
 //!
-//! // The first side has an open four: whatever is answered, one of its ends makes five.
+//! // The first side has an open four: after any answer, one of its ends makes five.
 //! let text = "kagetsu-proof 1
 //! variant freestyle-15
 //! position h8 a1 i8 a3 j8 a5 k8 a7

@@ -10,8 +10,7 @@ impl Tree {
     ///
     /// # Errors
     /// [`LineError::Wrong`] for a line that cannot be played or that the other side wins;
-    /// [`LineError::Open`]
-    /// for one that leaves the loser a choice or ends before the game does.
+    /// [`LineError::Open`] for one that leaves the loser a choice or ends before the game does.
     pub fn of_line(position: &Position, claim: Claim, line: &[Move]) -> Result<Self, LineError> {
         let wrong = |m: Move, what: String| {
             LineError::Wrong(format!("{} in the line: {what}", position.write_move(m)))
@@ -76,8 +75,8 @@ impl<G: Game> Liner<G> {
     fn replies(&mut self, at: Option<Move>, line: &[Move]) -> Result<Node, LineError> {
         let (mut moves, mut answers, mut end) = (Vec::new(), Vec::new(), None);
         self.game.moves(&mut moves);
-        let told = line.first().copied();
-        for reply in moves.iter().copied().filter(|m| Some(*m) != told) {
+        let given = line.first().copied();
+        for reply in moves.iter().copied().filter(|m| Some(*m) != given) {
             self.game.play(reply);
             match self.game.outcome() {
                 None => {
@@ -110,7 +109,7 @@ impl<G: Game> Liner<G> {
             }
             self.game.undo();
         }
-        if let Some(reply) = told {
+        if let Some(reply) = given {
             self.game.play(reply);
             if self.game.outcome().is_none() {
                 let next = self.winner(&line[1..])?;

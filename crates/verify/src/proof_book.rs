@@ -48,7 +48,7 @@ impl ProofBook {
         &self.tree.position
     }
 
-    /// Returns the winner's move in a position that the tree reaches, by whatever order of moves
+    /// Returns the winner's move in a position that the tree reaches, in any order of moves
     /// and in any orientation; `None` for other positions. In games other than gomoku the moves
     /// must be those of the tree.
     #[must_use]

@@ -229,10 +229,10 @@ fn accepted(script: &Path, texts: &[String]) -> Vec<bool> {
         .args(&paths)
         .output()
         .expect("python3 runs");
-    let said = String::from_utf8(output.stdout).expect("text");
+    let text = String::from_utf8(output.stdout).expect("text");
     let errors = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(said.lines().count(), texts.len(), "{errors}");
-    said.lines()
+    assert_eq!(text.lines().count(), texts.len(), "{errors}");
+    text.lines()
         .map(|line| line.contains("\"holds\": true"))
         .collect()
 }
@@ -326,8 +326,8 @@ fn checkers_agree_on_damaged_trees() {
     let known: Vec<bool> = texts.iter().map(|text| verify(text).is_ok()).collect();
     let holding = known.iter().filter(|holds| **holds).count();
     assert!(holding > 50 && known.len() - holding > 50, "{holding} hold");
-    let said = accepted(&script, &texts);
-    for ((text, known), said) in texts.iter().zip(known).zip(said) {
-        assert_eq!(said, known, "{text}");
+    let python = accepted(&script, &texts);
+    for ((text, known), accepted) in texts.iter().zip(known).zip(python) {
+        assert_eq!(accepted, known, "{text}");
     }
 }

@@ -54,8 +54,8 @@ fn node(at: Option<Move>, replies: Vec<(Move, u32)>) -> Node {
         .iter()
         .map(|(_, next)| *next)
         .max_by_key(|&next| (count(next), next));
-    let told = replies.iter().filter(|(_, next)| Some(*next) != most);
-    let replies = told.map(|(m, next)| (*m, Reference::to(*next))).collect();
+    let listed = replies.iter().filter(|(_, next)| Some(*next) != most);
+    let replies = listed.map(|(m, next)| (*m, Reference::to(*next))).collect();
     Node {
         at,
         replies,
@@ -80,12 +80,12 @@ fn wins<G: Game>(game: &mut G, nodes: &[Node], at: u32, turns: &[Symmetry], winn
             let mut moves = Vec::new();
             game.moves(&mut moves);
             moves.into_iter().all(|reply| {
-                let told = node
+                let listed = node
                     .replies
                     .iter()
                     .find(|(m, _)| image(*m) == reply)
                     .map(|(_, next)| *next);
-                let Some(next) = told.or(node.otherwise) else {
+                let Some(next) = listed.or(node.otherwise) else {
                     return false;
                 };
                 game.play(reply);
@@ -291,14 +291,14 @@ proptest! {
                 match read(&broken) {
                     Err(fault) => prop_assert!(fault.line as usize <= at + 1 || fault.line as usize <= lines.len()),
                     Ok(tree) => {
-                        let (said, is_won) = (check(&tree, &mut |_| {}), naive(&tree));
+                        let (checked, is_won) = (check(&tree, &mut |_| {}), naive(&tree));
                         let threads = NonZeroUsize::new(3).expect("some");
                         let shared = check_parallel(&tree, threads, &|_| {});
-                        let plies = |said: &Result<Checked, _>| said.as_ref().ok().map(|said| said.plies);
-                        prop_assert_eq!(plies(&shared), plies(&said));
-                        let is_long = said.as_ref().is_err_and(|fault| fault.what.contains("may last"));
+                        let plies = |checked: &Result<Checked, _>| checked.as_ref().ok().map(|checked| checked.plies);
+                        prop_assert_eq!(plies(&shared), plies(&checked));
+                        let is_long = checked.as_ref().is_err_and(|fault| fault.what.contains("may last"));
                         check_zones(&tree, is_won);
-                        prop_assert!(is_long || said.is_ok() == is_won, "{said:?}, naively {is_won}:\n{broken}");
+                        prop_assert!(is_long || checked.is_ok() == is_won, "{checked:?}, naively {is_won}:\n{broken}");
                     }
                 }
             }
