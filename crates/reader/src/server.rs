@@ -106,16 +106,16 @@ impl BookReader for ServerReader {
     }
 
     fn overview(&mut self) -> Result<Overview> {
-        let asked = self.client.overview(v1::OverviewRequest {});
-        let overview = self.runtime.block_on(asked);
+        let response = self.client.overview(v1::OverviewRequest {});
+        let overview = self.runtime.block_on(response);
         let overview = overview.map_err(|status| anyhow!(explain(&self.url, &status)))?;
         read_overview(overview.get_ref())
             .with_context(|| format!("{} gave an overview that cannot be", self.url))
     }
 
     fn statistics(&mut self) -> Result<StatisticsJson> {
-        let asked = self.client.statistics(v1::StatisticsRequest {});
-        let statistics = self.runtime.block_on(asked);
+        let response = self.client.statistics(v1::StatisticsRequest {});
+        let statistics = self.runtime.block_on(response);
         let statistics = statistics.map_err(|status| anyhow!(explain(&self.url, &status)))?;
         read_statistics(statistics.get_ref())
             .with_context(|| format!("{} gave statistics that cannot be", self.url))

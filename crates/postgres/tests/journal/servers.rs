@@ -53,10 +53,10 @@ fn asynchronous_standby_is_reported() {
     while server.sql("select count(*) from pg_stat_replication") == "0" {
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
-    let said = warnings(&server);
+    let found = warnings(&server);
     assert!(
-        said.len() == 1 && said[0].contains("asynchronous"),
-        "{said:?}"
+        found.len() == 1 && found[0].contains("asynchronous"),
+        "{found:?}"
     );
     let message = refusal(&standby.url("b"));
     assert!(message.contains("read-only standby"), "{message}");
