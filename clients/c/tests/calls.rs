@@ -86,7 +86,7 @@ fn name(known: &KnownMove) -> &str {
         .expect("text")
 }
 
-fn said() -> String {
+fn last_error() -> String {
     // SAFETY: it leads to a text of this thread.
     unsafe { CStr::from_ptr(kagetsu_last_error()) }
         .to_str()
@@ -300,7 +300,7 @@ fn invalid_calls_have_a_code_and_a_reason() {
                 &raw mut count,
             )
         };
-        (status, said())
+        (status, last_error())
     };
     let (variant, xiangqi, junk) = (c("freestyle-15"), c("xiangqi"), c("9/9"));
     let nothing = ptr::null();
@@ -380,7 +380,7 @@ fn invalid_calls_have_a_code_and_a_reason() {
                 1,
                 &raw mut count,
             );
-            assert_eq!(status, -1, "{length} {side}: {}", said());
+            assert_eq!(status, -1, "{length} {side}: {}", last_error());
         }
         for temperature in [-1.0, f64::NAN, f64::INFINITY] {
             assert_eq!(
@@ -422,7 +422,7 @@ fn files_that_are_no_books_are_told_apart() {
         // SAFETY: a text, and room for an address.
         let status = unsafe { kagetsu_book_open(path.as_ptr(), &raw mut book) };
         assert!(book.is_null(), "an error leaves no book");
-        (status, said())
+        (status, last_error())
     };
     assert_eq!(try_open(None).0, -3);
     assert_eq!(try_open(Some(b"not a book")).0, -3);
