@@ -19,8 +19,8 @@ use tower::ServiceExt;
 /// A book without a position.
 struct Shelf;
 
-fn found(asked: &v1::Position) -> Result<v1::Found, Status> {
-    Position::try_from(asked).map_err(|error| Status::invalid_argument(error.to_string()))?;
+fn found(position: &v1::Position) -> Result<v1::Found, Status> {
+    Position::try_from(position).map_err(|error| Status::invalid_argument(error.to_string()))?;
     Ok(v1::Found::default())
 }
 
@@ -30,16 +30,16 @@ impl Books for Shelf {
 
     async fn lookup(
         &self,
-        asked: tonic::Request<v1::Position>,
+        request: tonic::Request<v1::Position>,
     ) -> Result<Response<v1::Found>, Status> {
-        found(&asked.into_inner()).map(Response::new)
+        found(&request.into_inner()).map(Response::new)
     }
 
     async fn lookup_many(
         &self,
-        asked: tonic::Request<v1::LookupManyRequest>,
+        request: tonic::Request<v1::LookupManyRequest>,
     ) -> Result<Response<v1::LookupManyResponse>, Status> {
-        let found: Result<_, _> = asked.into_inner().positions.iter().map(found).collect();
+        let found: Result<_, _> = request.into_inner().positions.iter().map(found).collect();
         Ok(Response::new(v1::LookupManyResponse { found: found? }))
     }
 
