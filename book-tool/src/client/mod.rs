@@ -94,19 +94,19 @@ pub(crate) async fn analyze(
             .unwrap_or_default()
             .about(&question.position)?;
         let time = Duration::from_millis(update.time_ms);
-        let who = match update.workers {
+        let searchers = match update.workers {
             _ if !update.waits_for.is_empty() => Err(update.waits_for),
             0 => Err("no worker is connected".into()),
             1 => Ok("1 worker".into()),
             workers => Ok(format!("{workers} workers")),
         };
-        is_begun |= who.is_ok();
-        let waits_for = who.clone().err();
+        is_begun |= searchers.is_ok();
+        let waits_for = searchers.clone().err();
         live.show(&AnalysisState {
             answer: answer.clone(),
             nodes: update.nodes,
             time,
-            who,
+            searchers,
         })?;
         if update.is_final {
             return Ok((answer, AnalysisEnd::Final));
@@ -303,12 +303,12 @@ impl Builds {
     /// If the error is permanent: a rejected job, or any error of a coordinator in this process.
     /// Errors of the coordinator or the connection are transient.
     fn unless_refused(&self, status: &Status) -> Result<String> {
-        let said = explain(&self.name, status);
+        let reason = explain(&self.name, status);
         let may_pass = is_transient(status) || retry_after(status).is_some();
         if may_pass && self.name != IN_PROCESS {
-            Ok(said)
+            Ok(reason)
         } else {
-            Err(anyhow!(said))
+            Err(anyhow!(reason))
         }
     }
 
@@ -445,7 +445,7 @@ impl Builds {
     }
 }
 
-/// Whether an error of connecting may pass.
+/// Whether a connection error may be temporary.
 fn is_transient_error(error: &anyhow::Error) -> bool {
     error
         .downcast_ref()

@@ -17,7 +17,7 @@ pub(crate) struct AnalysisState {
     pub(crate) nodes: u64,
     pub(crate) time: Duration,
     /// The searchers, as in `2 threads`, or the reason why none searches.
-    pub(crate) who: Result<String, String>,
+    pub(crate) searchers: Result<String, String>,
 }
 
 /// The progress of an analysis on stderr: redrawn in place on a terminal, else a line for each
@@ -91,7 +91,7 @@ impl<'a> LiveProgress<'a> {
         let best: String = best
             .map(|((m, verdict), rank)| self.row(rank, *m, verdict, columns))
             .collect();
-        self.bar.set_message(format!("{}{best}", who(shown)));
+        self.bar.set_message(format!("{}{best}", searchers(shown)));
         Ok(())
     }
 
@@ -117,11 +117,11 @@ impl<'a> LiveProgress<'a> {
     fn write_line(&mut self, shown: &AnalysisState) -> std::io::Result<()> {
         let news = match shown.answer.best() {
             // Until a worker searches, the answer is only the 2-ply search.
-            Some((_, verdict)) if shown.who.is_ok() => {
+            Some((_, verdict)) if shown.searchers.is_ok() => {
                 let line = table::line(self.position, &verdict.line, self.notation);
                 format!("depth {}  {}  {line}", verdict.depth, value(verdict))
             }
-            _ => who(shown),
+            _ => searchers(shown),
         };
         if news == self.last {
             return Ok(());
@@ -155,9 +155,9 @@ fn value(verdict: &Verdict) -> String {
     }
 }
 
-fn who(shown: &AnalysisState) -> String {
-    match &shown.who {
-        Ok(who) => who.clone(),
+fn searchers(shown: &AnalysisState) -> String {
+    match &shown.searchers {
+        Ok(searchers) => searchers.clone(),
         Err(why) => waiting(why),
     }
 }

@@ -85,7 +85,7 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
     if is_ours && !Engine::supports(position.variant()) {
         bail!(
             "no search for {} yet: only its rules are known (see `kagetsu moves` and `kagetsu perft`); --engine takes \
-             somebody else's",
+             another program's",
             position.variant()
         );
     }
@@ -229,7 +229,7 @@ async fn here(args: &Args, question: &Question, live: &mut LiveProgress<'_>) -> 
         }
     };
     tokio::task::spawn_blocking(search);
-    let who = if threads == 1 {
+    let searchers = if threads == 1 {
         "1 thread".into()
     } else {
         format!("{threads} threads")
@@ -253,7 +253,7 @@ async fn here(args: &Args, question: &Question, live: &mut LiveProgress<'_>) -> 
                 return if last.is_empty() && is_ours { Ok(shallow(&question.position)?) } else { Ok(last) };
             }
             Some(Progress { answer, nodes, elapsed: time, .. }) = iterations.recv() => {
-                live.show(&AnalysisState { answer: answer.clone(), nodes, time, who: Ok(who.clone()) })?;
+                live.show(&AnalysisState { answer: answer.clone(), nodes, time, searchers: Ok(searchers.clone()) })?;
                 last = answer;
             }
             answer = &mut answered => return answer.context("the search failed")?,

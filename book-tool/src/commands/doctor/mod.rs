@@ -33,7 +33,7 @@ pub(crate) struct Args {
     /// in PostgreSQL: the connection, the tables, and what the server may lose
     #[arg(long, value_name = "DIR|URL")]
     book: Option<PathBuf>,
-    /// A folder of certificates: their validity, their names, and who may read the keys
+    /// A folder of certificates: their validity, their names, and the permissions of the keys
     #[arg(long, value_name = "DIR")]
     certs: Option<PathBuf>,
     /// The URL of a coordinator: the connection, its workers and its jobs

@@ -281,7 +281,7 @@ fn keep_games(book: &Path, games: &[GameRecord]) -> Result<Option<ImportedGames>
     Ok(Some(ImportedGames { read, new }))
 }
 
-/// Says what a file without positions has.
+/// Describes the content of a file without positions.
 fn nothing_in(items: u64) -> String {
     match items {
         0 => "nothing was".into(),
@@ -413,8 +413,8 @@ mod tests {
     ) -> ((Score, u64), String) {
         let folder = tempfile::tempdir().expect("a folder");
         let args = args(&folder, format, variant, files);
-        let mut told = Vec::new();
-        run(&args, &mut told).expect("files");
+        let mut output = Vec::new();
+        run(&args, &mut output).expect("files");
         let (book, _) = Book::open(&args.book, &BookOptions::default()).expect("it was made");
         let start = Position::start(variant);
         let entry = book
@@ -428,7 +428,7 @@ mod tests {
             .clone();
         (
             (verdict.score, verdict.nodes),
-            String::from_utf8_lossy(&told).into_owned(),
+            String::from_utf8_lossy(&output).into_owned(),
         )
     }
 
@@ -444,8 +444,11 @@ mod tests {
         }
         // The number of truncated files is reported.
         let cut = "(;SZ[15];B[hh];W[ih]";
-        let told = imported(Format::Sgf, variant, &[("a", cut), ("b", cut)], "h8").1;
-        assert!(told.contains("2 files that end in the middle"), "{told}");
+        let report = imported(Format::Sgf, variant, &[("a", cut), ("b", cut)], "h8").1;
+        assert!(
+            report.contains("2 files that end in the middle"),
+            "{report}"
+        );
     }
 
     #[test]

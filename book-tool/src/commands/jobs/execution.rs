@@ -104,7 +104,7 @@ pub(super) async fn here(
     }
     let built = tokio::select! {
         built = follow(args, coordinator.connector(), request, (true, time)) => built,
-        // None ends before it is told to, but for an engine that cannot play.
+        // A worker ends early only if its engine cannot play.
         Some(ended) = workers.join_next() => ended?.and_then(|()| bail!("a worker ended before the build did")),
     };
     retire.cancel();
@@ -116,7 +116,7 @@ pub(super) async fn here(
         }
     }
     shutdown.cancel();
-    // The coordinator's end says why, where the book could not be written.
+    // The coordinator's error says why the book could not be written.
     coordinator.end().await?;
     if let (Err(_), Some(room)) = (&built, room) {
         room.tidy();
@@ -155,7 +155,7 @@ pub(super) async fn there(args: &Args, url: &str, request: &BuildRequest) -> Res
     .await
 }
 
-/// Refuses to deepen from roots none of which the book has.
+/// Refuses to deepen if the book holds none of the roots.
 async fn check_knows_a_root(connector: &Connector, roots: &[Position]) -> Result<()> {
     let messages: Vec<v1::Position> = roots.iter().map(Into::into).collect();
     for some in messages.chunks(ROOTS_PER_LOOKUP) {
@@ -198,7 +198,7 @@ async fn follow(
     let (mut waits, mut last) = (String::new(), first);
     let mut shown = |job: &v1::Job| {
         job.clone_into(&mut last);
-        // In this process the workers come by themselves.
+        // The workers of this process connect without the user's help.
         let why = if args.coordinator.is_some() {
             job.waits_for.as_str()
         } else {
@@ -273,7 +273,7 @@ async fn follow(
     })
 }
 
-/// Adds to the error about a job with other limits of its searches how to search deeper.
+/// Adds the way to search deeper to the error about a job with other search limits.
 fn with_deepen_hint(error: anyhow::Error) -> anyhow::Error {
     let text = format!("{error:#}");
     let limits = ["--depth", "--nodes"];

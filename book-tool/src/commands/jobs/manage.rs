@@ -67,7 +67,7 @@ enum JobsAction {
     Priority(PriorityChange),
 }
 
-/// The place of jobs.
+/// The location of jobs.
 #[derive(Debug, Flags)]
 struct JobPlace {
     /// The URL of the coordinator
@@ -361,11 +361,11 @@ fn write_settings(out: &mut dyn Write, job: &JobJson) -> Result<()> {
     flags.extend(build.filter_map(|field| flag_text(field, &settings.build)));
     flags.extend(lines("--exclude", &settings.exclude));
     writeln!(out, "started with {}", flags.join(" "))?;
-    let untold = |count: u64, told: &[String]| count.saturating_sub(told.len() as u64);
+    let hidden = |count: u64, shown: &[String]| count.saturating_sub(shown.len() as u64);
     let more = [
-        (untold(settings.root_count, &settings.roots), "roots"),
+        (hidden(settings.root_count, &settings.roots), "roots"),
         (
-            untold(settings.exclude_count, &settings.exclude),
+            hidden(settings.exclude_count, &settings.exclude),
             "excluded positions",
         ),
     ];
@@ -374,7 +374,7 @@ fn write_settings(out: &mut dyn Write, job: &JobJson) -> Result<()> {
         .try_for_each(|(count, of)| Ok(writeln!(out, "and {count} more {of}")?))
 }
 
-/// The setting as a flag; `None` if it has its default and that means that it does nothing.
+/// Returns a setting as a flag; `None` for a default without an effect.
 fn flag_text(field: &BuildField, settings: &Map<String, Value>) -> Option<String> {
     let value = settings.get(field.name)?;
     if let Value::Object(deepen) = value {
@@ -393,7 +393,7 @@ fn flag_text(field: &BuildField, settings: &Map<String, Value>) -> Option<String
     }
 }
 
-/// When the job ends before it has its positions.
+/// Writes the limits that may end the job before it has its positions.
 fn write_limits(out: &mut dyn Write, job: &JobJson) -> Result<()> {
     if let Some(most) = job.total_nodes {
         writeln!(
@@ -411,7 +411,7 @@ fn write_limits(out: &mut dyn Write, job: &JobJson) -> Result<()> {
     Ok(())
 }
 
-/// The positions that were set aside, a line each.
+/// Writes a line for each skipped position.
 fn write_asides(out: &mut dyn Write, job: &JobJson) -> Result<()> {
     for AsideJson { position, reason } in &job.asides {
         writeln!(out, "set aside: {position}: {}", table::one_line(reason))?;

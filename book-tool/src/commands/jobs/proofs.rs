@@ -1,4 +1,4 @@
-//! Whether a build has proven what it was to prove.
+//! Reports whether a build has proven its roots.
 
 use std::io::Write;
 
@@ -26,9 +26,9 @@ pub(crate) struct ProofJson {
     proven: bool,
     #[serde(flatten)]
     value: ValueJson,
-    /// The same in words.
+    /// The state as text.
     #[serde(skip)]
-    said: String,
+    text: String,
 }
 
 impl ProofJson {
@@ -39,7 +39,7 @@ impl ProofJson {
             Claim::Loss => Some(root.side().other()),
             Claim::Draw => None,
         });
-        let said = match (proof, winner) {
+        let outcome = match (proof, winner) {
             (None, _) => "not proven yet".into(),
             (Some(Proof { plies, .. }), Some(winner)) if winner == attacker => {
                 format!("{attacker} wins in {plies}, proven")
@@ -61,7 +61,7 @@ impl ProofJson {
             attacker: attacker.to_string(),
             proven: winner == Some(attacker),
             value: best.map_or_else(ValueJson::unknown, ValueJson::of),
-            said: format!("{name}: {said}"),
+            text: format!("{name}: {outcome}"),
         }
     }
 }
@@ -77,8 +77,11 @@ pub(crate) async fn of(
 ) -> Result<Vec<ProofJson>> {
     let mut proofs = Vec::with_capacity(roots.len());
     for some in roots.chunks(MAX_ROOTS_PER_LOOKUP) {
-        let asked: Vec<v1::Position> = some.iter().map(Into::into).collect();
-        for (root, found) in some.iter().zip(remote::lookup(connector, &asked, 0).await?) {
+        let positions: Vec<v1::Position> = some.iter().map(Into::into).collect();
+        for (root, found) in some
+            .iter()
+            .zip(remote::lookup(connector, &positions, 0).await?)
+        {
             let answer = found.answer.unwrap_or_default().about(root)?;
             let best = Choice::default().pick(&answer).map(|(_, verdict)| verdict);
             proofs.push(ProofJson::new(root, attacker, best));
@@ -87,14 +90,14 @@ pub(crate) async fn of(
     Ok(proofs)
 }
 
-/// A line for each root.
+/// Writes a line for each root.
 ///
 /// # Errors
 /// If the output is closed.
 pub(crate) fn write(out: &mut dyn Write, proofs: &[ProofJson]) -> Result<()> {
     proofs
         .iter()
-        .try_for_each(|proof| Ok(writeln!(out, "{}", proof.said)?))
+        .try_for_each(|proof| Ok(writeln!(out, "{}", proof.text)?))
 }
 
 #[cfg(test)]
@@ -137,7 +140,7 @@ mod tests {
             ("h8 a1", Side::First, None, false, "h8 a1: not proven yet"),
             ("", Side::First, None, false, "freestyle-15: not proven yet"),
         ];
-        for (line, attacker, claim, proven, said) in rows {
+        for (line, attacker, claim, proven, text) in rows {
             let root = Position::from_line(Variant::FREESTYLE_15, line).expect("legal");
             let proof = claim.map(|(claim, plies)| Proof {
                 claim,
@@ -159,7 +162,7 @@ mod tests {
                 by,
             };
             let json = ProofJson::new(&root, attacker, Some(&verdict));
-            assert_eq!((json.proven, &*json.said), (proven, said));
+            assert_eq!((json.proven, &*json.text), (proven, text));
         }
         let unknown = ProofJson::new(&Position::start(Variant::FREESTYLE_15), Side::First, None);
         assert!(!unknown.proven);

@@ -23,7 +23,7 @@ use kagetsu_terminal::json::write_json;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    asked: BookPosition,
+    book_position: BookPosition,
     /// Prints one JSON object
     #[arg(long)]
     json: bool,
@@ -39,7 +39,7 @@ struct BottlenecksJson {
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
-    let (position, mut source) = args.asked.open()?;
+    let (position, mut source) = args.book_position.open()?;
     let mut lookup = |position: &Position| source.lookup(position);
     let found = MoveFlip::new(&mut lookup).flip(&position)?;
     if found.is_none() && source.lookup(&position)?.is_none() {

@@ -23,7 +23,7 @@ use kagetsu_terminal::json::write_json;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    asked: BookPosition,
+    book_position: BookPosition,
     /// Loss of value, in centi-units, that makes a move e times less likely; 0 picks the best move
     #[arg(long, default_value_t = 0.0, value_name = "T", value_parser = kagetsu_brain::temperature)]
     temperature: f64,
@@ -45,7 +45,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
-    let (position, mut source) = args.asked.open()?;
+    let (position, mut source) = args.book_position.open()?;
     let answer = source.lookup(&position)?;
     let Args {
         temperature,
@@ -113,7 +113,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         )?;
         return Ok(Exit::Done);
     }
-    let notation = args.asked.notation();
+    let notation = args.book_position.notation();
     writeln!(out, "{}", position.write_move_in(*m, notation))?;
     if !rivals.is_empty() {
         let rivals = rivals.join(" ");

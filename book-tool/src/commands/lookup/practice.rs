@@ -19,7 +19,7 @@ use kagetsu_terminal::table;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    asked: BookPosition,
+    book_position: BookPosition,
     /// The side whose moves are asked for [default: the side to move]
     #[arg(long, value_enum, value_name = "SIDE")]
     my_side: Option<MySide>,
@@ -43,15 +43,15 @@ enum MySide {
     Second,
 }
 
-/// The moves that were asked for, and the right ones among them.
+/// The number of moves that the user has given, and of the right ones among them.
 #[derive(Clone, Copy, Debug, Default)]
 struct PracticeTally {
-    asked: u32,
+    total: u32,
     right: u32,
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
-    let (position, mut reader) = args.asked.open()?;
+    let (position, mut reader) = args.book_position.open()?;
     let side = match args.my_side {
         None => position.side(),
         Some(MySide::First) => Side::First,
@@ -61,14 +61,14 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         reader: &mut *reader,
         args,
         side,
-        notation: args.asked.notation(),
+        notation: args.book_position.notation(),
         line: vec![position],
         tally: PracticeTally::default(),
     };
     let mut input = std::io::stdin().lock();
     let ended = practice.ask_all(&mut input, out)?;
-    let PracticeTally { asked, right } = practice.tally;
-    writeln!(out, "{right} of {asked} moves were right")?;
+    let PracticeTally { total, right } = practice.tally;
+    writeln!(out, "{right} of {total} moves were right")?;
     Ok(ended)
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
 struct Practice<'a> {
     reader: &'a mut dyn BookReader,
     args: &'a Args,
-    /// The side that is asked.
+    /// The side that the user plays.
     side: Side,
     notation: Notation,
     /// The positions so far; the last one is on the board.
@@ -151,7 +151,7 @@ impl Practice<'_> {
         self.position().write_move_in(m, self.notation)
     }
 
-    /// Goes back to the last position in which a move was asked for.
+    /// Goes back to the last position in which the user gave a move.
     fn take_back(&mut self) {
         while self.line.len() > 1 {
             self.line.pop();
@@ -161,7 +161,7 @@ impl Practice<'_> {
         }
     }
 
-    /// Says how good a move is; a right one is played.
+    /// Rates a move, and plays it if it is right.
     fn judge(
         &mut self,
         m: Move,
@@ -169,7 +169,7 @@ impl Practice<'_> {
         verdict: Option<&Verdict>,
         out: &mut dyn Write,
     ) -> Result<()> {
-        self.tally.asked += 1;
+        self.tally.total += 1;
         let loss = verdict
             .map(|verdict| i32::from(best_verdict.score.raw()) - i32::from(verdict.score.raw()));
         let is_right = m == *best || loss.is_some_and(|loss| loss <= i32::from(self.args.margin));
@@ -180,7 +180,7 @@ impl Practice<'_> {
             self.line.push(next);
             return Ok(());
         }
-        let told = match verdict {
+        let assessment = match verdict {
             None => "is not in the book".to_string(),
             Some(verdict) if table::is_only_bounded(verdict) => {
                 format!("is worth at most {}", verdict.score)
@@ -189,7 +189,7 @@ impl Practice<'_> {
         };
         writeln!(
             out,
-            "{} {told}; the best is worth {}. Try again, or type ?",
+            "{} {assessment}; the best is worth {}. Try again, or type ?",
             self.name(m),
             best_verdict.score
         )?;
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn right_and_wrong_moves_are_told() {
+    fn right_and_wrong_moves_are_reported() {
         let folder = tempfile::tempdir().expect("a folder");
         let book = folder.path().join("book");
         small_book(&book);
@@ -263,7 +263,7 @@ mod tests {
             "h8",
         ];
         let args = Program::parse_from(arguments).args;
-        let (position, mut reader) = args.asked.open().expect("a book");
+        let (position, mut reader) = args.book_position.open().expect("a book");
         let side = position.side();
         let mut practice = Practice {
             reader: &mut *reader,
@@ -278,7 +278,7 @@ mod tests {
         practice
             .ask_all(&mut typed, &mut out)
             .expect("a whole book");
-        let told = String::from_utf8(out).expect("text");
+        let output = String::from_utf8(out).expect("text");
         for words in [
             "z99",
             "h9 is worth -0.50; the best is worth -0.10",
@@ -287,8 +287,8 @@ mod tests {
             "the book plays h10, +0.10",
             "the book ends here",
         ] {
-            assert!(told.contains(words), "no '{words}' in {told}");
+            assert!(output.contains(words), "no '{words}' in {output}");
         }
-        assert_eq!((practice.tally.asked, practice.tally.right), (3, 1));
+        assert_eq!((practice.tally.total, practice.tally.right), (3, 1));
     }
 }

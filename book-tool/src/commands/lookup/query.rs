@@ -25,7 +25,7 @@ use kagetsu_terminal::table;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    asked: BookPosition,
+    book_position: BookPosition,
     /// Shows the values as they were searched, without those from positions behind the moves
     #[arg(long)]
     searched: bool,
@@ -39,7 +39,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// The answer, and the games if they are asked for.
+/// The answer, and the games with --games.
 #[derive(Serialize)]
 struct QueryJson {
     #[serde(flatten)]
@@ -49,8 +49,8 @@ struct QueryJson {
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
-    let (position, mut reader) = args.asked.open()?;
-    let notation = args.asked.notation();
+    let (position, mut reader) = args.book_position.open()?;
+    let notation = args.book_position.notation();
     let found = if args.searched {
         reader.lookup_searched(&position)?
     } else {

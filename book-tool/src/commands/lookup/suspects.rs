@@ -34,7 +34,7 @@ const DEEPER_PLIES: u8 = 2;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    asked: BookPosition,
+    book_position: BookPosition,
     /// Number of positions to list
     #[arg(long, default_value_t = 20, value_name = "K", value_parser = clap::value_parser!(u16).range(1..))]
     top: u16,
@@ -71,9 +71,9 @@ struct DeepenedJson<'a> {
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     if args.deepen {
-        check_can_change(args.asked.book().0)?;
+        check_can_change(args.book_position.book().0)?;
     }
-    let (position, mut reader) = args.asked.open()?;
+    let (position, mut reader) = args.book_position.open()?;
     let book = reader.contents(&mut |_| {})?;
     let Some(mut suspects) = book.suspects(&position, args.most)? else {
         writeln!(std::io::stderr(), "{}", not_held(&mut *reader, &position)?)?;
@@ -142,7 +142,7 @@ fn deepening(args: &Args, mut suspects: Vec<Suspect>) -> Result<Deepening<'_>> {
     };
     let usual = needed.saturating_add(DEEPER_PLIES).min(Effort::MAX_DEPTH);
     let usual = args.nodes.is_none().then_some(usual);
-    let (book, access) = args.asked.book();
+    let (book, access) = args.book_position.book();
     Ok(Deepening {
         book,
         access,

@@ -21,7 +21,7 @@ use kagetsu_terminal::table;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    asked: BookPosition,
+    book_position: BookPosition,
     /// Depth of the tree, in plies
     #[arg(long, default_value_t = 4, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=100))]
     plies: u8,
@@ -52,11 +52,11 @@ impl From<TreeMove> for BranchJson {
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
-    let (position, mut reader) = args.asked.open()?;
+    let (position, mut reader) = args.book_position.open()?;
     let notation = if args.json {
         Notation::Engine
     } else {
-        args.asked.notation()
+        args.book_position.notation()
     };
     let mut grower = Grower {
         args,

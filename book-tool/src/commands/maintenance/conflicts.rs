@@ -22,9 +22,10 @@ pub(crate) struct Conflicts {
 
 impl Conflicts {
     /// Compares what the book knows of a position with what it is about to learn.
-    pub(crate) fn look(&mut self, position: &Position, known: &Answer, said: &Answer) {
-        let say = |proof: Proof| format!("{} in {} by {}", proof.claim, proof.plies, proof.kind);
-        for (m, verdict) in said.verdicts() {
+    pub(crate) fn look(&mut self, position: &Position, known: &Answer, learned: &Answer) {
+        let describe =
+            |proof: Proof| format!("{} in {} by {}", proof.claim, proof.plies, proof.kind);
+        for (m, verdict) in learned.verdicts() {
             let proofs = known
                 .get(*m)
                 .and_then(|known| known.proof)
@@ -38,8 +39,8 @@ impl Conflicts {
                 let text = format!(
                     "{} {at}, {name}: {} against {}",
                     position.variant(),
-                    say(own),
-                    say(other)
+                    describe(own),
+                    describe(other)
                 );
                 self.conflicts.push(text);
             }

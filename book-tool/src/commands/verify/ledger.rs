@@ -320,7 +320,7 @@ impl<'a> Ledger<'a> {
     ) -> Result<Result<(), LineError>> {
         let open = |why: &str| Ok(Err(LineError::Open(why.into())));
         match proof.kind {
-            ProofKind::Manual => return open("it was only said"),
+            ProofKind::Manual => return open("it is only claimed"),
             _ if verdict.line.first() != Some(&m) && self.player.is_none() => {
                 return open("it has no line");
             }

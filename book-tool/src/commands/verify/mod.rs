@@ -80,9 +80,9 @@ fn verify_book(args: &Args, path: &Path, out: &mut dyn Write) -> Result<Exit> {
     } = &findings;
     failed
         .iter()
-        .try_for_each(|told| write_told(out, "fails", told))?;
+        .try_for_each(|claim| write_claim(out, "fails", claim))?;
     open.iter()
-        .try_for_each(|told| write_told(out, "not replayed", told))?;
+        .try_for_each(|claim| write_claim(out, "not replayed", claim))?;
     for (
         what,
         Count {
@@ -116,7 +116,7 @@ fn verify_book(args: &Args, path: &Path, out: &mut dyn Write) -> Result<Exit> {
     Ok(exit)
 }
 
-fn write_told(out: &mut dyn Write, what: &str, told: &FailedClaim) -> Result<()> {
+fn write_claim(out: &mut dyn Write, what: &str, failed: &FailedClaim) -> Result<()> {
     let FailedClaim {
         variant,
         position,
@@ -125,7 +125,7 @@ fn write_told(out: &mut dyn Write, what: &str, told: &FailedClaim) -> Result<()>
         proof_kind,
         plies,
         why,
-    } = told;
+    } = failed;
     let at = at
         .as_ref()
         .map_or_else(|| "the position".into(), |at| format!("{at} in"));

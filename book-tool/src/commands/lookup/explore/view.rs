@@ -39,7 +39,7 @@ fn valued(score: Score) -> Style {
     }
 }
 
-/// Draws the whole screen; whatever does not fit is cut off.
+/// Draws the whole screen and cuts off what does not fit.
 pub(crate) fn draw(walk: &Walk, frame: &mut Frame) {
     let [head, middle, foot] = Layout::vertical([
         Constraint::Length(1),
@@ -346,10 +346,7 @@ mod tests {
             press(&mut walk, KeyCode::Char(c));
         }
         press(&mut walk, KeyCode::Enter);
-        assert!(
-            screen(&walk, 110, 30).contains("q99"),
-            "what is wrong with it is said"
-        );
+        assert!(screen(&walk, 110, 30).contains("q99"), "the error is shown");
         for c in "/h8 i9".chars() {
             press(&mut walk, KeyCode::Char(c));
         }
