@@ -278,15 +278,14 @@ impl Browser {
             .to_string()
     }
 
-    /// The addresses that the pages have requested so far.
+    /// Returns the addresses that the pages have requested so far.
     #[must_use]
     pub fn requests(&self) -> Vec<String> {
-        let asked = self
+        let sent = self
             .events
             .iter()
             .filter(|event| event["method"] == "Network.requestWillBeSent");
-        asked
-            .filter_map(|event| event["params"]["request"]["url"].as_str().map(String::from))
+        sent.filter_map(|event| event["params"]["request"]["url"].as_str().map(String::from))
             .collect()
     }
 

@@ -5,7 +5,7 @@ use kagetsu_tests::{Program, Scratch};
 #[test]
 fn cluster_bench_prints_only_its_own_lines() {
     // The log may only mention that a connection timed out on a busy machine.
-    let is_told_alone = |measured: &kagetsu_tests::Finished| {
+    let has_only_warnings = |measured: &kagetsu_tests::Finished| {
         measured.code == Some(0) && measured.stderr.lines().all(|line| line.contains(" WARN "))
     };
     let measured = Program::Kagetsu.run(&[
@@ -18,7 +18,7 @@ fn cluster_bench_prints_only_its_own_lines() {
         "--rounds",
         "1",
     ]);
-    assert!(is_told_alone(&measured), "{measured:#?}");
+    assert!(has_only_warnings(&measured), "{measured:#?}");
     assert!(measured.stdout.contains("\nratio "), "{measured:#?}");
     let position = [
         "bench",
@@ -32,7 +32,7 @@ fn cluster_bench_prints_only_its_own_lines() {
         "1",
     ];
     let measured = Program::Kagetsu.run(&position);
-    assert!(is_told_alone(&measured), "{measured:#?}");
+    assert!(has_only_warnings(&measured), "{measured:#?}");
     for words in [
         "; 2 balanced openings, one after another, at depth 2",
         "\ngeometric mean over the positions: ",

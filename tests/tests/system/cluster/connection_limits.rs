@@ -22,14 +22,14 @@ async fn client(from: Ipv4Addr, to: SocketAddr, says: &[u8]) -> (TcpStream, bool
         .bind((from, 0).into())
         .expect("an address of this machine");
     let mut line = socket.connect(to).await.expect("it listens");
-    let heard = async {
+    let response = async {
         line.write_all(says).await?;
         line.read_exact(&mut [0; 9]).await
     };
-    let heard = tokio::time::timeout(Duration::from_secs(60), heard)
+    let response = tokio::time::timeout(Duration::from_secs(60), response)
         .await
         .expect("an answer or an end");
-    (line, heard.is_ok())
+    (line, response.is_ok())
 }
 
 #[tokio::test]
@@ -91,11 +91,11 @@ async fn one_address_cannot_take_all_connections() {
     }
     coordinator.signal(Signal::SIGTERM);
     assert!(coordinator.wait().success());
-    let said = std::fs::read_to_string(log).expect("text");
+    let text = std::fs::read_to_string(log).expect("text");
     assert!(
-        said.contains(
+        text.contains(
             "too many connections, its address has 40 places, the maximum for one address"
         ),
-        "{said}"
+        "{text}"
     );
 }

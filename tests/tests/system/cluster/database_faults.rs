@@ -101,9 +101,9 @@ impl World {
         };
         command.env("KAGETSU_CACHE", self.scratch.path("cache"));
         let done = Finished::of(command);
-        let said = [&done.stdout[..], &done.stderr].concat();
+        let output = [&done.stdout[..], &done.stderr].concat();
         for password in ["secret", "wrong-one"] {
-            assert!(!said.contains(password), "{line}: {said}");
+            assert!(!output.contains(password), "{line}: {output}");
         }
         done
     }

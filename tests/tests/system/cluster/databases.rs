@@ -43,11 +43,11 @@ fn coordinator_says_loudly_what_may_be_lost() {
     command.stderr(std::fs::File::create(&log).expect("room"));
     let mut coordinator = kagetsu_tests::Running::of(command);
     coordinator.address();
-    let said = std::fs::read_to_string(&log).expect("text");
+    let text = std::fs::read_to_string(&log).expect("text");
     for words in ["synchronous_commit is off", "are asynchronous"] {
-        assert!(said.contains(words), "no '{words}' in {said}");
+        assert!(text.contains(words), "no '{words}' in {text}");
     }
-    assert!(said.contains("WARN"), "{said}");
+    assert!(text.contains("WARN"), "{text}");
 }
 
 fn query(url: &str) -> Finished {

@@ -16,7 +16,7 @@ const POSITIONS: u32 = 300;
 const DEPTH: u32 = 2;
 
 /// Whether the message says that the disk is full, where, and what to do.
-fn is_told(text: &str, place: &str) -> bool {
+fn is_explained(text: &str, place: &str) -> bool {
     [place, "file too large", "raise the limit of file sizes"]
         .iter()
         .all(|word| text.to_lowercase().contains(word))
@@ -49,7 +49,7 @@ fn build_resumes_after_full_disk() {
             1,
             "one line says it: {full:#?}"
         );
-        assert!(is_told(&full.stderr, place), "{full:#?}");
+        assert!(is_explained(&full.stderr, place), "{full:#?}");
         let built = book_keys(&path, DEPTH).len();
         assert!(
             (1..=POSITIONS as usize).contains(&built),
@@ -91,7 +91,7 @@ fn coordinator_resumes_after_full_disk() {
     assert_eq!(full.coordinator.wait().code(), Some(2));
     let log = fs::read_to_string(&log).expect("text");
     let last = log.lines().last().unwrap_or_default();
-    assert!(is_told(last, "book/"), "{log}");
+    assert!(is_explained(last, "book/"), "{log}");
     assert!(book_keys(&path, DEPTH).len() < POSITIONS as usize);
 
     drop(worker);

@@ -73,13 +73,13 @@ fn build_client_waits_for_restarted_coordinator() {
     let relay = Relay::to(&cluster.url);
     let line = growing("--coordinator", &relay.url(), POSITIONS, DEPTH);
     let mut command = Program::Kagetsu.command(&line.split(' ').collect::<Vec<_>>());
-    command.stderr(File::create(scratch.path("told")).expect("room"));
+    command.stderr(File::create(scratch.path("client.log")).expect("room"));
     let mut client = Running::of(command);
     until("the job is known", || cluster.job());
     for _ in 0..2 {
         cluster.coordinator.kill();
-        let told = || std::fs::read_to_string(scratch.path("told")).ok();
-        let times = |word: &str| told().map_or(0, |told| told.matches(word).count());
+        let text = || std::fs::read_to_string(scratch.path("client.log")).ok();
+        let times = |word: &str| text().map_or(0, |text| text.matches(word).count());
         let before = times("is back");
         until("it is missed", || {
             (times("waiting for it to come back") > before).then_some(())

@@ -126,12 +126,12 @@ fn json_logs_follow_a_task_from_job_to_end() {
             .collect()
     };
     let tasks = |name: &str, message: &str, is_it: fn(&Value) -> bool| -> BTreeSet<u64> {
-        let said = |fields: &Value| fields["message"] == message && is_it(fields);
+        let is_wanted = |fields: &Value| fields["message"] == message && is_it(fields);
         let lines = lines(name);
         lines
             .iter()
             .map(|line| &line["fields"])
-            .filter(|f| said(f))
+            .filter(|f| is_wanted(f))
             .filter_map(|f| f["task"].as_u64())
             .collect()
     };

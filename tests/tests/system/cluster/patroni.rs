@@ -40,9 +40,9 @@ impl Failover {
             .stdout(std::fs::File::create(&log).expect("room"))
             .status()
             .expect("bash runs");
-        let said = std::fs::read_to_string(&log).expect("text");
-        assert!(status.success(), "{action}: {said}");
-        said
+        let output = std::fs::read_to_string(&log).expect("text");
+        assert!(status.success(), "{action}: {output}");
+        output
     }
 }
 
@@ -62,8 +62,8 @@ fn patroni_leader_killed_fifty_times_loses_nothing() {
     let open = Permissions::from_mode(0o755);
     set_permissions(scratch.path("."), open).expect("our own folder");
     let failover = Failover { scratch };
-    let said = failover.run("start");
-    let urls = said
+    let output = failover.run("start");
+    let urls = output
         .lines()
         .find_map(|line| line.strip_prefix("coordinators: "))
         .expect("addresses");

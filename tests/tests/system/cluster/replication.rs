@@ -35,7 +35,7 @@ enum Loss {
     Killed,
     /// The process is frozen for longer than its lease, and woken.
     Frozen,
-    /// The process is told to stop.
+    /// The process gets SIGTERM.
     Stopped,
 }
 

@@ -327,14 +327,14 @@ fn silent_connections_do_not_block_others() {
     );
     coordinator.signal(Signal::SIGTERM);
     coordinator.wait();
-    let said = std::fs::read_to_string(log).expect("text");
-    let refusals = said
+    let text = std::fs::read_to_string(log).expect("text");
+    let refusals = text
         .lines()
         .filter(|line| line.contains("a client is refused"))
         .count();
     assert!(
         (1..100).contains(&refusals),
-        "of some 300 refusals a few are told, not {refusals}"
+        "the log names a few of some 300 refusals, not {refusals}"
     );
 }
 
@@ -379,22 +379,22 @@ fn refusals_are_logged_with_their_reason() {
     );
     coordinator.signal(Signal::SIGTERM);
     coordinator.wait();
-    let said = std::fs::read_to_string(log).expect("text");
-    let is_said = |words: &[&str]| {
-        said.lines()
+    let text = std::fs::read_to_string(log).expect("text");
+    let is_logged = |words: &[&str]| {
+        text.lines()
             .any(|line| words.iter().all(|word| line.contains(word)))
     };
     assert!(
-        is_said(&["rejected a request", "client=\"127.0.0.1:", "/api/v1/jobs"]),
-        "{said}"
+        is_logged(&["rejected a request", "client=\"127.0.0.1:", "/api/v1/jobs"]),
+        "{text}"
     );
     assert!(
-        is_said(&[
+        is_logged(&[
             "a worker is refused: ",
             "cannot be printed",
             "client=\"127.0.0.1:"
         ]),
-        "{said}"
+        "{text}"
     );
 }
 
@@ -558,8 +558,8 @@ fn tokens_are_shown_once_and_listed_as_hashes() {
         &["'a b' is no name"],
     );
     refused(
-        &token(&["revoke", "--tokens", &file, "nobody"]),
-        &["no token 'nobody'", "kagetsu token list"],
+        &token(&["revoke", "--tokens", &file, "unknown"]),
+        &["no token 'unknown'", "kagetsu token list"],
     );
     refused(
         &token(&["list", "--tokens", &safe.path("missing")]),

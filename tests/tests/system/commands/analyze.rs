@@ -49,11 +49,11 @@ fn interrupted(more: &[&str]) -> (Option<i32>, String) {
             .ok()
     };
     let mut talk = talk.skip_while(|line| depth(line).is_none_or(|depth| depth < 3));
-    assert!(talk.next().is_some(), "no iteration was told");
+    assert!(talk.next().is_some(), "no iteration was reported");
     nix::sys::signal::kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).expect("it runs");
-    let told = talk.count();
+    let rest = talk.count();
     let output = child.wait_with_output().expect("our own child");
-    assert!(told < 1_000, "it goes on after Ctrl-C");
+    assert!(rest < 1_000, "it goes on after Ctrl-C");
     (
         output.status.code(),
         String::from_utf8(output.stdout).expect("text"),
@@ -165,15 +165,15 @@ fn iterations_are_printed_without_a_terminal() {
         "--threads",
         "1",
     ];
-    let told = Program::Kagetsu.run(&arguments);
-    assert_eq!(told.code, Some(0), "{told:#?}");
+    let finished = Program::Kagetsu.run(&arguments);
+    assert_eq!(finished.code, Some(0), "{finished:#?}");
     for depth in 1..=4 {
         assert!(
-            told.stderr.contains(&format!("depth {depth}  ")),
-            "{told:#?}"
+            finished.stderr.contains(&format!("depth {depth}  ")),
+            "{finished:#?}"
         );
     }
-    assert_eq!(told.stderr.lines().count(), 4, "{told:#?}");
+    assert_eq!(finished.stderr.lines().count(), 4, "{finished:#?}");
     let quiet = Program::Kagetsu.run(&[&arguments[..], &["--json"]].concat());
     assert_eq!(quiet.stderr, "");
     assert_eq!(quiet.json()["depth"], json!(4));
@@ -192,20 +192,23 @@ fn analysis_without_workers_ends_at_its_time_limit() {
         "--coordinator",
         &cluster.url,
     ];
-    let told = Program::Kagetsu.run(&arguments);
+    let finished = Program::Kagetsu.run(&arguments);
     assert_eq!(
-        (told.code, told.stdout.as_str()),
+        (finished.code, finished.stdout.as_str()),
         (Some(1), ""),
-        "{told:#?}"
+        "{finished:#?}"
     );
     assert!(
-        told.stderr
+        finished
+            .stderr
             .contains("the time is up: waiting: no worker is connected; start one with"),
-        "{told:#?}"
+        "{finished:#?}"
     );
     assert!(
-        told.stderr.contains("stopped before anything was found"),
-        "{told:#?}"
+        finished
+            .stderr
+            .contains("stopped before anything was found"),
+        "{finished:#?}"
     );
     cluster.stop();
 }

@@ -276,9 +276,9 @@ fn job_shows_settings_and_cancelled_job_ends() {
         ),
         (&json!(["h8 i9"]), &json!(2.5), &json!(70))
     );
-    let said = "started with --moves \"h8 i9\" --policy drop-out --alpha 2.5 --depth 2 --top 3 --margin 70 --exclude \"";
+    let settings_line = "started with --moves \"h8 i9\" --policy drop-out --alpha 2.5 --depth 2 --top 3 --margin 70 --exclude \"";
     let shown = jobs("show", &[]);
-    assert!(shown.stdout.contains(said), "{shown:#?}");
+    assert!(shown.stdout.contains(settings_line), "{shown:#?}");
     let differs = build(&["--depth", "2"]);
     assert!(
         differs.code == Some(2) && differs.stderr.contains("`kagetsu jobs show mine`"),
@@ -293,10 +293,10 @@ fn job_shows_settings_and_cancelled_job_ends() {
     assert_eq!(build(&more).code, Some(0));
     assert_eq!(jobs("cancel", &[]).code, Some(0));
     for over in [jobs("resume", &[]), jobs("retry", &[]), build(&settings)] {
-        let is_said = over.stderr.contains("the job 'mine' is cancelled")
+        let is_explained = over.stderr.contains("the job 'mine' is cancelled")
             && over.stderr.contains("another --name");
         assert!(
-            over.code == Some(2) && over.stdout.is_empty() && is_said,
+            over.code == Some(2) && over.stdout.is_empty() && is_explained,
             "{over:#?}"
         );
     }
@@ -309,9 +309,9 @@ fn symmetric_and_transposed_lines_share_a_record() {
     let book = path.to_str().expect("a plain name");
     grow(book, "h8 i9 j8", 1);
     let of = |line| ask("query", book, &["--moves", line, "--json"]).json();
-    let (asked, turned) = (of("h8 i9 j8"), of("j8 i7 h8"));
+    let (found, turned) = (of("h8 i9 j8"), of("j8 i7 h8"));
     assert_eq!(
-        (&asked["key"], &asked["score"]),
+        (&found["key"], &found["score"]),
         (&turned["key"], &turned["score"])
     );
     assert_eq!(ask("query", book, &["--moves", "h8 i9"]).code, Some(1));
@@ -361,11 +361,11 @@ fn example_roots_are_built() {
 fn suspects_are_deepened() {
     let scratch = Scratch::new();
     let served = scratch.path("served");
-    let [book, told_book, served_book, file] =
-        ["book", "told", "served", "book.kbk"].map(|name| scratch.text(name));
-    let [book, told_book, served_book, file] =
-        [&book, &told_book, &served_book, &file].map(String::as_str);
-    for book in [book, told_book, served_book] {
+    let [book, other_book, served_book, file] =
+        ["book", "other", "served", "book.kbk"].map(|name| scratch.text(name));
+    let [book, other_book, served_book, file] =
+        [&book, &other_book, &served_book, &file].map(String::as_str);
+    for book in [book, other_book, served_book] {
         grow(book, "h8", 12);
     }
     let depths = |book: &str, suspects: &serde_json::Value| {
@@ -408,14 +408,14 @@ fn suspects_are_deepened() {
         "{done}"
     );
     // As text: the table, and the end of the build.
-    let told = ask(
+    let finished = ask(
         "suspects",
-        told_book,
+        other_book,
         &[&top[..], &["--depth", "7", "--threads", "1"]].concat(),
     );
-    assert_eq!(told.code, Some(0), "{told:#?}");
+    assert_eq!(finished.code, Some(0), "{finished:#?}");
     for part in ["reasons", "-deepen-depth-7 done, "] {
-        assert!(told.stdout.contains(part), "{part}: {told:#?}");
+        assert!(finished.stdout.contains(part), "{part}: {finished:#?}");
     }
 
     // As a job of a cluster, by the URL of its coordinator.

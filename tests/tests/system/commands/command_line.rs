@@ -199,10 +199,10 @@ fn xiangqi_moves_are_read_and_written_in_notations() {
         done.stdout
     };
     for (notation, part) in [("engine", "i9h9"), ("wxf", "R9=8"), ("chinese", "车9平8")] {
-        let told = moves(line[0], notation);
-        assert!(told.contains(part), "{told}");
+        let shown = moves(line[0], notation);
+        assert!(shown.contains(part), "{shown}");
         for other in &line[1..] {
-            assert_eq!(moves(other, notation), told, "{other}");
+            assert_eq!(moves(other, notation), shown, "{other}");
         }
     }
 }

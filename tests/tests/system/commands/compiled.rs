@@ -72,13 +72,13 @@ fn compiled_book_answers_like_its_folder() {
 /// Reduces both answers to what a folder and its compiled file share: the values of the moves in
 /// the file.
 fn shared(whole: &Value, brief: &Value) -> [Value; 2] {
-    let moves = |said: &Value| said["answers"].as_array().cloned().unwrap_or_default();
+    let moves = |answer: &Value| answer["answers"].as_array().cloned().unwrap_or_default();
     let kept: Vec<Value> = moves(brief)
         .iter()
         .map(|answer| answer["move"].clone())
         .collect();
-    [whole, brief].map(|said| {
-        let values = moves(said)
+    [whole, brief].map(|found| {
+        let values = moves(found)
             .into_iter()
             .filter(|answer| kept.contains(&answer["move"]))
             .map(|answer| {
@@ -99,7 +99,7 @@ fn shared(whole: &Value, brief: &Value) -> [Value; 2] {
             "depth",
         ];
         json!([
-            fields.map(|field| said[field].clone()),
+            fields.map(|field| found[field].clone()),
             values.collect::<Vec<_>>()
         ])
     })
@@ -116,12 +116,13 @@ fn folder_file_and_server_answer_alike() {
         let scratch = Scratch::new();
         let [folder, file] = ["book", "book.kbk"].map(|name| scratch.text(name));
         let ask = |command: &str, book: &str, more: &[&str]| {
-            let asked = kagetsu(&[&[command, "--book", book, "--variant", variant], more].concat());
+            let finished =
+                kagetsu(&[&[command, "--book", book, "--variant", variant], more].concat());
             assert!(
-                asked.code < Some(2),
-                "{command} {book} {more:?}: {asked:#?}"
+                finished.code < Some(2),
+                "{command} {book} {more:?}: {finished:#?}"
             );
-            (asked.code, asked.stdout)
+            (finished.code, finished.stdout)
         };
         ask(
             "build",
@@ -138,7 +139,7 @@ fn folder_file_and_server_answer_alike() {
         let next = root["answers"].as_array().expect("moves").iter();
         let next =
             next.map(|answer| format!("{first} {}", answer["move"].as_str().expect("a move")));
-        // Which moves the book grew behind is up to the order of its threads.
+        // The order of threads decides behind which moves the book grew.
         let (known, unknown): (Vec<String>, Vec<String>) =
             next.partition(|line| ask("query", &folder, &["--moves", line]).0 == Some(0));
         let mut lines = known;
@@ -192,7 +193,7 @@ fn folder_file_and_server_answer_alike() {
         }
         for (question, (whole, brief)) in questions.iter().zip(of_folder.iter().zip(&of_file)) {
             if question.0 == "query" && whole.0 == Some(0) {
-                let read = |said: &str| serde_json::from_str::<Value>(said).expect("JSON");
+                let read = |text: &str| serde_json::from_str::<Value>(text).expect("JSON");
                 let [whole, brief] = shared(&read(&whole.1), &read(&brief.1));
                 assert_eq!(whole, brief, "{variant} {question:?}");
             } else {
@@ -236,19 +237,22 @@ fn damaged_compiled_book_is_recognised() {
     // A byte behind the header and the directory, whose checksums are checked at open.
     bytes[200] ^= 1;
     fs::write(&file, &bytes).expect("room");
-    let (asked, checked) = (
+    let (finished, checked) = (
         ask("query", &file, &["--moves", "h8"]),
         kagetsu(&["check", "--book", &file]),
     );
     assert_eq!(
-        (asked.code, checked.code),
+        (finished.code, checked.code),
         (Some(2), Some(1)),
-        "{asked:#?} {checked:#?}"
+        "{finished:#?} {checked:#?}"
     );
-    assert!(asked.stderr.contains("compile it again"), "{asked:#?}");
+    assert!(
+        finished.stderr.contains("compile it again"),
+        "{finished:#?}"
+    );
     fs::write(&file, &whole[..whole.len() / 2]).expect("room");
-    let asked = ask("query", &file, &["--moves", "h8"]);
-    assert_eq!(asked.code, Some(2), "{asked:#?}");
+    let finished = ask("query", &file, &["--moves", "h8"]);
+    assert_eq!(finished.code, Some(2), "{finished:#?}");
     let other = kagetsu(&["compile", "--book", &folder, "--out", &folder]);
     assert_eq!(other.code, Some(2), "{other:#?}");
 }

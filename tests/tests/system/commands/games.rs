@@ -77,7 +77,7 @@ fn imported_games_are_found_and_written() {
     ] {
         assert_eq!(games(&book, filter)["games"], count, "{filter:?}");
     }
-    let told = kagetsu(&[
+    let finished = kagetsu(&[
         "query",
         "--book",
         text(&book),
@@ -93,7 +93,7 @@ fn imported_games_are_found_and_written() {
         "Spring Cup 3",
         "1-0",
     ] {
-        assert!(told.stdout.contains(part), "{part}: {told:#?}");
+        assert!(finished.stdout.contains(part), "{part}: {finished:#?}");
     }
 
     // Copies of the book have the games.

@@ -167,13 +167,13 @@ fn holes_are_named_as_command_arguments() {
         for plies in 1..=moves.len() {
             let before = moves[..plies].join(" ");
             let place = ["--variant", "freestyle-15", "--moves", &before];
-            let asked = kagetsu(&[&["query", "--book", text(&book)], &place[..]].concat());
-            assert_eq!(asked.code, Some(0), "{line}: {asked:#?}");
+            let found = kagetsu(&[&["query", "--book", text(&book)], &place[..]].concat());
+            assert_eq!(found.code, Some(0), "{line}: {found:#?}");
         }
         assert_eq!(hole["position"], json!(format!("freestyle-15 {line}")));
         let place = ["--variant", "freestyle-15", "--moves", &line, "--json"];
-        let asked = kagetsu(&[&["query", "--book", text(&book)], &place[..]].concat()).json();
-        assert_eq!(asked["key"], hole["key"]);
+        let found = kagetsu(&[&["query", "--book", text(&book)], &place[..]].concat()).json();
+        assert_eq!(found["key"], hole["key"]);
     }
     let fen = "3k5/9/9/9/9/9/9/9/9/4K4 w";
     let unknown = kagetsu(&[
@@ -253,7 +253,7 @@ fn damaged_journal_is_refused_and_repaired() {
     let whole = scratch.path("whole");
     build(text(&whole), 20);
     let before = kagetsu(&["repair", "--book", text(&whole), "--json"]).json();
-    let count = |told: &serde_json::Value, name: &str| told[name].as_u64().expect("a number");
+    let count = |report: &serde_json::Value, name: &str| report[name].as_u64().expect("a number");
     for part in [1, 2] {
         let book = scratch.path(&format!("book-{part}"));
         copy(&whole, &book);
@@ -268,22 +268,22 @@ fn damaged_journal_is_refused_and_repaired() {
             "{refused:#?}"
         );
         let repaired = kagetsu(&["repair", "--book", text(&book), "--json"]);
-        let told: serde_json::Value = serde_json::from_str(&repaired.stdout).expect("one object");
+        let report: serde_json::Value = serde_json::from_str(&repaired.stdout).expect("one object");
         assert_eq!(
-            (repaired.code, &told["whole"]),
+            (repaired.code, &report["whole"]),
             (Some(1), &json!(false)),
-            "{told}"
+            "{report}"
         );
         // One entry is lost: a position, or the job that asked for them. Other entries of that job
         // are skipped.
         assert_eq!(
-            count(&told, "kept") + count(&told, "left_out") + 1,
+            count(&report, "kept") + count(&report, "left_out") + 1,
             count(&before, "kept"),
-            "{told}"
+            "{report}"
         );
         assert!(
-            count(&told, "lost_bytes") > 0 && [19, 20].contains(&count(&told, "positions")),
-            "{told}"
+            count(&report, "lost_bytes") > 0 && [19, 20].contains(&count(&report, "positions")),
+            "{report}"
         );
         assert_clean(text(&book));
         build(text(&book), 20);
@@ -312,19 +312,19 @@ fn compacted_book_answers_the_same_in_fewer_bytes() {
     build(text(&own), 30);
     learn_again(&own, &twice);
     let compact = || kagetsu(&["compact", "--book", text(&twice), "--json"]).json();
-    let told = compact();
-    let count = |told: &serde_json::Value, name: &str| told[name].as_u64().expect("a number");
+    let report = compact();
+    let count = |report: &serde_json::Value, name: &str| report[name].as_u64().expect("a number");
     assert_eq!(
         (
-            count(&told, "positions"),
-            count(&told, "entries"),
-            count(&told, "entries_before")
+            count(&report, "positions"),
+            count(&report, "entries"),
+            count(&report, "entries_before")
         ),
         (30, 30, 60)
     );
     assert!(
-        count(&told, "bytes") < count(&told, "bytes_before"),
-        "{told}"
+        count(&report, "bytes") < count(&report, "bytes_before"),
+        "{report}"
     );
     assert_clean(text(&twice));
     assert_eq!(kagetsu(&["diff", text(&own), text(&twice)]).code, Some(0));

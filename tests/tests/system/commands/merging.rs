@@ -141,7 +141,7 @@ fn conflicting_proofs_are_reported() {
     let record = |proof: &str, plies: u16| {
         json!({"variant": "freestyle-5", "board": [".....", ".....", "..X..", ".....", "....."], "side": "second",
             "answers": [{"move": "a1", format!("{proof}_in"): plies, "bound": "exact", "depth": 9, "nodes": 1, "line": ["a1"],
-                "proof": proof, "proof_kind": "search", "engine": "somebody", "date": "2026-11-21"}]})
+                "proof": proof, "proof_kind": "search", "engine": "other", "date": "2026-11-21"}]})
     };
     for (book, record) in [(&a, record("win", 7)), (&b, record("loss", 8))] {
         std::fs::write(&file, record.to_string()).expect("room for it");
@@ -174,9 +174,9 @@ fn conflicting_proofs_are_reported() {
         text(&file),
     ]);
     let merged = kagetsu(&["merge", "--into", text(&a), text(&b)]);
-    for told in [merged, imported] {
-        assert_eq!(told.code, Some(1), "{told:#?}");
-        assert!(told.stdout.contains(conflict), "{told:#?}");
+    for finished in [merged, imported] {
+        assert_eq!(finished.code, Some(1), "{finished:#?}");
+        assert!(finished.stdout.contains(conflict), "{finished:#?}");
     }
     assert_clean(text(&a));
 }
@@ -201,8 +201,8 @@ fn part_behind_a_line_is_exported_in_every_format() {
         let book = scratch.path("book");
         let book = text(&book);
         build(book, variant, root, 12);
-        let asked = ["query", "--book", book, "--variant", variant, "--json"];
-        let known = kagetsu(&[&asked[..], &["--moves", root]].concat()).json();
+        let query = ["query", "--book", book, "--variant", variant, "--json"];
+        let known = kagetsu(&[&query[..], &["--moves", root]].concat()).json();
         let line = format!("{root} {}", known["best"].as_str().expect("a best move"));
         let export = |format: &str, name: &str, part: &[&str]| {
             let file = scratch.path(&format!("{name}.{format}"));
@@ -228,8 +228,8 @@ fn part_behind_a_line_is_exported_in_every_format() {
             let read = kagetsu(&[&import[..], &["--variant", variant]].concat());
             assert_eq!(read.code, Some(0), "{read:#?}");
             for (moves, is_held) in [(root, false), (&line, true)] {
-                let asked = ["query", "--book", copy, "--variant", variant];
-                let found = kagetsu(&[&asked[..], &["--moves", moves]].concat());
+                let query = ["query", "--book", copy, "--variant", variant];
+                let found = kagetsu(&[&query[..], &["--moves", moves]].concat());
                 let code = if is_held { 0 } else { 1 };
                 assert_eq!(found.code, Some(code), "{format} {moves}: {found:#?}");
             }
@@ -383,7 +383,7 @@ fn tree_shows_played_and_bounded_moves() {
         .collect();
     let of = |name: &str, score: i32, bound: &str| {
         json!({"move": name, "score": score, "bound": bound, "depth": 9, "nodes": 1, "line": [], "proof": "none",
-            "engine": "somebody", "date": "2026-11-21"})
+            "engine": "other", "date": "2026-11-21"})
     };
     let answers = [
         of("h9", 30, "exact"),

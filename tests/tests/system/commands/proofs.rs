@@ -46,11 +46,11 @@ fn damaged_certificate_is_refused() {
             .collect();
         fs::write(&damaged, rest.join("\n") + "\n").expect("room");
         let checked = kagetsu(&["verify", damaged.to_str().expect("a plain name"), "--json"]);
-        let said: Value = serde_json::from_str(&checked.stdout).expect("JSON");
-        assert_eq!((checked.code, &said["holds"]), (Some(1), &json!(false)));
+        let report: Value = serde_json::from_str(&checked.stdout).expect("JSON");
+        assert_eq!((checked.code, &report["holds"]), (Some(1), &json!(false)));
         assert!(
-            said["line"].as_u64().is_some_and(|line| line > at as u64),
-            "{said}"
+            report["line"].as_u64().is_some_and(|line| line > at as u64),
+            "{report}"
         );
     }
     let root = lines[lines.len() - 2];
@@ -178,7 +178,7 @@ fn false_claims_of_a_book_are_named() {
             verdict("k8", "win", 5, "manual", &["k8"]),
             [0, 1, 0],
             [0, 1, 0],
-            "only said",
+            "only claimed",
         ),
         (
             fours,
@@ -238,10 +238,10 @@ fn false_claims_of_a_book_are_named() {
         ),
     ];
     let scratch = Scratch::new();
-    for (number, (line, said, positions, moves, why)) in rows.iter().enumerate() {
+    for (number, (line, verdict, positions, moves, why)) in rows.iter().enumerate() {
         let [book, file] =
             ["book", "json"].map(|ending| scratch.path(&format!("{number}.{ending}")));
-        fs::write(&file, record(line, said.clone())).expect("room");
+        fs::write(&file, record(line, verdict.clone())).expect("room");
         let [book, file] = [&book, &file].map(|path| path.to_str().expect("a plain name"));
         let imported = kagetsu(&["import", "--format", "json", "--book", book, file]);
         assert_eq!(imported.code, Some(0), "{imported:#?}");
@@ -253,7 +253,7 @@ fn false_claims_of_a_book_are_named() {
         assert_eq!(
             (counts("positions"), counts("moves")),
             (*positions, *moves),
-            "{said}: {found}"
+            "{verdict}: {found}"
         );
         // A refuted claim does not hold, nor does a book without a claim that can be replayed.
         let holds = moves[0] > 0;
@@ -262,20 +262,20 @@ fn false_claims_of_a_book_are_named() {
             (Some(i32::from(!holds)), &json!(holds)),
             "{found}"
         );
-        let told = kagetsu(&["verify", "--book", book]).stdout;
+        let output = kagetsu(&["verify", "--book", book]).stdout;
         assert!(
-            told.contains(why) && told.contains("freestyle-15") != why.is_empty(),
-            "{told}"
+            output.contains(why) && output.contains("freestyle-15") != why.is_empty(),
+            "{output}"
         );
         assert_eq!(
-            told.contains("none of these claims is verified"),
+            output.contains("none of these claims is verified"),
             !holds,
-            "{told}"
+            "{output}"
         );
         assert_eq!(
-            told.contains("--play-out") && told.contains("kagetsu verify FILE"),
+            output.contains("--play-out") && output.contains("kagetsu verify FILE"),
             moves[1] > 0,
-            "{told}"
+            "{output}"
         );
     }
     let played = kagetsu(&[
@@ -322,9 +322,9 @@ fn proof_build_ends_with_valid_claims() {
         (&json!(true), &json!("loss"), &json!("first"))
     );
     let again = kagetsu(&[&["build", "--policy", "prove", "--book", book], &place[..]].concat());
-    let said = format!("{}: first wins in {}, proven", place[3], proof["loss_in"]);
+    let expected = format!("{}: first wins in {}, proven", place[3], proof["loss_in"]);
     assert!(
-        again.code == Some(0) && again.stdout.contains(&said),
+        again.code == Some(0) && again.stdout.contains(&expected),
         "{again:#?}"
     );
     let other = scratch.path("open.book");

@@ -28,9 +28,9 @@ fn cluster_and_single_process_build_the_same_book() {
             .json()
     };
     // The mirror image of the position.
-    let (asked, turned) = (ask(OPENING), ask("e2e3 b5b4"));
+    let (found, turned) = (ask(OPENING), ask("e2e3 b5b4"));
     assert_eq!(
-        (&asked["key"], &asked["score"]),
+        (&found["key"], &found["score"]),
         (&turned["key"], &turned["score"])
     );
 }
@@ -41,9 +41,9 @@ fn cluster_analyses_surakarta() {
     let cluster = Cluster::start(&scratch.path("book"));
     let _workers = [cluster.worker(), cluster.worker()];
     let both = |more: &[&str]| {
-        let asked = [&["analyze", "--variant", "surakarta", "--json"], more].concat();
-        let there = [&asked[..], &["--coordinator", &cluster.url]].concat();
-        [asked, there].map(|arguments| Program::Kagetsu.run(&arguments).json())
+        let arguments = [&["analyze", "--variant", "surakarta", "--json"], more].concat();
+        let there = [&arguments[..], &["--coordinator", &cluster.url]].concat();
+        [arguments, there].map(|arguments| Program::Kagetsu.run(&arguments).json())
     };
     for answer in both(&["--moves", OPENING, "--depth", "6", "--top", "2"]) {
         assert_eq!(

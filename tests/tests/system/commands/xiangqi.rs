@@ -25,7 +25,7 @@ fn cluster_analyses_xiangqi() {
     let _workers = [cluster.worker(), cluster.worker()];
     // Red can take Black's rook for nothing: any sound search does, however the moves are divided.
     let blunder = "h2e2 h7e7 h0g2 h9g7 i0h0 i9h9 a0a1 h9h3";
-    let asked = [
+    let arguments = [
         "analyze",
         "--variant",
         "xiangqi",
@@ -37,9 +37,9 @@ fn cluster_analyses_xiangqi() {
         "2",
         "--json",
     ];
-    let here = Program::Kagetsu.run(&asked).json();
+    let here = Program::Kagetsu.run(&arguments).json();
     let there = Program::Kagetsu
-        .run(&[&asked[..], &["--coordinator", &cluster.url]].concat())
+        .run(&[&arguments[..], &["--coordinator", &cluster.url]].concat())
         .json();
     for answer in [&here, &there] {
         let found = (&answer["best"], &answer["depth"], &answer["win_in"]);

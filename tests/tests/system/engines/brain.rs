@@ -115,7 +115,7 @@ fn uci_search_stops_and_ponders() {
     engine.say("ponderhit");
     let (best, _) = engine.until("bestmove ");
     assert!(best.contains(" ponder "), "{best}");
-    // A search that ponders says nothing before it is asked, even when it is complete.
+    // A pondering search sends nothing before the ponder hit, even when it is complete.
     engine.say("position startpos\ngo ponder depth 1");
     engine.until("info depth 1");
     engine.say("isready");
@@ -177,13 +177,13 @@ fn uci_handles_other_games_and_bad_commands() {
         ("position fen x y z", "there is no position to search"),
     ] {
         engine.say(line);
-        let (said, _) = engine.until("info string ");
-        assert!(said.contains(words), "{line}: {said}");
+        let (reply, _) = engine.until("info string ");
+        assert!(reply.contains(words), "{line}: {reply}");
     }
     // A move for the position before would be played as if it were one for this.
     engine.say("go depth 2");
-    let (said, _) = engine.until("bestmove ");
-    assert_eq!(said.trim(), "bestmove (none)");
+    let (reply, _) = engine.until("bestmove ");
+    assert_eq!(reply.trim(), "bestmove (none)");
     engine.say("position startpos moves h8");
     engine.say("\u{1}\u{2}\ngo\u{0}\nposition\nsetoption\nxyzzy\nisready");
     let (_, lines) = engine.until("readyok");
@@ -544,14 +544,18 @@ fn book_moves_are_played_and_announced() {
         best.split(' ').nth(1),
         Some(position.write_move(picked).as_str())
     );
-    let is_said =
+    let is_book_move =
         |line: &String| line.starts_with("info string book move ") && line.ends_with(" ms");
-    assert!(before.iter().any(is_said), "{before:?}");
+    assert!(before.iter().any(is_book_move), "{before:?}");
     for (books, plays) in [("none", false), ("1", true), ("all", true)] {
         let go = "position startpos moves h8\ngo depth 1";
         engine.say(format!("setoption name Books value {books}\n{go}"));
         let (_, before) = engine.until("bestmove ");
-        assert_eq!(before.iter().any(is_said), plays, "{books}: {before:?}");
+        assert_eq!(
+            before.iter().any(is_book_move),
+            plays,
+            "{books}: {before:?}"
+        );
     }
     engine.say("setoption name Books value 1,7");
     engine.until("info string option Books: there is no book 7");

@@ -54,11 +54,11 @@ fn exported_keys_and_moves_match_cchess() {
         .split_whitespace()
         .map(|word| word.parse().expect("a number"))
         .collect();
-    let &[asked, told, rows] = &counts[..] else {
+    let &[positions, found, rows] = &counts[..] else {
         panic!("{read}")
     };
     assert!(
-        asked >= 60 && told >= asked && told == rows,
+        positions >= 60 && found >= positions && found == rows,
         "positions, moves found, moves of the book: {read}"
     );
     // Positions appear as in the games, not in canonical orientation: Black is to move in some.
@@ -113,7 +113,7 @@ fn book_written_by_cchess_is_read_whole() {
             "--json",
         ];
         let answer = Program::Kagetsu.run(&query).json();
-        let is_it = |said: &Value| said["move"] == moves[ply];
+        let is_it = |answer: &Value| answer["move"] == moves[ply];
         assert!(
             answer["answers"]
                 .as_array()

@@ -69,14 +69,14 @@ fn chinese_page_says_errors_in_chinese() {
         assert_eq!(browser.evaluate(SENTENCES), json!([]), "{name} {value}");
     }
     // The page has a Chinese text for every code, and for words that it does not know.
-    let said = browser.evaluate(&format!(
+    let texts = browser.evaluate(&format!(
         "import('http://{}/page/base/messages.js').then(({{ errorText, serverText }}) => \
          [{}].map((code) => errorText({{ code, message: 'some words of the server' }})) \
          .concat(serverText('some words of the server', '未知')).filter((text) => /[a-z]{{3}}/i.test(text.replace('FEN', ''))))",
         server.http,
         ERROR_CODES.map(|code| format!("'{code}'")).join(",")
     ));
-    assert_eq!(said, json!([]));
+    assert_eq!(texts, json!([]));
     assert_eq!(browser.errors(), Vec::<String>::new());
 }
 
@@ -131,15 +131,16 @@ fn page_has_chinese_for_states_of_workers() {
     browser.open(&format!("http://{}/", server.http));
     browser.wait_for("document.documentElement.lang === 'zh-CN'");
     let english = STATES.map(|(english, _)| english);
-    let said = browser.evaluate(&format!(
+    let translated = browser.evaluate(&format!(
         "import('http://{}/page/base/messages.js').then(({{ serverText }}) => \
          {}.map((text) => serverText(text, 'nothing')))",
         server.http,
         json!(english)
     ));
-    for ((english, chinese), said) in STATES.iter().zip(said.as_array().expect("texts")) {
-        let said = said.as_str().expect("a text");
-        assert!(said.contains(chinese), "{english}: {said}");
+    for ((english, chinese), translated) in STATES.iter().zip(translated.as_array().expect("texts"))
+    {
+        let translated = translated.as_str().expect("a text");
+        assert!(translated.contains(chinese), "{english}: {translated}");
     }
 }
 

@@ -79,7 +79,7 @@ fn build_is_started_and_watched_over_http() {
     assert!(seen.is_sorted() && seen.last() == Some(&12), "{seen:?}");
 
     let url = "/api/v1/book?variant=freestyle-15&moves=h8";
-    let asked = Program::Kagetsu.run(&[
+    let finished = Program::Kagetsu.run(&[
         "query",
         "--book",
         &server.grpc,
@@ -91,7 +91,7 @@ fn build_is_started_and_watched_over_http() {
     ]);
     assert_eq!(
         server.get(url),
-        asked.json(),
+        finished.json(),
         "the same JSON as the command's"
     );
     assert_eq!(server.get("/api/v1/status")["positions"], 12);

@@ -119,7 +119,7 @@ pub(crate) fn assert_same_book(
     until("a job that is done", || {
         cluster.job().filter(|job| job["state"] == json!("done"))
     });
-    let asked = [
+    let query = [
         "query",
         "--variant",
         &name,
@@ -129,7 +129,7 @@ pub(crate) fn assert_same_book(
         "--book",
         &cluster.url,
     ];
-    assert_eq!(Program::Kagetsu.run(&asked).json()["variant"], json!(name));
+    assert_eq!(Program::Kagetsu.run(&query).json()["variant"], json!(name));
     drop(workers);
     cluster.stop();
     let root = Position::from_line(variant, opening)

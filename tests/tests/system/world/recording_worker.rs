@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use kagetsu_game::{Key, Position};
-use kagetsu_proto::v1::to_worker::Message as Heard;
+use kagetsu_proto::v1::to_worker::Message as CoordinatorMessage;
 use kagetsu_proto::{Access, FIRST_CALIBRATION_TASK};
 
 use super::scripted_worker::{Conversation, WorkerThread, report_of};
@@ -84,14 +84,16 @@ async fn work(mut conversation: Conversation, record: &Mutex<Record>) -> Option<
     let mut reported = BTreeMap::new();
     loop {
         match conversation.hear().await? {
-            Heard::Welcome(_) => record.lock().expect("no panic in it").reported.clear(),
-            Heard::Acknowledge(held) => {
+            CoordinatorMessage::Welcome(_) => {
+                record.lock().expect("no panic in it").reported.clear()
+            }
+            CoordinatorMessage::Acknowledge(held) => {
                 if let Some(position) = reported.remove(&(held.task, held.attempt)) {
                     let mut record = record.lock().expect("no panic in it");
                     record.acknowledge(position);
                 }
             }
-            Heard::Task(task) => {
+            CoordinatorMessage::Task(task) => {
                 let (question, answer) = conversation.search(&task);
                 // The answers of a calibration are not in the book.
                 if task.task < FIRST_CALIBRATION_TASK {

@@ -13,7 +13,7 @@ pub(crate) fn refused(finished: &Finished, words: &[&str]) {
     for word in words {
         assert!(
             finished.stderr.contains(word),
-            "'{word}' is not said in {finished:#?}"
+            "'{word}' is missing in {finished:#?}"
         );
     }
 }

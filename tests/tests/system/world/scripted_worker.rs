@@ -4,9 +4,9 @@ use std::thread::{JoinHandle, spawn};
 use std::time::Duration;
 
 use kagetsu_game::{Answer, Question};
-use kagetsu_proto::v1::from_worker::Message as Said;
+use kagetsu_proto::v1::from_worker::Message as WorkerMessage;
 use kagetsu_proto::v1::report::Outcome;
-use kagetsu_proto::v1::to_worker::Message as Heard;
+use kagetsu_proto::v1::to_worker::Message as CoordinatorMessage;
 use kagetsu_proto::v1::workers_client::WorkersClient;
 use kagetsu_proto::{Connector, PROTOCOL, v1};
 use kagetsu_search::{Control, Engine, EngineOptions};
@@ -88,7 +88,7 @@ impl Drop for WorkerThread {
 /// One connection of a worker to its coordinator.
 pub(crate) struct Conversation {
     out: mpsc::Sender<v1::FromWorker>,
-    heard: Streaming<v1::ToWorker>,
+    incoming: Streaming<v1::ToWorker>,
     engine: Engine,
 }
 
@@ -97,27 +97,28 @@ impl Conversation {
         let mut client = WorkersClient::new(connector.connect().await.ok()?);
         let (out, messages) = mpsc::channel(64);
         let hello = v1::FromWorker {
-            message: Some(Said::Hello(hello.clone())),
+            message: Some(WorkerMessage::Hello(hello.clone())),
         };
         out.send(hello).await.ok()?;
-        let heard = client.work(ReceiverStream::new(messages)).await.ok()?;
+        let incoming = client.work(ReceiverStream::new(messages)).await.ok()?;
         let options = EngineOptions {
             table_bytes: 1 << 20,
             ..EngineOptions::default()
         };
         Some(Self {
             out,
-            heard: heard.into_inner(),
+            incoming: incoming.into_inner(),
             engine: Engine::new(options).expect("an engine"),
         })
     }
 
     /// Returns the next message, and sends heartbeats meanwhile; `None` when the coordinator has
     /// disconnected.
-    pub(crate) async fn hear(&mut self) -> Option<Heard> {
+    pub(crate) async fn hear(&mut self) -> Option<CoordinatorMessage> {
         loop {
-            let Ok(message) = timeout(HEARTBEAT_INTERVAL, self.heard.message()).await else {
-                self.say(Said::Heartbeat(v1::Heartbeat::default())).await;
+            let Ok(message) = timeout(HEARTBEAT_INTERVAL, self.incoming.message()).await else {
+                self.say(WorkerMessage::Heartbeat(v1::Heartbeat::default()))
+                    .await;
                 continue;
             };
             if let Some(message) = message.ok()??.message {
@@ -129,7 +130,7 @@ impl Conversation {
     /// Returns the next task; `None` when the coordinator has disconnected.
     pub(crate) async fn task(&mut self) -> Option<v1::Task> {
         loop {
-            if let Heard::Task(task) = self.hear().await? {
+            if let CoordinatorMessage::Task(task) = self.hear().await? {
                 return Some(task);
             }
         }
@@ -148,10 +149,10 @@ impl Conversation {
 
     /// Sends a report; `None` when the coordinator has disconnected.
     pub(crate) async fn report(&self, report: v1::Report) -> Option<()> {
-        self.say(Said::Report(report)).await
+        self.say(WorkerMessage::Report(report)).await
     }
 
-    async fn say(&self, message: Said) -> Option<()> {
+    async fn say(&self, message: WorkerMessage) -> Option<()> {
         let message = v1::FromWorker {
             message: Some(message),
         };

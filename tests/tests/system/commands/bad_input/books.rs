@@ -48,10 +48,10 @@ fn book_held_by_another_process_is_refused() {
     let mut holder: Running =
         Program::Coordinator.start(&["--book", &book, "--listen", "127.0.0.1:0"]);
     let address = holder.address();
-    let who = format!("process {}", holder.id());
+    let holder_name = format!("process {}", holder.id());
     refused(
         &query(&book),
-        &[&book, &who, "its URL in place of the folder"],
+        &[&book, &holder_name, "its URL in place of the folder"],
     );
     for command in [
         &["jobs", "list", "--book", &book][..],
@@ -59,7 +59,11 @@ fn book_held_by_another_process_is_refused() {
     ] {
         refused(
             &kagetsu(command),
-            &[&book, &who, "its URL as --coordinator in place of --book"],
+            &[
+                &book,
+                &holder_name,
+                "its URL as --coordinator in place of --book",
+            ],
         );
     }
     // A copy helps where a URL does not.
@@ -69,7 +73,7 @@ fn book_held_by_another_process_is_refused() {
         &check,
         &[
             &book,
-            &who,
+            &holder_name,
             &format!("`kagetsu backup --book {book} --to COPY`"),
         ],
     );
@@ -176,7 +180,7 @@ fn a_damaged_store_loses_nothing() {
         assert_eq!(after.json(), before, "the journal has it all");
         assert!(
             after.stderr.contains("journal"),
-            "the repair is told: {after:#?}"
+            "the repair is reported: {after:#?}"
         );
         assert_eq!(kagetsu(&["check", "--book", &book]).code, Some(0));
     }

@@ -80,8 +80,8 @@ fn too_small_numbers_are_refused() {
         ("pick", "--temperature", "-5", "0 or more"),
         ("analyze", "--top", "-1", "1.."),
     ] {
-        let said = kagetsu(&[&[command][..], &place, &[flag, value]].concat());
-        refused(&said, &[&format!("'{value}' for '{flag}"), what]);
+        let finished = kagetsu(&[&[command][..], &place, &[flag, value]].concat());
+        refused(&finished, &[&format!("'{value}' for '{flag}"), what]);
     }
 }
 
@@ -203,8 +203,8 @@ fn client_backs_off_from_closing_server() {
     let mut command = Program::Worker.command(&["--coordinator", &url, "--slots", "1"]);
     command.stderr(fs::File::create(&log).expect("room"));
     let _worker = Running::of(command);
-    let said = until("it waits longer and longer", || {
-        let said = fs::read_to_string(&log).expect("text");
+    let text = until("it waits longer and longer", || {
+        let text = fs::read_to_string(&log).expect("text");
         let wait = |line: &str| {
             line.split_once("next try in ")?
                 .1
@@ -213,12 +213,12 @@ fn client_backs_off_from_closing_server() {
                 .parse::<f64>()
                 .ok()
         };
-        said.lines()
+        text.lines()
             .filter_map(wait)
             .any(|wait| wait > 0.5)
-            .then_some(said)
+            .then_some(text)
     });
-    assert!(said.contains(&url), "{said}");
+    assert!(text.contains(&url), "{text}");
 }
 
 #[test]
@@ -321,12 +321,12 @@ fn flag_beats_variable_of_excluded_flag() {
     )
     .json();
     assert_eq!(listed.as_array().map(Vec::len), Some(1), "{listed}");
-    let asked = with(
+    let finished = with(
         "KAGETSU_BOOK",
         &book,
         &["jobs", "list", "--coordinator", nowhere],
     );
-    refused(&asked, &["127.0.0.1:1"]);
+    refused(&finished, &["127.0.0.1:1"]);
     refused(
         &with("KAGETSU_BOOK", &book, &["verify", "missing.proof"]),
         &["missing.proof"],
@@ -354,9 +354,9 @@ fn closed_pipe_ends_quietly() {
         let mut child = command.spawn().expect("the program starts");
         drop(child.stdout.take());
         let finished = child.wait_with_output().expect("it ends");
-        let said = String::from_utf8_lossy(&finished.stderr);
+        let message = String::from_utf8_lossy(&finished.stderr);
         assert_eq!(
-            (finished.status.code(), said.as_ref()),
+            (finished.status.code(), message.as_ref()),
             (Some(0), ""),
             "{command:?}"
         );
@@ -390,13 +390,13 @@ fn build_without_workers_says_what_it_waits_for() {
         Program::Coordinator.start(&["--book", &book, "--listen", "127.0.0.1:0", "--http", "off"]);
     let url = coordinator.address();
     refused(
-        &kagetsu(&["workers", "release", "nobody", "--coordinator", &url]),
+        &kagetsu(&["workers", "release", "unknown", "--coordinator", &url]),
         &[
-            "no worker 'nobody' is in quarantine",
+            "no worker 'unknown' is in quarantine",
             "kagetsu workers list",
         ],
     );
-    let said = scratch.path("said");
+    let log = scratch.path("build.log");
     let place = [
         "--variant",
         "freestyle-15",
@@ -409,20 +409,20 @@ fn build_without_workers_says_what_it_waits_for() {
         "--name",
         "test",
     ];
-    let start = |command: &[&str], said: &Path| {
+    let start = |command: &[&str], log: &Path| {
         let mut program = Program::Kagetsu.command(&[command, &["--coordinator", &url]].concat());
-        program.stderr(fs::File::create(said).expect("room"));
+        program.stderr(fs::File::create(log).expect("room"));
         Running::of(program)
     };
     let waits = "no worker is connected; start one with `kagetsu-worker --coordinator URL`";
-    let is_said = |said: &Path| {
-        fs::read_to_string(said)
+    let is_logged = |log: &Path| {
+        fs::read_to_string(log)
             .expect("text")
             .contains(waits)
             .then_some(())
     };
-    let _build = start(&[&["build"], &place[..]].concat(), &said);
-    until("the build says why it waits", || is_said(&said));
+    let _build = start(&[&["build"], &place[..]].concat(), &log);
+    until("the build says why it waits", || is_logged(&log));
     let listed = kagetsu(&["jobs", "list", "--coordinator", &url]);
     assert!(
         listed.stdout.contains("running: no worker is connected"),
@@ -430,12 +430,12 @@ fn build_without_workers_says_what_it_waits_for() {
     );
     let job = kagetsu(&["jobs", "show", "test", "--coordinator", &url, "--json"]).json();
     assert_eq!(job["waits_for"], "no worker is connected");
-    let said = scratch.path("analysis");
+    let log = scratch.path("analysis.log");
     let _analysis = start(
         &["analyze", "--variant", "freestyle-15", "--depth", "4"],
-        &said,
+        &log,
     );
-    until("the analysis says why it waits", || is_said(&said));
+    until("the analysis says why it waits", || is_logged(&log));
 }
 
 #[test]

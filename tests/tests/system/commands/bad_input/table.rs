@@ -589,8 +589,8 @@ fn wrong_inputs_get_clear_messages() {
         let line = fill(command);
         let arguments: Vec<&str> = line.split(' ').filter(|word| !word.is_empty()).collect();
         let ended = Program::Kagetsu.run(&arguments);
-        let is_told = words.iter().all(|word| ended.stderr.contains(&fill(word)));
-        if ended.code != Some(*code) || !is_told || !ended.stdout.is_empty() {
+        let is_complete = words.iter().all(|word| ended.stderr.contains(&fill(word)));
+        if ended.code != Some(*code) || !is_complete || !ended.stdout.is_empty() {
             faults.push(format!(
                 "kagetsu {line}\n  wanted {code} {words:?}\n  {ended:?}"
             ));
