@@ -169,7 +169,7 @@ fn claiming_answer(task: &v1::Task, is_lost: bool) -> v1::Answer {
 }
 
 /// Positions searched before the first loss is claimed. One pass informs 64 positions.
-const MANY_POSITIONS: u64 = 100;
+const MANY_POSITIONS: u64 = 40;
 
 /// A proof is found while many positions still wait for an update and the job needs more work.
 #[tokio::test(flavor = "multi_thread")]

@@ -33,6 +33,9 @@ pub struct External {
     failures: u32,
     /// Whether the engine has ignored a restriction to some root moves.
     ignores_restrictions: bool,
+    keeps_table: bool,
+    /// Whether the engine forgets earlier searches before the next question.
+    is_clear_due: bool,
 }
 
 impl External {
@@ -48,12 +51,27 @@ impl External {
             talk: None,
             failures: 0,
             ignores_restrictions: false,
+            keeps_table: false,
+            is_clear_due: true,
         };
         engine
             .talk(control)
             .map(drop)
             .map_err(|wrong| engine.fault(wrong))?;
         Ok(engine)
+    }
+
+    /// Lets the engine use what it found for earlier questions, as
+    /// [`kagetsu_search::Engine::with_kept_table`] does.
+    #[must_use]
+    pub fn with_kept_table(mut self) -> Self {
+        self.keeps_table = true;
+        self
+    }
+
+    /// Lets the engine forget earlier searches before the next question.
+    pub fn clear_table(&mut self) {
+        self.is_clear_due = true;
     }
 
     /// Returns an engine with the same settings, which starts with its first question.
@@ -258,7 +276,11 @@ impl External {
         }
         let (stall_timeout, ignores_restrictions) =
             (self.settings.stall_timeout, self.ignores_restrictions);
+        let is_clear_due = std::mem::take(&mut self.is_clear_due) || !self.keeps_table;
         let talk = self.talk(control)?;
+        if is_clear_due {
+            talk.clear_table()?;
+        }
         let restricts = talk.restricts() && !ignores_restrictions;
         let mut inquiry = SearchSeries::new(talk, restricts, stall_timeout, question, control);
         inquiry.ask(if is_free { &[] } else { &open }, progress)?;

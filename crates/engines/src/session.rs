@@ -73,6 +73,9 @@ pub(crate) trait EngineSession: Send {
     /// Returns the greatest [`SearchRequest::lines`].
     fn max_lines(&self) -> u16;
 
+    /// Lets the engine forget earlier searches, where the protocol has a command for it.
+    fn clear_table(&mut self) -> Result<(), FaultKind>;
+
     /// Runs a search and reports each iteration to `progress`. Every move of the result is legal
     /// and among the moves asked about.
     fn search(

@@ -80,6 +80,7 @@ impl Players {
         let mut outcomes = [Outcome::Draw; 2];
         let mut plies = 0;
         for (outcome, first) in outcomes.iter_mut().zip([0, 1]) {
+            self.players.iter_mut().for_each(Player::begin_game);
             let mut position = opening.clone();
             *outcome = loop {
                 if let Some(outcome) = position.outcome() {

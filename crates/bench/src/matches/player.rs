@@ -42,10 +42,13 @@ impl Player {
     /// the book cannot be opened.
     pub(crate) fn start(settings: &PlayerSettings, control: &Control) -> Result<Self> {
         let search = match &settings.engine {
-            PlayerEngine::Own(options) => Search::Own(Box::new(Engine::new(*options)?)),
+            PlayerEngine::Own(options) => {
+                Search::Own(Box::new(Engine::new(*options)?.with_kept_table()))
+            }
             PlayerEngine::External(address) => {
                 let settings = EngineSettings::new(address.clone());
-                Search::External(Box::new(External::start(settings, control)?))
+                let engine = External::start(settings, control)?;
+                Search::External(Box::new(engine.with_kept_table()))
             }
         };
         let open = |book: &String| {
@@ -54,6 +57,14 @@ impl Player {
         };
         let book = settings.book.as_ref().map(open).transpose()?;
         Ok(Self { search, book })
+    }
+
+    /// Lets the engine forget the game before.
+    pub(crate) fn begin_game(&mut self) {
+        match &mut self.search {
+            Search::Own(engine) => engine.clear_table(),
+            Search::External(engine) => engine.clear_table(),
+        }
     }
 
     /// Returns the best move of the book in the position, with its verdict.

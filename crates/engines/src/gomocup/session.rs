@@ -220,7 +220,6 @@ impl Session {
         if !self.is_yixin {
             return Ok(());
         }
-        self.say(&ToEngine::YxHashClear)?;
         self.say(&ToEngine::YxBlockReset)?;
         if !ask.moves.is_empty() {
             self.say(&ToEngine::YxBlock)?;
@@ -271,6 +270,13 @@ impl EngineSession for Session {
 
     fn max_lines(&self) -> u16 {
         if self.is_yixin { MAX_LINES } else { 1 }
+    }
+
+    fn clear_table(&mut self) -> Result<(), FaultKind> {
+        if self.is_yixin {
+            self.say(&ToEngine::YxHashClear)?;
+        }
+        Ok(())
     }
 
     fn search(

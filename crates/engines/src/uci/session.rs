@@ -363,6 +363,10 @@ impl EngineSession for Session {
         u16::try_from(most.max(1)).unwrap_or(u16::MAX)
     }
 
+    fn clear_table(&mut self) -> Result<(), FaultKind> {
+        self.say(&ToEngine::NewGame)
+    }
+
     fn search(
         &mut self,
         ask: SearchRequest<'_>,
@@ -370,7 +374,6 @@ impl EngineSession for Session {
         progress: &mut dyn FnMut(&SearchResult),
     ) -> Result<SearchResult, FaultKind> {
         let legal = ask.position.legal_moves();
-        self.say(&ToEngine::NewGame)?;
         self.set_lines(ask.lines)?;
         self.make_ready(watch.control)?;
         self.set_position(ask.position)?;
