@@ -1,7 +1,9 @@
 //! Builds that look for a proof with workers whose claims are verified.
 
 use kagetsu_coordinator::Config;
-use kagetsu_game::{Answer, Bound, Claim, Proof, ProofKind, Provenance, Question, Score, Verdict};
+use kagetsu_game::{
+    Answer, Bound, Claim, Position, Proof, ProofKind, Provenance, Question, Score, Verdict,
+};
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::JobState;
 use kagetsu_proto::v1::report::Outcome;
@@ -36,15 +38,18 @@ fn doubting(folder: &std::path::Path) -> Config {
 }
 
 async fn known(cluster: &Cluster, line: &str) -> Option<kagetsu_game::Answer> {
-    let at = position(line);
+    known_at(cluster, &position(line)).await
+}
+
+async fn known_at(cluster: &Cluster, at: &Position) -> Option<kagetsu_game::Answer> {
     let found = cluster
         .books()
         .await
-        .lookup(v1::Position::from(&at))
+        .lookup(v1::Position::from(at))
         .await
         .expect("a book")
         .into_inner();
-    found.answer.map(|answer| answer.about(&at).expect("legal"))
+    found.answer.map(|answer| answer.about(at).expect("legal"))
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -169,7 +174,7 @@ fn claiming_answer(task: &v1::Task, is_lost: bool) -> v1::Answer {
 }
 
 /// Positions searched before the first loss is claimed. One pass informs 64 positions.
-const MANY_POSITIONS: u64 = 40;
+const MANY_POSITIONS: u64 = 100;
 
 /// A proof is found while many positions still wait for an update and the job needs more work.
 #[tokio::test(flavor = "multi_thread")]
@@ -177,7 +182,14 @@ async fn proof_over_a_large_tree_ends_the_job() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
     let mut worker = ScriptedWorker::join(&cluster, 1).await;
-    cluster.start_build(proves("h8 a1")).await;
+    // On a small board, because the proof needs an answer to each reply on the way to the root.
+    let variant = "freestyle-7".parse().expect("a variant");
+    let root = Position::from_line(variant, "d4 a1").expect("legal moves");
+    let request = v1::StartRequest {
+        roots: vec![(&root).into()],
+        ..proves("h8 a1")
+    };
+    cluster.start_build(request).await;
     let works = async {
         for number in 0.. {
             let task = worker.task().await;
@@ -194,8 +206,8 @@ async fn proof_over_a_large_tree_ends_the_job() {
         () = works => unreachable!("there is always another"),
     };
     assert_eq!((job.state(), job.frontier), (JobState::Done, 0), "{job:?}");
-    let root = known(&cluster, "h8 a1").await.expect("it is in the book");
-    let won = root
+    let found = known_at(&cluster, &root).await.expect("it is in the book");
+    let won = found
         .verdicts()
         .iter()
         .any(|(_, v)| v.proof.is_some_and(|proof| proof.claim == Claim::Win));
