@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use kagetsu_game::{Answer, Verdict};
+use kagetsu_game::Answer;
 
 use crate::error::{BookError, LearnError};
 use crate::graph::derive::{Seen, child_value, derive, value_after};
@@ -208,18 +208,16 @@ fn distrust(index: &mut Index, job: Option<u32>, id: Id) -> Result<(), BookError
     before.parents().try_for_each(|parent| grow(index, parent))
 }
 
-/// Returns the number of moves with a verdict, of those with an exact value, and of those with a
-/// search behind it.
-fn extent(facts: &Answer) -> [usize; 3] {
-    let count = |is_counted: fn(&Verdict) -> bool| {
-        let verdicts = facts.verdicts().iter();
-        verdicts.filter(|(_, verdict)| is_counted(verdict)).count()
-    };
-    [
+/// Returns the number of moves with a verdict, and of those with an exact value.
+fn extent(facts: &Answer) -> (usize, usize) {
+    (
         facts.len(),
-        count(Verdict::is_exact),
-        count(|verdict| verdict.is_exact() && verdict.depth > 0),
-    ]
+        facts
+            .verdicts()
+            .iter()
+            .filter(|(_, verdict)| verdict.is_exact())
+            .count(),
+    )
 }
 
 /// Updates the links of the positions that a node leads to or led to before. A move by which the

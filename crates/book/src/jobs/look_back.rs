@@ -21,9 +21,8 @@ const FIRST_SUGGESTION: i32 = -40;
 const NEXT_SUGGESTION: i32 = -40;
 
 impl Book {
-    /// Completes the attacker's answer to a work by moves that won elsewhere, and by the move that
-    /// the search before expects. A move that leads to a proven win stands alone. The answer's own
-    /// moves with a bound only are left out: they wait until they are asked for.
+    /// Completes the attacker's answer to a work by moves that won elsewhere. A move that leads to
+    /// a proven win stands alone.
     pub(crate) fn with_suggestions(
         &mut self,
         work: &Work,
@@ -34,16 +33,12 @@ impl Book {
         let is_attack = build.policy.rules().widens() && position.side() == build.side;
         let is_won = answer
             .best()
-            .is_some_and(|(_, best)| best.score.win_plies().is_some() && best.proof.is_some());
+            .is_some_and(|(_, best)| best.score.win_plies().is_some());
         let Some((_, model)) = answer.verdicts().first().cloned() else {
             return Ok(answer.clone());
         };
         if !is_attack || is_won || position.variant().gomoku().is_none() {
             return Ok(answer.clone());
-        }
-        let mut answer = answer.clone();
-        if answer.verdicts().iter().any(|(_, known)| known.is_exact()) {
-            answer.retain(|_, known| known.is_exact());
         }
         let mut moves = self.named_moves(position)?;
         for m in self.winning_moves()?.of(position) {
@@ -66,36 +61,9 @@ impl Book {
         drop(index);
         let moves = match won {
             Some(m) => vec![m],
-            None => {
-                answer.extend(self.expected(position)?);
-                moves.into_iter().take(MAX_SUGGESTIONS).collect()
-            }
+            None => moves.into_iter().take(MAX_SUGGESTIONS).collect(),
         };
-        Ok(completed(&answer, &moves, &model))
-    }
-
-    /// Returns the moves that searches two plies before a position expect in it, with the rest of
-    /// their lines.
-    fn expected(&mut self, position: &Position) -> Result<Vec<(Move, Verdict)>, BookError> {
-        let here = Id::of(position.variant().code(), &position.canonical());
-        let mut index = self.index();
-        let mut expected = Vec::new();
-        for reply in index.reach(here)?.parents() {
-            for before in index.reach(reply)?.parents() {
-                let Some(node) = index.node(before)? else {
-                    continue;
-                };
-                let leads_here = |(m, child): &&(Move, Id)| {
-                    *child == reply && node.facts.get(*m).is_some_and(|known| known.depth > 2)
-                };
-                for (m, _) in node.followed.iter().filter(leads_here) {
-                    let verdict = node.facts.get(*m);
-                    expected
-                        .extend(verdict.and_then(|known| go_on(&node.position, known, position)));
-                }
-            }
-        }
-        Ok(expected)
+        Ok(completed(answer, &moves, &model))
     }
 
     /// Learns moves that are worth a try in a position, for jobs that look for a proof. Where the
@@ -211,32 +179,6 @@ impl Book {
         self.log(&answered(None, false, before, &answer))?;
         Ok(())
     }
-}
-
-/// Returns what a verdict on a move of `before` says two plies later, if its line leads to
-/// `position`.
-fn go_on(before: &Position, verdict: &Verdict, position: &Position) -> Option<(Move, Verdict)> {
-    let (played, left) = verdict.line.split_at_checked(2)?;
-    let next = *left.first()?;
-    let mut reached = before.clone();
-    for m in played {
-        reached = reached.play(*m).ok()?;
-    }
-    let (key, forth) = reached.key_and_symmetry();
-    let (here, symmetry) = position.key_and_symmetry();
-    if key != here {
-        return None;
-    }
-    let variant = position.variant();
-    let back = variant.inverse(symmetry);
-    let rest = Verdict {
-        depth: verdict.depth - 2,
-        nodes: 0,
-        line: left.to_vec(),
-        ..verdict.clone()
-    };
-    let m = variant.image(variant.image(next, forth), back);
-    Some((m, rest.turned(variant, forth).turned(variant, back)))
 }
 
 /// Adds moves to an answer as opinions that no search stands behind, with the origin of `model`.

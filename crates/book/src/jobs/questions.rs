@@ -20,25 +20,21 @@ pub(crate) fn question(
     spec: &JobSpec,
     id: Id,
 ) -> Result<Question, BookError> {
-    let scope = PolicyScope {
-        side: spec.build.side,
-    };
-    let rules = spec.build.policy.rules();
-    let position = match index.node(id)? {
+    let question = match index.node(id)? {
         Some(node)
             if node.is_silent()
                 || index.reach(id)?.is_distrusted()
                 || index.judged(job.0, id)? == Some(true) =>
         {
-            node.position.clone()
+            about_all_moves(spec, node.position.clone())
         }
-        Some(node) => {
-            let question = about_moves_without_value(spec, &node);
-            return Ok(rules.question(&scope, question, Some(&node.facts)));
-        }
-        None => position_without_record(index, id)?,
+        Some(node) => about_moves_without_value(spec, &node),
+        None => about_all_moves(spec, position_without_record(index, id)?),
     };
-    Ok(rules.question(&scope, about_all_moves(spec, position), None))
+    let scope = PolicyScope {
+        side: spec.build.side,
+    };
+    Ok(spec.build.policy.rules().question(&scope, question))
 }
 
 fn about_all_moves(spec: &JobSpec, position: Position) -> Question {

@@ -193,7 +193,7 @@ impl Book {
         if answer.is_empty() {
             return self.set_aside(work, "the answer has no moves");
         }
-        let is_widening = !work.question.moves.is_empty() || self.completes_record(work)?;
+        let is_widening = !work.question.moves.is_empty();
         let answer = self.with_suggestions(work, answer)?;
         let sequence = self.log(&answered(
             Some(work.job),
@@ -205,15 +205,6 @@ impl Book {
         self.look_back()?;
         self.walk_on()?;
         Ok(sequence)
-    }
-
-    /// Whether a work of a job that widens positions completes a known record.
-    fn completes_record(&self, work: &Work) -> Result<bool, BookError> {
-        let mut index = self.index();
-        let is_valid = !index.reach(work.at)?.is_distrusted();
-        let is_known = index.node(work.at)?.is_some_and(|node| !node.is_silent());
-        let rules = self.known_spec(work.job)?.build.policy.rules();
-        Ok(rules.widens() && is_valid && is_known)
     }
 
     /// Returns a work that was not done to the frontier.

@@ -1,4 +1,4 @@
-use kagetsu_game::{Answer, Question, Side};
+use kagetsu_game::{Question, Side};
 
 use super::selection::{ByPriority, Selection};
 use crate::graph::id::Id;
@@ -38,15 +38,9 @@ pub(crate) trait GrowthPolicy: Sync {
         candidate.is_within_margin
     }
 
-    /// Adapts the question about a position to what the policy needs to know. `known` is the record
-    /// that the answer is to complete.
-    fn question(
-        &self,
-        scope: &PolicyScope,
-        question: Question,
-        known: Option<&Answer>,
-    ) -> Question {
-        let _ = (scope, known);
+    /// Adapts the question about a position to what the policy needs to know.
+    fn question(&self, scope: &PolicyScope, question: Question) -> Question {
+        let _ = scope;
         question
     }
 

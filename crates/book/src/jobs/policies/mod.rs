@@ -4,8 +4,6 @@
 mod drop_out;
 pub(crate) mod growth_policy;
 mod one_side;
-mod proof_number;
-mod proof_order;
 mod prove;
 pub(crate) mod selection;
 
