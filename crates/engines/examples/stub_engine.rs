@@ -283,6 +283,8 @@ struct Brain {
     blocked: Vec<Point>,
     /// The block command whose lines are being read.
     block: Option<gomocup::ToEngine>,
+    /// Times that the table was cleared; the mode `yixin-clears` adds them to its nodes.
+    clears: u32,
 }
 
 impl Brain {
@@ -296,6 +298,7 @@ impl Brain {
             stones,
             blocked,
             block: None,
+            clears: 0,
         }
     }
 
@@ -366,7 +369,10 @@ impl Brain {
             ToEngine::Done if self.block.take() == Some(ToEngine::Board) => self.think(1),
             ToEngine::Done => Vec::new(),
             ToEngine::YxNBest(lines) if self.is_yixin() => self.think(lines as usize),
-            ToEngine::YxHashClear if self.is_yixin() => Vec::new(),
+            ToEngine::YxHashClear if self.is_yixin() => {
+                self.clears += 1;
+                Vec::new()
+            }
             _ => vec!["UNKNOWN command".into()],
         }
     }
@@ -430,6 +436,11 @@ impl Brain {
         let Some((_, best)) = valued.first() else {
             return vec!["ERROR no move".into()];
         };
+        let more = if self.manners.is("yixin-clears") {
+            self.clears
+        } else {
+            0
+        };
         let mut output = vec!["MESSAGE thinking".to_string(), "DEBUG 1,1".into()];
         if self.is_yixin() {
             for depth in 1..=self.depth.min(2) {
@@ -443,7 +454,7 @@ impl Brain {
                         format!("INFO PV {rank}"),
                         format!("INFO NUMPV {lines}"),
                         format!("INFO DEPTH {depth}"),
-                        format!("INFO TOTALNODES {}", depth * 100),
+                        format!("INFO TOTALNODES {}", depth * 100 + more),
                         format!("INFO EVAL {}", eval.write()),
                         format!("INFO BESTLINE {}", Point::of(*m, self.size)),
                         "INFO PV DONE".into(),

@@ -44,6 +44,18 @@ fn every_rule_and_size_passes_known_answers() {
 }
 
 #[test]
+fn kept_table_is_cleared_on_demand_alone() {
+    let question = question("freestyle-15", "h8 i9 h9");
+    let nodes = |engine: &mut External| ask(engine, &question).expect("an answer").nodes();
+    let mut engine = start("yixin-clears");
+    assert_eq!([nodes(&mut engine), nodes(&mut engine)], [201, 202]);
+    let mut engine = start("yixin-clears").with_kept_table();
+    assert_eq!([nodes(&mut engine), nodes(&mut engine)], [201, 201]);
+    engine.clear_table();
+    assert_eq!([nodes(&mut engine), nodes(&mut engine)], [202, 202]);
+}
+
+#[test]
 fn yixin_engine_gives_best_moves_and_bounds() {
     let mut engine = start("yixin");
     let question = question("freestyle-15", "h8 i9 h9");

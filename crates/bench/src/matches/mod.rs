@@ -34,7 +34,8 @@ use sprt::{Sprt, SprtResult};
 /// Elo
 ///
 /// An engine is `default` or key=value settings with commas between them. `--against` plays against
-/// another program instead. Ctrl-C ends the match with the pairs played so far.
+/// another program instead. Both engines keep their tables through a game. Ctrl-C ends the match
+/// with the pairs played so far.
 ///
 /// Examples:
 ///   kagetsu bench match default candidates=12,table=16MiB --nodes 20000 --pairs 200

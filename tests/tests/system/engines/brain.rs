@@ -403,6 +403,31 @@ fn swap2_requests_are_answered() {
 }
 
 #[test]
+fn game_keeps_its_table_until_cleared() {
+    let mut engine = pbrain();
+    engine.say("START 15");
+    // Searches after some commands, and returns the number of positions.
+    let mut search = |before: &str| -> u64 {
+        engine.say(format!(
+            "{before}\nINFO thread_num 1\nINFO max_depth 9\nINFO timeout_turn 600000\n\
+             BOARD\n7,7,2\n8,6,1\n9,8,2\nDONE"
+        ));
+        let (_, lines) = next_move(&engine);
+        let mut counts = lines.iter().filter_map(|line| line.split_once(" nodes "));
+        let last = counts.next_back().expect("an iteration").1;
+        let number = last.split(' ').next().expect("a number");
+        number.parse().expect("a number")
+    };
+    let fresh = search("");
+    let kept = search("");
+    assert!(kept < fresh, "{kept} of {fresh}");
+    for clear in ["YXHASHCLEAR", "RESTART", "START 15"] {
+        assert_eq!(search(clear), fresh, "{clear}");
+        assert_eq!(search(""), kept, "{clear}");
+    }
+}
+
+#[test]
 fn gui_asks_for_lines_and_forbidden_points() {
     let mut engine = pbrain();
     engine.say("start 15\ninfo rule 4\ninfo max_node 3000\ninfo show_detail 3");
