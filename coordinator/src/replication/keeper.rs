@@ -41,9 +41,10 @@ pub(crate) struct LeaseKeeper {
 /// The keeper's view of the lease.
 struct LeaseState {
     has_led: bool,
-    /// Whether a lease that was held has run out, so that another may take it.
+    /// Whether the database has been away for as long as a lease lasts. Then a lease that was held
+    /// has run out, and a follower does not know which coordinator leads.
     is_suspended: bool,
-    /// A moment before the last renewal.
+    /// A moment before the last renewal, or before a follower's last attempt that was answered.
     renewed: Instant,
     next_attempt: Instant,
     next_look: Instant,
@@ -122,14 +123,16 @@ impl LeaseKeeper {
             self.book.depose();
             return Ok(LeaseStep::Ended);
         }
-        if leads && !state.is_suspended && now.duration_since(state.renewed) >= *ttl {
+        if !state.is_suspended && now.duration_since(state.renewed) >= *ttl {
             state.is_suspended = true;
             leadership.set(false);
             leadership.set_leader(None);
-            tracing::error!(
-                "the lease of the book has run out; look-ups go on, and the rest waits for the \
-                 database"
-            );
+            if leads {
+                tracing::error!(
+                    "the lease of the book has run out; look-ups go on, and the rest waits for \
+                     the database"
+                );
+            }
         }
         if now >= state.next_attempt {
             let interval = *ttl / RENEWALS;
@@ -151,10 +154,9 @@ impl LeaseKeeper {
                 return Ok(LeaseStep::Done);
             }
             let goes_on = self.attempt()?;
-            if lease.is_held() {
-                state.renewed = now;
-                state.has_led = true;
-            }
+            state.renewed = now;
+            state.is_suspended = false;
+            state.has_led = lease.is_held();
             return Ok(if goes_on {
                 LeaseStep::Done
             } else {
