@@ -5,7 +5,7 @@ use kagetsu_game::Move;
 use kagetsu_game::Side;
 use kagetsu_game::gomoku::Rule;
 
-use super::{Board, ROOM, half};
+use super::{Board, ROOM};
 use crate::gomoku::cells::Cells;
 use crate::gomoku::patterns::kind::CellKind;
 use crate::gomoku::patterns::network::Hidden;
@@ -146,8 +146,8 @@ impl<R: Rule> Board<R> {
     /// Returns the worth of a move to the cell in the learned order.
     #[inline]
     fn learned_worth(&self, order: &MoveOrder, units: &Hidden, cell: usize) -> i32 {
-        let cross = self.crosses[cell % ROOM];
-        let of = |side: Side| half(cross, side.index());
+        let grades = self.grades[cell % ROOM];
+        let of = |side: Side| grades[side.index()].class();
         order.worth(of(self.side), of(self.side.other()), units)
     }
 
@@ -156,16 +156,17 @@ impl<R: Rule> Board<R> {
     #[inline]
     fn worth(&self, cell: usize) -> i32 {
         let grades = self.grades[cell];
-        let (mine, his) = (grades[self.side.index()], grades[self.side.other().index()]);
+        let (me, other) = (self.side.index(), self.side.other().index());
+        let promise = |side: usize| self.weights[side].promise(grades[side]);
         let defence = self.weights[0].defence;
         let defended = if defence == 100 {
-            his.promise()
+            promise(other)
         } else {
-            his.promise() * defence / 100
+            promise(other) * defence / 100
         };
-        2 * (mine.promise() + RANK_WORTH * mine.kind().rank())
+        2 * (promise(me) + RANK_WORTH * grades[me].kind().rank())
             + defended
-            + RANK_WORTH * his.kind().rank()
+            + RANK_WORTH * grades[other].kind().rank()
     }
 
     /// Returns the empty cells by their distance to the centre, for boards without stones nearby.

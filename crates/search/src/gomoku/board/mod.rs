@@ -231,9 +231,7 @@ impl<R: Rule> Board<R> {
 
     /// The classes of an empty cell, of the first and of the second side.
     pub(crate) fn classes_of(&self, cell: usize) -> [u16; 2] {
-        [0, 1].map(|side| {
-            crate::gomoku::patterns::fitted::class(half(self.crosses[cell % ROOM], side)) as u16
-        })
+        self.grades[cell % ROOM].map(|grade| grade.class() as u16)
     }
 
     /// The positive hidden units of the network for the side to move, if there is one.
@@ -271,8 +269,7 @@ impl<R: Rule> Board<R> {
         self.live[side] += u16::from(half(self.crosses[cell], side) != 0);
         self.sums[side] += grade.value();
         if let Some(networks) = self.networks {
-            let cross = half(self.crosses[cell], side);
-            Network::replace(networks, &mut self.hidden, side, 0, cross);
+            Network::replace(networks, &mut self.hidden, side, 0, grade.class());
         }
         self.kinds[side][grade.kind() as usize] += 1;
         self.flip(side, cell, grade.kind());
@@ -283,8 +280,7 @@ impl<R: Rule> Board<R> {
         self.live[side] -= u16::from(half(self.crosses[cell], side) != 0);
         self.sums[side] -= grade.value();
         if let Some(networks) = self.networks {
-            let cross = half(self.crosses[cell], side);
-            Network::replace(networks, &mut self.hidden, side, cross, 0);
+            Network::replace(networks, &mut self.hidden, side, grade.class(), 0);
         }
         self.kinds[side][grade.kind() as usize] -= 1;
         self.flip(side, cell, grade.kind());
@@ -302,6 +298,7 @@ impl<R: Rule> Board<R> {
     fn refresh(&mut self, cell: usize) {
         let (geometry, shapes, reach) = (self.geometry, self.shapes, reach::<R>());
         // Only those of the window's 11 places that are within reach.
+        let mut hidden = self.hidden;
         let within = ((1u32 << (2 * (2 * reach + 1))) - 1) << (2 * (CENTRE - reach));
         for (direction, at) in geometry.places[cell].into_iter().enumerate() {
             let line = self.lines[usize::from(at.line)];
@@ -313,14 +310,15 @@ impl<R: Rule> Board<R> {
                 let made = shapes.get::<R>(line.window(u32::from(at.place) + step - CENTRE));
                 let other =
                     cell as isize + (step as isize - CENTRE as isize) * geometry.strides[direction];
-                self.reshape(other as usize, direction, made);
+                self.reshape(other as usize, direction, made, &mut hidden);
             }
         }
+        self.hidden = hidden;
     }
 
     /// Sets the shapes that a stone on the cell makes in one direction.
-    #[inline]
-    fn reshape(&mut self, cell: usize, direction: usize, made: u8) {
+    #[inline(always)]
+    fn reshape(&mut self, cell: usize, direction: usize, made: u8, hidden: &mut [Hidden; 2]) {
         let (slot, shift) = (cell % ROOM, 4 * direction);
         let before = self.crosses[slot];
         let after = before & !(0x000f_000f << shift) | spread(made) << shift;
@@ -345,7 +343,7 @@ impl<R: Rule> Board<R> {
             self.grades[slot][side] = new;
             self.sums[side] += new.value() - old.value();
             if let Some(networks) = self.networks {
-                Network::replace(networks, &mut self.hidden, side, was, is);
+                Network::replace(networks, hidden, side, old.class(), new.class());
             }
             self.live[side] += u16::from(was == 0);
             self.live[side] -= u16::from(is == 0);

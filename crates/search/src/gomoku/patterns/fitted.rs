@@ -18,7 +18,7 @@ pub(crate) const CLASSES: usize = SHAPES * (SHAPES + 1) * (SHAPES + 2) * (SHAPES
 pub(crate) const FLAGS: usize = 512;
 
 /// The class of every cross.
-pub(super) static CLASS_OF: LazyLock<Box<[u16; 1 << 16]>> = LazyLock::new(|| {
+static CLASS_OF: LazyLock<Box<[u16; 1 << 16]>> = LazyLock::new(|| {
     let classes: Box<[u16]> = (0..=Cross::MAX).map(class_of).collect();
     classes.try_into().expect("one for each cross")
 });

@@ -9,8 +9,8 @@ use std::sync::LazyLock;
 use kagetsu_game::RuleName;
 
 use super::files::places;
-use super::fitted::{CLASS_OF, CLASSES};
-use super::kind::{Cross, KINDS};
+use super::fitted::CLASSES;
+use super::kind::KINDS;
 
 /// Number of hidden units.
 pub(crate) const UNITS: usize = 16;
@@ -35,8 +35,6 @@ const VECTORS: usize = 2 * CLASSES + 2 * KINDS * COUNTS + 2;
 /// units.
 #[derive(Debug)]
 pub(in crate::gomoku) struct Network {
-    /// The class of each cross.
-    classes: &'static [u16; 1 << 16],
     /// By class: as one's own and as the opponent's.
     rows: Box<[[Hidden; 2]; ROOM]>,
     /// By kind, own ones first, and number of cells.
@@ -89,7 +87,6 @@ impl Network {
         let mut times = Box::new([[[0; UNITS]; COUNTS]; 2 * KINDS]);
         times.as_flattened_mut().copy_from_slice(counts);
         Some(Self {
-            classes: &CLASS_OF,
             rows: rows.into_boxed_slice().try_into().ok()?,
             times,
             bias: last[0],
@@ -102,26 +99,20 @@ impl Network {
         networks.map(|network| network.bias)
     }
 
-    /// Replaces the cross of a cell for `side` in both views. A cell that is not empty counts like
-    /// one with cross 0.
-    #[inline]
+    /// Replaces the class of a cell for `side` in both views. A cell that is not empty counts like
+    /// one of class 0.
+    #[inline(always)]
     pub(in crate::gomoku) fn replace(
         networks: [&Self; 2],
         hidden: &mut [Hidden; 2],
         side: usize,
-        old: Cross,
-        new: Cross,
+        old: usize,
+        new: usize,
     ) {
         for (view, place) in [(side % 2, 0), ((side + 1) % 2, 1)] {
-            let row = |cross| networks[view].row(cross, place);
+            let row = |class: usize| &networks[view].rows[class % ROOM][place];
             shift(&mut hidden[view], row(new), row(old));
         }
-    }
-
-    /// Returns the weights of a cross as one's own (0) or as the opponent's (1).
-    #[inline]
-    fn row(&self, cross: Cross, place: usize) -> &Hidden {
-        &self.rows[usize::from(self.classes[usize::from(cross)]) % ROOM][place]
     }
 
     /// Returns the positive hidden units for the side with these sums, own numbers of cells by

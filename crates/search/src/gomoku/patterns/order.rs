@@ -8,8 +8,7 @@ use std::sync::LazyLock;
 use kagetsu_game::RuleName;
 
 use super::files::places;
-use super::fitted::{CLASS_OF, CLASSES};
-use super::kind::Cross;
+use super::fitted::CLASSES;
 use super::network::{Hidden, UNITS};
 
 /// Slots for classes. A power of two makes index checks cheap.
@@ -26,8 +25,6 @@ const NUMBERS: usize = 2 * CLASSES * (1 + UNITS);
 /// [`Network`](super::network::Network): on the shapes of the whole board.
 #[derive(Debug)]
 pub(in crate::gomoku) struct MoveOrder {
-    /// The class of each cross.
-    classes: &'static [u16; 1 << 16],
     /// By class: as one's own and as the opponent's.
     rows: Box<[[OrderRow; 2]; ROOM]>,
 }
@@ -70,19 +67,15 @@ impl MoveOrder {
             rows[at % CLASSES][at / CLASSES] = OrderRow { worth, factors };
         }
         Some(Self {
-            classes: &CLASS_OF,
             rows: rows.into_boxed_slice().try_into().ok()?,
         })
     }
 
-    /// Returns the worth of a move to a cell in 1/128 logits, by the cell's crosses for the mover
+    /// Returns the worth of a move to a cell in 1/128 logits, by the cell's classes for the mover
     /// and for the opponent and the positive hidden units of the mover's view.
     #[inline]
-    pub(in crate::gomoku) fn worth(&self, own: Cross, other: Cross, units: &Hidden) -> i32 {
-        let row = |cross, place: usize| {
-            &self.rows[usize::from(self.classes[usize::from(cross)]) % ROOM][place]
-        };
-        let (own, other) = (row(own, 0), row(other, 1));
+    pub(in crate::gomoku) fn worth(&self, own: usize, other: usize, units: &Hidden) -> i32 {
+        let (own, other) = (&self.rows[own % ROOM][0], &self.rows[other % ROOM][1]);
         let factors = own.factors.iter().zip(&other.factors);
         let more: i32 = units
             .iter()
@@ -114,7 +107,7 @@ mod tests {
         let mut set = |number: usize, value: i16| {
             bytes[2 * number..][..2].copy_from_slice(&value.to_le_bytes());
         };
-        let class = usize::from(CLASS_OF[7]);
+        let class = 7;
         set(class, 30);
         set(CLASSES + class, 500);
         set((2 + UNITS) * CLASSES + class * UNITS + 3, -1_024);

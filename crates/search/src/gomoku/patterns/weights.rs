@@ -1,21 +1,23 @@
 use std::sync::OnceLock;
 
-use super::fitted::{self, Fitted};
+use super::fitted::{self, CLASSES, Fitted, class};
 use super::kind::{CellKind, Cross, shapes};
 use super::shape::{SHAPES, Shape};
 use crate::Constants;
 use kagetsu_game::{RuleName, Side};
 
-/// Properties of a cross in 32 bits: its kind, its promise for the move order (0 to 4,095), and its
-/// value in centi-units for the side that may put a stone there.
+/// Slots for classes. A power of two makes index checks cheap.
+const ROOM: usize = CLASSES.next_power_of_two();
+
+/// Properties of a cross in 32 bits: its kind, its class, and its value in centi-units for the side
+/// that may put a stone there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::gomoku) struct CellGrade(u32);
 
 impl CellGrade {
-    fn new(value: i32, promise: i32, kind: CellKind) -> Self {
+    fn new(value: i32, class: usize, kind: CellKind) -> Self {
         let value = value.clamp(i16::MIN.into(), i16::MAX.into()) as u32;
-        let promise = promise.clamp(0, 0xfff) as u32;
-        Self(value << 16 | promise << 4 | kind as u32)
+        Self(value << 16 | (class as u32) << 4 | kind as u32)
     }
 
     #[inline]
@@ -23,9 +25,10 @@ impl CellGrade {
         CellKind::of((self.0 & 0xf) as usize)
     }
 
+    /// Returns the class of the cross, below [`CLASSES`].
     #[inline]
-    pub(in crate::gomoku) const fn promise(self) -> i32 {
-        (self.0 >> 4 & 0xfff) as i32
+    pub(in crate::gomoku) const fn class(self) -> usize {
+        (self.0 >> 4 & 0xfff) as usize
     }
 
     #[inline]
@@ -39,6 +42,8 @@ impl CellGrade {
 pub(in crate::gomoku) struct CellWeights {
     /// By cross.
     pub(in crate::gomoku) grades: Box<[CellGrade; 1 << 16]>,
+    /// Worth of a class for the move order by shapes, from 0 to 4,095.
+    promises: Box<[u16; ROOM]>,
     /// By the threats of both sides, in centi-units for the side to move; see `Board::flags`.
     pub(in crate::gomoku) threats: Box<[i16]>,
     /// Weight of the opponent's values in percent: more than 100 favours defence.
@@ -94,7 +99,8 @@ impl CellWeights {
     fn new(constants: Constants, rule: RuleName, side: Side, fitted: Option<Fitted>) -> Self {
         let is_judged = rule == RuleName::Renju && side == Side::First;
         let line = line_values(constants);
-        let grade = |cross: Cross| {
+        let mut promises = Box::new([0; ROOM]);
+        let mut grade = |cross: Cross| {
             let kind = CellKind::of_cross(cross, is_judged);
             let shapes = shapes(cross).filter(|_| kind != CellKind::Forbidden);
             let made = shapes.map_or(0, |shapes| {
@@ -107,7 +113,8 @@ impl CellWeights {
             let value = fitted
                 .as_ref()
                 .map_or(made, |fitted| fitted.value(cross).into());
-            CellGrade::new(value, made, kind)
+            promises[class(cross)] = made.clamp(0, 0xfff) as u16;
+            CellGrade::new(value, class(cross), kind)
         };
         let threats = fitted
             .as_ref()
@@ -117,12 +124,21 @@ impl CellWeights {
         } else {
             100
         };
-        let grades = (0..=Cross::MAX).map(grade).collect::<Box<[CellGrade]>>();
+        let grades = (0..=Cross::MAX)
+            .map(&mut grade)
+            .collect::<Box<[CellGrade]>>();
         Self {
             grades: grades.try_into().expect("one for each cross"),
+            promises,
             threats: threats.into(),
             defence,
         }
+    }
+
+    /// Returns the worth of a cell for the move order by shapes, from 0 to 4,095.
+    #[inline]
+    pub(in crate::gomoku) fn promise(&self, grade: CellGrade) -> i32 {
+        self.promises[grade.class() % ROOM].into()
     }
 }
 
@@ -161,16 +177,13 @@ mod tests {
 
     #[test]
     fn grade_returns_its_parts() {
-        for (value, promise) in [(0, 0), (-32_768, 4_095), (32_767, 17), (-1, 1)] {
-            let grade = CellGrade::new(value, promise, CellKind::FourThree);
+        for (value, class) in [(0, 0), (-32_768, CLASSES - 1), (32_767, 17), (-1, 1)] {
+            let grade = CellGrade::new(value, class, CellKind::FourThree);
             assert_eq!(
-                (grade.value(), grade.promise(), grade.kind()),
-                (value, promise, CellKind::FourThree)
+                (grade.value(), grade.class(), grade.kind()),
+                (value, class, CellKind::FourThree)
             );
         }
-        assert_eq!(
-            CellGrade::new(9_999_999, 9_999_999, CellKind::Five).value(),
-            32_767
-        );
+        assert_eq!(CellGrade::new(9_999_999, 0, CellKind::Five).value(), 32_767);
     }
 }
