@@ -237,8 +237,15 @@ pub(crate) trait Heuristics: Clone + Send {
     /// Returns the consequence of the immediate threats, at little cost.
     fn situation(&self) -> Situation;
 
+    /// Fills an empty list with the moves to search in the given situation.
+    fn list_moves(&self, situation: &Situation, moves: &mut Moves);
+
     /// Returns the moves to search in the given situation.
-    fn moves(&self, situation: &Situation) -> Moves;
+    fn moves(&self, situation: &Situation) -> Moves {
+        let mut moves = Moves::new(true);
+        self.list_moves(situation, &mut moves);
+        moves
+    }
 
     /// Returns the captures that a quiescence search must try, or `None` where the evaluation
     /// already accounts for them.

@@ -14,7 +14,7 @@ use crate::alphabeta::history::History;
 use crate::alphabeta::table::TranspositionTable;
 use crate::control::exchange::Exchange;
 use crate::control::limits::SearchLimits;
-use crate::heuristics::{Heuristics, Situation};
+use crate::heuristics::{Heuristics, Moves, Situation};
 use crate::{EngineOptions, Feature};
 
 /// Plies from the root beyond which nothing is searched, not even forced replies.
@@ -227,7 +227,8 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
                     improves: false,
                 };
                 self.opinions[ply] = -self.opinions[ply - 1];
-                let mut moves = self.board.moves(&situation);
+                let mut moves = Moves::new(true);
+                self.board.list_moves(&situation, &mut moves);
                 return self.expand(&mut moves, Score::loss_in(2), node);
             }
             Situation::Forced { .. } | Situation::Free => {}

@@ -8,7 +8,7 @@ use super::selection::{self, Node};
 use super::{AlphaBeta, NO_REPETITION};
 use crate::Feature;
 use crate::alphabeta::table::TableEntry;
-use crate::heuristics::{Heuristics, Situation};
+use crate::heuristics::{Heuristics, Moves, Situation};
 
 impl<H: Heuristics> AlphaBeta<'_, H> {
     /// Searches a node with the help of the table.
@@ -47,7 +47,12 @@ impl<H: Heuristics> AlphaBeta<'_, H> {
         } else {
             None
         };
-        let mut moves = defences.unwrap_or_else(|| self.board.moves(&situation));
+        // The list is long, so it is not moved.
+        let mut moves = Moves::new(false);
+        match defences {
+            Some(defences) => moves = defences,
+            None => self.board.list_moves(&situation, &mut moves),
+        }
         if self.options.selective {
             moves.adjust(|m| {
                 self.history_value(m) / H::STYLE.history

@@ -104,8 +104,8 @@ impl Heuristics for Board {
         Situation::Free
     }
 
-    fn moves(&self, _: &Situation) -> Moves {
-        let mut moves = self.list_captures();
+    fn list_moves(&self, _: &Situation, moves: &mut Moves) {
+        self.list_captures(moves);
         let (empty, values) = (self.empty(), &self.weights.points);
         let at_risk = self.victims(self.side.other());
         for from in points(self.stones[self.side.index()]) {
@@ -116,11 +116,11 @@ impl Heuristics for Board {
                 moves.push(escape + gain, join(from, to));
             }
         }
-        moves
     }
 
     fn captures(&self) -> Option<Moves> {
-        let moves = self.list_captures();
+        let mut moves = Moves::new(true);
+        self.list_captures(&mut moves);
         (!moves.is_empty()).then_some(moves)
     }
 
@@ -186,15 +186,14 @@ impl Board {
             .fold(0, |set, &(_, to)| set | 1 << to)
     }
 
-    /// Returns the captures of the side to move.
-    fn list_captures(&self) -> Moves {
-        let mut moves = Moves::new(true);
+    /// Lists the captures of the side to move.
+    fn list_captures(&self, moves: &mut Moves) {
+        moves.complete = true;
         for &(from, to) in &self.view.captures[self.side.index()] {
             moves.push(
                 CAPTURE + i32::from(self.weights.points[usize::from(to)]),
                 join(from, to),
             );
         }
-        moves
     }
 }

@@ -76,14 +76,13 @@ impl Heuristics for Board {
         Situation::Free
     }
 
-    fn moves(&self, _: &Situation) -> Moves {
-        let mut moves = Moves::new(true);
+    fn list_moves(&self, _: &Situation, moves: &mut Moves) {
+        moves.complete = true;
         for (from, piece, targets) in self.targets() {
             for to in targets {
                 moves.push(self.worth(from, to, piece), join(from, to));
             }
         }
-        moves
     }
 
     fn captures(&self) -> Option<Moves> {

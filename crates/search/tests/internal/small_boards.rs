@@ -68,8 +68,8 @@ impl<R: Rule> Heuristics for Folded<R> {
         self.board.situation()
     }
 
-    fn moves(&self, situation: &Situation) -> Moves {
-        self.board.moves(situation)
+    fn list_moves(&self, situation: &Situation, moves: &mut Moves) {
+        self.board.list_moves(situation, moves);
     }
 
     fn force(&self, m: Move) -> Force {

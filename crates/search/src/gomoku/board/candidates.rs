@@ -18,18 +18,17 @@ use crate::heuristics::Moves;
 const RANK_WORTH: i32 = 10;
 
 impl<R: Rule> Board<R> {
-    /// The one point that stops a five.
-    pub(super) fn stop(&self) -> Moves {
-        self.listed(
-            self.cells_of(self.side.other(), |kind| kind == CellKind::Five)
-                .iter(),
-            true,
-        )
+    /// Lists the one point that stops a five.
+    pub(super) fn list_stop(&self, moves: &mut Moves) {
+        moves.complete = true;
+        let five = self.cells_of(self.side.other(), |kind| kind == CellKind::Five);
+        self.list(five.iter(), moves);
     }
 
-    /// The moves against an opponent who can make two completion points.
-    pub(super) fn answers(&self) -> Moves {
-        self.listed(self.defences().iter(), true)
+    /// Lists the moves against an opponent who can make two completion points.
+    pub(super) fn list_answers(&self, moves: &mut Moves) {
+        moves.complete = true;
+        self.list(self.defences().iter(), moves);
     }
 
     /// Returns the cells that meet each of the opponent's ways to make two completion points, and
@@ -74,7 +73,9 @@ impl<R: Rule> Board<R> {
             &self.cells_of(self.side, CellKind::is_four),
             self.geometry.words(),
         );
-        Some(self.listed(cells.iter(), false))
+        let mut moves = Moves::new(false);
+        self.list(cells.iter(), &mut moves);
+        Some(moves)
     }
 
     /// Returns the cells that meet the opponent's four-three on `four`: that cell, the completion
@@ -109,28 +110,26 @@ impl<R: Rule> Board<R> {
         common
     }
 
-    /// Returns the candidate moves where nothing forces.
-    pub(super) fn candidates(&self) -> Moves {
+    /// Lists the candidate moves where nothing forces.
+    pub(super) fn list_candidates(&self, moves: &mut Moves) {
         let near = if self.most == usize::MAX {
             self.empty
         } else {
             self.near.and(&self.empty)
         };
-        let mut moves = self.listed(near.iter(), false);
+        self.list(near.iter(), moves);
         let is_all = if moves.is_empty() {
-            moves = self.central();
+            self.list_by_distance(moves);
             true
         } else {
             near == self.empty
         };
         moves.complete = is_all && moves.len() <= self.most;
         moves.limit(self.most);
-        moves
     }
 
-    /// Returns the legal moves among empty cells, each with its worth.
-    fn listed(&self, cells: impl Iterator<Item = usize>, complete: bool) -> Moves {
-        let mut moves = Moves::new(complete);
+    /// Adds the legal moves among empty cells, each with its worth.
+    fn list(&self, cells: impl Iterator<Item = usize>, moves: &mut Moves) {
         let cells = cells.filter(|&cell| !self.is_forbidden(self.side, cell));
         let mut add = |cell, worth| moves.push(worth, Move::new(cell as u16));
         match self.orders.zip(self.units()) {
@@ -140,7 +139,6 @@ impl<R: Rule> Board<R> {
             }
             None => cells.for_each(|cell| add(cell, self.worth(cell))),
         }
-        moves
     }
 
     /// Returns the worth of a move to the cell in the learned order.
@@ -169,14 +167,13 @@ impl<R: Rule> Board<R> {
             + RANK_WORTH * grades[other].kind().rank()
     }
 
-    /// Returns the empty cells by their distance to the centre, for boards without stones nearby.
-    fn central(&self) -> Moves {
+    /// Adds the empty cells by their distance to the centre, for boards without stones nearby.
+    fn list_by_distance(&self, moves: &mut Moves) {
         let (size, middle) = (self.geometry.size, self.geometry.size as isize - 1);
         let distance = |cell: usize| {
             let (x, y) = ((cell % size) as isize, (cell / size) as isize);
             (2 * x - middle).abs().max((2 * y - middle).abs())
         };
-        let mut moves = Moves::new(false);
         for cell in self
             .empty
             .iter()
@@ -184,7 +181,6 @@ impl<R: Rule> Board<R> {
         {
             moves.push(-distance(cell) as i32, Move::new(cell as u16));
         }
-        moves
     }
 
     /// The cells that complete five together with a stone of `side` on `cell`.

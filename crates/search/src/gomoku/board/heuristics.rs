@@ -98,11 +98,11 @@ impl<R: Rule> Heuristics for Board<R> {
         Situation::Free
     }
 
-    fn moves(&self, situation: &Situation) -> Moves {
+    fn list_moves(&self, situation: &Situation, moves: &mut Moves) {
         match situation {
-            Situation::Forced { otherwise: 2 } => self.stop(),
-            Situation::Forced { .. } => self.answers(),
-            _ => self.candidates(),
+            Situation::Forced { otherwise: 2 } => self.list_stop(moves),
+            Situation::Forced { .. } => self.list_answers(moves),
+            _ => self.list_candidates(moves),
         }
     }
 
