@@ -29,7 +29,7 @@ mod training;
 /// How much the search's own opinion counts beside the result.
 const OPINION: f32 = 0.6;
 const BATCH: usize = 512;
-const STEP: f32 = 0.01;
+const STEP: f32 = 0.005;
 /// Weight of one cell in the hidden units.
 const CELL: f32 = 0.125;
 /// Fixed point of the hidden units in the file.
@@ -305,7 +305,7 @@ mod tests {
         let digests = [digest("freestyle-15", 1), digest("renju-15", 2)];
         assert_eq!(
             digests,
-            [14_681_965_725_733_531_107, 4_117_532_959_928_900_726]
+            [11_749_492_883_717_331_922, 13_073_826_163_637_685_416]
         );
     }
 }
