@@ -94,11 +94,12 @@ impl RootSearch<'_> {
         if game.outcome().is_some() {
             return Ok(Answer::new());
         }
+        // The clock counts the first use of a game's tables, too, which takes long.
+        let limits = SearchLimits::new(self.control, self.question.effort);
         let mut board = H::new(&game, self.options);
         if let Some(answer) = self.is_first.then(|| self.vcf(&mut board)).flatten() {
             return Ok(answer);
         }
-        let limits = SearchLimits::new(self.control, self.question.effort);
         if let Some(answer) = self
             .is_first
             .then(|| self.vct(&mut board, &limits))
