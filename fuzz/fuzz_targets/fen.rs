@@ -1,16 +1,6 @@
-//! Positions of xiangqi and surakarta as FEN.
 #![no_main]
 
-use kagetsu_fuzz::with_pieces;
-use kagetsu_game::Position;
+use kagetsu_parsers::fen;
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|input: (u8, &str)| {
-    let (choice, text) = input;
-    let variant = with_pieces(choice);
-    if let Ok(position) = Position::from_fen(variant, text) {
-        let fen = position.fen().expect("a game with a FEN");
-        assert_eq!(Position::from_fen(variant, &fen).as_ref(), Ok(&position));
-        let _ = (position.outcome(), position.legal_moves(), position.draw());
-    }
-});
+fuzz_target!(|input: (u8, &str)| fen(input));

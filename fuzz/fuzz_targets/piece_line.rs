@@ -1,32 +1,6 @@
-//! Lines of moves of xiangqi and surakarta.
 #![no_main]
 
-use kagetsu_fuzz::with_pieces;
-use kagetsu_game::{Position, xiangqi};
+use kagetsu_parsers::piece_line;
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|input: (u8, &str)| {
-    let (choice, text) = input;
-    let variant = with_pieces(choice);
-    let _ = Position::start(variant).parse_move(text);
-    if let Some(m) = xiangqi::parse_from_one(text) {
-        assert_eq!(
-            xiangqi::parse_from_one(&xiangqi::write_from_one(m)),
-            Some(m)
-        );
-    }
-    if let Ok(position) = Position::from_line(variant, text) {
-        let words: Vec<String> = position
-            .moves()
-            .iter()
-            .map(|&m| position.write_move(m))
-            .collect();
-        for separator in [" ", ", ", "\n"] {
-            assert_eq!(
-                Position::from_line(variant, &words.join(separator)).as_ref(),
-                Ok(&position)
-            );
-        }
-        let _ = (position.outcome(), position.legal_moves(), position.draw());
-    }
-});
+fuzz_target!(|input: (u8, &str)| piece_line(input));

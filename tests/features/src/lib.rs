@@ -1,3 +1,3 @@
 //! Names the features of other crates that the whole workspace turns on. The checks of a part of
-//! the workspace, of the fuzz targets and of the Python package build this crate too, so that they
-//! share what is compiled already. It has no code.
+//! the workspace and of the Python package build this crate too, so that they share what is
+//! compiled already. It has no code.

@@ -1,10 +1,9 @@
-//! Shared parts of the fuzz targets: variants chosen by bytes.
+//! Variants chosen by bytes.
 
 use kagetsu_game::{Chase, RuleName, Variant};
 
 /// One of the gomoku variants, all of which can be reached.
-#[must_use]
-pub fn gomoku(rule: u8, size: u8) -> Variant {
+pub(crate) fn gomoku(rule: u8, size: u8) -> Variant {
     let sizes = Variant::GOMOKU_SIZES;
     let size = sizes.start() + size % (sizes.end() - sizes.start() + 1);
     Variant::Gomoku {
@@ -14,8 +13,7 @@ pub fn gomoku(rule: u8, size: u8) -> Variant {
 }
 
 /// One of the variants in which pieces move: xiangqi with each chase, surakarta with each limit.
-#[must_use]
-pub fn with_pieces(choice: u8) -> Variant {
+pub(crate) fn with_pieces(choice: u8) -> Variant {
     match choice {
         0..=63 => Variant::Xiangqi { chase: Chase::None },
         64..=127 => Variant::Xiangqi {
