@@ -167,7 +167,7 @@ pub(crate) async fn talkative(cluster: &Cluster) -> Position {
     let verdict = |m: &kagetsu_game::Move| v1::Verdict {
         r#move: m.code().into(),
         bound: v1::Bound::Exact.into(),
-        engine: "a talkative engine".into(),
+        engine: "a talkative engine ".repeat(4),
         ..Default::default()
     };
     let verdicts = root.legal_moves().iter().map(verdict).collect();

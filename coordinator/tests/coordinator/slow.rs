@@ -262,7 +262,7 @@ async fn unread_look_ups_are_bounded() {
     let cluster = Cluster::start_as(&config);
     let root = talkative(&cluster).await;
     let request = v1::LookupManyRequest {
-        positions: vec![(&root).into(); 250],
+        positions: vec![(&root).into(); 70],
         top: 0,
     };
     let answer = cluster
