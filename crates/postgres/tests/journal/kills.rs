@@ -112,6 +112,27 @@ fn wait_for_commit(server: &PostgresServer) {
     }
 }
 
+/// Makes commits wait for a standby that does not exist. The server's processes read the setting one
+/// after the other, so that the next commit might not wait.
+fn lose_standby(server: &PostgresServer) {
+    const WAITS: &str = "application_name = 'psql' and wait_event = 'SyncRep'";
+    server.set("synchronous_standby_names", "absent");
+    std::thread::scope(|scope| {
+        loop {
+            let probe =
+                scope.spawn(|| server.sql("drop table if exists probe; create table probe ()"));
+            while !probe.is_finished() {
+                let cancelled = server.sql(&format!(
+                    "select count(pg_cancel_backend(pid)) from pg_stat_activity where {WAITS}"
+                ));
+                if cancelled != "0" {
+                    return;
+                }
+            }
+        }
+    });
+}
+
 /// Ends connections between the commit and its acknowledgement. The server waits there for a
 /// standby that does not exist.
 fn kill_before_acknowledgement(kills: u64) {
@@ -161,7 +182,7 @@ fn acknowledgement_waits_for_standby_after_a_loss() {
     let url = book_url(&server, "killed");
     let mut journal = leading(&url);
     journal.append(b"an entry").expect("it leads");
-    server.set("synchronous_standby_names", "absent");
+    lose_standby(&server);
     std::thread::scope(|scope| {
         let syncing = scope.spawn(|| journal.syncer().sync());
         for _ in 0..3 {
