@@ -112,8 +112,8 @@ fn wait_for_commit(server: &PostgresServer) {
     }
 }
 
-/// Makes commits wait for a standby that does not exist. The server's processes read the setting one
-/// after the other, so that the next commit might not wait.
+/// Makes commits wait for a standby that does not exist. The server's processes read the setting
+/// one after the other, so that the next commit might not wait.
 fn lose_standby(server: &PostgresServer) {
     const WAITS: &str = "application_name = 'psql' and wait_event = 'SyncRep'";
     server.set("synchronous_standby_names", "absent");
