@@ -1,4 +1,5 @@
 //! Lines of UCI, UCCI and Gomocup, as engines and as managers write them.
+
 use kagetsu_engines::uci::Dialect;
 use kagetsu_engines::{EngineAddress, OptionValue, gomocup, uci};
 

@@ -1,4 +1,5 @@
 //! Positions of xiangqi and surakarta as FEN.
+
 use crate::variants::with_pieces;
 use kagetsu_game::Position;
 

@@ -1,4 +1,5 @@
 //! Files of other programs: any format, any game.
+
 use kagetsu_formats::{Format, Importer, ZobristKeys, write_game};
 use kagetsu_game::{Notation, Variant};
 

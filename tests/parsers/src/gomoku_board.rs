@@ -1,4 +1,5 @@
 //! Drawn boards.
+
 use crate::variants::gomoku;
 use kagetsu_game::{Position, Side};
 

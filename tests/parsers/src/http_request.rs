@@ -1,4 +1,5 @@
 //! HTTP requests with any path, query and body: none causes an internal error.
+
 use std::sync::Arc;
 
 use axum::body::Body;

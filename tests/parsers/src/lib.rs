@@ -13,6 +13,7 @@ mod http_request;
 mod names;
 mod piece_line;
 mod piece_packed;
+mod positions;
 mod variants;
 mod wire_messages;
 

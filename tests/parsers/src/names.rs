@@ -1,4 +1,5 @@
 //! Names of variants and keys, and the codes of variants.
+
 use kagetsu_game::{Key, Variant};
 
 /// Asserts that names and codes of variants and names of keys are written as they were read.

@@ -1,4 +1,6 @@
 //! Lines of moves of xiangqi and surakarta.
+
+use crate::positions::assert_separators;
 use crate::variants::with_pieces;
 use kagetsu_game::{Position, xiangqi};
 
@@ -14,17 +16,7 @@ pub fn piece_line(input: (u8, &str)) {
         );
     }
     if let Ok(position) = Position::from_line(variant, text) {
-        let words: Vec<String> = position
-            .moves()
-            .iter()
-            .map(|&m| position.write_move(m))
-            .collect();
-        for separator in [" ", ", ", "\n"] {
-            assert_eq!(
-                Position::from_line(variant, &words.join(separator)).as_ref(),
-                Ok(&position)
-            );
-        }
+        assert_separators(&position, &[" ", ", ", "\n"]);
         let _ = (position.outcome(), position.legal_moves(), position.draw());
     }
 }

@@ -1,4 +1,5 @@
 //! Messages of the wire, as a faulty peer may send them.
+
 use kagetsu_game::{Answer, Position, Question};
 use kagetsu_proto::v1;
 use prost::Message;
