@@ -43,9 +43,9 @@ struct LeaseState {
     has_led: bool,
     /// Whether the database has been away for as long as a lease lasts. Then a lease that was held
     /// has run out, and a follower does not know which coordinator leads.
-    is_suspended: bool,
+    is_cut_off: bool,
     /// A moment before the last renewal, or before a follower's last attempt that was answered.
-    renewed: Instant,
+    last_contact: Instant,
     next_attempt: Instant,
     next_look: Instant,
     /// The last end of the journal that was sent to the book writer.
@@ -77,8 +77,8 @@ impl LeaseKeeper {
         let now = Instant::now();
         let mut state = LeaseState {
             has_led: false,
-            is_suspended: false,
-            renewed: now,
+            is_cut_off: false,
+            last_contact: now,
             next_attempt: now,
             next_look: now,
             end: None,
@@ -123,8 +123,8 @@ impl LeaseKeeper {
             self.book.depose();
             return Ok(LeaseStep::Ended);
         }
-        if !state.is_suspended && now.duration_since(state.renewed) >= *ttl {
-            state.is_suspended = true;
+        if !state.is_cut_off && now.duration_since(state.last_contact) >= *ttl {
+            state.is_cut_off = true;
             leadership.set(false);
             leadership.set_leader(None);
             if leads {
@@ -137,7 +137,7 @@ impl LeaseKeeper {
         if now >= state.next_attempt {
             let interval = *ttl / RENEWALS;
             state.next_attempt = now
-                + if leads && !state.is_suspended {
+                + if leads && !state.is_cut_off {
                     interval
                 } else {
                     interval.min(MAX_ATTEMPT_INTERVAL)
@@ -146,16 +146,16 @@ impl LeaseKeeper {
                 if !self.renew()? {
                     return Ok(LeaseStep::Ended);
                 }
-                state.renewed = now;
-                if std::mem::take(&mut state.is_suspended) {
+                state.last_contact = now;
+                if std::mem::take(&mut state.is_cut_off) {
                     leadership.set(true);
                     tracing::info!("this coordinator leads the book again");
                 }
                 return Ok(LeaseStep::Done);
             }
             let goes_on = self.attempt()?;
-            state.renewed = now;
-            state.is_suspended = false;
+            state.last_contact = now;
+            state.is_cut_off = false;
             state.has_led = lease.is_held();
             return Ok(if goes_on {
                 LeaseStep::Done
