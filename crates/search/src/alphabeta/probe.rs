@@ -47,7 +47,7 @@ impl<H: Heuristics> AlphaBeta<'_, H> {
         } else {
             None
         };
-        // The list is long, so it is not moved.
+        // A list that is filled in place is not copied.
         let mut moves = Moves::new(false);
         match defences {
             Some(defences) => moves = defences,
