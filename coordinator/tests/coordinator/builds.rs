@@ -167,7 +167,7 @@ pub(crate) async fn talkative(cluster: &Cluster) -> Position {
     let verdict = |m: &kagetsu_game::Move| v1::Verdict {
         r#move: m.code().into(),
         bound: v1::Bound::Exact.into(),
-        engine: "a talkative engine ".repeat(4),
+        engine: "a talkative engine ".repeat(6),
         ..Default::default()
     };
     let verdicts = root.legal_moves().iter().map(verdict).collect();
@@ -190,13 +190,13 @@ async fn oversized_look_up_is_refused() {
     };
     assert_eq!(
         books
-            .lookup_many(many(100))
+            .lookup_many(many(70))
             .await
             .expect("a book")
             .into_inner()
             .found
             .len(),
-        100
+        70
     );
     let (code, words) = refused(books.lookup_many(many(1_024)).await);
     assert_eq!(code, Code::ResourceExhausted);

@@ -280,7 +280,12 @@ impl World {
                 .get(&name)
                 .is_none_or(|worker| worker.trust == "calibrating")
         };
-        within(async { while is_calibrating().await {} }).await;
+        within(async {
+            while is_calibrating().await {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        })
+        .await;
     }
 
     /// Builds to the end. Returns the job.

@@ -161,7 +161,7 @@ async fn last_state_of_an_unread_job_counts() {
     cluster.end().await;
 }
 
-/// Fills a book with this many positions of this many verdicts each.
+/// Fills a book with large positions: with this many, fewer those that are the same.
 fn fill(folder: &std::path::Path, positions: usize) {
     let options = BookOptions {
         create: true,
@@ -177,7 +177,7 @@ fn fill(folder: &std::path::Path, positions: usize) {
         let Ok(position) = position else { continue };
         let verdict = |m| {
             let by = Provenance {
-                engine: "e".into(),
+                engine: "talkative ".repeat(24).into(),
                 day: 1,
             };
             (
@@ -193,7 +193,12 @@ fn fill(folder: &std::path::Path, positions: usize) {
                 },
             )
         };
-        let answer: Answer = position.legal_moves().into_iter().map(verdict).collect();
+        let answer: Answer = position
+            .legal_moves()
+            .into_iter()
+            .take(100)
+            .map(verdict)
+            .collect();
         book.learn(&position, &answer).expect("room");
     }
     book.close().expect("room");
@@ -203,7 +208,7 @@ fn fill(folder: &std::path::Path, positions: usize) {
 #[tokio::test(flavor = "multi_thread")]
 async fn unread_export_does_not_read_the_book() {
     let folder = tempfile::tempdir().expect("a folder");
-    fill(folder.path(), 620);
+    fill(folder.path(), 400);
     let cluster = Cluster::start(Some(folder.path()));
     let mut unread = cluster
         .books()
@@ -262,7 +267,7 @@ async fn unread_look_ups_are_bounded() {
     let cluster = Cluster::start_as(&config);
     let root = talkative(&cluster).await;
     let request = v1::LookupManyRequest {
-        positions: vec![(&root).into(); 70],
+        positions: vec![(&root).into(); 60],
         top: 0,
     };
     let answer = cluster

@@ -46,12 +46,9 @@ fn worker_ends_by_itself_at_its_max_runtime() {
     let cluster = Cluster::start(&scratch.path("book"));
     // Its build is longer than its time: without the flag it works to the end.
     let _client = cluster.build(1_000_000, 3);
-    let limits = ["--grace", "1s", "--max-runtime", "10s"];
+    let limits = ["--grace", "1s", "--max-runtime", "4s"];
     let place = ["--coordinator", &cluster.url, "--slots", "1"];
     let mut worker = Program::Worker.start(&[&place[..], &limits].concat());
-    until("work is done", || {
-        (cluster.job()?["positions"].as_u64()? > 2).then_some(())
-    });
     // No signal stops it.
     assert_eq!(worker.wait().code(), Some(0), "a clean end");
     // It handed its task back, so that another one goes on.

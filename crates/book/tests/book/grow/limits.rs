@@ -455,7 +455,7 @@ fn limits_end_a_job_and_greater_ones_resume_it() {
 
     let folder = tempfile::tempdir().expect("a folder");
     let mut book = open(folder.path());
-    let spec = bounded("still", 2_000, |build| build.until_stable = Some(40));
+    let spec = bounded("still", 2_000, |build| build.until_stable = Some(20));
     let job = book.create_job(&spec).expect("a job");
     let choices = |book: &Book| {
         let value = |root| {
@@ -485,7 +485,7 @@ fn limits_end_a_job_and_greater_ones_resume_it() {
         }
     }
     let (ended, positions) = state(&book, job);
-    assert_eq!((ended, positions), (JobState::Done, changed_at + 40));
+    assert_eq!((ended, positions), (JobState::Done, changed_at + 20));
     assert_clean(&book);
 }
 
