@@ -46,7 +46,7 @@ fn worker_ends_by_itself_at_its_max_runtime() {
     let cluster = Cluster::start(&scratch.path("book"));
     // Its build is longer than its time: without the flag it works to the end.
     let _client = cluster.build(1_000_000, 3);
-    let limits = ["--grace", "1s", "--max-runtime", "4s"];
+    let limits = ["--grace", "1s", "--max-runtime", "6s"];
     let place = ["--coordinator", &cluster.url, "--slots", "1"];
     let mut worker = Program::Worker.start(&[&place[..], &limits].concat());
     // No signal stops it.
