@@ -12,6 +12,7 @@ use crate::commands::lookup::{bottlenecks, explore, pick, practice, query, stats
 use crate::commands::maintenance::{
     backup, check, compact, compile, diff, journal, merge, patch, prune, repair,
 };
+use crate::commands::verify::shrink;
 use crate::commands::{bench, doctor, manual, verify};
 use crate::help::arrange;
 
@@ -66,6 +67,7 @@ enum Command {
     Stats(stats::Args),
     Check(check::Args),
     Verify(verify::Args),
+    Shrink(shrink::Args),
     Merge(merge::Args),
     Diff(diff::Args),
     Prune(prune::Args),
@@ -119,6 +121,7 @@ impl Cli {
             Command::Stats(args) => stats::run(&args, out),
             Command::Check(args) => check::run(&args, out),
             Command::Verify(args) => verify::run(&args, out),
+            Command::Shrink(args) => shrink::run(&args, out),
             Command::Merge(args) => merge::run(&args, out),
             Command::Diff(args) => diff::run(&args, out),
             Command::Prune(args) => prune::run(&args, out),

@@ -27,8 +27,8 @@ pub(crate) const GROUPS: &[(&str, &[&str])] = &[
     (
         "Care for a book",
         &[
-            "merge", "diff", "prune", "compact", "check", "verify", "repair", "backup", "restore",
-            "journal",
+            "merge", "diff", "prune", "compact", "check", "verify", "shrink", "repair", "backup",
+            "restore", "journal",
         ],
     ),
     (

@@ -32,6 +32,9 @@ mod proof_book;
 mod proven_move;
 mod read;
 mod shortcuts;
+mod shrink;
+mod shrink_error;
+mod threats;
 mod tree;
 mod zone;
 
@@ -42,5 +45,8 @@ pub use line_error::LineError;
 pub use proof_book::ProofBook;
 pub use proven_move::ProvenMove;
 pub use shortcuts::ReplyShortcuts;
+pub use shrink::shrink;
+pub use shrink_error::ShrinkError;
+pub use threats::NodeCounts;
 pub use tree::{Node, Reference, Tree};
 pub use zone::{Zone, ZoneChecker};

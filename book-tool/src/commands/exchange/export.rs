@@ -203,13 +203,13 @@ fn check_variant(book: &Book, args: &Args) -> Result<()> {
 }
 
 /// Writes a file under a temporary name, so that no half-written file has the final one.
-fn write_file(
+pub(crate) fn write_file<T>(
     path: &Path,
-    write: impl FnOnce(&mut dyn Write) -> Result<Written>,
-) -> Result<Written> {
+    write: impl FnOnce(&mut dyn Write) -> Result<T>,
+) -> Result<T> {
     let half = half_written(path);
     let file = File::create_new(&half)?;
-    let written = || -> Result<Written> {
+    let written = || -> Result<T> {
         let mut file = BufWriter::new(file);
         let done = write(&mut file)?;
         file.into_inner()

@@ -42,6 +42,10 @@ struct WinTreeJson {
     claim: String,
     plies: u16,
     nodes: usize,
+    /// Nodes from which the winner does not play threats alone.
+    quiet: usize,
+    /// Sequences of threats behind them.
+    sequences: usize,
     /// Positions of the winner that were checked.
     positions: u64,
 }
@@ -92,6 +96,7 @@ impl WinTreeJson {
     fn new(tree: &Tree, checked: Checked) -> Result<Self> {
         let position = &tree.position;
         let moves = position.moves().iter();
+        let size = tree.size();
         Ok(Self {
             variant: position.variant().to_string(),
             setup: setup_of(position)?.as_ref().map(BoardJson::of),
@@ -99,7 +104,9 @@ impl WinTreeJson {
             position: BoardJson::of(position),
             claim: tree.claim.to_string(),
             plies: checked.plies,
-            nodes: tree.nodes().len(),
+            nodes: size.nodes,
+            quiet: size.quiet,
+            sequences: size.sequences,
             positions: checked.positions,
         })
     }
@@ -122,8 +129,13 @@ impl WinTreeJson {
         self.position.write(out, "proven position")?;
         writeln!(
             out,
-            "{} nodes, {} positions of the winner checked; {time_ms} ms",
-            self.nodes, self.positions
+            "{} nodes: {} quiet ones, {} sequences of threats behind them",
+            self.nodes, self.quiet, self.sequences
+        )?;
+        writeln!(
+            out,
+            "{} positions of the winner checked; {time_ms} ms",
+            self.positions
         )?;
         Ok(())
     }

@@ -1,6 +1,7 @@
 mod arguments;
 mod certificate;
 mod ledger;
+pub(crate) mod shrink;
 pub(crate) mod siblings;
 pub(crate) mod win_tree;
 

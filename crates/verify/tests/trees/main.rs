@@ -6,8 +6,8 @@ use std::num::NonZeroUsize;
 
 use kagetsu_game::{Claim, Game, Move, Outcome, Position, Side, Symmetry, Variant, with_game};
 use kagetsu_verify::{
-    Checked, LineError, Node, ProofDag, Reference, Tree, TreeFault, ZoneChecker, check,
-    check_parallel,
+    Checked, LineError, Node, NodeCounts, ProofDag, Reference, ShrinkError, Tree, TreeFault,
+    ZoneChecker, check, check_parallel, shrink,
 };
 use proptest::prelude::*;
 
@@ -175,6 +175,20 @@ fn check_zones(tree: &Tree, is_won: bool) -> usize {
     outside.len()
 }
 
+/// Tests that a tree made smaller proves the same and has no more nodes.
+fn check_shrunk(tree: &Tree) {
+    let position = &tree.position;
+    match shrink(position, std::slice::from_ref(tree), &mut |_| {}) {
+        Err(error) => assert_eq!(error, ShrinkError::Game(position.variant())),
+        Ok(small) => {
+            assert_eq!((&small.position, small.claim), (position, tree.claim));
+            assert!(small.nodes().len() <= tree.nodes().len(), "{position}");
+            let checked = check(&small, &mut |_| {}).map(|checked| checked.plies);
+            assert_eq!(checked, Ok(small.plies), "{position}");
+        }
+    }
+}
+
 fn text(tree: &Tree) -> String {
     let mut bytes = Vec::new();
     tree.write(&mut bytes).expect("memory");
@@ -298,6 +312,9 @@ proptest! {
                         prop_assert_eq!(plies(&shared), plies(&checked));
                         let is_long = checked.as_ref().is_err_and(|fault| fault.what.contains("may last"));
                         check_zones(&tree, is_won);
+                        if is_won {
+                            check_shrunk(&tree);
+                        }
                         prop_assert!(is_long || checked.is_ok() == is_won, "{checked:?}, naively {is_won}:\n{broken}");
                     }
                 }
@@ -380,6 +397,69 @@ fn reply_that_makes_a_five_is_not_answered() {
         let zone = zones.after_pass(&dag, &position, answer, u64::MAX);
         assert_eq!(zone.is_some(), is_answered, "{line}");
     }
+}
+
+#[test]
+fn needless_answer_is_dropped() {
+    // The answer to h9 waits for a move before it makes the five.
+    let wasteful = OPEN_FOUR
+        .replace("win 3", "win 5")
+        .replace("3 k8 g8>1 *>2", "3 a15 g8>1 *>2\n4 k8 g8>1 h9>3 *>2")
+        .replace("end 3", "end 4");
+    assert_eq!(verify(&wasteful), Ok(5));
+    let tree = read(&wasteful).expect("a tree");
+    let position = tree.position.clone();
+    let small = shrink(&position, &[tree], &mut |_| {}).expect("it holds");
+    assert_eq!(text(&small), OPEN_FOUR);
+    let threats_alone = NodeCounts {
+        nodes: 3,
+        quiet: 0,
+        sequences: 1,
+    };
+    assert_eq!(small.size(), threats_alone);
+}
+
+#[test]
+fn trees_of_all_replies_are_joined() {
+    let line = "h8 a1 i8 a3 j8 a5 k8";
+    let position = Position::from_line(Variant::FREESTYLE_15, line).expect("legal");
+    let five = |reply: Move| {
+        let m = if position.write_move(reply) == "g8" {
+            "l8"
+        } else {
+            "g8"
+        };
+        let reply = position.write_move(reply);
+        let text = format!(
+            "kagetsu-proof 1\nvariant freestyle-15\nposition {line} {reply}\nclaim win 1\n1 {m}\nend 1\n"
+        );
+        read(&text).expect("a tree")
+    };
+    let mut trees: Vec<Tree> = position.legal_moves().into_iter().map(five).collect();
+    let joined = shrink(&position, &trees, &mut |_| {}).expect("all replies are answered");
+    assert_eq!(
+        (joined.claim, joined.plies, joined.nodes().len()),
+        (Claim::Loss, 2, 3)
+    );
+    assert_eq!(
+        check(&joined, &mut |_| {}).map(|checked| checked.plies),
+        Ok(2)
+    );
+    let fives_after_a_quiet_root = NodeCounts {
+        nodes: 3,
+        quiet: 1,
+        sequences: 2,
+    };
+    assert_eq!(joined.size(), fives_after_a_quiet_root);
+    let last = trees.pop().expect("many");
+    let reply = last.position.moves().last().expect("one");
+    assert_eq!(
+        shrink(&position, &trees, &mut |_| {}).err(),
+        Some(ShrinkError::Open(position.write_move(*reply)))
+    );
+    let other = Position::start(Variant::STANDARD_15);
+    let error = ShrinkError::Variant(Variant::FREESTYLE_15, Variant::STANDARD_15);
+    assert_eq!(shrink(&other, &trees, &mut |_| {}).err(), Some(error));
 }
 
 #[test]

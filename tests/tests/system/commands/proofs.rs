@@ -33,6 +33,20 @@ fn damaged_certificate_is_refused() {
         "{verified}"
     );
 
+    // A smaller tree proves the same.
+    let small = scratch.text("small.proof");
+    let shrunk = kagetsu(&["shrink", "--out", &small, &proof, "--json"]).json();
+    assert!(
+        shrunk["nodes"].as_u64() <= shrunk["before"].as_u64(),
+        "{shrunk}"
+    );
+    let checked = kagetsu(&["verify", &small, "--moves", WON, "--json"]).json();
+    assert_eq!(checked["holds"], json!(true), "{checked}");
+    let before = WON.rsplit_once(' ').expect("moves").0;
+    let other = scratch.text("other.proof");
+    let open = kagetsu(&["shrink", "--out", &other, "--moves", before, &proof]);
+    refused(&open, &["no tree answers"]);
+
     // A line is missing, and a reply lacks its answer.
     let text = fs::read_to_string(&proof).expect("it is there");
     let lines: Vec<&str> = text.lines().collect();

@@ -1,0 +1,103 @@
+use std::fs::File;
+use std::io::{BufReader, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use indicatif::{ProgressBar, ProgressStyle};
+use kagetsu_game::Position;
+use kagetsu_program::Exit;
+use kagetsu_verify::{NodeCounts, Tree, shrink};
+use serde::Serialize;
+
+use crate::commands::exchange::export::write_file;
+use kagetsu_terminal::json::write_json;
+
+/// Joins win trees into one, and makes it smaller
+///
+/// Each position is proven again with what is there: answers to other replies, and ways to win
+/// that the tree has elsewhere. No position is searched. The result is never larger than the trees
+/// together; `kagetsu verify` checks it.
+///
+/// With --moves the trees must prove what each legal reply to these moves leads to, up to symmetry.
+/// Trees of renju are joined only; other games are not supported.
+///
+/// Example: kagetsu shrink --out h8-j8.proof freestyle-15-h8-j8.proof
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The file to write, which must not exist yet
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// The position to prove [default: that of the only tree]
+    #[arg(long, value_name = "LINE")]
+    moves: Option<String>,
+    /// Win trees from `kagetsu export --format proof`
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// Prints one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct ShrinkJson {
+    file: String,
+    /// Nodes of all trees that were read.
+    before: usize,
+    nodes: usize,
+    quiet: usize,
+    sequences: usize,
+    plies: u16,
+}
+
+pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
+    let name = args.out.display();
+    if args.out.exists() {
+        bail!("{name} is there already; remove it, or name another file");
+    }
+    let read = args.files.iter().map(|path| read_tree(path));
+    let trees = read.collect::<Result<Vec<Tree>>>()?;
+    let position = match (&args.moves, &trees[..]) {
+        (Some(line), [first, ..]) => {
+            Position::from_line(first.position.variant(), line).context("--moves")?
+        }
+        (None, [only]) => only.position.clone(),
+        _ => bail!("several trees need --moves: the position that they prove together"),
+    };
+    let bar = ProgressBar::new_spinner();
+    bar.set_style(ProgressStyle::with_template("{pos} positions, {elapsed}")?);
+    let small = shrink(&position, &trees, &mut |done| bar.set_position(done))?;
+    bar.finish_and_clear();
+    write_file(&args.out, |out| Ok(small.write(out)?))
+        .with_context(|| format!("cannot write {name}"))?;
+    let before = trees.iter().map(|tree| tree.nodes().len()).sum();
+    let NodeCounts {
+        nodes,
+        quiet,
+        sequences,
+    } = small.size();
+    if args.json {
+        let json = ShrinkJson {
+            file: name.to_string(),
+            before,
+            nodes,
+            quiet,
+            sequences,
+            plies: small.plies,
+        };
+        write_json(out, &json)?;
+        return Ok(Exit::Done);
+    }
+    writeln!(
+        out,
+        "{name}: {nodes} nodes, {before} before: {quiet} quiet ones, {sequences} sequences of \
+         threats behind them; a {} within {} plies",
+        small.claim, small.plies
+    )?;
+    Ok(Exit::Done)
+}
+
+fn read_tree(path: &Path) -> Result<Tree> {
+    let name = path.display();
+    let file = File::open(path).with_context(|| format!("cannot read {name}"))?;
+    Tree::read(&mut BufReader::new(file)).with_context(|| name.to_string())
+}

@@ -1,0 +1,443 @@
+//! Smaller win trees. Each position of a tree is proven again with what is there already: answers
+//! to other replies, and nodes that won where the winner had the same stones.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use kagetsu_game::{Claim, Key, Move, Position, Side, Symmetry, Variant};
+
+use crate::check::both;
+use crate::threats::ThreatNodes;
+use crate::tree::{Node, Reference, Tree};
+use crate::{ProofDag, ShrinkError, Zone, ZoneChecker};
+
+/// Nodes that are tried at a position, of each kind.
+const MAX_TRIES: usize = 12;
+
+/// Positions that a try may cost.
+const TRY_POSITIONS: u64 = 3_000;
+
+/// Positions that a zone may cost.
+const ZONE_POSITIONS: u64 = 200_000;
+
+/// Replies of an answer up to which others take its place.
+const MAX_MOVED_REPLIES: usize = 4;
+
+/// Joins trees into one of `position`, and makes it smaller where it can. The trees prove the
+/// position, or the loser is to move there and they prove what each reply leads to, up to symmetry.
+/// The result is never larger than the trees together. `progress` is called now and then with the
+/// number of positions of the winner that are done.
+///
+/// Trees of renju are joined only: they have no zones.
+///
+/// # Errors
+/// If the trees belong to another variant or do not prove the position.
+pub fn shrink(
+    position: &Position,
+    trees: &[Tree],
+    progress: &mut dyn FnMut(u64),
+) -> Result<Tree, ShrinkError> {
+    let variant = position.variant();
+    if variant.gomoku().is_none() {
+        return Err(ShrinkError::Game(variant));
+    }
+    let mut shrinker = Shrinker::new(variant, progress);
+    for tree in trees {
+        shrinker.load(tree)?;
+    }
+    let (claim, joined) = shrinker.join(position)?;
+    let whole = shrinker.dag.tree(joined, position.clone(), claim);
+    if shrinker.zones.is_none() {
+        return Ok(whole);
+    }
+    shrinker.winner = match claim {
+        Claim::Win => position.side(),
+        _ => position.side().other(),
+    };
+    let guide = Reference::to(joined);
+    let node = match claim {
+        Claim::Win => shrinker.follow(position, guide)?,
+        _ => {
+            let node = shrinker.answers(position, None, guide)?;
+            shrinker.add(node)
+        }
+    };
+    let small = shrinker.dag.tree(node, position.clone(), claim);
+    Ok(if small.nodes.len() < whole.nodes.len() {
+        small
+    } else {
+        whole
+    })
+}
+
+struct Shrinker<'a> {
+    variant: Variant,
+    winner: Side,
+    /// The nodes of the trees, and those of the result.
+    dag: ProofDag,
+    threats: ThreatNodes,
+    zones: Option<ZoneChecker>,
+    /// The nodes that the trees give for positions, seen from their canonical images.
+    given: HashMap<Key, (Claim, Reference)>,
+    /// The same for the result, with the winner to move.
+    placed: HashMap<Key, Reference>,
+    /// Nodes of the result by the winner's stones, seen from the least image of these.
+    by_stones: HashMap<Vec<Move>, Vec<Reference>>,
+    progress: &'a mut dyn FnMut(u64),
+}
+
+/// The winner's stones in their least image, and a symmetry that leads there.
+struct WinnerStones {
+    stones: Vec<Move>,
+    turn: Symmetry,
+}
+
+/// An answer, its replies and its zone after a pass.
+struct SharedAnswer {
+    node: Reference,
+    /// The answer of the guide that it took the place of.
+    guide: Reference,
+    replies: Vec<Move>,
+    zone: Option<Zone>,
+}
+
+impl<'a> Shrinker<'a> {
+    fn new(variant: Variant, progress: &'a mut dyn FnMut(u64)) -> Self {
+        Self {
+            variant,
+            winner: Side::First,
+            dag: ProofDag::default(),
+            threats: ThreatNodes::default(),
+            zones: ZoneChecker::new(variant),
+            given: HashMap::new(),
+            placed: HashMap::new(),
+            by_stones: HashMap::new(),
+            progress,
+        }
+    }
+
+    fn add(&mut self, node: Node) -> u32 {
+        let number = self.dag.add(node);
+        if self.threats.len() == number as usize {
+            self.threats.push(self.dag.node(number));
+        }
+        number
+    }
+
+    /// Adds the nodes of a tree.
+    fn load(&mut self, tree: &Tree) -> Result<(), ShrinkError> {
+        let position = &tree.position;
+        if position.variant() != self.variant {
+            return Err(ShrinkError::Variant(position.variant(), self.variant));
+        }
+        let mut numbers = Vec::with_capacity(tree.nodes.len());
+        for node in &tree.nodes {
+            let moved = |next: Reference| Reference {
+                node: numbers[next.node as usize],
+                ..next
+            };
+            let replies = node.replies.iter();
+            let node = Node {
+                at: node.at,
+                replies: replies.map(|(m, next)| (*m, moved(*next))).collect(),
+                otherwise: node.otherwise.map(moved),
+            };
+            numbers.push(self.add(node));
+        }
+        let root = numbers.last().copied().unwrap_or_default();
+        let canonical = position.canonical();
+        let seen = Reference {
+            node: root,
+            turn: canonical.symmetry,
+        };
+        self.given
+            .entry(canonical.key)
+            .or_insert((tree.claim, seen));
+        Ok(())
+    }
+
+    /// Returns the node that a tree gives for a position.
+    fn given(&self, position: &Position) -> Option<(Claim, Reference)> {
+        let canonical = position.canonical();
+        let (claim, seen) = self.given.get(&canonical.key)?;
+        Some((*claim, self.back(*seen, canonical.symmetry)))
+    }
+
+    /// Returns a reference before a symmetry was applied.
+    fn back(&self, seen: Reference, turn: Symmetry) -> Reference {
+        turned(seen, self.variant.inverse(turn))
+    }
+
+    /// Returns the claim of the trees about a position, and its node.
+    fn join(&mut self, position: &Position) -> Result<(Claim, u32), ShrinkError> {
+        if let Some((claim, node)) = self.given(position) {
+            return Ok((claim, self.upright(node)));
+        }
+        let mut answers: Vec<SharedAnswer> = Vec::new();
+        for reply in position.legal_moves() {
+            let given = position.play(reply).ok().and_then(|next| self.given(&next));
+            let Some((Claim::Win, node)) = given else {
+                return Err(ShrinkError::Open(position.write_move(reply)));
+            };
+            add_reply(&mut answers, node, node, reply);
+        }
+        let node = node_of(None, &answers);
+        Ok((Claim::Loss, self.add(node)))
+    }
+
+    /// Returns a node for a reference to another one under a symmetry.
+    fn upright(&mut self, at: Reference) -> u32 {
+        if at.turn == Symmetry::IDENTITY {
+            return at.node;
+        }
+        let node = self.dag.node(at.node).clone();
+        let image = |m: Move| self.variant.image(m, at.turn);
+        let replies = node.replies.iter();
+        let mut replies: Vec<(Move, Reference)> = replies
+            .map(|(m, next)| (image(*m), turned(*next, at.turn)))
+            .collect();
+        replies.sort_unstable_by_key(|(m, _)| *m);
+        let node = Node {
+            at: node.at.map(image),
+            replies,
+            otherwise: node.otherwise.map(|next| turned(next, at.turn)),
+        };
+        self.add(node)
+    }
+
+    /// Returns a node that wins at a position with the winner to move; `guide` does.
+    fn place(&mut self, position: &Position, guide: Reference) -> Result<Reference, ShrinkError> {
+        let canonical = position.canonical();
+        if let Some(&seen) = self.placed.get(&canonical.key) {
+            return Ok(self.back(seen, canonical.symmetry));
+        }
+        let stones = self.winner_stones(position);
+        let node = match self.known(position, &stones) {
+            Some(node) => node,
+            None if self.threats.contains(guide.node) => guide,
+            None => Reference::to(self.follow(position, guide)?),
+        };
+        self.placed
+            .insert(canonical.key, turned(node, canonical.symmetry));
+        let known = self.by_stones.entry(stones.stones).or_default();
+        let seen = turned(node, stones.turn);
+        known.retain(|other| *other != seen);
+        known.push(seen);
+        (self.progress)(self.placed.len() as u64);
+        Ok(node)
+    }
+
+    fn winner_stones(&self, position: &Position) -> WinnerStones {
+        let own = position
+            .stones()
+            .map(|stones| stones[self.winner.index()].clone());
+        let own = own.unwrap_or_default();
+        let image = |turn: Symmetry| {
+            let mut stones: Vec<Move> = own.iter().map(|m| self.variant.image(*m, turn)).collect();
+            stones.sort_unstable();
+            WinnerStones { stones, turn }
+        };
+        let images = self.variant.symmetries().map(image);
+        let least = images.min_by(|a, b| a.stones.cmp(&b.stones));
+        least.unwrap_or_else(|| image(Symmetry::IDENTITY))
+    }
+
+    /// Returns a node of the result that wins here, and won where the winner had the same stones.
+    fn known(&mut self, position: &Position, own: &WinnerStones) -> Option<Reference> {
+        let known = self.by_stones.get(&own.stones)?;
+        let recent = known.iter().rev().take(MAX_TRIES);
+        let tried: Vec<Reference> = recent.map(|seen| self.back(*seen, own.turn)).collect();
+        tried.into_iter().find(|at| self.wins(position, *at))
+    }
+
+    fn wins(&mut self, position: &Position, at: Reference) -> bool {
+        let Self { dag, zones, .. } = self;
+        let zones = zones.as_mut();
+        zones.is_some_and(|zones| zones.wins(dag, position, at, TRY_POSITIONS))
+    }
+
+    /// Returns the node that makes the guide's move and answers each reply.
+    fn follow(&mut self, position: &Position, guide: Reference) -> Result<u32, ShrinkError> {
+        let own = self.dag.node(guide.node).at;
+        let at = own.map(|m| self.variant.image(m, guide.turn));
+        let at = at.ok_or_else(|| ShrinkError::wrong(position))?;
+        let next = position
+            .play(at)
+            .map_err(|_| ShrinkError::wrong(position))?;
+        let node = if next.outcome().is_some() {
+            node_of(Some(at), &[])
+        } else {
+            self.answers(&next, Some(at), guide)?
+        };
+        Ok(self.add(node))
+    }
+
+    /// Returns the node of a move `at` to a position, with an answer to each reply.
+    fn answers(
+        &mut self,
+        position: &Position,
+        at: Option<Move>,
+        guide: Reference,
+    ) -> Result<Node, ShrinkError> {
+        let mut answers: Vec<SharedAnswer> = Vec::new();
+        for (reply, next, child) in self.replies(position, guide)? {
+            let known = self.answered(&answers, child, reply, &next);
+            if let Some(known) = known {
+                answers[known].replies.push(reply);
+                continue;
+            }
+            let node = self.place(&next, child)?;
+            let is_new = add_reply(&mut answers, node, child, reply);
+            if is_new && let Some(last) = answers.last_mut() {
+                let Self { dag, zones, .. } = self;
+                let zones = zones.as_mut();
+                last.zone =
+                    zones.and_then(|zones| zones.after_pass(dag, position, node, ZONE_POSITIONS));
+            }
+        }
+        self.drop_answers(position, &mut answers);
+        Ok(node_of(at, &answers))
+    }
+
+    /// Returns the replies at a position with the guide's answers: those farthest from all stones
+    /// first, which are like a pass, then those whose answers are quiet moves.
+    fn replies(
+        &self,
+        position: &Position,
+        guide: Reference,
+    ) -> Result<Vec<(Move, Position, Reference)>, ShrinkError> {
+        let mut replies = Vec::new();
+        for reply in position.legal_moves() {
+            let next = position.play(reply).ok();
+            let next = next.filter(|next| next.outcome().is_none());
+            let found = next.zip(self.child(guide, reply));
+            let (next, child) = found.ok_or_else(|| ShrinkError::wrong(position))?;
+            replies.push((reply, next, child));
+        }
+        replies.sort_by_cached_key(|(reply, ..)| Reverse(distance(position, *reply)));
+        if let Some(rest) = replies.get_mut(1..) {
+            rest.sort_by_key(|(_, _, child)| self.threats.contains(child.node));
+        }
+        Ok(replies)
+    }
+
+    /// Returns the answer of a node to a reply.
+    fn child(&self, at: Reference, reply: Move) -> Option<Reference> {
+        let node = self.dag.node(at.node);
+        let own = self.variant.image(reply, self.variant.inverse(at.turn));
+        let named = node.replies.binary_search_by_key(&own, |(m, _)| *m);
+        let next = named.map_or(node.otherwise, |at| Some(node.replies[at].1))?;
+        Some(turned(next, at.turn))
+    }
+
+    /// Returns the answer to other replies that answers this one too: first the one to replies for
+    /// which the guide has the same answer, then the most used.
+    fn answered(
+        &mut self,
+        answers: &[SharedAnswer],
+        guide: Reference,
+        reply: Move,
+        next: &Position,
+    ) -> Option<usize> {
+        let is_outside =
+            |answer: &SharedAnswer| answer.zone.is_some_and(|zone| !zone.contains(reply));
+        if let Some(outside) = answers.iter().position(is_outside) {
+            return Some(outside);
+        }
+        let mut tried: Vec<usize> = (0..answers.len()).collect();
+        let rank = |answer: &SharedAnswer| (answer.guide != guide, Reverse(answer.replies.len()));
+        tried.sort_by_key(|&at| rank(&answers[at]));
+        tried.truncate(MAX_TRIES);
+        tried
+            .into_iter()
+            .find(|&at| self.wins(next, answers[at].node))
+    }
+
+    /// Drops answers to few replies that other answers meet too.
+    fn drop_answers(&mut self, position: &Position, answers: &mut [SharedAnswer]) {
+        let mut order: Vec<usize> = (0..answers.len()).collect();
+        order.sort_by_key(|&at| answers[at].replies.len());
+        for at in order {
+            let replies = answers[at].replies.clone();
+            if replies.is_empty() || replies.len() > MAX_MOVED_REPLIES {
+                continue;
+            }
+            let mut others: Vec<usize> = (0..answers.len()).collect();
+            others.retain(|&other| other != at && !answers[other].replies.is_empty());
+            others.sort_by_key(|&other| Reverse(answers[other].replies.len()));
+            let takes_over = |reply: &Move| {
+                let next = position.play(*reply).ok()?;
+                let mut others = others.iter().copied();
+                others.find(|&other| self.wins(&next, answers[other].node))
+            };
+            let moved: Option<Vec<usize>> = replies.iter().map(takes_over).collect();
+            if let Some(moved) = moved {
+                answers[at].replies.clear();
+                for (other, reply) in moved.into_iter().zip(replies) {
+                    answers[other].replies.push(reply);
+                }
+            }
+        }
+    }
+}
+
+/// Adds a reply to its answer. Returns whether the answer is new.
+fn add_reply(
+    answers: &mut Vec<SharedAnswer>,
+    node: Reference,
+    guide: Reference,
+    reply: Move,
+) -> bool {
+    let known = answers.iter_mut().find(|answer| answer.node == node);
+    let is_new = known.is_none();
+    match known {
+        Some(answer) => answer.replies.push(reply),
+        None => answers.push(SharedAnswer {
+            node,
+            guide,
+            replies: vec![reply],
+            zone: None,
+        }),
+    }
+    is_new
+}
+
+/// Returns the node of a move; the answer to most replies stands for all that are not named.
+fn node_of(at: Option<Move>, answers: &[SharedAnswer]) -> Node {
+    let most = answers.iter().max_by_key(|answer| answer.replies.len());
+    let otherwise = most.map(|answer| answer.node);
+    let named = answers
+        .iter()
+        .filter(|answer| Some(answer.node) != otherwise);
+    let mut replies: Vec<(Move, Reference)> = named
+        .flat_map(|answer| answer.replies.iter().map(|reply| (*reply, answer.node)))
+        .collect();
+    replies.sort_unstable_by_key(|(reply, _)| *reply);
+    Node {
+        at,
+        replies,
+        otherwise,
+    }
+}
+
+/// Returns the distance of a point to the next stone, in columns or rows, whichever is more.
+fn distance(position: &Position, m: Move) -> u16 {
+    let Some((stones, (_, size))) = position.stones().zip(position.variant().gomoku()) else {
+        return 0;
+    };
+    let size = u16::from(size);
+    let place = |m: Move| (m.code() % size, m.code() / size);
+    let (column, row) = place(m);
+    let distances = stones.iter().flatten().map(|stone| {
+        let (other_column, other_row) = place(*stone);
+        column.abs_diff(other_column).max(row.abs_diff(other_row))
+    });
+    distances.min().unwrap_or(u16::MAX)
+}
+
+fn turned(at: Reference, turn: Symmetry) -> Reference {
+    Reference {
+        node: at.node,
+        turn: both(at.turn, turn),
+    }
+}
