@@ -34,6 +34,7 @@ use tower::service_fn;
 
 use crate::auth::{AuthLayer, Authenticator, Principal, authenticate_http};
 use crate::book::handle::{BookHandle, Workforce};
+use crate::book::lost_replies::LostReplies;
 use crate::book::registry::BookRegistry;
 use crate::book::writer::BookWriter;
 use crate::cluster::shared::Cluster;
@@ -304,6 +305,11 @@ impl Server {
         let timer = Arc::clone(&cluster);
         let timer = tokio::spawn(async move { timer.run_timer().await });
         let watching = tokio::spawn(async move { authenticator.watch().await });
+        if let Some(book) = book.clone() {
+            // It ends with the shutdown, or when the book is closed.
+            let lost = LostReplies::new(book, self.leadership.clone(), self.shutdown.clone());
+            tokio::spawn(lost.run());
+        }
         let mut serving = tokio::spawn(router.serve_with_incoming_shutdown(incoming, stop));
         let ended = tokio::select! {
             ended = &mut serving => Some(ended),

@@ -56,6 +56,7 @@ pub(crate) enum Command {
     /// Another coordinator leads the book.
     Depose,
     Refill,
+    Learn(Box<Position>, Answer, Reply<()>),
     Start(Box<JobSpec>, Reply<Job>),
     Change(String, JobChange, Reply<Job>),
     Lookup(Vec<Position>, Reply<Vec<Option<Entry>>>),
@@ -269,6 +270,16 @@ impl BookHandle {
             _permit: permit,
         }));
         answer.await.map_err(|_| Closed)
+    }
+
+    /// Puts an answer into the book that no worker gave.
+    pub(crate) async fn learn(
+        &self,
+        position: Position,
+        answer: Answer,
+    ) -> Result<Result<(), BookError>, Closed> {
+        self.ask(|reply| Command::Learn(Box::new(position), answer, reply))
+            .await
     }
 
     pub(crate) async fn start(&self, spec: JobSpec) -> Result<Result<Job, BookError>, Closed> {

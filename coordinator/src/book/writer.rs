@@ -201,6 +201,7 @@ impl BookWriter {
                 Command::Start(_, reply) | Command::Change(_, _, reply) => {
                     reply.give(Err(refusal()));
                 }
+                Command::Learn(_, _, reply) => reply.give(Err(refusal())),
                 Command::Refill => self.is_refilling.store(false, Ordering::Release),
                 Command::Lookup(..) | Command::Page(..) | Command::Inspect(_) => {
                     self.read(command);
@@ -293,6 +294,13 @@ impl BookWriter {
                 Command::Reclaim(worker, held) => self.reclaim(worker, held)?,
                 Command::Refill => {
                     self.is_refilling.store(false, Ordering::Release);
+                    may_refill = true;
+                }
+                Command::Learn(position, answer, reply) => {
+                    if let Err(refused) = self.store(&position, &answer)? {
+                        tracing::warn!(%position, reason = refused, "an answer is refused");
+                    }
+                    batch.replies.push(Box::new(move || reply.give(Ok(()))));
                     may_refill = true;
                 }
                 Command::Start(spec, reply) => {

@@ -1,8 +1,10 @@
 //! Builds that look for a proof with workers whose claims are verified.
 
+use std::time::Duration;
+
 use kagetsu_coordinator::Config;
 use kagetsu_game::{
-    Answer, Bound, Claim, Position, Proof, ProofKind, Provenance, Question, Score, Verdict,
+    Answer, Bound, Claim, Position, Proof, ProofKind, Provenance, Question, Score, Side, Verdict,
 };
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::JobState;
@@ -10,7 +12,7 @@ use kagetsu_proto::v1::report::Outcome;
 
 use serde_json::json;
 
-use crate::world::{Cluster, ScriptedWorker, answer, build, position, with};
+use crate::world::{Cluster, ScriptedWorker, answer, build, position, with, within};
 
 /// Two rows of two that meet, one ply before: threats win after every reply.
 const LOST: &str = "h8 a1 i9 a4 h10 a7 i7";
@@ -129,6 +131,51 @@ async fn losses_that_nobody_can_repeat_prove_nothing() {
     );
     let job = cluster.job("proof").await;
     assert_eq!(job.state(), JobState::Running, "{job:?}");
+    cluster.end().await;
+}
+
+/// A worker wins after one reply, and does nothing more. The coordinator tries that win on the
+/// other replies.
+#[tokio::test(flavor = "multi_thread")]
+async fn answer_to_one_reply_beats_others() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = Cluster::start_as(&Config {
+        trusts_workers: true,
+        ..doubting(folder.path())
+    });
+    let mut worker = ScriptedWorker::join(&cluster, 1).await;
+    cluster.start_build(proves(LOST)).await;
+    loop {
+        let task = worker.task().await;
+        let question = task.question.as_ref().expect("a question");
+        let question = Question::try_from(question).expect("a good one");
+        let is_reply = question.position.side() == Side::First;
+        let outcome = if is_reply {
+            answer(&task)
+        } else {
+            claiming_answer(&task, false)
+        };
+        worker.report(&task, Outcome::Answer(outcome)).await;
+        worker.acknowledged().await;
+        if is_reply {
+            break;
+        }
+    }
+    let beaten = async || {
+        let root = known(&cluster, LOST).await.expect("it was answered");
+        let proofs = root.verdicts().iter().filter_map(|(_, v)| v.proof);
+        proofs
+            .filter(|proof| (proof.claim, proof.kind) == (Claim::Loss, ProofKind::Tree))
+            .count()
+    };
+    within(async {
+        while beaten().await < 100 {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    })
+    .await;
+    let job = cluster.job("proof").await;
+    assert_eq!(job.positions, 2, "the root and one reply: {job:?}");
     cluster.end().await;
 }
 

@@ -35,6 +35,18 @@ impl ProofDag {
         number
     }
 
+    /// Returns the number of nodes.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Returns whether there is no node.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
     /// Returns a node.
     #[must_use]
     pub fn node(&self, number: u32) -> &Node {

@@ -16,7 +16,7 @@ use serde::Serialize;
 use super::arguments::{FormatArg, ZobristArgs};
 use super::played;
 use super::subtree::Subtree;
-use crate::commands::verify::win_tree;
+use kagetsu_proofs::{ProofCache, ProofTreeBuilder};
 use kagetsu_terminal::arguments::notation::NotationArg;
 use kagetsu_terminal::json::write_json;
 
@@ -52,8 +52,10 @@ pub(crate) struct Args {
     /// Notation of xiangqi moves for --format pgn; `engine` is ICCS
     #[arg(long, value_enum, default_value = "engine", value_name = "NOTATION")]
     notation: NotationArg,
-    #[command(flatten)]
-    proof: win_tree::ProofArgs,
+    /// For --format proof: maximum number of positions to visit when a win of the book is searched
+    /// again
+    #[arg(long, default_value_t = 20_000_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    nodes: u64,
     #[command(flatten)]
     zobrist: ZobristArgs,
     #[command(flatten)]
@@ -134,7 +136,9 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let book = part.as_ref().map_or(whole, |part| &part.book);
     let write = |out: &mut dyn Write| match (args.format, &root) {
         (FormatArg::Proof, Some(root)) => {
-            let size = win_tree::write(book, root, &args.proof, out)?;
+            let mut cache = ProofCache::new(root.variant(), args.nodes)?;
+            let (tree, size) = ProofTreeBuilder::new(book, &mut cache).tree(root)?;
+            tree.write(out)?;
             Ok(Written {
                 count: size.nodes,
                 text: size.to_string(),

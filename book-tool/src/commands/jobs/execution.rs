@@ -60,11 +60,7 @@ impl Args {
 }
 
 /// Builds with a cluster inside this process, until the time is up.
-pub(super) async fn here(
-    args: &Args,
-    request: &BuildRequest,
-    time: Option<Duration>,
-) -> Result<Ended> {
+pub(super) async fn here(args: &Args, request: &BuildRequest) -> Result<Ended> {
     let address = args.book.as_deref().and_then(Path::to_str);
     if let Some(text) = address.filter(|text| BookUrl::is_one(text)) {
         bail!(in_database(&BookUrl::parse(text)?));
@@ -103,7 +99,7 @@ pub(super) async fn here(
         ));
     }
     let built = tokio::select! {
-        built = follow(args, coordinator.connector(), request, (true, time)) => built,
+        built = follow(args, coordinator.connector(), request, (true, args.time)) => built,
         // A worker ends early only if its engine cannot play.
         Some(ended) = workers.join_next() => ended?.and_then(|()| bail!("a worker ended before the build did")),
     };

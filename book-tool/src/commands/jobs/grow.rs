@@ -9,8 +9,7 @@ use kagetsu_proto::v1;
 use serde::Serialize;
 
 pub(crate) use super::arguments::{Args, Deepening};
-use super::execution::{Ended, there};
-use super::proof_rounds;
+use super::execution::{Ended, here, there};
 use super::proofs::{self, ProofJson};
 use kagetsu_terminal::json::write_json;
 use kagetsu_terminal::runtime::runtime;
@@ -95,7 +94,7 @@ pub(crate) fn build(args: &Args) -> Result<BuildJson> {
     let begun = Instant::now();
     let ended = match &args.coordinator {
         Some(url) => runtime()?.block_on(there(args, url, &request))?,
-        None => proof_rounds::run(args, &request)?,
+        None => runtime()?.block_on(here(args, &request))?,
     };
     if ended.is_stopped {
         let goes_on = if args.coordinator.is_some() && args.time.is_none() {

@@ -6,6 +6,5 @@ mod execution;
 pub(crate) mod grow;
 mod living_roots;
 pub(crate) mod manage;
-mod proof_rounds;
 mod proofs;
 mod setting_arguments;

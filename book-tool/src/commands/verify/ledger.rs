@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use anyhow::Result;
 use kagetsu_book::{Book, Entry};
 use kagetsu_game::{Claim, Effort, Key, Move, Outcome, Position, Proof, ProofKind, Verdict};
+use kagetsu_proofs::plant;
 use kagetsu_search::Control;
 use kagetsu_search::threats::ThreatSearch;
 use kagetsu_verify::{LineError, ProofDag, Tree, check};
 use serde::Serialize;
 
-use super::win_tree::plant;
 use crate::arguments::position::write_position;
 
 /// The result of checking a claim; a later one is better.

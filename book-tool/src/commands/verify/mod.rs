@@ -2,8 +2,6 @@ mod arguments;
 mod certificate;
 mod ledger;
 pub(crate) mod shrink;
-pub(crate) mod siblings;
-pub(crate) mod win_tree;
 
 use std::io::Write;
 use std::path::Path;

@@ -7,14 +7,15 @@
 use std::collections::HashMap;
 
 use anyhow::Result;
-use kagetsu_book::{Book, Entry};
+use kagetsu_book::{Entry, Place};
 use kagetsu_game::{
     Answer, Bound, Claim, Key, Move, Position, Proof, ProofKind, Side, Variant, Verdict,
 };
-use kagetsu_search::provenance;
+use kagetsu_search::{Control, provenance};
 use kagetsu_verify::{Reference, ZoneChecker};
 
-use super::win_tree::{Forester, ProofCache, distance};
+use crate::ProofSource;
+use crate::tree_builder::{ProofCache, ProofTreeBuilder, distance};
 
 /// Replies whose answers are tried on the others of a position, in one round.
 const MAX_ANSWERS: usize = 6;
@@ -29,86 +30,94 @@ const TRY_FACTOR: u64 = 2;
 /// Positions that the search for the way in which a claim of the book wins may visit.
 const SEARCH_POSITIONS: u64 = 400_000;
 
+/// Nodes of kept trees; when there are more, all are dropped.
+const MAX_KEPT_NODES: usize = 4_000_000;
+
 /// Finds replies that lose to the answer to another reply.
-pub(crate) struct SiblingProver {
+pub struct ReplyProver {
     /// The variant of the positions that it looks at.
     variant: Variant,
     cache: ProofCache,
+    /// Ends its searches.
+    control: Control,
     /// The answered replies of each position that were tried on its other ones.
     tried: HashMap<Key, Vec<Move>>,
 }
 
-/// Replies that are newly known to lose at a position.
-type Claims = Vec<(Position, Answer)>;
-
-impl SiblingProver {
-    /// Returns a prover for the positions of one variant; `None` for a variant without zones.
+impl ReplyProver {
+    /// Returns a prover for the positions of one variant; `None` for a variant without zones. A
+    /// stopped `control` ends its searches.
     ///
     /// # Errors
     /// If there is no memory for its searches.
-    pub(crate) fn new(variant: Variant) -> Result<Option<Self>> {
-        let cache = ProofCache::quick(variant, SEARCH_POSITIONS)?;
+    pub fn new(variant: Variant, control: Control) -> Result<Option<Self>> {
+        let cache = ProofCache::quick(variant, SEARCH_POSITIONS, control.clone())?;
         Ok(cache.zones.is_some().then(|| Self {
             variant,
             cache,
+            control,
             tried: HashMap::new(),
         }))
     }
 
-    /// Adds to the book the replies of `loser` that lose to the answer to another reply, until none
-    /// is found or `is_over`. Returns their number.
-    pub(crate) fn spread(
+    /// Finds the replies of `loser` that lose to the answer to another reply. `found` is called for
+    /// each position with such replies, as losses of kind `tree` that the book does not have yet,
+    /// and may put them into the book. Each answer is tried once. A stopped control ends the
+    /// search.
+    ///
+    /// # Errors
+    /// If the book cannot be read, and the errors of `found`.
+    pub fn lost_replies(
         &mut self,
-        book: &mut Book,
+        book: &dyn ProofSource,
         loser: Side,
-        is_over: &dyn Fn() -> bool,
-    ) -> Result<usize> {
-        let mut found = 0;
-        loop {
-            let claims = self.claims(book, loser, is_over)?;
-            let new: usize = claims
-                .iter()
-                .map(|(_, answer)| answer.verdicts().len())
-                .sum();
-            for (position, answer) in &claims {
-                book.learn(position, answer)?;
-            }
-            found += new;
-            if new == 0 || is_over() {
-                return Ok(found);
-            }
+        found: &mut dyn FnMut(Position, Answer) -> Result<()>,
+    ) -> Result<()> {
+        if self.cache.dag.len() > MAX_KEPT_NODES {
+            self.cache = ProofCache::quick(self.variant, SEARCH_POSITIONS, self.control.clone())?;
         }
-    }
-
-    fn claims(&mut self, book: &Book, loser: Side, is_over: &dyn Fn() -> bool) -> Result<Claims> {
-        let mut open: Vec<Entry> = Vec::new();
-        for entry in book.positions() {
-            let entry = entry?;
-            let position = &entry.position;
-            let is_open = position.variant() == self.variant
-                && position.side() == loser
-                && entry.derived.proof.is_none();
-            if is_open && !answered(&entry).is_empty() {
-                open.push(entry);
-            }
-        }
-        // Positions near the roots decide most.
-        open.sort_by_cached_key(|entry| entry.position.canonical().stones);
-        let mut claims = Vec::new();
-        for entry in open {
-            if is_over() {
+        for position in self.open_positions(book, loser)? {
+            if self.control.is_stopped() {
                 break;
             }
-            let answer = self.at(book, &entry, is_over)?;
+            // It may be proven by now.
+            let entry = book.lookup(vec![position])?.into_iter().next().flatten();
+            let Some(entry) = entry.filter(|entry| entry.derived.proof.is_none()) else {
+                continue;
+            };
+            let answer = self.at(book, &entry)?;
             if !answer.is_empty() {
-                claims.push((entry.position, answer));
+                found(entry.position, answer)?;
             }
         }
-        Ok(claims)
+        Ok(())
+    }
+
+    /// Returns the open positions of a book in which `loser` is to move and a reply is answered,
+    /// those of fewer stones first, since positions near the roots decide most.
+    fn open_positions(&self, book: &dyn ProofSource, loser: Side) -> Result<Vec<Position>> {
+        let mut open: Vec<Position> = Vec::new();
+        let mut after = None;
+        loop {
+            let page = book.page(after)?;
+            let Some(last) = page.last() else { break };
+            after = Some(Place::of(&last.position));
+            let is_open = |entry: &Entry| {
+                let position = &entry.position;
+                position.variant() == self.variant
+                    && position.side() == loser
+                    && entry.derived.proof.is_none()
+                    && !answered(entry).is_empty()
+            };
+            let page = page.into_iter().filter(is_open);
+            open.extend(page.map(|entry| entry.position));
+        }
+        open.sort_by_cached_key(|position| position.canonical().stones);
+        Ok(open)
     }
 
     /// Returns the replies of one position that lose to the answer to another one.
-    fn at(&mut self, book: &Book, entry: &Entry, is_over: &dyn Fn() -> bool) -> Result<Answer> {
+    fn at(&mut self, book: &dyn ProofSource, entry: &Entry) -> Result<Answer> {
         let position = &entry.position;
         let mut new = answered(entry);
         if let Some(tried) = self.tried.get(&position.key()) {
@@ -125,21 +134,18 @@ impl SiblingProver {
         left.retain(is_open);
         let mut found = Answer::new();
         for reply in new {
-            if left.is_empty() || is_over() {
+            if left.is_empty() || self.control.is_stopped() {
                 break;
             }
             let tried = self.tried.entry(position.key()).or_default();
             tried.push(reply);
             let next = position.play(reply)?;
-            let mut forester = Forester {
-                book,
-                cache: &mut self.cache,
-            };
+            let mut builder = ProofTreeBuilder::new(book, &mut self.cache);
             // A win that is not found again within the effort is no answer.
-            let Ok(answer) = forester.winner(position, reply, &next) else {
+            let Ok(answer) = builder.winner(position, reply, &next) else {
                 continue;
             };
-            let Some(zone) = forester.zone(position, answer) else {
+            let Some(zone) = builder.zone(position, answer) else {
                 continue;
             };
             let zones = self.cache.zones.as_ref();
@@ -147,8 +153,9 @@ impl SiblingProver {
             let most = (visited * TRY_FACTOR).clamp(MIN_TRY_POSITIONS, MAX_TRY_POSITIONS);
             left.retain(|reply| {
                 let is_outside = !zone.contains(*reply);
-                let wins =
-                    is_outside || !is_over() && self.cache.wins(position, *reply, answer, most);
+                let wins = is_outside
+                    || !self.control.is_stopped()
+                        && self.cache.wins(position, *reply, answer, most);
                 if wins {
                     found.extend([(*reply, self.cache.verdict(*reply, answer))]);
                 }
@@ -204,9 +211,8 @@ fn answered(entry: &Entry) -> Vec<Move> {
 
 #[cfg(test)]
 mod tests {
-    use kagetsu_book::BookOptions;
+    use kagetsu_book::{Book, BookOptions};
     use kagetsu_game::{Provenance, Score};
-    use kagetsu_search::Control;
     use kagetsu_search::threats::{ThreatClass, ThreatOutcome, ThreatSearch};
 
     use super::*;
@@ -241,14 +247,23 @@ mod tests {
         let opinions = position.distinct_moves().into_iter();
         let answer: Answer = opinions.map(|m| verdict(m, None)).collect();
         book.learn(&position, &answer).expect("learned");
-        let siblings = SiblingProver::new(Variant::STANDARD_15).expect("an engine");
-        let mut siblings = siblings.expect("a variant with zones");
-        let mut spread = |book: &mut Book| siblings.spread(book, Side::Second, &|| false);
-        assert_eq!(
-            spread(&mut book).expect("a search"),
-            0,
-            "nothing is answered"
-        );
+        let prover = ReplyProver::new(Variant::STANDARD_15, Control::new()).expect("an engine");
+        let mut prover = prover.expect("a variant with zones");
+        let mut learn_lost = |book: &mut Book| {
+            let mut lost = Vec::new();
+            let mut found = |position, answer| {
+                lost.push((position, answer));
+                Ok(())
+            };
+            let ended = prover.lost_replies(book, Side::Second, &mut found);
+            ended.expect("a search");
+            let learned = |(position, answer): &(Position, Answer)| {
+                book.learn(position, answer).expect("learned");
+                answer.verdicts().len()
+            };
+            lost.iter().map(learned).sum::<usize>()
+        };
+        assert_eq!(learn_lost(&mut book), 0, "nothing is answered");
 
         let answered = read("h8 a1 i8 a3 j8 o15");
         let win = Proof {
@@ -265,7 +280,7 @@ mod tests {
         book.learn(&foreign, &answer).expect("learned");
         book.learn(&other("h8 a1 i8 a3 j8 o15"), &won)
             .expect("learned");
-        let found = spread(&mut book).expect("a search");
+        let found = learn_lost(&mut book);
         let lost = |position: &Position| -> Vec<Move> {
             let entry = book.lookup(position).expect("read").expect("known");
             let verdicts = entry.answer.verdicts().iter();
@@ -286,10 +301,6 @@ mod tests {
             assert!(is_won || !lost.contains(&reply), "{name} holds");
         }
         assert!(!lost.contains(&position.parse_move("k8").expect("legal")));
-        assert_eq!(
-            spread(&mut book).expect("a search"),
-            0,
-            "each answer is tried once"
-        );
+        assert_eq!(learn_lost(&mut book), 0, "each answer is tried once");
     }
 }

@@ -2,17 +2,18 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
-use std::io::Write;
 
 use anyhow::{Result, bail};
-use kagetsu_book::Book;
+use kagetsu_book::Entry;
 use kagetsu_game::{
     Claim, Effort, Game, Key, Move, Outcome, Position, Proof, ProofKind, Question, Symmetry,
     Variant, with_game,
 };
 use kagetsu_search::threats::{Strategy, ThreatSearch};
 use kagetsu_search::{Control, Engine, EngineOptions};
-use kagetsu_verify::{Node, ProofDag, Reference, Zone, ZoneChecker};
+use kagetsu_verify::{Node, ProofDag, Reference, Tree, Zone, ZoneChecker};
+
+use crate::ProofSource;
 
 /// Memory of the threat search, in bytes.
 const TABLE: usize = 256 << 20;
@@ -30,12 +31,12 @@ const IMAGE_SHARE: u64 = 16;
 
 /// The size of a win tree, counted in two ways.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct TreeSize {
-    /// Nodes of the file.
-    pub(crate) nodes: u64,
+pub struct TreeSize {
+    /// Nodes of the tree.
+    pub nodes: u64,
     /// Positions of the book with the winner to move, up to symmetry; the rest of the tree are
     /// wins by threats alone.
-    pub(crate) positions: u64,
+    pub positions: u64,
 }
 
 impl fmt::Display for TreeSize {
@@ -48,42 +49,14 @@ impl fmt::Display for TreeSize {
     }
 }
 
-/// The arguments of `--format proof`.
-#[derive(Debug, clap::Args)]
-pub(crate) struct ProofArgs {
-    /// For --format proof: maximum number of positions to visit when a win of the book is searched
-    /// again
-    #[arg(long, default_value_t = 20_000_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    nodes: u64,
-}
-
-/// Writes the win tree of a position, and returns its size.
-pub(crate) fn write(
-    book: &Book,
-    position: &Position,
-    args: &ProofArgs,
-    out: &mut dyn Write,
-) -> Result<TreeSize> {
-    let mut cache = ProofCache::new(position.variant(), args.nodes)?;
-    let mut forester = Forester {
-        book,
-        cache: &mut cache,
-    };
-    let tree = forester.tree(position)?;
-    tree.write(out)?;
-    Ok(TreeSize {
-        nodes: tree.nodes().len() as u64,
-        positions: cache.known.len() as u64,
-    })
-}
-
 /// The trees of one variant that were grown, and the tools to grow more. They stay valid when the
 /// book changes.
-pub(crate) struct ProofCache {
+pub struct ProofCache {
     pub(crate) dag: ProofDag,
     threats: ThreatSearch,
     engine: Engine,
     nodes: u64,
+    control: Control,
     /// Nodes of canonical gomoku positions with the winner to move.
     known: HashMap<Key, u32>,
     /// Nodes that consist of threats only, and so are cheap to try in another position.
@@ -113,8 +86,12 @@ impl ReplyAnswers<'_> {
 
 impl ProofCache {
     /// Returns an empty cache; `nodes` is the most that a search may visit.
-    pub(crate) fn new(variant: Variant, nodes: u64) -> Result<Self> {
+    ///
+    /// # Errors
+    /// If there is no memory for the searches.
+    pub fn new(variant: Variant, nodes: u64) -> Result<Self> {
         Ok(Self {
+            control: Control::new(),
             dag: ProofDag::default(),
             threats: ThreatSearch::new(TABLE),
             engine: Engine::new(EngineOptions::default())?,
@@ -125,23 +102,34 @@ impl ProofCache {
         })
     }
 
-    /// The same, for trees that may be larger than need be.
-    pub(crate) fn quick(variant: Variant, nodes: u64) -> Result<Self> {
+    /// The same, for trees that may be larger than need be; `control` ends its searches.
+    pub(crate) fn quick(variant: Variant, nodes: u64, control: Control) -> Result<Self> {
         Ok(Self {
             threats: ThreatSearch::new(TABLE).with_any_length(),
+            control,
             ..Self::new(variant, nodes)?
         })
     }
 }
 
 /// Grows trees from the proofs of a book.
-pub(crate) struct Forester<'a> {
-    pub(crate) book: &'a Book,
-    pub(crate) cache: &'a mut ProofCache,
+pub struct ProofTreeBuilder<'a> {
+    book: &'a dyn ProofSource,
+    cache: &'a mut ProofCache,
 }
 
-impl Forester<'_> {
-    fn tree(&mut self, position: &Position) -> Result<kagetsu_verify::Tree> {
+impl<'a> ProofTreeBuilder<'a> {
+    /// Returns a builder of trees of a book.
+    pub const fn new(book: &'a dyn ProofSource, cache: &'a mut ProofCache) -> Self {
+        Self { book, cache }
+    }
+
+    /// Returns the win tree of a position, and its size.
+    ///
+    /// # Errors
+    /// If the book has proven no win of it, if a win is not found again, or if the book cannot be
+    /// read.
+    pub fn tree(&mut self, position: &Position) -> Result<(Tree, TreeSize)> {
         let proof = self.proof(position)?;
         let claim = proof.map(|proof| proof.claim);
         let root = match claim {
@@ -156,18 +144,23 @@ impl Forester<'_> {
                 )
             }
         };
-        Ok(self
-            .cache
-            .dag
-            .tree(root, position.clone(), claim.unwrap_or(Claim::Win)))
+        let claim = claim.unwrap_or(Claim::Win);
+        let tree = self.cache.dag.tree(root, position.clone(), claim);
+        let size = TreeSize {
+            nodes: tree.nodes().len() as u64,
+            positions: self.cache.known.len() as u64,
+        };
+        Ok((tree, size))
+    }
+
+    fn entry(&self, position: &Position) -> Result<Option<Entry>> {
+        let found = self.book.lookup(vec![position.clone()])?;
+        Ok(found.into_iter().next().flatten())
     }
 
     /// Returns the book's proof of a position, unless it is of kind `manual`.
-    pub(crate) fn proof(&self, position: &Position) -> Result<Option<Proof>> {
-        let entry = self.book.lookup(position)?;
-        Ok(entry
-            .and_then(|entry| entry.derived.proof)
-            .filter(|proof| proof.kind != ProofKind::Manual))
+    fn proof(&self, position: &Position) -> Result<Option<Proof>> {
+        Ok(self.entry(position)?.as_ref().and_then(proof_of))
     }
 
     /// Returns the winner's continuation after a reply at `before`, which leads to `position`. In
@@ -194,7 +187,7 @@ impl Forester<'_> {
                 before,
                 reply,
                 self.cache.nodes,
-                &Control::new(),
+                &self.cache.control,
             )? {
                 Some(plan) => Ok(Reference::to(self.add(&plan))),
                 None => Ok(Reference::to(self.search(position)?)),
@@ -208,7 +201,7 @@ impl Forester<'_> {
     /// Returns the node of a position that its side to move wins, in the position's own
     /// orientation.
     fn node(&mut self, position: &Position) -> Result<u32> {
-        let entry = self.book.lookup(position)?.map(|entry| entry.derived);
+        let entry = self.entry(position)?.map(|entry| entry.derived);
         let best =
             entry.filter(|derived| derived.proof.is_some_and(|proof| proof.claim == Claim::Win));
         let Some(m) = best.and_then(|derived| derived.best) else {
@@ -239,14 +232,23 @@ impl Forester<'_> {
             replies: Vec::new(),
             known: Vec::new(),
         };
-        let mut left = Vec::new();
+        let mut open = Vec::new();
         for reply in position.legal_moves() {
             let next = position.play(reply)?;
             if next.outcome() != Some(Outcome::Win(position.side().other())) {
-                let is_known = self.proof(&next)?.is_some();
-                left.push((is_known, reply, next));
+                open.push((reply, next));
             }
         }
+        let entries = self
+            .book
+            .lookup(open.iter().map(|(_, next)| next.clone()).collect())?;
+        let known = entries
+            .iter()
+            .map(|entry| entry.as_ref().and_then(proof_of).is_some());
+        let mut left: Vec<_> = known
+            .zip(open)
+            .map(|(is_known, (reply, next))| (is_known, reply, next))
+            .collect();
         // The reply farthest from all stones is like a pass: its answer is the answer to most. Then
         // come the replies that the book knows, so that the search for the others stays at one
         // position.
@@ -254,7 +256,7 @@ impl Forester<'_> {
         if let Some(rest) = left.get_mut(1..) {
             rest.sort_by_key(|(is_known, ..)| !is_known);
         }
-        let claims = self.book.lookup(position)?.map(|entry| entry.facts);
+        let claims = self.entry(position)?.map(|entry| entry.facts);
         for (is_known, reply, next) in left {
             let answer = match self.answered(&answers, reply, &next, ANSWER_POSITIONS) {
                 Some(answer) => answer,
@@ -349,7 +351,7 @@ impl Forester<'_> {
         }
         let answer = self.cache.engine.answer(
             &Question::new(position.clone(), Effort::nodes(self.cache.nodes)),
-            &Control::new(),
+            &self.cache.control,
             &mut |_| {},
         )?;
         let won = answer
@@ -387,7 +389,7 @@ impl Forester<'_> {
             let plan = self.cache.threats.strategy(
                 &Position::unpack(variant, image)?,
                 Effort::nodes(nodes),
-                &Control::new(),
+                &self.cache.control,
             )?;
             if let Some(plan) = plan {
                 return Ok(Some(plan.turned(variant, variant.inverse(turn))));
@@ -401,6 +403,14 @@ impl Forester<'_> {
         self.cache.plans.insert(first);
         first
     }
+}
+
+/// Returns the proof of an entry, unless it is of kind `manual`.
+fn proof_of(entry: &Entry) -> Option<Proof> {
+    entry
+        .derived
+        .proof
+        .filter(|proof| proof.kind != ProofKind::Manual)
 }
 
 /// Returns the distance of a point to the next stone of a gomoku position, in columns or rows,
@@ -420,7 +430,7 @@ pub(crate) fn distance(position: &Position, m: Move) -> u16 {
 }
 
 /// Steps of a plan as nodes; gives the number of its first.
-pub(crate) fn plant(dag: &mut ProofDag, plan: &Strategy) -> u32 {
+pub fn plant(dag: &mut ProofDag, plan: &Strategy) -> u32 {
     let mut numbers: Vec<u32> = Vec::with_capacity(plan.steps.len());
     for step in &plan.steps {
         let to = |step: u32| Reference::to(numbers[step as usize]);
@@ -441,7 +451,7 @@ pub(crate) fn plant(dag: &mut ProofDag, plan: &Strategy) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use kagetsu_book::BookOptions;
+    use kagetsu_book::{Book, BookOptions};
 
     use super::*;
 
@@ -466,13 +476,11 @@ mod tests {
             ..BookOptions::default()
         };
         let (book, _) = Book::open(&folder.path().join("book"), &options).expect("a book");
-        let mut cache = ProofCache::quick(position.variant(), 4_000_000).expect("an engine");
-        let mut forester = Forester {
-            book: &book,
-            cache: &mut cache,
-        };
-        let plan = forester.plan(&position).expect("a search").expect("a win");
-        let root = forester.add(&plan);
+        let mut cache =
+            ProofCache::quick(position.variant(), 4_000_000, Control::new()).expect("an engine");
+        let mut builder = ProofTreeBuilder::new(&book, &mut cache);
+        let plan = builder.plan(&position).expect("a search").expect("a win");
+        let root = builder.add(&plan);
         let tree = cache.dag.tree(root, position, Claim::Win);
         let checked = kagetsu_verify::check(&tree, &mut |_| {});
         assert!(checked.is_ok(), "{checked:?}");
