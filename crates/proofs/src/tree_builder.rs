@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 use kagetsu_book::Entry;
 use kagetsu_game::{
     Claim, Effort, Game, Key, Move, Outcome, Position, Proof, ProofKind, Question, Symmetry,
@@ -11,7 +11,7 @@ use kagetsu_game::{
 };
 use kagetsu_search::threats::{Strategy, ThreatSearch};
 use kagetsu_search::{Control, Engine, EngineOptions};
-use kagetsu_verify::{Node, ProofDag, Reference, Tree, Zone, ZoneChecker};
+use kagetsu_verify::{Node, ProofDag, Reference, Tree, WinsByStones, Zone, ZoneChecker};
 
 use crate::ProofSource;
 
@@ -57,8 +57,12 @@ pub struct ProofCache {
     engine: Engine,
     nodes: u64,
     control: Control,
-    /// Nodes of canonical gomoku positions with the winner to move.
-    known: HashMap<Key, u32>,
+    /// Nodes of gomoku positions with the winner to move, seen from their canonical images.
+    known: HashMap<Key, Reference>,
+    /// Nodes that won, where they are tried on other positions.
+    by_stones: Option<WinsByStones>,
+    /// Whether trees were given for positions.
+    has_parts: bool,
     /// Nodes that consist of threats only, and so are cheap to try in another position.
     plans: BTreeSet<u32>,
     /// `None` for a variant without zones.
@@ -90,6 +94,7 @@ impl ProofCache {
     /// # Errors
     /// If there is no memory for the searches.
     pub fn new(variant: Variant, nodes: u64) -> Result<Self> {
+        let zones = ZoneChecker::new(variant);
         Ok(Self {
             control: Control::new(),
             dag: ProofDag::default(),
@@ -97,8 +102,10 @@ impl ProofCache {
             engine: Engine::new(EngineOptions::default())?,
             nodes,
             known: HashMap::new(),
+            by_stones: zones.is_some().then(|| WinsByStones::new(variant)),
+            has_parts: false,
             plans: BTreeSet::new(),
-            zones: ZoneChecker::new(variant),
+            zones,
         })
     }
 
@@ -107,8 +114,56 @@ impl ProofCache {
         Ok(Self {
             threats: ThreatSearch::new(TABLE).with_any_length(),
             control,
+            by_stones: None,
             ..Self::new(variant, nodes)?
         })
+    }
+
+    /// Adds a win tree. Its position needs no other proof, and what wins there is tried elsewhere.
+    ///
+    /// # Errors
+    /// If it is no tree of gomoku that wins for the side to move.
+    pub fn load(&mut self, tree: &Tree) -> Result<()> {
+        let position = &tree.position;
+        ensure!(
+            position.variant().gomoku().is_some() && tree.claim == Claim::Win,
+            "only a tree of gomoku that wins for the side to move becomes a part of another"
+        );
+        let root = Reference::to(self.dag.load(tree));
+        let canonical = position.canonical();
+        self.known
+            .insert(canonical.key, root.turned(canonical.symmetry));
+        self.has_parts = true;
+        if let Some(by_stones) = &mut self.by_stones {
+            by_stones.add_all(&self.dag, position, root);
+        }
+        Ok(())
+    }
+
+    /// Returns the node of a position with the winner to move.
+    fn known(&self, position: &Position) -> Option<Reference> {
+        let canonical = position.canonical();
+        let seen = self.known.get(&canonical.key)?;
+        let back = position.variant().inverse(canonical.symmetry);
+        Some(seen.turned(back))
+    }
+
+    /// Returns a node that wins here, and won where the winner had the same stones.
+    fn like(&mut self, position: &Position) -> Option<Reference> {
+        let tried = self.by_stones.as_ref()?.like(position);
+        let Self { dag, zones, .. } = self;
+        let zones = zones.as_mut()?;
+        let mut tried = tried.into_iter();
+        tried.find(|at| zones.wins(dag, position, *at, ANSWER_POSITIONS))
+    }
+
+    /// Notes a node that wins in a position.
+    fn place(&mut self, position: &Position, node: u32) -> Reference {
+        let at = Reference::to(node);
+        if let Some(by_stones) = &mut self.by_stones {
+            by_stones.add(position, at);
+        }
+        at
     }
 }
 
@@ -130,15 +185,22 @@ impl<'a> ProofTreeBuilder<'a> {
     /// If the book has proven no win of it, if a win is not found again, or if the book cannot be
     /// read.
     pub fn tree(&mut self, position: &Position) -> Result<(Tree, TreeSize)> {
+        let given = self.cache.known(position);
         let proof = self.proof(position)?;
-        let claim = proof.map(|proof| proof.claim);
-        let root = match claim {
-            Some(Claim::Win) => self.node(position)?,
-            Some(Claim::Loss) => {
+        let claim = match (given, proof) {
+            (Some(_), _) => Some(Claim::Win),
+            (None, Some(proof)) => Some(proof.claim),
+            // Trees of all replies may be given.
+            (None, None) => self.cache.has_parts.then_some(Claim::Loss),
+        };
+        let root = match (given, claim) {
+            (Some(given), _) => self.cache.dag.upright(position.variant(), given),
+            (_, Some(Claim::Win)) => self.node(position)?,
+            (_, Some(Claim::Loss)) => {
                 let root = self.answers(None, position)?;
                 self.cache.dag.add(root)
             }
-            Some(Claim::Draw) | None => {
+            (_, Some(Claim::Draw) | None) => {
                 bail!(
                     "the book has proven no win of {position}; `kagetsu build --policy prove` looks for one"
                 )
@@ -175,27 +237,29 @@ impl<'a> ProofTreeBuilder<'a> {
         if !variant.is_square() {
             return Ok(Reference::to(self.node(position)?));
         }
-        let canonical = position.canonical();
-        let turn = variant.inverse(canonical.symmetry);
-        if let Some(&node) = self.cache.known.get(&canonical.key) {
-            return Ok(Reference { node, turn });
+        let known = self.cache.known(position);
+        if let Some(node) = known.or_else(|| self.cache.like(position)) {
+            return Ok(node);
         }
         // Outside the book the position keeps its orientation, so that similar positions get
         // similar trees.
         if self.proof(position)?.is_none() {
-            return match self.cache.threats.refute(
-                before,
-                reply,
-                self.cache.nodes,
-                &self.cache.control,
-            )? {
-                Some(plan) => Ok(Reference::to(self.add(&plan))),
-                None => Ok(Reference::to(self.search(position)?)),
+            let plan =
+                self.cache
+                    .threats
+                    .refute(before, reply, self.cache.nodes, &self.cache.control)?;
+            let node = match plan {
+                Some(plan) => self.add(&plan),
+                None => self.search(position)?,
             };
+            return Ok(self.cache.place(position, node));
         }
-        let node = self.node(&Position::unpack(variant, canonical.packed)?)?;
+        let canonical = position.canonical();
+        let image = Position::unpack(variant, canonical.packed)?;
+        let node = self.node(&image)?;
+        let node = self.cache.place(&image, node);
         self.cache.known.insert(canonical.key, node);
-        Ok(Reference { node, turn })
+        Ok(node.turned(variant.inverse(canonical.symmetry)))
     }
 
     /// Returns the node of a position that its side to move wins, in the position's own

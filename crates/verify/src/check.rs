@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use kagetsu_game::{Claim, Move, Outcome, Packed, Side, Symmetry, with_game};
+use kagetsu_game::{Claim, Move, Outcome, Packed, Side, with_game};
 
 use crate::shortcuts::ReplyShortcuts;
-use crate::tree::{Node, Reference, Tree};
+use crate::tree::{Node, Reference, Tree, both};
 use crate::{ProofDag, TreeFault};
 
 /// The result of a successful check.
@@ -406,19 +406,4 @@ impl<'a, G: ReplyShortcuts> CheckWalk<'a, G> {
         self.spare.push(moves);
         Ok(())
     }
-}
-
-/// Returns the composition of two symmetries of a square board.
-pub(crate) fn both(first: Symmetry, then: Symmetry) -> Symmetry {
-    if first == Symmetry::IDENTITY {
-        return then;
-    }
-    // On this board the point (0, 1) is fixed by the identity alone.
-    const SIZE: u8 = 5;
-    let (column, row) = first.square(SIZE, 0, 1);
-    let wanted = then.square(SIZE, column, row);
-    let found = (0..8)
-        .map(Symmetry::new)
-        .find(|both| both.square(SIZE, 0, 1) == wanted);
-    found.expect("the symmetries of a square are a group")
 }

@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use kagetsu_game::{Claim, Position};
+use kagetsu_game::{Claim, Move, Position, Symmetry, Variant};
 
 use crate::tree::{HEAD, Node, Reference, Tree};
 
@@ -51,6 +51,46 @@ impl ProofDag {
     #[must_use]
     pub fn node(&self, number: u32) -> &Node {
         &self.nodes[number as usize]
+    }
+
+    /// Adds the nodes of a tree, and returns the number of its root.
+    pub fn load(&mut self, tree: &Tree) -> u32 {
+        let mut numbers = Vec::with_capacity(tree.nodes.len());
+        for node in &tree.nodes {
+            let moved = |next: Reference| Reference {
+                node: numbers[next.node as usize],
+                ..next
+            };
+            let replies = node.replies.iter();
+            let node = Node {
+                at: node.at,
+                replies: replies.map(|(m, next)| (*m, moved(*next))).collect(),
+                otherwise: node.otherwise.map(moved),
+            };
+            numbers.push(self.add(node));
+        }
+        numbers.last().copied().unwrap_or_default()
+    }
+
+    /// Returns the number of a node that plays as another one under a symmetry, adding it if it is
+    /// new. For boards with the symmetries of a square.
+    pub fn upright(&mut self, variant: Variant, at: Reference) -> u32 {
+        if at.turn == Symmetry::IDENTITY {
+            return at.node;
+        }
+        let image = |m: Move| variant.image(m, at.turn);
+        let node = self.node(at.node);
+        let replies = node.replies.iter();
+        let mut replies: Vec<(Move, Reference)> = replies
+            .map(|(m, next)| (image(*m), next.turned(at.turn)))
+            .collect();
+        replies.sort_unstable_by_key(|(m, _)| *m);
+        let node = Node {
+            at: node.at.map(image),
+            replies,
+            otherwise: node.otherwise.map(|next| next.turned(at.turn)),
+        };
+        self.add(node)
     }
 
     /// Returns the upper bound of the game's length from a node.

@@ -36,6 +36,7 @@ mod shrink;
 mod shrink_error;
 mod threats;
 mod tree;
+mod wins_by_stones;
 mod zone;
 
 pub use check::{CheckProgress, Checked, check, check_parallel};
@@ -49,4 +50,5 @@ pub use shrink::shrink;
 pub use shrink_error::ShrinkError;
 pub use threats::NodeCounts;
 pub use tree::{Node, Reference, Tree};
+pub use wins_by_stones::WinsByStones;
 pub use zone::{Zone, ZoneChecker};

@@ -2,8 +2,8 @@ use std::collections::HashSet;
 
 use kagetsu_game::{Claim, Move, Position, Side, Symmetry};
 
-use crate::check::{both, plies_of};
-use crate::tree::{Reference, Tree};
+use crate::check::plies_of;
+use crate::tree::{Reference, Tree, both};
 use crate::{ProvenMove, TreeFault};
 
 /// A win tree from which the winner's moves are looked up. It is not checked: see [`crate::check`].

@@ -6,12 +6,11 @@ use std::collections::HashMap;
 
 use kagetsu_game::{Claim, Key, Move, Position, Side, Symmetry, Variant};
 
-use crate::check::both;
 use crate::threats::ThreatNodes;
 use crate::tree::{Node, Reference, Tree};
-use crate::{ProofDag, ShrinkError, Zone, ZoneChecker};
+use crate::{ProofDag, ShrinkError, WinsByStones, Zone, ZoneChecker};
 
-/// Nodes that are tried at a position, of each kind.
+/// Answers to other replies that are tried on a reply.
 const MAX_TRIES: usize = 12;
 
 /// Positions that a try may cost.
@@ -81,15 +80,9 @@ struct Shrinker<'a> {
     given: HashMap<Key, (Claim, Reference)>,
     /// The same for the result, with the winner to move.
     placed: HashMap<Key, Reference>,
-    /// Nodes of the result by the winner's stones, seen from the least image of these.
-    by_stones: HashMap<Vec<Move>, Vec<Reference>>,
+    /// Nodes of the result.
+    by_stones: WinsByStones,
     progress: &'a mut dyn FnMut(u64),
-}
-
-/// The winner's stones in their least image, and a symmetry that leads there.
-struct WinnerStones {
-    stones: Vec<Move>,
-    turn: Symmetry,
 }
 
 /// An answer, its replies and its zone after a pass.
@@ -111,17 +104,23 @@ impl<'a> Shrinker<'a> {
             zones: ZoneChecker::new(variant),
             given: HashMap::new(),
             placed: HashMap::new(),
-            by_stones: HashMap::new(),
+            by_stones: WinsByStones::new(variant),
             progress,
         }
     }
 
     fn add(&mut self, node: Node) -> u32 {
         let number = self.dag.add(node);
-        if self.threats.len() == number as usize {
-            self.threats.push(self.dag.node(number));
-        }
+        self.mark_threats();
         number
+    }
+
+    /// Looks at the nodes that are new.
+    fn mark_threats(&mut self) {
+        let new = self.threats.len();
+        for node in &self.dag.nodes[new..] {
+            self.threats.push(node);
+        }
     }
 
     /// Adds the nodes of a tree.
@@ -130,26 +129,10 @@ impl<'a> Shrinker<'a> {
         if position.variant() != self.variant {
             return Err(ShrinkError::Variant(position.variant(), self.variant));
         }
-        let mut numbers = Vec::with_capacity(tree.nodes.len());
-        for node in &tree.nodes {
-            let moved = |next: Reference| Reference {
-                node: numbers[next.node as usize],
-                ..next
-            };
-            let replies = node.replies.iter();
-            let node = Node {
-                at: node.at,
-                replies: replies.map(|(m, next)| (*m, moved(*next))).collect(),
-                otherwise: node.otherwise.map(moved),
-            };
-            numbers.push(self.add(node));
-        }
-        let root = numbers.last().copied().unwrap_or_default();
+        let root = self.dag.load(tree);
+        self.mark_threats();
         let canonical = position.canonical();
-        let seen = Reference {
-            node: root,
-            turn: canonical.symmetry,
-        };
+        let seen = Reference::to(root).turned(canonical.symmetry);
         self.given
             .entry(canonical.key)
             .or_insert((tree.claim, seen));
@@ -165,13 +148,15 @@ impl<'a> Shrinker<'a> {
 
     /// Returns a reference before a symmetry was applied.
     fn back(&self, seen: Reference, turn: Symmetry) -> Reference {
-        turned(seen, self.variant.inverse(turn))
+        seen.turned(self.variant.inverse(turn))
     }
 
     /// Returns the claim of the trees about a position, and its node.
     fn join(&mut self, position: &Position) -> Result<(Claim, u32), ShrinkError> {
         if let Some((claim, node)) = self.given(position) {
-            return Ok((claim, self.upright(node)));
+            let root = self.dag.upright(self.variant, node);
+            self.mark_threats();
+            return Ok((claim, root));
         }
         let mut answers: Vec<SharedAnswer> = Vec::new();
         for reply in position.legal_moves() {
@@ -185,69 +170,28 @@ impl<'a> Shrinker<'a> {
         Ok((Claim::Loss, self.add(node)))
     }
 
-    /// Returns a node for a reference to another one under a symmetry.
-    fn upright(&mut self, at: Reference) -> u32 {
-        if at.turn == Symmetry::IDENTITY {
-            return at.node;
-        }
-        let node = self.dag.node(at.node).clone();
-        let image = |m: Move| self.variant.image(m, at.turn);
-        let replies = node.replies.iter();
-        let mut replies: Vec<(Move, Reference)> = replies
-            .map(|(m, next)| (image(*m), turned(*next, at.turn)))
-            .collect();
-        replies.sort_unstable_by_key(|(m, _)| *m);
-        let node = Node {
-            at: node.at.map(image),
-            replies,
-            otherwise: node.otherwise.map(|next| turned(next, at.turn)),
-        };
-        self.add(node)
-    }
-
     /// Returns a node that wins at a position with the winner to move; `guide` does.
     fn place(&mut self, position: &Position, guide: Reference) -> Result<Reference, ShrinkError> {
         let canonical = position.canonical();
         if let Some(&seen) = self.placed.get(&canonical.key) {
             return Ok(self.back(seen, canonical.symmetry));
         }
-        let stones = self.winner_stones(position);
-        let node = match self.known(position, &stones) {
+        let node = match self.known(position) {
             Some(node) => node,
             None if self.threats.contains(guide.node) => guide,
             None => Reference::to(self.follow(position, guide)?),
         };
         self.placed
-            .insert(canonical.key, turned(node, canonical.symmetry));
-        let known = self.by_stones.entry(stones.stones).or_default();
-        let seen = turned(node, stones.turn);
-        known.retain(|other| *other != seen);
-        known.push(seen);
+            .insert(canonical.key, node.turned(canonical.symmetry));
+        self.by_stones.add(position, node);
         (self.progress)(self.placed.len() as u64);
         Ok(node)
     }
 
-    fn winner_stones(&self, position: &Position) -> WinnerStones {
-        let own = position
-            .stones()
-            .map(|stones| stones[self.winner.index()].clone());
-        let own = own.unwrap_or_default();
-        let image = |turn: Symmetry| {
-            let mut stones: Vec<Move> = own.iter().map(|m| self.variant.image(*m, turn)).collect();
-            stones.sort_unstable();
-            WinnerStones { stones, turn }
-        };
-        let images = self.variant.symmetries().map(image);
-        let least = images.min_by(|a, b| a.stones.cmp(&b.stones));
-        least.unwrap_or_else(|| image(Symmetry::IDENTITY))
-    }
-
     /// Returns a node of the result that wins here, and won where the winner had the same stones.
-    fn known(&mut self, position: &Position, own: &WinnerStones) -> Option<Reference> {
-        let known = self.by_stones.get(&own.stones)?;
-        let recent = known.iter().rev().take(MAX_TRIES);
-        let tried: Vec<Reference> = recent.map(|seen| self.back(*seen, own.turn)).collect();
-        tried.into_iter().find(|at| self.wins(position, *at))
+    fn known(&mut self, position: &Position) -> Option<Reference> {
+        let mut tried = self.by_stones.like(position).into_iter();
+        tried.find(|at| self.wins(position, *at))
     }
 
     fn wins(&mut self, position: &Position, at: Reference) -> bool {
@@ -327,7 +271,7 @@ impl<'a> Shrinker<'a> {
         let own = self.variant.image(reply, self.variant.inverse(at.turn));
         let named = node.replies.binary_search_by_key(&own, |(m, _)| *m);
         let next = named.map_or(node.otherwise, |at| Some(node.replies[at].1))?;
-        Some(turned(next, at.turn))
+        Some(next.turned(at.turn))
     }
 
     /// Returns the answer to other replies that answers this one too: first the one to replies for
@@ -433,11 +377,4 @@ fn distance(position: &Position, m: Move) -> u16 {
         column.abs_diff(other_column).max(row.abs_diff(other_row))
     });
     distances.min().unwrap_or(u16::MAX)
-}
-
-fn turned(at: Reference, turn: Symmetry) -> Reference {
-    Reference {
-        node: at.node,
-        turn: both(at.turn, turn),
-    }
 }

@@ -10,7 +10,6 @@ use std::collections::HashMap;
 use kagetsu_game::{Move, Position, RuleName, Side, Symmetry, Variant};
 
 use crate::ProofDag;
-use crate::check::both;
 use crate::tree::Reference;
 
 /// Points of the largest board with zones.
@@ -256,13 +255,13 @@ impl ZoneChecker {
                 continue;
             }
             empty = empty.without(Zone::default().with(point));
-            let next = turned(*next, at.turn);
+            let next = next.turned(at.turn);
             zone = zone.or(self.node(dag, next, board.with_foe(point))?);
         }
         if empty.is_empty() {
             return Some(zone);
         }
-        let next = turned(node.otherwise?, at.turn);
+        let next = node.otherwise?.turned(at.turn);
         Some(zone.or(self.others(dag, next, empty, board)?))
     }
 
@@ -356,13 +355,6 @@ impl ZoneChecker {
             (m.index() / self.size) as u8,
         );
         usize::from(row) * self.size + usize::from(column)
-    }
-}
-
-fn turned(next: Reference, turn: Symmetry) -> Reference {
-    Reference {
-        node: next.node,
-        turn: both(next.turn, turn),
     }
 }
 

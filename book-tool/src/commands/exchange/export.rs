@@ -16,6 +16,7 @@ use serde::Serialize;
 use super::arguments::{FormatArg, ZobristArgs};
 use super::played;
 use super::subtree::Subtree;
+use crate::commands::verify::read_tree::read_tree;
 use kagetsu_proofs::{ProofCache, ProofTreeBuilder};
 use kagetsu_terminal::arguments::notation::NotationArg;
 use kagetsu_terminal::json::write_json;
@@ -56,6 +57,10 @@ pub(crate) struct Args {
     /// again
     #[arg(long, default_value_t = 20_000_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     nodes: u64,
+    /// For --format proof of gomoku: a win tree of a position behind it, which needs no proof in
+    /// the book; repeat the flag for several
+    #[arg(long, value_name = "FILE")]
+    with: Vec<PathBuf>,
     #[command(flatten)]
     zobrist: ZobristArgs,
     #[command(flatten)]
@@ -137,6 +142,10 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let write = |out: &mut dyn Write| match (args.format, &root) {
         (FormatArg::Proof, Some(root)) => {
             let mut cache = ProofCache::new(root.variant(), args.nodes)?;
+            for path in &args.with {
+                let loaded = read_tree(path).and_then(|tree| cache.load(&tree));
+                loaded.with_context(|| path.display().to_string())?;
+            }
             let (tree, size) = ProofTreeBuilder::new(book, &mut cache).tree(root)?;
             tree.write(out)?;
             Ok(Written {

@@ -1,6 +1,7 @@
 mod arguments;
 mod certificate;
 mod ledger;
+pub(crate) mod read_tree;
 pub(crate) mod shrink;
 
 use std::io::Write;

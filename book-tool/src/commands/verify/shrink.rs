@@ -1,6 +1,5 @@
-use std::fs::File;
-use std::io::{BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::io::Write;
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -9,6 +8,7 @@ use kagetsu_program::Exit;
 use kagetsu_verify::{NodeCounts, Tree, shrink};
 use serde::Serialize;
 
+use super::read_tree::read_tree;
 use crate::commands::exchange::export::write_file;
 use kagetsu_terminal::json::write_json;
 
@@ -54,7 +54,10 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     if args.out.exists() {
         bail!("{name} is there already; remove it, or name another file");
     }
-    let read = args.files.iter().map(|path| read_tree(path));
+    let read = args
+        .files
+        .iter()
+        .map(|path| read_tree(path).with_context(|| path.display().to_string()));
     let trees = read.collect::<Result<Vec<Tree>>>()?;
     let position = match (&args.moves, &trees[..]) {
         (Some(line), [first, ..]) => {
@@ -94,10 +97,4 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         small.claim, small.plies
     )?;
     Ok(Exit::Done)
-}
-
-fn read_tree(path: &Path) -> Result<Tree> {
-    let name = path.display();
-    let file = File::open(path).with_context(|| format!("cannot read {name}"))?;
-    Tree::read(&mut BufReader::new(file)).with_context(|| name.to_string())
 }

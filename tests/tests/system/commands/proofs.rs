@@ -46,6 +46,34 @@ fn damaged_certificate_is_refused() {
     let other = scratch.text("other.proof");
     let open = kagetsu(&["shrink", "--out", &other, "--moves", before, &proof]);
     refused(&open, &["no tree answers"]);
+    // The position needs no proof in a book where a tree is given.
+    let empty = scratch.text("empty.book");
+    let place = ["--variant", "freestyle-15", "--moves", "h8"];
+    let none = [
+        &[
+            "build",
+            "--book",
+            &empty,
+            "--positions",
+            "1",
+            "--nodes",
+            "10",
+        ],
+        &place[..],
+    ];
+    assert_eq!(kagetsu(&none.concat()).code, Some(0));
+    let part = [
+        "export", "--format", "proof", "--book", &empty, "--with", &proof,
+    ];
+    let again = [
+        &part[..],
+        &["--variant", "freestyle-15", "--moves", WON],
+        &[&other],
+    ]
+    .concat();
+    assert_eq!(kagetsu(&again).code, Some(0), "{part:?}");
+    let same = fs::read_to_string(&other).expect("it is there");
+    assert_eq!(same, fs::read_to_string(&proof).expect("it is there"));
 
     // A line is missing, and a reply lacks its answer.
     let text = fs::read_to_string(&proof).expect("it is there");

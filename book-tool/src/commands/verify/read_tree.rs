@@ -1,0 +1,12 @@
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use kagetsu_verify::Tree;
+
+/// Reads a win tree, which is not checked.
+pub(crate) fn read_tree(path: &Path) -> Result<Tree> {
+    let file = File::open(path).context("cannot read it")?;
+    Ok(Tree::read(&mut BufReader::new(file))?)
+}
