@@ -90,8 +90,8 @@ pub(crate) struct Args {
     /// Games to play side by side [default: as many as there are cores for their threads]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// Openings to play from, one a line, as for `build --roots`, or a book folder, of which the
-    /// roots with a value within 0.30 are played; without, balanced ones are made
+    /// Openings to play from, one a line, as for `build --roots`, or a book folder, of whose first
+    /// 100 roots those with a value within 0.30 are played; without, balanced ones are made
     #[arg(long, value_name = "FILE|DIR")]
     openings: Option<PathBuf>,
     /// Makes other openings
