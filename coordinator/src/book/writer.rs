@@ -182,15 +182,19 @@ impl BookWriter {
     /// Follows the journal that another coordinator appends to, and answers look-ups, until this
     /// coordinator leads. Returns `false` after a stop.
     fn follow(&mut self, replica: &Replica) -> Result<bool> {
+        // Look-ups do not wait for a database that is away: the next look at the journal reads it.
+        replica.lease.repeat_reads(false);
         while let Ok(command) = self.orders.recv() {
             let refusal = || BookError::from(replica.not_leader(&self.book));
             match command {
                 Command::Follow(end, digest) => {
-                    self.catch_up(None)?;
-                    self.check_end(end, digest)?;
+                    if self.catch_up(None)? {
+                        self.check_end(end, digest)?;
+                    }
                     self.publish_waiting()?;
                 }
                 Command::Lead(end, digest) => {
+                    replica.lease.repeat_reads(true);
                     self.catch_up(Some(end))?;
                     self.check_end(end, digest)?;
                     replica.leadership.set_leader(None);
@@ -221,19 +225,20 @@ impl BookWriter {
         Ok(())
     }
 
-    /// Applies what the leader has appended, to this end if one is given, and publishes it.
-    fn catch_up(&mut self, end: Option<Sequence>) -> Result<()> {
+    /// Applies what the leader has appended, to this end if one is given, and publishes it. Returns
+    /// `false` where no end is given and the database is away.
+    fn catch_up(&mut self, end: Option<Sequence>) -> Result<bool> {
         loop {
             let before = self.book.sequence();
             let read = self.book.catch_up(FOLLOW_ENTRIES);
             match read {
-                Ok(0) if end.is_none_or(|end| before >= end) => return Ok(()),
+                Ok(0) if end.is_none_or(|end| before >= end) => return Ok(true),
                 Ok(0) => return Err(JournalError::OtherHistory(self.book.place()).into()),
                 Ok(_) => {}
                 // The database may come back; look-ups go on meanwhile.
                 Err(error @ BookError::Journal(JournalError::Server(_))) if end.is_none() => {
                     tracing::warn!("cannot follow the journal: {error}");
-                    return Ok(());
+                    return Ok(false);
                 }
                 Err(error) => return Err(error).context("cannot follow the journal"),
             }

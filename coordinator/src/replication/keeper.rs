@@ -93,7 +93,13 @@ impl LeaseKeeper {
             }
             let done = match self.step(&mut state) {
                 Ok(LeaseStep::Idle) => None,
-                done => state.outage.observe(done),
+                done => {
+                    if done.is_err() {
+                        // The book writer may have missed the end that it was told.
+                        state.end = None;
+                    }
+                    state.outage.observe(done)
+                }
             };
             if let Some(LeaseStep::Ended) = done {
                 return;

@@ -147,6 +147,11 @@ impl BookLease {
         match self.0 {}
     }
 
+    /// Sets whether a read is repeated.
+    pub const fn repeat_reads(&self, _: bool) {
+        match self.0 {}
+    }
+
     /// Returns the end of the journal in the database.
     ///
     /// # Errors

@@ -111,6 +111,12 @@ impl BookLease {
         self.shared.set_commit_patience(patience);
     }
 
+    /// Sets whether a read is repeated, for up to 10 seconds, while the database cannot be reached.
+    /// The default is `true`.
+    pub fn repeat_reads(&self, repeats: bool) {
+        self.shared.repeat_reads(repeats);
+    }
+
     /// Returns the end of the journal in the database; `None` where the book is gone.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! The state that a journal shares with its syncers and its lease, and the commits.
 
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -40,6 +40,8 @@ pub(crate) struct JournalState {
     pub(crate) successor: Mutex<Option<String>>,
     /// Milliseconds for which a commit is repeated.
     commit_patience: AtomicU64,
+    /// Whether a read is repeated for [`READ_PATIENCE`].
+    repeats_reads: AtomicBool,
 }
 
 /// Entries that wait for a commit.
@@ -99,7 +101,18 @@ impl JournalState {
             committed: Mutex::new(CommittedEnd::after(head)),
             successor: Mutex::new(None),
             commit_patience: AtomicU64::new(milliseconds(COMMIT_PATIENCE)),
+            repeats_reads: AtomicBool::new(true),
         })
+    }
+
+    /// Sets whether a read is repeated while the database cannot be reached.
+    pub(crate) fn repeat_reads(&self, repeats: bool) {
+        self.repeats_reads.store(repeats, Ordering::Release);
+    }
+
+    fn may_read_again(&self, retry: Retry, elapsed: Duration) -> bool {
+        let repeats = self.repeats_reads.load(Ordering::Acquire);
+        repeats && retry == Retry::Soon && elapsed < READ_PATIENCE
     }
 
     /// Sets for how long a commit is repeated while the database cannot be reached, or is full;
@@ -157,7 +170,8 @@ impl JournalState {
 
     pub(crate) fn rows(&self, after: u64, limit: i64) -> Result<Vec<GroupRow>, RequestError> {
         let (book, next) = (self.book, number(after.saturating_add(1)));
-        self.session.persist(may_read_again, move |client| {
+        let may_repeat = |retry, elapsed| self.may_read_again(retry, elapsed);
+        self.session.persist(may_repeat, move |client| {
             let rows = client.query(
                 "select seq, entries, digest, body, crc from kagetsu_journal \
                  where book = $1 and seq >= (select coalesce(max(seq), 0) from kagetsu_journal \
@@ -171,7 +185,8 @@ impl JournalState {
     /// Returns the last two rows that begin at or before an entry, the later one first.
     pub(crate) fn rows_before(&self, entry: u64) -> Result<Vec<GroupRow>, RequestError> {
         let (book, entry) = (self.book, number(entry));
-        self.session.persist(may_read_again, move |client| {
+        let may_repeat = |retry, elapsed| self.may_read_again(retry, elapsed);
+        self.session.persist(may_repeat, move |client| {
             let rows = client.query(
                 "select seq, entries, digest, body, crc from kagetsu_journal \
                  where book = $1 and seq <= $2 order by seq desc limit 2",
@@ -188,10 +203,6 @@ impl JournalState {
             after + 1
         ))
     }
-}
-
-fn may_read_again(retry: Retry, elapsed: Duration) -> bool {
-    retry == Retry::Soon && elapsed < READ_PATIENCE
 }
 
 fn milliseconds(time: Duration) -> u64 {

@@ -85,7 +85,8 @@ fn survive_outage(
     begin(&mut world);
     sleep(length);
     for url in &world.urls {
-        assert_eq!(query(url).code, Some(0), "look-ups go on");
+        let found = query(url);
+        assert_eq!(found.code, Some(0), "look-ups go on: {found:#?}");
     }
     if !is_reachable {
         for url in &world.urls {
@@ -125,6 +126,43 @@ fn coordinators_wait_for_a_lost_database() {
 #[ignore = "takes minutes"]
 fn coordinators_wait_long_for_a_lost_database() {
     survive_outage(VERY_LONG_OUTAGE, stop_server, start_server, false);
+}
+
+/// The follower has read the new end of the journal when the journal is gone.
+#[test]
+fn follower_waits_for_an_unreadable_journal() {
+    let Some(mut world) = World::start() else {
+        return;
+    };
+    let leader = || {
+        let sql = "select address from kagetsu_book where until > now()";
+        Some(world.server.sql(sql)).filter(|address| !address.is_empty())
+    };
+    until("one leads", leader);
+    world.server.sql(
+        "begin; alter table kagetsu_journal rename to moved; \
+         update kagetsu_book set entries = entries + 1; commit",
+    );
+    sleep(Duration::from_secs(1));
+    let stats = |url: &String| Program::Kagetsu.run(&["stats", "--book", url]);
+    for url in &world.urls {
+        let found = stats(url);
+        assert_eq!(found.code, Some(0), "look-ups go on: {found:#?}");
+    }
+    world.server.sql(
+        "begin; alter table moved rename to kagetsu_journal; \
+         update kagetsu_book set entries = entries - 1; commit",
+    );
+    let recorder = [RecordingWorker::start(&world.all_urls(), 1)];
+    world.build();
+    until("both have the root", || {
+        let found = world.urls.iter().all(|url| query(url).code == Some(0));
+        found.then_some(())
+    });
+    drop(recorder);
+    for coordinator in &mut world.coordinators {
+        assert!(!coordinator.has_ended(), "it waited for the journal");
+    }
 }
 
 #[test]
