@@ -6,8 +6,9 @@ use rustls::RootCertStore;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::{Error as PemError, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use x509_parser::certificate::X509Certificate;
-use x509_parser::prelude::FromDer;
+use x509_cert::Certificate;
+use x509_cert::der::Decode;
+use x509_cert::time::Time;
 
 /// The reason why certificates or a key cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -48,23 +49,14 @@ pub(crate) fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, 
 /// Reads the first and last second of a certificate's validity, in seconds since 1970.
 pub(crate) fn validity(path: &Path) -> Result<(i64, i64), TlsError> {
     let all = certificates(path)?;
-    let parsed = all.first().map(|first| X509Certificate::from_der(first));
-    match parsed {
-        Some(Ok((_, certificate))) => {
-            let validity = certificate.validity();
-            Ok((
-                validity.not_before.timestamp(),
-                validity.not_after.timestamp(),
-            ))
-        }
-        Some(Err(error)) => Err(TlsError::Refused(path.into(), error.to_string())),
-        None => Err(TlsError::Content(
-            path.into(),
-            "certificate",
-            "CERTIFICATE",
-            String::new(),
-        )),
-    }
+    let first = all.first().ok_or_else(|| {
+        TlsError::Content(path.into(), "certificate", "CERTIFICATE", String::new())
+    })?;
+    let parsed = Certificate::from_der(first);
+    let parsed = parsed.map_err(|error| TlsError::Refused(path.into(), error.to_string()))?;
+    let validity = parsed.tbs_certificate().validity();
+    let seconds = |time: Time| time.to_unix_duration().as_secs() as i64;
+    Ok((seconds(validity.not_before), seconds(validity.not_after)))
 }
 
 /// Reads a file with a private key.

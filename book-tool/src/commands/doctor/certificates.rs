@@ -1,12 +1,15 @@
 //! Checks of a folder of certificates, as `kagetsu certs` makes it.
 
 use std::fs;
+use std::net::IpAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use time::OffsetDateTime;
-use x509_parser::extensions::GeneralName;
-use x509_parser::pem::parse_x509_pem;
+use x509_cert::Certificate;
+use x509_cert::ext::pkix::SubjectAltName;
+use x509_cert::ext::pkix::name::GeneralName;
+use x509_cert::time::Time;
 
 use super::finding::HealthFinding;
 
@@ -51,16 +54,16 @@ fn certificate(path: &Path) -> HealthFinding {
         }
     };
     let advice = "`kagetsu certs DIR --renew` makes it anew";
-    let Ok((_, pem)) = parse_x509_pem(&bytes) else {
-        return HealthFinding::fault(subject, "holds no PEM", advice);
+    let chain = Certificate::load_pem_chain(&bytes).unwrap_or_default();
+    let Some(certificate) = chain.first() else {
+        return HealthFinding::fault(subject, "holds no certificate in PEM", advice);
     };
-    let Ok(certificate) = pem.parse_x509() else {
-        return HealthFinding::fault(subject, "holds no certificate", advice);
-    };
+    let seconds = |time: Time| time.to_unix_duration().as_secs() as i64;
+    let certificate = certificate.tbs_certificate();
     let validity = certificate.validity();
     let now = OffsetDateTime::now_utc().unix_timestamp();
-    let days = (validity.not_after.timestamp() - now).div_euclid(86_400);
-    if validity.not_before.timestamp() > now {
+    let days = (seconds(validity.not_after) - now).div_euclid(86_400);
+    if seconds(validity.not_before) > now {
         let advice = "set the clock of this machine (chrony, systemd-timesyncd)";
         return HealthFinding::fault(subject, "is not valid yet", advice);
     }
@@ -68,8 +71,8 @@ fn certificate(path: &Path) -> HealthFinding {
         return HealthFinding::fault(subject, format!("expired {} days ago", -days), advice);
     }
     let mut found = format!("valid for {days} days");
-    if let Ok(Some(names)) = certificate.subject_alternative_name() {
-        let names: Vec<_> = names.value.general_names.iter().filter_map(name).collect();
+    if let Ok(Some((_, names))) = certificate.get_extension::<SubjectAltName>() {
+        let names: Vec<_> = names.0.iter().filter_map(name).collect();
         found = format!("{found}, for {}", names.join(", "));
     }
     if days < EXPIRY_NOTICE_DAYS {
@@ -78,17 +81,15 @@ fn certificate(path: &Path) -> HealthFinding {
     HealthFinding::ok(subject, found)
 }
 
-fn name(name: &GeneralName<'_>) -> Option<String> {
+fn name(name: &GeneralName) -> Option<String> {
     match name {
-        GeneralName::DNSName(name) => Some((*name).to_string()),
-        GeneralName::IPAddress(bytes) => match bytes.len() {
-            4 => <[u8; 4]>::try_from(*bytes)
-                .ok()
-                .map(|bytes| std::net::Ipv4Addr::from(bytes).to_string()),
-            _ => <[u8; 16]>::try_from(*bytes)
-                .ok()
-                .map(|bytes| std::net::Ipv6Addr::from(bytes).to_string()),
-        },
+        GeneralName::DnsName(name) => Some(name.to_string()),
+        GeneralName::IpAddress(bytes) => {
+            let bytes = bytes.as_bytes();
+            let short = <[u8; 4]>::try_from(bytes).map(IpAddr::from);
+            let long = <[u8; 16]>::try_from(bytes).map(IpAddr::from);
+            short.or(long).ok().map(|address| address.to_string())
+        }
         _ => None,
     }
 }

@@ -1,7 +1,7 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
+use bytemuck::allocation::try_zeroed_vec;
 use kagetsu_game::{Bound, Move, Score};
-use zerocopy::FromZeros;
 
 /// The stored result of searching a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,11 +53,8 @@ pub(crate) struct TranspositionTable {
     oldest: u16,
 }
 
-#[derive(Debug, Default, FromZeros)]
-struct Slot {
-    check: AtomicU64,
-    data: AtomicU64,
-}
+/// The hash of a position, exclusive or the data of its entry; and these data.
+type Slot = [AtomicU64; 2];
 
 const BUCKET: usize = 2;
 
@@ -76,7 +73,7 @@ impl TranspositionTable {
     pub(crate) fn of(bytes: usize) -> Option<Self> {
         let slots = bytes / (BUCKET * size_of::<Slot>()) * BUCKET;
         let spare = if slots == 0 { 0 } else { BUCKET - 1 };
-        let slots = Slot::new_vec_zeroed(slots + spare).ok()?;
+        let slots: Vec<Slot> = try_zeroed_vec(slots + spare).ok()?;
         let beyond = slots.as_ptr().addr() % (BUCKET * size_of::<Slot>());
         Some(Self {
             first: usize::from(beyond > 0).min(spare),
@@ -137,9 +134,9 @@ impl TranspositionTable {
         }
         self.used.store(grown, Relaxed);
         // From the last bucket down, because no entry moves to a lower one.
-        for slot in self.slots[self.first..][..used * BUCKET].iter().rev() {
-            let data = slot.data.swap(0, Relaxed);
-            let hash = slot.check.swap(0, Relaxed) ^ data;
+        for [check, data] in self.slots[self.first..][..used * BUCKET].iter().rev() {
+            let data = data.swap(0, Relaxed);
+            let hash = check.swap(0, Relaxed) ^ data;
             if self.is_valid(data)
                 && let Some(entry) = unpack(data)
             {
@@ -149,9 +146,9 @@ impl TranspositionTable {
     }
 
     pub(crate) fn get(&self, hash: u64) -> Option<TableEntry> {
-        let found = self.bucket(hash).iter().find_map(|slot| {
-            let data = slot.data.load(Relaxed);
-            (slot.check.load(Relaxed) ^ data == hash && self.is_valid(data)).then_some(data)
+        let found = self.bucket(hash).iter().find_map(|[check, data]| {
+            let data = data.load(Relaxed);
+            (check.load(Relaxed) ^ data == hash && self.is_valid(data)).then_some(data)
         });
         found.and_then(unpack)
     }
@@ -163,20 +160,20 @@ impl TranspositionTable {
     }
 
     fn put_for(&self, hash: u64, entry: TableEntry, question: u16) {
-        let worth = |slot: &&Slot| {
-            let data = slot.data.load(Relaxed);
+        let worth = |[check, data]: &&Slot| {
+            let data = data.load(Relaxed);
             let depth = u32::from(depth(data));
             match () {
-                () if slot.check.load(Relaxed) ^ data == hash => 0,
+                () if check.load(Relaxed) ^ data == hash => 0,
                 () if !self.is_valid(data) => 1,
                 () if generation(data) != self.generation => 2 + depth / 2,
                 () => 2 + depth,
             }
         };
-        if let Some(slot) = self.bucket(hash).iter().min_by_key(worth) {
-            let data = pack(entry, question);
-            slot.data.store(data, Relaxed);
-            slot.check.store(data ^ hash, Relaxed);
+        if let Some([check, data]) = self.bucket(hash).iter().min_by_key(worth) {
+            let packed = pack(entry, question);
+            data.store(packed, Relaxed);
+            check.store(packed ^ hash, Relaxed);
         }
     }
 
