@@ -75,7 +75,7 @@ impl Dispatcher {
         if !self.is_taken(request) {
             let replay = Replay {
                 unproven: claims,
-                refuted: Vec::new(),
+                ..Replay::default()
             };
             let now = self.clock();
             self.verification.replayed(now, id, replay);

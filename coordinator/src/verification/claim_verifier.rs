@@ -151,31 +151,26 @@ impl VerifierQueue {
                 None => open.push((*m, proof)),
             }
         }
-        replay.unproven = self.unrepeated(question, &open, answer);
+        if Engine::supports(question.position.variant()) {
+            replay.longer = self.repeat(question, &mut open, answer);
+        }
+        replay.unproven = moves(&open);
         replay
     }
 
-    /// Returns the moves whose claims neither threats nor a search with few nodes find.
-    fn unrepeated(
+    /// Removes the claims that threats or a search with few nodes find. Returns those of them that
+    /// need more plies.
+    fn repeat(
         &mut self,
         question: &Question,
-        claims: &[(Move, Proof)],
+        open: &mut Vec<(Move, Proof)>,
         answer: &Answer,
-    ) -> Vec<Move> {
-        let mut open = claims.to_vec();
-        if !Engine::supports(question.position.variant()) {
-            return moves(&open);
-        }
+    ) -> Vec<(Move, Proof)> {
         // Other searches answer a question about proof alone: it is repeated unchanged.
         let Window { alpha, beta } = question.window;
         if beta <= -Score::OPINION_MAX || alpha >= Score::OPINION_MAX {
-            self.search_claims(
-                question.effort,
-                question.window,
-                &question.position,
-                &mut open,
-            );
-            return moves(&open);
+            let (effort, window) = (question.effort, question.window);
+            return self.search_claims(effort, window, &question.position, open);
         }
         let mut nodes = MAX_THREAT_NODES;
         open.retain(|claim| !self.wins_by_threats(&question.position, *claim, &mut nodes));
@@ -188,20 +183,21 @@ impl VerifierQueue {
             nodes: Some(nodes.saturating_mul(2).min(MAX_REPLAY_NODES)),
             ..Effort::depth(depth.unwrap_or(1).max(2))
         };
-        self.search_claims(effort, Window::FULL, &question.position, &mut open);
-        moves(&open)
+        self.search_claims(effort, Window::FULL, &question.position, open)
     }
 
-    /// Searches the moves of these claims, and removes each claim that the search finds.
+    /// Searches the moves of these claims, and removes each claim that the search finds. Returns
+    /// those of them that need more plies, as it found them.
     fn search_claims(
         &mut self,
         effort: Effort,
         window: Window,
         position: &Position,
         open: &mut Vec<(Move, Proof)>,
-    ) {
+    ) -> Vec<(Move, Proof)> {
+        let mut longer = Vec::new();
         if open.is_empty() {
-            return;
+            return longer;
         }
         let question = Question {
             moves: moves(open),
@@ -215,8 +211,16 @@ impl VerifierQueue {
             .unwrap_or_default();
         open.retain(|(m, claimed)| {
             let found = found.get(*m).and_then(|verdict| verdict.proof);
-            !found.is_some_and(|found| found.claim == claimed.claim && found.plies <= claimed.plies)
+            let Some(found) = found.filter(|found| found.claim == claimed.claim) else {
+                return true;
+            };
+            // The win that a search finds first depends on its table.
+            if found.plies > claimed.plies {
+                longer.push((*m, found));
+            }
+            false
         });
+        longer
     }
 
     /// Whether continuous threats prove a claim within as many plies: threats that begin with the

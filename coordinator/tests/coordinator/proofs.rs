@@ -134,6 +134,53 @@ async fn losses_that_nobody_can_repeat_prove_nothing() {
     cluster.end().await;
 }
 
+/// A worker claims losses within too few plies. The coordinator finds them, with its own plies.
+#[tokio::test(flavor = "multi_thread")]
+async fn claim_of_too_few_plies_is_lengthened() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = Cluster::start_as(&doubting(folder.path()));
+    let mut worker = ScriptedWorker::join(&cluster, 1).await;
+    cluster.start_build(proves(LOST)).await;
+    let (shortened, found) = loop {
+        let task = worker.task().await;
+        let mut reply = answer(&task);
+        let mut shortened = Vec::new();
+        for verdict in &mut reply.verdicts {
+            let Some(proof) = verdict.proof.as_mut().filter(|proof| proof.plies >= 8) else {
+                continue;
+            };
+            proof.plies -= 2;
+            verdict.score -= 2;
+            shortened.push((verdict.r#move, proof.plies));
+        }
+        worker.report(&task, Outcome::Answer(reply)).await;
+        worker.acknowledged().await;
+        if !shortened.is_empty() {
+            let position = &task.question.expect("a question").position.expect("named");
+            let position = Position::try_from(position).expect("a position");
+            break (
+                shortened,
+                known_at(&cluster, &position)
+                    .await
+                    .expect("it was answered"),
+            );
+        }
+    };
+    for (code, plies) in shortened {
+        let verdicts = found.verdicts().iter();
+        let mut proofs = verdicts.filter(|(m, _)| u32::from(m.code()) == code);
+        let proof = proofs
+            .next()
+            .and_then(|(_, verdict)| verdict.proof)
+            .expect("a proof");
+        assert!(
+            proof.claim == Claim::Loss && u32::from(proof.plies) > plies,
+            "{proof:?}, and {plies} were claimed"
+        );
+    }
+    cluster.end().await;
+}
+
 /// A worker wins after one reply, and does nothing more. The coordinator tries that win on the
 /// other replies.
 #[tokio::test(flavor = "multi_thread")]

@@ -8,7 +8,7 @@ use core::time::Duration;
 use kagetsu_game::{Answer, Move, Position};
 use kagetsu_schedule::{QuestionId, WorkerId};
 
-use crate::check::{Check, HeldAnswer, Opinion, demote};
+use crate::check::{Check, HeldAnswer, Opinion, demote, lengthen};
 use crate::compare::{Tolerance, difference};
 use crate::conform::without_unproven_wins;
 use crate::machine::{Pending, Verification};
@@ -70,6 +70,9 @@ impl Verification {
             if answer.is_empty() {
                 return self.effects.push_back(Decision::Reject { id });
             }
+        }
+        if !replay.longer.is_empty() {
+            lengthen(&mut answer, &replay.longer);
         }
         if replay.unproven.is_empty() {
             return self.accept(now, ticket, answer, &by);

@@ -1,6 +1,6 @@
 use alloc::vec::Vec;
 
-use kagetsu_game::{Answer, Claim, Move, Question, Score, Verdict};
+use kagetsu_game::{Answer, Claim, Move, Proof, Question, Score, Verdict};
 use kagetsu_schedule::{QuestionId, WorkerId};
 
 /// Value of an unproven win, in centi-units: a winning opinion, and visibly none of a proof.
@@ -114,4 +114,16 @@ pub(crate) fn demote(answer: &mut Answer, moves: &[Move]) {
         (*m, verdict)
     };
     *answer = answer.verdicts().iter().map(demoted).collect();
+}
+
+/// Replaces proofs by the coordinator's own, which are true for sure.
+pub(crate) fn lengthen(answer: &mut Answer, found: &[(Move, Proof)]) {
+    let lengthened = |(m, verdict): &(Move, Verdict)| {
+        let mut verdict = verdict.clone();
+        if let Some((_, proof)) = found.iter().find(|(found, _)| found == m) {
+            (verdict.score, verdict.proof) = (proof.score(), Some(*proof));
+        }
+        (*m, verdict)
+    };
+    *answer = answer.verdicts().iter().map(lengthened).collect();
 }

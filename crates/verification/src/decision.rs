@@ -1,6 +1,6 @@
 use alloc::vec::Vec;
 
-use kagetsu_game::{Answer, Move, Position, Question};
+use kagetsu_game::{Answer, Move, Position, Proof, Question};
 use kagetsu_schedule::{QuestionId, WorkerId};
 
 use crate::CheckId;
@@ -25,6 +25,8 @@ pub struct Replay {
     pub unproven: Vec<Move>,
     /// Moves whose claim contradicts the rules.
     pub refuted: Vec<Move>,
+    /// Moves whose claim it found with more plies than the worker, and the proof that it found.
+    pub longer: Vec<(Move, Proof)>,
 }
 
 /// An instruction to the caller of [`Verification`](crate::Verification).

@@ -297,6 +297,7 @@ impl World {
                 let replay = Replay {
                     unproven: unproven.into_iter().map(|(m, _)| m).collect(),
                     refuted: refuted.into_iter().map(|(m, _)| m).collect(),
+                    longer: Vec::new(),
                 };
                 self.verification.replayed(self.now, id, replay);
             }
