@@ -12,10 +12,10 @@ use kagetsu_game::{
     Answer, Bound, Claim, Key, Move, Position, Proof, ProofKind, Side, Variant, Verdict,
 };
 use kagetsu_search::{Control, provenance};
-use kagetsu_verify::{Reference, ZoneChecker};
+use kagetsu_verify::{Reference, ZoneChecker, distance};
 
 use crate::ProofSource;
-use crate::tree_builder::{ProofCache, ProofTreeBuilder, distance};
+use crate::tree_builder::{ProofCache, ProofTreeBuilder};
 
 /// Replies whose answers are tried on the others of a position, in one round.
 const MAX_ANSWERS: usize = 6;

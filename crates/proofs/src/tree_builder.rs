@@ -11,7 +11,7 @@ use kagetsu_game::{
 };
 use kagetsu_search::threats::{Strategy, ThreatSearch};
 use kagetsu_search::{Control, Engine, EngineOptions};
-use kagetsu_verify::{Node, ProofDag, Reference, Tree, WinsByStones, Zone, ZoneChecker};
+use kagetsu_verify::{Node, ProofDag, Reference, Tree, WinsByStones, Zone, ZoneChecker, distance};
 
 use crate::ProofSource;
 
@@ -475,22 +475,6 @@ fn proof_of(entry: &Entry) -> Option<Proof> {
         .derived
         .proof
         .filter(|proof| proof.kind != ProofKind::Manual)
-}
-
-/// Returns the distance of a point to the next stone of a gomoku position, in columns or rows,
-/// whichever is more; 0 in other games.
-pub(crate) fn distance(position: &Position, m: Move) -> u16 {
-    let Some((stones, (_, size))) = position.stones().zip(position.variant().gomoku()) else {
-        return 0;
-    };
-    let size = u16::from(size);
-    let place = |m: Move| (m.code() % size, m.code() / size);
-    let (column, row) = place(m);
-    let distances = stones.iter().flatten().map(|stone| {
-        let (other_column, other_row) = place(*stone);
-        column.abs_diff(other_column).max(row.abs_diff(other_row))
-    });
-    distances.min().unwrap_or(u16::MAX)
 }
 
 /// Steps of a plan as nodes; gives the number of its first.

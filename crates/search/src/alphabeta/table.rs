@@ -53,7 +53,7 @@ pub(crate) struct TranspositionTable {
     oldest: u16,
 }
 
-/// The hash of a position, exclusive or the data of its entry; and these data.
+/// The data of an entry, after the exclusive or of its position's hash and these data.
 type Slot = [AtomicU64; 2];
 
 const BUCKET: usize = 2;

@@ -3,8 +3,9 @@ use std::collections::{HashMap, HashSet};
 use kagetsu_game::{Move, Position, Symmetry, Variant};
 
 use crate::ProofDag;
-use crate::threats::ThreatNodes;
 use crate::tree::Reference;
+
+use super::threats::ThreatNodes;
 
 /// Nodes that are tried at a position.
 const MAX_TRIES: usize = 12;

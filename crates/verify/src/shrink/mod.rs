@@ -1,14 +1,23 @@
 //! Smaller win trees. Each position of a tree is proven again with what is there already: answers
 //! to other replies, and nodes that won where the winner had the same stones.
 
+mod error;
+mod threats;
+mod wins_by_stones;
+
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use kagetsu_game::{Claim, Key, Move, Position, Side, Symmetry, Variant};
 
-use crate::threats::ThreatNodes;
+pub use error::ShrinkError;
+pub use threats::NodeCounts;
+pub use wins_by_stones::WinsByStones;
+
+use threats::ThreatNodes;
+
 use crate::tree::{Node, Reference, Tree};
-use crate::{ProofDag, ShrinkError, WinsByStones, Zone, ZoneChecker};
+use crate::{ProofDag, Zone, ZoneChecker};
 
 /// Answers to other replies that are tried on a reply.
 const MAX_TRIES: usize = 12;
@@ -364,8 +373,10 @@ fn node_of(at: Option<Move>, answers: &[SharedAnswer]) -> Node {
     }
 }
 
-/// Returns the distance of a point to the next stone, in columns or rows, whichever is more.
-fn distance(position: &Position, m: Move) -> u16 {
+/// Returns the distance of a point to the next stone of a gomoku position, in columns or rows,
+/// whichever is more; 0 in other games.
+#[must_use]
+pub fn distance(position: &Position, m: Move) -> u16 {
     let Some((stones, (_, size))) = position.stones().zip(position.variant().gomoku()) else {
         return 0;
     };
