@@ -1,6 +1,7 @@
 use anyhow::{Result, bail};
 use kagetsu_engines::{EngineSettings, External};
 use kagetsu_game::{Answer, Question, Variant};
+use kagetsu_search::threats::ClaimStrategy;
 use kagetsu_search::{Control, Engine, EngineOptions, Progress};
 
 /// An engine that answers questions: Kagetsu's own, or an external one.
@@ -46,6 +47,21 @@ impl EngineRunner {
         match self {
             Self::Own(engine) => Ok(engine.answer(question, control, progress)?),
             Self::External(engine) => Ok(engine.answer(question, control, progress)?),
+        }
+    }
+
+    /// See [`Engine::want_strategies`]. External engines have none.
+    pub(crate) fn want_strategies(&mut self, are_wanted: bool) {
+        if let Self::Own(engine) = self {
+            engine.want_strategies(are_wanted);
+        }
+    }
+
+    /// Takes the strategies behind the claims of the last answer; see [`Engine::take_strategies`].
+    pub(crate) fn take_strategies(&mut self) -> Vec<ClaimStrategy> {
+        match self {
+            Self::Own(engine) => engine.take_strategies(),
+            Self::External(_) => Vec::new(),
         }
     }
 

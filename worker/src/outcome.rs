@@ -4,6 +4,7 @@
 use kagetsu_game::{Answer, Position};
 use kagetsu_proto::v1::report::Outcome;
 use kagetsu_proto::{MESSAGE_LIMIT, v1};
+use kagetsu_search::threats::{ClaimStrategy, StrategyStep};
 use prost::Message;
 
 /// Bytes of a message beside its answer.
@@ -14,9 +15,74 @@ const MAX_SHOWN_LINE: usize = 32;
 /// Bytes of a reason.
 const MAX_REASON_BYTES: usize = 4_096;
 
-/// Returns an answer, with shorter lines if it is too long for a message.
-pub(crate) fn answered(position: &Position, answer: &Answer) -> Outcome {
-    fitted(position, answer.into(), MESSAGE_LIMIT - ENVELOPE_BYTES)
+/// Bytes of the tag and the length of a strategy in a report.
+const STRATEGY_ENVELOPE_BYTES: usize = 8;
+
+/// The end of a task.
+#[derive(Clone, Debug)]
+pub(crate) struct TaskResult {
+    pub(crate) outcome: Outcome,
+    /// The strategies behind the claims of an answer.
+    pub(crate) strategies: Vec<v1::Strategy>,
+}
+
+impl TaskResult {
+    /// Returns the report on a task.
+    pub(crate) fn report(self, task: u64, attempt: u32) -> v1::Report {
+        v1::Report {
+            task,
+            attempt,
+            outcome: Some(self.outcome),
+            strategies: self.strategies,
+        }
+    }
+}
+
+impl From<Outcome> for TaskResult {
+    fn from(outcome: Outcome) -> Self {
+        Self {
+            outcome,
+            strategies: Vec::new(),
+        }
+    }
+}
+
+/// Returns an answer, with shorter lines if it is too long for a message, and as many strategies as
+/// there is room for.
+pub(crate) fn answered(
+    position: &Position,
+    answer: &Answer,
+    strategies: &[ClaimStrategy],
+) -> TaskResult {
+    let limit = MESSAGE_LIMIT - ENVELOPE_BYTES;
+    let outcome = fitted(position, answer.into(), limit);
+    let Outcome::Answer(answer) = &outcome else {
+        return outcome.into();
+    };
+    let mut room = limit.saturating_sub(answer.encoded_len());
+    let strategies = strategies.iter().map(strategy).take_while(|strategy| {
+        let bytes = strategy.encoded_len() + STRATEGY_ENVELOPE_BYTES;
+        let fits = bytes <= room;
+        room = room.saturating_sub(bytes);
+        fits
+    });
+    TaskResult {
+        strategies: strategies.collect(),
+        outcome,
+    }
+}
+
+fn strategy(found: &ClaimStrategy) -> v1::Strategy {
+    let step = |step: &StrategyStep| v1::StrategyStep {
+        r#move: step.at.code().into(),
+        replies: step.replies.iter().map(|(m, _)| m.code().into()).collect(),
+        answers: step.replies.iter().map(|(_, next)| *next).collect(),
+        otherwise: step.otherwise,
+    };
+    v1::Strategy {
+        reply: found.reply.map(|m| m.code().into()),
+        steps: found.strategy.steps.iter().map(step).collect(),
+    }
 }
 
 /// Returns the best moves of an unfinished answer, at most as many as were asked for, for a user
@@ -72,6 +138,7 @@ fn fitted(position: &Position, mut answer: v1::Answer, limit: usize) -> Outcome 
 mod tests {
     use kagetsu_game::{Bound, Move, Provenance, Score, Variant, Verdict};
     use kagetsu_proto::MAX_MOVES;
+    use kagetsu_search::threats::Strategy;
 
     use super::*;
 
@@ -152,6 +219,32 @@ mod tests {
         assert!(
             reason.contains(&format!("{bytes} bytes, and a message has room for 100")),
             "{reason}"
+        );
+    }
+
+    #[test]
+    fn strategies_fill_the_room_that_is_left() {
+        let position = Position::start(Variant::FREESTYLE_15);
+        let step = StrategyStep {
+            at: Move::new(7),
+            replies: (0..200).map(|n| (Move::new(n), u32::from(n))).collect(),
+            otherwise: None,
+        };
+        let found = ClaimStrategy {
+            reply: Some(Move::new(3)),
+            strategy: Strategy {
+                steps: vec![step; 2_000],
+            },
+        };
+        let small = answered(&position, &answer(3, 9), std::slice::from_ref(&found));
+        assert_eq!(small.strategies.len(), 1);
+        let many = vec![found; 40];
+        let cut = answered(&position, &answer(3, 9), &many);
+        assert!((1..many.len()).contains(&cut.strategies.len()));
+        let bytes = cut.report(u64::MAX, u32::MAX).encoded_len();
+        assert!(
+            (MESSAGE_LIMIT / 2..=MESSAGE_LIMIT).contains(&bytes),
+            "{bytes}"
         );
     }
 

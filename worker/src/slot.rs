@@ -12,7 +12,7 @@ use kagetsu_search::{Control, Engine, EngineOptions, Progress};
 
 use crate::config::Config;
 use crate::engine_runner::{EnginePool, EngineRunner};
-use crate::outcome;
+use crate::outcome::{self, TaskResult};
 use crate::task_queue::{SearchRole, SlotTask, TaskQueue};
 
 /// Creates the engines of all slots. External engines are tried out first.
@@ -62,7 +62,8 @@ fn work(mut engine: EngineRunner, options: EngineOptions, queue: &TaskQueue) {
             // The panic may have left the engine in any state.
             replace(&mut engine, options);
         }
-        queue.finish(task.number, outcome.unwrap_or_else(outcome::failed));
+        let result = outcome.unwrap_or_else(|reason| outcome::failed(reason).into());
+        queue.finish(task.number, result);
     }
 }
 
@@ -81,13 +82,15 @@ fn search(
     engine: &mut EngineRunner,
     task: &SlotTask,
     progress: &mut dyn FnMut(&Progress),
-) -> Result<Outcome, String> {
+) -> Result<TaskResult, String> {
     let SlotTask {
         question,
         role,
         control,
+        wants_strategies,
         ..
     } = task;
+    engine.want_strategies(*wants_strategies);
     let answered = catch_unwind(AssertUnwindSafe(|| match role {
         SearchRole::Whole => engine.answer(question, control, progress),
         SearchRole::Member { number, of } => {
@@ -95,10 +98,14 @@ fn search(
         }
     }));
     match answered {
-        Ok(Ok(answer)) => Ok(outcome::answered(&question.position, &answer)),
+        Ok(Ok(answer)) => Ok(outcome::answered(
+            &question.position,
+            &answer,
+            &engine.take_strategies(),
+        )),
         // An error of an engine that was stopped is no failure.
-        Ok(Err(_)) if control.is_stopped() => Ok(Outcome::HandedBack(v1::HandedBack {})),
-        Ok(Err(error)) => Ok(outcome::failed(error.to_string())),
+        Ok(Err(_)) if control.is_stopped() => Ok(Outcome::HandedBack(v1::HandedBack {}).into()),
+        Ok(Err(error)) => Ok(outcome::failed(error.to_string()).into()),
         Err(panic) => Err(format!(
             "the search of {} panicked: {}",
             question.position,

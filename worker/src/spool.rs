@@ -154,6 +154,7 @@ mod tests {
                 task,
                 attempt: 1,
                 outcome: Some(failed),
+                strategies: Vec::new(),
             }),
         }
     }

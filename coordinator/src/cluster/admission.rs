@@ -114,6 +114,7 @@ impl Dispatcher {
             heartbeat_ms: HEARTBEAT_INTERVAL.as_millis() as u32,
             epoch: self.epoch,
             hears_beats: true,
+            wants_strategies: !self.verification.trusts_all(),
         };
         self.connections.welcome(worker, welcome);
         self.scheduler.join(self.now, worker, capacity, &current);

@@ -8,6 +8,8 @@ use kagetsu_proto::v1;
 use kagetsu_schedule::{QuestionId, Report, TaskId, WorkerId};
 use kagetsu_verification::{AnswerLimits, conform};
 
+use crate::verification::strategies::Strategies;
+
 /// A task that was handed out.
 #[derive(Clone, Debug)]
 pub(crate) struct Assignment {
@@ -18,6 +20,8 @@ pub(crate) struct Assignment {
     pub(crate) question: Question,
     /// When the last worker got it.
     pub(crate) since: Duration,
+    /// The strategies of its report.
+    pub(crate) strategies: Option<Strategies>,
 }
 
 /// All tasks that were handed out, until their questions are answered.
@@ -37,6 +41,21 @@ impl Assignments {
 
     pub(crate) fn get(&self, task: TaskId) -> Option<&Assignment> {
         self.by_task.get(&task)
+    }
+
+    /// Keeps the strategies of a worker's report on a task that it has.
+    pub(super) fn keep(&mut self, task: TaskId, worker: WorkerId, strategies: Strategies) {
+        let assignment = self.by_task.get_mut(&task);
+        if let Some(assignment) = assignment.filter(|assignment| assignment.worker == worker) {
+            assignment.strategies = Some(strategies);
+        }
+    }
+
+    /// Takes the strategies of the reports on a question.
+    pub(super) fn take_strategies(&mut self, question: QuestionId) -> Vec<Strategies> {
+        let tasks = self.by_question.get(&question).into_iter().flatten();
+        let taken = tasks.filter_map(|task| self.by_task.get_mut(task)?.strategies.take());
+        taken.collect()
     }
 
     pub(super) fn of(&self, question: QuestionId) -> impl Iterator<Item = (TaskId, &Assignment)> {

@@ -175,6 +175,7 @@ impl Dispatcher {
     /// Passes the answer of a question to the verification, or ends its analysis.
     fn finished(&mut self, id: QuestionId, answer: Answer, nodes: u64, by: Vec<WorkerId>) {
         let now = self.clock();
+        let strategies = self.assignments.take_strategies(id);
         match self.forget(id) {
             Some(Purpose::Analysis(progress, Some(question))) if !answer.is_empty() => {
                 let (answer, by) = progress.deepest(answer, by);
@@ -208,7 +209,8 @@ impl Dispatcher {
                     job: Some(work.job.0),
                     priority: build_priority(&work),
                 };
-                self.unverified.insert(id, Destination::Build(work));
+                self.unverified
+                    .insert(id, Destination::Build(work, strategies));
                 self.verification.answered(now, ticket, answer, by);
             }
             Some(Purpose::Check(check)) => {

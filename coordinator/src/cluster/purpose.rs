@@ -3,6 +3,7 @@ use kagetsu_game::{Answer, Position, Question};
 use kagetsu_verification::CheckId;
 
 use super::analysis_progress::AnalysisProgress;
+use crate::verification::strategies::Strategies;
 
 /// The purpose of a question.
 pub(crate) enum Purpose {
@@ -16,8 +17,8 @@ pub(crate) enum Purpose {
 
 /// The destination of an answer that is being verified.
 pub(crate) enum Destination {
-    /// A position of a build.
-    Build(Work),
+    /// A position of a build, and the strategies that came with its answer.
+    Build(Work, Vec<Strategies>),
     /// An analysis whose answer goes into the book.
     Analysis {
         progress: AnalysisProgress,

@@ -14,6 +14,7 @@ use super::analysis_progress::AnalysisProgress;
 use super::assignments::{Assignment, Expectation};
 use super::dispatcher::Dispatcher;
 use super::purpose::Purpose;
+use crate::verification::strategies::Strategies;
 
 impl Dispatcher {
     /// Sends a task to a worker.
@@ -33,6 +34,7 @@ impl Dispatcher {
             worker,
             question: task.part.clone(),
             since: self.now,
+            strategies: None,
         };
         self.assignments.insert(task.id, assignment);
         let message = v1::Task {
@@ -68,7 +70,14 @@ impl Dispatcher {
     }
 
     /// Takes in a worker's report.
-    pub(crate) fn report(&mut self, worker: WorkerId, task: TaskId, attempt: u32, report: Report) {
+    pub(crate) fn report(
+        &mut self,
+        worker: WorkerId,
+        task: TaskId,
+        attempt: u32,
+        report: Report,
+        strategies: Option<Strategies>,
+    ) {
         if !self.verification.is_admitted(worker) {
             if self.verification.is_quarantined(worker) {
                 self.acknowledge(worker, task, attempt);
@@ -79,7 +88,12 @@ impl Dispatcher {
             progress.ended(task);
         }
         match &report {
-            Report::Done(_) => self.verification.succeeded(worker),
+            Report::Done(_) => {
+                self.verification.succeeded(worker);
+                if let Some(strategies) = strategies {
+                    self.assignments.keep(task, worker, strategies);
+                }
+            }
             Report::Failed(reason) => {
                 let name = self.name(worker);
                 tracing::warn!(worker = name, task = task.0, reason, "a task failed");

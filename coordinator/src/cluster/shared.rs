@@ -23,6 +23,7 @@ use crate::book::handle::{BookHandle, Workforce};
 use crate::telemetry::metrics::Metrics;
 use crate::verification::calibration;
 use crate::verification::claim_verifier::{ClaimVerifier, Finding};
+use crate::verification::strategies::Strategies;
 
 /// Bytes of table entries in one message.
 const MAX_NOTES: usize = 16 * 4_096;
@@ -254,13 +255,16 @@ impl Cluster {
             return self.calibrated(worker, &report);
         }
         self.metrics.reported(task);
+        // Read outside the lock, as the answer is.
+        let strategies =
+            (!report.strategies.is_empty()).then(|| Strategies::read(&report.strategies));
         let outcome = match report.outcome {
             Some(v1::report::Outcome::Answer(answer)) => self.read_answer(worker, task, &answer),
             Some(v1::report::Outcome::Failed(reason)) => Report::Failed(quote(&reason).to_string()),
             Some(v1::report::Outcome::HandedBack(_)) => Report::HandedBack,
             None => Report::Failed("an empty report".into()),
         };
-        self.with(|state| state.report(worker, task, report.attempt, outcome));
+        self.with(|state| state.report(worker, task, report.attempt, outcome, strategies));
     }
 
     /// Reads an answer outside the lock: holding it against the rules takes a while.

@@ -67,10 +67,15 @@ impl Dispatcher {
             .filter(|(_, verdict)| verdict.proof.is_some())
             .map(|(m, _)| *m)
             .collect();
+        let strategies = match self.unverified.get_mut(&id) {
+            Some(Destination::Build(_, strategies)) => std::mem::take(strategies),
+            Some(Destination::Analysis { .. }) | None => Vec::new(),
+        };
         let request = Request::Replay {
             id,
             question,
             answer,
+            strategies,
         };
         if !self.is_taken(request) {
             let replay = Replay {
@@ -98,7 +103,7 @@ impl Dispatcher {
 
     fn accept(&mut self, id: QuestionId, answer: Answer) {
         match (self.unverified.remove(&id), &self.book) {
-            (Some(Destination::Build(work)), Some(book)) => book.finish(id, work, answer),
+            (Some(Destination::Build(work, _)), Some(book)) => book.finish(id, work, answer),
             (
                 Some(Destination::Analysis {
                     progress,
@@ -125,7 +130,7 @@ impl Dispatcher {
     fn reject(&mut self, id: QuestionId) {
         self.scheduler.settle(id);
         match self.unverified.remove(&id) {
-            Some(Destination::Build(work)) => {
+            Some(Destination::Build(work, _)) => {
                 if let Some(book) = &self.book {
                     book.release(work);
                 }

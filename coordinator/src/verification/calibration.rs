@@ -167,6 +167,7 @@ mod tests {
             task: FIRST_CALIBRATION_TASK,
             attempt: 1,
             outcome,
+            strategies: Vec::new(),
         };
         let fault = check(&info("e"), &report).expect_err("it could not");
         assert!(
@@ -182,6 +183,7 @@ mod tests {
             task,
             attempt: 1,
             outcome: Some(v1::report::Outcome::Answer(answer.into())),
+            strategies: Vec::new(),
         }
     }
 
@@ -215,6 +217,7 @@ mod tests {
                 task: task.task,
                 attempt: 1,
                 outcome: Some(failed),
+                strategies: Vec::new(),
             };
             assert!(
                 check(&ours, &failed)

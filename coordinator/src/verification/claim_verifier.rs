@@ -14,6 +14,7 @@ use kagetsu_search::{Control, Engine, EngineOptions};
 use kagetsu_verification::{CheckId, Replay};
 
 use super::calibration;
+use super::strategies::Strategies;
 
 /// Requests that wait; further ones are refused.
 const MAX_WAITING_REQUESTS: usize = 32;
@@ -34,6 +35,7 @@ pub(crate) enum Request {
         id: QuestionId,
         question: Question,
         answer: Answer,
+        strategies: Vec<Strategies>,
     },
     /// Answer the question of a check.
     Search { check: CheckId, question: Question },
@@ -113,7 +115,8 @@ impl VerifierQueue {
                     id,
                     question,
                     answer,
-                } => Finding::Replayed(id, self.replay(&question, &answer)),
+                    strategies,
+                } => Finding::Replayed(id, self.replay(&question, &answer, &strategies)),
                 Request::Search { check, question } => {
                     Finding::Searched(check, self.search(question))
                 }
@@ -139,8 +142,14 @@ impl VerifierQueue {
             .ok()
     }
 
-    /// Replays all claims of an answer: by the rules where the game ends, else by searching.
-    fn replay(&mut self, question: &Question, answer: &Answer) -> Replay {
+    /// Replays all claims of an answer: by the rules where the game ends, else by the worker's
+    /// strategies, else by searching.
+    fn replay(
+        &mut self,
+        question: &Question,
+        answer: &Answer,
+        strategies: &[Strategies],
+    ) -> Replay {
         let mut replay = Replay::default();
         let mut open = Vec::new();
         for (m, verdict) in answer.verdicts() {
@@ -151,8 +160,14 @@ impl VerifierQueue {
                 None => open.push((*m, proof)),
             }
         }
+        for strategies in strategies {
+            let longer = strategies.prove(&question.position, &mut open);
+            replay.longer.extend(longer);
+        }
         if Engine::supports(question.position.variant()) {
-            replay.longer = self.repeat(question, &mut open, answer);
+            replay
+                .longer
+                .extend(self.repeat(question, &mut open, answer));
         }
         replay.unproven = moves(&open);
         replay
@@ -348,7 +363,7 @@ mod tests {
                 wins += usize::from(claim == Some(Claim::Win));
                 losses += usize::from(claim == Some(Claim::Loss));
             }
-            let replay = queue.replay(&question, &answer);
+            let replay = queue.replay(&question, &answer, &[]);
             assert_eq!(replay.refuted, [], "{line}");
             unproven += replay.unproven.len();
         }

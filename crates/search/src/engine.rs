@@ -4,6 +4,7 @@ use kagetsu_game::{Answer, Question, RuleName, Variant};
 use crate::alphabeta::table::TranspositionTable;
 use crate::gomoku::Board;
 use crate::root::RootSearch;
+use crate::threats::ClaimStrategy;
 use crate::{Control, EngineError, EngineOptions, Progress, surakarta, xiangqi};
 
 /// Answers questions, one after another. Keeps its threads and the memory of its table, but no
@@ -16,6 +17,8 @@ pub struct Engine {
     keeps_table: bool,
     /// The variant of the last question.
     variant: Option<Variant>,
+    /// The strategies of the last answer, where they are wanted.
+    pub(crate) strategies: Option<Vec<ClaimStrategy>>,
 }
 
 impl Engine {
@@ -41,6 +44,7 @@ impl Engine {
             pool,
             keeps_table: false,
             variant: None,
+            strategies: None,
         })
     }
 
@@ -51,6 +55,27 @@ impl Engine {
     pub fn with_kept_table(mut self) -> Self {
         self.keeps_table = true;
         self
+    }
+
+    /// Sets whether the engine keeps the strategies behind the claims of its answers, which takes
+    /// up to a third of the time; by default it does not.
+    pub fn want_strategies(&mut self, are_wanted: bool) {
+        self.strategies = are_wanted.then(Vec::new);
+    }
+
+    /// Takes the strategies behind the claims of the last answer. In gomoku those of a question
+    /// whose window asks for a proof, as far as they are found again; none for other questions.
+    pub fn take_strategies(&mut self) -> Vec<ClaimStrategy> {
+        self.strategies
+            .as_mut()
+            .map(std::mem::take)
+            .unwrap_or_default()
+    }
+
+    pub(crate) fn keep_strategies(&mut self, found: impl IntoIterator<Item = ClaimStrategy>) {
+        if let Some(kept) = &mut self.strategies {
+            *kept = found.into_iter().collect();
+        }
     }
 
     /// Lets the next question begin with an empty table, as at the start of a game.
@@ -101,6 +126,7 @@ impl Engine {
         control: &Control,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Answer, EngineError> {
+        self.keep_strategies([]);
         if let Some(answer) = self.settle(question, control, progress)? {
             return Ok(answer);
         }
@@ -123,6 +149,7 @@ impl Engine {
         control: &Control,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Answer, EngineError> {
+        self.keep_strategies([]);
         if let Some(answer) = self.settle(question, control, progress)? {
             return Ok(answer);
         }

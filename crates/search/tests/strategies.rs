@@ -93,6 +93,77 @@ fn asked_for_win(line: &str, nodes: u64) -> (Position, kagetsu_game::Answer) {
     (position, answer)
 }
 
+#[test]
+fn strategies_behind_claims_hold() {
+    let lost = Window {
+        alpha: Score::MIN,
+        beta: -Score::OPINION_MAX,
+    };
+    let won = Window {
+        alpha: Score::OPINION_MAX,
+        beta: Score::MAX,
+    };
+    for (line, window, claim) in [
+        // Two rows of two that meet, one ply before and at the win.
+        ("h8 a1 i9 a4 h10 a7 i7", lost, Claim::Loss),
+        ("h8 a1 i9 a4 h10 a7 i7 a10", won, Claim::Win),
+    ] {
+        let position = Position::from_line(Variant::FREESTYLE_15, line).expect("a line");
+        let question = Question {
+            window,
+            ..Question::new(position.clone(), Effort::nodes(400_000))
+        };
+        let ask = |engine: &mut Engine| {
+            let answer = engine.answer(&question, &Control::new(), &mut |_| {});
+            answer.expect("gomoku")
+        };
+        let new = || Engine::new(EngineOptions::default()).expect("an engine");
+        let mut engine = new();
+        engine.want_strategies(true);
+        let answer = ask(&mut engine);
+        let proven = answer.verdicts().iter().filter(|(_, verdict)| {
+            let proof = verdict.proof;
+            proof.is_some_and(|proof| proof.claim == claim)
+        });
+        let proven: Vec<Move> = proven.map(|(m, _)| *m).collect();
+        let strategies = engine.take_strategies();
+        assert!(engine.take_strategies().is_empty(), "they are taken");
+        assert!(
+            !strategies.is_empty() && strategies.len() <= proven.len(),
+            "{line}"
+        );
+        for found in strategies {
+            let strategy = &found.strategy;
+            let position = match (claim, found.reply) {
+                (Claim::Win, reply) => {
+                    assert_eq!(reply, None);
+                    let first = strategy.steps.last().map(|step| step.at);
+                    assert_eq!(first, proven.first().copied());
+                    position.clone()
+                }
+                // A corner far away is like a pass.
+                (_, None) => position
+                    .play(position.parse_move("o15").expect("free"))
+                    .expect("legal"),
+                (_, Some(reply)) => {
+                    assert!(proven.contains(&reply));
+                    position.play(reply).expect("legal")
+                }
+            };
+            let checked = check(&tree(&position, strategy), &mut |_| {});
+            assert!(checked.is_ok(), "{line} {:?}: {checked:?}", found.reply);
+        }
+        // They change no answer, and other questions and engines have none.
+        let mut other = new();
+        assert_eq!(ask(&mut other), answer);
+        assert!(other.take_strategies().is_empty());
+        ask(&mut engine);
+        let shallow = Question::new(position, Effort::depth(1));
+        let answer = engine.answer(&shallow, &Control::new(), &mut |_| {});
+        assert!(!answer.expect("gomoku").is_empty() && engine.take_strategies().is_empty());
+    }
+}
+
 /// The move h7 makes no shape beyond a two, and its threat takes more than 2,000 positions to find.
 #[test]
 fn second_question_lists_quiet_threats() {

@@ -71,6 +71,30 @@ impl Zone {
         self.combine(other, |a, b| a & !b)
     }
 
+    fn xor(self, other: Self) -> Self {
+        self.combine(other, |a, b| a ^ b)
+    }
+
+    /// Returns the points at which a point of this set is `steps` further on.
+    fn back(self, steps: usize) -> Self {
+        let (words, bits) = (steps / 64, steps % 64);
+        let word = |at: usize| self.0.get(at).copied().unwrap_or_default();
+        Self(std::array::from_fn(|at| {
+            let (low, high) = (word(at + words), word(at + words + 1));
+            low >> bits | high.checked_shl(64 - bits as u32).unwrap_or_default()
+        }))
+    }
+
+    /// Returns the points `steps` further on than those of this set.
+    fn ahead(self, steps: usize) -> Self {
+        let (words, bits) = (steps / 64, steps % 64);
+        let word = |at: Option<usize>| at.map(|at| self.0[at]).unwrap_or_default();
+        Self(std::array::from_fn(|at| {
+            let (high, low) = (word(at.checked_sub(words)), word(at.checked_sub(words + 1)));
+            high << bits | low.checked_shr(64 - bits as u32).unwrap_or_default()
+        }))
+    }
+
     fn points(self) -> impl Iterator<Item = usize> {
         self.0.into_iter().enumerate().flat_map(|(at, mut word)| {
             std::iter::from_fn(move || {
@@ -131,6 +155,15 @@ impl ZoneBoard {
     }
 }
 
+/// The rows of five points of one direction.
+#[derive(Debug)]
+struct Rows {
+    /// The distance of two neighbours, by the code of the move.
+    step: usize,
+    /// The first point of each row.
+    first: Zone,
+}
+
 /// Checks nodes of a graph by their zones. It plays far fewer positions than a check of every
 /// reply. It knows freestyle and standard gomoku on boards of at most 256 points.
 #[derive(Debug)]
@@ -139,8 +172,8 @@ pub struct ZoneChecker {
     /// Whether six in a row are no win.
     is_exact: bool,
     full: Zone,
-    /// All rows of five points.
-    rows: Vec<Zone>,
+    /// All rows of five points, by direction.
+    rows: [Rows; 4],
     /// The points that matter to nodes under a symmetry, at a position with the winner to move.
     known: HashMap<(Reference, ZoneBoard), Zone>,
     /// Positions with the winner to move that the current check may still visit.
@@ -223,7 +256,7 @@ impl ZoneChecker {
             return Some(*known);
         }
         self.left = self.left.checked_sub(1)?;
-        let point = self.image(dag.node(at.node).at?, at.turn);
+        let point = self.image(dag.node(at.node).at?, at.turn)?;
         if board.stones().has(point) {
             return None;
         }
@@ -251,9 +284,9 @@ impl ZoneChecker {
         }
         for (reply, next) in &node.replies {
             let point = self.image(*reply, at.turn);
-            if !empty.has(point) {
+            let Some(point) = point.filter(|point| empty.has(*point)) else {
                 continue;
-            }
+            };
             empty = empty.without(Zone::default().with(point));
             let next = next.turned(at.turn);
             zone = zone.or(self.node(dag, next, board.with_foe(point))?);
@@ -273,7 +306,7 @@ impl ZoneChecker {
         points: Zone,
         board: ZoneBoard,
     ) -> Option<Zone> {
-        let point = self.image(dag.node(next.node).at?, next.turn);
+        let point = self.image(dag.node(next.node).at?, next.turn)?;
         if self.makes_five(board.own.with(point), point) {
             // It answers every reply but the one on its own point.
             let is_taken = board.stones().or(points).has(point);
@@ -297,19 +330,31 @@ impl ZoneChecker {
     fn loser_rows(&self, board: ZoneBoard) -> (Zone, Zone) {
         let ZoneBoard { own, foe, passes } = board;
         let (mut fives, mut zone) = (Zone::default(), Zone::default());
-        for row in &self.rows {
-            if !row.and(own).is_empty() {
-                continue;
+        for Rows { step, first } in &self.rows {
+            // The rows without a stone of the winner, by their first points, and the binary digits
+            // of the number of the loser's stones in each row.
+            let mut open = *first;
+            let [mut ones, mut twos, mut fours] = [Zone::default(); 3];
+            for at in 0..5 {
+                let stones = foe.back(at * step);
+                let carry = ones.and(stones);
+                ones = ones.xor(stones);
+                fours = fours.or(twos.and(carry));
+                twos = twos.xor(carry);
+                open = open.without(own.back(at * step));
             }
-            let count = row.and(foe).len();
-            if count >= 4 {
-                fives = fives.or(row.without(foe));
-            }
-            if passes > 0 && count + u32::from(passes) + 1 >= 5 {
-                zone = zone.or(row.without(foe));
+            let near = match passes {
+                0 => Zone::default(),
+                1 => fours.or(twos.and(ones)),
+                2 => fours.or(twos),
+                _ => *first,
+            };
+            for at in 0..5 {
+                fives = fives.or(open.and(fours).ahead(at * step));
+                zone = zone.or(open.and(near).ahead(at * step));
             }
         }
-        (fives, zone)
+        (fives.without(foe), zone.without(foe))
     }
 
     /// Whether a stone of the loser on one of these points makes a five.
@@ -344,9 +389,13 @@ impl ZoneChecker {
         })
     }
 
-    fn image(&self, m: Move, turn: Symmetry) -> usize {
+    /// Returns the point of a move under a symmetry; `None` if it is not on the board.
+    fn image(&self, m: Move, turn: Symmetry) -> Option<usize> {
+        if m.index() >= self.size * self.size {
+            return None;
+        }
         if turn == Symmetry::IDENTITY {
-            return m.index();
+            return Some(m.index());
         }
         let size = self.size as u8;
         let (column, row) = turn.square(
@@ -354,22 +403,76 @@ impl ZoneChecker {
             (m.index() % self.size) as u8,
             (m.index() / self.size) as u8,
         );
-        usize::from(row) * self.size + usize::from(column)
+        Some(usize::from(row) * self.size + usize::from(column))
     }
 }
 
-fn rows_of_five(size: usize) -> Vec<Zone> {
-    let limit = size as isize;
-    let mut rows = Vec::new();
-    for (right, up) in [(1, 0), (0, 1), (1, 1), (1, -1)] {
-        for (column, row) in (0..limit).flat_map(|row| (0..limit).map(move |column| (column, row)))
-        {
-            let (last_column, last_row) = (column + 4 * right, row + 4 * up);
-            if last_column < limit && (0..limit).contains(&last_row) {
-                let point = |step: isize| (row + step * up) * limit + column + step * right;
-                rows.push((0..5).fold(Zone::default(), |row, step| row.with(point(step) as usize)));
+fn rows_of_five(size: usize) -> [Rows; 4] {
+    // Columns to the right, and rows up.
+    [(1, 0), (0, 1), (1, 1), (-1, 1)].map(|(right, up): (isize, usize)| {
+        let on_board = |column: usize, row: usize| {
+            let last = column as isize + 4 * right;
+            (0..size as isize).contains(&last) && row + 4 * up < size
+        };
+        let points = (0..size * size).filter(|at| on_board(at % size, at / size));
+        Rows {
+            step: (up * size).wrapping_add_signed(right),
+            first: points.fold(Zone::default(), Zone::with),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The same as [`ZoneChecker::loser_rows`], row by row.
+    fn row_by_row(size: usize, board: ZoneBoard) -> (Zone, Zone) {
+        let (mut fives, mut zone) = (Zone::default(), Zone::default());
+        let limit = size as isize;
+        let on = |at: isize| (0..limit).contains(&at);
+        for (right, up) in [(1, 0), (0, 1), (1, 1), (1, -1)] {
+            for (column, row) in (0..limit).flat_map(|c| (0..limit).map(move |r| (c, r))) {
+                if !on(column + 4 * right) || !on(row + 4 * up) {
+                    continue;
+                }
+                let point = |step| ((row + step * up) * limit + column + step * right) as usize;
+                let row: Vec<usize> = (0..5).map(point).collect();
+                let count = row.iter().filter(|at| board.foe.has(**at)).count();
+                if row.iter().any(|at| board.own.has(*at)) {
+                    continue;
+                }
+                let empty = row.into_iter().filter(|at| !board.foe.has(*at));
+                let empty = empty.fold(Zone::default(), Zone::with);
+                if count >= 4 {
+                    fives = fives.or(empty);
+                }
+                if board.passes > 0 && count + usize::from(board.passes) + 1 >= 5 {
+                    zone = zone.or(empty);
+                }
             }
         }
+        (fives, zone)
     }
-    rows
+
+    proptest! {
+        #[test]
+        fn rows_of_the_loser_are_those_found_one_by_one(
+            stones in proptest::collection::vec(0_u8..4, 256),
+            size in 5_usize..=16,
+            passes in 0..=MAX_PASSES,
+        ) {
+            let variant = format!("freestyle-{size}").parse().expect("a variant");
+            let checker = ZoneChecker::new(variant).expect("freestyle");
+            let of = |kinds: &[u8]| {
+                let points = (0..size * size).filter(|at| kinds.contains(&stones[*at]));
+                points.fold(Zone::default(), Zone::with)
+            };
+            // Many stones of the loser, as full rows are rare otherwise.
+            let board = ZoneBoard { own: of(&[0]), foe: of(&[1, 2]), passes };
+            prop_assert_eq!(checker.loser_rows(board), row_by_row(size, board));
+        }
+    }
 }

@@ -637,6 +637,10 @@ pub struct Report {
     pub task: u64,
     #[prost(uint32, tag = "2")]
     pub attempt: u32,
+    /// The ways to win behind the claims of an answer, as far as the worker has them. The coordinator
+    /// checks them by the rules, and searches for the claims that they do not prove.
+    #[prost(message, repeated, tag = "7")]
+    pub strategies: ::prost::alloc::vec::Vec<Strategy>,
     #[prost(oneof = "report::Outcome", tags = "3, 4, 5")]
     pub outcome: ::core::option::Option<report::Outcome>,
 }
@@ -653,6 +657,32 @@ pub mod report {
         #[prost(message, tag = "5")]
         HandedBack(super::HandedBack),
     }
+}
+/// A complete way to win.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Strategy {
+    /// The code of the losing move that it answers. Without it the side to move wins, or the other
+    /// side after a pass.
+    #[prost(uint32, optional, tag = "1")]
+    pub reply: ::core::option::Option<u32>,
+    /// Each after those that it refers to; the last is played first.
+    #[prost(message, repeated, tag = "2")]
+    pub steps: ::prost::alloc::vec::Vec<StrategyStep>,
+}
+/// A move of the winner, and how it goes on.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct StrategyStep {
+    #[prost(uint32, tag = "1")]
+    pub r#move: u32,
+    /// The codes of replies that have an answer of their own, and the number of the step, from 0, that
+    /// answers each.
+    #[prost(uint32, repeated, tag = "2")]
+    pub replies: ::prost::alloc::vec::Vec<u32>,
+    #[prost(uint32, repeated, tag = "3")]
+    pub answers: ::prost::alloc::vec::Vec<u32>,
+    /// The step after any other reply; absent where the move ends the game.
+    #[prost(uint32, optional, tag = "4")]
+    pub otherwise: ::core::option::Option<u32>,
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct HandedBack {}
@@ -708,6 +738,10 @@ pub struct Welcome {
     /// Whether heartbeats go on the stream Beat.
     #[prost(bool, tag = "4")]
     pub hears_beats: bool,
+    /// Whether reports shall have strategies. They cost time, and a coordinator that believes its
+    /// workers does not need them.
+    #[prost(bool, tag = "5")]
+    pub wants_strategies: bool,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Task {

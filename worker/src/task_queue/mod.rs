@@ -16,7 +16,7 @@ use prost::Message;
 use tokio::sync::Notify;
 
 use self::state::{QueueState, ReportedTask, RunningTask, TaskId, WaitingTask};
-use crate::outcome;
+use crate::outcome::{self, TaskResult};
 use crate::spool::Spool;
 
 pub(crate) use self::state::SearchRole;
@@ -41,6 +41,8 @@ pub(crate) struct SlotTask {
     pub(crate) question: Question,
     pub(crate) role: SearchRole,
     pub(crate) control: Control,
+    /// Whether the report shall have strategies.
+    pub(crate) wants_strategies: bool,
 }
 
 /// The queue between a worker's connection and its slots.
@@ -80,8 +82,11 @@ impl TaskQueue {
     }
 
     /// Begins to send reports: the coordinator has named its process.
-    pub(crate) fn welcome(&self, epoch: u64) {
-        self.state.lock().epoch = Some(epoch);
+    pub(crate) fn welcome(&self, epoch: u64, wants_strategies: bool) {
+        let mut state = self.state.lock();
+        state.epoch = Some(epoch);
+        state.wants_strategies = wants_strategies;
+        drop(state);
         self.connection_wake.notify_one();
     }
 
@@ -236,6 +241,7 @@ impl TaskQueue {
                     question: running.question.clone(),
                     role: running.role,
                     control: running.control.clone(),
+                    wants_strategies: state.wants_strategies,
                 };
                 let TaskId {
                     task: id, attempt, ..
@@ -274,20 +280,20 @@ impl TaskQueue {
 
     /// Records the end of a task. With a spool, an answer is on disk before it is sent. The answer
     /// of a shared search is not spooled, because a restarted coordinator cannot use it.
-    pub(crate) fn finish(&self, number: u64, outcome: Outcome) {
-        let (outcome, spooled) = {
+    pub(crate) fn finish(&self, number: u64, result: TaskResult) {
+        let (result, spooled) = {
             let state = self.state.lock();
             let Some(running) = state.running.get(&number) else {
                 return;
             };
             // A search that was stopped but not revoked has only half an answer.
-            let outcome = match outcome {
+            let result = match result.outcome {
                 Outcome::Answer(_) if running.control.is_stopped() => {
-                    Outcome::HandedBack(v1::HandedBack {})
+                    Outcome::HandedBack(v1::HandedBack {}).into()
                 }
-                outcome => outcome,
+                _ => result,
             };
-            let has_answer = matches!(outcome, Outcome::Answer(_));
+            let has_answer = matches!(result.outcome, Outcome::Answer(_));
             tracing::debug!(
                 task = running.id.task,
                 attempt = running.id.attempt,
@@ -301,13 +307,9 @@ impl TaskQueue {
             let spooled = is_spooled.then(|| v1::Spooled {
                 epoch: running.id.epoch,
                 question: Some((&running.question).into()),
-                report: Some(v1::Report {
-                    task: running.id.task,
-                    attempt: running.id.attempt,
-                    outcome: Some(outcome.clone()),
-                }),
+                report: Some(result.clone().report(running.id.task, running.id.attempt)),
             });
-            (outcome, spooled)
+            (result, spooled)
         };
         // Without the lock: a slow disk holds up only this slot.
         let spool = self.spool.as_ref().zip(spooled).map(|(spool, entry)| {
@@ -318,7 +320,7 @@ impl TaskQueue {
         let Some(running) = state.running.remove(&number) else {
             return;
         };
-        let has_answer = matches!(outcome, Outcome::Answer(_));
+        let has_answer = matches!(result.outcome, Outcome::Answer(_));
         // A report without an answer concerns only the coordinator process that assigned the task.
         let is_current = state.epoch.is_none_or(|epoch| epoch == running.id.epoch);
         if !running.is_revoked && (has_answer || is_current) {
@@ -326,7 +328,7 @@ impl TaskQueue {
             let reported = ReportedTask {
                 id: running.id,
                 question: is_question_kept.then_some(running.question),
-                outcome,
+                result,
             };
             state.reported.insert(number, reported);
             state.unsent.push(number);
@@ -401,12 +403,7 @@ impl TaskQueue {
             .into_iter()
             .filter_map(|number| state.reported.get(&number));
         let current = reported.filter(|reported| reported.id.epoch == epoch);
-        let report = |reported: &ReportedTask| v1::Report {
-            task: reported.id.task,
-            attempt: reported.id.attempt,
-            outcome: Some(reported.outcome.clone()),
-        };
-        current.map(report).collect()
+        current.map(ReportedTask::report).collect()
     }
 
     /// Waits until there is something to send.

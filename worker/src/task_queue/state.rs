@@ -6,6 +6,8 @@ use kagetsu_proto::v1::report::Outcome;
 use kagetsu_proto::{FIRST_CALIBRATION_TASK, v1};
 use kagetsu_search::Control;
 
+use crate::outcome::TaskResult;
+
 /// The coordinator's name of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TaskId {
@@ -67,7 +69,14 @@ pub(super) struct ReportedTask {
     pub(super) id: TaskId,
     /// The question, if there is an answer.
     pub(super) question: Option<Question>,
-    pub(super) outcome: Outcome,
+    pub(super) result: TaskResult,
+}
+
+impl ReportedTask {
+    pub(super) fn report(&self) -> v1::Report {
+        let TaskId { task, attempt, .. } = self.id;
+        self.result.clone().report(task, attempt)
+    }
 }
 
 /// The tasks of a worker.
@@ -85,6 +94,8 @@ pub(super) struct QueueState {
     pub(super) arrivals: u64,
     /// The coordinator process of this connection; `None` before its welcome.
     pub(super) epoch: Option<u64>,
+    /// Whether this coordinator process wants strategies.
+    pub(super) wants_strategies: bool,
     pub(super) is_retired: bool,
     pub(super) is_closed: bool,
 }
@@ -108,10 +119,15 @@ impl QueueState {
                 task: report.task,
                 attempt: report.attempt,
             };
+            let strategies = report.strategies;
+            let result = TaskResult {
+                outcome,
+                strategies,
+            };
             let reported = ReportedTask {
                 id,
                 question,
-                outcome,
+                result,
             };
             state.reported.insert(number, reported);
         }
@@ -124,7 +140,7 @@ impl QueueState {
         let reported = ReportedTask {
             id,
             question: None,
-            outcome,
+            result: outcome.into(),
         };
         self.reported.insert(self.arrivals, reported);
         self.unsent.push(self.arrivals);
@@ -173,11 +189,7 @@ impl QueueState {
         let mut reports = Vec::new();
         for number in std::mem::take(&mut self.unsent) {
             match self.reported.get(&number) {
-                Some(reported) if reported.id.is_calibration() => reports.push(v1::Report {
-                    task: reported.id.task,
-                    attempt: reported.id.attempt,
-                    outcome: Some(reported.outcome.clone()),
-                }),
+                Some(reported) if reported.id.is_calibration() => reports.push(reported.report()),
                 _ => self.unsent.push(number),
             }
         }

@@ -29,6 +29,8 @@ pub(crate) struct Coordinator {
     calls: mpsc::Receiver<Call>,
     /// Whether heartbeats are to have their own stream.
     pub(crate) hears_beats: bool,
+    /// Whether its welcome asks for strategies.
+    pub(crate) wants_strategies: bool,
     /// How long a hello waits for its welcome.
     pub(crate) hesitates: Duration,
     pub(crate) beats: mpsc::Receiver<v1::Beat>,
@@ -138,6 +140,7 @@ impl Coordinator {
             connector,
             calls,
             hears_beats: false,
+            wants_strategies: false,
             hesitates: Duration::ZERO,
             beats,
             shutdown: CancellationToken::new(),
@@ -174,6 +177,7 @@ impl Coordinator {
             heartbeat_ms: 100,
             epoch,
             hears_beats: self.hears_beats,
+            wants_strategies: self.wants_strategies,
         }))
         .await;
         (call, hello)

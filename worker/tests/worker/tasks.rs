@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use kagetsu_game::{Answer, Move, Provenance, Verdict};
+use kagetsu_game::{
+    Answer, Effort, Move, Position, Provenance, Question, Score, Variant, Verdict, Window,
+};
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::report::Outcome;
 use kagetsu_proto::v1::to_worker::Message as CoordinatorMessage;
@@ -53,6 +55,36 @@ async fn a_task_is_answered_as_the_engine_answers() {
             .answer(&short(), &Control::new(), &mut |_| {});
     let answer = answer.about(&short().position).expect("legal moves");
     assert_eq!(undated(answer), undated(alone.expect("an answer")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn strategies_are_sent_where_they_are_wanted() {
+    // Two rows of two that meet, one ply before: every move loses.
+    let line = "h8 a1 i9 a4 h10 a7 i7";
+    let position = Position::from_line(Variant::FREESTYLE_15, line).expect("a line");
+    let losses = Question {
+        window: Window {
+            alpha: Score::MIN,
+            beta: -Score::OPINION_MAX,
+        },
+        ..Question::new(position, Effort::nodes(400_000))
+    };
+    let mut answers = Vec::new();
+    for wants in [false, true] {
+        let mut coordinator = Coordinator::start();
+        coordinator.wants_strategies = wants;
+        let _worker = coordinator.worker();
+        let (mut call, _) = coordinator.welcome().await;
+        call.ask(7, &losses).await;
+        let report = call.report().await;
+        assert_eq!(!report.strategies.is_empty(), wants, "{report:?}");
+        let Some(Outcome::Answer(answer)) = report.outcome else {
+            panic!("an answer")
+        };
+        let answer = answer.about(&losses.position).expect("legal moves");
+        answers.push(undated(answer));
+    }
+    assert_eq!(answers[0], answers[1]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -131,6 +131,7 @@ impl ScriptedWorker {
             task: task.task,
             attempt: task.attempt,
             outcome: Some(outcome),
+            strategies: Vec::new(),
         };
         self.out
             .send(v1::FromWorker {
@@ -183,6 +184,7 @@ impl ScriptedWorker {
             task: task.task,
             attempt: task.attempt,
             outcome: Some(outcome),
+            strategies: Vec::new(),
         };
         self.say(WorkerMessage::Report(report)).await;
     }

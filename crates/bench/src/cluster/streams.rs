@@ -264,6 +264,7 @@ async fn answer_all(url: String, number: u64, seen: Arc<StreamCounts>) -> Result
             task: task.task,
             attempt: task.attempt,
             outcome,
+            strategies: Vec::new(),
         };
         reported.push_back(Instant::now());
         outgoing

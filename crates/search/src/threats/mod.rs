@@ -21,4 +21,4 @@ mod settle;
 mod strategy;
 
 pub use search::{ThreatClass, ThreatOutcome, ThreatResult, ThreatSearch};
-pub use strategy::{Strategy, StrategyStep};
+pub use strategy::{ClaimStrategy, Strategy, StrategyStep};

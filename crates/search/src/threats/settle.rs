@@ -10,6 +10,7 @@ use kagetsu_game::{
 
 use crate::gomoku::{LambdaCandidate, LambdaSearch, LambdaWin, ProofTable, with_rule};
 use crate::root::provenance::provenance;
+use crate::threats::ClaimStrategy;
 use crate::{Control, Engine, EngineError, Progress};
 
 /// Table memory of the threat searches of a question, in bytes.
@@ -83,8 +84,9 @@ impl Engine {
             .effort
             .nodes
             .map_or(NODES, |nodes| (nodes / moves.len() as u64).max(1));
-        let (mut answer, left) =
-            with_rule!(rule, R => defend::<R>(position, moves, share, control));
+        let wants = self.strategies.is_some();
+        let (mut answer, left, strategies) =
+            with_rule!(rule, R => defend::<R>(position, moves, share, wants, control));
         if !left.is_empty() {
             let width = u16::try_from(left.len()).unwrap_or(u16::MAX);
             let effort = Effort {
@@ -100,6 +102,7 @@ impl Engine {
             };
             answer.merge(self.answer(&rest, control, progress)?);
         }
+        self.keep_strategies(strategies);
         Ok(answer)
     }
 
@@ -121,9 +124,11 @@ impl Engine {
             .effort
             .nodes
             .map_or(NODES, |nodes| (nodes / OWN).max(1));
-        let (answer, silent) =
-            with_rule!(rule, R => attack::<R>(position, &question.moves, nodes, control));
+        let wants = self.strategies.is_some();
+        let (answer, silent, strategy) =
+            with_rule!(rule, R => attack::<R>(position, &question.moves, nodes, wants, control));
         if !answer.is_empty() {
+            self.keep_strategies(strategy);
             return Ok(answer);
         }
         let moves = if silent.is_empty() {
@@ -159,14 +164,15 @@ impl Engine {
     }
 }
 
-/// Returns one winning move, or the estimated cost of each move with a threat, and the moves
-/// without a threat.
+/// Returns one winning move with its strategy if it `wants` that, or the estimated cost of each move
+/// with a threat, and the moves without a threat.
 fn attack<R: Rule>(
     position: &Position,
     asked: &[Move],
     nodes: u64,
+    wants: bool,
     control: &Control,
-) -> (Answer, Vec<Move>) {
+) -> (Answer, Vec<Move>, Option<ClaimStrategy>) {
     let game: Gomoku<R> = position.game();
     let mut table = ProofTable::new(TABLE);
     let mut lambda = LambdaSearch::new(&game, &mut table, control);
@@ -189,7 +195,8 @@ fn attack<R: Rule>(
             lambda.nodes,
             line,
         );
-        return ([(m, won)].into_iter().collect(), Vec::new());
+        let strategy = wants.then(|| lambda.own_strategy(nodes)).flatten();
+        return ([(m, won)].into_iter().collect(), Vec::new(), strategy);
     }
     let (most, nodes) = if asked.is_empty() {
         FIRST_LOOK
@@ -215,7 +222,7 @@ fn attack<R: Rule>(
         .filter(|found| found.cost.is_none())
         .map(|found| found.at)
         .collect();
-    (threats, silent)
+    (threats, silent, None)
 }
 
 /// Returns a verdict of depth 0 that only orders the moves; any searched verdict outweighs it.
@@ -232,12 +239,14 @@ fn ordered(centi: i32, nodes: u64, line: Vec<Move>) -> Verdict {
     }
 }
 
+/// Returns the losing moves, with strategies against them if it `wants` those, and the others.
 fn defend<R: Rule>(
     position: &Position,
     moves: Vec<Move>,
     share: u64,
+    wants: bool,
     control: &Control,
-) -> (Answer, Vec<Move>) {
+) -> (Answer, Vec<Move>, Vec<ClaimStrategy>) {
     let game: Gomoku<R> = position.game();
     let mut table = ProofTable::new(TABLE);
     let mut lambda = LambdaSearch::new(&game, &mut table, control);
@@ -260,8 +269,10 @@ fn defend<R: Rule>(
         }
     }
     if is_over || !lambda.threaten(share) {
-        return (answer, left);
+        return (answer, left, Vec::new());
     }
+    // Other moves lose to the strategies against these.
+    let mut searched = vec![None];
     let mut lose = |lambda: &LambdaSearch<R>, m: Move, won: LambdaWin, before: u64| {
         let proof = Proof {
             claim: Claim::Loss,
@@ -296,6 +307,7 @@ fn defend<R: Rule>(
                 continue;
             };
             fails = 0;
+            searched.push(Some(m));
             lose(&lambda, m, won, before);
             waiting.retain(|m| {
                 let before = lambda.nodes;
@@ -310,7 +322,12 @@ fn defend<R: Rule>(
             break;
         }
     }
-    (answer, left)
+    let strategies = if wants {
+        lambda.strategies(searched, share)
+    } else {
+        Vec::new()
+    };
+    (answer, left, strategies)
 }
 
 fn check_all(position: &Position, moves: &[Move]) -> Result<(), EngineError> {

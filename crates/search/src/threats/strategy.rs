@@ -32,3 +32,15 @@ pub struct StrategyStep {
     /// The next step after any other reply; `None` where the move ends the game.
     pub otherwise: Option<u32>,
 }
+
+/// A strategy behind the claims of an answer, see [`Engine::take_strategies`].
+///
+/// [`Engine::take_strategies`]: crate::Engine::take_strategies
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClaimStrategy {
+    /// The losing move that it answers. `None` for a strategy of the side to move, or for one that
+    /// wins after a pass where every move may lose.
+    pub reply: Option<Move>,
+    /// The winner's moves.
+    pub strategy: Strategy,
+}

@@ -383,6 +383,28 @@ fn pass_stands_for_replies_outside_the_zone() {
 }
 
 #[test]
+fn stone_outside_the_board_makes_no_five() {
+    // Four stones touch the upper edge, and their lower end is taken.
+    let line = "h12 h11 h13 a1 h14 a3 h15 a5";
+    let position = Position::from_line(Variant::FREESTYLE_15, line).expect("a line");
+    let mut zones = ZoneChecker::new(position.variant()).expect("freestyle");
+    let mut dag = ProofDag::default();
+    let mut last = |m: Move| {
+        let node = Node {
+            at: Some(m),
+            ..Node::default()
+        };
+        Reference::to(dag.add(node))
+    };
+    let above = Move::new(15 * 15 + 7);
+    let moves = [above, Move::new(255), Move::new(256), Move::new(u16::MAX)].map(&mut last);
+    let turned = moves.map(|at| at.turned(Symmetry::new(1)));
+    for at in moves.into_iter().chain(turned) {
+        assert!(!zones.wins(&dag, &position, at, u64::MAX), "{at:?}");
+    }
+}
+
+#[test]
 fn reply_that_makes_a_five_is_not_answered() {
     // The loser has four stones in a row, and the winner an open four.
     let tree = read(OPEN_FOUR).expect("a tree");

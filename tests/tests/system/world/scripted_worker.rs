@@ -166,5 +166,6 @@ pub(crate) fn report_of(task: &v1::Task, answer: v1::Answer) -> v1::Report {
         task: task.task,
         attempt: task.attempt,
         outcome: Some(Outcome::Answer(answer)),
+        strategies: Vec::new(),
     }
 }

@@ -11,7 +11,7 @@ use super::vct::{ProofTable, ProofTemplate, Vct, VctDecision};
 use crate::gomoku::board::Board;
 use crate::gomoku::patterns::kind::CellKind;
 use crate::heuristics::{Heuristics, Situation};
-use crate::threats::Strategy;
+use crate::threats::{ClaimStrategy, Strategy};
 use crate::{Control, EngineOptions};
 
 /// Positions visited to test whether a proof template wins.
@@ -161,6 +161,40 @@ impl<'a, R: Rule> LambdaSearch<'a, R> {
         };
         self.board.undo_cell();
         strategy
+    }
+
+    /// Returns the strategies that win after these moves, or after a pass for `None`. Those that are
+    /// not found again are left out.
+    pub(crate) fn strategies(
+        &mut self,
+        replies: impl IntoIterator<Item = Option<Move>>,
+        nodes: u64,
+    ) -> Vec<ClaimStrategy> {
+        let found = replies.into_iter().filter_map(|reply| {
+            let strategy = match reply {
+                Some(m) => self.strategy(m.index(), nodes),
+                None => {
+                    self.board.pass();
+                    let strategy = self.found_strategy(nodes);
+                    self.board.pass();
+                    strategy
+                }
+            };
+            Some(ClaimStrategy {
+                reply,
+                strategy: strategy?,
+            })
+        });
+        found.collect()
+    }
+
+    /// Returns a strategy of the side to move.
+    pub(crate) fn own_strategy(&mut self, nodes: u64) -> Option<ClaimStrategy> {
+        let strategy = self.found_strategy(nodes)?;
+        Some(ClaimStrategy {
+            reply: None,
+            strategy,
+        })
     }
 
     fn found_strategy(&mut self, nodes: u64) -> Option<Strategy> {
