@@ -164,8 +164,8 @@ impl Engine {
     }
 }
 
-/// Returns one winning move with its strategy if it `wants` that, or the estimated cost of each move
-/// with a threat, and the moves without a threat.
+/// Returns one winning move with its strategy if it `wants` that, or the estimated cost of each
+/// move with a threat, and the moves without a threat.
 fn attack<R: Rule>(
     position: &Position,
     asked: &[Move],

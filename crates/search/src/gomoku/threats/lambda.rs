@@ -163,8 +163,8 @@ impl<'a, R: Rule> LambdaSearch<'a, R> {
         strategy
     }
 
-    /// Returns the strategies that win after these moves, or after a pass for `None`. Those that are
-    /// not found again are left out.
+    /// Returns the strategies that win after these moves, or after a pass for `None`. It leaves out
+    /// those that it does not find again.
     pub(crate) fn strategies(
         &mut self,
         replies: impl IntoIterator<Item = Option<Move>>,
