@@ -22,13 +22,13 @@ const MAX_ANSWERS: usize = 6;
 
 /// Bounds of the positions that a try of an answer on a reply in its zone may cost.
 const MIN_TRY_POSITIONS: u64 = 2_000;
-const MAX_TRY_POSITIONS: u64 = 20_000;
+pub(crate) const MAX_TRY_POSITIONS: u64 = 20_000;
 
 /// The same, in times of the positions that the answer to a pass cost.
 const TRY_FACTOR: u64 = 2;
 
 /// Positions that the search for the way in which a claim of the book wins may visit.
-const SEARCH_POSITIONS: u64 = 400_000;
+pub(crate) const SEARCH_POSITIONS: u64 = 400_000;
 
 /// Nodes of kept trees; when there are more, all are dropped.
 const MAX_KEPT_NODES: usize = 4_000_000;
@@ -167,7 +167,13 @@ impl ReplyProver {
 }
 
 impl ProofCache {
-    fn wins(&mut self, position: &Position, reply: Move, answer: Reference, most: u64) -> bool {
+    pub(crate) fn wins(
+        &mut self,
+        position: &Position,
+        reply: Move,
+        answer: Reference,
+        most: u64,
+    ) -> bool {
         let Self { dag, zones, .. } = self;
         match (position.play(reply), zones) {
             (Ok(next), Some(zones)) if next.outcome().is_none() => {

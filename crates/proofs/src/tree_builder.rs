@@ -14,6 +14,7 @@ use kagetsu_search::{Control, Engine, EngineOptions};
 use kagetsu_verify::{Node, ProofDag, Reference, Tree, WinsByStones, Zone, ZoneChecker, distance};
 
 use crate::ProofSource;
+use crate::reply_prover::{MAX_TRY_POSITIONS, SEARCH_POSITIONS};
 
 /// Memory of the threat search, in bytes.
 const TABLE: usize = 256 << 20;
@@ -24,7 +25,7 @@ const ZONE_POSITIONS: u64 = 200_000;
 /// Positions that a known answer to another reply may cost.
 const ANSWER_POSITIONS: u64 = 3_000;
 /// The same for a reply that the book counts as lost because such an answer wins.
-const CLAIM_POSITIONS: u64 = 1_000_000;
+const CLAIM_POSITIONS: u64 = MAX_TRY_POSITIONS;
 
 /// The share of the search of a position that the search of each further image may cost.
 const IMAGE_SHARE: u64 = 16;
@@ -67,6 +68,8 @@ pub struct ProofCache {
     plans: BTreeSet<u32>,
     /// `None` for a variant without zones.
     pub(crate) zones: Option<ZoneChecker>,
+    /// Trees grown as [`crate::ReplyProver`] grew them.
+    again: Option<Box<Self>>,
 }
 
 /// The answers to the replies at one position.
@@ -75,6 +78,15 @@ struct ReplyAnswers<'a> {
     replies: Vec<(Move, Reference)>,
     /// Each answer with the number of its replies and its zone after a pass.
     known: Vec<(Reference, usize, Option<Zone>)>,
+}
+
+/// Where the answer to a reply comes from, in the order of the search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum AnswerSource {
+    Book,
+    Search,
+    /// The book counts the reply as lost because the answer to another one wins.
+    OtherReply,
 }
 
 impl ReplyAnswers<'_> {
@@ -106,6 +118,7 @@ impl ProofCache {
             has_parts: false,
             plans: BTreeSet::new(),
             zones,
+            again: None,
         })
     }
 
@@ -288,6 +301,21 @@ impl<'a> ProofTreeBuilder<'a> {
         Ok(self.cache.dag.add(node))
     }
 
+    /// Returns the positions after the replies that the book counts as lost because the answer to
+    /// another reply wins.
+    fn lost_by_other_answers(&self, position: &Position) -> Result<BTreeSet<Key>> {
+        let mut lost = BTreeSet::new();
+        if let Some(entry) = self.entry(position)? {
+            for (reply, verdict) in entry.facts.verdicts() {
+                let is_tree = |proof: Proof| proof.kind == ProofKind::Tree;
+                if verdict.proof.is_some_and(is_tree) {
+                    lost.insert(position.play(*reply)?.key());
+                }
+            }
+        }
+        Ok(lost)
+    }
+
     /// Returns the node of a move `at` to a position, with an answer to every legal move of the
     /// loser.
     fn answers(&mut self, at: Option<Move>, position: &Position) -> Result<Node> {
@@ -306,40 +334,46 @@ impl<'a> ProofTreeBuilder<'a> {
         let entries = self
             .book
             .lookup(open.iter().map(|(_, next)| next.clone()).collect())?;
-        let known = entries
+        let claimed = self.lost_by_other_answers(position)?;
+        let mut left: Vec<_> = entries
             .iter()
-            .map(|entry| entry.as_ref().and_then(proof_of).is_some());
-        let mut left: Vec<_> = known
             .zip(open)
-            .map(|(is_known, (reply, next))| (is_known, reply, next))
+            .map(|(entry, (reply, next))| {
+                let is_known = entry.as_ref().and_then(proof_of).is_some();
+                let source = match (is_known, claimed.contains(&next.key())) {
+                    (true, _) => AnswerSource::Book,
+                    (false, false) => AnswerSource::Search,
+                    (false, true) => AnswerSource::OtherReply,
+                };
+                (source, reply, next)
+            })
             .collect();
         // The reply farthest from all stones is like a pass: its answer is the answer to most. Then
         // come the replies that the book knows, so that the search for the others stays at one
         // position.
-        left.sort_by_cached_key(|(_, reply, _)| std::cmp::Reverse(distance(position, *reply)));
+        left.sort_by_cached_key(|(source, reply, _)| {
+            let is_last = *source == AnswerSource::OtherReply;
+            (is_last, std::cmp::Reverse(distance(position, *reply)))
+        });
         if let Some(rest) = left.get_mut(1..) {
-            rest.sort_by_key(|(is_known, ..)| !is_known);
+            rest.sort_by_key(|(source, ..)| *source);
         }
-        let claims = self.entry(position)?.map(|entry| entry.facts);
-        for (is_known, reply, next) in left {
-            let answer = match self.answered(&answers, reply, &next, ANSWER_POSITIONS) {
-                Some(answer) => answer,
-                None => {
-                    let is_claimed = !is_known
-                        && claims
-                            .as_ref()
-                            .and_then(|claims| claims.get(reply)?.proof)
-                            .is_some_and(|proof| proof.kind == ProofKind::Tree);
-                    let claimed = if is_claimed {
-                        self.answered(&answers, reply, &next, CLAIM_POSITIONS)
-                    } else {
-                        None
-                    };
-                    match claimed {
-                        Some(answer) => answer,
-                        None => self.new_answer(&mut answers, reply, &next)?,
-                    }
+        let in_book: Vec<(Move, Position)> = left
+            .iter()
+            .filter(|(source, ..)| *source == AnswerSource::Book)
+            .map(|(_, reply, next)| (*reply, next.clone()))
+            .collect();
+        for (source, reply, next) in left {
+            let mut known = self.answered(&answers, reply, &next, TRIED, ANSWER_POSITIONS);
+            if known.is_none() && source == AnswerSource::OtherReply {
+                known = self.answered(&answers, reply, &next, usize::MAX, CLAIM_POSITIONS);
+                if known.is_none() {
+                    known = self.answer_again(&mut answers, &in_book, reply)?;
                 }
+            }
+            let answer = match known {
+                Some(answer) => answer,
+                None => self.new_answer(&mut answers, reply, &next)?,
             };
             answers.add(reply, answer);
         }
@@ -352,6 +386,46 @@ impl<'a> ProofTreeBuilder<'a> {
             replies,
             otherwise: most,
         })
+    }
+
+    /// Grows the answers to the replies that the book knows again, as they were when it learned
+    /// that a reply loses to one of them, and returns the one that answers this reply too.
+    fn answer_again(
+        &mut self,
+        answers: &mut ReplyAnswers<'_>,
+        in_book: &[(Move, Position)],
+        reply: Move,
+    ) -> Result<Option<Reference>> {
+        let position = answers.position;
+        let variant = position.variant();
+        if self.cache.by_stones.is_none() {
+            return Ok(None);
+        }
+        let cache = match &mut self.cache.again {
+            Some(cache) => cache,
+            again => {
+                let control = self.cache.control.clone();
+                let cache = ProofCache::quick(variant, SEARCH_POSITIONS, control)?;
+                again.insert(Box::new(cache))
+            }
+        };
+        for (known, next) in in_book {
+            let mut builder = ProofTreeBuilder::new(self.book, cache);
+            // A win that is not found again within the effort is no answer.
+            let Ok(answer) = builder.winner(position, *known, next) else {
+                continue;
+            };
+            if cache.wins(position, reply, answer, CLAIM_POSITIONS) {
+                let root = cache.dag.upright(variant, answer);
+                let tree = cache.dag.tree(root, next.clone(), Claim::Win);
+                let node = self.cache.dag.load(&tree);
+                let answer = self.cache.place(next, node);
+                let zone = self.zone(position, answer);
+                answers.known.push((answer, 0, zone));
+                return Ok(Some(answer));
+            }
+        }
+        Ok(None)
     }
 
     /// Returns a new answer to a reply, and notes its zone.
@@ -378,12 +452,14 @@ impl<'a> ProofTreeBuilder<'a> {
             .after_pass(dag, position, answer, ZONE_POSITIONS)
     }
 
-    /// Returns an answer to other replies that answers this one too, the most used first.
+    /// Returns an answer to other replies that answers this one too, the most used first. `tries`
+    /// bounds the answers, and `positions` the cost of each.
     fn answered(
         &mut self,
         answers: &ReplyAnswers<'_>,
         reply: Move,
         next: &Position,
+        tries: usize,
         positions: u64,
     ) -> Option<Reference> {
         let is_outside = |zone: &Option<Zone>| zone.is_some_and(|zone| !zone.contains(reply));
@@ -395,14 +471,14 @@ impl<'a> ProofTreeBuilder<'a> {
             dag, plans, zones, ..
         } = &mut *self.cache;
         if let Some(zones) = zones {
-            let mut tried = answers.known.iter().take(TRIED).map(|(answer, ..)| *answer);
+            let mut tried = answers.known.iter().take(tries).map(|(answer, ..)| *answer);
             return tried.find(|answer| zones.wins(dag, next, *answer, positions));
         }
         let wins = |answer: &Reference| with_game!(next.variant(), G => dag.wins(&mut next.game::<G>(), *answer));
         let known = answers.known.iter().map(|(answer, ..)| *answer);
         known
             .filter(|answer| plans.contains(&answer.node))
-            .take(TRIED)
+            .take(tries)
             .find(wins)
     }
 
@@ -500,6 +576,7 @@ pub fn plant(dag: &mut ProofDag, plan: &Strategy) -> u32 {
 #[cfg(test)]
 mod tests {
     use kagetsu_book::{Book, BookOptions};
+    use kagetsu_game::{Answer, Bound, Provenance, Score, Verdict};
 
     use super::*;
 
@@ -530,6 +607,59 @@ mod tests {
         let plan = builder.plan(&position).expect("a search").expect("a win");
         let root = builder.add(&plan);
         let tree = cache.dag.tree(root, position, Claim::Win);
+        let checked = kagetsu_verify::check(&tree, &mut |_| {});
+        assert!(checked.is_ok(), "{checked:?}");
+    }
+
+    /// Only the replies at the ends of an open four have positions in the book, and the search for
+    /// others may visit one position.
+    #[test]
+    fn replies_that_lose_to_known_answers_come_last() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let options = BookOptions {
+            create: true,
+            ..BookOptions::default()
+        };
+        let (mut book, _) = Book::open(&folder.path().join("book"), &options).expect("a book");
+        let line = "h8 a1 i8 a3 j8 a5 k8";
+        let position = Position::from_line(Variant::STANDARD_15, line).expect("legal");
+        let verdict = |m: Move, proof: Option<Proof>| {
+            let verdict = Verdict {
+                score: proof.map_or(Score::opinion(0), Proof::score),
+                bound: Bound::Exact,
+                depth: 1,
+                nodes: 1,
+                line: vec![m],
+                proof,
+                by: Provenance {
+                    engine: "test".into(),
+                    day: 0,
+                },
+            };
+            (m, verdict)
+        };
+        let proof = |claim, kind, plies| Some(Proof { claim, kind, plies });
+        let ends = [("g8", "l8"), ("l8", "g8")];
+        let ends = ends.map(|(end, five)| (position.parse_move(end).expect("legal"), five));
+        let lost = |m| {
+            let is_end = ends.iter().any(|(end, _)| *end == m);
+            let claim = proof(Claim::Loss, ProofKind::Tree, 2);
+            verdict(m, claim.filter(|_| !is_end))
+        };
+        let claims: Answer = position.distinct_moves().into_iter().map(lost).collect();
+        book.learn(&position, &claims).expect("learned");
+        for (end, five) in ends {
+            let next = position.play(end).expect("legal");
+            let five = next.parse_move(five).expect("legal");
+            let won = verdict(five, proof(Claim::Win, ProofKind::Terminal, 1));
+            let won: Answer = [won].into_iter().collect();
+            book.learn(&next, &won).expect("learned");
+        }
+        let mut cache = ProofCache::new(position.variant(), 1).expect("an engine");
+        let (tree, size) = ProofTreeBuilder::new(&book, &mut cache)
+            .tree(&position)
+            .expect("a tree");
+        assert_eq!(size.nodes, 3);
         let checked = kagetsu_verify::check(&tree, &mut |_| {});
         assert!(checked.is_ok(), "{checked:?}");
     }
