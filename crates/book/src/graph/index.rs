@@ -45,6 +45,8 @@ pub(crate) struct Index<'a> {
     frontier: Vec<FrontierChange>,
     new_proofs: Vec<Id>,
     cache: ReadCache,
+    /// The row that was read last.
+    latest: Row,
     pub(crate) marker: Marker,
 }
 
@@ -70,6 +72,7 @@ impl<'a> Index<'a> {
             frontier: Vec::new(),
             new_proofs: Vec::new(),
             cache,
+            latest: Row::default(),
             marker,
         }
     }
@@ -181,8 +184,13 @@ impl<'a> Index<'a> {
                 None => Ok(Row::default()),
             }
         };
-        let row = self.cache.rows.get_or_insert_with(&id, read)?;
-        row.ok_or(BookError::entry("a position"))
+        // A full cache may drop a row at once.
+        if self.cache.rows.get(&id).is_none() {
+            self.latest = read()?;
+            self.cache.rows.insert(id, self.latest.clone());
+            return Ok(&self.latest);
+        }
+        Ok(self.cache.rows.get(&id).expect("it was there"))
     }
 
     /// Changes the row of a position. [`Self::settle`] writes it.
