@@ -15,20 +15,17 @@ use kagetsu_search::{Control, provenance};
 use kagetsu_verify::{Reference, ZoneChecker, distance};
 
 use crate::ProofSource;
-use crate::tree_builder::{ProofCache, ProofTreeBuilder};
+use crate::tree_builder::{CLAIM_POSITIONS, ProofCache, ProofTreeBuilder, SEARCH_POSITIONS};
 
 /// Replies whose answers are tried on the others of a position, in one round.
 const MAX_ANSWERS: usize = 6;
 
 /// Bounds of the positions that a try of an answer on a reply in its zone may cost.
 const MIN_TRY_POSITIONS: u64 = 2_000;
-pub(crate) const MAX_TRY_POSITIONS: u64 = 20_000;
+const MAX_TRY_POSITIONS: u64 = CLAIM_POSITIONS;
 
 /// The same, in times of the positions that the answer to a pass cost.
 const TRY_FACTOR: u64 = 2;
-
-/// Positions that the search for the way in which a claim of the book wins may visit.
-pub(crate) const SEARCH_POSITIONS: u64 = 400_000;
 
 /// Nodes of kept trees; when there are more, all are dropped.
 const MAX_KEPT_NODES: usize = 4_000_000;

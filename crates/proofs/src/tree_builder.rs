@@ -14,7 +14,6 @@ use kagetsu_search::{Control, Engine, EngineOptions};
 use kagetsu_verify::{Node, ProofDag, Reference, Tree, WinsByStones, Zone, ZoneChecker, distance};
 
 use crate::ProofSource;
-use crate::reply_prover::{MAX_TRY_POSITIONS, SEARCH_POSITIONS};
 
 /// Memory of the threat search, in bytes.
 const TABLE: usize = 256 << 20;
@@ -25,7 +24,9 @@ const ZONE_POSITIONS: u64 = 200_000;
 /// Positions that a known answer to another reply may cost.
 const ANSWER_POSITIONS: u64 = 3_000;
 /// The same for a reply that the book counts as lost because such an answer wins.
-const CLAIM_POSITIONS: u64 = MAX_TRY_POSITIONS;
+pub(crate) const CLAIM_POSITIONS: u64 = 20_000;
+/// Positions that the search for the way in which a claim of the book wins may visit.
+pub(crate) const SEARCH_POSITIONS: u64 = 400_000;
 
 /// The share of the search of a position that the search of each further image may cost.
 const IMAGE_SHARE: u64 = 16;
