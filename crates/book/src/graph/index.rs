@@ -600,3 +600,31 @@ pub(crate) fn read_facts(
 pub(crate) fn copied_names(names: &[Arc<str>]) -> Vec<Arc<str>> {
     names.iter().map(|name| Arc::from(&**name)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use quick_cache::unsync::Cache;
+
+    use super::*;
+    use crate::{Book, BookOptions};
+
+    #[test]
+    fn rows_are_read_when_the_cache_keeps_none() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let options = BookOptions {
+            create: true,
+            ..BookOptions::default()
+        };
+        let (book, _) = Book::open(&folder.path().join("book"), &options).expect("a book");
+        let cache = ReadCache {
+            rows: Cache::new(0),
+            ..ReadCache::default()
+        };
+        let mut index = Index::new(&*book.store, book.marker, cache);
+        for number in 0..100 {
+            let mut id = Id([0; Id::LEN]);
+            id.0[Id::LEN - 1] = number;
+            assert!(index.row(id).is_ok(), "{number}");
+        }
+    }
+}
