@@ -1,14 +1,16 @@
 //! Trains the networks of the evaluation and the tables beside them, and writes both:
 //!
 //! ```text
-//! cargo run --release -p kagetsu-search --example learn -- VARIANT GAMES LEAVES EPOCHS FOLDER
+//! cargo run --release -p kagetsu-search --example learn -- \
+//!     VARIANT GAMES LEAVES EPOCHS FOLDER [START]
 //! ```
 //!
 //! GAMES is a file of the example `selfplay`, LEAVES one of `leaves`. The example writes a `.txt`
 //! and a `.bin` file to FOLDER, in renju one of each for both sides. The winning chance of the side
 //! to move is `1 / (1 + exp(-v / 200))` for a value of v centi-units. The target is the score of
 //! the search and, in games, the result. The optimiser is Adam (Kingma and Ba, 2015) with weight
-//! decay and a cosine rate. One block of 100 games in ten, and the same share of LEAVES, is held
+//! decay and a cosine rate. The weights begin as small random numbers, or as those of START, a `.bin`
+//! file of any rule, with a lower rate. One block of 100 games in ten, and the same share of LEAVES, is held
 //! out, and the program prints the loss on it. The same files give the same weights.
 
 use std::collections::BTreeMap;
@@ -17,8 +19,8 @@ use std::path::Path;
 
 use kagetsu_game::Variant;
 use kagetsu_search::tuning::{
-    self, CELL_CLASSES, CELL_KINDS, CellFeatures, HIDDEN_UNITS, KIND_COUNTS, LOGIT_CENTI,
-    THREAT_SETS, chance,
+    self, CELL_CLASSES, CELL_KINDS, CHANNELS, CellFeatures, HIDDEN_UNITS, KIND_COUNTS,
+    LINE_CLASSES, LOGIT_CENTI, THREAT_SETS, chance,
 };
 use rand::{RngExt, SeedableRng};
 
@@ -29,37 +31,55 @@ mod training;
 /// How much the search's own opinion counts beside the result.
 const OPINION: f32 = 0.6;
 const BATCH: usize = 512;
-const STEP: f32 = 0.005;
-/// Weight of one cell in the hidden units.
-const CELL: f32 = 0.125;
-/// Fixed point of the hidden units in the file.
+/// Rate of the first step from random weights, and from others.
+const STEPS: [f32; 2] = [0.005, 0.001];
+/// Weight of one cell in the pool.
+const POOL: f32 = 1.0 / 16.0;
+/// Fixed point of the channels in the file.
+const CHANNEL: f32 = 256.0;
+/// Fixed point of the hidden units in the file, and of the weights of the pool.
 const ONE: f32 = 512.0;
+/// Fixed point of the weights of the output in the file, whose value is in centi-units.
+const RESULT: f32 = LOGIT_CENTI * 16_384.0 / ONE;
 
 // Parameters of a side in their order. The file of the network begins with `OWN`.
 const THREATS: usize = CELL_CLASSES;
 const OWN: usize = THREATS + THREAT_SETS;
-const OTHER: usize = OWN + CELL_CLASSES * HIDDEN_UNITS;
-const TIMES: usize = OTHER + CELL_CLASSES * HIDDEN_UNITS;
+const OTHER: usize = OWN + LINE_CLASSES * CHANNELS;
+const CELL_BIAS: usize = OTHER + LINE_CLASSES * CHANNELS;
+const HEADS: usize = CELL_BIAS + CHANNELS;
+const TIMES: usize = HEADS + 2 * CHANNELS * HIDDEN_UNITS;
 const BIAS: usize = TIMES + 2 * CELL_KINDS * KIND_COUNTS * HIDDEN_UNITS;
 const OUT: usize = BIAS + HIDDEN_UNITS;
-const END: usize = OUT + HIDDEN_UNITS;
+const DIRECT: usize = OUT + HIDDEN_UNITS;
+const END: usize = DIRECT + 2 * CHANNELS;
 
-type Vector = [f32; HIDDEN_UNITS];
+type Channels = [f32; CHANNELS];
+type Units = [f32; HIDDEN_UNITS];
 
 /// One position: where the parameters of the mover and of the opponent begin, how often each class
-/// occurs for them, the vectors of the numbers of kinds, and the chance of the side to move.
+/// occurs for them, the lines of its cells, the vectors of the numbers of kinds, and the chance of
+/// the side to move.
 struct Row {
     sides: [usize; 2],
     classes: [Vec<(u16, u8)>; 2],
+    cells: Vec<LineCell>,
     times: Vec<u16>,
     threats: u16,
     target: f32,
 }
 
+/// Empty cells whose lines have the same classes.
+struct LineCell {
+    count: u16,
+    /// For the mover and for the opponent.
+    lines: [[u16; 4]; 2],
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [variant, games, leaves, epochs, folder] = arguments.as_slice() else {
-        return Err("learn VARIANT GAMES LEAVES EPOCHS FOLDER".into());
+    let [variant, games, leaves, epochs, folder, start @ ..] = arguments.as_slice() else {
+        return Err("learn VARIANT GAMES LEAVES EPOCHS FOLDER [START]".into());
     };
     let variant: Variant = variant.parse()?;
     let Variant::Gomoku { rule, .. } = variant else {
@@ -70,7 +90,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         std::fs::read_to_string(games)?,
         std::fs::read_to_string(leaves)?,
     ];
-    let parameters = train(variant, &texts, names.len(), epochs.parse()?)?;
+    let start = start.first().map(std::fs::read).transpose()?;
+    let start = start.map(|bytes| parameters(&bytes)).transpose()?;
+    let parameters = train(variant, &texts, names.len(), epochs.parse()?, start)?;
     for (name, parameters) in names.iter().zip(parameters.chunks(END)) {
         let path = Path::new(folder).join(name);
         std::fs::write(path.with_extension("txt"), tables(parameters))?;
@@ -85,6 +107,7 @@ fn train(
     texts: &[String; 2],
     sides: usize,
     epochs: usize,
+    start: Option<Vec<f32>>,
 ) -> Result<Vec<f32>, Box<dyn Error>> {
     let (mut rows, mut aside) = (Vec::new(), Vec::new());
     for (text, is_leaves) in texts.iter().zip([false, true]) {
@@ -106,7 +129,7 @@ fn train(
         }
     }
     println!("{} positions, {} aside", rows.len(), aside.len());
-    Ok(fit(sides, &mut rows, &aside, epochs))
+    Ok(fit(sides, &mut rows, &aside, epochs, start))
 }
 
 /// Returns a position and its target as a row. Where both sides have the same rule, they have the
@@ -129,8 +152,21 @@ fn row(features: &CellFeatures, target: f32, tables: usize) -> Row {
                 ((view * CELL_KINDS + kind) * KIND_COUNTS + count) as u16
             })
     });
+    let mut cells = BTreeMap::new();
+    for lines in &features.lines {
+        let lines = sides.map(|side| {
+            let mut lines = lines.map(|classes| classes[side]);
+            lines.sort_unstable();
+            lines
+        });
+        *cells.entry(lines).or_insert(0) += 1;
+    }
+    let cells = cells.into_iter();
     Row {
         sides: sides.map(|side| side % tables * END),
+        cells: cells
+            .map(|(lines, count)| LineCell { count, lines })
+            .collect(),
         times: times.collect(),
         classes,
         threats: features.threats,
@@ -149,84 +185,162 @@ fn linear(row: &Row, mut see: impl FnMut(usize, f32)) {
     }
 }
 
-/// Calls `see` with the place of each vector of the hidden units and its weight.
-fn vectors(row: &Row, mut see: impl FnMut(usize, f32)) {
-    let side = row.sides[0];
-    see(side + BIAS, 1.0);
-    for (classes, start) in row.classes.iter().zip([OWN, OTHER]) {
-        for &(class, count) in classes {
-            let at = side + start + usize::from(class) * HIDDEN_UNITS;
-            see(at, CELL * f32::from(count));
-        }
-    }
-    for &at in &row.times {
-        see(side + TIMES + usize::from(at) * HIDDEN_UNITS, 1.0);
-    }
-}
-
-fn vector(values: &[f32], at: usize) -> &Vector {
+fn vector<const N: usize>(values: &[f32], at: usize) -> &[f32; N] {
     values[at..].first_chunk().expect("a whole vector")
 }
 
-fn add(to: &mut Vector, times: f32, vector: &Vector) {
-    for unit in 0..HIDDEN_UNITS {
-        to[unit] += times * vector[unit];
+fn vector_mut<const N: usize>(values: &mut [f32], at: usize) -> &mut [f32; N] {
+    values[at..].first_chunk_mut().expect("a whole vector")
+}
+
+fn add<const N: usize>(to: &mut [f32; N], times: f32, vector: &[f32; N]) {
+    for at in 0..N {
+        to[at] += times * vector[at];
     }
 }
 
-/// Returns the value in logits and the hidden units.
-fn value(parameters: &[f32], row: &Row) -> (f32, Vector) {
-    let mut hidden = [0.0; HIDDEN_UNITS];
-    vectors(row, |at, times| {
-        add(&mut hidden, times, vector(parameters, at))
-    });
-    let mut value = 0.0;
-    linear(row, |at, times| value += times * parameters[at]);
-    for (unit, out) in hidden.iter().zip(&parameters[row.sides[0] + OUT..]) {
-        value += unit.max(0.0) * out;
+/// Calls `see` with the place of the weights of each line of a cell for one view: 0 is the
+/// mover's.
+fn lines(row: &Row, cell: &LineCell, view: usize, mut see: impl FnMut(usize)) {
+    let side = row.sides[view];
+    for (lines, start) in [(cell.lines[view], OWN), (cell.lines[1 - view], OTHER)] {
+        for class in lines {
+            see(side + start + usize::from(class) * CHANNELS);
+        }
     }
-    (value, hidden)
+}
+
+/// The sums of a position on the way to its value.
+#[derive(Default)]
+struct Sums {
+    /// By cell: the channels of the mover's view and of the opponent's.
+    cells: Vec<[Channels; 2]>,
+    pool: [Channels; 2],
+    hidden: Units,
+    /// In logits.
+    value: f32,
+}
+
+fn evaluate(parameters: &[f32], row: &Row, sums: &mut Sums) {
+    sums.cells.clear();
+    sums.pool = [[0.0; CHANNELS]; 2];
+    for cell in &row.cells {
+        let mut channels = [[0.0; CHANNELS]; 2];
+        for (view, channels) in channels.iter_mut().enumerate() {
+            *channels = *vector(parameters, row.sides[view] + CELL_BIAS);
+            lines(row, cell, view, |at| {
+                add(channels, 1.0, vector(parameters, at))
+            });
+            let positive = channels.map(|channel| channel.max(0.0));
+            add(
+                &mut sums.pool[view],
+                f32::from(cell.count) * POOL,
+                &positive,
+            );
+        }
+        sums.cells.push(channels);
+    }
+    let side = row.sides[0];
+    sums.hidden = *vector(parameters, side + BIAS);
+    for &at in &row.times {
+        let times = vector(parameters, side + TIMES + usize::from(at) * HIDDEN_UNITS);
+        add(&mut sums.hidden, 1.0, times);
+    }
+    sums.value = 0.0;
+    linear(row, |at, times| sums.value += times * parameters[at]);
+    for (at, input) in sums.pool.as_flattened().iter().enumerate() {
+        let head = vector(parameters, side + HEADS + at * HIDDEN_UNITS);
+        add(&mut sums.hidden, *input, head);
+        sums.value += input * parameters[side + DIRECT + at];
+    }
+    for (unit, out) in sums.hidden.iter().zip(&parameters[side + OUT..]) {
+        sums.value += unit.max(0.0) * out;
+    }
 }
 
 /// Adds the gradient of the loss of a row.
 fn learn(parameters: &[f32], row: &Row, gradient: &mut [f32]) {
-    let (value, hidden) = value(parameters, row);
-    let error = chance(value) - row.target;
+    let mut sums = Sums::default();
+    evaluate(parameters, row, &mut sums);
+    let error = chance(sums.value) - row.target;
     linear(row, |at, times| gradient[at] += error * times);
+    let side = row.sides[0];
     let mut slope = [0.0; HIDDEN_UNITS];
     for (unit, slope) in slope.iter_mut().enumerate() {
-        if hidden[unit] > 0.0 {
-            let out = row.sides[0] + OUT + unit;
-            gradient[out] += error * hidden[unit];
-            *slope = error * parameters[out];
+        if sums.hidden[unit] > 0.0 {
+            gradient[side + OUT + unit] += error * sums.hidden[unit];
+            *slope = error * parameters[side + OUT + unit];
         }
     }
-    vectors(row, |at, times| {
-        let to = gradient[at..].first_chunk_mut().expect("a whole vector");
-        add(to, times, &slope);
-    });
+    add(vector_mut(gradient, side + BIAS), 1.0, &slope);
+    for &at in &row.times {
+        let to = side + TIMES + usize::from(at) * HIDDEN_UNITS;
+        add(vector_mut(gradient, to), 1.0, &slope);
+    }
+    let mut pool = [[0.0; CHANNELS]; 2];
+    for (at, input) in sums.pool.as_flattened().iter().enumerate() {
+        let to = side + HEADS + at * HIDDEN_UNITS;
+        add(vector_mut(gradient, to), *input, &slope);
+        gradient[side + DIRECT + at] += error * input;
+        let head: &Units = vector(parameters, to);
+        let products = head.iter().zip(&slope).map(|(head, slope)| head * slope);
+        let of_units: f32 = products.sum();
+        let direct = error * parameters[side + DIRECT + at];
+        pool[at / CHANNELS][at % CHANNELS] = POOL * (of_units + direct);
+    }
+    for (cell, channels) in row.cells.iter().zip(&sums.cells) {
+        for view in 0..2 {
+            let mut slope = [0.0; CHANNELS];
+            for channel in 0..CHANNELS {
+                if channels[view][channel] > 0.0 {
+                    slope[channel] = f32::from(cell.count) * pool[view][channel];
+                }
+            }
+            add(
+                vector_mut(gradient, row.sides[view] + CELL_BIAS),
+                1.0,
+                &slope,
+            );
+            lines(row, cell, view, |at| {
+                add(vector_mut(gradient, at), 1.0, &slope)
+            });
+        }
+    }
 }
 
 fn loss(parameters: &[f32], rows: &[Row]) -> f64 {
+    let mut sums = Sums::default();
     let of = |row: &Row| {
-        let p = chance(value(parameters, row).0).clamp(1e-6, 1.0 - 1e-6);
+        evaluate(parameters, row, &mut sums);
+        let p = chance(sums.value).clamp(1e-6, 1.0 - 1e-6);
         f64::from(-(row.target * p.ln() + (1.0 - row.target) * (1.0 - p).ln()))
     };
     rows.iter().map(of).sum::<f64>() / rows.len() as f64
 }
 
-/// Returns the parameters of all sides, trained from small random weights of the networks.
-fn fit(sides: usize, rows: &mut [Row], aside: &[Row], epochs: usize) -> Vec<f32> {
+/// Returns the parameters of all sides, trained from those of `start` or from small random weights
+/// of the networks.
+fn fit(
+    sides: usize,
+    rows: &mut [Row],
+    aside: &[Row],
+    epochs: usize,
+    start: Option<Vec<f32>>,
+) -> Vec<f32> {
     let mut dice = rand::rngs::SmallRng::seed_from_u64(1);
     let end = sides * END;
     let mut parameters = vec![0.0; end];
     for side in parameters.chunks_mut(END) {
-        for at in (OWN..TIMES).chain(OUT..END) {
-            side[at] = dice.random_range(-0.2..0.2);
+        for at in (OWN..CELL_BIAS).chain(HEADS..TIMES).chain(OUT..DIRECT) {
+            side[at] = dice.random_range(-0.25..0.25);
+        }
+        side[CELL_BIAS..HEADS].fill(0.1);
+        if let Some(start) = &start {
+            side.copy_from_slice(start);
         }
     }
     let adam = Adam {
-        rate: STEP,
+        rate: STEPS[usize::from(start.is_some())],
         batch: BATCH,
         epochs,
     };
@@ -254,24 +368,53 @@ fn tables(parameters: &[f32]) -> String {
     )
 }
 
-/// Returns the weights of the network as the search reads them.
-fn network(parameters: &[f32]) -> Vec<u8> {
-    let scale = |at: usize| match at {
-        // Dead cells, quiet cells and no cell have no weight.
-        _ if (OWN..OWN + HIDDEN_UNITS).contains(&at) => 0.0,
-        _ if (OTHER..OTHER + HIDDEN_UNITS).contains(&at) => 0.0,
-        _ if at < TIMES => ONE * CELL,
+/// Returns the fixed point of a parameter in the file of the network.
+fn scale(at: usize) -> f32 {
+    match at {
+        _ if at < HEADS => CHANNEL,
+        _ if at < TIMES => ONE,
         _ if at < BIAS => {
+            // Quiet cells and no cell have no weight.
             let vector = (at - TIMES) / HIDDEN_UNITS;
             let (kind, count) = (vector / KIND_COUNTS % CELL_KINDS, vector % KIND_COUNTS);
             if kind > 0 && count > 0 { ONE } else { 0.0 }
         }
         _ if at < OUT => ONE,
-        _ => LOGIT_CENTI * 65_536.0 / ONE,
-    };
+        _ => RESULT,
+    }
+}
+
+/// Returns the weights of the network as the search reads them.
+fn network(parameters: &[f32]) -> Vec<u8> {
     (OWN..END)
         .flat_map(|at| ((parameters[at] * scale(at)).round() as i16).to_le_bytes())
         .collect()
+}
+
+/// Returns the parameters of a file of the network, with empty tables. A line of five free cells on
+/// a side, which no position of freestyle has, gets the weights of the line of four.
+fn parameters(network: &[u8]) -> Result<Vec<f32>, Box<dyn Error>> {
+    let (numbers, rest) = network.as_chunks::<2>();
+    if numbers.len() != END - OWN || !rest.is_empty() {
+        return Err("a network of another size".into());
+    }
+    let mut parameters = vec![0.0; OWN];
+    parameters.extend(numbers.iter().zip(OWN..).map(|(&bytes, at)| {
+        let scale = scale(at);
+        if scale > 0.0 {
+            f32::from(i16::from_le_bytes(bytes)) / scale
+        } else {
+            0.0
+        }
+    }));
+    for rows in [OWN, OTHER] {
+        for class in 0..LINE_CLASSES {
+            let from = rows + tuning::shorter_line(class) * CHANNELS;
+            let vector: Channels = *vector(&parameters, from);
+            *vector_mut(&mut parameters, rows + class * CHANNELS) = vector;
+        }
+    }
+    Ok(parameters)
 }
 
 #[cfg(test)]
@@ -289,7 +432,7 @@ mod tests {
     fn digest(variant: &str, sides: usize) -> u64 {
         let variant = variant.parse().expect("a variant");
         let texts = [GAMES.to_string(), LEAVES.to_string()];
-        let parameters = train(variant, &texts, sides, 20).expect("positions");
+        let parameters = train(variant, &texts, sides, 20, None).expect("positions");
         let files = parameters.chunks(END).flat_map(|parameters| {
             let mut bytes = tables(parameters).into_bytes();
             bytes.extend(network(parameters));
@@ -305,7 +448,7 @@ mod tests {
         let digests = [digest("freestyle-15", 1), digest("renju-15", 2)];
         assert_eq!(
             digests,
-            [11_749_492_883_717_331_922, 13_073_826_163_637_685_416]
+            [7_219_657_108_362_472_717, 2_641_394_647_979_171_088]
         );
     }
 }

@@ -9,7 +9,10 @@ use crate::alphabeta::AlphaBeta;
 use crate::alphabeta::sample::LeafSample;
 use crate::alphabeta::table::TranspositionTable;
 use crate::control::limits::SearchLimits;
-use crate::gomoku::{self, Board, CLASSES, COUNTS, FLAGS, Fitted, KINDS, UNITS};
+use crate::gomoku::{
+    self, Board, CHANNELS as MODEL_CHANNELS, CLASSES, COUNTS, FLAGS, Fitted, KINDS,
+    LINE_CLASSES as MODEL_LINE_CLASSES, UNITS,
+};
 use crate::heuristics::{Heuristics, Situation};
 use crate::{Control, EngineOptions, Evaluation};
 
@@ -20,6 +23,10 @@ const LEAF_TABLE_BYTES: usize = 4 << 20;
 pub const CELL_CLASSES: usize = CLASSES;
 /// Number of sets of threats.
 pub const THREAT_SETS: usize = FLAGS;
+/// Number of classes of lines through a cell.
+pub const LINE_CLASSES: usize = MODEL_LINE_CLASSES;
+/// Number of channels of a cell.
+pub const CHANNELS: usize = MODEL_CHANNELS;
 /// Number of hidden units of the network.
 pub const HIDDEN_UNITS: usize = UNITS;
 /// Number of kinds of cells. The first kind has no weights in the network.
@@ -40,6 +47,9 @@ pub struct CellFeatures {
     pub side: Side,
     /// The classes of every empty cell for the first and the second side, below [`CELL_CLASSES`].
     pub classes: Vec<[u16; 2]>,
+    /// The classes of the four lines through every empty cell for the first and the second side,
+    /// below [`LINE_CLASSES`].
+    pub lines: Vec<[[u16; 2]; 4]>,
     /// Numbers of empty cells by side and kind.
     pub kinds: [[u16; CELL_KINDS]; 2],
     /// The set of threats, below [`THREAT_SETS`].
@@ -72,9 +82,17 @@ fn of<R: Rule>(position: &Position) -> Option<CellFeatures> {
     is_evaluated(board.situation()).then(|| CellFeatures {
         side: position.side(),
         classes: board.classes().collect(),
+        lines: board.line_classes().collect(),
         kinds: board.kind_counts(),
         threats: board.flags() as u16,
     })
+}
+
+/// Returns the class of the line that ends after four cells on each side of the centre, for a class
+/// of lines below [`LINE_CLASSES`]. The lines of freestyle end there.
+#[must_use]
+pub fn shorter_line(class: usize) -> usize {
+    gomoku::shorter_line(class)
 }
 
 /// Returns the winning chance of a value in logits.

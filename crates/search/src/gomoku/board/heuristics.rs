@@ -63,7 +63,8 @@ impl<R: Rule> Heuristics for Board<R> {
             .networks
             .zip(self.units())
             .map_or(0, |(networks, units)| {
-                networks[self.side.index()].value(&units)
+                let view = self.side.index();
+                networks[view].value(&self.pool, view, &units)
             });
         let opinion = Score::opinion(me - other + i32::from(threats[self.flags()]) + learned);
         match self.can_win() {

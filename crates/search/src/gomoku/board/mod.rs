@@ -1,4 +1,5 @@
 mod candidates;
+mod channels;
 mod heuristics;
 mod refute;
 mod threats;
@@ -12,7 +13,7 @@ use crate::EngineOptions;
 use crate::gomoku::cells::Cells;
 use crate::gomoku::patterns::evaluation::EvaluationWeights;
 use crate::gomoku::patterns::kind::{CellKind, Cross, KINDS};
-use crate::gomoku::patterns::network::{Hidden, Network, UNITS};
+use crate::gomoku::patterns::network::{CHANNELS, CellChannels, Network, Pool};
 use crate::gomoku::patterns::order::MoveOrder;
 use crate::gomoku::patterns::shape::{CENTRE, Shapes, reach};
 use crate::gomoku::patterns::weights::{CellGrade, CellWeights};
@@ -29,7 +30,9 @@ struct Played {
     log: u32,
     live: [u16; 2],
     sums: [i32; 2],
-    hidden: [Hidden; 2],
+    pool: Pool,
+    /// Length of the log of channels before the move.
+    channel_log: u32,
     kinds: [[u16; KINDS]; 2],
     near: Cells,
     five: Option<Side>,
@@ -72,8 +75,9 @@ pub(crate) struct Board<R> {
     live: [u16; 2],
     /// Worth of all empty cells, by side.
     sums: [i32; 2],
-    /// Sums of the network, by view.
-    hidden: [Hidden; 2],
+    /// Channels of the networks, by cell. Occupied cells keep their last value.
+    channels: [CellChannels; ROOM],
+    pool: Pool,
     /// Add to the evaluation, by view; `None` where the board is not evaluated.
     pub(in crate::gomoku) networks: Option<[&'static Network; 2]>,
     /// The learned move orders, by side; `None` where the shapes give the order, as in a search
@@ -83,6 +87,8 @@ pub(crate) struct Board<R> {
     near: Cells,
     history: Vec<Played>,
     log: Vec<Was>,
+    /// Channels of a cell before a stone near it changed them.
+    channel_log: Vec<(u16, CellChannels)>,
     /// Black's stones and the empty cells, for the test of forbidden points. Other rules leave them
     /// unused.
     judged: (Lines, Lines),
@@ -117,12 +123,14 @@ impl<R: Rule> Board<R> {
             sets: [[Cells::NONE; KINDS]; 2],
             live: [0; 2],
             sums: [0; 2],
-            hidden: [[0; UNITS]; 2],
+            channels: [[[0; CHANNELS]; 2]; ROOM],
+            pool: [[0; CHANNELS]; 2],
             networks: own.map(|own| own.networks),
             orders: own.filter(|_| options.selective).map(|own| own.orders),
             near: Cells::NONE,
             history: Vec::with_capacity(128),
             log: Vec::with_capacity(2_048),
+            channel_log: Vec::with_capacity(2_048),
             judged: (Lines::NONE, Lines::full(game.size())),
             weights: own.map_or_else(
                 || {
@@ -144,9 +152,6 @@ impl<R: Rule> Board<R> {
                 board.put(cell, *side);
             }
         }
-        if let Some(networks) = board.networks {
-            board.hidden = Network::start(networks);
-        }
         for cell in board.empty.iter() {
             for (direction, at) in geometry.places[cell].into_iter().enumerate() {
                 let window = board.lines[usize::from(at.line)].window(at.place.into());
@@ -159,6 +164,7 @@ impl<R: Rule> Board<R> {
                 board.grades[cell][side] = grade;
                 board.count_in(side, cell, grade);
             }
+            board.add_channels(cell);
         }
         board
     }
@@ -234,15 +240,6 @@ impl<R: Rule> Board<R> {
         self.grades[cell % ROOM].map(|grade| grade.class() as u16)
     }
 
-    /// The positive hidden units of the network for the side to move, if there is one.
-    #[inline]
-    pub(crate) fn units(&self) -> Option<Hidden> {
-        let (own, other) = (self.side.index(), self.side.other().index());
-        let kinds = [&self.kinds[own], &self.kinds[other]];
-        self.networks
-            .map(|networks| networks[own].units(&self.hidden[own], kinds))
-    }
-
     /// Numbers of empty cells by side and kind.
     pub(crate) const fn kind_counts(&self) -> [[u16; KINDS]; 2] {
         self.kinds
@@ -268,9 +265,6 @@ impl<R: Rule> Board<R> {
     fn count_in(&mut self, side: usize, cell: usize, grade: CellGrade) {
         self.live[side] += u16::from(half(self.crosses[cell], side) != 0);
         self.sums[side] += grade.value();
-        if let Some(networks) = self.networks {
-            Network::replace(networks, &mut self.hidden, side, 0, grade.class());
-        }
         self.kinds[side][grade.kind() as usize] += 1;
         self.flip(side, cell, grade.kind());
     }
@@ -279,9 +273,6 @@ impl<R: Rule> Board<R> {
     fn count_out(&mut self, side: usize, cell: usize, grade: CellGrade) {
         self.live[side] -= u16::from(half(self.crosses[cell], side) != 0);
         self.sums[side] -= grade.value();
-        if let Some(networks) = self.networks {
-            Network::replace(networks, &mut self.hidden, side, grade.class(), 0);
-        }
         self.kinds[side][grade.kind() as usize] -= 1;
         self.flip(side, cell, grade.kind());
     }
@@ -297,8 +288,9 @@ impl<R: Rule> Board<R> {
     /// Updates the shapes of the empty cells on the four lines through a changed cell.
     fn refresh(&mut self, cell: usize) {
         let (geometry, shapes, reach) = (self.geometry, self.shapes, reach::<R>());
+        let (networks, mut pool) = (self.networks, self.pool);
+        let content = self.side.other().index() as u32 + 1;
         // Only those of the window's 11 places that are within reach.
-        let mut hidden = self.hidden;
         let within = ((1u32 << (2 * (2 * reach + 1))) - 1) << (2 * (CENTRE - reach));
         for (direction, at) in geometry.places[cell].into_iter().enumerate() {
             let line = self.lines[usize::from(at.line)];
@@ -307,18 +299,24 @@ impl<R: Rule> Board<R> {
                 let step = seen.trailing_zeros() / 2;
                 seen &= seen - 1;
                 // Never negative, because places beyond the edge are not empty.
-                let made = shapes.get::<R>(line.window(u32::from(at.place) + step - CENTRE));
+                let window = line.window(u32::from(at.place) + step - CENTRE);
+                let made = shapes.get::<R>(window);
                 let other =
                     cell as isize + (step as isize - CENTRE as isize) * geometry.strides[direction];
-                self.reshape(other as usize, direction, made, &mut hidden);
+                self.reshape(other as usize, direction, made);
+                if let Some(networks) = networks {
+                    // Seen from the other cell, the changed one lies on the opposite side.
+                    let before = window ^ content << (2 * (2 * CENTRE - step));
+                    self.update_channels(networks, other as usize, [before, window], &mut pool);
+                }
             }
         }
-        self.hidden = hidden;
+        self.pool = pool;
     }
 
     /// Sets the shapes that a stone on the cell makes in one direction.
     #[inline(always)]
-    fn reshape(&mut self, cell: usize, direction: usize, made: u8, hidden: &mut [Hidden; 2]) {
+    fn reshape(&mut self, cell: usize, direction: usize, made: u8) {
         let (slot, shift) = (cell % ROOM, 4 * direction);
         let before = self.crosses[slot];
         let after = before & !(0x000f_000f << shift) | spread(made) << shift;
@@ -342,9 +340,6 @@ impl<R: Rule> Board<R> {
             );
             self.grades[slot][side] = new;
             self.sums[side] += new.value() - old.value();
-            if let Some(networks) = self.networks {
-                Network::replace(networks, hidden, side, old.class(), new.class());
-            }
             self.live[side] += u16::from(was == 0);
             self.live[side] -= u16::from(is == 0);
             if old.kind() != new.kind() {
@@ -406,7 +401,8 @@ impl<R: Rule> Board<R> {
             log: self.log.len() as u32,
             live: self.live,
             sums: self.sums,
-            hidden: self.hidden,
+            pool: self.pool,
+            channel_log: self.channel_log.len() as u32,
             kinds: self.kinds,
             near: self.near,
             five: self.five,
@@ -416,6 +412,9 @@ impl<R: Rule> Board<R> {
         }
         for side in 0..2 {
             self.count_out(side, cell, self.grades[cell][side]);
+        }
+        if self.networks.is_some() {
+            Network::count_out(&self.channels[cell % ROOM], &mut self.pool);
         }
         self.put(cell, side);
         self.hand_over(cell, side);
@@ -429,7 +428,8 @@ impl<R: Rule> Board<R> {
             log,
             live,
             sums,
-            hidden,
+            pool,
+            channel_log,
             kinds,
             near,
             five,
@@ -447,7 +447,8 @@ impl<R: Rule> Board<R> {
             self.flip(side, cell, self.grades[cell][side].kind());
         }
         (self.live, self.sums, self.kinds, self.near, self.five) = (live, sums, kinds, near, five);
-        self.hidden = hidden;
+        self.restore_channels(channel_log as usize);
+        self.pool = pool;
     }
 }
 
@@ -479,7 +480,10 @@ impl<R: Rule> Board<R> {
         let cells: Vec<_> = self
             .empty
             .iter()
-            .map(|cell| (cell, self.crosses[cell], self.near.contains(cell)))
+            .map(|cell| {
+                let is_near = self.near.contains(cell);
+                (cell, self.crosses[cell], self.channels[cell], is_near)
+            })
             .collect();
         (
             cells,
@@ -488,7 +492,7 @@ impl<R: Rule> Board<R> {
             self.kinds,
             self.sets,
             self.sums,
-            self.hidden,
+            self.pool,
             self.judged.clone(),
         )
     }

@@ -4,6 +4,7 @@ pub(super) mod evaluation;
 pub(super) mod files;
 pub(super) mod fitted;
 pub(super) mod kind;
+pub(super) mod line;
 pub(super) mod network;
 pub(super) mod order;
 pub(super) mod shape;

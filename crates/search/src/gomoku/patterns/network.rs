@@ -1,5 +1,4 @@
-//! A small network that adds to the fitted values of crosses: what the shapes of a board are worth
-//! together.
+//! The learned evaluation: a small network on the lines through the empty cells.
 //!
 //! The example `learn` makes the weights in `data/` from games of `selfplay` and positions of
 //! `leaves`.
@@ -9,8 +8,11 @@ use std::sync::LazyLock;
 use kagetsu_game::RuleName;
 
 use super::files::places;
-use super::fitted::CLASSES;
 use super::kind::KINDS;
+use super::line::LINE_CLASSES;
+
+/// Number of channels of a cell.
+pub(crate) const CHANNELS: usize = 16;
 
 /// Number of hidden units.
 pub(crate) const UNITS: usize = 16;
@@ -18,38 +20,65 @@ pub(crate) const UNITS: usize = 16;
 /// Numbers of cells of a kind that differ; the last stands for all greater ones.
 pub(crate) const COUNTS: usize = 8;
 
-/// Slots for classes. A power of two makes index checks cheap.
-const ROOM: usize = CLASSES.next_power_of_two();
+/// Slots for classes of lines. A power of two makes index checks cheap.
+const ROOM: usize = LINE_CLASSES.next_power_of_two();
 
-/// Sums of the hidden units for one side's view.
+type Channels = [i16; CHANNELS];
+
+/// The channels of an empty cell, by view.
+pub(in crate::gomoku) type CellChannels = [Channels; 2];
+
+/// Sums of the positive channels of all empty cells, by view, in eighths of their unit.
+pub(in crate::gomoku) type Pool = [Channels; 2];
+
+/// The hidden units for one side's view.
 pub(in crate::gomoku) type Hidden = [i16; UNITS];
 
-/// Vectors of weights in a file: by class as the mover's and as the opponent's, by kind and number
-/// for both, the bias, the output.
-const VECTORS: usize = 2 * CLASSES + 2 * KINDS * COUNTS + 2;
+/// Vectors of channels in a file: by class of line as the mover's and as the opponent's, the bias.
+const CHANNEL_VECTORS: usize = 2 * LINE_CLASSES + 1;
+
+/// Vectors of units in a file: by channel of the mover and of the opponent, by kind and number for
+/// both, the bias, the output.
+const UNIT_VECTORS: usize = 2 * CHANNELS + 2 * KINDS * COUNTS + 2;
+
+/// Numbers in a file; those after the vectors are the outputs of the pool.
+const NUMBERS: usize = CHANNEL_VECTORS * CHANNELS + UNIT_VECTORS * UNITS + 2 * CHANNELS;
 
 /// Weights of the network for one rule and the side that it values the board for.
 ///
-/// A hidden unit sums weights of the classes of all empty cells for the mover and for the opponent,
-/// and weights of the numbers of cells of each kind. The value is the weighted sum of the positive
-/// units.
+/// A channel of an empty cell sums weights of the four lines through it, for the mover and for the
+/// opponent. The pool sums the positive channels of all empty cells. A hidden unit is a weighted
+/// sum of both sides' pools, each with the weights of its own side, and of the numbers of cells of
+/// each kind. The value is a weighted sum of the pools and the positive units.
 #[derive(Debug)]
 pub(in crate::gomoku) struct Network {
-    /// By class: as one's own and as the opponent's.
-    rows: Box<[[Hidden; 2]; ROOM]>,
+    /// By class of line: as one's own and as the opponent's.
+    rows: [Box<[Channels; ROOM]>; 2],
+    channel_bias: Channels,
+    /// By channel of the own pool, then of the opponent's.
+    heads: [Hidden; 2 * CHANNELS],
     /// By kind, own ones first, and number of cells.
     times: Box<[[Hidden; COUNTS]; 2 * KINDS]>,
     bias: Hidden,
-    /// In centi-units, times 65,536.
+    /// In centi-units, times 16,384.
     out: Hidden,
+    /// Outputs of the own pool and of the opponent's.
+    direct: [Channels; 2],
 }
 
-/// Adds `plus` and subtracts `minus`. The sums wrap around, so that undoing is exact.
+/// Returns what a channel adds to the pool.
 #[inline]
-fn shift(hidden: &mut Hidden, plus: &Hidden, minus: &Hidden) {
-    for unit in 0..UNITS {
-        hidden[unit] = hidden[unit].wrapping_add(plus[unit].wrapping_sub(minus[unit]));
-    }
+const fn share(channel: i16) -> i16 {
+    let positive = if channel > 0 { channel } else { 0 };
+    positive.wrapping_add(4) >> 3
+}
+
+#[inline]
+fn product(left: &[i16], right: &[i16]) -> i32 {
+    let factors = left.iter().zip(right);
+    factors
+        .map(|(&left, &right)| i32::from(left) * i32::from(right))
+        .sum()
 }
 
 impl Network {
@@ -69,79 +98,136 @@ impl Network {
         Self::read(bytes).expect("the weights are read by a test")
     }
 
-    /// Reads [`VECTORS`] vectors of 16-bit numbers, the low byte first.
+    /// Reads [`NUMBERS`] numbers of 16 bits, the low byte first.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let (numbers, rest) = bytes.as_chunks::<2>();
-        let numbers: Vec<i16> = numbers.iter().map(|&b| i16::from_le_bytes(b)).collect();
-        let (vectors, more) = numbers.as_chunks::<UNITS>();
-        if vectors.len() != VECTORS || !rest.is_empty() || !more.is_empty() {
+        if numbers.len() != NUMBERS || !rest.is_empty() {
             return None;
         }
-        let (own, vectors) = vectors.split_at(CLASSES);
-        let (other, vectors) = vectors.split_at(CLASSES);
-        let (counts, last) = vectors.split_at(2 * KINDS * COUNTS);
-        let mut rows = vec![[[0; UNITS]; 2]; ROOM];
-        for (row, (&own, &other)) in rows.iter_mut().zip(own.iter().zip(other)) {
-            *row = [own, other];
-        }
+        let numbers: Vec<i16> = numbers.iter().map(|&b| i16::from_le_bytes(b)).collect();
+        let (channels, numbers) = numbers.split_at(CHANNEL_VECTORS * CHANNELS);
+        let (units, direct) = numbers.split_at(UNIT_VECTORS * UNITS);
+        let (channels, _) = channels.as_chunks::<CHANNELS>();
+        let (units, _) = units.as_chunks::<UNITS>();
+        let (direct, _) = direct.as_chunks::<CHANNELS>();
+        let row = |place: usize| {
+            let mut rows = channels[place * LINE_CLASSES..][..LINE_CLASSES].to_vec();
+            rows.resize(ROOM, [0; CHANNELS]);
+            rows.into_boxed_slice().try_into().ok()
+        };
+        let (pool, units) = units.split_at(2 * CHANNELS);
+        let (counts, last) = units.split_at(2 * KINDS * COUNTS);
         let mut times = Box::new([[[0; UNITS]; COUNTS]; 2 * KINDS]);
         times.as_flattened_mut().copy_from_slice(counts);
         Some(Self {
-            rows: rows.into_boxed_slice().try_into().ok()?,
+            rows: [row(0)?, row(1)?],
+            channel_bias: channels[2 * LINE_CLASSES],
+            heads: pool.try_into().ok()?,
             times,
             bias: last[0],
             out: last[1],
+            direct: [direct[0], direct[1]],
         })
     }
 
-    /// Returns the sums of a board without empty cells for the view of both sides.
-    pub(in crate::gomoku) fn start(networks: [&Self; 2]) -> [Hidden; 2] {
-        networks.map(|network| network.bias)
-    }
-
-    /// Replaces the class of a cell for `side` in both views. A cell that is not empty counts like
-    /// one of class 0.
-    #[inline(always)]
-    pub(in crate::gomoku) fn replace(
-        networks: [&Self; 2],
-        hidden: &mut [Hidden; 2],
-        side: usize,
-        old: usize,
-        new: usize,
-    ) {
-        for (view, place) in [(side % 2, 0), ((side + 1) % 2, 1)] {
-            let row = |class: usize| &networks[view].rows[class % ROOM][place];
-            shift(&mut hidden[view], row(new), row(old));
-        }
-    }
-
-    /// Returns the positive hidden units for the side with these sums, own numbers of cells by
-    /// kind and the opponent's; negative ones are 0.
-    #[inline]
-    pub(in crate::gomoku) fn units(&self, hidden: &Hidden, kinds: [&[u16; KINDS]; 2]) -> Hidden {
-        let mut sums = *hidden;
-        for (kinds, times) in kinds.into_iter().zip(self.times.chunks_exact(KINDS)) {
-            for (&count, times) in kinds.iter().zip(times).skip(1) {
-                if count > 0 {
-                    shift(
-                        &mut sums,
-                        &times[usize::from(count).min(COUNTS - 1)],
-                        &[0; UNITS],
-                    );
+    /// Returns the channels of a cell by the classes of its lines.
+    pub(in crate::gomoku) fn cell(networks: [&Self; 2], classes: [[u16; 2]; 4]) -> CellChannels {
+        let mut cell = networks.map(|network| network.channel_bias);
+        for class in classes {
+            for (view, channels) in cell.iter_mut().enumerate() {
+                let rows = networks[view].line(class, view);
+                for (at, channel) in channels.iter_mut().enumerate() {
+                    *channel = channel.wrapping_add(rows[0][at].wrapping_add(rows[1][at]));
                 }
             }
         }
-        sums.map(|sum| sum.max(0))
+        cell
     }
 
-    /// Returns the value in centi-units for the side with these units.
+    /// The weights of a line as the mover's and as the opponent's, by its classes for both sides.
     #[inline]
-    pub(in crate::gomoku) fn value(&self, units: &Hidden) -> i32 {
-        let products = units.iter().zip(&self.out);
-        let value: i32 = products
-            .map(|(&unit, &out)| i32::from(unit) * i32::from(out))
-            .sum();
-        value >> 16
+    fn line(&self, class: [u16; 2], view: usize) -> [&Channels; 2] {
+        let [own, other] = [class[view], class[1 - view]].map(usize::from);
+        [&self.rows[0][own % ROOM], &self.rows[1][other % ROOM]]
+    }
+
+    /// Changes the channels of an empty cell, and the pool, by the old and the new classes of one of
+    /// its lines. The sums wrap around.
+    #[inline(always)]
+    pub(in crate::gomoku) fn replace(
+        networks: [&Self; 2],
+        cell: &mut CellChannels,
+        pool: &mut Pool,
+        [old, new]: [[u16; 2]; 2],
+    ) {
+        for view in 0..2 {
+            let minus = networks[view].line(old, view);
+            let plus = networks[view].line(new, view);
+            for at in 0..CHANNELS {
+                let was = cell[view][at];
+                let more = plus[0][at].wrapping_add(plus[1][at]);
+                let less = minus[0][at].wrapping_add(minus[1][at]);
+                let is = was.wrapping_add(more.wrapping_sub(less));
+                cell[view][at] = is;
+                let change = share(is).wrapping_sub(share(was));
+                pool[view][at] = pool[view][at].wrapping_add(change);
+            }
+        }
+    }
+
+    /// Adds a cell that is empty to the pool.
+    pub(in crate::gomoku) fn count_in(cell: &CellChannels, pool: &mut Pool) {
+        for (channel, sum) in cell.as_flattened().iter().zip(pool.as_flattened_mut()) {
+            *sum = sum.wrapping_add(share(*channel));
+        }
+    }
+
+    /// Removes a cell that is no longer empty from the pool.
+    #[inline]
+    pub(in crate::gomoku) fn count_out(cell: &CellChannels, pool: &mut Pool) {
+        for (channel, sum) in cell.as_flattened().iter().zip(pool.as_flattened_mut()) {
+            *sum = sum.wrapping_sub(share(*channel));
+        }
+    }
+
+    /// Returns the positive hidden units for the view of a side, by its own numbers of cells of
+    /// each kind and the opponent's; negative ones are 0.
+    #[inline]
+    pub(in crate::gomoku) fn units(
+        &self,
+        pool: &Pool,
+        view: usize,
+        kinds: [&[u16; KINDS]; 2],
+    ) -> Hidden {
+        let mut sums = self.bias.map(i32::from);
+        for (kinds, times) in kinds.into_iter().zip(self.times.chunks_exact(KINDS)) {
+            for (&count, times) in kinds.iter().zip(times).skip(1) {
+                if count > 0 {
+                    let times = &times[usize::from(count).min(COUNTS - 1)];
+                    for unit in 0..UNITS {
+                        sums[unit] += i32::from(times[unit]);
+                    }
+                }
+            }
+        }
+        let mut products = [0; UNITS];
+        let inputs = [pool[view], pool[1 - view]];
+        for (&input, head) in inputs.as_flattened().iter().zip(&self.heads) {
+            for unit in 0..UNITS {
+                products[unit] += i32::from(input) * i32::from(head[unit]);
+            }
+        }
+        std::array::from_fn(|unit| {
+            (sums[unit] + (products[unit] >> 9)).clamp(0, i16::MAX.into()) as i16
+        })
+    }
+
+    /// Returns the value in centi-units for the view of a side, by its units.
+    #[inline]
+    pub(in crate::gomoku) fn value(&self, pool: &Pool, view: usize, units: &Hidden) -> i32 {
+        let inputs = [pool[view], pool[1 - view]];
+        let direct = product(inputs.as_flattened(), self.direct.as_flattened());
+        (direct + product(units, &self.out)) >> 14
     }
 }
 
@@ -161,26 +247,44 @@ mod tests {
     }
 
     #[test]
-    fn value_sums_positive_units() {
-        let mut bytes = vec![0; 2 * UNITS * VECTORS];
-        let mut set = |vector: usize, unit: usize, weight: i16| {
-            bytes[2 * (vector * UNITS + unit)..][..2].copy_from_slice(&weight.to_le_bytes());
+    fn value_sums_pools_and_positive_units() {
+        let mut bytes = vec![0; 2 * NUMBERS];
+        let mut set = |number: usize, weight: i16| {
+            bytes[2 * number..][..2].copy_from_slice(&weight.to_le_bytes());
         };
-        set(VECTORS - 2, 0, 100);
-        set(VECTORS - 2, 1, -100);
-        set(VECTORS - 1, 0, 16_384);
-        set(VECTORS - 1, 1, 16_384);
+        let unit = |vector: usize| CHANNEL_VECTORS * CHANNELS + vector * UNITS;
+        set(unit(UNIT_VECTORS - 2), 100);
+        set(unit(UNIT_VECTORS - 2) + 1, -100);
+        set(unit(UNIT_VECTORS - 1), 4_096);
+        set(unit(UNIT_VECTORS - 1) + 1, 4_096);
+        // The opponent's pool: for unit 1, and directly.
+        set(unit(CHANNELS) + 1, 512);
+        set(unit(UNIT_VECTORS) + CHANNELS, -4_096);
         // Three cells of kind 2 of the opponent.
-        set(2 * CLASSES + (KINDS + 2) * COUNTS + 3, 1, 140);
+        set(unit(2 * CHANNELS + (KINDS + 2) * COUNTS + 3) + 1, 140);
         let network = Network::read(&bytes).expect("weights");
-        let [hidden, _] = Network::start([&network; 2]);
-        let mut other = [0; KINDS];
-        let value = |own: &[u16; KINDS], other: &[u16; KINDS]| {
-            network.value(&network.units(&hidden, [own, other]))
+        let (mut pool, mut other) = ([[0; CHANNELS]; 2], [0; KINDS]);
+        let value = |pool: &Pool, other: &[u16; KINDS]| {
+            network.value(pool, 0, &network.units(pool, 0, [&[0; KINDS], other]))
         };
-        assert_eq!(value(&[0; KINDS], &other), 25);
+        assert_eq!(value(&pool, &other), 25);
         other[2] = 3;
-        assert_eq!(value(&[0; KINDS], &other), 35);
-        assert_eq!(value(&other, &[0; KINDS]), 25);
+        assert_eq!(value(&pool, &other), 35);
+        pool[1][0] = 200;
+        assert_eq!(value(&pool, &other), 35);
+        other[2] = 0;
+        assert_eq!(value(&pool, &other), 0);
+        pool[0][0] = 200;
+        assert_eq!(value(&pool, &other), 0);
+    }
+
+    #[test]
+    fn pool_counts_positive_channels() {
+        let cell = [[-30; CHANNELS], [44; CHANNELS]];
+        let mut pool = [[0; CHANNELS]; 2];
+        Network::count_in(&cell, &mut pool);
+        assert_eq!(pool, [[0; CHANNELS], [6; CHANNELS]]);
+        Network::count_out(&cell, &mut pool);
+        assert_eq!(pool, [[0; CHANNELS]; 2]);
     }
 }
