@@ -9,9 +9,10 @@
 //! and a `.bin` file to FOLDER, in renju one of each for both sides. The winning chance of the side
 //! to move is `1 / (1 + exp(-v / 200))` for a value of v centi-units. The target is the score of
 //! the search and, in games, the result. The optimiser is Adam (Kingma and Ba, 2015) with weight
-//! decay and a cosine rate. The weights begin as small random numbers, or as those of START, a `.bin`
-//! file of any rule, with a lower rate. One block of 100 games in ten, and the same share of LEAVES, is held
-//! out, and the program prints the loss on it. The same files give the same weights.
+//! decay and a cosine rate. The weights begin as small random numbers, or as those of START, a
+//! `.bin` file of any rule, with a lower rate. One block of 100 games in ten, and the same share of
+//! LEAVES, is held out, and the program prints the loss on it. The same files give the same
+//! weights.
 
 use std::collections::BTreeMap;
 use std::error::Error;

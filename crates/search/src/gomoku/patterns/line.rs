@@ -7,7 +7,7 @@ use super::shape::{CENTRE, reach};
 /// Cells of a window on each side of its centre.
 const REACH: u32 = CENTRE;
 
-/// What a side sees of one half of a line: up to [`REACH`] cells before the first that cannot be
+/// Views of one half of a line by a side: up to [`REACH`] cells before the first that cannot be
 /// its own, and which of them have its stones.
 const HALVES: usize = (2 << REACH) - 1;
 

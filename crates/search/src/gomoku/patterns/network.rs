@@ -151,7 +151,7 @@ impl Network {
         [&self.rows[0][own % ROOM], &self.rows[1][other % ROOM]]
     }
 
-    /// Changes the channels of an empty cell, and the pool, by the old and the new classes of one of
+    /// Changes the channels of an empty cell and the pool by the old and the new classes of one of
     /// its lines. The sums wrap around.
     #[inline(always)]
     pub(in crate::gomoku) fn replace(
