@@ -23,7 +23,7 @@ pub(crate) struct Strategies {
 }
 
 impl Strategies {
-    /// Reads the strategies of a report. Those that make no sense are left out.
+    /// Reads the strategies of a report, and leaves out those that cannot be read.
     pub(crate) fn read(messages: &[v1::Strategy]) -> Self {
         let mut strategies = Self::default();
         for message in messages {

@@ -7,10 +7,12 @@
 //! The crate refuses changes of a book, and async.
 #![forbid(unsafe_code)]
 
+mod proof_cache;
 mod reply_prover;
 mod source;
 mod tree_builder;
 
+pub use proof_cache::ProofCache;
 pub use reply_prover::ReplyProver;
 pub use source::ProofSource;
-pub use tree_builder::{ProofCache, ProofTreeBuilder, TreeSize, plant};
+pub use tree_builder::{ProofTreeBuilder, TreeSize, plant};

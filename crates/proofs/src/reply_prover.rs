@@ -15,7 +15,8 @@ use kagetsu_search::{Control, provenance};
 use kagetsu_verify::{Reference, ZoneChecker, distance};
 
 use crate::ProofSource;
-use crate::tree_builder::{CLAIM_POSITIONS, ProofCache, ProofTreeBuilder, SEARCH_POSITIONS};
+use crate::proof_cache::ProofCache;
+use crate::tree_builder::{CLAIM_POSITIONS, ProofTreeBuilder, SEARCH_POSITIONS};
 
 /// Replies whose answers are tried on the others of a position, in one round.
 const MAX_ANSWERS: usize = 6;
@@ -164,22 +165,6 @@ impl ReplyProver {
 }
 
 impl ProofCache {
-    pub(crate) fn wins(
-        &mut self,
-        position: &Position,
-        reply: Move,
-        answer: Reference,
-        most: u64,
-    ) -> bool {
-        let Self { dag, zones, .. } = self;
-        match (position.play(reply), zones) {
-            (Ok(next), Some(zones)) if next.outcome().is_none() => {
-                zones.wins(dag, &next, answer, most)
-            }
-            _ => false,
-        }
-    }
-
     /// Returns the verdict of a reply that loses to a known answer.
     fn verdict(&self, reply: Move, answer: Reference) -> Verdict {
         let proof = Proof {

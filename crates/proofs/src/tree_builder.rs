@@ -1,29 +1,26 @@
 //! Win trees of a book's proofs, in which the wins found by search are played out.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::fmt;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, bail};
 use kagetsu_book::Entry;
 use kagetsu_game::{
     Claim, Effort, Game, Key, Move, Outcome, Position, Proof, ProofKind, Question, Symmetry,
-    Variant, with_game,
+    with_game,
 };
-use kagetsu_search::threats::{Strategy, ThreatSearch};
-use kagetsu_search::{Control, Engine, EngineOptions};
-use kagetsu_verify::{Node, ProofDag, Reference, Tree, WinsByStones, Zone, ZoneChecker, distance};
+use kagetsu_search::threats::Strategy;
+use kagetsu_verify::{Node, ProofDag, Reference, Tree, Zone, distance};
 
 use crate::ProofSource;
+use crate::proof_cache::{ANSWER_POSITIONS, ProofCache};
 
-/// Memory of the threat search, in bytes.
-const TABLE: usize = 256 << 20;
 /// The number of known plans to try as an answer before searching for a new one.
 const TRIED: usize = 6;
 /// Positions that a zone may cost.
 const ZONE_POSITIONS: u64 = 200_000;
-/// Positions that a known answer to another reply may cost.
-const ANSWER_POSITIONS: u64 = 3_000;
-/// The same for a reply that the book counts as lost because such an answer wins.
+/// Positions that a known answer may cost for a reply that the book counts as lost because such an
+/// answer wins.
 pub(crate) const CLAIM_POSITIONS: u64 = 20_000;
 /// Positions that the search for the way in which a claim of the book wins may visit.
 pub(crate) const SEARCH_POSITIONS: u64 = 400_000;
@@ -51,28 +48,6 @@ impl fmt::Display for TreeSize {
     }
 }
 
-/// The trees of one variant that were grown, and the tools to grow more. They stay valid when the
-/// book changes.
-pub struct ProofCache {
-    pub(crate) dag: ProofDag,
-    threats: ThreatSearch,
-    engine: Engine,
-    nodes: u64,
-    control: Control,
-    /// Nodes of gomoku positions with the winner to move, seen from their canonical images.
-    known: HashMap<Key, Reference>,
-    /// Nodes that won, where they are tried on other positions.
-    by_stones: Option<WinsByStones>,
-    /// Whether trees were given for positions.
-    has_parts: bool,
-    /// Nodes that consist of threats only, and so are cheap to try in another position.
-    plans: BTreeSet<u32>,
-    /// `None` for a variant without zones.
-    pub(crate) zones: Option<ZoneChecker>,
-    /// Trees grown as [`crate::ReplyProver`] grew them.
-    again: Option<Box<Self>>,
-}
-
 /// The answers to the replies at one position.
 struct ReplyAnswers<'a> {
     position: &'a Position,
@@ -98,86 +73,6 @@ impl ReplyAnswers<'_> {
         }
         self.known
             .sort_by_key(|(_, count, _)| std::cmp::Reverse(*count));
-    }
-}
-
-impl ProofCache {
-    /// Returns an empty cache; `nodes` is the most that a search may visit.
-    ///
-    /// # Errors
-    /// If there is no memory for the searches.
-    pub fn new(variant: Variant, nodes: u64) -> Result<Self> {
-        let zones = ZoneChecker::new(variant);
-        Ok(Self {
-            control: Control::new(),
-            dag: ProofDag::default(),
-            threats: ThreatSearch::new(TABLE),
-            engine: Engine::new(EngineOptions::default())?,
-            nodes,
-            known: HashMap::new(),
-            by_stones: zones.is_some().then(|| WinsByStones::new(variant)),
-            has_parts: false,
-            plans: BTreeSet::new(),
-            zones,
-            again: None,
-        })
-    }
-
-    /// The same, for trees that may be larger than need be; `control` ends its searches.
-    pub(crate) fn quick(variant: Variant, nodes: u64, control: Control) -> Result<Self> {
-        Ok(Self {
-            threats: ThreatSearch::new(TABLE).with_any_length(),
-            control,
-            by_stones: None,
-            ..Self::new(variant, nodes)?
-        })
-    }
-
-    /// Adds a win tree. Its position needs no other proof, and what wins there is tried elsewhere.
-    ///
-    /// # Errors
-    /// If it is no tree of gomoku that wins for the side to move.
-    pub fn load(&mut self, tree: &Tree) -> Result<()> {
-        let position = &tree.position;
-        ensure!(
-            position.variant().gomoku().is_some() && tree.claim == Claim::Win,
-            "only a tree of gomoku that wins for the side to move becomes a part of another"
-        );
-        let root = Reference::to(self.dag.load(tree));
-        let canonical = position.canonical();
-        self.known
-            .insert(canonical.key, root.turned(canonical.symmetry));
-        self.has_parts = true;
-        if let Some(by_stones) = &mut self.by_stones {
-            by_stones.add_all(&self.dag, position, root);
-        }
-        Ok(())
-    }
-
-    /// Returns the node of a position with the winner to move.
-    fn known(&self, position: &Position) -> Option<Reference> {
-        let canonical = position.canonical();
-        let seen = self.known.get(&canonical.key)?;
-        let back = position.variant().inverse(canonical.symmetry);
-        Some(seen.turned(back))
-    }
-
-    /// Returns a node that wins here, and won where the winner had the same stones.
-    fn like(&mut self, position: &Position) -> Option<Reference> {
-        let tried = self.by_stones.as_ref()?.like(position);
-        let Self { dag, zones, .. } = self;
-        let zones = zones.as_mut()?;
-        let mut tried = tried.into_iter();
-        tried.find(|at| zones.wins(dag, position, *at, ANSWER_POSITIONS))
-    }
-
-    /// Notes a node that wins in a position.
-    fn place(&mut self, position: &Position, node: u32) -> Reference {
-        let at = Reference::to(node);
-        if let Some(by_stones) = &mut self.by_stones {
-            by_stones.add(position, at);
-        }
-        at
     }
 }
 
@@ -500,7 +395,7 @@ impl<'a> ProofTreeBuilder<'a> {
             .filter(|(_, verdict)| verdict.proof.is_some_and(|proof| proof.claim == Claim::Win));
         let Some((m, _)) = won else {
             bail!(
-                "the win of {position} was not found again in {} positions; give more --nodes",
+                "the win of {position} was not found again in {} positions; give more --nodes, or prove it in the book by a build of its own",
                 self.cache.nodes
             );
         };
@@ -577,7 +472,9 @@ pub fn plant(dag: &mut ProofDag, plan: &Strategy) -> u32 {
 #[cfg(test)]
 mod tests {
     use kagetsu_book::{Book, BookOptions};
-    use kagetsu_game::{Answer, Bound, Provenance, Score, Verdict};
+    use kagetsu_game::{Answer, Bound, Provenance, Score, Variant, Verdict};
+    use kagetsu_search::Control;
+    use kagetsu_search::threats::ThreatSearch;
 
     use super::*;
 

@@ -45,7 +45,7 @@ pub(crate) struct Index<'a> {
     frontier: Vec<FrontierChange>,
     new_proofs: Vec<Id>,
     cache: ReadCache,
-    /// The row that was read last.
+    /// The last row that the cache did not take.
     latest: Row,
     pub(crate) marker: Marker,
 }
@@ -184,13 +184,12 @@ impl<'a> Index<'a> {
                 None => Ok(Row::default()),
             }
         };
-        // A full cache may drop a row at once.
-        if self.cache.rows.get(&id).is_none() {
-            self.latest = read()?;
-            self.cache.rows.insert(id, self.latest.clone());
-            return Ok(&self.latest);
+        if let Some(row) = self.cache.rows.get_or_insert_with(&id, read)? {
+            return Ok(row);
         }
-        Ok(self.cache.rows.get(&id).expect("it was there"))
+        // A full cache has dropped the row at once.
+        self.latest = read()?;
+        Ok(&self.latest)
     }
 
     /// Changes the row of a position. [`Self::settle`] writes it.
