@@ -270,10 +270,11 @@ pub(crate) trait Heuristics: Clone + Send {
         VctOutcome::default()
     }
 
-    /// Returns the opponent's VCF if it were to move, as the whole line, trying at most `budget`
-    /// threats.
-    fn opponent_vcf(&mut self, budget: &mut u32) -> Option<Vec<Move>> {
-        let _ = budget;
+    /// Returns the moves outside `searched` after which the opponent's VCF may fail, and the plies
+    /// within which all others outside `searched` lose. `None` if no VCF of the opponent is found
+    /// within `budget` threats.
+    fn other_replies(&mut self, budget: &mut u32, searched: &[Move]) -> Option<(u16, Moves)> {
+        let _ = (budget, searched);
         None
     }
 
@@ -288,13 +289,6 @@ pub(crate) trait Heuristics: Clone + Send {
     /// where there is one and nothing forces. Other moves are assumed to lose.
     fn replies_to_four_three(&mut self) -> Option<Moves> {
         None
-    }
-
-    /// Whether the opponent's line of threats still wins after a move. The move then loses in one
-    /// ply more than the line has.
-    fn loses_to(&mut self, m: Move, threat: &[Move]) -> bool {
-        let _ = (m, threat);
-        false
     }
 
     /// Returns every legal move.

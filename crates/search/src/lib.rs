@@ -36,8 +36,10 @@
 //! forbidden to Black, Black has lost as if there were two.
 //!
 //! A node is lost if its searched moves are complete and all lose. Where nothing forces, the search
-//! selects candidates. If all of them lose, the node returns the worst opinion,
-//! [`Score::OPINION_MAX`](kagetsu_game::Score::OPINION_MAX) negated, which is no mate score.
+//! selects candidates. If all of them lose and the opponent has a VCF after a pass, the search
+//! tries the other moves that may meet it; the rest loses to it. Without such a VCF the node
+//! returns the worst opinion, [`Score::OPINION_MAX`](kagetsu_game::Score::OPINION_MAX) negated,
+//! which is no mate score.
 //!
 //! This crate refuses async, network, disk, and any knowledge of a book.
 #![forbid(unsafe_code)]

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use kagetsu_game::gomoku::{Freestyle, Gomoku, Renju, Rule, Standard};
 use kagetsu_game::{
     Answer, Bound, Claim, Effort, Game, Move, Outcome, Position, Proof, Provenance, Question,
-    Variant, Verdict,
+    Score, Variant, Verdict,
 };
 use kagetsu_search::{Control, Engine, EngineOptions};
 use proptest::prelude::*;
@@ -245,6 +245,20 @@ fn a_search_that_is_stopped_at_once_still_answers() {
         )
         .expect("supported");
     assert!(answer.best().is_some());
+}
+
+#[test]
+fn reply_beyond_the_candidates_saves() {
+    // After e5 the candidates of both sides lose somewhere in the tree, but other moves do not.
+    let line = "g6 k7 l7 g5 f9 h7 h5 f7 g7 j6 g10 g9 e8 h11 h8 e6 e10 f8 h10 f10 e11 e9 f6 i9 d11 \
+                c12 f11 g11 c11 b11 d4";
+    let position = Position::from_line(Variant::FREESTYLE_15, line).expect("legal");
+    let question = Question::new(position, Effort::depth(12));
+    let answer = engine()
+        .answer(&question, &Control::new(), &mut |_| {})
+        .expect("supported");
+    let (_, best) = answer.best().expect("a move");
+    assert!(best.score > -Score::OPINION_MAX, "{best:?}");
 }
 
 #[test]

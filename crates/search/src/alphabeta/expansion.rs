@@ -53,10 +53,20 @@ impl<H: Heuristics> AlphaBeta<'_, H> {
                     let ended = deferred
                         .iter()
                         .position(|&(m, reduction)| !self.is_busy(m, next - reduction));
-                    let Some((m, reduction)) = deferred.remove(ended.unwrap_or(0)) else {
-                        break;
-                    };
-                    (m, Some(reduction))
+                    if let Some((m, reduction)) = deferred.remove(ended.unwrap_or(0)) {
+                        (m, Some(reduction))
+                    } else {
+                        // All selected moves lose; perhaps another one does not.
+                        let is_lost = is_forcing
+                            && best.loss_plies().is_some()
+                            && floor == -Score::OPINION_MAX;
+                        let plies = is_lost.then(|| self.list_others(&searched, moves));
+                        let Some(plies) = plies.flatten() else {
+                            break;
+                        };
+                        floor = Score::loss_in(plies);
+                        continue;
+                    }
                 }
             };
             // Another engine may have published the value meanwhile.
@@ -137,14 +147,6 @@ impl<H: Heuristics> AlphaBeta<'_, H> {
         } else {
             since
         };
-        // All selected moves lose; perhaps the others do, too.
-        if best.loss_plies().is_some()
-            && floor == -Score::OPINION_MAX
-            && selection::is_worth_a_proof(&node)
-            && let Some(plies) = self.refuted(&searched)
-        {
-            floor = Score::loss_in(plies);
-        }
         Some(best.max(floor))
     }
 
@@ -156,22 +158,17 @@ impl<H: Heuristics> AlphaBeta<'_, H> {
         line[ply].extend(&rest[0]);
     }
 
-    /// Returns the plies within which every legal move outside `searched` loses, if one line of
-    /// fours refutes them all.
-    fn refuted(&mut self, searched: &[Move]) -> Option<u16> {
+    /// Lists the moves outside `searched` that may meet the opponent's continuous fours. Returns
+    /// the plies within which the rest loses, or `None` if no such fours are found.
+    fn list_others(&mut self, searched: &[Move], moves: &mut Moves) -> Option<u16> {
         let mut left = selection::MAX_THREAT_FOURS;
-        let threat = self.board.opponent_vcf(&mut left);
+        let others = self.board.other_replies(&mut left, searched);
         // The next visited position notices that the limit is reached.
         self.limits
             .count(&mut self.nodes, selection::MAX_THREAT_FOURS - left);
-        let threat = threat?;
-        let mut rest = self
-            .board
-            .legal()
-            .into_iter()
-            .filter(|m| !searched.contains(m));
-        let all = rest.all(|m| !self.board.force(m).is_four && self.board.loses_to(m, &threat));
-        all.then_some(threat.len() as u16 + 1)
+        let (plies, others) = others?;
+        *moves = others;
+        Some(plies)
     }
 
     /// Returns the value of the move just played, from the viewpoint of its side.

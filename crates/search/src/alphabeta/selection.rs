@@ -209,11 +209,6 @@ pub(crate) fn examination(nodes: u64) -> u64 {
 /// Fours tried to find the opponent's threat.
 pub(crate) const MAX_THREAT_FOURS: u32 = 64;
 
-/// Whether a node whose selected moves all lose is deep enough to prove that the others lose, too.
-pub(crate) fn is_worth_a_proof(node: &Node) -> bool {
-    node.depth >= 3
-}
-
 /// Least depth of a null move.
 pub(crate) const MIN_NULL_DEPTH: i32 = 3;
 

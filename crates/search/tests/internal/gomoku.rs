@@ -142,6 +142,13 @@ fn other_replies_lose<R: Rule>(board: &Board<R>, game: &Gomoku<R>) -> Result<(),
     {
         prop_assert!(board.still_wins(m, &line), "{m:?} against {line:?}");
     }
+    let searched: Vec<Move> = legal(game).into_iter().step_by(2).collect();
+    let (plies, others) = board.other_replies(&mut 64, &searched).expect("the same");
+    prop_assert_eq!(usize::from(plies), line.len() + 1);
+    let others: BTreeSet<Move> = others.sorted().into_iter().collect();
+    let unsearched = legal(game).into_iter().filter(|m| !searched.contains(m));
+    let expected: BTreeSet<Move> = unsearched.filter(|m| replies.contains(m.index())).collect();
+    prop_assert_eq!(others, expected);
     Ok(())
 }
 

@@ -92,12 +92,8 @@ impl<R: Rule> Heuristics for Folded<R> {
         self.board.replies_to_four_three()
     }
 
-    fn opponent_vcf(&mut self, budget: &mut u32) -> Option<Vec<Move>> {
-        self.board.opponent_vcf(budget)
-    }
-
-    fn loses_to(&mut self, m: Move, threat: &[Move]) -> bool {
-        self.board.loses_to(m, threat)
+    fn other_replies(&mut self, budget: &mut u32, searched: &[Move]) -> Option<(u16, Moves)> {
+        self.board.other_replies(budget, searched)
     }
 
     fn legal(&self) -> Vec<Move> {

@@ -110,6 +110,18 @@ impl<R: Rule> Board<R> {
         common
     }
 
+    /// Returns the moves outside `searched` after which the opponent's VCF may fail.
+    pub(super) fn list_replies(&mut self, line: &[Move], searched: &[Move]) -> Moves {
+        let cells = self.replies_to(line);
+        let searched: Cells = searched.iter().map(|m| m.index()).collect();
+        let mut moves = Moves::new(true);
+        self.list(
+            cells.iter().filter(|&cell| !searched.contains(cell)),
+            &mut moves,
+        );
+        moves
+    }
+
     /// Lists the candidate moves where nothing forces.
     pub(super) fn list_candidates(&self, moves: &mut Moves) {
         let near = if self.most == usize::MAX {

@@ -144,8 +144,9 @@ impl<R: Rule> Heuristics for Board<R> {
         VctOutcome { win, nodes }
     }
 
-    fn opponent_vcf(&mut self, budget: &mut u32) -> Option<Vec<Move>> {
-        self.find_threat(budget)
+    fn other_replies(&mut self, budget: &mut u32, searched: &[Move]) -> Option<(u16, Moves)> {
+        let line = self.find_threat(budget)?;
+        Some((line.len() as u16 + 1, self.list_replies(&line, searched)))
     }
 
     fn quick_vcf(&mut self, budget: &mut u32) -> Option<Vec<Move>> {
@@ -154,10 +155,6 @@ impl<R: Rule> Heuristics for Board<R> {
 
     fn replies_to_four_three(&mut self) -> Option<Moves> {
         self.answers_to_four_three()
-    }
-
-    fn loses_to(&mut self, m: Move, threat: &[Move]) -> bool {
-        self.still_wins(m, threat)
     }
 
     fn legal(&self) -> Vec<Move> {
