@@ -12,7 +12,7 @@ use rand::{RngExt, SeedableRng};
 
 const CERTIFICATE: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
-    "/../proofs/standard-15-h8-o15.proof"
+    "/tests/system/engines/standard-15-h8-o15.proof"
 );
 
 /// Number of columns and rows.
