@@ -2,25 +2,25 @@
 //!
 //! ```text
 //! cargo run --release -p kagetsu-search --example learn -- \
-//!     VARIANT GAMES LEAVES EPOCHS FOLDER [START]
+//!     VARIANT GAMES LEAVES EPOCHS FOLDER [START...]
 //! ```
 //!
 //! GAMES is a file of the example `selfplay`, LEAVES one of `leaves`. The example writes a `.txt`
 //! and a `.bin` file to FOLDER, in renju one of each for both sides. The winning chance of the side
 //! to move is `1 / (1 + exp(-v / 200))` for a value of v centi-units. The target is the score of
 //! the search and, in games, the result. The optimiser is Adam (Kingma and Ba, 2015) with weight
-//! decay and a cosine rate. The weights begin as small random numbers, or as those of START, a
-//! `.bin` file of any rule, with a lower rate. One block of 100 games in ten, and the same share of
-//! LEAVES, is held out, and the program prints the loss on it. The same files give the same
-//! weights.
+//! decay and a cosine rate. The weights begin as small random numbers, or as those of START, with a
+//! lower rate: a `.bin` file of any rule beside its `.txt` file, or two for both sides of renju.
+//! One block of 100 games in ten, and the same share of LEAVES, is held out, and the program prints
+//! the loss on it. The same files give the same weights.
 
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::Path;
 
-use kagetsu_game::Variant;
+use kagetsu_game::{RuleName, Variant};
 use kagetsu_search::tuning::{
-    self, CELL_CLASSES, CELL_KINDS, CHANNELS, CellFeatures, HIDDEN_UNITS, KIND_COUNTS,
+    self, CELL_CLASSES, CELL_KINDS, CHANNELS, CellFeatures, DEEP_UNITS, HIDDEN_UNITS, KIND_COUNTS,
     LINE_CLASSES, LOGIT_CENTI, THREAT_SETS, chance,
 };
 use rand::{RngExt, SeedableRng};
@@ -53,7 +53,10 @@ const TIMES: usize = HEADS + 2 * CHANNELS * HIDDEN_UNITS;
 const BIAS: usize = TIMES + 2 * CELL_KINDS * KIND_COUNTS * HIDDEN_UNITS;
 const OUT: usize = BIAS + HIDDEN_UNITS;
 const DIRECT: usize = OUT + HIDDEN_UNITS;
-const END: usize = DIRECT + 2 * CHANNELS;
+const DEEP: usize = DIRECT + 2 * CHANNELS;
+const DEEP_BIAS: usize = DEEP + HIDDEN_UNITS * DEEP_UNITS;
+const DEEP_OUT: usize = DEEP_BIAS + DEEP_UNITS;
+const END: usize = DEEP_OUT + DEEP_UNITS;
 
 type Channels = [f32; CHANNELS];
 type Units = [f32; HIDDEN_UNITS];
@@ -80,7 +83,7 @@ struct LineCell {
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [variant, games, leaves, epochs, folder, start @ ..] = arguments.as_slice() else {
-        return Err("learn VARIANT GAMES LEAVES EPOCHS FOLDER [START]".into());
+        return Err("learn VARIANT GAMES LEAVES EPOCHS FOLDER [START...]".into());
     };
     let variant: Variant = variant.parse()?;
     let Variant::Gomoku { rule, .. } = variant else {
@@ -91,8 +94,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         std::fs::read_to_string(games)?,
         std::fs::read_to_string(leaves)?,
     ];
-    let start = start.first().map(std::fs::read).transpose()?;
-    let start = start.map(|bytes| parameters(&bytes)).transpose()?;
+    let start = start.iter().map(|file| read(file));
+    let start = start.collect::<Result<Vec<_>, _>>()?;
     let parameters = train(variant, &texts, names.len(), epochs.parse()?, start)?;
     for (name, parameters) in names.iter().zip(parameters.chunks(END)) {
         let path = Path::new(folder).join(name);
@@ -102,13 +105,37 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// Returns the parameters of a network and of the tables beside it. A line of five free cells on a
+/// side, which no position of freestyle has, gets freestyle's weights of the line of four.
+fn read(file: &str) -> Result<Vec<f32>, Box<dyn Error>> {
+    let file = Path::new(file);
+    let mut parameters = parameters(&std::fs::read(file)?)?;
+    let [freestyle] = tuning::weight_names(RuleName::Freestyle) else {
+        unreachable!("both sides have one rule");
+    };
+    if file.file_stem() == Path::new(freestyle).file_stem() {
+        for row in (OWN..CELL_BIAS).step_by(CHANNELS) {
+            let class = (row - OWN) / CHANNELS % LINE_CLASSES;
+            let from = row + tuning::shorter_line(class) * CHANNELS - class * CHANNELS;
+            let vector: Channels = *vector(&parameters, from);
+            *vector_mut(&mut parameters, row) = vector;
+        }
+    }
+    let text = std::fs::read_to_string(file.with_extension("txt"))?;
+    let (values, threats) = tuning::read(&text).ok_or("tables of another form")?;
+    for (to, value) in parameters.iter_mut().zip(values.into_iter().chain(threats)) {
+        *to = f32::from(value) / LOGIT_CENTI;
+    }
+    Ok(parameters)
+}
+
 /// Returns the parameters of each side, trained with a text of games and one of leaves.
 fn train(
     variant: Variant,
     texts: &[String; 2],
     sides: usize,
     epochs: usize,
-    start: Option<Vec<f32>>,
+    start: Vec<Vec<f32>>,
 ) -> Result<Vec<f32>, Box<dyn Error>> {
     let (mut rows, mut aside) = (Vec::new(), Vec::new());
     for (text, is_leaves) in texts.iter().zip([false, true]) {
@@ -218,6 +245,7 @@ struct Sums {
     cells: Vec<[Channels; 2]>,
     pool: [Channels; 2],
     hidden: Units,
+    deep: [f32; DEEP_UNITS],
     /// In logits.
     value: f32,
 }
@@ -254,7 +282,13 @@ fn evaluate(parameters: &[f32], row: &Row, sums: &mut Sums) {
         add(&mut sums.hidden, *input, head);
         sums.value += input * parameters[side + DIRECT + at];
     }
-    for (unit, out) in sums.hidden.iter().zip(&parameters[side + OUT..]) {
+    sums.deep = *vector(parameters, side + DEEP_BIAS);
+    for (at, unit) in sums.hidden.map(|unit| unit.max(0.0)).iter().enumerate() {
+        let weights = vector(parameters, side + DEEP + at * DEEP_UNITS);
+        add(&mut sums.deep, *unit, weights);
+        sums.value += unit * parameters[side + OUT + at];
+    }
+    for (unit, out) in sums.deep.iter().zip(&parameters[side + DEEP_OUT..]) {
         sums.value += unit.max(0.0) * out;
     }
 }
@@ -266,11 +300,27 @@ fn learn(parameters: &[f32], row: &Row, gradient: &mut [f32]) {
     let error = chance(sums.value) - row.target;
     linear(row, |at, times| gradient[at] += error * times);
     let side = row.sides[0];
+    let mut deep = [0.0; DEEP_UNITS];
+    for (unit, slope) in deep.iter_mut().enumerate() {
+        if sums.deep[unit] > 0.0 {
+            gradient[side + DEEP_OUT + unit] += error * sums.deep[unit];
+            *slope = error * parameters[side + DEEP_OUT + unit];
+        }
+    }
+    add(vector_mut(gradient, side + DEEP_BIAS), 1.0, &deep);
     let mut slope = [0.0; HIDDEN_UNITS];
     for (unit, slope) in slope.iter_mut().enumerate() {
         if sums.hidden[unit] > 0.0 {
             gradient[side + OUT + unit] += error * sums.hidden[unit];
-            *slope = error * parameters[side + OUT + unit];
+            let at = side + DEEP + unit * DEEP_UNITS;
+            add(vector_mut(gradient, at), sums.hidden[unit], &deep);
+            let weights: &[f32; DEEP_UNITS] = vector(parameters, at);
+            let products = weights
+                .iter()
+                .zip(&deep)
+                .map(|(weight, slope)| weight * slope);
+            let of_deep: f32 = products.sum();
+            *slope = error * parameters[side + OUT + unit] + of_deep;
         }
     }
     add(vector_mut(gradient, side + BIAS), 1.0, &slope);
@@ -326,22 +376,24 @@ fn fit(
     rows: &mut [Row],
     aside: &[Row],
     epochs: usize,
-    start: Option<Vec<f32>>,
+    start: Vec<Vec<f32>>,
 ) -> Vec<f32> {
     let mut dice = rand::rngs::SmallRng::seed_from_u64(1);
     let end = sides * END;
     let mut parameters = vec![0.0; end];
     for side in parameters.chunks_mut(END) {
-        for at in (OWN..CELL_BIAS).chain(HEADS..TIMES).chain(OUT..DIRECT) {
+        let first = (OWN..CELL_BIAS).chain(HEADS..TIMES).chain(OUT..DIRECT);
+        for at in first.chain(DEEP..DEEP_BIAS).chain(DEEP_OUT..END) {
             side[at] = dice.random_range(-0.25..0.25);
         }
         side[CELL_BIAS..HEADS].fill(0.1);
-        if let Some(start) = &start {
-            side.copy_from_slice(start);
-        }
     }
+    for (side, start) in parameters.chunks_mut(END).zip(start.iter().cycle()) {
+        side.copy_from_slice(start);
+    }
+    println!("aside {:.4} before", loss(&parameters, aside));
     let adam = Adam {
-        rate: STEPS[usize::from(start.is_some())],
+        rate: STEPS[usize::from(!start.is_empty())],
         batch: BATCH,
         epochs,
     };
@@ -380,7 +432,7 @@ fn scale(at: usize) -> f32 {
             let (kind, count) = (vector / KIND_COUNTS % CELL_KINDS, vector % KIND_COUNTS);
             if kind > 0 && count > 0 { ONE } else { 0.0 }
         }
-        _ if at < OUT => ONE,
+        _ if at < OUT || (DEEP..DEEP_OUT).contains(&at) => ONE,
         _ => RESULT,
     }
 }
@@ -392,8 +444,7 @@ fn network(parameters: &[f32]) -> Vec<u8> {
         .collect()
 }
 
-/// Returns the parameters of a file of the network, with empty tables. A line of five free cells on
-/// a side, which no position of freestyle has, gets the weights of the line of four.
+/// Returns the parameters of a file of the network, with empty tables.
 fn parameters(network: &[u8]) -> Result<Vec<f32>, Box<dyn Error>> {
     let (numbers, rest) = network.as_chunks::<2>();
     if numbers.len() != END - OWN || !rest.is_empty() {
@@ -408,18 +459,14 @@ fn parameters(network: &[u8]) -> Result<Vec<f32>, Box<dyn Error>> {
             0.0
         }
     }));
-    for rows in [OWN, OTHER] {
-        for class in 0..LINE_CLASSES {
-            let from = rows + tuning::shorter_line(class) * CHANNELS;
-            let vector: Channels = *vector(&parameters, from);
-            *vector_mut(&mut parameters, rows + class * CHANNELS) = vector;
-        }
-    }
     Ok(parameters)
 }
 
 #[cfg(test)]
 mod tests {
+    use kagetsu_game::Position;
+    use kagetsu_search::Evaluation;
+
     use super::*;
 
     const GAMES: &str = "\
@@ -433,7 +480,7 @@ mod tests {
     fn digest(variant: &str, sides: usize) -> u64 {
         let variant = variant.parse().expect("a variant");
         let texts = [GAMES.to_string(), LEAVES.to_string()];
-        let parameters = train(variant, &texts, sides, 20, None).expect("positions");
+        let parameters = train(variant, &texts, sides, 20, Vec::new()).expect("positions");
         let files = parameters.chunks(END).flat_map(|parameters| {
             let mut bytes = tables(parameters).into_bytes();
             bytes.extend(network(parameters));
@@ -445,11 +492,49 @@ mod tests {
     }
 
     #[test]
+    fn engine_values_as_trained() {
+        for (variant, sides) in [("freestyle-15", 1), ("standard-15", 1), ("renju-15", 2)] {
+            let variant: Variant = variant.parse().expect("a variant");
+            let Variant::Gomoku { rule, .. } = variant else {
+                panic!("gomoku");
+            };
+            let texts = [GAMES.to_string(), LEAVES.to_string()];
+            let parameters = train(variant, &texts, sides, 20, Vec::new()).expect("positions");
+            let names = tuning::weight_names(rule);
+            let evaluation = Evaluation::read(rule, |file| {
+                let side = names.iter().position(|name| file.starts_with(*name))?;
+                let parameters = &parameters[side * END..][..END];
+                match Path::new(file).extension()?.to_str()? {
+                    "bin" => Some(network(parameters)),
+                    "txt" => Some(tables(parameters).into_bytes()),
+                    _ => None,
+                }
+            });
+            let evaluation = evaluation.expect("weights");
+            let mut position = Position::start(variant);
+            for m in ["h8", "g7", "i9", "j8", "i7", "g9", "k8", "f6"] {
+                position = position
+                    .play(position.parse_move(m).expect("a move"))
+                    .expect("legal");
+                let features = tuning::features(&position).expect("features");
+                let mut sums = Sums::default();
+                evaluate(&parameters, &row(&features, 0.5, sides), &mut sums);
+                let trained = sums.value * LOGIT_CENTI;
+                let value = tuning::value(&position, Some(evaluation)).expect("a value");
+                assert!(
+                    (trained - value as f32).abs() < 20.0,
+                    "{m}: {trained} {value}"
+                );
+            }
+        }
+    }
+
+    #[test]
     fn same_games_give_the_same_weights() {
         let digests = [digest("freestyle-15", 1), digest("renju-15", 2)];
         assert_eq!(
             digests,
-            [7_219_657_108_362_472_717, 2_641_394_647_979_171_088]
+            [7_500_327_573_651_559_527, 18_431_544_062_821_841_317]
         );
     }
 }

@@ -2,12 +2,13 @@
 //! each:
 //!
 //! ```text
-//! cargo run --release -p kagetsu-search --example selfplay -- VARIANT GAMES NODES FILE
+//! cargo run --release -p kagetsu-search --example selfplay -- VARIANT GAMES NODES FILE [FIRST]
 //! ```
 //!
 //! A line is `result;moves;scores`. The result is 1, 0 or 0.5 for the first side. Every move that
 //! was searched has a score, in centi-units from the view of the side to move; a move of the random
-//! opening has `-`. A second run continues where the file ends: game n is the same in every run.
+//! opening has `-`. A second run continues where the file ends, up to GAMES games. Game n is the
+//! same in every run; the first of the file is FIRST, or 0. All cores play.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -16,36 +17,40 @@ use kagetsu_game::gomoku::Point;
 use kagetsu_game::{Effort, Outcome, Position, Question, Side, Variant};
 use kagetsu_search::{Control, Engine, EngineOptions};
 use rand::{Rng, RngExt, SeedableRng};
+use rayon::prelude::*;
+
+type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// Games longer than this are drawn.
 const LONGEST: usize = 150;
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// Games that each core plays before the file grows.
+const ROUND: usize = 16;
+
+fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [variant, games, nodes, file] = arguments.as_slice() else {
-        return Err("selfplay VARIANT GAMES NODES FILE".into());
+    let [variant, games, nodes, file, first @ ..] = arguments.as_slice() else {
+        return Err("selfplay VARIANT GAMES NODES FILE [FIRST]".into());
     };
     let (variant, games, nodes): (Variant, u64, u64) =
         (variant.parse()?, games.parse()?, nodes.parse()?);
+    let first: u64 = first.first().map_or(Ok(0), |first| first.parse())?;
     let played = std::fs::read_to_string(file).map_or(0, |text| text.lines().count() as u64);
     let mut out = OpenOptions::new().create(true).append(true).open(file)?;
-    let mut engine = Engine::new(EngineOptions {
-        table_bytes: 4 << 20,
-        ..EngineOptions::default()
-    })?;
-    for number in played..games {
-        let line = game(&mut engine, variant, nodes, number)?;
-        writeln!(out, "{line}")?;
+    let numbers: Vec<u64> = (first + played..first + games).collect();
+    for round in numbers.chunks(ROUND * rayon::current_num_threads()) {
+        let lines = round.par_iter().map(|&number| game(variant, nodes, number));
+        let lines: Vec<String> = lines.collect::<Result<_, _>>()?;
+        writeln!(out, "{}", lines.join("\n"))?;
     }
     Ok(())
 }
 
-fn game(
-    engine: &mut Engine,
-    variant: Variant,
-    nodes: u64,
-    number: u64,
-) -> Result<String, Box<dyn std::error::Error>> {
+fn game(variant: Variant, nodes: u64, number: u64) -> Result<String, Failure> {
+    let mut engine = Engine::new(EngineOptions {
+        table_bytes: 4 << 20,
+        ..EngineOptions::default()
+    })?;
     let mut dice = rand::rngs::SmallRng::seed_from_u64(number);
     let mut position = opening(variant, &mut dice);
     let mut scores: Vec<String> = position.moves().iter().map(|_| "-".into()).collect();

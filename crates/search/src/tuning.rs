@@ -10,8 +10,8 @@ use crate::alphabeta::sample::LeafSample;
 use crate::alphabeta::table::TranspositionTable;
 use crate::control::limits::SearchLimits;
 use crate::gomoku::{
-    self, Board, CHANNELS as MODEL_CHANNELS, CLASSES, COUNTS, FLAGS, Fitted, KINDS,
-    LINE_CLASSES as MODEL_LINE_CLASSES, UNITS,
+    self, Board, CHANNELS as MODEL_CHANNELS, CLASSES, COUNTS, DEEP_UNITS as MODEL_DEEP_UNITS,
+    FLAGS, Fitted, KINDS, LINE_CLASSES as MODEL_LINE_CLASSES, UNITS,
 };
 use crate::heuristics::{Heuristics, Situation};
 use crate::{Control, EngineOptions, Evaluation};
@@ -27,8 +27,10 @@ pub const THREAT_SETS: usize = FLAGS;
 pub const LINE_CLASSES: usize = MODEL_LINE_CLASSES;
 /// Number of channels of a cell.
 pub const CHANNELS: usize = MODEL_CHANNELS;
-/// Number of hidden units of the network.
+/// Number of hidden units of the network's first layer.
 pub const HIDDEN_UNITS: usize = UNITS;
+/// Number of hidden units of its second layer.
+pub const DEEP_UNITS: usize = MODEL_DEEP_UNITS;
 /// Number of kinds of cells. The first kind has no weights in the network.
 pub const CELL_KINDS: usize = KINDS;
 /// Numbers of cells of a kind that differ for the network.
@@ -86,6 +88,29 @@ fn of<R: Rule>(position: &Position) -> Option<CellFeatures> {
         kinds: board.kind_counts(),
         threats: board.flags() as u16,
     })
+}
+
+/// Returns the static value of a position in centi-units for the side to move, with the weights of
+/// `evaluation` or those in use; `None` where [`features`] has none.
+#[must_use]
+pub fn value(position: &Position, evaluation: Option<Evaluation>) -> Option<i32> {
+    let Variant::Gomoku { rule, .. } = position.variant() else {
+        return None;
+    };
+    let options = EngineOptions {
+        evaluation,
+        ..EngineOptions::default()
+    };
+    match rule {
+        RuleName::Freestyle => value_of::<Freestyle>(position, &options),
+        RuleName::Standard => value_of::<Standard>(position, &options),
+        RuleName::Renju => value_of::<Renju>(position, &options),
+    }
+}
+
+fn value_of<R: Rule>(position: &Position, options: &EngineOptions) -> Option<i32> {
+    let board = Board::<R>::new(&position.game(), options);
+    is_evaluated(board.situation()).then(|| board.evaluate().raw().into())
 }
 
 /// Returns the class of the line that ends after four cells on each side of the centre, for a class
@@ -298,6 +323,14 @@ fn leaves_of<R: Rule>(position: &Position, nodes: u64, every: usize) -> Vec<Posi
 pub fn table(rule: RuleName, side: Side) -> (Vec<i16>, Vec<i16>) {
     let Fitted { values, threats } = Fitted::of(rule, side);
     (values, threats)
+}
+
+/// Reads a table in the format of `data/`: values by class and by set of threats, in centi-units.
+/// Returns `None` for a text of another form.
+#[must_use]
+pub fn read(text: &str) -> Option<(Vec<i16>, Vec<i16>)> {
+    let table = Fitted::read(text)?;
+    Some((table.values, table.threats))
 }
 
 /// Returns the text of a table, in the format of `data/`.

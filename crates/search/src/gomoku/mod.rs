@@ -35,7 +35,7 @@ pub(crate) use patterns::files::weight_names;
 pub(crate) use patterns::fitted::{CLASSES, FLAGS, Fitted};
 pub(crate) use patterns::kind::KINDS;
 pub(crate) use patterns::line::{LINE_CLASSES, shorter_line};
-pub(crate) use patterns::network::{CHANNELS, COUNTS, UNITS};
+pub(crate) use patterns::network::{CHANNELS, COUNTS, DEEP_UNITS, UNITS};
 pub(crate) use threats::lambda::{LambdaCandidate, LambdaSearch, LambdaWin};
 pub(crate) use threats::vct::{ProofTable, ProofTemplate, Vct, VctDecision};
 pub(crate) use with_rule;

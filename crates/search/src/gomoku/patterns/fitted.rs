@@ -74,7 +74,7 @@ impl Fitted {
     }
 
     /// Reads a table; missing values are 0.
-    pub(super) fn read(text: &str) -> Option<Self> {
+    pub(crate) fn read(text: &str) -> Option<Self> {
         let mut table = Self {
             values: vec![0; CLASSES],
             threats: vec![0; FLAGS],

@@ -14,8 +14,11 @@ use super::line::LINE_CLASSES;
 /// Number of channels of a cell.
 pub(crate) const CHANNELS: usize = 16;
 
-/// Number of hidden units.
+/// Number of hidden units of the first layer.
 pub(crate) const UNITS: usize = 16;
+
+/// Number of hidden units of the second layer.
+pub(crate) const DEEP_UNITS: usize = 32;
 
 /// Numbers of cells of a kind that differ; the last stands for all greater ones.
 pub(crate) const COUNTS: usize = 8;
@@ -31,8 +34,10 @@ pub(in crate::gomoku) type CellChannels = [Channels; 2];
 /// Sums of the positive channels of all empty cells, by view, in eighths of their unit.
 pub(in crate::gomoku) type Pool = [Channels; 2];
 
-/// The hidden units for one side's view.
+/// The hidden units of the first layer for one side's view.
 pub(in crate::gomoku) type Hidden = [i16; UNITS];
+
+type Deep = [i16; DEEP_UNITS];
 
 /// Vectors of channels in a file: by class of line as the mover's and as the opponent's, the bias.
 const CHANNEL_VECTORS: usize = 2 * LINE_CLASSES + 1;
@@ -41,15 +46,20 @@ const CHANNEL_VECTORS: usize = 2 * LINE_CLASSES + 1;
 /// both, the bias, the output.
 const UNIT_VECTORS: usize = 2 * CHANNELS + 2 * KINDS * COUNTS + 2;
 
-/// Numbers in a file; those after the vectors are the outputs of the pool.
-const NUMBERS: usize = CHANNEL_VECTORS * CHANNELS + UNIT_VECTORS * UNITS + 2 * CHANNELS;
+/// Vectors of the second layer in a file: by unit of the first, the bias, the output.
+const DEEP_VECTORS: usize = UNITS + 2;
+
+/// Numbers in a file; those between the vectors of the two layers are the outputs of the pool.
+const NUMBERS: usize =
+    CHANNEL_VECTORS * CHANNELS + UNIT_VECTORS * UNITS + 2 * CHANNELS + DEEP_VECTORS * DEEP_UNITS;
 
 /// Weights of the network for one rule and the side that it values the board for.
 ///
 /// A channel of an empty cell sums weights of the four lines through it, for the mover and for the
 /// opponent. The pool sums the positive channels of all empty cells. A hidden unit is a weighted
 /// sum of both sides' pools, each with the weights of its own side, and of the numbers of cells of
-/// each kind. The value is a weighted sum of the pools and the positive units.
+/// each kind. A unit of the second layer is a weighted sum of the positive units of the first. The
+/// value is a weighted sum of the pools and the positive units of both layers.
 #[derive(Debug)]
 pub(in crate::gomoku) struct Network {
     /// By class of line: as one's own and as the opponent's.
@@ -64,6 +74,11 @@ pub(in crate::gomoku) struct Network {
     out: Hidden,
     /// Outputs of the own pool and of the opponent's.
     direct: [Channels; 2],
+    /// By unit of the first layer.
+    deep: [Deep; UNITS],
+    deep_bias: Deep,
+    /// In centi-units, times 16,384.
+    deep_out: Deep,
 }
 
 /// Returns what a channel adds to the pool.
@@ -109,7 +124,10 @@ impl Network {
         let (units, direct) = numbers.split_at(UNIT_VECTORS * UNITS);
         let (channels, _) = channels.as_chunks::<CHANNELS>();
         let (units, _) = units.as_chunks::<UNITS>();
+        let (direct, deep) = direct.split_at(2 * CHANNELS);
         let (direct, _) = direct.as_chunks::<CHANNELS>();
+        let (deep, _) = deep.as_chunks::<DEEP_UNITS>();
+        let (deep, last_deep) = deep.split_at(UNITS);
         let row = |place: usize| {
             let mut rows = channels[place * LINE_CLASSES..][..LINE_CLASSES].to_vec();
             rows.resize(ROOM, [0; CHANNELS]);
@@ -127,6 +145,9 @@ impl Network {
             bias: last[0],
             out: last[1],
             direct: [direct[0], direct[1]],
+            deep: deep.try_into().ok()?,
+            deep_bias: last_deep[0],
+            deep_out: last_deep[1],
         })
     }
 
@@ -227,7 +248,17 @@ impl Network {
     pub(in crate::gomoku) fn value(&self, pool: &Pool, view: usize, units: &Hidden) -> i32 {
         let inputs = [pool[view], pool[1 - view]];
         let direct = product(inputs.as_flattened(), self.direct.as_flattened());
-        (direct + product(units, &self.out)) >> 14
+        let mut sums = [0; DEEP_UNITS];
+        for (&unit, weights) in units.iter().zip(&self.deep) {
+            for deep in 0..DEEP_UNITS {
+                sums[deep] += i32::from(unit) * i32::from(weights[deep]);
+            }
+        }
+        let deep: Deep = std::array::from_fn(|deep| {
+            let sum = i32::from(self.deep_bias[deep]) + (sums[deep] >> 9);
+            sum.clamp(0, i16::MAX.into()) as i16
+        });
+        (direct + product(units, &self.out) + product(&deep, &self.deep_out)) >> 14
     }
 }
 
@@ -244,6 +275,28 @@ mod tests {
         let bytes = include_bytes!("../../../data/freestyle.bin");
         assert!(Network::read(&bytes[1..]).is_none());
         assert!(Network::read(&[]).is_none());
+    }
+
+    #[test]
+    fn second_layer_sums_positive_units() {
+        let mut bytes = vec![0; 2 * NUMBERS];
+        let mut set = |number: usize, weight: i16| {
+            bytes[2 * number..][..2].copy_from_slice(&weight.to_le_bytes());
+        };
+        let deep = NUMBERS - DEEP_VECTORS * DEEP_UNITS;
+        let [bias, out] = [deep + UNITS * DEEP_UNITS, deep + (UNITS + 1) * DEEP_UNITS];
+        set(deep + 3 * DEEP_UNITS + 7, 1_024);
+        set(bias + 7, -100);
+        set(out + 7, 8_192);
+        set(out + 8, 8_192);
+        set(bias + 9, 40);
+        set(out + 9, -4_096);
+        let network = Network::read(&bytes).expect("weights");
+        let mut units = [0; UNITS];
+        let value = |units: &Hidden| network.value(&[[0; CHANNELS]; 2], 0, units);
+        assert_eq!(value(&units), -10);
+        units[3] = 200;
+        assert_eq!(value(&units), (2 * 200 - 100) / 2 - 10);
     }
 
     #[test]
