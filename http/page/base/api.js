@@ -33,6 +33,7 @@ async function ask(path, options) {
   }
   if (response.ok) return response;
   const body = await response.json().catch(() => null);
+  options.signal?.throwIfAborted();
   throw new ApiError(response.status, body?.error?.code ?? "http", body?.error?.message ?? response.statusText, body?.error?.held_moves);
 }
 

@@ -10,6 +10,34 @@ use crate::servers::browsing::{
 use crate::servers::http::HttpCoordinator;
 use crate::world::{until, worker};
 
+/// Asks for something that the server does not have, and gives up while the answer arrives.
+const ASK_AND_LEAVE: &str = "(async () => {
+    const { get } = await import('/page/base/api.js');
+    const own = window.fetch;
+    const stop = new AbortController();
+    window.fetch = async (_, { signal }) => new Response(new ReadableStream({
+        start: (body) => signal.addEventListener('abort', () => body.error(signal.reason)),
+    }), { status: 404 });
+    const answer = get('/book', {}, stop.signal).then(() => 'an answer', (error) => error.name);
+    window.fetch = own;
+    await new Promise((done) => setTimeout(done));
+    stop.abort();
+    return answer;
+})()";
+
+#[test]
+fn answer_given_up_is_no_error_of_the_server() {
+    let Some(mut browser) = Browser::start() else {
+        return;
+    };
+    let scratch = Scratch::new();
+    let book = scratch.path("book");
+    let server = HttpCoordinator::start(&["--book", book.to_str().expect("a plain name")]);
+    browser.open(&format!("http://{}/", server.http));
+    browser.wait_for("document.querySelector('#board')");
+    assert_eq!(browser.evaluate(ASK_AND_LEAVE), "AbortError");
+}
+
 #[test]
 fn page_explores_the_book_and_shows_builds() {
     let Some(mut browser) = Browser::start() else {
