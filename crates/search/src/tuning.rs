@@ -318,13 +318,6 @@ fn leaves_of<R: Rule>(position: &Position, nodes: u64, every: usize) -> Vec<Posi
     paths.iter().filter_map(after).collect()
 }
 
-/// Returns the table in use: values by class and by set of threats, in centi-units.
-#[must_use]
-pub fn table(rule: RuleName, side: Side) -> (Vec<i16>, Vec<i16>) {
-    let Fitted { values, threats } = Fitted::of(rule, side);
-    (values, threats)
-}
-
 /// Reads a table in the format of `data/`: values by class and by set of threats, in centi-units.
 /// Returns `None` for a text of another form.
 #[must_use]
