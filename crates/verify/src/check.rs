@@ -4,10 +4,11 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use kagetsu_game::{Claim, Move, Outcome, Packed, Side, with_game};
+use kagetsu_game::{Claim, Move, Outcome, Packed, Position, Side, with_game};
 
 use crate::shortcuts::ReplyShortcuts;
 use crate::tree::{Node, Reference, Tree, both};
+use crate::zone::{Graph, ZoneChecker};
 use crate::{ProofDag, TreeFault};
 
 /// The result of a successful check.
@@ -62,18 +63,31 @@ pub struct CheckProgress {
     pub positions: u64,
 }
 
-/// Plays the whole tree as [`check`], with several threads that share the replies at the root.
-/// `progress` is called by all of them.
+/// How replies are checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckedReplies {
+    /// One reply stands for others that do not matter, where the variant has zones: see
+    /// [`ZoneChecker`].
+    ByZones,
+    /// Every reply is played.
+    All,
+}
+
+/// Checks the whole tree with several threads that share the replies at the root. `progress` is
+/// called by all of them.
 ///
 /// # Errors
 /// As for [`check`], but where several nodes fail, another fault may be named.
 pub fn check_parallel(
     tree: &Tree,
+    replies: CheckedReplies,
     threads: NonZeroUsize,
     progress: &(dyn Fn(CheckProgress) + Sync),
 ) -> Result<Checked, TreeFault> {
     let plies = plies_of(tree)?;
     let position = &tree.position;
+    let has_zones =
+        replies == CheckedReplies::ByZones && ZoneChecker::new(position.variant()).is_some();
     with_game!(position.variant(), G => {
         let mut silent = |_| {};
         let mut walk = CheckWalk::<G>::new(&tree.nodes, &plies, winner_of(tree), &mut silent);
@@ -89,7 +103,10 @@ pub fn check_parallel(
         };
         thread::scope(|scope| {
             for _ in 0..threads.get().min(parts.len()) {
-                scope.spawn(|| check_parts::<G>(tree, &plies, &parts, &shared, progress));
+                scope.spawn(|| {
+                    let zones = has_zones.then(|| ZoneChecker::new(position.variant())).flatten();
+                    check_parts::<G>(tree, &plies, &parts, zones, &shared, progress);
+                });
             }
         });
         let positions = shared.positions.into_inner();
@@ -123,6 +140,7 @@ fn check_parts<G: ReplyShortcuts>(
     tree: &Tree,
     plies: &[u16],
     parts: &[Part],
+    mut zones: Option<ZoneChecker>,
     shared: &SharedCheck,
     progress: &(dyn Fn(CheckProgress) + Sync),
 ) {
@@ -143,15 +161,25 @@ fn check_parts<G: ReplyShortcuts>(
     let begun = game.history().len();
     let mut walk = CheckWalk::<G>::new(&tree.nodes, plies, winner_of(tree), &mut count);
     walk.begun = Some(begun);
+    let graph = Graph {
+        nodes: &tree.nodes,
+        plies,
+    };
     loop {
         let at = shared.next.fetch_add(1, Ordering::Relaxed);
         let failed = || shared.failed.lock().unwrap_or_else(PoisonError::into_inner);
         if at >= parts.len() || failed().as_ref().is_some_and(|(first, _)| *first < at) {
             return;
         }
-        parts[at].moves.iter().for_each(|m| game.play(*m));
-        walk.is_reply = true;
-        let checked = walk.node(&mut game, parts[at].next);
+        let Part { moves, next, .. } = &parts[at];
+        let checked = match &mut zones {
+            Some(zones) => walk.part_by_zones(zones, graph, &tree.position, &parts[at], &mut game),
+            None => {
+                moves.iter().for_each(|m| game.play(*m));
+                walk.is_reply = true;
+                walk.node(&mut game, *next)
+            }
+        };
         shared.done.fetch_add(1, Ordering::Relaxed);
         (walk.progress)(walk.positions);
         if let Err(new) = checked {
@@ -352,6 +380,38 @@ impl<'a, G: ReplyShortcuts> CheckWalk<'a, G> {
             self.won.insert(seen);
         }
         Ok(())
+    }
+
+    /// Checks a part by zones. Where it fails, every reply is played from the position that fails.
+    fn part_by_zones(
+        &mut self,
+        zones: &mut ZoneChecker,
+        graph: Graph<'_>,
+        position: &Position,
+        part: &Part,
+        game: &mut G,
+    ) -> Result<(), FailedNode> {
+        let begin = part
+            .moves
+            .iter()
+            .try_fold(position.clone(), |at, m| at.play(*m));
+        let is_won = begin.is_ok_and(|begin| zones.wins_in(graph, &begin, part.next, u64::MAX));
+        self.positions += zones.visited();
+        if is_won {
+            return Ok(());
+        }
+        let begun = game.history().len();
+        if let Some((at, line)) = zones.failed() {
+            part.moves.iter().chain(line).for_each(|m| game.play(*m));
+            self.is_reply = true;
+            self.node(game, *at)?;
+            while game.history().len() > begun {
+                game.undo();
+            }
+        }
+        part.moves.iter().for_each(|m| game.play(*m));
+        self.is_reply = true;
+        self.node(game, part.next)
     }
 
     /// Collects the position of `game` as a part of the check, unless an equal one is there.

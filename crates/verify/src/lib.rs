@@ -36,7 +36,7 @@ mod shrink;
 mod tree;
 mod zone;
 
-pub use check::{CheckProgress, Checked, check, check_parallel};
+pub use check::{CheckProgress, Checked, CheckedReplies, check, check_parallel};
 pub use dag::ProofDag;
 pub use fault::TreeFault;
 pub use line_error::LineError;

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use kagetsu_game::Position;
 use kagetsu_program::Exit;
-use kagetsu_verify::{CheckProgress, Checked, Tree, check_parallel};
+use kagetsu_verify::{CheckProgress, Checked, CheckedReplies, Tree, check_parallel};
 use serde::Serialize;
 
 use super::arguments::Args;
@@ -213,12 +213,17 @@ pub(super) fn verify_file(args: &Args, file: &Path, out: &mut dyn Write) -> Resu
         .threads
         .or_else(|| thread::available_parallelism().ok())
         .unwrap_or(NonZeroUsize::MIN);
+    let replies = if args.every_reply {
+        CheckedReplies::All
+    } else {
+        CheckedReplies::ByZones
+    };
     let tree = Tree::read(&mut *source);
     if let Ok(tree) = &tree {
         check_position(args, &tree.position).context(name.clone())?;
     }
     let checked = tree.and_then(|tree| {
-        let checked = check_parallel(&tree, threads, &progress)?;
+        let checked = check_parallel(&tree, replies, threads, &progress)?;
         Ok((tree, checked))
     });
     bar.finish_and_clear();

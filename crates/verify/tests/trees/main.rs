@@ -1,13 +1,14 @@
 //! The checker against a naive one, on trees from a naive search and on damaged versions of them.
 
 mod forgeries;
+mod zones;
 
 use std::num::NonZeroUsize;
 
 use kagetsu_game::{Claim, Game, Move, Outcome, Position, Side, Symmetry, Variant, with_game};
 use kagetsu_verify::{
-    Checked, LineError, Node, NodeCounts, ProofDag, Reference, ShrinkError, Tree, TreeFault,
-    ZoneChecker, check, check_parallel, shrink,
+    Checked, CheckedReplies, LineError, Node, NodeCounts, ProofDag, Reference, ShrinkError, Tree,
+    TreeFault, ZoneChecker, check, check_parallel, shrink,
 };
 use proptest::prelude::*;
 
@@ -199,8 +200,17 @@ fn read(text: &str) -> Result<Tree, TreeFault> {
     Tree::read(&mut text.as_bytes())
 }
 
+/// Checks a tree in both ways, which must agree.
 fn verify(text: &str) -> Result<u16, TreeFault> {
-    Ok(check(&read(text)?, &mut |_| {})?.plies)
+    let tree = read(text)?;
+    let by_zones = check_parallel(&tree, CheckedReplies::ByZones, NonZeroUsize::MIN, &|_| {});
+    let all = check(&tree, &mut |_| {});
+    assert_eq!(
+        by_zones.is_ok(),
+        all.is_ok(),
+        "{by_zones:?}, {all:?}: {text}"
+    );
+    Ok(all?.plies)
 }
 
 /// A small board with few empty points and without a five.
@@ -307,9 +317,11 @@ proptest! {
                     Ok(tree) => {
                         let (checked, is_won) = (check(&tree, &mut |_| {}), naive(&tree));
                         let threads = NonZeroUsize::new(3).expect("some");
-                        let shared = check_parallel(&tree, threads, &|_| {});
                         let plies = |checked: &Result<Checked, _>| checked.as_ref().ok().map(|checked| checked.plies);
-                        prop_assert_eq!(plies(&shared), plies(&checked));
+                        for replies in [CheckedReplies::ByZones, CheckedReplies::All] {
+                            let shared = check_parallel(&tree, replies, threads, &|_| {});
+                            prop_assert_eq!(plies(&shared), plies(&checked));
+                        }
                         let is_long = checked.as_ref().is_err_and(|fault| fault.what.contains("may last"));
                         check_zones(&tree, is_won);
                         if is_won {

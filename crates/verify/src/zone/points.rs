@@ -1,0 +1,95 @@
+use kagetsu_game::Move;
+
+/// Points of the largest board with zones.
+pub(super) const MAX_POINTS: usize = 256;
+const WORDS: usize = MAX_POINTS / 64;
+
+/// A set of points, by the code of the move.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Zone([u64; WORDS]);
+
+impl Zone {
+    /// Whether a point is in the set.
+    #[must_use]
+    pub const fn contains(&self, m: Move) -> bool {
+        self.has(m.index())
+    }
+
+    /// Returns the number of points.
+    #[must_use]
+    pub fn len(&self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
+    }
+
+    /// Whether the set is empty.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        let [a, b, c, d] = self.0;
+        a | b | c | d == 0
+    }
+
+    pub(super) const fn has(&self, at: usize) -> bool {
+        self.0[at / 64 % WORDS] >> (at % 64) & 1 != 0
+    }
+
+    pub(super) const fn with(mut self, at: usize) -> Self {
+        self.0[at / 64 % WORDS] |= 1 << (at % 64);
+        self
+    }
+
+    fn combine(self, other: Self, combine: impl Fn(u64, u64) -> u64) -> Self {
+        Self(std::array::from_fn(|at| combine(self.0[at], other.0[at])))
+    }
+
+    pub(super) fn or(self, other: Self) -> Self {
+        self.combine(other, |a, b| a | b)
+    }
+
+    pub(super) fn and(self, other: Self) -> Self {
+        self.combine(other, |a, b| a & b)
+    }
+
+    pub(super) fn not(self) -> Self {
+        Self(self.0.map(|word| !word))
+    }
+
+    pub(super) fn without(self, other: Self) -> Self {
+        self.combine(other, |a, b| a & !b)
+    }
+
+    pub(super) fn xor(self, other: Self) -> Self {
+        self.combine(other, |a, b| a ^ b)
+    }
+
+    /// Returns the points at which a point of this set is `steps` further on.
+    pub(super) fn back(self, steps: usize) -> Self {
+        let (words, bits) = (steps / 64, steps % 64);
+        let word = |at: usize| self.0.get(at).copied().unwrap_or_default();
+        Self(std::array::from_fn(|at| {
+            let (low, high) = (word(at + words), word(at + words + 1));
+            low >> bits | high.checked_shl(64 - bits as u32).unwrap_or_default()
+        }))
+    }
+
+    /// Returns the points `steps` further on than those of this set.
+    pub(super) fn ahead(self, steps: usize) -> Self {
+        let (words, bits) = (steps / 64, steps % 64);
+        let word = |at: Option<usize>| at.map(|at| self.0[at]).unwrap_or_default();
+        Self(std::array::from_fn(|at| {
+            let (high, low) = (word(at.checked_sub(words)), word(at.checked_sub(words + 1)));
+            high << bits | low.checked_shr(64 - bits as u32).unwrap_or_default()
+        }))
+    }
+
+    pub(super) fn points(self) -> impl Iterator<Item = usize> {
+        self.0.into_iter().enumerate().flat_map(|(at, mut word)| {
+            std::iter::from_fn(move || {
+                let bit = word.trailing_zeros() as usize;
+                (word != 0).then(|| {
+                    word &= word - 1;
+                    64 * at + bit
+                })
+            })
+        })
+    }
+}

@@ -1,0 +1,259 @@
+//! The check by zones against the check of every reply.
+
+use std::num::NonZeroUsize;
+
+use kagetsu_game::{Claim, Move, Position, Side};
+use kagetsu_verify::{CheckedReplies, Node, Reference, Tree, ZoneChecker, check, check_parallel};
+
+use super::{dag_of, damaged, read, text};
+
+/// Parts of the certificates of h8: positions after a few moves, with the first side to move.
+const CERTIFICATES: [&str; 4] = [
+    include_str!("data/freestyle-small.proof"),
+    include_str!("data/freestyle-large.proof"),
+    include_str!("data/standard-small.proof"),
+    include_str!("data/standard-large.proof"),
+];
+
+/// Numbers that are the same in each run (Marsaglia, "Xorshift RNGs", 2003).
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % end as u64) as usize
+    }
+}
+
+/// The stones of a position as rows from the top.
+fn rows(position: &Position, size: usize) -> Vec<Vec<char>> {
+    let mut rows = vec![vec!['.'; size]; size];
+    for (stones, letter) in position.stones().expect("gomoku").iter().zip(['X', 'O']) {
+        for at in stones {
+            rows[size - 1 - at.index() / size][at.index() % size] = letter;
+        }
+    }
+    rows
+}
+
+/// The position with some of the second side's stones moved, removed or added, mostly near the
+/// others; `None` where its game is over.
+fn changed(position: &Position, numbers: &mut Numbers) -> Option<Position> {
+    let (_, size) = position.variant().gomoku().expect("gomoku");
+    let size = usize::from(size);
+    let mut rows = rows(position, size);
+    let stones = position.stones().expect("gomoku");
+    let all: Vec<Move> = stones.iter().flatten().copied().collect();
+    for _ in 0..1 + numbers.below(4) {
+        let loser = &stones[1];
+        let old = loser[numbers.below(loser.len())];
+        if numbers.below(4) != 0 {
+            rows[size - 1 - old.index() / size][old.index() % size] = '.';
+        }
+        let near = all[numbers.below(all.len())];
+        let reach = 2 + numbers.below(size);
+        let mut place = |at: usize| {
+            let moved = at + numbers.below(2 * reach + 1);
+            moved.saturating_sub(reach).min(size - 1)
+        };
+        let (column, row) = (place(near.index() % size), place(near.index() / size));
+        let point = &mut rows[size - 1 - row][column];
+        if *point == '.' {
+            *point = 'O';
+        }
+    }
+    let drawn: Vec<String> = rows
+        .into_iter()
+        .map(|row| row.into_iter().collect())
+        .collect();
+    let variant = position.variant();
+    let position = Position::from_board(variant, &drawn.join("\n"), Some(Side::First)).ok()?;
+    position.outcome().is_none().then_some(position)
+}
+
+#[test]
+fn known_win_carries_over_to_other_stones() {
+    let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
+    let (mut won, mut lost, mut carried) = (0, 0, 0);
+    for whole in CERTIFICATES {
+        let tree = read(whole).expect("a tree");
+        let (dag, root) = dag_of(&tree);
+        let mut zones = ZoneChecker::new(tree.position.variant()).expect("zones");
+        for at in 0..40 {
+            let position = if at == 0 {
+                Some(tree.position.clone())
+            } else {
+                changed(&tree.position, &mut numbers)
+            };
+            let Some(position) = position else { continue };
+            let is_won = zones.wins(&dag, &position, Reference::to(root), u64::MAX);
+            let expected = check(&dag.tree(root, position.clone(), Claim::Win), &mut |_| {});
+            assert_eq!(
+                is_won,
+                expected.is_ok(),
+                "{}: {expected:?}",
+                position.draw()
+            );
+            carried += usize::from(is_won && zones.visited() == 0);
+            *(if is_won { &mut won } else { &mut lost }) += 1;
+        }
+    }
+    let found = format!("{won} won, {lost} lost, {carried} carried over");
+    assert!(won > 30 && lost > 30 && carried > 10, "{found}");
+}
+
+/// The position with other stones of the second side.
+fn with_stones(position: &Position, loser: &[Move]) -> Position {
+    let (_, size) = position.variant().gomoku().expect("gomoku");
+    let size = usize::from(size);
+    let mut rows = rows(position, size);
+    rows.iter_mut()
+        .flatten()
+        .filter(|point| **point == 'O')
+        .for_each(|point| *point = '.');
+    for at in loser {
+        rows[size - 1 - at.index() / size][at.index() % size] = 'O';
+    }
+    let drawn: Vec<String> = rows
+        .into_iter()
+        .map(|row| row.into_iter().collect())
+        .collect();
+    Position::from_board(position.variant(), &drawn.join("\n"), Some(Side::First)).expect("a board")
+}
+
+/// Whether a tree's root, with another node in its place, wins at each of two positions, checked one
+/// after the other.
+fn wins_at(tree: &Tree, root: Node, positions: [&Position; 2]) -> [bool; 2] {
+    let (mut dag, _) = dag_of(tree);
+    let root = dag.add(root);
+    let mut zones = ZoneChecker::new(tree.position.variant()).expect("zones");
+    positions.map(|position| {
+        let is_won = zones.wins(&dag, position, Reference::to(root), u64::MAX);
+        let expected = check(&dag.tree(root, position.clone(), Claim::Win), &mut |_| {});
+        assert_eq!(
+            is_won,
+            expected.is_ok(),
+            "{}: {expected:?}",
+            position.draw()
+        );
+        is_won
+    })
+}
+
+#[test]
+fn removed_stone_needs_an_answer() {
+    let mut failing = 0;
+    for whole in CERTIFICATES {
+        let tree = read(whole).expect("a tree");
+        let root = tree.nodes().last().expect("a root");
+        let stones = tree.position.stones().expect("gomoku");
+        let otherwise = root.otherwise.expect("an answer to other replies");
+        let moves = tree.position.legal_moves();
+        for reply in moves.iter().step_by(30).filter(|m| Some(**m) != root.at) {
+            // The last stone of the loser, which is far away, stands on the reply.
+            let mut loser = stones[1].clone();
+            loser.pop();
+            loser.push(*reply);
+            let taken = with_stones(&tree.position, &loser);
+            let answer = |m: &Move| {
+                let found = root.replies.iter().find(|(other, _)| other == m);
+                (*m, found.map_or(otherwise, |(_, next)| *next))
+            };
+            let others = moves.iter().filter(|m| Some(**m) != root.at && *m != reply);
+            let mut none = root.clone();
+            none.replies = others.map(answer).collect();
+            none.otherwise = None;
+            let mut wrong = root.clone();
+            wrong.replies.retain(|(m, _)| m != reply);
+            wrong.replies.push((*reply, Reference::to(0)));
+            wrong.replies.sort_unstable();
+            for node in [none, wrong] {
+                let won = wins_at(&tree, node, [&taken, &tree.position]);
+                failing += usize::from(won == [true, false]);
+            }
+        }
+    }
+    assert!(failing > 15, "{failing} fail without the stone");
+}
+
+#[test]
+fn longer_row_without_a_stone_is_a_five() {
+    let tree = read(CERTIFICATES[2]).expect("a tree of standard gomoku");
+    let root = tree.nodes().last().expect("a root");
+    let stones = |text: &str| -> Vec<Move> {
+        let moves = text.split(' ');
+        moves
+            .map(|m| tree.position.parse_move(m).expect("empty"))
+            .collect()
+    };
+    let longer = with_stones(&tree.position, &stones("a15 b15 c15 d15 f15"));
+    let five = with_stones(&tree.position, &stones("a15 b15 c15 d15 o1"));
+    assert_eq!(
+        wins_at(&tree, root.clone(), [&longer, &five]),
+        [true, false]
+    );
+}
+
+#[test]
+fn check_by_zones_rejects_damaged_certificates() {
+    let mut numbers = Numbers(0xd1b5_4a32_d192_ed03);
+    let one = NonZeroUsize::MIN;
+    let (mut holding, mut failing) = (0, 0);
+    for whole in CERTIFICATES {
+        let tree = read(whole).expect("a tree");
+        let lines: Vec<&str> = whole.lines().collect();
+        let first = lines.len() - tree.nodes().len() - 1;
+        for _ in 0..30 {
+            let at = first + numbers.below(tree.nodes().len());
+            let (way, chance) = (numbers.below(5), numbers.below(1 << 20));
+            let Some(new) = damaged(lines[at], way, chance, &tree.position) else {
+                continue;
+            };
+            let mut broken = lines.clone();
+            broken[at] = &new;
+            let Ok(tree) = read(&(broken.join("\n") + "\n")) else {
+                continue;
+            };
+            let all = check_parallel(&tree, CheckedReplies::All, one, &|_| {});
+            let by_zones = check_parallel(&tree, CheckedReplies::ByZones, one, &|_| {});
+            let plies = |checked: &Result<_, _>| {
+                checked
+                    .as_ref()
+                    .ok()
+                    .map(|c: &kagetsu_verify::Checked| c.plies)
+            };
+            assert_eq!(
+                plies(&by_zones),
+                plies(&all),
+                "{all:?} {by_zones:?}\n{}",
+                text(&tree)
+            );
+            *(if all.is_ok() {
+                &mut holding
+            } else {
+                &mut failing
+            }) += 1;
+        }
+    }
+    assert!(
+        holding > 2 && failing > 30,
+        "{holding} hold, {failing} fail"
+    );
+}
+
+#[test]
+fn fault_by_zones_is_named_as_without_them() {
+    // Node 1 of the large certificate is needed: its move is changed to a point that is far away.
+    let tree: Tree = read(CERTIFICATES[1]).expect("a tree");
+    let line = CERTIFICATES[1].lines().nth(4).expect("a node");
+    let moved = CERTIFICATES[1].replacen(&format!("\n{line}\n"), "\n1 o1\n", 1);
+    let broken = read(&moved).expect("a tree");
+    assert_ne!(broken, tree);
+    let one = NonZeroUsize::MIN;
+    let fault = check_parallel(&broken, CheckedReplies::ByZones, one, &|_| {}).unwrap_err();
+    assert_eq!(fault.line, 5, "{fault}");
+    let expected = "the game goes on, and nothing follows";
+    assert!(fault.what.ends_with(expected), "{fault}");
+}
