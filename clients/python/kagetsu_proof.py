@@ -4,9 +4,9 @@ It is written from FORMAT.md ("Win tree, version 1") alone and shares no code wi
 
     $ python3 kagetsu_proof.py h8-a1.proof --moves "h8 a1"
 
-`kagetsu verify` plays every reply at every node. This program plays far fewer positions: it lets
-the loser pass, and finds the points that matter after the pass. A reply elsewhere changes nothing,
-so only the replies on these points are played (see `Checker`).
+It does not play every reply at every node: it lets the loser pass, and finds the points that matter
+after the pass. A reply elsewhere changes nothing, so only the replies on these points are played.
+What is known of a node carries over to positions with other stones elsewhere (see `Checker`).
 
 Exit code 0 the tree holds, 1 it does not, 2 an error.
 """
@@ -24,8 +24,11 @@ FIVE = 5
 STRIDE = 24
 # Passes of the loser that may be open at a time. With more, nearly every point matters.
 MAX_PASSES = 2
-# Checked positions that are remembered.
+# Wins that are remembered.
 MAX_MEMORY = 2_000_000
+# Nodes of at most this length are checked at every position, which is cheaper than to look for a
+# known win.
+MAX_RECHECKED_PLIES = 3
 
 
 class Fault(Exception):
@@ -45,16 +48,15 @@ class Board:
         self.full = sum(1 << point for point in self.points)
         self.turns = [self._turn(number) for number in range(8)]
         self.products = self._products()
-        # The bits of every five points in a row.
+        # The first points of all rows of five points, by the step to the next point.
         self.rows_of_five = []
-        for row in range(size):
-            for column in range(size):
-                for step_row, step_column in ((0, 1), (1, 0), (1, 1), (1, -1)):
-                    end_row, end_column = row + 4 * step_row, column + 4 * step_column
-                    if 0 <= end_row < size and 0 <= end_column < size:
-                        step = step_row * STRIDE + step_column
-                        first = row * STRIDE + column
-                        self.rows_of_five.append(sum(1 << (first + i * step) for i in range(5)))
+        for step_row, step_column in ((0, 1), (1, 0), (1, 1), (1, -1)):
+            step, first = step_row * STRIDE + step_column, 0
+            for row in range(size - 4 * step_row):
+                for column in range(size):
+                    if 0 <= column + 4 * step_column < size:
+                        first |= 1 << (row * STRIDE + column)
+            self.rows_of_five.append((step, first))
 
     def _turn(self, number):
         """The images of all points: bit 2 swaps columns and rows, then bits 0 and 1 mirror."""
@@ -113,6 +115,23 @@ def makes_five(stones, point, is_exact):
         if count == FIVE or (count > FIVE and not is_exact):
             return True
     return False
+
+
+def rows_with(points, step, least):
+    """The first points of rows of five points of which at least so many are in a mask."""
+    second, third, fourth = points >> step, points >> 2 * step, points >> 3 * step
+    fifth = points >> 4 * step
+    both, one = points & second, points | second
+    next_both, next_one = third & fourth, third | fourth
+    if least >= 5:
+        return both & next_both & fifth if least == 5 else 0
+    if least == 4:
+        return both & next_both | fifth & (both & next_one | one & next_both)
+    if least == 3:
+        return both & next_one | one & next_both | fifth & (both | next_both | one & next_one)
+    if least == 2:
+        return both | next_both | one & next_one | fifth & (one | next_one)
+    return one | next_one | fifth if least == 1 else -1
 
 
 class Tree:
@@ -290,17 +309,27 @@ class Checker:
     """Checks that every legal reply of the loser has an answer that wins.
 
     The loser may *pass* in place of a reply that the node does not name. A pass stands for a stone
-    of the loser on any point that does not matter. `node` returns the points that matter: with
-    stones of the loser on any other points, one for each open pass, the same answers win.
+    of the loser on any point that does not matter. With stones of the loser on any other points,
+    one for each open pass, the same answers win.
 
     A point matters if the winner plays there; or if it is one of five points in a row without a
     stone of the winner on which the loser has, with the open passes and one reply, enough stones
     for a five. After a pass, each reply on a point that matters is played as well.
+
+    `node` and `replies` return what a win depends on: the points that matter; the points on which
+    replies were played; the most replies elsewhere that the loser has until the end; and the stones
+    of the loser that must stay, since no reply was played there.
+
+    A win with stones L of the loser is a win with other stones M, too, and the same stones of the
+    winner, if L and M agree on the points that matter, no stone that must stay is gone, M has no
+    more stones than L, and no stone of M outside of L is in a row of five points without a stone of
+    the winner that the loser may fill until the end.
     """
 
     def __init__(self, tree):
         self.tree, self.board = tree, tree.board
-        self.memory, self.images, self.rows = {}, {}, {}
+        # Wins by node, symmetry and the winner's stones.
+        self.memory, self.remembered, self.images = {}, 0, {}
         self.positions = 0
         self.line = []
 
@@ -312,7 +341,7 @@ class Checker:
         if tree.claim == "win":
             self.node(root, 0, own, foe, 0)
         else:
-            self.replies(root, 0, own, foe, 0)
+            self.replies(self.image(root, 0), root, own, foe, 0)
 
     def _fault(self, number, what):
         names = " ".join(self.board.name(point) for point in self.line)
@@ -321,60 +350,102 @@ class Checker:
 
     def image(self, number, turn):
         """The move, the answers and the answer to other replies of a node under a symmetry."""
+        if turn == 0:
+            return self.tree.nodes[number]
         found = self.images.get((number, turn))
         if found is None:
             move, replies, otherwise = self.tree.nodes[number]
             turned, then = self.board.turns[turn], self.board.products
-            named = {turned[at]: (n, then[t][turn]) for at, n, t in replies}
+            named = tuple((turned[at], n, then[t][turn]) for at, n, t in replies)
             other = otherwise and (otherwise[0], then[otherwise[1]][turn])
             found = (None if move is None else turned[move], named, other)
             self.images[number, turn] = found
         return found
 
     def node(self, number, turn, own, foe, passes):
-        """Checks a node with the winner to move, and returns the points that matter."""
-        key = (number, turn, own, foe, passes)
-        known = self.memory.get(key)
-        if known is not None:
-            return known
+        """Checks a node with the winner to move, and returns what its win depends on."""
+        is_long = self.tree.plies_of[number] > MAX_RECHECKED_PLIES
+        if is_long:
+            key = (number, turn, own)
+            known = self.known(key, own, foe, passes)
+            if known is not None:
+                return known
         self.positions += 1
-        move = self.image(number, turn)[0]
-        if (own | foe) >> move & 1:
-            raise self._fault(number, f"{self.board.name(move)} is taken")
-        self.line.append(move)
+        image = self.image(number, turn)
+        move = image[0]
         stone = 1 << move
+        if (own | foe) & stone:
+            raise self._fault(number, f"{self.board.name(move)} is taken")
         if makes_five(own | stone, move, self.tree.is_exact):
-            matter = stone
-        else:
-            matter = stone | self.replies(number, turn, own | stone, foe, passes)
+            return stone, 0, 0, 0
+        self.line.append(move)
+        zone, played, elsewhere, needed = self.replies(image, number, own | stone, foe, passes)
         self.line.pop()
-        if len(self.memory) >= MAX_MEMORY:
-            self.memory.clear()
-        self.memory[key] = matter
-        return matter
+        win = zone | stone, played, elsewhere, needed
+        if is_long:
+            self.remember(key, foe, passes, win)
+        return win
 
-    def replies(self, number, turn, own, foe, passes):
-        """Checks all replies of the loser, who is to move, and returns the points that matter."""
-        _, named, other = self.image(number, turn)
+    def known(self, key, own, foe, passes):
+        """What the win of a node depends on, where one is known that carries over."""
+        for old, old_passes, win in reversed(self.memory.get(key, ())):
+            zone, played, elsewhere, needed = win
+            if passes > old_passes or (foe ^ old) & zone or old & ~foe & needed:
+                continue
+            if foe.bit_count() + passes > old.bit_count() + old_passes:
+                continue
+            new, most = foe & ~old, 4 - elsewhere - passes
+            if not new or not self.has_row(own, foe | played, new, most + 1):
+                return win
+        return None
+
+    def has_row(self, own, stones, through, least):
+        """Whether a row of five without a stone of the winner has so many of some stones."""
+        for step, first in self.board.rows_of_five:
+            rows = first & rows_with(stones, step, least) & rows_with(through, step, 1)
+            if rows & ~rows_with(own, step, 1):
+                return True
+        return False
+
+    def remember(self, key, foe, passes, win):
+        if self.remembered >= MAX_MEMORY:
+            self.memory.clear()
+            self.remembered = 0
+        self.remembered += 1
+        self.memory.setdefault(key, []).append((foe, passes, win))
+
+    def replies(self, image, number, own, foe, passes):
+        """Checks all replies of the loser, who is to move; returns what the win depends on."""
+        _, named, other = image
         if not named and other is None:
             raise self._fault(number, "the game goes on, and nothing follows")
         empty = self.board.full & ~(own | foe)
-        fives, matter = self.loser_rows(own, foe, passes)
+        fives, zone = self.loser_rows(own, foe, passes)
         for point in bits(fives):
             if makes_five(foe | 1 << point, point, self.tree.is_exact):
                 raise self._fault(number, f"the loser makes a five by {self.board.name(point)}")
         if empty.bit_count() <= 1 + passes:
             raise self._fault(number, "the board is full, and nobody has won")
-        for point, (child, child_turn) in named.items():
-            if empty >> point & 1:
-                empty ^= 1 << point
-                matter |= self.reply(point, child, child_turn, own, foe, passes)
+        # A reply that makes more than five in a row may make a five with fewer stones.
+        played, elsewhere, needed = 0, 0, foe if fives else 0
+        for point, child, turn in named:
+            stone = 1 << point
+            if empty & stone:
+                empty ^= stone
+                more = self.reply(point, child, turn, own, foe, passes)
+                zone |= more[0]
+                played |= more[1] | stone
+                elsewhere = max(elsewhere, more[2])
+                needed |= more[3]
+            else:
+                needed |= foe & stone
         if empty == 0:
-            return matter
+            return zone, played, elsewhere, foe
         if other is None:
             point = next(bits(empty))
             raise self._fault(number, f"{self.board.name(point)} has no answer")
-        return matter | self.others(other, empty, own, foe, passes)
+        more = self.others(other, empty, own, foe, passes)
+        return zone | more[0], played | more[1], max(elsewhere, more[2]), needed | more[3]
 
     def others(self, answer, points, own, foe, passes):
         """Checks one answer to a reply on any of these points."""
@@ -384,45 +455,47 @@ class Checker:
             # It answers every reply but the one on its own point.
             if (own | foe | points) >> move & 1:
                 raise self._fault(child, f"{self.board.name(move)} is taken")
-            return 1 << move
-        matter, explicit = 0, points
+            return 1 << move, 0, 1, 0
+        # A reply may do worse than a pass; without a win after the pass all are played, and none
+        # on the points that are taken.
+        zone, played, elsewhere, needed = 0, 0, 0, foe
+        explicit = points
         if passes < MAX_PASSES:
             depth = len(self.line)
             try:
-                matter = self.node(child, turn, own, foe, passes + 1)
-                explicit = points & matter
+                zone, played, elsewhere, needed = self.node(child, turn, own, foe, passes + 1)
+                elsewhere += 1
+                explicit = points & zone
             except Fault:
-                # A reply may do worse than a pass; all are played to find out.
                 del self.line[depth:]
         for point in bits(explicit):
-            matter |= self.reply(point, child, turn, own, foe, passes)
-        return matter
+            more = self.reply(point, child, turn, own, foe, passes)
+            zone |= more[0]
+            played |= more[1] | 1 << point
+            elsewhere = max(elsewhere, more[2])
+            needed |= more[3]
+        return zone, played, elsewhere, needed
 
     def reply(self, point, child, turn, own, foe, passes):
         self.line.append(point)
-        matter = self.node(child, turn, own, foe | 1 << point, passes)
+        win = self.node(child, turn, own, foe | 1 << point, passes)
         self.line.pop()
-        return matter
+        return win
 
     def loser_rows(self, own, foe, passes):
         """The points on which four stones of the loser may become five, and those that matter."""
-        key = (own, foe, passes)
-        found = self.rows.get(key)
-        if found is not None:
-            return found
-        fives = matter = 0
-        for row in self.board.rows_of_five:
-            if row & own:
+        fives = zone = 0
+        for step, first in self.board.rows_of_five:
+            full = first & rows_with(foe, step, 4)
+            near = first & rows_with(foe, step, 4 - passes) if passes else 0
+            if not full | near:
                 continue
-            count = (row & foe).bit_count()
-            if count == 4:
-                fives |= row & ~foe
-            if passes and count + passes + 1 >= FIVE:
-                matter |= row & ~foe
-        if len(self.rows) >= MAX_MEMORY:
-            self.rows.clear()
-        self.rows[key] = fives, matter
-        return fives, matter
+            closed = rows_with(own, step, 1)
+            full, near = full & ~closed, near & ~closed
+            for at in range(0, 5 * step, step):
+                fives |= full << at
+                zone |= near << at
+        return fives & ~foe, zone & ~foe
 
 
 def check(path, moves=None):

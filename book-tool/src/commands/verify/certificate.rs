@@ -334,6 +334,21 @@ mod tests {
     }
 
     #[test]
+    fn every_reply_is_played_when_asked() {
+        let tree = "kagetsu-proof 1\nvariant freestyle-15\nposition h8 a1 i8 a3 j8 a5\n\
+            claim win 3\n1 l8\n2 g8\n3 k8 g8>1 *>2\nend 3\n";
+        let positions = |arguments: &[&str]| {
+            let (exit, text) = verify(tree, arguments).expect("a tree");
+            assert_eq!(exit, Exit::Done, "{text}");
+            let json: Value = serde_json::from_str(&text).expect("JSON");
+            json["tree"]["positions"].as_u64().expect("a number")
+        };
+        // 218 points are empty after the open four.
+        assert_eq!(positions(&["--json", "--every-reply"]), 219);
+        assert!(positions(&["--json"]) <= 219);
+    }
+
+    #[test]
     fn setup_is_refused_for_a_line() {
         for arguments in [["--moves", "h8 i9"], ["--moves", ""]] {
             let error = verify(&tree_of_a_setup(), &arguments).expect_err("a setup");
