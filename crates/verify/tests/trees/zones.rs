@@ -252,7 +252,8 @@ fn fault_by_zones_is_named_as_without_them() {
     let broken = read(&moved).expect("a tree");
     assert_ne!(broken, tree);
     let one = NonZeroUsize::MIN;
-    let fault = check_parallel(&broken, CheckedReplies::ByZones, one, &|_| {}).unwrap_err();
+    let fault =
+        check_parallel(&broken, CheckedReplies::ByZones, one, &|_| {}).expect_err("a fault");
     assert_eq!(fault.line, 5, "{fault}");
     let expected = "the game goes on, and nothing follows";
     assert!(fault.what.ends_with(expected), "{fault}");
