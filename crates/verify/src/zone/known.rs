@@ -1,16 +1,18 @@
 //! Positions in which a node is known to win, and others to which that carries over.
 //!
-//! Let a node win with the winner's stones `W` and the loser's stones `L`. Then it wins with `W` and
+//! Let a node win with stones `W` of the winner and `L` of the loser. Then it wins with `W` and
 //! other stones `M` of the loser if
 //!
 //! 1. `L` and `M` agree on the zone,
 //! 2. no stone of `M` outside of `L` is in a row in which the loser could make a five with the
 //!    replies that it has until the end,
-//! 3. `M` leaves as many points empty.
+//! 3. `M` has the stones of `L` without which a reply has no known answer, and
+//! 4. `M` leaves as many points empty.
 //!
 //! The answers are the same. The winner's moves are points of the zone, so they are empty. A reply
 //! in the zone was played from `L` as well. A reply elsewhere does no more than a pass did there.
-//! A five of the loser would be in a row of (2), or in a row with fewer of its stones than from `L`.
+//! A five of the loser would be in a row of (2), or in a row with no more of its stones than from
+//! `L`.
 
 use std::collections::HashMap;
 
@@ -23,7 +25,7 @@ use super::rows::BoardRows;
 /// Wins that are remembered, about 200 bytes each.
 const MAX_REMEMBERED: usize = 1 << 20;
 
-/// What a way to win depends on.
+/// The points, stones and replies that a way to win depends on.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Relevance {
     /// The points that matter.

@@ -21,8 +21,8 @@ impl Rows {
     }
 
     /// Returns the number of these points in each row.
-    fn counts(&self, points: Zone) -> Counts {
-        let mut counts = Counts::default();
+    fn counts(&self, points: Zone) -> StoneCounts {
+        let mut counts = StoneCounts::default();
         (0..5).for_each(|at| counts.add(points.back(at * self.step)));
         counts
     }
@@ -47,13 +47,13 @@ pub(super) struct BoardRows {
 
 /// The binary digits of a number for each point.
 #[derive(Clone, Copy, Default)]
-struct Counts {
+struct StoneCounts {
     ones: Zone,
     twos: Zone,
     fours: Zone,
 }
 
-impl Counts {
+impl StoneCounts {
     fn add(&mut self, points: Zone) {
         let carry = self.ones.and(points);
         self.ones = self.ones.xor(points);

@@ -123,8 +123,8 @@ fn with_stones(position: &Position, loser: &[Move]) -> Position {
     Position::from_board(position.variant(), &drawn.join("\n"), Some(Side::First)).expect("a board")
 }
 
-/// Whether a tree's root, with another node in its place, wins at each of two positions, checked one
-/// after the other.
+/// Whether a tree's root, with another node in its place, wins at each of two positions, which are
+/// checked one after the other.
 fn wins_at(tree: &Tree, root: Node, positions: [&Position; 2]) -> [bool; 2] {
     let (mut dag, _) = dag_of(tree);
     let root = dag.add(root);
