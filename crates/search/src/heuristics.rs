@@ -261,6 +261,12 @@ pub(crate) trait Heuristics: Clone + Send {
     /// Returns the threats that a legal move would make or meet.
     fn force(&self, m: Move) -> Force;
 
+    /// Returns a hash of the threats of both sides: positions of one class are assumed to be judged
+    /// with like errors.
+    fn threat_class(&self) -> u16 {
+        0
+    }
+
     /// Whether the opponent could start continuous threats if it were to move.
     fn is_threatened(&self) -> bool;
 

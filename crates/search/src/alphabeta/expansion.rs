@@ -135,7 +135,7 @@ impl<H: Heuristics> AlphaBeta<'_, H> {
                 // A cutoff rests on this move alone.
                 since = self.since;
                 if self.options.selective && node.is_quiet {
-                    let (side, before) = (self.side(), self.last_move());
+                    let (side, before) = (self.side(), self.last_moves());
                     self.history.learn(side, ply, before, &searched, depth);
                 }
                 break;

@@ -41,7 +41,7 @@ impl<H: Heuristics> AlphaBeta<'_, H> {
     /// the gaining captures. The value is at least `beta` if the evaluation alone is. `None` if the
     /// search must end.
     pub(super) fn leaf(&mut self, alpha: Score, beta: Score, ply: usize) -> Option<Score> {
-        let opinion = self.board.evaluate();
+        let opinion = self.evaluate().corrected;
         if opinion >= beta {
             return Some(opinion);
         }

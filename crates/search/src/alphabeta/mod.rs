@@ -1,3 +1,4 @@
+mod correction;
 mod expansion;
 pub(crate) mod history;
 mod leaf;
@@ -8,6 +9,7 @@ pub(crate) mod table;
 
 use kagetsu_game::{Bound, Move, Score};
 
+use self::correction::{Corrections, StaticValue};
 use self::sample::LeafSample;
 use self::selection::Node;
 use crate::alphabeta::history::History;
@@ -35,6 +37,8 @@ pub(crate) struct AlphaBeta<'a, H> {
     limits: &'a SearchLimits<'a>,
     options: &'a EngineOptions,
     history: History,
+    /// Corrections of the static evaluation, where the search is selective and threats decide.
+    corrections: Option<Corrections>,
     /// Connection to other engines that search the same question.
     exchange: Option<&'a Exchange>,
     /// Whether this thread only fills the table for the main thread.
@@ -84,12 +88,14 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         limits: &'a SearchLimits<'a>,
         options: &'a EngineOptions,
     ) -> Self {
+        let is_forcing = H::STYLE.is_forcing && options.selective;
         Self {
             board,
             table,
             limits,
             options,
-            history: History::new(MAX_PLY + 2, H::STYLE.codes),
+            history: History::new(MAX_PLY + 2, H::STYLE.codes, is_forcing),
+            corrections: is_forcing.then(Corrections::new),
             exchange: limits
                 .control()
                 .exchange()
@@ -218,7 +224,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
                 let node = Node {
                     situation,
                     is_quiet: false,
-                    opinion: Score::ZERO,
+                    value: StaticValue::from(Score::ZERO),
                     alpha,
                     beta,
                     depth: depth.max(0),
@@ -249,10 +255,10 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
                 self.leaf(alpha, beta, ply)
             };
         }
-        let opinion = self.board.evaluate();
+        let value = self.evaluate();
         let is_quiet = situation == Situation::Free && !is_check;
         self.opinions[ply] = if situation == Situation::Free {
-            opinion.raw().into()
+            value.corrected.raw().into()
         } else {
             -self.opinions[ply - 1]
         };
@@ -260,7 +266,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         self.probe(Node {
             situation,
             is_quiet,
-            opinion,
+            value,
             alpha,
             beta,
             depth,
@@ -268,6 +274,15 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
             is_cut,
             improves,
         })
+    }
+
+    /// Returns the static evaluation for the side to move, corrected by the errors seen before.
+    fn evaluate(&self) -> StaticValue {
+        let raw = self.board.evaluate();
+        match &self.corrections {
+            Some(corrections) => corrections.correct(raw, self.side(), self.board.threat_class()),
+            None => raw.into(),
+        }
     }
 
     /// Whether the options leave this feature on.
@@ -305,7 +320,23 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         }
     }
 
+    /// Returns what the history adds to the worth of a move in the order, after the moves before.
+    fn learned_worth(&self, before: [Move; 2], m: Move) -> i32 {
+        let continuation = if self.has(Feature::History) {
+            self.history.continuation(self.side(), before, m)
+        } else {
+            0
+        };
+        self.history_value(m) / H::STYLE.history + continuation / H::STYLE.history
+    }
+
     fn last_move(&self) -> Move {
-        self.path.last().copied().unwrap_or(Move::NONE)
+        self.last_moves()[0]
+    }
+
+    /// Returns the opponent's last move and the own one before it.
+    fn last_moves(&self) -> [Move; 2] {
+        let mut moves = self.path.iter().rev();
+        [(); 2].map(|()| moves.next().copied().unwrap_or(Move::NONE))
     }
 }

@@ -54,8 +54,9 @@ impl<H: Heuristics> AlphaBeta<'_, H> {
             None => self.board.list_moves(&situation, &mut moves),
         }
         if self.options.selective {
+            let before = self.last_moves();
             moves.adjust(|m| {
-                self.history_value(m) / H::STYLE.history
+                self.learned_worth(before, m)
                     + if self.is_killer(ply, m) {
                         H::STYLE.killer
                     } else {
@@ -74,6 +75,7 @@ impl<H: Heuristics> AlphaBeta<'_, H> {
             _ => -Score::OPINION_MAX,
         };
         let score = self.expand(&mut moves, floor, node)?;
+        self.learn_error(&node, depth, score);
         let best = self.lines[ply].first().copied().unwrap_or(Move::NONE);
         // A score that holds on this path only is not stored, but its move may still be the best.
         if self.since < ply as i32 {
@@ -112,6 +114,20 @@ impl<H: Heuristics> AlphaBeta<'_, H> {
         Some(score)
     }
 
+    /// Learns the error of the static evaluation of a quiet node, where its score shows one.
+    fn learn_error(&mut self, node: &Node, depth: i32, score: Score) {
+        let opinion = node.value.corrected;
+        let shows_none =
+            score >= node.beta && score <= opinion || score <= node.alpha && score >= opinion;
+        if let Some(corrections) = &mut self.corrections
+            && node.is_quiet
+            && !score.is_mate()
+            && !shows_none
+        {
+            corrections.learn(node.value, score, depth);
+        }
+    }
+
     /// Whether a table entry may replace the search of a node.
     pub(super) fn is_enough(&self, entry: &TableEntry, node: &Node) -> bool {
         let depth = i32::from(entry.depth);
@@ -131,7 +147,7 @@ impl<H: Heuristics> AlphaBeta<'_, H> {
     fn prune_node(&mut self, node: &Node) -> ControlFlow<Option<Score>> {
         let &Node {
             is_quiet,
-            opinion,
+            value,
             alpha,
             beta,
             ply,
@@ -141,7 +157,7 @@ impl<H: Heuristics> AlphaBeta<'_, H> {
             return ControlFlow::Continue(());
         }
         if selection::is_far_above(node, &H::STYLE) && !self.board.is_threatened() {
-            return ControlFlow::Break(Some(opinion));
+            return ControlFlow::Break(Some(value.corrected));
         }
         if selection::is_far_below(node, &H::STYLE) {
             match self.leaf(alpha, beta, ply) {
@@ -157,7 +173,7 @@ impl<H: Heuristics> AlphaBeta<'_, H> {
     /// nodes are verified by a search without it.
     fn null_move(&mut self, node: &Node) -> ControlFlow<Option<Score>> {
         let &Node {
-            opinion,
+            value,
             beta,
             depth,
             ply,
@@ -165,7 +181,7 @@ impl<H: Heuristics> AlphaBeta<'_, H> {
         } = node;
         let reduced = depth - selection::null_reduction(node);
         if depth < selection::MIN_NULL_DEPTH
-            || opinion < beta
+            || value.corrected < beta
             || beta.is_mate()
             || self.last_move() == Move::NONE
             || self.is_verifying

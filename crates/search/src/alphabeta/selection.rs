@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use kagetsu_game::{Effort, Score};
 
+use super::correction::StaticValue;
 use crate::heuristics::{Force, Situation, Style};
 
 /// A node at the beginning of its search.
@@ -13,7 +14,7 @@ pub(crate) struct Node {
     /// Whether nothing forces and the side to move is not in check.
     pub(crate) is_quiet: bool,
     /// The static evaluation for the side to move, where it is used.
-    pub(crate) opinion: Score,
+    pub(crate) value: StaticValue,
     pub(crate) alpha: Score,
     pub(crate) beta: Score,
     /// Plies to search.
@@ -33,7 +34,7 @@ impl Node {
     }
 
     fn opinion(&self) -> i32 {
-        self.opinion.raw().into()
+        self.value.corrected.raw().into()
     }
 }
 
@@ -181,6 +182,9 @@ pub(crate) const fn without_a_table_move(depth: i32) -> i32 {
     if depth >= 5 { depth - 1 } else { depth }
 }
 
+/// Divisor of a question's effort that gives the effort of the VCT search at the root.
+const VCT_SHARE: u64 = 24;
+
 /// Returns the share of a question's effort that the VCT search at the root may take.
 pub(crate) fn vct_effort(effort: Effort) -> Effort {
     let by_depth = effort
@@ -188,11 +192,11 @@ pub(crate) fn vct_effort(effort: Effort) -> Effort {
         .map_or(500_000, |depth| 50 * u64::from(depth) * u64::from(depth));
     let nodes = effort
         .nodes
-        .map_or(by_depth, |nodes| by_depth.min(nodes / 6));
+        .map_or(by_depth, |nodes| by_depth.min(nodes / VCT_SHARE));
     Effort {
         depth: None,
         nodes: Some(nodes),
-        time: effort.time.map(|time| time / 6),
+        time: effort.time.map(|time| time / VCT_SHARE as u32),
     }
 }
 

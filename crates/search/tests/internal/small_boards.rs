@@ -76,6 +76,10 @@ impl<R: Rule> Heuristics for Folded<R> {
         self.board.force(m)
     }
 
+    fn threat_class(&self) -> u16 {
+        self.board.threat_class()
+    }
+
     fn is_threatened(&self) -> bool {
         self.board.is_threatened()
     }

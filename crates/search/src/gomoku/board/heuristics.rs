@@ -119,6 +119,16 @@ impl<R: Rule> Heuristics for Board<R> {
         }
     }
 
+    /// Hashes the numbers of cells of each kind, up to four, for both sides.
+    fn threat_class(&self) -> u16 {
+        let counts = [self.side, self.side.other()].map(|side| &self.kinds[side.index()]);
+        let class = counts
+            .into_iter()
+            .flat_map(|counts| &counts[CellKind::Three as usize..])
+            .fold(0, |class, &count| class << 3 | u64::from(count.min(4)));
+        (class.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as u16
+    }
+
     fn is_threatened(&self) -> bool {
         let other = self.side.other();
         let fours = self.count(other, CellKind::Four) + self.count(other, CellKind::Tangle);
