@@ -7,7 +7,9 @@
 //! The crate refuses changes of a book, and async.
 #![forbid(unsafe_code)]
 
+mod open_positions;
 mod proof_cache;
+mod reply_answers;
 mod reply_prover;
 mod source;
 mod tree_builder;
@@ -15,4 +17,4 @@ mod tree_builder;
 pub use proof_cache::ProofCache;
 pub use reply_prover::ReplyProver;
 pub use source::ProofSource;
-pub use tree_builder::{ProofTreeBuilder, TreeSize, plant};
+pub use tree_builder::{GrownTree, ProofTreeBuilder, TreeSize, plant};

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use anyhow::{Result, ensure};
-use kagetsu_game::{Claim, Key, Move, Position, Variant};
+use anyhow::{Result, bail, ensure};
+use kagetsu_game::{Claim, Key, Move, Position, Side, Variant};
 use kagetsu_search::threats::ThreatSearch;
 use kagetsu_search::{Control, Engine, EngineOptions};
-use kagetsu_verify::{ProofDag, Reference, Tree, WinsByStones, ZoneChecker};
+use kagetsu_verify::{ProofDag, Reference, ThreatNodes, Tree, WinsByStones, ZoneChecker};
 
 /// Memory of the threat search, in bytes.
 const TABLE: usize = 256 << 20;
@@ -14,9 +14,13 @@ const TABLE: usize = 256 << 20;
 /// Positions that a known answer to another reply may cost.
 pub(crate) const ANSWER_POSITIONS: u64 = 3_000;
 
+/// Positions that the threats with which a guide wins may cost.
+const GUIDE_POSITIONS: u64 = 20_000;
+
 /// The trees of one variant that were grown, and the tools to grow more. They stay valid when the
 /// book changes.
 pub struct ProofCache {
+    variant: Variant,
     pub(crate) dag: ProofDag,
     pub(crate) threats: ThreatSearch,
     pub(crate) engine: Engine,
@@ -26,8 +30,12 @@ pub struct ProofCache {
     pub(crate) known: HashMap<Key, Reference>,
     /// Nodes that won, where they are tried on other positions.
     pub(crate) by_stones: Option<WinsByStones>,
-    /// Whether trees were given for positions.
-    pub(crate) has_parts: bool,
+    /// The side that wins in the trees that were given.
+    pub(crate) winner: Option<Side>,
+    /// The same nodes for positions of trees of another rule, whose moves are tried.
+    guides: HashMap<Key, Reference>,
+    /// Which nodes of the graph play threats alone, as far as it was looked at.
+    threat_nodes: ThreatNodes,
     /// Nodes that consist of threats only, and so are cheap to try in another position.
     pub(crate) plans: BTreeSet<u32>,
     /// `None` for a variant without zones.
@@ -44,6 +52,7 @@ impl ProofCache {
     pub fn new(variant: Variant, nodes: u64) -> Result<Self> {
         let zones = ZoneChecker::new(variant);
         Ok(Self {
+            variant,
             control: Control::new(),
             dag: ProofDag::default(),
             threats: ThreatSearch::new(TABLE),
@@ -51,7 +60,9 @@ impl ProofCache {
             nodes,
             known: HashMap::new(),
             by_stones: zones.is_some().then(|| WinsByStones::new(variant)),
-            has_parts: false,
+            winner: None,
+            guides: HashMap::new(),
+            threat_nodes: ThreatNodes::default(),
             plans: BTreeSet::new(),
             zones,
             again: None,
@@ -68,25 +79,99 @@ impl ProofCache {
         })
     }
 
-    /// Adds a win tree. Its position needs no other proof, and what wins there is tried elsewhere.
+    /// Adds a win tree. Its position, or those after the loser's replies, need no other proof, and
+    /// what wins there is tried elsewhere. A tree of another rule proves nothing: its moves are
+    /// tried first.
     ///
     /// # Errors
-    /// If it is no tree of gomoku that wins for the side to move.
+    /// If it is no tree of gomoku on the same board, or if the trees win for different sides.
     pub fn load(&mut self, tree: &Tree) -> Result<()> {
-        let position = &tree.position;
+        let variant = self.variant;
+        let size = |variant: Variant| variant.gomoku().map(|(_, size)| size);
+        let is_gomoku = size(variant).is_some() && size(tree.position.variant()) == size(variant);
         ensure!(
-            position.variant().gomoku().is_some() && tree.claim == Claim::Win,
-            "only a tree of gomoku that wins for the side to move becomes a part of another"
+            is_gomoku,
+            "a tree of {} is no part of one of {variant}",
+            tree.position.variant()
         );
+        let is_guide = tree.position.variant() != variant;
+        let position = match tree.position.line() {
+            _ if !is_guide => tree.position.clone(),
+            Some(line) => line
+                .into_iter()
+                .try_fold(Position::start(variant), |position, m| position.play(m))?,
+            None => bail!("no line of moves leads to the position of the tree"),
+        };
+        let winner = match tree.claim {
+            Claim::Win => position.side(),
+            _ => position.side().other(),
+        };
+        ensure!(
+            self.winner.is_none_or(|known| known == winner),
+            "a part of a tree wins for the other side"
+        );
+        self.winner = Some(winner);
         let root = Reference::to(self.dag.load(tree));
-        let canonical = position.canonical();
-        self.known
-            .insert(canonical.key, root.turned(canonical.symmetry));
-        self.has_parts = true;
-        if let Some(by_stones) = &mut self.by_stones {
-            by_stones.add_all(&self.dag, position, root);
+        let map = if is_guide {
+            &mut self.guides
+        } else {
+            &mut self.known
+        };
+        let mut note = |position: &Position, at: Reference| {
+            let canonical = position.canonical();
+            map.insert(canonical.key, at.turned(canonical.symmetry));
+        };
+        let mut starts = vec![(position.clone(), root)];
+        if winner != position.side() {
+            if is_guide {
+                note(&position, root);
+            }
+            starts.clear();
+            for reply in position.distinct_moves() {
+                let next = position.play(reply)?;
+                let answer = self.dag.answer(variant, root, reply);
+                starts.extend(answer.map(|answer| (next, answer)));
+            }
+        }
+        for (position, at) in &starts {
+            note(position, *at);
+            if let Some(by_stones) = &mut self.by_stones {
+                by_stones.add_all(&self.dag, position, *at);
+            }
         }
         Ok(())
+    }
+
+    /// Whether a node plays more than threats.
+    pub(crate) fn is_quiet(&mut self, at: Reference) -> bool {
+        for number in self.threat_nodes.len()..self.dag.len() {
+            self.threat_nodes.push(self.dag.node(number as u32));
+        }
+        !self.threat_nodes.contains(at.node)
+    }
+
+    /// Returns the node that a tree of another rule has for a position.
+    pub(crate) fn guide(&self, position: &Position) -> Option<Reference> {
+        let canonical = position.canonical();
+        let seen = self.guides.get(&canonical.key)?;
+        let back = position.variant().inverse(canonical.symmetry);
+        Some(seen.turned(back))
+    }
+
+    /// Returns a guide that makes this move: the given one, or one that won where the winner had
+    /// the same stones.
+    pub(crate) fn guide_of_move(
+        &self,
+        position: &Position,
+        m: Move,
+        guide: Option<Reference>,
+    ) -> Option<Reference> {
+        let alike = self.by_stones.as_ref()?.like(position);
+        let makes_move = |at: &Reference| {
+            let own = self.dag.node(at.node).at;
+            own.is_some_and(|own| position.variant().image(own, at.turn) == m)
+        };
+        guide.into_iter().chain(alike).find(makes_move)
     }
 
     /// Returns the node of a position with the winner to move.
@@ -97,11 +182,22 @@ impl ProofCache {
         Some(seen.turned(back))
     }
 
-    /// Returns a node that wins here, and won where the winner had the same stones.
-    pub(crate) fn like(&mut self, position: &Position) -> Option<Reference> {
+    /// Returns a node that wins here, and won where the winner had the same stones, or the guide if
+    /// it wins here.
+    pub(crate) fn like(
+        &mut self,
+        position: &Position,
+        guide: Option<Reference>,
+    ) -> Option<Reference> {
         let tried = self.by_stones.as_ref()?.like(position);
+        let threats = guide.filter(|guide| !self.is_quiet(*guide));
         let Self { dag, zones, .. } = self;
         let zones = zones.as_mut()?;
+        if let Some(guide) = threats
+            && zones.wins(dag, position, guide, GUIDE_POSITIONS)
+        {
+            return Some(guide);
+        }
         let mut tried = tried.into_iter();
         tried.find(|at| zones.wins(dag, position, *at, ANSWER_POSITIONS))
     }

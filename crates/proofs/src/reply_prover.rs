@@ -140,7 +140,7 @@ impl ReplyProver {
             let next = position.play(reply)?;
             let mut builder = ProofTreeBuilder::new(book, &mut self.cache);
             // A win that is not found again within the effort is no answer.
-            let Ok(answer) = builder.winner(position, reply, &next) else {
+            let Ok(answer) = builder.winner(position, reply, &next, None) else {
                 continue;
             };
             let Some(zone) = builder.zone(position, answer) else {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use anyhow::{Result, bail};
+use anyhow::{Error, Result, bail};
 use kagetsu_book::Entry;
 use kagetsu_game::{
     Claim, Effort, Game, Key, Move, Outcome, Position, Proof, ProofKind, Question, Symmetry,
@@ -13,7 +13,9 @@ use kagetsu_search::threats::Strategy;
 use kagetsu_verify::{Node, ProofDag, Reference, Tree, Zone, distance};
 
 use crate::ProofSource;
+use crate::open_positions::{OpenPlace, OpenPosition, OpenPositions};
 use crate::proof_cache::{ANSWER_POSITIONS, ProofCache};
+use crate::reply_answers::{AnswerSource, LoserReply, ReplyAnswers};
 
 /// The number of known plans to try as an answer before searching for a new one.
 const TRIED: usize = 6;
@@ -24,6 +26,9 @@ const ZONE_POSITIONS: u64 = 200_000;
 pub(crate) const CLAIM_POSITIONS: u64 = 20_000;
 /// Positions that the search for the way in which a claim of the book wins may visit.
 pub(crate) const SEARCH_POSITIONS: u64 = 400_000;
+
+/// Positions that the search for a win that no proof of the book promises may visit.
+const GUIDED_POSITIONS: u64 = 50_000;
 
 /// The share of the search of a position that the search of each further image may cost.
 const IMAGE_SHARE: u64 = 16;
@@ -48,44 +53,31 @@ impl fmt::Display for TreeSize {
     }
 }
 
-/// The answers to the replies at one position.
-struct ReplyAnswers<'a> {
-    position: &'a Position,
-    replies: Vec<(Move, Reference)>,
-    /// Each answer with the number of its replies and its zone after a pass.
-    known: Vec<(Reference, usize, Option<Zone>)>,
-}
-
-/// Where the answer to a reply comes from, in the order of the search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum AnswerSource {
-    Book,
-    Search,
-    /// The book counts the reply as lost because the answer to another one wins.
-    OtherReply,
-}
-
-impl ReplyAnswers<'_> {
-    fn add(&mut self, reply: Move, answer: Reference) {
-        self.replies.push((reply, answer));
-        if let Some((_, count, _)) = self.known.iter_mut().find(|(at, ..)| *at == answer) {
-            *count += 1;
-        }
-        self.known
-            .sort_by_key(|(_, count, _)| std::cmp::Reverse(*count));
-    }
+/// The result of growing a tree.
+#[derive(Clone, Debug)]
+pub enum GrownTree {
+    /// The tree and its size.
+    Whole(Tree, TreeSize),
+    /// The positions that keep the tree from being whole, with the winner to move.
+    Open(Vec<Position>),
 }
 
 /// Grows trees from the proofs of a book.
 pub struct ProofTreeBuilder<'a> {
     book: &'a dyn ProofSource,
     cache: &'a mut ProofCache,
+    /// `None` where the first open position ends the work.
+    open: Option<OpenPositions>,
 }
 
 impl<'a> ProofTreeBuilder<'a> {
     /// Returns a builder of trees of a book.
     pub const fn new(book: &'a dyn ProofSource, cache: &'a mut ProofCache) -> Self {
-        Self { book, cache }
+        Self {
+            book,
+            cache,
+            open: None,
+        }
     }
 
     /// Returns the win tree of a position, and its size.
@@ -94,34 +86,69 @@ impl<'a> ProofTreeBuilder<'a> {
     /// If the book has proven no win of it, if a win is not found again, or if the book cannot be
     /// read.
     pub fn tree(&mut self, position: &Position) -> Result<(Tree, TreeSize)> {
-        let given = self.cache.known(position);
-        let proof = self.proof(position)?;
-        let claim = match (given, proof) {
-            (Some(_), _) => Some(Claim::Win),
-            (None, Some(proof)) => Some(proof.claim),
-            // Trees of all replies may be given.
-            (None, None) => self.cache.has_parts.then_some(Claim::Loss),
-        };
-        let root = match (given, claim) {
+        let claim = self.claim(position)?;
+        let root = match (self.cache.known(position), claim) {
             (Some(given), _) => self.cache.dag.upright(position.variant(), given),
-            (_, Some(Claim::Win)) => self.node(position)?,
-            (_, Some(Claim::Loss)) => {
-                let root = self.answers(None, position)?;
+            (None, Claim::Win) if self.proof(position)?.is_none() => {
+                let guide = self.cache.guide(position);
+                let node = self.unproven(None, position, guide)?;
+                self.cache.dag.upright(position.variant(), node)
+            }
+            (None, Claim::Win) => self.node(position, None)?,
+            (None, _) => {
+                let guide = self.cache.guide(position);
+                let root = self.answers(None, position, guide)?;
                 self.cache.dag.add(root)
             }
-            (_, Some(Claim::Draw) | None) => {
-                bail!(
-                    "the book has proven no win of {position}; `kagetsu build --policy prove` looks for one"
-                )
-            }
         };
-        let claim = claim.unwrap_or(Claim::Win);
         let tree = self.cache.dag.tree(root, position.clone(), claim);
         let size = TreeSize {
             nodes: tree.nodes().len() as u64,
             positions: self.cache.known.len() as u64,
         };
         Ok((tree, size))
+    }
+
+    /// The same, but goes on behind an open position, and collects all of them. A position that was
+    /// `tried` in vain and is still open gives way to the one two plies before.
+    ///
+    /// # Errors
+    /// If neither the book nor a tree claims a win of it, or if the book cannot be read.
+    pub fn tree_or_open(&mut self, position: &Position, tried: &[Position]) -> Result<GrownTree> {
+        self.open = Some(OpenPositions::new(position, tried));
+        let grown = self.tree(position);
+        let found = self.open.take().map(OpenPositions::into_found);
+        match grown {
+            Err(error) if error.is::<OpenPosition>() => {
+                let found = found.filter(|found| !found.is_empty());
+                Ok(GrownTree::Open(
+                    found.unwrap_or_else(|| vec![position.clone()]),
+                ))
+            }
+            grown => grown.map(|(tree, size)| GrownTree::Whole(tree, size)),
+        }
+    }
+
+    /// Returns the result of a position by the given trees or the book.
+    fn claim(&self, position: &Position) -> Result<Claim> {
+        if self.cache.known(position).is_some() {
+            return Ok(Claim::Win);
+        }
+        let claim = match (self.proof(position)?, self.cache.winner) {
+            (Some(proof), _) => Some(proof.claim),
+            // Trees of all replies may be given.
+            (None, Some(winner)) if winner == position.side() => Some(Claim::Win),
+            (None, Some(_)) => Some(Claim::Loss),
+            (None, None) => None,
+        };
+        match claim {
+            Some(claim @ (Claim::Win | Claim::Loss)) => Ok(claim),
+            Some(Claim::Draw) | None => {
+                bail!(
+                    "the book has proven no win of {position}; `kagetsu build --policy prove` looks for one"
+                )
+            }
+        }
     }
 
     fn entry(&self, position: &Position) -> Result<Option<Entry>> {
@@ -135,50 +162,131 @@ impl<'a> ProofTreeBuilder<'a> {
     }
 
     /// Returns the winner's continuation after a reply at `before`, which leads to `position`. In
-    /// gomoku one node serves all images of a position.
+    /// gomoku one node serves all images of a position. `guide` is a node that wins in a position
+    /// like this one.
     pub(crate) fn winner(
         &mut self,
         before: &Position,
         reply: Move,
         position: &Position,
+        guide: Option<Reference>,
     ) -> Result<Reference> {
         let variant = position.variant();
         if !variant.is_square() {
-            return Ok(Reference::to(self.node(position)?));
+            return Ok(Reference::to(self.node(position, None)?));
         }
         let known = self.cache.known(position);
-        if let Some(node) = known.or_else(|| self.cache.like(position)) {
+        if let Some(node) = known.or_else(|| self.cache.like(position, guide)) {
             return Ok(node);
         }
+        if let Some(place) = self.open.as_ref().and_then(|open| open.met(position)) {
+            return Err(OpenPosition::new(position.clone(), 0).behind(place).into());
+        }
+        let found = self.open.as_ref().map_or(0, OpenPositions::len);
+        let grown = self.grow((before, reply), position, guide);
+        grown.map_err(|error| self.note_open(position, error, found))
+    }
+
+    /// Returns the error of a position for the one two plies before it.
+    fn note_open(&mut self, position: &Position, error: Error, found: usize) -> Error {
+        let Some(open) = &mut self.open else {
+            return error;
+        };
+        match error.downcast::<OpenPosition>() {
+            Ok(error) => {
+                let place = open.note(position, error.place, found);
+                error.behind(place).into()
+            }
+            Err(other) => other,
+        }
+    }
+
+    /// Returns the winner's continuation at a position for which nothing is known to win.
+    fn grow(
+        &mut self,
+        before: (&Position, Move),
+        position: &Position,
+        guide: Option<Reference>,
+    ) -> Result<Reference> {
         // Outside the book the position keeps its orientation, so that similar positions get
         // similar trees.
         if self.proof(position)?.is_none() {
-            let plan =
-                self.cache
-                    .threats
-                    .refute(before, reply, self.cache.nodes, &self.cache.control)?;
-            let node = match plan {
-                Some(plan) => self.add(&plan),
-                None => self.search(position)?,
-            };
-            return Ok(self.cache.place(position, node));
+            return self.unproven(Some(before), position, guide);
         }
+        let variant = position.variant();
         let canonical = position.canonical();
         let image = Position::unpack(variant, canonical.packed)?;
-        let node = self.node(&image)?;
+        let guide = guide.map(|guide| guide.turned(canonical.symmetry));
+        let node = self.node(&image, guide)?;
         let node = self.cache.place(&image, node);
         self.cache.known.insert(canonical.key, node);
         Ok(node.turned(variant.inverse(canonical.symmetry)))
     }
 
+    /// Returns a node of a position that the book has not proven. `before` is the position before
+    /// it, with the reply that leads here.
+    fn unproven(
+        &mut self,
+        before: Option<(&Position, Move)>,
+        position: &Position,
+        guide: Option<Reference>,
+    ) -> Result<Reference> {
+        let is_lost = match before {
+            Some((before, _)) => self.proof(before)?.is_some(),
+            None => false,
+        };
+        if !is_lost && let Some(guide) = guide.filter(|guide| self.cache.is_quiet(*guide)) {
+            match self.follow(position, guide) {
+                Err(error) if self.open.is_none() && error.is::<OpenPosition>() => {}
+                followed => return followed,
+            }
+        }
+        let nodes = if is_lost {
+            self.cache.nodes
+        } else {
+            self.cache.nodes.min(GUIDED_POSITIONS)
+        };
+        let plan = match before {
+            Some((before, reply)) => {
+                let ProofCache {
+                    threats, control, ..
+                } = &mut *self.cache;
+                threats.refute(before, reply, nodes, control)?
+            }
+            None => None,
+        };
+        let node = match plan {
+            Some(plan) => self.add(&plan),
+            None => self.search(position, nodes)?,
+        };
+        Ok(self.cache.place(position, node))
+    }
+
+    /// Returns a node that makes the move of a guide and answers each reply.
+    fn follow(&mut self, position: &Position, guide: Reference) -> Result<Reference> {
+        let own = self.cache.dag.node(guide.node).at;
+        let at = own.map(|m| position.variant().image(m, guide.turn));
+        let next = at.and_then(|m| position.play(m).ok());
+        let Some(next) = next.filter(|next| next.outcome().is_none()) else {
+            return Err(OpenPosition::new(position.clone(), 0).into());
+        };
+        let node = self.answers(at, &next, Some(guide))?;
+        let node = self.cache.dag.add(node);
+        let node = self.cache.place(position, node);
+        let canonical = position.canonical();
+        let seen = node.turned(canonical.symmetry);
+        self.cache.known.insert(canonical.key, seen);
+        Ok(node)
+    }
+
     /// Returns the node of a position that its side to move wins, in the position's own
     /// orientation.
-    fn node(&mut self, position: &Position) -> Result<u32> {
+    fn node(&mut self, position: &Position, guide: Option<Reference>) -> Result<u32> {
         let entry = self.entry(position)?.map(|entry| entry.derived);
         let best =
             entry.filter(|derived| derived.proof.is_some_and(|proof| proof.claim == Claim::Win));
         let Some(m) = best.and_then(|derived| derived.best) else {
-            return self.search(position);
+            return self.search(position, self.cache.nodes);
         };
         let next = position.play(m)?;
         if next.outcome().is_some() {
@@ -191,9 +299,10 @@ impl<'a> ProofTreeBuilder<'a> {
             .proof(&next)?
             .is_none_or(|proof| proof.claim != Claim::Loss)
         {
-            return self.search(position);
+            return self.search(position, self.cache.nodes);
         }
-        let node = self.answers(Some(m), &next)?;
+        let guide = self.cache.guide_of_move(position, m, guide);
+        let node = self.answers(Some(m), &next, guide)?;
         Ok(self.cache.dag.add(node))
     }
 
@@ -212,14 +321,14 @@ impl<'a> ProofTreeBuilder<'a> {
         Ok(lost)
     }
 
-    /// Returns the node of a move `at` to a position, with an answer to every legal move of the
-    /// loser.
-    fn answers(&mut self, at: Option<Move>, position: &Position) -> Result<Node> {
-        let mut answers = ReplyAnswers {
-            position,
-            replies: Vec::new(),
-            known: Vec::new(),
-        };
+    /// Returns the legal moves of the loser that do not end the game: first the one farthest from
+    /// all stones, which is like a pass, so that its answer is the answer to most. Then come the
+    /// replies that the book knows, so that the search for the others stays at one position.
+    fn replies(
+        &mut self,
+        position: &Position,
+        guide: Option<Reference>,
+    ) -> Result<Vec<LoserReply>> {
         let mut open = Vec::new();
         for reply in position.legal_moves() {
             let next = position.play(reply)?;
@@ -231,49 +340,83 @@ impl<'a> ProofTreeBuilder<'a> {
             .book
             .lookup(open.iter().map(|(_, next)| next.clone()).collect())?;
         let claimed = self.lost_by_other_answers(position)?;
-        let mut left: Vec<_> = entries
-            .iter()
-            .zip(open)
-            .map(|(entry, (reply, next))| {
-                let is_known = entry.as_ref().and_then(proof_of).is_some();
-                let source = match (is_known, claimed.contains(&next.key())) {
-                    (true, _) => AnswerSource::Book,
-                    (false, false) => AnswerSource::Search,
-                    (false, true) => AnswerSource::OtherReply,
-                };
-                (source, reply, next)
-            })
-            .collect();
-        // The reply farthest from all stones is like a pass: its answer is the answer to most. Then
-        // come the replies that the book knows, so that the search for the others stays at one
-        // position.
-        left.sort_by_cached_key(|(source, reply, _)| {
-            let is_last = *source == AnswerSource::OtherReply;
-            (is_last, std::cmp::Reverse(distance(position, *reply)))
+        let replies = entries.iter().zip(open).map(|(entry, (at, next))| {
+            let is_known = entry.as_ref().and_then(proof_of).is_some();
+            let source = match (is_known, claimed.contains(&next.key())) {
+                (true, _) => AnswerSource::Book,
+                (false, false) => AnswerSource::Search,
+                (false, true) => AnswerSource::OtherReply,
+            };
+            let dag = &self.cache.dag;
+            let guide = guide.and_then(|guide| dag.answer(position.variant(), guide, at));
+            LoserReply {
+                source,
+                at,
+                next,
+                guide,
+            }
         });
-        if let Some(rest) = left.get_mut(1..) {
-            rest.sort_by_key(|(source, ..)| *source);
+        let mut replies: Vec<LoserReply> = replies.collect();
+        replies.sort_by_cached_key(|reply| {
+            let is_last = reply.source == AnswerSource::OtherReply;
+            (is_last, std::cmp::Reverse(distance(position, reply.at)))
+        });
+        if let Some(rest) = replies.get_mut(1..) {
+            rest.sort_by_key(|reply| {
+                let guide = reply.guide;
+                let is_quiet = guide.is_some_and(|guide| self.cache.is_quiet(guide));
+                (reply.source, !is_quiet)
+            });
         }
-        let in_book: Vec<(Move, Position)> = left
+        Ok(replies)
+    }
+
+    /// Returns the node of a move `at` to a position, with an answer to every legal move of the
+    /// loser.
+    fn answers(
+        &mut self,
+        at: Option<Move>,
+        position: &Position,
+        guide: Option<Reference>,
+    ) -> Result<Node> {
+        let mut answers = ReplyAnswers::new(position);
+        let left = self.replies(position, guide)?;
+        let in_book = left
             .iter()
-            .filter(|(source, ..)| *source == AnswerSource::Book)
-            .map(|(_, reply, next)| (*reply, next.clone()))
+            .filter(|reply| reply.source == AnswerSource::Book);
+        let in_book: Vec<(Move, Position)> = in_book
+            .map(|reply| (reply.at, reply.next.clone()))
             .collect();
-        for (source, reply, next) in left {
-            let mut known = self.answered(&answers, reply, &next, TRIED, ANSWER_POSITIONS);
-            if known.is_none() && source == AnswerSource::OtherReply {
-                known = self.answered(&answers, reply, &next, usize::MAX, CLAIM_POSITIONS);
+        let mut open: Option<OpenPosition> = None;
+        for reply in left {
+            let mut known = self.answered(&answers, &reply, TRIED, ANSWER_POSITIONS);
+            if known.is_none() && reply.source == AnswerSource::OtherReply {
+                known = self.answered(&answers, &reply, usize::MAX, CLAIM_POSITIONS);
                 if known.is_none() {
-                    known = self.answer_again(&mut answers, &in_book, reply)?;
+                    known = self.answer_again(&mut answers, &in_book, reply.at)?;
                 }
             }
             let answer = match known {
-                Some(answer) => answer,
-                None => self.new_answer(&mut answers, reply, &next)?,
+                Some(answer) => Ok(answer),
+                None => self.new_answer(&mut answers, &reply),
             };
-            answers.add(reply, answer);
+            match answer.map_err(Error::downcast::<OpenPosition>) {
+                Ok(answer) => answers.add(reply.at, answer),
+                Err(Ok(error)) if self.open.is_some() => {
+                    // A position that was tried in vain decides about this one.
+                    let is_tried = error.place == OpenPlace::Tried;
+                    if open.is_none() || is_tried {
+                        open = Some(error);
+                    }
+                }
+                Err(Ok(error)) => return Err(error.into()),
+                Err(Err(other)) => return Err(other),
+            }
         }
-        let most = answers.known.first().map(|(answer, ..)| *answer);
+        if let Some(open) = open {
+            return Err(open.into());
+        }
+        let most = answers.known.first().map(|known| known.node);
         let mut replies = answers.replies;
         replies.sort_by_key(|(reply, _)| *reply);
         replies.retain(|(_, answer)| Some(*answer) != most);
@@ -308,7 +451,7 @@ impl<'a> ProofTreeBuilder<'a> {
         for (known, next) in in_book {
             let mut builder = ProofTreeBuilder::new(self.book, cache);
             // A win that is not found again within the effort is no answer.
-            let Ok(answer) = builder.winner(position, *known, next) else {
+            let Ok(answer) = builder.winner(position, *known, next, None) else {
                 continue;
             };
             if cache.wins(position, reply, answer, CLAIM_POSITIONS) {
@@ -316,8 +459,7 @@ impl<'a> ProofTreeBuilder<'a> {
                 let tree = cache.dag.tree(root, next.clone(), Claim::Win);
                 let node = self.cache.dag.load(&tree);
                 let answer = self.cache.place(next, node);
-                let zone = self.zone(position, answer);
-                answers.known.push((answer, 0, zone));
+                answers.know(answer, None, || self.zone(position, answer));
                 return Ok(Some(answer));
             }
         }
@@ -328,15 +470,11 @@ impl<'a> ProofTreeBuilder<'a> {
     fn new_answer(
         &mut self,
         answers: &mut ReplyAnswers<'_>,
-        reply: Move,
-        next: &Position,
+        reply: &LoserReply,
     ) -> Result<Reference> {
         let position = answers.position;
-        let answer = self.winner(position, reply, next)?;
-        if answers.known.iter().all(|(known, ..)| *known != answer) {
-            let zone = self.zone(position, answer);
-            answers.known.push((answer, 0, zone));
-        }
+        let answer = self.winner(position, reply.at, &reply.next, reply.guide)?;
+        answers.know(answer, reply.guide, || self.zone(position, answer));
         Ok(answer)
     }
 
@@ -348,30 +486,38 @@ impl<'a> ProofTreeBuilder<'a> {
             .after_pass(dag, position, answer, ZONE_POSITIONS)
     }
 
-    /// Returns an answer to other replies that answers this one too, the most used first. `tries`
-    /// bounds the answers, and `positions` the cost of each.
+    /// Returns an answer to other replies that answers this one too: first the one to replies for
+    /// which the guide has the same answer, then the most used. `tries` bounds the answers, and
+    /// `positions` the cost of each.
     fn answered(
         &mut self,
         answers: &ReplyAnswers<'_>,
-        reply: Move,
-        next: &Position,
+        reply: &LoserReply,
         tries: usize,
         positions: u64,
     ) -> Option<Reference> {
-        let is_outside = |zone: &Option<Zone>| zone.is_some_and(|zone| !zone.contains(reply));
-        let outside = answers.known.iter().find(|(_, _, zone)| is_outside(zone));
-        if let Some((answer, ..)) = outside {
-            return Some(*answer);
+        let mut outside = answers
+            .known
+            .iter()
+            .filter(|known| known.zone.is_some_and(|zone| !zone.contains(reply.at)));
+        if let Some(known) = outside.next() {
+            return Some(known.node);
         }
+        let next = &reply.next;
+        let is_alike = |guide: Option<Reference>| guide.is_some() && guide == reply.guide;
+        let (alike, others): (Vec<_>, Vec<_>) = answers
+            .known
+            .iter()
+            .partition(|known| is_alike(known.guide));
+        let known = alike.into_iter().chain(others).map(|known| known.node);
         let ProofCache {
             dag, plans, zones, ..
         } = &mut *self.cache;
         if let Some(zones) = zones {
-            let mut tried = answers.known.iter().take(tries).map(|(answer, ..)| *answer);
+            let mut tried = known.take(tries);
             return tried.find(|answer| zones.wins(dag, next, *answer, positions));
         }
         let wins = |answer: &Reference| with_game!(next.variant(), G => dag.wins(&mut next.game::<G>(), *answer));
-        let known = answers.known.iter().map(|(answer, ..)| *answer);
         known
             .filter(|answer| plans.contains(&answer.node))
             .take(tries)
@@ -379,14 +525,14 @@ impl<'a> ProofTreeBuilder<'a> {
     }
 
     /// Searches a position for a win, by threats or else by the engine, and returns its node.
-    fn search(&mut self, position: &Position) -> Result<u32> {
+    fn search(&mut self, position: &Position, nodes: u64) -> Result<u32> {
         if position.variant().has_threat_search()
-            && let Some(plan) = self.plan(position)?
+            && let Some(plan) = self.plan(position, nodes)?
         {
             return Ok(self.add(&plan));
         }
         let answer = self.cache.engine.answer(
-            &Question::new(position.clone(), Effort::nodes(self.cache.nodes)),
+            &Question::new(position.clone(), Effort::nodes(nodes)),
             &self.cache.control,
             &mut |_| {},
         )?;
@@ -394,10 +540,7 @@ impl<'a> ProofTreeBuilder<'a> {
             .best()
             .filter(|(_, verdict)| verdict.proof.is_some_and(|proof| proof.claim == Claim::Win));
         let Some((m, _)) = won else {
-            bail!(
-                "the win of {position} was not found again in {} positions; give more --nodes, or prove it in the book by a build of its own",
-                self.cache.nodes
-            );
+            return Err(OpenPosition::new(position.clone(), nodes).into());
         };
         let next = position.play(m)?;
         if next.outcome().is_some() {
@@ -406,21 +549,21 @@ impl<'a> ProofTreeBuilder<'a> {
                 ..Node::default()
             }));
         }
-        let node = self.answers(Some(m), &next)?;
+        let node = self.answers(Some(m), &next, None)?;
         Ok(self.cache.dag.add(node))
     }
 
     /// Searches a position for a win by threats. The search tries few fours where it looks for
     /// a threat, in an order that depends on the orientation, so it may see a win in one image of
     /// the position and not in another.
-    fn plan(&mut self, position: &Position) -> Result<Option<Strategy>> {
+    fn plan(&mut self, position: &Position, nodes: u64) -> Result<Option<Strategy>> {
         let variant = position.variant();
         for turn in variant.symmetries() {
             let image = with_game!(variant, G => position.game::<G>().pack(turn));
             let nodes = if turn == Symmetry::IDENTITY {
-                self.cache.nodes
+                nodes
             } else {
-                self.cache.nodes / IMAGE_SHARE
+                nodes / IMAGE_SHARE
             };
             let plan = self.cache.threats.strategy(
                 &Position::unpack(variant, image)?,
@@ -478,6 +621,22 @@ mod tests {
 
     use super::*;
 
+    fn verdict(m: Move, proof: Option<Proof>) -> (Move, Verdict) {
+        let verdict = Verdict {
+            score: proof.map_or(Score::opinion(0), Proof::score),
+            bound: Bound::Exact,
+            depth: 1,
+            nodes: 1,
+            line: vec![m],
+            proof,
+            by: Provenance {
+                engine: "test".into(),
+                day: 0,
+            },
+        };
+        (m, verdict)
+    }
+
     /// Seen as it stands, the side to move has no threat that the search sees to win. A mirror
     /// image of it is won within 25 plies.
     #[test]
@@ -502,7 +661,10 @@ mod tests {
         let mut cache =
             ProofCache::quick(position.variant(), 4_000_000, Control::new()).expect("an engine");
         let mut builder = ProofTreeBuilder::new(&book, &mut cache);
-        let plan = builder.plan(&position).expect("a search").expect("a win");
+        let plan = builder
+            .plan(&position, 4_000_000)
+            .expect("a search")
+            .expect("a win");
         let root = builder.add(&plan);
         let tree = cache.dag.tree(root, position, Claim::Win);
         let checked = kagetsu_verify::check(&tree, &mut |_| {});
@@ -521,21 +683,6 @@ mod tests {
         let (mut book, _) = Book::open(&folder.path().join("book"), &options).expect("a book");
         let line = "h8 a1 i8 a3 j8 a5 k8";
         let position = Position::from_line(Variant::STANDARD_15, line).expect("legal");
-        let verdict = |m: Move, proof: Option<Proof>| {
-            let verdict = Verdict {
-                score: proof.map_or(Score::opinion(0), Proof::score),
-                bound: Bound::Exact,
-                depth: 1,
-                nodes: 1,
-                line: vec![m],
-                proof,
-                by: Provenance {
-                    engine: "test".into(),
-                    day: 0,
-                },
-            };
-            (m, verdict)
-        };
         let proof = |claim, kind, plies| Some(Proof { claim, kind, plies });
         let ends = [("g8", "l8"), ("l8", "g8")];
         let ends = ends.map(|(end, five)| (position.parse_move(end).expect("legal"), five));
@@ -558,6 +705,61 @@ mod tests {
             .tree(&position)
             .expect("a tree");
         assert_eq!(size.nodes, 3);
+        let checked = kagetsu_verify::check(&tree, &mut |_| {});
+        assert!(checked.is_ok(), "{checked:?}");
+    }
+    /// The first side has two groups of stones that win by threats. The given answer to one reply
+    /// uses the first group, and the book's uses the second. The book counts the other replies as
+    /// lost, and the search for them may visit one position.
+    #[test]
+    fn answers_of_the_book_are_grown_again() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let options = BookOptions {
+            create: true,
+            ..BookOptions::default()
+        };
+        let (mut book, _) = Book::open(&folder.path().join("book"), &options).expect("a book");
+        let read = |line| Position::from_line(Variant::STANDARD_15, line).expect("legal");
+        let position = read("d4 a9 e5 a15 d6 o1 e3 o6 l11 h1 m12 f15 l13 i8 m10");
+        let far = position.parse_move("j15").expect("legal");
+        let next = position.play(far).expect("legal");
+        let mut threats = ThreatSearch::new(1 << 20);
+        let mut win_of = |group| {
+            let effort = Effort::nodes(1_000_000);
+            let plan = threats.strategy(&read(group), effort, &Control::new());
+            plan.expect("gomoku").expect("a win")
+        };
+        let first = win_of("d4 a9 e5 a15 d6 o1 e3 o6");
+        let second = win_of("l11 a9 m12 a15 l13 o1 m10 o6");
+        let start = second.steps.last().expect("a step").at;
+
+        let proof = |claim, plies| Proof {
+            claim,
+            kind: ProofKind::Tree,
+            plies,
+        };
+        let losses = |position: &Position, open: Option<Move>| {
+            let lost = Some(proof(Claim::Loss, 10));
+            let moves = position.distinct_moves().into_iter();
+            let claims = moves.map(|m| verdict(m, lost.filter(|_| Some(m) != open)));
+            claims.collect::<Answer>()
+        };
+        let mut learn = |position: &Position, answer: &Answer| {
+            book.learn(position, answer).expect("learned");
+        };
+        learn(&position, &losses(&position, Some(far)));
+        let won = verdict(start, Some(proof(Claim::Win, 9)));
+        learn(&next, &[won].into_iter().collect());
+        let after = next.play(start).expect("legal");
+        learn(&after, &losses(&after, None));
+
+        let mut dag = ProofDag::default();
+        let root = plant(&mut dag, &first);
+        let given = dag.tree(root, next, Claim::Win);
+        let mut cache = ProofCache::new(position.variant(), 1).expect("an engine");
+        cache.load(&given).expect("a part");
+        let grown = ProofTreeBuilder::new(&book, &mut cache).tree(&position);
+        let (tree, _) = grown.expect("a tree");
         let checked = kagetsu_verify::check(&tree, &mut |_| {});
         assert!(checked.is_ok(), "{checked:?}");
     }

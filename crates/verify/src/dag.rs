@@ -53,6 +53,16 @@ impl ProofDag {
         &self.nodes[number as usize]
     }
 
+    /// Returns the answer of a node to a reply. For boards with the symmetries of a square.
+    #[must_use]
+    pub fn answer(&self, variant: Variant, at: Reference, reply: Move) -> Option<Reference> {
+        let node = self.node(at.node);
+        let own = variant.image(reply, variant.inverse(at.turn));
+        let named = node.replies.binary_search_by_key(&own, |(m, _)| *m);
+        let next = named.map_or(node.otherwise, |at| Some(node.replies[at].1))?;
+        Some(next.turned(at.turn))
+    }
+
     /// Adds the nodes of a tree, and returns the number of its root.
     pub fn load(&mut self, tree: &Tree) -> u32 {
         let mut numbers = Vec::with_capacity(tree.nodes.len());

@@ -43,6 +43,6 @@ pub use line_error::LineError;
 pub use proof_book::ProofBook;
 pub use proven_move::ProvenMove;
 pub use shortcuts::ReplyShortcuts;
-pub use shrink::{NodeCounts, ShrinkError, WinsByStones, distance, shrink};
+pub use shrink::{NodeCounts, ShrinkError, ThreatNodes, WinsByStones, distance, shrink};
 pub use tree::{Node, Reference, Tree};
 pub use zone::{Zone, ZoneChecker};

@@ -1,7 +1,6 @@
 //! `kagetsu export`: a book as a file of another program.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
@@ -15,9 +14,10 @@ use serde::Serialize;
 
 use super::arguments::{FormatArg, ZobristArgs};
 use super::played;
+use super::proof::ProofExport;
 use super::subtree::Subtree;
-use crate::commands::verify::read_tree::read_tree;
-use kagetsu_proofs::{ProofCache, ProofTreeBuilder};
+use super::write_file::write_file;
+use kagetsu_proofs::GrownTree;
 use kagetsu_terminal::arguments::notation::NotationArg;
 use kagetsu_terminal::json::write_json;
 
@@ -58,9 +58,14 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 20_000_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     nodes: u64,
     /// For --format proof of gomoku: a win tree of a position behind it, which needs no proof in
-    /// the book; repeat the flag for several
+    /// the book, or a win tree of another rule, whose moves are tried; repeat the flag for several
     #[arg(long, value_name = "FILE")]
     with: Vec<PathBuf>,
+    /// For --format proof: goes on behind positions whose win is neither proven nor found, and
+    /// writes them to this file, as roots for `kagetsu build --policy prove --roots`. A position
+    /// that the file holds already and that is still open gives way to the one two plies before
+    #[arg(long, value_name = "FILE")]
+    open: Option<PathBuf>,
     #[command(flatten)]
     zobrist: ZobristArgs,
     #[command(flatten)]
@@ -81,6 +86,8 @@ struct ExportJson {
     written: u64,
     /// Content that the format cannot carry.
     losses: Omissions,
+    /// The number of positions without a proof, which --open names; the file is not written then.
+    open: usize,
 }
 
 /// The content of a written file.
@@ -112,6 +119,37 @@ impl Args {
             .map(Some)
             .with_context(|| format!("--moves \"{line}\""))
     }
+
+    /// How a win tree is grown.
+    fn proof(&self) -> ProofExport<'_> {
+        ProofExport {
+            nodes: self.nodes,
+            with: &self.with,
+            open: self.open.as_deref(),
+        }
+    }
+
+    /// Says how many positions keep a win tree from being written.
+    fn report_open(&self, open: usize, out: &mut dyn Write) -> Result<Exit> {
+        let file = self.file.display();
+        if self.json {
+            let json = ExportJson {
+                file: file.to_string(),
+                written: 0,
+                losses: Omissions::new(),
+                open,
+            };
+            write_json(out, &json)?;
+            return Ok(Exit::No);
+        }
+        let named = self.open.as_deref().map(Path::display);
+        let named = named.map_or_else(String::new, |path| format!(", named in {path}"));
+        writeln!(
+            out,
+            "{file} is not written; positions without a proof: {open}{named}"
+        )?;
+        Ok(Exit::No)
+    }
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
@@ -139,14 +177,18 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         _ => None,
     };
     let book = part.as_ref().map_or(whole, |part| &part.book);
+    let proof = match &root {
+        Some(root) if is_proof => match args.proof().grow(book, root)? {
+            GrownTree::Whole(tree, size) => Some((tree, size)),
+            GrownTree::Open(positions) => return args.report_open(positions.len(), out),
+        },
+        _ => None,
+    };
     let write = |out: &mut dyn Write| match (args.format, &root) {
-        (FormatArg::Proof, Some(root)) => {
-            let mut cache = ProofCache::new(root.variant(), args.nodes)?;
-            for path in &args.with {
-                let loaded = read_tree(path).and_then(|tree| cache.load(&tree));
-                loaded.with_context(|| path.display().to_string())?;
-            }
-            let (tree, size) = ProofTreeBuilder::new(book, &mut cache).tree(root)?;
+        (FormatArg::Proof, _) => {
+            let Some((tree, size)) = &proof else {
+                bail!("a win tree begins at a position");
+            };
             tree.write(out)?;
             Ok(Written {
                 count: size.nodes,
@@ -154,7 +196,6 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
                 losses: Omissions::new(),
             })
         }
-        (FormatArg::Proof, None) => bail!("a win tree begins at a position"),
         (FormatArg::Book(format @ (Format::Sgf | Format::Pgn)), root) => {
             let style = (format, args.notation.0);
             let count = played::write(&args.book, style, args.variant, root.as_ref(), out)?;
@@ -184,6 +225,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
             file: name.to_string(),
             written: written.count,
             losses: written.losses,
+            open: 0,
         };
         write_json(out, &json)?;
         return Ok(Exit::Done);
@@ -213,33 +255,4 @@ fn check_variant(book: &Book, args: &Args) -> Result<()> {
         ),
         None => Ok(()),
     }
-}
-
-/// Writes a file under a temporary name, so that no half-written file has the final one.
-pub(crate) fn write_file<T>(
-    path: &Path,
-    write: impl FnOnce(&mut dyn Write) -> Result<T>,
-) -> Result<T> {
-    let half = half_written(path);
-    let file = File::create_new(&half)?;
-    let written = || -> Result<T> {
-        let mut file = BufWriter::new(file);
-        let done = write(&mut file)?;
-        file.into_inner()
-            .map_err(|error| error.into_error())?
-            .sync_all()?;
-        std::fs::rename(&half, path)?;
-        Ok(done)
-    };
-    written().inspect_err(|_| {
-        // The first error is the one to report.
-        let _ = std::fs::remove_file(&half);
-    })
-}
-
-/// Returns the temporary name of the output file.
-fn half_written(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_os_string();
-    name.push(format!(".{}.new", std::process::id()));
-    name.into()
 }

@@ -5,4 +5,6 @@ mod arguments;
 pub(crate) mod export;
 pub(crate) mod import;
 mod played;
+mod proof;
 mod subtree;
+pub(crate) mod write_file;

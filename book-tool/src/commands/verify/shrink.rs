@@ -9,7 +9,7 @@ use kagetsu_verify::{NodeCounts, Tree, shrink};
 use serde::Serialize;
 
 use super::read_tree::read_tree;
-use crate::commands::exchange::export::write_file;
+use crate::commands::exchange::write_file::write_file;
 use kagetsu_terminal::json::write_json;
 
 /// Joins win trees into one, and makes it smaller

@@ -11,10 +11,8 @@ use std::collections::HashMap;
 use kagetsu_game::{Claim, Key, Move, Position, Side, Symmetry, Variant};
 
 pub use error::ShrinkError;
-pub use threats::NodeCounts;
+pub use threats::{NodeCounts, ThreatNodes};
 pub use wins_by_stones::WinsByStones;
-
-use threats::ThreatNodes;
 
 use crate::tree::{Node, Reference, Tree};
 use crate::{ProofDag, Zone, ZoneChecker};
@@ -263,7 +261,7 @@ impl<'a> Shrinker<'a> {
         for reply in position.legal_moves() {
             let next = position.play(reply).ok();
             let next = next.filter(|next| next.outcome().is_none());
-            let found = next.zip(self.child(guide, reply));
+            let found = next.zip(self.dag.answer(self.variant, guide, reply));
             let (next, child) = found.ok_or_else(|| ShrinkError::wrong(position))?;
             replies.push((reply, next, child));
         }
@@ -272,15 +270,6 @@ impl<'a> Shrinker<'a> {
             rest.sort_by_key(|(_, _, child)| self.threats.contains(child.node));
         }
         Ok(replies)
-    }
-
-    /// Returns the answer of a node to a reply.
-    fn child(&self, at: Reference, reply: Move) -> Option<Reference> {
-        let node = self.dag.node(at.node);
-        let own = self.variant.image(reply, self.variant.inverse(at.turn));
-        let named = node.replies.binary_search_by_key(&own, |(m, _)| *m);
-        let next = named.map_or(node.otherwise, |at| Some(node.replies[at].1))?;
-        Some(next.turned(at.turn))
     }
 
     /// Returns the answer to other replies that answers this one too: first the one to replies for

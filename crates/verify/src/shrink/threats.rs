@@ -5,7 +5,7 @@ use crate::tree::{Node, Tree};
 /// Marks the nodes from which the winner plays nothing but threats. A move is a threat if the
 /// answer to most replies, as to a pass, is a five, or a sequence of threats to make five.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ThreatNodes {
+pub struct ThreatNodes {
     /// Whether the move ends the game.
     fives: Vec<bool>,
     /// Whether each move ends the game or threatens to.
@@ -15,7 +15,7 @@ pub(crate) struct ThreatNodes {
 
 impl ThreatNodes {
     /// Adds the next node, which refers to earlier ones.
-    pub(crate) fn push(&mut self, node: &Node) {
+    pub fn push(&mut self, node: &Node) {
         let is_five = node.at.is_some() && node.references().next().is_none();
         let is_sequence = |next: &[bool], all: &[bool]| {
             let is_threat = node.otherwise.is_some_and(|most| next[most.node as usize]);
@@ -29,12 +29,23 @@ impl ThreatNodes {
     }
 
     /// Returns the number of nodes.
-    pub(crate) const fn len(&self) -> usize {
+    #[must_use]
+    pub const fn len(&self) -> usize {
         self.threats.len()
     }
 
+    /// Returns whether no node was added.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.threats.is_empty()
+    }
+
     /// Whether the winner plays nothing but threats from a node on.
-    pub(crate) fn contains(&self, node: u32) -> bool {
+    ///
+    /// # Panics
+    /// If the node was not added.
+    #[must_use]
+    pub fn contains(&self, node: u32) -> bool {
         self.threats[node as usize]
     }
 }

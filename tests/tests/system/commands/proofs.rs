@@ -401,3 +401,41 @@ fn proof_build_ends_with_valid_claims() {
         "{checked}"
     );
 }
+
+/// A part of the certificate of h8 in freestyle-15. Behind e9 f9 it makes six in a row, which does
+/// not win standard-15; another quiet move does.
+const GUIDE: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/tests/system/commands/freestyle-15-h8-l9.proof"
+);
+
+#[test]
+fn build_proves_what_an_export_lacks() {
+    let scratch = Scratch::new();
+    let [book, open, proof] = ["a.book", "open.txt", "a.proof"].map(|name| scratch.text(name));
+    let place = ["--book", &book, "--variant", "standard-15"];
+    let prove = ["build", "--policy", "prove", "--top", "5", "--threads", "1"];
+    let root = ["--moves", "h8 l9 g9 h10 f8 g8"];
+    let none = kagetsu(&[&prove[..], &place, &root, &["--positions", "1"]].concat());
+    assert_eq!(none.code, Some(0), "{none:#?}");
+    let export = ["export", "--format", "proof", "--with", GUIDE];
+    let export = [&export[..], &place, &root, &["--open", &open, &proof]].concat();
+    let lacking = kagetsu(&export);
+    assert_eq!(lacking.code, Some(1), "{lacking:#?}");
+    assert!(
+        lacking.stdout.contains("without a proof: 1,"),
+        "{lacking:#?}"
+    );
+    let leaf = "h8 l9 g9 h10 f8 g8 e9 f9\n";
+    assert_eq!(fs::read_to_string(&open).expect("it is there"), leaf);
+    assert!(!scratch.path("a.proof").exists());
+
+    let roots = ["--roots", &open, "--positions", "1000"];
+    let built = kagetsu(&[&prove[..], &place, &roots].concat());
+    assert!(built.stdout.contains("proven"), "{built:#?}");
+    // The file still names the position, which is not open any more.
+    let written = kagetsu(&export);
+    assert_eq!(written.code, Some(0), "{written:#?}");
+    let checked = kagetsu(&["verify", &proof, "--json", root[0], root[1]]).json();
+    assert_eq!(checked["holds"], json!(true), "{checked}");
+}

@@ -1,0 +1,66 @@
+//! Win trees of a book's proofs, and the positions that keep a tree from being whole.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use kagetsu_book::Book;
+use kagetsu_formats::openings;
+use kagetsu_game::Position;
+use kagetsu_proofs::{GrownTree, ProofCache, ProofTreeBuilder, TreeSize};
+use kagetsu_verify::Tree;
+
+use super::write_file::write_file;
+use crate::commands::verify::read_tree::read_tree;
+
+/// How a win tree is grown.
+pub(super) struct ProofExport<'a> {
+    /// The most positions that a search may visit.
+    pub(super) nodes: u64,
+    /// Win trees of parts, or of another rule.
+    pub(super) with: &'a [PathBuf],
+    /// The file for the open positions.
+    pub(super) open: Option<&'a Path>,
+}
+
+impl ProofExport<'_> {
+    /// Returns the win tree of a position. Open positions are written to their file, where there is
+    /// one, and returned.
+    pub(super) fn grow(&self, book: &Book, root: &Position) -> Result<GrownTree> {
+        let mut cache = ProofCache::new(root.variant(), self.nodes)?;
+        for path in self.with {
+            let loaded = read_tree(path).and_then(|tree| cache.load(&tree));
+            loaded.with_context(|| path.display().to_string())?;
+        }
+        let mut builder = ProofTreeBuilder::new(book, &mut cache);
+        let Some(path) = self.open else {
+            let whole: (Tree, TreeSize) = builder.tree(root)?;
+            return Ok(GrownTree::Whole(whole.0, whole.1));
+        };
+        let tried = if path.exists() {
+            openings::read(path, root.variant())?
+        } else {
+            Vec::new()
+        };
+        let grown = builder.tree_or_open(root, &tried)?;
+        if let GrownTree::Open(positions) = &grown {
+            write_roots(path, positions).with_context(|| path.display().to_string())?;
+        }
+        Ok(grown)
+    }
+}
+
+/// Writes positions as a file of roots.
+fn write_roots(path: &Path, positions: &[Position]) -> Result<()> {
+    let mut text = String::new();
+    for position in positions {
+        match position.line() {
+            Some(line) => {
+                let names: Vec<String> = line.iter().map(|m| position.write_move(*m)).collect();
+                writeln!(text, "{}", names.join(" "))?;
+            }
+            None => writeln!(text, "{}", position.fen()?)?,
+        }
+    }
+    write_file(path, |out| Ok(out.write_all(text.as_bytes())?))
+}
