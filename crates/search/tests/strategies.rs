@@ -223,6 +223,7 @@ fn winning_or_threatening_move_is_found() {
     );
     let next = position.play(m).expect("legal");
     let (_, lost) = asked_for_loss(
+        next.variant(),
         &next
             .moves()
             .iter()
@@ -288,8 +289,8 @@ fn winning_or_threatening_move_is_found() {
 }
 
 /// Asks an engine whether all moves of a position lose.
-fn asked_for_loss(line: &str, nodes: u64) -> (Position, kagetsu_game::Answer) {
-    let position = Position::from_line(Variant::FREESTYLE_15, line).expect("a line");
+fn asked_for_loss(variant: Variant, line: &str, nodes: u64) -> (Position, kagetsu_game::Answer) {
+    let position = Position::from_line(variant, line).expect("a line");
     let window = Window {
         alpha: Score::MIN,
         beta: -Score::OPINION_MAX,
@@ -306,9 +307,21 @@ fn asked_for_loss(line: &str, nodes: u64) -> (Position, kagetsu_game::Answer) {
     (position, answer)
 }
 
+/// After a pass, the attack takes longer than the first round of the search spends on a reply.
+#[test]
+fn long_attack_after_a_pass_gives_replies_more_effort() {
+    let (position, answer) = asked_for_loss(Variant::RENJU_15, "h8 h9 i9 g10 i8", 20_000);
+    for reply in ["c6", "e3"] {
+        let m = position.parse_move(reply).expect("legal");
+        let proof = answer.get(m).and_then(|verdict| verdict.proof);
+        let claim = proof.map(|proof| proof.claim);
+        assert_eq!(claim, Some(Claim::Loss), "{reply}");
+    }
+}
+
 #[test]
 fn every_move_is_judged_for_a_proof_of_loss() {
-    let (position, lost) = asked_for_loss("h8 a1 h9 b1 j10", 5_000);
+    let (position, lost) = asked_for_loss(Variant::FREESTYLE_15, "h8 a1 h9 b1 j10", 5_000);
     assert_eq!(lost.len(), position.distinct_moves().len());
     assert!(
         lost.verdicts()
@@ -332,12 +345,12 @@ fn every_move_is_judged_for_a_proof_of_loss() {
         );
     }
     // Far from lost: some moves stand, with a value.
-    let (position, open) = asked_for_loss("h8 i9 h9", 200);
+    let (position, open) = asked_for_loss(Variant::FREESTYLE_15, "h8 i9 h9", 200);
     assert_eq!(open.len(), position.distinct_moves().len());
     assert!(open.verdicts().iter().all(|(_, v)| v.is_exact()));
     assert!(open.best().is_some_and(|(_, v)| v.proof.is_none()));
     // The side to move has an open three: it wins.
-    let (_, won) = asked_for_loss("h8 a1 i8 a3 j8 a5", 200);
+    let (_, won) = asked_for_loss(Variant::FREESTYLE_15, "h8 a1 i8 a3 j8 a5", 200);
     assert!(
         won.best()
             .is_some_and(|(_, v)| v.score.win_plies() == Some(3))

@@ -19,6 +19,8 @@ const TABLE: usize = 8 << 20;
 /// round. Most moves lose to an attack that is found soon; where several survive costly searches,
 /// the position is far from lost.
 const ROUNDS: [(u64, usize); 3] = [(1_000, usize::MAX), (5_000, 12), (u64::MAX, 4)];
+/// Nodes of the search after each move, in times of those of the threat after a pass, at least.
+const THREAT_FACTOR: u64 = 2;
 /// Surviving moves from which further rounds do not pay.
 const MANY: usize = 24;
 /// Consecutive failures from which a round does not pay.
@@ -271,6 +273,8 @@ fn defend<R: Rule>(
     if is_over || !lambda.threaten(share) {
         return (answer, left, Vec::new());
     }
+    // An attack after a reply is seldom found sooner than the one after a pass.
+    let least = lambda.nodes.saturating_mul(THREAT_FACTOR);
     // Other moves lose to the strategies against these.
     let mut searched = vec![None];
     let mut lose = |lambda: &LambdaSearch<R>, m: Move, won: LambdaWin, before: u64| {
@@ -290,6 +294,7 @@ fn defend<R: Rule>(
             .is_none()
     });
     for (budget, most) in ROUNDS {
+        let budget = budget.max(least);
         let mut still = Vec::new();
         let mut waiting: VecDeque<Move> = left.into();
         let mut fails = 0;
