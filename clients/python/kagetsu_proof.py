@@ -330,6 +330,8 @@ class Checker:
         self.tree, self.board = tree, tree.board
         # Wins by node, symmetry and the winner's stones.
         self.memory, self.remembered, self.images = {}, 0, {}
+        # Positions after a reply at the root of a loss, as seen from the node that answers it.
+        self.seen = set()
         self.positions = 0
         self.line = []
 
@@ -477,10 +479,23 @@ class Checker:
         return zone, played, elsewhere, needed
 
     def reply(self, point, child, turn, own, foe, passes):
+        foe |= 1 << point
+        if not self.line:
+            # Many replies at the root of a loss are images of each other. What the root depends on
+            # is not used.
+            seen = child, self.turned_back(own, turn), self.turned_back(foe, turn)
+            if seen in self.seen:
+                return 0, 0, 0, 0
+            self.seen.add(seen)
         self.line.append(point)
-        win = self.node(child, turn, own, foe | 1 << point, passes)
+        win = self.node(child, turn, own, foe, passes)
         self.line.pop()
         return win
+
+    def turned_back(self, mask, turn):
+        """The points whose images under a symmetry are in a mask."""
+        points = self.board.turns[turn].items()
+        return sum(1 << point for point, image in points if mask >> image & 1)
 
     def loser_rows(self, own, foe, passes):
         """The points on which four stones of the loser may become five, and those that matter."""
