@@ -459,10 +459,11 @@ class Checker:
                 raise self._fault(child, f"{self.board.name(move)} is taken")
             return 1 << move, 0, 1, 0
         # A reply may do worse than a pass; without a win after the pass all are played, and none
-        # on the points that are taken.
+        # on the points that are taken. At the root of a loss all are played, since most are images
+        # of each other.
         zone, played, elsewhere, needed = 0, 0, 0, foe
         explicit = points
-        if passes < MAX_PASSES:
+        if passes < MAX_PASSES and self.line:
             depth = len(self.line)
             try:
                 zone, played, elsewhere, needed = self.node(child, turn, own, foe, passes + 1)
