@@ -1,6 +1,9 @@
+use std::fs::File;
+use std::io::BufReader;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use anyhow::Context;
 use kagetsu_api::{counted_message, graded_message};
 use kagetsu_book::{
     Book, BookError, BookOptions, Compiled, Entry, Grading, Overview, Place, Standing, Suspect,
@@ -8,6 +11,7 @@ use kagetsu_book::{
 use kagetsu_game::{Answer, Position};
 use kagetsu_games::{FoundGames, GameFilter, GameStore};
 use kagetsu_proto::v1;
+use kagetsu_verify::ProofBook;
 use tonic::Status;
 
 use super::handle::BookHandle;
@@ -45,21 +49,28 @@ impl From<Entry> for Found {
     }
 }
 
-/// A book that is only read: a folder or a compiled file.
+/// A book that is only read: a folder, a compiled file, or a certificate.
 pub enum BookSource {
     /// A folder, which one process at a time may open.
     Folder(Box<Mutex<Book>>),
     /// A compiled file.
     File(Box<Compiled>),
+    /// A certificate, which is not checked.
+    Certificate(Box<ProofBook>),
 }
 
 impl BookSource {
-    /// Opens a folder or a compiled book.
+    /// Opens a folder, a compiled book or a certificate.
     ///
     /// # Errors
-    /// If it is neither, or another process has the folder.
-    pub fn open(path: &Path) -> Result<Self, BookError> {
+    /// If it is none of them, or another process has the folder.
+    pub fn open(path: &Path) -> anyhow::Result<Self> {
         if path.is_file() {
+            let about = || path.display().to_string();
+            let mut text = BufReader::new(File::open(path).with_context(about)?);
+            if let Some(proof) = ProofBook::read(&mut text).with_context(about)? {
+                return Ok(Self::Certificate(Box::new(proof)));
+            }
             return Ok(Self::File(Box::new(Compiled::open(path)?)));
         }
         let (book, notices) = Book::open_to_read(path, &BookOptions::default())?;
@@ -75,6 +86,7 @@ impl BookSource {
         match self {
             Self::Folder(book) => book.lock().unwrap_or_else(PoisonError::into_inner).len(),
             Self::File(compiled) => compiled.len(),
+            Self::Certificate(proof) => proof.nodes(),
         }
     }
 
@@ -96,6 +108,14 @@ impl BookSource {
                     .iter()
                     .map(|position| Ok(compiled.lookup(position)?.map(known)))
                     .collect()
+            }
+            Self::Certificate(proof) => {
+                let known = |answer| Found {
+                    answer,
+                    facts: None,
+                };
+                let found = positions.iter().map(|position| proof.lookup(position));
+                Ok(found.map(|answer| answer.map(known)).collect())
             }
         }
     }
@@ -134,7 +154,7 @@ impl BookRegistry {
         }
     }
 
-    /// Reads the folder of the book; `None` for a compiled book, which has none.
+    /// Reads the folder of the book; `None` for a file, which has none.
     async fn inspect<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Book) -> Result<T, BookError> + Send + 'static,
@@ -151,7 +171,7 @@ impl BookRegistry {
                     let book = book.lock().unwrap_or_else(PoisonError::into_inner);
                     read(&book).map(Some).map_err(|error| status(&error))
                 }
-                BookSource::File(_) => Ok(None),
+                BookSource::File(_) | BookSource::Certificate(_) => Ok(None),
             },
         }
     }
@@ -160,7 +180,17 @@ impl BookRegistry {
         match self {
             Self::ReadOnly(source) => match &**source {
                 BookSource::File(compiled) => Some(compiled),
-                BookSource::Folder(_) => None,
+                BookSource::Folder(_) | BookSource::Certificate(_) => None,
+            },
+            Self::None | Self::Growing(_) => None,
+        }
+    }
+
+    fn certificate(&self) -> Option<&ProofBook> {
+        match self {
+            Self::ReadOnly(source) => match &**source {
+                BookSource::Certificate(proof) => Some(proof),
+                BookSource::Folder(_) | BookSource::File(_) => None,
             },
             Self::None | Self::Growing(_) => None,
         }
@@ -171,6 +201,9 @@ impl BookRegistry {
         if let Some(compiled) = self.compiled() {
             return Ok(compiled.overview().clone());
         }
+        if let Some(proof) = self.certificate() {
+            return Ok(Overview::of_root(proof.position().clone(), proof.nodes()));
+        }
         Ok(self.inspect(Book::overview).await?.unwrap_or_default())
     }
 
@@ -179,6 +212,10 @@ impl BookRegistry {
     pub(crate) async fn statistics(&self) -> Result<v1::BookStatistics, Status> {
         if let Some(compiled) = self.compiled() {
             return Ok(counted_message(compiled.stats()));
+        }
+        if self.certificate().is_some() {
+            let reason = "a certificate has no statistics; `kagetsu verify` describes it";
+            return Err(Status::failed_precondition(reason));
         }
         let mut grading = Grading::default();
         loop {
@@ -273,6 +310,11 @@ impl BookRegistry {
                 BookSource::File(_) => {
                     let reason = "a compiled book cannot be exported: it holds only the keys of \
                                   its positions; export from its folder";
+                    Err(Status::failed_precondition(reason))
+                }
+                BookSource::Certificate(_) => {
+                    let reason = "a certificate is a tree of moves, not a list of positions; copy \
+                                  its file";
                     Err(Status::failed_precondition(reason))
                 }
             },

@@ -1,10 +1,16 @@
 use std::collections::HashSet;
+use std::io::BufRead;
 
-use kagetsu_game::{Claim, Move, Position, Side, Symmetry};
+use kagetsu_game::{
+    Answer, Bound, Claim, Move, Position, Proof, ProofKind, Provenance, Side, Symmetry, Verdict,
+};
 
 use crate::check::plies_of;
 use crate::tree::{Reference, Tree, both};
 use crate::{ProvenMove, TreeFault};
+
+/// The first bytes of a win tree of any version.
+const MAGIC_WORD: &[u8] = b"kagetsu-proof ";
 
 /// A win tree from which the winner's moves are looked up. It is not checked: see [`crate::check`].
 #[derive(Clone, Debug)]
@@ -20,9 +26,24 @@ pub struct ProofBook {
 struct Rest {
     own: Vec<Move>,
     foe: Vec<Move>,
+    /// Whether the loser is to move at the end of the path.
+    is_reply: bool,
 }
 
 impl ProofBook {
+    /// Reads a tree as a book; `None` if the text is no win tree.
+    ///
+    /// # Errors
+    /// If the source cannot be read, or the tree is malformed.
+    pub fn read(source: &mut dyn BufRead) -> Result<Option<Self>, TreeFault> {
+        let begin = source.fill_buf();
+        let begin = begin.map_err(|error| TreeFault::unreadable(1, &error))?;
+        if !begin.starts_with(MAGIC_WORD) {
+            return Ok(None);
+        }
+        Self::new(Tree::read(source)?).map(Some)
+    }
+
     /// Returns the book of a tree.
     ///
     /// # Errors
@@ -48,17 +69,44 @@ impl ProofBook {
         &self.tree.position
     }
 
+    /// Returns the number of nodes.
+    #[must_use]
+    pub fn nodes(&self) -> u64 {
+        self.tree.nodes.len() as u64
+    }
+
     /// Returns the winner's move in a position that the tree reaches, in any order of moves
     /// and in any orientation; `None` for other positions. In games other than gomoku the moves
     /// must be those of the tree.
     #[must_use]
     pub fn answer(&self, position: &Position) -> Option<ProvenMove> {
-        let variant = position.variant();
-        if variant != self.tree.position.variant() || position.side() != self.winner {
+        if position.side() != self.winner {
             return None;
         }
+        self.moves(position)?.pop()
+    }
+
+    /// Returns what the tree proves about a position that it reaches, as [`ProofBook::answer`]: the
+    /// winner's move, or each reply of the loser as a loss; from the view of the side to move.
+    #[must_use]
+    pub fn lookup(&self, position: &Position) -> Option<Answer> {
+        let is_winner = position.side() == self.winner;
+        let claim = if is_winner { Claim::Win } else { Claim::Loss };
+        let moves = self.moves(position)?.into_iter();
+        Some(moves.map(|m| (m.at, verdict(m, claim))).collect())
+    }
+
+    /// Returns the winner's move, or the loser's legal replies, at a position that the tree
+    /// reaches.
+    fn moves(&self, position: &Position) -> Option<Vec<ProvenMove>> {
+        let variant = position.variant();
+        if variant != self.tree.position.variant() || position.outcome().is_some() {
+            return None;
+        }
+        let is_reply = position.side() != self.winner;
         if variant.gomoku().is_none() {
-            return self.answer_to_line(position);
+            let at = self.node_of_line(position, is_reply)?;
+            return self.moves_at(position, at, Symmetry::IDENTITY);
         }
         let begun = self.tree.position.stones()?;
         let stones = position.stones()?;
@@ -70,17 +118,41 @@ impl ProofBook {
             let rest = Rest {
                 own: without(image(&stones[code]), &begun[code])?,
                 foe: without(image(&stones[1 - code]), &begun[1 - code])?,
+                is_reply,
             };
-            let found = self.begin(rest)?;
-            Some(ProvenMove {
-                at: variant.image(found.at, variant.inverse(turn)),
-                ..found
-            })
+            self.moves_at(position, self.begin(rest)?, turn)
         })
     }
 
-    /// Looks for a path from the root that explains the stones.
-    fn begin(&self, rest: Rest) -> Option<ProvenMove> {
+    /// Returns the moves at a position that a node reaches under a symmetry.
+    fn moves_at(
+        &self,
+        position: &Position,
+        at: Reference,
+        turn: Symmetry,
+    ) -> Option<Vec<ProvenMove>> {
+        let variant = position.variant();
+        let back = |m: Move| variant.image(m, variant.inverse(turn));
+        if position.side() == self.winner {
+            let node = &self.tree.nodes[at.node as usize];
+            let at_board = variant.image(node.at?, at.turn);
+            let plies = self.plies[at.node as usize];
+            return Some(vec![ProvenMove {
+                at: back(at_board),
+                plies,
+            }]);
+        }
+        let replies = position.legal_moves().into_iter().map(|reply| {
+            let next = self.next(at, variant.image(reply, turn))?;
+            let plies = self.plies[next.node as usize].saturating_add(1);
+            Some(ProvenMove { at: reply, plies })
+        });
+        replies.collect()
+    }
+
+    /// Looks for a path from the root that explains the stones, and returns the node at its end:
+    /// the one whose move comes next, or the one that was just played.
+    fn begin(&self, rest: Rest) -> Option<Reference> {
         let root = Reference::to(self.tree.nodes.len() as u32 - 1);
         let mut failed = HashSet::new();
         match self.tree.claim {
@@ -94,13 +166,12 @@ impl ProofBook {
         at: Reference,
         mut rest: Rest,
         failed: &mut HashSet<(Reference, Rest)>,
-    ) -> Option<ProvenMove> {
+    ) -> Option<Reference> {
         let variant = self.tree.position.variant();
         let node = &self.tree.nodes[at.node as usize];
         let m = variant.image(node.at?, at.turn);
-        if rest.own.is_empty() && rest.foe.is_empty() {
-            let plies = self.plies[at.node as usize];
-            return Some(ProvenMove { at: m, plies });
+        if rest.own.is_empty() && rest.foe.is_empty() && !rest.is_reply {
+            return Some(at);
         }
         let own = rest.own.iter().position(|stone| *stone == m)?;
         if failed.contains(&(at, rest.clone())) {
@@ -121,7 +192,10 @@ impl ProofBook {
         at: Reference,
         rest: &Rest,
         failed: &mut HashSet<(Reference, Rest)>,
-    ) -> Option<ProvenMove> {
+    ) -> Option<Reference> {
+        if rest.own.is_empty() && rest.foe.is_empty() && rest.is_reply {
+            return Some(at);
+        }
         (0..rest.foe.len()).find_map(|reply| {
             let mut rest = rest.clone();
             let m = rest.foe.remove(reply);
@@ -142,31 +216,55 @@ impl ProofBook {
         })
     }
 
-    fn answer_to_line(&self, position: &Position) -> Option<ProvenMove> {
+    /// Returns the node whose move comes next after the moves of a position, or the one that was
+    /// just played.
+    fn node_of_line(&self, position: &Position, is_reply: bool) -> Option<Reference> {
         let begun = &self.tree.position;
         let moves = position.moves().strip_prefix(begun.moves())?;
         if position.setup() != begun.setup() {
             return None;
         }
-        let mut at = Reference {
-            node: self.tree.nodes.len() as u32 - 1,
-            turn: Symmetry::IDENTITY,
-        };
+        let mut at = Reference::to(self.tree.nodes.len() as u32 - 1);
         let mut moves = moves.iter().copied();
         if self.tree.claim != Claim::Win {
-            at = self.next(at, moves.next()?)?;
+            let Some(reply) = moves.next() else {
+                return is_reply.then_some(at);
+            };
+            at = self.next(at, reply)?;
         }
         loop {
             let m = self.tree.nodes[at.node as usize].at?;
             let Some(played) = moves.next() else {
-                let plies = self.plies[at.node as usize];
-                return Some(ProvenMove { at: m, plies });
+                return (!is_reply).then_some(at);
             };
             if played != m {
                 return None;
             }
-            at = self.next(at, moves.next()?)?;
+            let Some(reply) = moves.next() else {
+                return is_reply.then_some(at);
+            };
+            at = self.next(at, reply)?;
         }
+    }
+}
+
+fn verdict(m: ProvenMove, claim: Claim) -> Verdict {
+    let proof = Proof {
+        claim,
+        kind: ProofKind::Tree,
+        plies: m.plies,
+    };
+    Verdict {
+        score: proof.score(),
+        bound: Bound::Exact,
+        depth: u8::try_from(m.plies).unwrap_or(u8::MAX),
+        nodes: 0,
+        line: vec![m.at],
+        proof: Some(proof),
+        by: Provenance {
+            engine: "certificate".into(),
+            day: 0,
+        },
     }
 }
 

@@ -23,7 +23,7 @@ use kagetsu_terminal::runtime::runtime;
 /// Example: kagetsu serve --book h8.kbk
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A book folder, or a compiled book
+    /// A book folder, a compiled book, or a certificate (which `kagetsu verify` checks)
     #[arg(long, value_name = "BOOK")]
     book: PathBuf,
     /// Address for gRPC; port 0 lets the system choose

@@ -49,6 +49,25 @@ pub struct RootOverview {
 }
 
 impl Overview {
+    /// Returns the overview of a book whose positions lie behind one root.
+    #[must_use]
+    pub fn of_root(position: Position, positions: u64) -> Self {
+        let root = RootOverview {
+            position,
+            positions,
+            is_more: false,
+        };
+        let held = VariantOverview {
+            variant: root.position.variant(),
+            positions,
+            roots: vec![root],
+            all_roots: 1,
+        };
+        Self {
+            variants: vec![held],
+        }
+    }
+
     /// Returns the part of a variant.
     #[must_use]
     pub fn variant(&self, variant: Variant) -> Option<&VariantOverview> {

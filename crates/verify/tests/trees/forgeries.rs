@@ -251,6 +251,15 @@ fn certificate_answers_every_defence() {
             assert_eq!(book.answer(&tree.position), None);
             tree.position.clone()
         };
+        let replies = book.lookup(&first).expect("the loser's replies");
+        assert_eq!(replies.len(), first.legal_moves().len());
+        let is_loss = |claim: Claim, plies: u16| claim == Claim::Loss && plies == 2;
+        let proofs = replies.verdicts().iter().map(|(_, verdict)| verdict.proof);
+        assert!(
+            proofs
+                .flatten()
+                .all(|proof| is_loss(proof.claim, proof.plies))
+        );
         for reply in first.legal_moves() {
             let defence = first.play(reply).expect("legal");
             let answer = book.answer(&defence).expect("an answer");
@@ -261,6 +270,7 @@ fn certificate_answers_every_defence() {
             let canonical = defence.canonical();
             let image = Position::unpack(defence.variant(), canonical.packed).expect("packed");
             assert!(book.answer(&image).is_some(), "{image}");
+            assert_eq!(book.lookup(&end), None, "the game is over");
         }
         let other = Position::from_line(tree.position.variant(), "h8 a1").expect("legal");
         assert_eq!(book.answer(&other), None);

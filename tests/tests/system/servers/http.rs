@@ -376,3 +376,69 @@ fn reader_serves_a_book_read_only() {
     let wrong = Program::Kagetsu.run(&["serve", "--book", "/nowhere"]);
     assert_eq!(wrong.code, Some(2), "{wrong:#?}");
 }
+
+#[test]
+fn certificate_is_served_as_a_book() {
+    let scratch = Scratch::new();
+    let proof = scratch.text("four.proof");
+    let tree = "kagetsu-proof 1\nvariant freestyle-15\nposition h8 a1 i8 a3 j8 a5\n\
+        claim win 3\n1 l8\n2 g8\n3 k8 g8>1 *>2\nend 3\n";
+    std::fs::write(&proof, tree).expect("room");
+    let anywhere = ["--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"];
+    let mut server =
+        Program::Kagetsu.start(&[&["serve", "--book", &proof], &anywhere[..]].concat());
+    let grpc = server.address();
+    let at = server.line();
+    let at = at.strip_prefix("http on ").expect("an address");
+    // The winner's move, each reply of the loser, and the answer to one of them.
+    for (line, moves, best) in [
+        (
+            "h8 a1 i8 a3 j8 a5",
+            1,
+            json!({"win_in": 3, "loss_in": null}),
+        ),
+        (
+            "h8 a1 i8 a3 j8 a5 k8",
+            218,
+            json!({"win_in": null, "loss_in": 2}),
+        ),
+        (
+            "h8 a1 i8 a3 j8 a5 k8 o15",
+            1,
+            json!({"win_in": 1, "loss_in": null}),
+        ),
+    ] {
+        let place = ["--json", "--variant", "freestyle-15", "--moves", line];
+        let query = |book: &str| {
+            let run = Program::Kagetsu.run(&[&["query", "--book", book], &place[..]].concat());
+            run.json()
+        };
+        let target = format!(
+            "/api/v1/book?variant=freestyle-15&moves={}",
+            line.replace(' ', "%20")
+        );
+        let page = http(at, "GET", &target, "").json();
+        assert_eq!((&query(&grpc), &query(&proof)), (&page, &page), "{line}");
+        assert_eq!(
+            page["answers"].as_array().map(Vec::len),
+            Some(moves),
+            "{page}"
+        );
+        for name in ["win_in", "loss_in"] {
+            assert_eq!(page[name], best[name], "{page}");
+        }
+    }
+    let status = http(at, "GET", "/api/v1/status", "").json();
+    assert_eq!(status["positions"], json!(3), "{status}");
+    let refused = http(at, "GET", "/api/v1/statistics", "");
+    assert_eq!(refused.status, 409, "{refused:#?}");
+    server.signal(Signal::SIGTERM);
+    assert_eq!(server.wait().code(), Some(0), "a clean stop");
+    std::fs::write(&proof, tree.replace("end 3", "end 4")).expect("room");
+    let wrong = Program::Kagetsu.run(&["serve", "--book", &proof]);
+    assert_eq!(
+        (wrong.code, wrong.stderr.contains("line 8")),
+        (Some(2), true),
+        "{wrong:#?}"
+    );
+}
