@@ -2,9 +2,11 @@
 
 use std::fs::File;
 use std::io::BufReader;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::thread;
 
-use kagetsu_verify::{Tree, check};
+use kagetsu_verify::{CheckedReplies, Tree, check_parallel};
 use pyo3::prelude::*;
 
 use crate::errors::CertificateError;
@@ -47,7 +49,8 @@ pub(crate) fn verify(py: Python<'_>, path: PathBuf) -> PyResult<PyCertificate> {
     let file = File::open(&path)?;
     py.detach(|| {
         let tree = Tree::read(&mut BufReader::new(file))?;
-        let checked = check(&tree, &mut |_| {})?;
+        let threads = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        let checked = check_parallel(&tree, CheckedReplies::ByZones, threads, &|_| {})?;
         Ok(PyCertificate {
             claim: tree.claim.to_string(),
             plies: checked.plies,
