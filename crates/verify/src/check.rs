@@ -66,7 +66,7 @@ pub struct CheckProgress {
 /// How replies are checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckedReplies {
-    /// One reply stands for others that do not matter, where the variant has zones: see
+    /// Replies outside the relevance zone are not played, where the variant has zones: see
     /// [`ZoneChecker`].
     ByZones,
     /// Every reply is played.

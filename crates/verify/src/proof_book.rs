@@ -132,14 +132,12 @@ impl ProofBook {
         turn: Symmetry,
     ) -> Option<Vec<ProvenMove>> {
         let variant = position.variant();
-        let back = |m: Move| variant.image(m, variant.inverse(turn));
         if position.side() == self.winner {
             let node = &self.tree.nodes[at.node as usize];
-            let at_board = variant.image(node.at?, at.turn);
-            let plies = self.plies[at.node as usize];
+            let seen = variant.image(node.at?, at.turn);
             return Some(vec![ProvenMove {
-                at: back(at_board),
-                plies,
+                at: variant.image(seen, variant.inverse(turn)),
+                plies: self.plies[at.node as usize],
             }]);
         }
         let replies = position.legal_moves().into_iter().map(|reply| {

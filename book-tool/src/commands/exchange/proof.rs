@@ -7,8 +7,7 @@ use anyhow::{Context, Result};
 use kagetsu_book::Book;
 use kagetsu_formats::openings;
 use kagetsu_game::Position;
-use kagetsu_proofs::{GrownTree, ProofCache, ProofTreeBuilder, TreeSize};
-use kagetsu_verify::Tree;
+use kagetsu_proofs::{GrownTree, ProofCache, ProofTreeBuilder};
 
 use super::write_file::write_file;
 use crate::commands::verify::read_tree::read_tree;
@@ -34,8 +33,8 @@ impl ProofExport<'_> {
         }
         let mut builder = ProofTreeBuilder::new(book, &mut cache);
         let Some(path) = self.open else {
-            let whole: (Tree, TreeSize) = builder.tree(root)?;
-            return Ok(GrownTree::Whole(whole.0, whole.1));
+            let (tree, size) = builder.tree(root)?;
+            return Ok(GrownTree::Whole(tree, size));
         };
         let tried = if path.exists() {
             openings::read(path, root.variant())?

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 /// Checks a win tree, or the proven claims of a book, by the rules alone
 ///
 /// For a tree (FILE), each node's move is played, and every legal reply of the loser must have an
-/// answer that wins. In freestyle and standard gomoku one reply stands for others that do not
-/// matter, which takes seconds in place of many minutes; --every-reply plays them all. The proven
-/// position is printed; --moves and --fen say which position it must be.
+/// answer that wins. In freestyle and standard gomoku, replies on points that do not matter to the
+/// answer are not played; --every-reply plays them, too. The proven position is printed; --moves
+/// and --fen say which position it must be.
 ///
 /// For a book (--book), each proven position is checked against its moves, and each proven move
 /// against the rules, the position that it leads to, or its line. A line shows a win where every
@@ -31,7 +31,7 @@ pub(crate) struct Args {
     /// Requires the tree to prove a position from this FEN
     #[arg(long, value_name = "FEN", conflicts_with = "book")]
     pub(super) fen: Option<String>,
-    /// Plays every reply, also those that another reply stands for
+    /// Plays every reply at every node, which takes far longer (freestyle and standard gomoku)
     #[arg(long, conflicts_with = "book")]
     pub(super) every_reply: bool,
     /// Threads that share the replies at the root of a tree [default: one for each core]

@@ -137,15 +137,10 @@ impl ZoneChecker {
         relevance
     }
 
-    /// Notes that a node failed, to which these moves lead.
-    fn fail<T>(
-        &mut self,
-        at: Reference,
-        board: ZoneBoard,
-        line: std::ops::RangeTo<usize>,
-    ) -> Option<T> {
+    /// Notes that a node failed after the first `moves` moves of the line.
+    fn fail<T>(&mut self, at: Reference, board: ZoneBoard, moves: usize) -> Option<T> {
         if board.passes == 0 {
-            self.failed = Some((at, self.line[line].to_vec()));
+            self.failed = Some((at, self.line[..moves].to_vec()));
         }
         None
     }
@@ -159,7 +154,7 @@ impl ZoneChecker {
         self.left = self.left.checked_sub(1)?;
         let point = graph.node(at).at.and_then(|m| self.rows.image(m, at.turn));
         let Some(point) = point.filter(|point| !board.stones().has(*point)) else {
-            return self.fail(at, board, ..self.line.len());
+            return self.fail(at, board, self.line.len());
         };
         let after = board.with_own(point);
         let mut relevance = Relevance {
@@ -182,12 +177,12 @@ impl ZoneChecker {
     fn replies(&mut self, graph: Graph<'_>, at: Reference, board: ZoneBoard) -> Option<Relevance> {
         let node = graph.node(at);
         // The last move of the line is the node's.
-        let line = ..self.line.len().saturating_sub(1);
+        let before = self.line.len().saturating_sub(1);
         let mut empty = self.rows.full.without(board.stones());
         let (fives, zone) = self.rows.loser_rows(board);
         let is_full = empty.len() <= 1 + u32::from(board.passes);
         if is_full || self.rows.loser_has_five(board.foe, fives) {
-            return self.fail(at, board, line);
+            return self.fail(at, board, before);
         }
         let mut relevance = Relevance {
             zone,
@@ -215,7 +210,7 @@ impl ZoneChecker {
             return Some(relevance);
         }
         let Some(next) = node.otherwise else {
-            return self.fail(at, board, line);
+            return self.fail(at, board, before);
         };
         let others = self.others(graph, next.turned(at.turn), empty, board)?;
         relevance.add(others);

@@ -2,8 +2,10 @@
 
 use std::num::NonZeroUsize;
 
-use kagetsu_game::{Claim, Move, Position, Side};
-use kagetsu_verify::{CheckedReplies, Node, Reference, Tree, ZoneChecker, check, check_parallel};
+use kagetsu_game::{Claim, Move, Position, Side, Variant};
+use kagetsu_verify::{
+    CheckedReplies, Node, ProofDag, Reference, Tree, ZoneChecker, check, check_parallel,
+};
 
 use super::{dag_of, damaged, read, text};
 
@@ -38,6 +40,25 @@ fn rows(position: &Position, size: usize) -> Vec<Vec<char>> {
     rows
 }
 
+/// The position of such rows with the first side to move; `None` if both sides have a five.
+fn read_rows(variant: Variant, rows: &[Vec<char>]) -> Option<Position> {
+    let drawn: Vec<String> = rows.iter().map(|row| row.iter().collect()).collect();
+    Position::from_board(variant, &drawn.join("\n"), Some(Side::First)).ok()
+}
+
+/// Whether a node wins by zones, which agrees with the check of every reply.
+fn wins(zones: &mut ZoneChecker, dag: &ProofDag, root: u32, position: &Position) -> bool {
+    let is_won = zones.wins(dag, position, Reference::to(root), u64::MAX);
+    let expected = check(&dag.tree(root, position.clone(), Claim::Win), &mut |_| {});
+    assert_eq!(
+        is_won,
+        expected.is_ok(),
+        "{}: {expected:?}",
+        position.draw()
+    );
+    is_won
+}
+
 /// The position with some of the second side's stones moved, removed or added, mostly near the
 /// others; `None` where its game is over.
 fn changed(position: &Position, numbers: &mut Numbers) -> Option<Position> {
@@ -64,12 +85,7 @@ fn changed(position: &Position, numbers: &mut Numbers) -> Option<Position> {
             *point = 'O';
         }
     }
-    let drawn: Vec<String> = rows
-        .into_iter()
-        .map(|row| row.into_iter().collect())
-        .collect();
-    let variant = position.variant();
-    let position = Position::from_board(variant, &drawn.join("\n"), Some(Side::First)).ok()?;
+    let position = read_rows(position.variant(), &rows)?;
     position.outcome().is_none().then_some(position)
 }
 
@@ -88,14 +104,7 @@ fn known_win_carries_over_to_other_stones() {
                 changed(&tree.position, &mut numbers)
             };
             let Some(position) = position else { continue };
-            let is_won = zones.wins(&dag, &position, Reference::to(root), u64::MAX);
-            let expected = check(&dag.tree(root, position.clone(), Claim::Win), &mut |_| {});
-            assert_eq!(
-                is_won,
-                expected.is_ok(),
-                "{}: {expected:?}",
-                position.draw()
-            );
+            let is_won = wins(&mut zones, &dag, root, &position);
             carried += usize::from(is_won && zones.visited() == 0);
             *(if is_won { &mut won } else { &mut lost }) += 1;
         }
@@ -116,11 +125,7 @@ fn with_stones(position: &Position, loser: &[Move]) -> Position {
     for at in loser {
         rows[size - 1 - at.index() / size][at.index() % size] = 'O';
     }
-    let drawn: Vec<String> = rows
-        .into_iter()
-        .map(|row| row.into_iter().collect())
-        .collect();
-    Position::from_board(position.variant(), &drawn.join("\n"), Some(Side::First)).expect("a board")
+    read_rows(position.variant(), &rows).expect("a board")
 }
 
 /// Whether a tree's root, with another node in its place, wins at each of two positions, which are
@@ -129,17 +134,7 @@ fn wins_at(tree: &Tree, root: Node, positions: [&Position; 2]) -> [bool; 2] {
     let (mut dag, _) = dag_of(tree);
     let root = dag.add(root);
     let mut zones = ZoneChecker::new(tree.position.variant()).expect("zones");
-    positions.map(|position| {
-        let is_won = zones.wins(&dag, position, Reference::to(root), u64::MAX);
-        let expected = check(&dag.tree(root, position.clone(), Claim::Win), &mut |_| {});
-        assert_eq!(
-            is_won,
-            expected.is_ok(),
-            "{}: {expected:?}",
-            position.draw()
-        );
-        is_won
-    })
+    positions.map(|position| wins(&mut zones, &dag, root, position))
 }
 
 #[test]
