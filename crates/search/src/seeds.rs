@@ -68,6 +68,7 @@ pub fn signature() -> Result<u64, EngineError> {
     Ok(measure(
         EngineOptions {
             selective: false,
+            candidates: 20,
             ..EngineOptions::default()
         },
         6,

@@ -162,7 +162,7 @@ proptest! {
 fn the_2_ply_search_knows_every_candidate_exactly() {
     let position = Position::from_line(Variant::FREESTYLE_15, "h8 f6 i7 g5").expect("legal");
     let answer = shallow(&position).expect("supported");
-    assert_eq!(answer.len(), 20);
+    assert_eq!(answer.len(), EngineOptions::default().candidates);
     assert!(
         answer
             .verdicts()

@@ -13,6 +13,7 @@ fn engine() -> Engine {
 fn engine_with(table_bytes: usize) -> Engine {
     let options = EngineOptions {
         selective: false,
+        candidates: 20,
         table_bytes,
         ..EngineOptions::default()
     };

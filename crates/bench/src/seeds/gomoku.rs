@@ -101,20 +101,20 @@ const PAPER: &[GomokuSetting] = &[
 const PATENT: &[GomokuSetting] = &[
     setting(
         "no table",
-        "selective=off,table=0",
+        "selective=off,table=0,candidates=20",
         documents::PATENT_PLAIN,
         8,
     ),
-    setting("table", "selective=off", &[], 8),
+    setting("table", "selective=off,candidates=20", &[], 8),
     setting(
         "no table, 4 threads",
-        concat!("selective=off,table=0,", four!()),
+        concat!("selective=off,table=0,candidates=20,", four!()),
         &[],
         8,
     ),
     setting(
         "table, 4 threads",
-        concat!("selective=off,", four!()),
+        concat!("selective=off,candidates=20,", four!()),
         documents::PATENT,
         8,
     ),

@@ -46,7 +46,7 @@ impl Default for EngineOptions {
             table_bytes: 64 << 20,
             constants: Constants::Own,
             neighbourhood: Neighbourhood::Square24,
-            candidates: 20,
+            candidates: 40,
             seed: true,
             leaf_fours: 40,
             selective: true,
