@@ -9,12 +9,15 @@
 //! was searched has a score, in centi-units from the view of the side to move; a move of the random
 //! opening has `-`. A second run continues where the file ends, up to GAMES games. Game n is the
 //! same in every run; the first of the file is FIRST, or 0. All cores play.
+//!
+//! A game of xiangqi begins with random moves after which the search values it as open. It ends
+//! early where both sides see that it is won, or where it stays even.
 
 use std::fs::OpenOptions;
 use std::io::Write;
 
 use kagetsu_game::gomoku::Point;
-use kagetsu_game::{Effort, Outcome, Position, Question, Side, Variant};
+use kagetsu_game::{Effort, Move, Outcome, Position, Question, Score, Side, Variant};
 use kagetsu_search::{Control, Engine, EngineOptions};
 use rand::{Rng, RngExt, SeedableRng};
 use rayon::prelude::*;
@@ -23,6 +26,20 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// Games longer than this are drawn.
 const LONGEST: usize = 150;
+/// Games of xiangqi longer than this are drawn.
+const LONGEST_XIANGQI: usize = 220;
+
+/// Greatest score after a random opening of xiangqi, in centi-units for either side.
+const MAX_OPEN: i32 = 300;
+
+/// A game of xiangqi is won from this score on, in centi-units, if both sides see it.
+const MIN_WON: i32 = 1_300;
+
+/// Scores of smaller magnitude, in centi-units, count as even.
+const MIN_UNEVEN: i32 = 40;
+
+/// Even plies after which a game of xiangqi is drawn, and the plies before which it is not.
+const EVEN_PLIES: [usize; 2] = [16, 70];
 
 /// Games that each core plays before the file grows.
 const ROUND: usize = 16;
@@ -49,9 +66,18 @@ fn main() -> Result<(), Failure> {
 fn game(variant: Variant, nodes: u64, number: u64) -> Result<String, Failure> {
     let mut engine = Engine::new(EngineOptions {
         table_bytes: 4 << 20,
+        // Mates by checks alone take longer than the rest of such a short search.
+        leaf_fours: if matches!(variant, Variant::Xiangqi { .. }) {
+            0
+        } else {
+            EngineOptions::default().leaf_fours
+        },
         ..EngineOptions::default()
     })?;
     let mut dice = rand::rngs::SmallRng::seed_from_u64(number);
+    if let Variant::Xiangqi { .. } = variant {
+        return xiangqi(&mut engine, variant, nodes, &mut dice);
+    }
     let mut position = opening(variant, &mut dice);
     let mut scores: Vec<String> = position.moves().iter().map(|_| "-".into()).collect();
     let result = loop {
@@ -86,6 +112,72 @@ fn game(variant: Variant, nodes: u64, number: u64) -> Result<String, Failure> {
         position = position.play(m)?;
         scores.push(score.raw().to_string());
     };
+    Ok(line(&position, result, &scores))
+}
+
+/// Plays a game of xiangqi after random moves that lose nothing.
+fn xiangqi(
+    engine: &mut Engine,
+    variant: Variant,
+    nodes: u64,
+    dice: &mut impl Rng,
+) -> Result<String, Failure> {
+    let effort = Effort {
+        nodes: Some(nodes),
+        ..Effort::default()
+    };
+    let mut search = |position: &Position| -> Result<(Move, Score), Failure> {
+        let question = Question::new(position.clone(), effort);
+        let answer = engine.answer(&question, &Control::new(), &mut |_| {})?;
+        let (best, verdict) = answer.best().ok_or("no move")?;
+        Ok((best, verdict.score))
+    };
+    let mut position = loop {
+        let mut position = Position::start(variant);
+        for _ in 0..dice.random_range(4..=14) {
+            let moves = position.legal_moves();
+            if moves.is_empty() {
+                break;
+            }
+            position = position.play(moves[dice.random_range(0..moves.len())])?;
+        }
+        if position.outcome().is_none() && i32::from(search(&position)?.1.raw()).abs() <= MAX_OPEN {
+            break position;
+        }
+    };
+    let mut scores: Vec<String> = position.moves().iter().map(|_| "-".into()).collect();
+    let (mut last, mut even) = (0, 0);
+    let result = loop {
+        if let Some(outcome) = position.outcome() {
+            break outcome;
+        }
+        if position.moves().len() >= LONGEST_XIANGQI {
+            break Outcome::Draw;
+        }
+        let (m, score) = search(&position)?;
+        let score = i32::from(score.raw());
+        if score >= MIN_WON && last <= -MIN_WON {
+            break Outcome::Win(position.side());
+        }
+        if score <= -MIN_WON && last >= MIN_WON {
+            break Outcome::Win(position.side().other());
+        }
+        last = score;
+        even = if score.abs() < MIN_UNEVEN {
+            even + 1
+        } else {
+            0
+        };
+        if even >= EVEN_PLIES[0] && position.moves().len() >= EVEN_PLIES[1] {
+            break Outcome::Draw;
+        }
+        position = position.play(m)?;
+        scores.push(score.to_string());
+    };
+    Ok(line(&position, result, &scores))
+}
+
+fn line(position: &Position, result: Outcome, scores: &[String]) -> String {
     let result = match result {
         Outcome::Win(Side::First) => "1",
         Outcome::Win(Side::Second) => "0",
@@ -96,7 +188,7 @@ fn game(variant: Variant, nodes: u64, number: u64) -> Result<String, Failure> {
         .iter()
         .map(|&m| position.write_move(m))
         .collect();
-    Ok(format!("{result};{};{}", moves.join(" "), scores.join(" ")))
+    format!("{result};{};{}", moves.join(" "), scores.join(" "))
 }
 
 /// A few stones near a random place, more often than not the middle.

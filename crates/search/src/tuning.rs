@@ -16,6 +16,13 @@ use crate::gomoku::{
 use crate::heuristics::{Heuristics, Situation};
 use crate::{Control, EngineOptions, Evaluation};
 
+mod pieces;
+
+pub use pieces::{
+    PIECE_DEEP_UNITS, PIECE_INPUTS, PIECE_LOGIT_CENTI, PIECE_UNITS, PieceFeatures, mirrored_input,
+    piece_value, pieces, read_piece_targets, turned_input,
+};
+
 /// Memory of the table of a search for leaves, in bytes.
 const LEAF_TABLE_BYTES: usize = 4 << 20;
 

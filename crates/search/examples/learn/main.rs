@@ -13,6 +13,10 @@
 //! lower rate: a `.bin` file of any rule beside its `.txt` file, or two for both sides of renju.
 //! One block of 100 games in ten, and the same share of LEAVES, is held out, and the program prints
 //! the loss on it. The same files give the same weights.
+//!
+//! In xiangqi LEAVES is another file of games, and the only file that the example writes is
+//! `xiangqi.bin`. The chance is `1 / (1 + exp(-v / 400))`. The target is the score alone, and the
+//! weights begin as random numbers.
 
 use std::error::Error;
 use std::path::Path;
@@ -32,6 +36,7 @@ mod files;
 mod model;
 #[path = "../training/mod.rs"]
 mod training;
+mod xiangqi;
 
 /// How much the search's own opinion counts beside the result.
 const OPINION: f32 = 0.6;
@@ -45,14 +50,20 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("learn VARIANT GAMES LEAVES EPOCHS FOLDER [START...]".into());
     };
     let variant: Variant = variant.parse()?;
-    let Variant::Gomoku { rule, .. } = variant else {
-        return Err("only gomoku has a network".into());
-    };
-    let names = tuning::weight_names(rule);
     let texts = [
         std::fs::read_to_string(games)?,
         std::fs::read_to_string(leaves)?,
     ];
+    let rule = match variant {
+        Variant::Gomoku { rule, .. } => rule,
+        Variant::Xiangqi { .. } => {
+            let parameters = xiangqi::train(variant, &texts, epochs.parse()?)?;
+            let path = Path::new(folder).join("xiangqi.bin");
+            return Ok(std::fs::write(path, xiangqi::network(&parameters))?);
+        }
+        Variant::Surakarta { .. } => return Err("surakarta has no network".into()),
+    };
+    let names = tuning::weight_names(rule);
     let start = start.iter().map(|file| read(file));
     let start = start.collect::<Result<Vec<_>, _>>()?;
     let parameters = train(variant, &texts, names.len(), epochs.parse()?, start)?;
@@ -151,7 +162,6 @@ mod tests {
 -;d8 i4 d4 d2 e9 f4 f10 g11 f8 e8 b6 c7 d6;- - - - - - - - - - - - 531
 -;d8 i4 d4 d2 e9 f4 f10 g11 f8 g4 h4 e3 c7;- - - - - - - - - - - - 851";
 
-    /// Returns a digest of the files (Fowler, Noll and Vo's FNV-1a).
     fn digest(variant: &str, sides: usize) -> u64 {
         let variant = variant.parse().expect("a variant");
         let texts = [GAMES.to_string(), LEAVES.to_string()];
@@ -161,9 +171,7 @@ mod tests {
             bytes.extend(network(parameters));
             bytes
         });
-        files.fold(0xcbf2_9ce4_8422_2325, |digest, byte| {
-            (digest ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
-        })
+        training::digest(files)
     }
 
     #[test]

@@ -7,6 +7,8 @@ use kagetsu_search::tuning::{
     LINE_CLASSES, THREAT_SETS, chance,
 };
 
+use crate::training;
+
 /// Weight of one cell in the pool.
 const POOL: f32 = 1.0 / 16.0;
 
@@ -108,7 +110,7 @@ pub(crate) fn vector_mut<const N: usize>(values: &mut [f32], at: usize) -> &mut 
     values[at..].first_chunk_mut().expect("a whole vector")
 }
 
-fn add<const N: usize>(to: &mut [f32; N], times: f32, vector: &[f32; N]) {
+pub(crate) fn add<const N: usize>(to: &mut [f32; N], times: f32, vector: &[f32; N]) {
     for at in 0..N {
         to[at] += times * vector[at];
     }
@@ -250,8 +252,7 @@ pub(crate) fn loss(parameters: &[f32], rows: &[Row]) -> f64 {
     let mut sums = Sums::default();
     let of = |row: &Row| {
         evaluate(parameters, row, &mut sums);
-        let p = chance(sums.value).clamp(1e-6, 1.0 - 1e-6);
-        f64::from(-(row.target * p.ln() + (1.0 - row.target) * (1.0 - p).ln()))
+        training::loss(sums.value, row.target)
     };
     rows.iter().map(of).sum::<f64>() / rows.len() as f64
 }

@@ -1,5 +1,6 @@
 //! The optimiser and the held-out share of the examples `learn` and `order`.
 
+use kagetsu_search::tuning::chance;
 use rand::rngs::SmallRng;
 use rand::seq::SliceRandom;
 
@@ -64,4 +65,22 @@ pub(crate) fn leaf_block(lines: usize) -> usize {
 /// Whether a line is held out: one block in ten is.
 pub(crate) fn is_aside(line: usize, block: usize) -> bool {
     line / block % 10 == 3
+}
+
+/// Returns the loss of a value in logits: the cross entropy of its winning chance and the target.
+#[allow(dead_code, reason = "not every example has a winning chance")]
+pub(crate) fn loss(value: f32, target: f32) -> f64 {
+    let p = chance(value).clamp(1e-6, 1.0 - 1e-6);
+    f64::from(-(target * p.ln() + (1.0 - target) * (1.0 - p).ln()))
+}
+
+/// Returns a digest of bytes (Fowler, Noll and Vo's FNV-1a).
+#[cfg(test)]
+#[allow(dead_code, reason = "not every example writes weights")]
+pub(crate) fn digest(bytes: impl IntoIterator<Item = u8>) -> u64 {
+    bytes
+        .into_iter()
+        .fold(0xcbf2_9ce4_8422_2325, |digest, byte| {
+            (digest ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+        })
 }

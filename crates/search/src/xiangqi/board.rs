@@ -3,6 +3,7 @@ use kagetsu_game::xiangqi::{
 };
 use kagetsu_game::{Chase, Game, Move, Outcome, Score, Side, Symmetry, Variant, zobrist};
 
+use super::network::{PieceNetwork, PiecePoint, Sums};
 use super::values::{PHASE, PieceValue, value};
 
 /// Score of a repetition that the rules forbid to one side. No mate score, because it holds on one
@@ -17,6 +18,9 @@ pub(crate) struct Board {
     chase: Chase,
     now: XiangqiState,
     past: Vec<Past>,
+    network: &'static PieceNetwork,
+    /// The sums of the network, before each move and now. A null move has none.
+    sums: Vec<Sums>,
     /// Number of moves played before the search began.
     root: usize,
 }
@@ -67,8 +71,12 @@ impl Board {
             now.put(square, piece);
         }
         now.hash = start.zobrist(Symmetry::IDENTITY) as u64;
+        let network = PieceNetwork::own();
+        let sums = network.sums(pieces.iter().map(|(at, piece)| PiecePoint(piece, at)));
         let mut board = Self {
             pieces,
+            network,
+            sums: vec![sums],
             side: start.side(),
             chase,
             now,
@@ -98,6 +106,13 @@ impl Board {
             now.quiet = now.quiet.saturating_add(1);
         }
         now.put(to, piece);
+        let sums = self.network.moved(
+            self.sums.last().expect("the sums of the position"),
+            PiecePoint(piece, from),
+            PiecePoint(piece, to),
+            captured.map(|captured| PiecePoint(captured, to)),
+        );
+        self.sums.push(sums);
         self.turn();
     }
 
@@ -123,6 +138,7 @@ impl Board {
         self.side = self.side.other();
         self.now = state;
         let Some((from, to)) = ends(m) else { return };
+        self.sums.pop();
         self.pieces.shift(to, from);
         if let Some(captured) = captured {
             self.pieces.put(to, captured);
@@ -135,6 +151,12 @@ impl Board {
 
     pub(super) const fn sum(&self) -> PieceValue {
         self.now.sum
+    }
+
+    /// Returns the network's value for the side to move, in centi-units.
+    pub(super) fn learned(&self) -> i32 {
+        let sums = self.sums.last().expect("the sums of the position");
+        self.network.value(sums, self.side)
     }
 
     pub(super) const fn phase(&self) -> i32 {
@@ -158,6 +180,7 @@ impl Board {
             sum,
             phase,
             danger,
+            self.sums.last().copied(),
             self.side,
             self.pieces.clone(),
         )

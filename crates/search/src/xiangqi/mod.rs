@@ -8,6 +8,8 @@ mod heuristics;
 #[path = "../../tests/internal/xiangqi.rs"]
 pub(crate) mod laws;
 mod mate;
+mod network;
 mod values;
 
 pub(crate) use board::Board;
+pub(crate) use network::{DEEP_UNITS, INPUTS, PieceNetwork, UNITS, mirrored_input, turned_input};

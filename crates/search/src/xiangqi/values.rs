@@ -15,14 +15,6 @@ impl PieceValue {
     pub(super) const fn new(middle: i32, end: i32) -> Self {
         Self { middle, end }
     }
-
-    /// Multiplies the value.
-    pub(super) const fn times(self, count: i32) -> Self {
-        Self {
-            middle: self.middle * count,
-            end: self.end * count,
-        }
-    }
 }
 
 impl std::ops::AddAssign for PieceValue {

@@ -1,0 +1,257 @@
+//! The network of xiangqi as it is trained, and its file.
+
+use std::error::Error;
+
+use kagetsu_game::Variant;
+use kagetsu_search::tuning::{
+    self, PIECE_DEEP_UNITS as DEEP_UNITS, PIECE_INPUTS as INPUTS, PIECE_LOGIT_CENTI as LOGIT_CENTI,
+    PIECE_UNITS as UNITS, PieceFeatures, chance, mirrored_input, turned_input,
+};
+use rand::RngExt;
+use rand::SeedableRng;
+
+use crate::model::{add, vector, vector_mut};
+use crate::training::{self, Adam};
+
+const BATCH: usize = 512;
+/// Rate of the first step.
+const STEP: f32 = 0.001;
+
+/// Greatest magnitude of the first weights.
+const FIRST: f32 = 0.12;
+/// The first bias.
+const FIRST_BIAS: f32 = 0.3;
+
+/// Fixed point of the units in the file.
+const ONE: f32 = 256.0;
+/// Fixed point of the weights of the second layer in the file.
+const DEEP_ONE: f32 = 512.0;
+/// Fixed point of the weights of the output in the file, whose value is in centi-units.
+const RESULT: f32 = LOGIT_CENTI * 4_096.0 / ONE;
+
+// Parameters in their order. The file has the transpose of `DEEP`.
+const BIAS: usize = INPUTS * UNITS;
+const DEEP: usize = BIAS + UNITS;
+const DEEP_BIAS: usize = DEEP + 2 * UNITS * DEEP_UNITS;
+const DEEP_OUT: usize = DEEP_BIAS + DEEP_UNITS;
+const OUT: usize = DEEP_OUT + DEEP_UNITS;
+const END: usize = OUT + 2 * UNITS;
+
+type Units = [f32; UNITS];
+type Deep = [f32; DEEP_UNITS];
+
+/// One position: its inputs for both views on the board as it stands and mirrored, the value of its
+/// pieces in logits, and the chance of the side to move.
+struct Row {
+    inputs: Vec<[[u16; 2]; 2]>,
+    base: f32,
+    target: f32,
+}
+
+fn row(features: &PieceFeatures, target: f32) -> Row {
+    let inputs = features.inputs.iter();
+    let inputs = inputs
+        .map(|&input| [input, turned_input(input)].map(|input| [input, mirrored_input(input)]));
+    Row {
+        inputs: inputs.collect(),
+        base: features.base as f32 / LOGIT_CENTI,
+        target,
+    }
+}
+
+/// The sums of a position on the way to its value.
+struct Sums {
+    /// By view and board.
+    first: [[Units; 2]; 2],
+    /// The units of the mover's view and of the opponent's.
+    units: [Units; 2],
+    deep: Deep,
+    /// In logits.
+    value: f32,
+}
+
+fn evaluate(parameters: &[f32], row: &Row) -> Sums {
+    let mut first = [[*vector(parameters, BIAS); 2]; 2];
+    for inputs in &row.inputs {
+        for (sums, &input) in first
+            .as_flattened_mut()
+            .iter_mut()
+            .zip(inputs.as_flattened())
+        {
+            add(sums, 1.0, vector(parameters, usize::from(input) * UNITS));
+        }
+    }
+    let units = first.map(|[board, mirror]| {
+        std::array::from_fn(|at| board[at].clamp(0.0, 1.0) + mirror[at].clamp(0.0, 1.0))
+    });
+    let (mut deep, mut value) = (*vector(parameters, DEEP_BIAS), row.base);
+    for (at, &unit) in units.as_flattened().iter().enumerate() {
+        add(&mut deep, unit, vector(parameters, DEEP + at * DEEP_UNITS));
+        value += unit * parameters[OUT + at];
+    }
+    for (unit, out) in deep.iter().zip(&parameters[DEEP_OUT..]) {
+        value += unit.clamp(0.0, 1.0) * out;
+    }
+    Sums {
+        first,
+        units,
+        deep,
+        value,
+    }
+}
+
+/// Whether a unit changes with its sum.
+fn is_free(sum: f32) -> bool {
+    sum > 0.0 && sum < 1.0
+}
+
+/// Adds the gradient of the loss of a row.
+fn learn(parameters: &[f32], row: &Row, gradient: &mut [f32]) {
+    let sums = evaluate(parameters, row);
+    let error = chance(sums.value) - row.target;
+    let mut deep: Deep = [0.0; DEEP_UNITS];
+    for (unit, slope) in deep.iter_mut().enumerate() {
+        gradient[DEEP_OUT + unit] += error * sums.deep[unit].clamp(0.0, 1.0);
+        if is_free(sums.deep[unit]) {
+            *slope = error * parameters[DEEP_OUT + unit];
+        }
+    }
+    add(vector_mut(gradient, DEEP_BIAS), 1.0, &deep);
+    let mut slopes = [[0.0; UNITS]; 2];
+    let units = sums.units.as_flattened().iter();
+    for (at, (&unit, slope)) in units.zip(slopes.as_flattened_mut()).enumerate() {
+        let from = DEEP + at * DEEP_UNITS;
+        add(vector_mut(gradient, from), unit, &deep);
+        gradient[OUT + at] += error * unit;
+        let weights: &Deep = vector(parameters, from);
+        let products = weights
+            .iter()
+            .zip(&deep)
+            .map(|(weight, slope)| weight * slope);
+        *slope = error * parameters[OUT + at] + products.sum::<f32>();
+    }
+    for view in 0..2 {
+        for board in 0..2 {
+            let first = &sums.first[view][board];
+            let slope: Units = std::array::from_fn(|at| {
+                if is_free(first[at]) {
+                    slopes[view][at]
+                } else {
+                    0.0
+                }
+            });
+            add(vector_mut(gradient, BIAS), 1.0, &slope);
+            for inputs in &row.inputs {
+                let from = usize::from(inputs[view][board]) * UNITS;
+                add(vector_mut(gradient, from), 1.0, &slope);
+            }
+        }
+    }
+}
+
+fn loss(parameters: &[f32], rows: &[Row]) -> f64 {
+    let of = |row: &Row| training::loss(evaluate(parameters, row).value, row.target);
+    rows.iter().map(of).sum::<f64>() / rows.len() as f64
+}
+
+/// Returns the parameters, trained with texts of games. One block of 50 games in ten is held out.
+pub(crate) fn train(
+    variant: Variant,
+    texts: &[String],
+    epochs: usize,
+) -> Result<Vec<f32>, Box<dyn Error>> {
+    let (mut rows, mut aside) = (Vec::new(), Vec::new());
+    for (number, line) in texts.iter().flat_map(|text| text.lines()).enumerate() {
+        let to = if training::is_aside(number, 50) {
+            &mut aside
+        } else {
+            &mut rows
+        };
+        tuning::read_piece_targets(variant, line, |features, target| {
+            to.push(row(&features, target));
+        })?;
+    }
+    println!("{} positions, {} aside", rows.len(), aside.len());
+    let mut dice = rand::rngs::SmallRng::seed_from_u64(1);
+    let mut parameters = vec![0.0; END];
+    for weight in &mut parameters {
+        *weight = dice.random_range(-FIRST..FIRST);
+    }
+    parameters[BIAS..DEEP].fill(FIRST_BIAS);
+    parameters[DEEP_BIAS..DEEP_OUT].fill(FIRST_BIAS);
+    parameters[OUT..].fill(0.0);
+    println!("aside {:.5} before", loss(&vec![0.0; END], &aside));
+    let adam = Adam {
+        rate: STEP,
+        batch: BATCH,
+        epochs,
+    };
+    adam.fit(
+        &mut parameters,
+        &mut rows,
+        &mut dice,
+        learn,
+        |epoch, now| {
+            println!("epoch {epoch}: aside {:.5}", loss(now, &aside));
+        },
+    );
+    Ok(parameters)
+}
+
+/// Returns the weights of the network as the search reads them.
+pub(crate) fn network(parameters: &[f32]) -> Vec<u8> {
+    let deep = (0..DEEP_UNITS)
+        .flat_map(|unit| (0..2 * UNITS).map(move |input| DEEP + input * DEEP_UNITS + unit));
+    (0..DEEP)
+        .map(|at| (at, ONE))
+        .chain(deep.map(|at| (at, DEEP_ONE)))
+        .chain((DEEP_BIAS..DEEP_OUT).map(|at| (at, ONE)))
+        .chain((DEEP_OUT..END).map(|at| (at, RESULT)))
+        .flat_map(|(at, scale)| ((parameters[at] * scale).round() as i16).to_le_bytes())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use kagetsu_game::Position;
+
+    use super::*;
+
+    const GAMES: &str = "\
+1;b0c2 b7b4 c2e1 h7h6 g3g4 b9a7 i0i2 e9e8;- - - - 78 -92 104 -92
+0;b2b4 a9a7 i0i2 h7h5 b4c4 c6c5 i3i4 b7b3 c4e4 d9e8 c3c4 a7f7;\
+- - 11 12 -12 44 -49 90 -65 106 -68 88";
+
+    fn trained() -> Vec<f32> {
+        train(Variant::XIANGQI, &[GAMES.to_string()], 20).expect("positions")
+    }
+
+    #[test]
+    fn engine_values_as_trained() {
+        let parameters = trained();
+        let weights = network(&parameters);
+        let mut position = Position::start(Variant::XIANGQI);
+        for m in [
+            "h2e2", "h9g7", "h0g2", "i9h9", "b2b6", "c6c5", "b6d6", "d9e8",
+        ] {
+            position = position
+                .play(position.parse_move(m).expect("a move"))
+                .expect("legal");
+            let Some(features) = tuning::pieces(&position) else {
+                continue;
+            };
+            let trained = evaluate(&parameters, &row(&features, 0.5)).value * LOGIT_CENTI;
+            let value = tuning::piece_value(&position, Some(&weights)).expect("a value");
+            let difference = (trained - value as f32).abs();
+            assert!(difference < 5.0, "{m}: {trained} {value}");
+        }
+    }
+
+    #[test]
+    fn same_games_give_the_same_weights() {
+        assert_eq!(
+            training::digest(network(&trained())),
+            17_153_716_728_229_261_835
+        );
+    }
+}

@@ -1,0 +1,108 @@
+//! Features of xiangqi for the fit of its network.
+
+use std::error::Error;
+
+use kagetsu_game::xiangqi::{Xiangqi, ends};
+use kagetsu_game::{Move, Position, Side, Variant};
+
+use super::chance;
+use crate::EngineOptions;
+use crate::heuristics::{Heuristics, Situation};
+use crate::xiangqi::{self, Board, PieceNetwork};
+
+/// Number of inputs: kinds of pieces of both sides, by point.
+pub const PIECE_INPUTS: usize = xiangqi::INPUTS;
+/// Number of units of the network's first layer for each view.
+pub const PIECE_UNITS: usize = xiangqi::UNITS;
+/// Number of units of its second layer.
+pub const PIECE_DEEP_UNITS: usize = xiangqi::DEEP_UNITS;
+/// Centi-units of one logit in xiangqi: a value of `v` centi-units is a [`chance`] of `v / 400`.
+pub const PIECE_LOGIT_CENTI: f32 = 400.0;
+
+/// Greatest magnitude of a score that is a target, in centi-units.
+const MAX_SCORE: f32 = 3_000.0;
+
+/// The pieces of a xiangqi position from the view of the side to move.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PieceFeatures {
+    /// The side to move.
+    pub side: Side,
+    /// The inputs of the network, below [`PIECE_INPUTS`].
+    pub inputs: Vec<u16>,
+    /// The value of pieces and squares in centi-units, for the side to move.
+    pub base: i32,
+}
+
+/// Returns the pieces of a xiangqi position, or `None` where a check must be met or the game is
+/// over.
+#[must_use]
+pub fn pieces(position: &Position) -> Option<PieceFeatures> {
+    let board = board(position)?;
+    (!board.is_check() && board.situation() == Situation::Free).then(|| PieceFeatures {
+        side: position.side(),
+        inputs: board.inputs(position.side()).collect(),
+        base: board.base(),
+    })
+}
+
+fn board(position: &Position) -> Option<Board> {
+    matches!(position.variant(), Variant::Xiangqi { .. })
+        .then(|| Board::new(&position.game(), &EngineOptions::default()))
+}
+
+/// Returns the input of the same piece for the view of the other side.
+#[must_use]
+pub fn turned_input(input: u16) -> u16 {
+    xiangqi::turned_input(input)
+}
+
+/// Returns the input of the piece on the mirrored board.
+#[must_use]
+pub fn mirrored_input(input: u16) -> u16 {
+    xiangqi::mirrored_input(input)
+}
+
+/// Returns the static value of a xiangqi position in centi-units for the side to move, with the
+/// weights of a file or the engine's own; `None` for other games and other files.
+#[must_use]
+pub fn piece_value(position: &Position, weights: Option<&[u8]>) -> Option<i32> {
+    let board = board(position)?;
+    match weights {
+        Some(weights) => Some(board.valued_by(&PieceNetwork::read(weights)?)),
+        None => Some(board.evaluate().raw().into()),
+    }
+}
+
+/// Reads a line `result;moves;scores` of the example `selfplay`, and calls `see` with each position
+/// of xiangqi before a quiet move that has a score, and its target: the winning chance of the side
+/// to move by the score.
+///
+/// # Errors
+/// If the line has another form or an illegal move.
+pub fn read_piece_targets(
+    variant: Variant,
+    line: &str,
+    mut see: impl FnMut(PieceFeatures, f32),
+) -> Result<(), Box<dyn Error>> {
+    let [_, moves, scores] = line.split(';').collect::<Vec<_>>()[..] else {
+        return Err(line.into());
+    };
+    let mut position = Position::start(variant);
+    for (m, score) in moves.split(' ').zip(scores.split(' ')) {
+        let m = position.parse_move(m)?;
+        if let Ok(score) = score.parse::<f32>()
+            && score.abs() < MAX_SCORE
+            && !is_capture(&position, m)
+            && let Some(features) = pieces(&position)
+        {
+            see(features, chance(score / PIECE_LOGIT_CENTI));
+        }
+        position = position.play(m)?;
+    }
+    Ok(())
+}
+
+fn is_capture(position: &Position, m: Move) -> bool {
+    let game: Xiangqi = position.game();
+    ends(m).is_some_and(|(_, to)| game.board().at(to).is_some())
+}
