@@ -74,7 +74,9 @@ fn obk_round_trips_values() {
                     .verdicts()
                     .iter()
                     .filter(|(_, v)| v.bound != Bound::Upper);
-                let mut known: Vec<_> = known.map(|(m, v)| (*m, v.score)).collect();
+                // A proof is counted as left out, and its value comes back as an opinion.
+                let opinion = |v: &Verdict| Score::opinion(v.score.raw().into());
+                let mut known: Vec<_> = known.map(|(m, v)| (*m, opinion(v))).collect();
                 known.sort_unstable();
                 known
             };
