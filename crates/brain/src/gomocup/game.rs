@@ -62,6 +62,14 @@ impl GomocupGame {
         Ok(())
     }
 
+    /// Returns an empty point of a game that only the forbidden points of renju have ended.
+    pub(super) fn foul(&self) -> Option<Point> {
+        let without = self.position(RuleName::Freestyle).ok()?;
+        // None are legal where five in a row or a full board has ended it.
+        let m = *without.legal_moves().first()?;
+        Some(Point::of(m, self.size))
+    }
+
     /// Takes a stone off the board.
     ///
     /// # Errors

@@ -425,7 +425,11 @@ impl GomocupBrain {
     fn think(&mut self, width: u16) -> Result<Option<FromEngine>, String> {
         let position = self.position()?;
         if let Some(outcome) = position.outcome() {
-            return Err(format!("the game is over: {outcome:?}"));
+            // Black has lost, but the manager waits for a move.
+            let foul = self.game()?.foul();
+            let point = foul.ok_or_else(|| format!("the game is over: {outcome:?}"))?;
+            self.game()?.put(point, Owner::Own)?;
+            return Ok(Some(FromEngine::Points(vec![point])));
         }
         let open = |m: &Move| !self.blocked.contains(m);
         let moves: Vec<Move> = if self.blocked.is_empty() {

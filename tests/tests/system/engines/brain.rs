@@ -384,6 +384,41 @@ fn hostile_uci_and_ucci_lines_change_nothing() {
     }
 }
 
+/// The end of a game of renju: White has moved, and the last point is forbidden to Black.
+const LAST_POINT_FORBIDDEN: [&str; 15] = [
+    "XOOOOXOXOOXXXXO",
+    "OXXOXXOOXOXOOOO",
+    "XXOOXXOXOXOOXOO",
+    "XOOOOXXOOXXXXOX",
+    "XOOXOOOXOOOOXXO",
+    "XOOOOXOXOXXOOXX",
+    "OXXOXOOXXXXOOOX",
+    "OOOXOOOOXOOOXXO",
+    "OXOXOXXOOOOXOXX",
+    "OXOXOXXOXXOOOOX",
+    "XXXXOXXXOXXOXOX",
+    "XOOOXXOXXXXOXOO",
+    "OOXXXOXXO.XXOXX",
+    "OXOXOXOOXOXXOXX",
+    "XXOXXXOXXXOOOXX",
+];
+
+#[test]
+fn forbidden_point_is_played_where_no_other_is_left() {
+    let mut engine = pbrain();
+    engine.say("START 15");
+    engine.until("OK");
+    engine.say("INFO rule 4");
+    engine.say("BOARD");
+    for (y, row) in LAST_POINT_FORBIDDEN.iter().enumerate() {
+        for (x, stone) in row.chars().enumerate().filter(|(_, stone)| *stone != '.') {
+            engine.say(&format!("{x},{y},{}", if stone == 'X' { 1 } else { 2 }));
+        }
+    }
+    engine.say("DONE");
+    assert_eq!(next_move(&engine).0, (9, 12));
+}
+
 #[test]
 fn swap2_requests_are_answered() {
     let mut engine = pbrain();
