@@ -412,7 +412,7 @@ fn forbidden_point_is_played_where_no_other_is_left() {
     engine.say("BOARD");
     for (y, row) in LAST_POINT_FORBIDDEN.iter().enumerate() {
         for (x, stone) in row.chars().enumerate().filter(|(_, stone)| *stone != '.') {
-            engine.say(&format!("{x},{y},{}", if stone == 'X' { 1 } else { 2 }));
+            engine.say(format!("{x},{y},{}", if stone == 'X' { 1 } else { 2 }));
         }
     }
     engine.say("DONE");
