@@ -9,6 +9,7 @@ use kagetsu_search::{Control, Engine, EngineError, EngineOptions, seeds};
 fn main() -> Result<(), EngineError> {
     let plain = EngineOptions {
         selective: false,
+        candidates: seeds::CANDIDATES,
         ..EngineOptions::default()
     };
     let without = EngineOptions {

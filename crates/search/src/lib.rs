@@ -1,5 +1,5 @@
-//! Searches positions: alpha-beta with a shared table, searches for continuous threats, and an
-//! evaluation of patterns.
+//! Searches positions: alpha-beta with a shared table, searches for continuous threats, and
+//! an evaluation for each game.
 //!
 //! ```
 //! use kagetsu_game::{Effort, Position, Question, Variant};

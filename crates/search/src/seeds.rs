@@ -12,6 +12,9 @@ use crate::{Control, Engine, EngineError, EngineOptions};
 /// The line of the ten fixed positions: one position after each move.
 pub const LINE: [&str; 10] = ["h8", "f6", "i7", "g5", "j6", "g9", "j7", "h4", "e7", "g8"];
 
+/// Candidate moves of a position in the example of the patent.
+pub const CANDIDATES: usize = 20;
+
 /// The measurement of one search.
 #[derive(Clone, Debug)]
 pub struct SeedRow {
@@ -59,8 +62,9 @@ pub fn measure(options: EngineOptions, depth: u8) -> Result<Vec<SeedRow>, Engine
     positions.into_iter().map(row).collect()
 }
 
-/// Returns the number of positions that one thread visits in the ten searches to depth 6. It is the
-/// same on every machine and changes only with the search.
+/// Returns the number of positions that one thread visits in the ten searches to depth 6, without
+/// selection and with [`CANDIDATES`] moves in each position. It is the same on every machine and
+/// changes only with the search.
 ///
 /// # Errors
 /// [`EngineError::Table`] if there is no memory for the engine.
@@ -68,7 +72,7 @@ pub fn signature() -> Result<u64, EngineError> {
     Ok(measure(
         EngineOptions {
             selective: false,
-            candidates: 20,
+            candidates: CANDIDATES,
             ..EngineOptions::default()
         },
         6,

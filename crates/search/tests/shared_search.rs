@@ -13,7 +13,7 @@ fn engine() -> Engine {
 fn engine_with(table_bytes: usize) -> Engine {
     let options = EngineOptions {
         selective: false,
-        candidates: 20,
+        candidates: seeds::CANDIDATES,
         table_bytes,
         ..EngineOptions::default()
     };

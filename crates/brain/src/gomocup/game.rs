@@ -62,11 +62,13 @@ impl GomocupGame {
         Ok(())
     }
 
-    /// Returns an empty point of a game that only the forbidden points of renju have ended.
+    /// Returns an empty point for Black, where only the forbidden points of renju have ended the
+    /// game.
     pub(super) fn foul(&self) -> Option<Point> {
         let without = self.position(RuleName::Freestyle).ok()?;
         // None are legal where five in a row or a full board has ended it.
-        let m = *without.legal_moves().first()?;
+        let moves = without.legal_moves();
+        let m = *moves.first().filter(|_| without.side() == Side::First)?;
         Some(Point::of(m, self.size))
     }
 

@@ -5,7 +5,7 @@ use std::error::Error;
 use kagetsu_game::xiangqi::{Xiangqi, ends};
 use kagetsu_game::{Move, Position, Side, Variant};
 
-use super::chance;
+use super::{chance, read_scores};
 use crate::EngineOptions;
 use crate::heuristics::{Heuristics, Situation};
 use crate::xiangqi::{self, Board, PieceNetwork};
@@ -50,18 +50,6 @@ fn board(position: &Position) -> Option<Board> {
         .then(|| Board::new(&position.game(), &EngineOptions::default()))
 }
 
-/// Returns the input of the same piece for the view of the other side.
-#[must_use]
-pub fn turned_input(input: u16) -> u16 {
-    xiangqi::turned_input(input)
-}
-
-/// Returns the input of the piece on the mirrored board.
-#[must_use]
-pub fn mirrored_input(input: u16) -> u16 {
-    xiangqi::mirrored_input(input)
-}
-
 /// Returns the static value of a xiangqi position in centi-units for the side to move, with the
 /// weights of a file or the engine's own; `None` for other games and other files.
 #[must_use]
@@ -84,22 +72,14 @@ pub fn read_piece_targets(
     line: &str,
     mut see: impl FnMut(PieceFeatures, f32),
 ) -> Result<(), Box<dyn Error>> {
-    let [_, moves, scores] = line.split(';').collect::<Vec<_>>()[..] else {
-        return Err(line.into());
-    };
-    let mut position = Position::start(variant);
-    for (m, score) in moves.split(' ').zip(scores.split(' ')) {
-        let m = position.parse_move(m)?;
-        if let Ok(score) = score.parse::<f32>()
-            && score.abs() < MAX_SCORE
-            && !is_capture(&position, m)
-            && let Some(features) = pieces(&position)
+    read_scores(variant, line, |position, m, score| {
+        if score.abs() < MAX_SCORE
+            && !is_capture(position, m)
+            && let Some(features) = pieces(position)
         {
             see(features, chance(score / PIECE_LOGIT_CENTI));
         }
-        position = position.play(m)?;
-    }
-    Ok(())
+    })
 }
 
 fn is_capture(position: &Position, m: Move) -> bool {

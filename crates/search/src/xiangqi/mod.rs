@@ -12,4 +12,5 @@ mod network;
 mod values;
 
 pub(crate) use board::Board;
-pub(crate) use network::{DEEP_UNITS, INPUTS, PieceNetwork, UNITS, mirrored_input, turned_input};
+pub(crate) use network::{DEEP_UNITS, INPUTS, PieceNetwork, UNITS};
+pub use network::{mirrored_input, turned_input};

@@ -79,16 +79,18 @@ pub(super) fn input(view: Side, PiecePoint(piece, square): PiecePoint) -> u16 {
     }
 }
 
-/// Returns the input of the same piece for the view of the other side.
-pub(crate) fn turned_input(input: u16) -> u16 {
+/// Returns the input of the same piece of xiangqi for the view of the other side.
+#[must_use]
+pub fn turned_input(input: u16) -> u16 {
     let input = usize::from(input);
     let (kind, square) = (input / SQUARES, input % SQUARES);
     let (rank, file) = (square / FILES, square % FILES);
     (((kind + KINDS) % (2 * KINDS)) * SQUARES + (RANKS - 1 - rank) * FILES + file) as u16
 }
 
-/// Returns the input of the piece on the mirrored board.
-pub(crate) fn mirrored_input(input: u16) -> u16 {
+/// Returns the input of the same piece of xiangqi on the mirrored board.
+#[must_use]
+pub fn mirrored_input(input: u16) -> u16 {
     let input = usize::from(input);
     let (row, file) = (input / FILES, input % FILES);
     (row * FILES + FILES - 1 - file) as u16

@@ -18,9 +18,10 @@ use crate::{Control, EngineOptions, Evaluation};
 
 mod pieces;
 
+pub use crate::xiangqi::{mirrored_input, turned_input};
 pub use pieces::{
-    PIECE_DEEP_UNITS, PIECE_INPUTS, PIECE_LOGIT_CENTI, PIECE_UNITS, PieceFeatures, mirrored_input,
-    piece_value, pieces, read_piece_targets, turned_input,
+    PIECE_DEEP_UNITS, PIECE_INPUTS, PIECE_LOGIT_CENTI, PIECE_UNITS, PieceFeatures, piece_value,
+    pieces, read_piece_targets,
 };
 
 /// Memory of the table of a search for leaves, in bytes.
@@ -146,28 +147,41 @@ pub fn read_targets(
     opinion: f32,
     mut see: impl FnMut(CellFeatures, f32),
 ) -> Result<(), Box<dyn Error>> {
-    let [result, moves, scores] = line.split(';').collect::<Vec<_>>()[..] else {
-        return Err(line.into());
+    let result = match line.split(';').next() {
+        None | Some("-") => None,
+        Some(result) => Some(result.parse::<f32>()?),
     };
-    let result: Option<f32> = if result == "-" {
-        None
-    } else {
-        Some(result.parse()?)
+    read_scores(variant, line, |position, _, score| {
+        let Some(features) = features(position) else {
+            return;
+        };
+        let found = chance(score / LOGIT_CENTI);
+        let target = result.map_or(found, |result| {
+            let is_first = features.side == Side::First;
+            let won = if is_first { result } else { 1.0 - result };
+            opinion * found + (1.0 - opinion) * won
+        });
+        see(features, target);
+    })
+}
+
+/// Reads a line `result;moves;scores`, and calls `see` with each position before a move that has a
+/// score, that move, and the score in centi-units for the side to move.
+fn read_scores(
+    variant: Variant,
+    line: &str,
+    mut see: impl FnMut(&Position, Move, f32),
+) -> Result<(), Box<dyn Error>> {
+    let [_, moves, scores] = line.split(';').collect::<Vec<_>>()[..] else {
+        return Err(line.into());
     };
     let mut position = Position::start(variant);
     for (m, score) in moves.split(' ').zip(scores.split(' ')) {
-        if let Ok(score) = score.parse::<f32>()
-            && let Some(features) = features(&position)
-        {
-            let found = chance(score / LOGIT_CENTI);
-            let target = result.map_or(found, |result| {
-                let is_first = features.side == Side::First;
-                let won = if is_first { result } else { 1.0 - result };
-                opinion * found + (1.0 - opinion) * won
-            });
-            see(features, target);
+        let m = position.parse_move(m)?;
+        if let Ok(score) = score.parse() {
+            see(&position, m, score);
         }
-        position = position.play(position.parse_move(m)?)?;
+        position = position.play(m)?;
     }
     Ok(())
 }
@@ -203,20 +217,11 @@ pub fn read_best_moves(
     evaluation: Option<Evaluation>,
     mut see: impl FnMut(OrderFeatures, Move),
 ) -> Result<(), Box<dyn Error>> {
-    let [_, moves, scores] = line.split(';').collect::<Vec<_>>()[..] else {
-        return Err(line.into());
-    };
-    let mut position = Position::start(variant);
-    for (m, score) in moves.split(' ').zip(scores.split(' ')) {
-        let m = position.parse_move(m)?;
-        if score != "-"
-            && let Some(features) = order_features(&position, evaluation)
-        {
+    read_scores(variant, line, |position, m, _| {
+        if let Some(features) = order_features(position, evaluation) {
             see(features, m);
         }
-        position = position.play(m)?;
-    }
-    Ok(())
+    })
 }
 
 fn order_features(position: &Position, evaluation: Option<Evaluation>) -> Option<OrderFeatures> {
