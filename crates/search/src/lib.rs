@@ -63,6 +63,7 @@ mod small_boards;
 mod surakarta;
 pub mod threats;
 pub mod tuning;
+mod vectors;
 mod xiangqi;
 
 pub use control::exchange::Note;

@@ -7,6 +7,8 @@ use std::sync::LazyLock;
 use kagetsu_game::Side;
 use kagetsu_game::xiangqi::{FILES, Kind, Piece, RANKS, SQUARES, Square};
 
+use crate::vectors::vectorized;
+
 /// Kinds of pieces of a side.
 const KINDS: usize = Kind::ALL.len();
 
@@ -32,16 +34,18 @@ type Units = [i16; UNITS];
 #[repr(align(64))]
 pub(super) struct Sums([[Units; 2]; 2]);
 
+/// Both views, each of the board as it stands and mirrored.
+const VIEWS: [(Side, bool); 4] = [
+    (Side::First, false),
+    (Side::First, true),
+    (Side::Second, false),
+    (Side::Second, true),
+];
+
 impl Sums {
-    /// Calls `change` with the sums of each view and board.
-    #[inline]
-    fn each(&mut self, mut change: impl FnMut(&mut Units, Side, bool)) {
-        for view in [Side::First, Side::Second] {
-            for is_mirrored in [false, true] {
-                let sums = &mut self.0[view.index()][usize::from(is_mirrored)];
-                change(sums, view, is_mirrored);
-            }
-        }
+    #[inline(always)]
+    const fn of(&mut self, view: Side, is_mirrored: bool) -> &mut Units {
+        &mut self.0[view.index()][is_mirrored as usize]
     }
 }
 
@@ -96,7 +100,7 @@ pub fn mirrored_input(input: u16) -> u16 {
     (row * FILES + FILES - 1 - file) as u16
 }
 
-#[inline]
+#[inline(always)]
 fn product<const N: usize>(left: &[i16; N], right: &[i16; N]) -> i32 {
     let factors = left.iter().zip(right);
     factors
@@ -146,11 +150,12 @@ impl PieceNetwork {
     pub(super) fn sums(&self, pieces: impl Iterator<Item = PiecePoint>) -> Sums {
         let mut sums = Sums([[self.bias; 2]; 2]);
         for piece in pieces {
-            sums.each(|sums, view, is_mirrored| {
-                for (sum, weight) in sums.iter_mut().zip(self.row(piece, view, is_mirrored)) {
+            for (view, is_mirrored) in VIEWS {
+                let row = self.row(piece, view, is_mirrored);
+                for (sum, weight) in sums.of(view, is_mirrored).iter_mut().zip(row) {
                     *sum = sum.wrapping_add(*weight);
                 }
-            });
+            }
         }
         sums
     }
@@ -163,30 +168,27 @@ impl PieceNetwork {
         to: PiecePoint,
         captured: Option<PiecePoint>,
     ) -> Sums {
-        let mut sums = *before;
-        sums.each(|sums, view, is_mirrored| {
-            let row = |piece| self.row(piece, view, is_mirrored);
-            let (minus, plus) = (row(from), row(to));
-            match captured.map(row) {
-                None => {
-                    for at in 0..UNITS {
-                        let change = plus[at].wrapping_sub(minus[at]);
-                        sums[at] = sums[at].wrapping_add(change);
-                    }
+        vectorized!({
+            let mut sums = *before;
+            for (view, is_mirrored) in VIEWS {
+                let sums = sums.of(view, is_mirrored);
+                let [minus, plus] = [from, to].map(|piece| self.row(piece, view, is_mirrored));
+                for at in 0..UNITS {
+                    sums[at] = sums[at].wrapping_add(plus[at].wrapping_sub(minus[at]));
                 }
-                Some(captured) => {
+                if let Some(captured) = captured {
+                    let row = self.row(captured, view, is_mirrored);
                     for at in 0..UNITS {
-                        let change = plus[at].wrapping_sub(minus[at]);
-                        sums[at] = sums[at].wrapping_add(change.wrapping_sub(captured[at]));
+                        sums[at] = sums[at].wrapping_sub(row[at]);
                     }
                 }
             }
-        });
-        sums
+            sums
+        })
     }
 
     /// The weights of a piece for a view.
-    #[inline]
+    #[inline(always)]
     fn row(&self, piece: PiecePoint, view: Side, is_mirrored: bool) -> &Units {
         let input = input(view, piece);
         let input = if is_mirrored {
@@ -199,19 +201,21 @@ impl PieceNetwork {
 
     /// Returns the value for a side to move, in centi-units.
     pub(super) fn value(&self, sums: &Sums, side: Side) -> i32 {
-        let mut units = [0; 2 * UNITS];
-        for (units, view) in units.chunks_exact_mut(UNITS).zip([side, side.other()]) {
-            let [board, mirror] = &sums.0[view.index()];
-            for at in 0..UNITS {
-                units[at] = board[at].clamp(0, ONE) + mirror[at].clamp(0, ONE);
+        vectorized!({
+            let mut units = [0; 2 * UNITS];
+            for (units, view) in units.chunks_exact_mut(UNITS).zip([side, side.other()]) {
+                let [board, mirror] = &sums.0[view.index()];
+                for at in 0..UNITS {
+                    units[at] = board[at].clamp(0, ONE) + mirror[at].clamp(0, ONE);
+                }
             }
-        }
-        let mut value = product(&units, &self.out);
-        for at in 0..DEEP_UNITS {
-            let sum = i32::from(self.deep_bias[at]) + (product(&units, &self.deep[at]) >> 9);
-            value += sum.clamp(0, ONE.into()) * i32::from(self.deep_out[at]);
-        }
-        value >> 12
+            let mut value = product(&units, &self.out);
+            for at in 0..DEEP_UNITS {
+                let sum = i32::from(self.deep_bias[at]) + (product(&units, &self.deep[at]) >> 9);
+                value += sum.clamp(0, ONE.into()) * i32::from(self.deep_out[at]);
+            }
+            value >> 12
+        })
     }
 }
 

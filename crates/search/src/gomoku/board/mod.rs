@@ -18,6 +18,7 @@ use crate::gomoku::patterns::order::MoveOrder;
 use crate::gomoku::patterns::shape::{CENTRE, Shapes, reach};
 use crate::gomoku::patterns::weights::{CellGrade, CellWeights};
 use crate::gomoku::places::{Geometry, Line, empty};
+use crate::vectors::vectorized;
 
 /// Zobrist keys, by side and cell.
 static NUMBERS: [[u128; MAX_CELLS]; 2] = [zobrist::table(0), zobrist::table(MAX_CELLS as u64)];
@@ -287,31 +288,33 @@ impl<R: Rule> Board<R> {
 
     /// Updates the shapes of the empty cells on the four lines through a changed cell.
     fn refresh(&mut self, cell: usize) {
-        let (geometry, shapes, reach) = (self.geometry, self.shapes, reach::<R>());
-        let (networks, mut pool) = (self.networks, self.pool);
-        let content = self.side.other().index() as u32 + 1;
-        // Only those of the window's 11 places that are within reach.
-        let within = ((1u32 << (2 * (2 * reach + 1))) - 1) << (2 * (CENTRE - reach));
-        for (direction, at) in geometry.places[cell].into_iter().enumerate() {
-            let line = self.lines[usize::from(at.line)];
-            let mut seen = empty(line.window(at.place.into())) & within;
-            while seen != 0 {
-                let step = seen.trailing_zeros() / 2;
-                seen &= seen - 1;
-                // Never negative, because places beyond the edge are not empty.
-                let window = line.window(u32::from(at.place) + step - CENTRE);
-                let made = shapes.get::<R>(window);
-                let other =
-                    cell as isize + (step as isize - CENTRE as isize) * geometry.strides[direction];
-                self.reshape(other as usize, direction, made);
-                if let Some(networks) = networks {
-                    // Seen from the other cell, the changed one lies on the opposite side.
-                    let before = window ^ content << (2 * (2 * CENTRE - step));
-                    self.update_channels(networks, other as usize, [before, window], &mut pool);
+        vectorized!({
+            let (geometry, shapes, reach) = (self.geometry, self.shapes, reach::<R>());
+            let (networks, mut pool) = (self.networks, self.pool);
+            let content = self.side.other().index() as u32 + 1;
+            // Only those of the window's 11 places that are within reach.
+            let within = ((1u32 << (2 * (2 * reach + 1))) - 1) << (2 * (CENTRE - reach));
+            for (direction, at) in geometry.places[cell].into_iter().enumerate() {
+                let line = self.lines[usize::from(at.line)];
+                let mut seen = empty(line.window(at.place.into())) & within;
+                while seen != 0 {
+                    let step = seen.trailing_zeros() / 2;
+                    seen &= seen - 1;
+                    // Never negative, because places beyond the edge are not empty.
+                    let window = line.window(u32::from(at.place) + step - CENTRE);
+                    let made = shapes.get::<R>(window);
+                    let other = cell as isize
+                        + (step as isize - CENTRE as isize) * geometry.strides[direction];
+                    self.reshape(other as usize, direction, made);
+                    if let Some(networks) = networks {
+                        // Seen from the other cell, the changed one lies on the opposite side.
+                        let before = window ^ content << (2 * (2 * CENTRE - step));
+                        self.update_channels(networks, other as usize, [before, window], &mut pool);
+                    }
                 }
             }
-        }
-        self.pool = pool;
+            self.pool = pool;
+        });
     }
 
     /// Sets the shapes that a stone on the cell makes in one direction.

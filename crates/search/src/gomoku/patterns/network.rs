@@ -10,6 +10,7 @@ use kagetsu_game::RuleName;
 use super::files::places;
 use super::kind::KINDS;
 use super::line::LINE_CLASSES;
+use crate::vectors::vectorized;
 
 /// Number of channels of a cell.
 pub(crate) const CHANNELS: usize = 16;
@@ -82,13 +83,13 @@ pub(in crate::gomoku) struct Network {
 }
 
 /// Returns what a channel adds to the pool.
-#[inline]
+#[inline(always)]
 const fn share(channel: i16) -> i16 {
     let positive = if channel > 0 { channel } else { 0 };
     positive.wrapping_add(4) >> 3
 }
 
-#[inline]
+#[inline(always)]
 fn product(left: &[i16], right: &[i16]) -> i32 {
     let factors = left.iter().zip(right);
     factors
@@ -166,7 +167,7 @@ impl Network {
     }
 
     /// The weights of a line as the mover's and as the opponent's, by its classes for both sides.
-    #[inline]
+    #[inline(always)]
     fn line(&self, class: [u16; 2], view: usize) -> [&Channels; 2] {
         let [own, other] = [class[view], class[1 - view]].map(usize::from);
         [&self.rows[0][own % ROOM], &self.rows[1][other % ROOM]]
@@ -220,45 +221,49 @@ impl Network {
         view: usize,
         kinds: [&[u16; KINDS]; 2],
     ) -> Hidden {
-        let mut sums = self.bias.map(i32::from);
-        for (kinds, times) in kinds.into_iter().zip(self.times.chunks_exact(KINDS)) {
-            for (&count, times) in kinds.iter().zip(times).skip(1) {
-                if count > 0 {
-                    let times = &times[usize::from(count).min(COUNTS - 1)];
-                    for unit in 0..UNITS {
-                        sums[unit] += i32::from(times[unit]);
+        vectorized!({
+            let mut sums = self.bias.map(i32::from);
+            for (kinds, times) in kinds.into_iter().zip(self.times.chunks_exact(KINDS)) {
+                for (&count, times) in kinds.iter().zip(times).skip(1) {
+                    if count > 0 {
+                        let times = &times[usize::from(count).min(COUNTS - 1)];
+                        for unit in 0..UNITS {
+                            sums[unit] += i32::from(times[unit]);
+                        }
                     }
                 }
             }
-        }
-        let mut products = [0; UNITS];
-        let inputs = [pool[view], pool[1 - view]];
-        for (&input, head) in inputs.as_flattened().iter().zip(&self.heads) {
-            for unit in 0..UNITS {
-                products[unit] += i32::from(input) * i32::from(head[unit]);
+            let mut products = [0; UNITS];
+            let inputs = [pool[view], pool[1 - view]];
+            for (&input, head) in inputs.as_flattened().iter().zip(&self.heads) {
+                for unit in 0..UNITS {
+                    products[unit] += i32::from(input) * i32::from(head[unit]);
+                }
             }
-        }
-        std::array::from_fn(|unit| {
-            (sums[unit] + (products[unit] >> 9)).clamp(0, i16::MAX.into()) as i16
+            std::array::from_fn(|unit| {
+                (sums[unit] + (products[unit] >> 9)).clamp(0, i16::MAX.into()) as i16
+            })
         })
     }
 
     /// Returns the value in centi-units for the view of a side, by its units.
     #[inline]
     pub(in crate::gomoku) fn value(&self, pool: &Pool, view: usize, units: &Hidden) -> i32 {
-        let inputs = [pool[view], pool[1 - view]];
-        let direct = product(inputs.as_flattened(), self.direct.as_flattened());
-        let mut sums = [0; DEEP_UNITS];
-        for (&unit, weights) in units.iter().zip(&self.deep) {
-            for deep in 0..DEEP_UNITS {
-                sums[deep] += i32::from(unit) * i32::from(weights[deep]);
+        vectorized!({
+            let inputs = [pool[view], pool[1 - view]];
+            let direct = product(inputs.as_flattened(), self.direct.as_flattened());
+            let mut sums = [0; DEEP_UNITS];
+            for (&unit, weights) in units.iter().zip(&self.deep) {
+                for deep in 0..DEEP_UNITS {
+                    sums[deep] += i32::from(unit) * i32::from(weights[deep]);
+                }
             }
-        }
-        let deep: Deep = std::array::from_fn(|deep| {
-            let sum = i32::from(self.deep_bias[deep]) + (sums[deep] >> 9);
-            sum.clamp(0, i16::MAX.into()) as i16
-        });
-        (direct + product(units, &self.out) + product(&deep, &self.deep_out)) >> 14
+            let deep: Deep = std::array::from_fn(|deep| {
+                let sum = i32::from(self.deep_bias[deep]) + (sums[deep] >> 9);
+                sum.clamp(0, i16::MAX.into()) as i16
+            });
+            (direct + product(units, &self.out) + product(&deep, &self.deep_out)) >> 14
+        })
     }
 }
 
