@@ -10,6 +10,9 @@
 //! opening has `-`. A second run continues where the file ends, up to GAMES games. Game n is the
 //! same in every run; the first of the file is FIRST, or 0. All cores play.
 //!
+//! A game of gomoku begins with a few random moves. Every second one goes on with up to 60 moves
+//! that keep the game even, because games of strong players last so long.
+//!
 //! A game of xiangqi begins with random moves after which the search values it as open. It ends
 //! early where both sides see that it is won, or where it stays even.
 
@@ -17,8 +20,9 @@ use std::fs::OpenOptions;
 use std::io::Write;
 
 use kagetsu_game::gomoku::Point;
-use kagetsu_game::{Effort, Move, Outcome, Position, Question, Score, Side, Variant};
+use kagetsu_game::{Effort, Move, Outcome, Position, Question, Score, Side, Variant, Verdict};
 use kagetsu_search::{Control, Engine, EngineOptions};
+use rand::seq::IteratorRandom;
 use rand::{Rng, RngExt, SeedableRng};
 use rayon::prelude::*;
 
@@ -26,6 +30,18 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// Games longer than this are drawn.
 const LONGEST: usize = 150;
+/// Most moves that keep a game of gomoku even before the players begin.
+const MAX_EVEN_MOVES: usize = 60;
+
+/// Positions of the search before each of these moves, and the moves that it compares.
+const EVEN_SEARCH: (u64, u16) = (500, 5);
+
+/// Greatest score that counts as even in gomoku, in centi-units for either side.
+const MAX_EVEN: i32 = 250;
+
+/// Most openings from which such moves are tried.
+const EVEN_TRIES: usize = 30;
+
 /// Games of xiangqi longer than this are drawn.
 const LONGEST_XIANGQI: usize = 220;
 
@@ -78,7 +94,11 @@ fn game(variant: Variant, nodes: u64, number: u64) -> Result<String, Failure> {
     if let Variant::Xiangqi { .. } = variant {
         return xiangqi(&mut engine, variant, nodes, &mut dice);
     }
-    let mut position = opening(variant, &mut dice);
+    let mut position = if number.is_multiple_of(2) {
+        opening(variant, &mut dice)
+    } else {
+        even(&mut engine, variant, &mut dice)?
+    };
     let mut scores: Vec<String> = position.moves().iter().map(|_| "-".into()).collect();
     let result = loop {
         if let Some(outcome) = position.outcome() {
@@ -113,6 +133,60 @@ fn game(variant: Variant, nodes: u64, number: u64) -> Result<String, Failure> {
         scores.push(score.raw().to_string());
     };
     Ok(line(&position, result, &scores))
+}
+
+/// Returns an even position of gomoku after up to [`MAX_EVEN_MOVES`] moves.
+fn even(engine: &mut Engine, variant: Variant, dice: &mut impl Rng) -> Result<Position, Failure> {
+    let wanted = dice.random_range(0..=MAX_EVEN_MOVES);
+    let mut longest = Vec::new();
+    for _ in 0..EVEN_TRIES {
+        let moves = even_moves(engine, opening(variant, dice), wanted, dice)?;
+        if moves.len() > longest.len() {
+            longest = moves;
+        }
+        if longest.len() >= wanted {
+            break;
+        }
+    }
+    let mut position = Position::start(variant);
+    for m in longest {
+        position = position.play(m)?;
+    }
+    Ok(position)
+}
+
+/// Plays on for up to `most` moves while a move keeps the game even, half of the time the move that
+/// does so best. Returns the moves from the start to the last position with such a move.
+fn even_moves(
+    engine: &mut Engine,
+    mut position: Position,
+    most: usize,
+    dice: &mut impl Rng,
+) -> Result<Vec<Move>, Failure> {
+    let (nodes, width) = EVEN_SEARCH;
+    let score = |verdict: &Verdict| i32::from(verdict.score.raw()).abs();
+    let mut moves = Vec::new();
+    for _ in 0..=most {
+        let question = Question {
+            width,
+            ..Question::new(position.clone(), Effort::nodes(nodes))
+        };
+        let answer = engine.answer(&question, &Control::new(), &mut |_| {})?;
+        let verdicts = answer.verdicts().iter();
+        let mut even: Vec<_> = verdicts.filter(|(_, v)| score(v) <= MAX_EVEN).collect();
+        even.sort_by_key(|(_, verdict)| score(verdict));
+        let few = if dice.random_ratio(1, 2) {
+            1
+        } else {
+            even.len()
+        };
+        let Some((m, _)) = even.into_iter().take(few).choose(dice) else {
+            break;
+        };
+        moves = position.moves().to_vec();
+        position = position.play(*m)?;
+    }
+    Ok(moves)
 }
 
 /// Plays a game of xiangqi after random moves that lose nothing.
