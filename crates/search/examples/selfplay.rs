@@ -11,7 +11,7 @@
 //! same in every run; the first of the file is FIRST, or 0. All cores play.
 //!
 //! A game of gomoku begins with a few random moves. Every second one goes on with up to 60 moves
-//! that keep the game even, because games of strong players last so long.
+//! that keep the game even, because games between strong players are long.
 //!
 //! A game of xiangqi begins with random moves after which the search values it as open. It ends
 //! early where both sides see that it is won, or where it stays even.
@@ -30,6 +30,7 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// Games longer than this are drawn.
 const LONGEST: usize = 150;
+
 /// Most moves that keep a game of gomoku even before the players begin.
 const MAX_EVEN_MOVES: usize = 60;
 
@@ -135,7 +136,8 @@ fn game(variant: Variant, nodes: u64, number: u64) -> Result<String, Failure> {
     Ok(line(&position, result, &scores))
 }
 
-/// Returns an even position of gomoku after up to [`MAX_EVEN_MOVES`] moves.
+/// Returns a position of gomoku after up to [`MAX_EVEN_MOVES`] moves that keep the game even, the
+/// longest of some tries if none has as many as are wanted.
 fn even(engine: &mut Engine, variant: Variant, dice: &mut impl Rng) -> Result<Position, Failure> {
     let wanted = dice.random_range(0..=MAX_EVEN_MOVES);
     let mut longest = Vec::new();

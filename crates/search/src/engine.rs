@@ -1,5 +1,5 @@
 use kagetsu_game::gomoku::{Freestyle, Renju, Standard};
-use kagetsu_game::{Answer, Question, RuleName, Variant};
+use kagetsu_game::{Answer, Effort, Position, Question, RuleName, Variant};
 
 use crate::alphabeta::table::TranspositionTable;
 use crate::gomoku::Board;
@@ -191,6 +191,25 @@ impl Engine {
             Variant::Surakarta { .. } => search.run::<surakarta::Board>(progress),
         }
     }
+}
+
+/// Runs the 2-ply search that orders the root moves before they are split. Returns every candidate
+/// with its exact value, the best first. The first move is the seed move.
+///
+/// # Errors
+/// [`EngineError::Unsupported`].
+pub fn shallow(position: &Position) -> Result<Answer, EngineError> {
+    let options = EngineOptions {
+        table_bytes: 0,
+        leaf_fours: 0,
+        selective: false,
+        ..EngineOptions::default()
+    };
+    let question = Question {
+        width: u16::MAX,
+        ..Question::new(position.clone(), Effort::depth(2))
+    };
+    Engine::new(options)?.answer(&question, &Control::new(), &mut |_| {})
 }
 
 fn pool(threads: usize) -> Result<rayon::ThreadPool, EngineError> {

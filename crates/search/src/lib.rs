@@ -56,7 +56,6 @@ mod minimax;
 mod options;
 mod root;
 pub mod seeds;
-mod shallow;
 #[cfg(test)]
 #[path = "../tests/internal/small_boards.rs"]
 mod small_boards;
@@ -68,7 +67,7 @@ mod xiangqi;
 
 pub use control::exchange::Note;
 pub use control::{Control, Progress};
-pub use engine::Engine;
+pub use engine::{Engine, shallow};
 pub use error::EngineError;
 pub use gomoku::Evaluation;
 pub use options::constants::Constants;
@@ -76,4 +75,3 @@ pub use options::features::{Feature, Features};
 pub use options::text::OptionsError;
 pub use options::{EngineOptions, Neighbourhood, ThreadSplit};
 pub use root::provenance::provenance;
-pub use shallow::shallow;

@@ -34,7 +34,7 @@ type Units = [i16; UNITS];
 #[repr(align(64))]
 pub(super) struct Sums([[Units; 2]; 2]);
 
-/// Both views, each of the board as it stands and mirrored.
+/// The views of both sides, each of the board as it stands and mirrored.
 const VIEWS: [(Side, bool); 4] = [
     (Side::First, false),
     (Side::First, true),
@@ -43,6 +43,7 @@ const VIEWS: [(Side, bool); 4] = [
 ];
 
 impl Sums {
+    /// Returns the sums of a view and a board.
     #[inline(always)]
     const fn of(&mut self, view: Side, is_mirrored: bool) -> &mut Units {
         &mut self.0[view.index()][is_mirrored as usize]
