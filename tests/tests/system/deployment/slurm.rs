@@ -224,14 +224,24 @@ impl Slurm {
         command
     }
 
-    fn state(&self, job: &str) -> String {
-        self.ask(
+    /// Returns a field of a job, by its letter in squeue's formats.
+    fn squeue(&self, job: &str, field: &str) -> String {
+        let shown = self.ask(
             "squeue",
-            &["--noheader", "--states=all", "--job", job, "--format=%T"],
-        )
-        .stdout
-        .trim()
-        .into()
+            &[
+                "--noheader",
+                "--states=all",
+                "--job",
+                job,
+                "--format",
+                field,
+            ],
+        );
+        shown.stdout.trim().into()
+    }
+
+    fn state(&self, job: &str) -> String {
+        self.squeue(job, "%T")
     }
 
     /// Returns Slurm's view of a job and its nodes, and the job's output, to explain a failure.
@@ -314,14 +324,20 @@ fn slurm_scripts_build_a_book_through_requeues() {
     shows_its_page(&slurm);
 
     // A worker is requeued, then the coordinator, which comes back at another address.
+    let node = slurm.squeue(&coordinator, "%N");
     let requeued = slurm.ask("scontrol", &["requeue", &format!("{workers}_1")]);
     assert_eq!(requeued.code, Some(0), "{requeued:#?}");
     let requeued = slurm.ask("scontrol", &["requeue", &coordinator]);
     assert_eq!(requeued.code, Some(0), "{requeued:#?}");
-    // Slurm holds a requeued job for two minutes; an operator would release it, too.
+    // Slurm holds a requeued job for two minutes; an operator would release it, too. The first node
+    // stays out, because a node kills a job that it ended within the same second.
     until("it waits", || {
         (slurm.state(&coordinator) == "PENDING").then_some(())
     });
+    let [job, elsewhere] = [
+        format!("jobid={coordinator}"),
+        format!("excnodelist={node}"),
+    ];
     let second = until_or(
         "it has another address",
         || slurm.shown(&coordinator),
@@ -329,10 +345,7 @@ fn slurm_scripts_build_a_book_through_requeues() {
             if slurm.state(&coordinator) == "PENDING" {
                 // Repeated, because the job may end after the first call, and the hold of two
                 // minutes starts then.
-                slurm.ask(
-                    "scontrol",
-                    &["update", &format!("jobid={coordinator}"), "starttime=now"],
-                );
+                slurm.ask("scontrol", &["update", &job, &elsewhere, "starttime=now"]);
             }
             Some(url()).filter(|url| *url != first)
         },
