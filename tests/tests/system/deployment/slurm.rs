@@ -226,17 +226,9 @@ impl Slurm {
 
     /// Returns a field of a job, by its letter in squeue's formats.
     fn squeue(&self, job: &str, field: &str) -> String {
-        let shown = self.ask(
-            "squeue",
-            &[
-                "--noheader",
-                "--states=all",
-                "--job",
-                job,
-                "--format",
-                field,
-            ],
-        );
+        let format = format!("--format={field}");
+        let query = ["--noheader", "--states=all", "--job", job, &format];
+        let shown = self.ask("squeue", &query);
         shown.stdout.trim().into()
     }
 
