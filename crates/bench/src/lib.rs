@@ -3,15 +3,15 @@
 //! The crate refuses any part that another program needs.
 #![forbid(unsafe_code)]
 
-mod books;
+mod book;
 mod cluster;
+mod growth;
 mod matches;
-mod mechanisms;
 mod openings;
+mod report;
+mod scratch;
 mod search;
 mod seeds;
-mod servers;
-mod signature;
 mod threats;
 
 use std::io::Write;
@@ -19,8 +19,7 @@ use std::io::Write;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use kagetsu_program::{Exit, LogFormat, start_log};
-
-use crate::books::{format, growth};
+use serde::Serialize;
 
 /// Measures Kagetsu on this machine; each measurement prints its method
 #[derive(Debug, Parser)]
@@ -34,6 +33,9 @@ use crate::books::{format, growth};
 pub struct BenchCli {
     #[command(subcommand)]
     command: Command,
+    /// Prints the figures as one line of JSON
+    #[arg(long, global = true)]
+    json: bool,
     /// Format of log lines on stderr
     #[arg(
         long,
@@ -50,16 +52,22 @@ pub struct BenchCli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Signature(signature::Args),
+    /// Number of positions visited by ten fixed searches, the same on every machine
+    ///
+    /// Example: kagetsu bench signature
+    Signature,
     Seeds(seeds::Args),
     Search(search::Args),
     Threats(threats::Args),
-    Book(format::Args),
+    Match(Box<matches::Args>),
+    Book(book::Args),
     Growth(growth::Args),
-    Match(matches::Args),
-    Mechanisms(mechanisms::Args),
     Cluster(cluster::Args),
-    Doors(servers::Args),
+}
+
+#[derive(Serialize)]
+struct Signature {
+    signature: u64,
 }
 
 impl BenchCli {
@@ -70,16 +78,17 @@ impl BenchCli {
     pub fn run(&self, out: &mut dyn Write) -> Result<Exit> {
         start_log(&self.log_level, self.log_format)?;
         match &self.command {
-            Command::Signature(args) => signature::run(args, out)?,
-            Command::Seeds(args) => seeds::run(args, out)?,
-            Command::Search(args) => search::run(args, out)?,
-            Command::Threats(args) => threats::run(args, out)?,
-            Command::Book(args) => format::run(args, out)?,
-            Command::Growth(args) => growth::run(args, out)?,
-            Command::Match(args) => matches::run(args, out)?,
-            Command::Mechanisms(args) => mechanisms::run(args, out)?,
-            Command::Cluster(args) => cluster::run(args, out)?,
-            Command::Doors(args) => servers::run(args, out)?,
+            Command::Signature => {
+                let signature = kagetsu_search::seeds::signature()?;
+                report::write(out, self.json, "", &Signature { signature })?;
+            }
+            Command::Seeds(args) => seeds::run(args, self.json, out)?,
+            Command::Search(args) => search::run(args, self.json, out)?,
+            Command::Threats(args) => threats::run(args, self.json, out)?,
+            Command::Match(args) => matches::run(args, self.json, out)?,
+            Command::Book(args) => book::run(args, self.json, out)?,
+            Command::Growth(args) => growth::run(args, self.json, out)?,
+            Command::Cluster(args) => cluster::run(args, self.json, out)?,
         }
         Ok(Exit::Done)
     }

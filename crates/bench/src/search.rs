@@ -4,19 +4,19 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use kagetsu_game::{Effort, Position, Question, Variant};
 use kagetsu_search::{Control, Engine, EngineOptions, seeds};
-
 use kagetsu_terminal::arguments::effort::parse_time;
-use kagetsu_terminal::json::write_json;
-use kagetsu_terminal::table;
 use serde::Serialize;
+
+use crate::report;
 
 /// Middle games that Kagetsu played against itself, 12 to 44 stones.
 const MIDDLE_GAMES: [&str; 4] = [
     "h8 i8 h7 g7 i9 g9 h10 h9 g10 f9 e9 f10",
     "h8 i7 h6 g7 j10 h7 j7 g8 g9 g6 j9 j8 f7 f5 i8 g4 g5 e4",
-    "h8 i9 g7 f6 i7 g9 f8 h7 h6 i5 e8 g8 f9 g10 f11 f10 e10 e11 d9 c8 g12 h13 j6 i10 e9 d10 c9 b9 k6 i6",
-    "h8 g7 i8 j8 h9 h10 i9 i7 j7 g10 h6 g9 g8 i10 j10 h7 e7 e8 k6 l5 j12 k11 i6 j6 k9 k8 l8 m7 l7 h11 i12 g12 j9 l9 h12 i11 \
-     g11 f10 e10 k12 d7 k5 j11 j13",
+    "h8 i9 g7 f6 i7 g9 f8 h7 h6 i5 e8 g8 f9 g10 f11 f10 e10 e11 d9 c8 g12 h13 j6 i10 e9 d10 c9 \
+     b9 k6 i6",
+    "h8 g7 i8 j8 h9 h10 i9 i7 j7 g10 h6 g9 g8 i10 j10 h7 e7 e8 k6 l5 j12 k11 i6 j6 k9 k8 l8 m7 \
+     l7 h11 i12 g12 j9 l9 h12 i11 g11 f10 e10 k12 d7 k5 j11 j13",
 ];
 /// Times that the candidates of each position are played and taken back.
 const ROUNDS: u32 = 20_000;
@@ -33,9 +33,6 @@ pub(crate) struct Args {
     /// Settings of the engine; see `bench match --help`
     #[arg(long = "settings", default_value = "default", value_name = "SETTINGS")]
     engine: EngineOptions,
-    /// Prints one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 /// One position.
@@ -61,12 +58,15 @@ struct SpeedJson {
     mean_move_ns: f64,
 }
 
-pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
-    let speed = measure(args)?;
-    if args.json {
-        return write_json(out, &speed);
-    }
-    write_speed(out, args, &speed)
+pub(crate) fn run(args: &Args, is_json: bool, out: &mut dyn Write) -> Result<()> {
+    let method = format!(
+        "The positions after each move of {}, and four middle games of Kagetsu against itself; {} \
+         each. Depth is that of the last iteration that was finished, 0 where threats decided \
+         before the first; move ns are for playing a candidate and taking it back.",
+        seeds::LINE.join(" "),
+        humantime::format_duration(args.time)
+    );
+    report::write(out, is_json, &method, &measure(args)?)
 }
 
 fn measure(args: &Args) -> Result<SpeedJson> {
@@ -75,117 +75,40 @@ fn measure(args: &Args) -> Result<SpeedJson> {
         all.push(Position::from_line(Variant::FREESTYLE_15, line)?);
     }
     let mut engine = Engine::new(args.engine)?;
-    let mut positions = Vec::new();
-    for position in &all {
-        let found = search(&mut engine, position, args.time)?;
-        let (best, value) = found.best.unwrap_or_default();
-        positions.push(SearchedJson {
-            stones: position.moves().len(),
-            depth: found.depth,
-            nodes: found.nodes,
-            time_ms: found.seconds * 1e3,
-            move_ns: seeds::play_and_undo(position, ROUNDS)?.as_nanos() as u64,
-            best,
-            value,
-        });
-    }
+    let search = |position: &Position| search(&mut engine, position, args.time);
+    let positions = all.iter().map(search).collect::<Result<Vec<_>>>()?;
     let mean = |of: fn(&SearchedJson) -> f64| {
         positions.iter().map(of).sum::<f64>() / positions.len() as f64
     };
-    let [depth, nodes, time, pair] = [
-        mean(|position| position.depth.into()),
-        mean(|position| position.nodes as f64),
-        mean(|position| position.time_ms),
-        mean(|position| position.move_ns as f64),
-    ];
+    let time = mean(|position| position.time_ms);
     Ok(SpeedJson {
         engine: args.engine.to_string(),
-        mean_depth: depth,
-        nodes_per_second: 1e3 * nodes / time.max(1e-3),
-        mean_move_ns: pair,
+        mean_depth: mean(|position| position.depth.into()),
+        nodes_per_second: 1e3 * mean(|position| position.nodes as f64) / time.max(1e-3),
+        mean_move_ns: mean(|position| position.move_ns as f64),
         positions,
     })
 }
 
-fn write_speed(out: &mut dyn Write, args: &Args, speed: &SpeedJson) -> Result<()> {
-    let time = humantime::format_duration(args.time);
-    writeln!(
-        out,
-        "The positions after each move of {}, and four middle games of Kagetsu",
-        seeds::LINE.join(" ")
-    )?;
-    writeln!(
-        out,
-        "against itself; {time} each, engine {}; depth is that of the last iteration that was",
-        args.engine
-    )?;
-    writeln!(
-        out,
-        "finished, 0 where threats decided before the first; ns are for playing a candidate and taking it back, on the board of the search.\n"
-    )?;
-    let mut rows = table::plain(&[
-        "stones",
-        "depth",
-        "nodes",
-        "ms",
-        "k nodes/s",
-        "ns",
-        "best",
-        "value",
-    ]);
-    for position in &speed.positions {
-        rows.add_row([
-            position.stones.to_string(),
-            position.depth.to_string(),
-            position.nodes.to_string(),
-            format!("{:.0}", position.time_ms),
-            rate(position.nodes as f64, position.time_ms),
-            position.move_ns.to_string(),
-            position.best.clone(),
-            position.value.clone(),
-        ]);
-    }
-    table::align_right(&mut rows, &[0, 1, 2, 3, 4, 5]);
-    table::write(out, &rows)?;
-    writeln!(
-        out,
-        "\nmean depth {:.1}, {:.0} k nodes/s, {:.0} ns for a move and its undoing",
-        speed.mean_depth,
-        speed.nodes_per_second / 1e3,
-        speed.mean_move_ns
-    )?;
-    Ok(())
-}
-
-/// The result of one search.
-struct SpeedResult {
-    depth: u8,
-    nodes: u64,
-    seconds: f64,
-    /// The best move and its value.
-    best: Option<(String, String)>,
-}
-
-fn search(engine: &mut Engine, position: &Position, time: Duration) -> Result<SpeedResult> {
+fn search(engine: &mut Engine, position: &Position, time: Duration) -> Result<SearchedJson> {
     let question = Question::new(position.clone(), Effort::time(time));
     let (control, mut depth) = (Control::new(), 0);
     let begun = Instant::now();
     let answer = engine.answer(&question, &control, &mut |progress| depth = progress.depth)?;
-    let seconds = begun.elapsed().as_secs_f64();
+    let time_ms = begun.elapsed().as_secs_f64() * 1e3;
     let best = answer
         .best()
         .map(|(m, verdict)| (position.write_move(m), verdict.score.to_string()));
-    Ok(SpeedResult {
+    let (best, value) = best.unwrap_or_default();
+    Ok(SearchedJson {
+        stones: position.moves().len(),
         depth,
         nodes: control.nodes().max(answer.nodes()),
-        seconds,
+        time_ms,
+        move_ns: seeds::play_and_undo(position, ROUNDS)?.as_nanos() as u64,
         best,
+        value,
     })
-}
-
-/// Writes thousands of nodes a second.
-fn rate(nodes: f64, time_ms: f64) -> String {
-    format!("{:.0}", nodes / time_ms.max(1e-3))
 }
 
 #[cfg(test)]
@@ -197,19 +120,9 @@ mod tests {
         let args = Args {
             time: Duration::from_millis(1),
             engine: EngineOptions::default(),
-            json: false,
         };
-        let mut out = Vec::new();
-        run(&args, &mut out).expect("positions that can be searched");
-        let text = String::from_utf8(out).expect("text");
-        let stones: Vec<usize> = text
-            .lines()
-            .filter_map(|line| line.split_whitespace().next()?.parse().ok())
-            .collect();
-        assert_eq!(
-            stones,
-            [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 18, 30, 44],
-            "{text}"
-        );
+        let measured = measure(&args).expect("positions that can be searched");
+        let stones: Vec<usize> = measured.positions.iter().map(|one| one.stones).collect();
+        assert_eq!(stones, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 18, 30, 44]);
     }
 }

@@ -1,27 +1,20 @@
-mod alone;
+mod process;
 mod processes;
-mod ratios;
 mod simulation;
 mod streams;
 
-use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::io::Write;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
-use kagetsu_game::{Position, Variant};
-use kagetsu_search::seeds;
-use kagetsu_terminal::json::write_json;
-use serde::Serialize;
+use anyhow::{Result, bail};
+use kagetsu_terminal::arguments::effort::parse_time;
 
-use crate::openings::Balanced;
-
-/// The log level of the programs that are measured.
-const QUIET: &str = "warn";
+use crate::report;
 
 /// Speed-up of several worker processes over one, over real sockets, with a book or with one
-/// position
+/// position; the load of a coordinator; a simulated book
+///
+/// Example: kagetsu bench cluster --workers 2 --depth 8
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Worker processes to compare with one
@@ -46,202 +39,47 @@ pub(crate) struct Args {
     rounds: u16,
     /// Measures task round trips a second of a coordinator over this many streams that answer at
     /// once
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    #[arg(long, value_name = "N", conflicts_with = "simulate", value_parser = clap::value_parser!(u16).range(1..=10_000))]
     streams: Option<u16>,
     /// Measures the cost of this many idle connected workers to a coordinator
-    #[arg(long, value_name = "N", conflicts_with = "streams", value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    #[arg(long, value_name = "N", conflicts_with_all = ["simulate", "streams"],
+          value_parser = clap::value_parser!(u16).range(1..=10_000))]
     idle: Option<u16>,
+    /// Simulates a book with up to 10,000 workers: the real scheduler, no search, a virtual clock
+    #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "book")]
+    simulate: Option<Simulated>,
     #[command(flatten)]
-    simulation: simulation::SimulationArgs,
-    /// Prints one JSON value in place of text
-    #[arg(long, conflicts_with = "record")]
-    json: bool,
+    terms: simulation::BookTerms,
+    /// Length of the observation [default: 60s simulated, 10s of real streams]
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    length: Option<Duration>,
 }
 
-/// The result of real programs as JSON.
-#[derive(Serialize)]
-#[serde(tag = "what", rename_all = "lowercase")]
-enum MeasuredJson {
-    Processes(processes::ProcessesJson),
-    Streams(streams::StreamsJson),
-    Idle(streams::IdleJson),
+/// What a simulation can be of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Simulated {
+    /// A book, each worker with positions of its own
+    Book,
 }
 
-pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
-    if args.openings.is_some() && !args.position && !args.simulation.is_of_positions() {
-        bail!("--openings is for positions: add --position or --simulate=position");
+pub(crate) fn run(args: &Args, is_json: bool, out: &mut dyn Write) -> Result<()> {
+    if args.openings.is_some() && !args.position {
+        bail!("--openings is for positions: add --position");
     }
-    if args
-        .simulation
-        .run(args.depth, args.openings, args.json, out)?
-    {
-        return Ok(());
+    let length = |usual| args.length.unwrap_or(Duration::from_secs(usual));
+    if args.simulate.is_some() {
+        let simulated = simulation::run(&args.terms, length(60))?;
+        let method = args.terms.method(length(60));
+        return report::write(out, is_json, &method, &simulated);
     }
-    // The text appears while the programs run.
-    let mut silence = std::io::sink();
-    let text: &mut dyn Write = if args.json { &mut silence } else { &mut *out };
-    let length = args.simulation.length();
-    let measured = match (args.streams, args.idle) {
-        (Some(streams), _) => MeasuredJson::Streams(streams::busy(streams, length, text)?),
-        (_, Some(workers)) => MeasuredJson::Idle(streams::idle(workers, length, text)?),
-        (None, None) => MeasuredJson::Processes(processes::run(args, text)?),
-    };
-    if args.json {
-        write_json(out, &measured)?;
+    if let Some(streams) = args.streams {
+        let measured = streams::busy(streams, length(10))?;
+        return report::write(out, is_json, streams::METHOD, &measured);
     }
-    Ok(())
-}
-
-/// Returns the ten positions of `bench seeds`, or so many balanced openings, the same every time.
-fn positions(openings: Option<u32>) -> Result<Vec<Position>> {
-    let Some(openings) = openings else {
-        return Ok(seeds::positions()?);
-    };
-    let mut balanced = Balanced::new(Variant::FREESTYLE_15, 1)?;
-    (0..openings)
-        .map(|number| balanced.opening(number))
-        .collect()
-}
-
-/// A temporary folder, removed at the end.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Result<Self> {
-        let name = format!(
-            "kagetsu-bench-{}-{}",
-            std::process::id(),
-            rand::random::<u32>()
-        );
-        let path = std::env::temp_dir().join(name);
-        std::fs::create_dir(&path).with_context(|| format!("cannot make {}", path.display()))?;
-        Ok(Self(path))
+    if let Some(workers) = args.idle {
+        let measured = streams::idle(workers, length(10))?;
+        return report::write(out, is_json, streams::IDLE_METHOD, &measured);
     }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // Files that stay in the system's temporary folder do no harm.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-/// A child process, killed at the end.
-struct Process(Child);
-
-impl Process {
-    /// A worker of one slot.
-    fn worker(url: &str) -> Result<Self> {
-        Self::start(
-            "kagetsu-worker",
-            &["--coordinator", url, "--slots", "1", "--log-level", QUIET],
-        )
-    }
-
-    /// Runs to its end, which is to be a good one.
-    fn finish(mut self, what: &str) -> Result<()> {
-        match self.0.wait()? {
-            status if status.success() => Ok(()),
-            status => bail!("{what} ended with {status}"),
-        }
-    }
-
-    /// Starts the program of this name that lies beside the one that runs.
-    fn start(name: &str, arguments: &[&str]) -> Result<Self> {
-        let path = std::env::current_exe()?.with_file_name(name);
-        let mut command = Command::new(&path);
-        command
-            .args(arguments)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped());
-        let build = "build all programs first: cargo build --release";
-        command
-            .spawn()
-            .map(Self)
-            .with_context(|| format!("cannot start {}; {build}", path.display()))
-    }
-
-    /// Starts a build from h8 on the coordinator at `url`, and follows it.
-    fn building(url: &str, positions: u32, depth: u32) -> Result<Self> {
-        let line = format!(
-            "build --coordinator {url} --variant freestyle-15 --moves h8 --positions {positions} --depth {depth} --json"
-        );
-        Self::start("kagetsu", &line.split(' ').collect::<Vec<_>>())
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        // It may have ended already.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-struct CoordinatorProcess(Process);
-
-impl CoordinatorProcess {
-    fn start(book: &Path) -> Result<Self> {
-        let book = book
-            .to_str()
-            .context("the folder for temporary files has no plain name")?;
-        // It may print its address alone, because nothing reads further output.
-        let quiet = ["--http", "off", "--log-level", QUIET];
-        let arguments = [&["--book", book, "--listen", "127.0.0.1:0"][..], &quiet].concat();
-        Process::start("kagetsu-coordinator", &arguments).map(Self)
-    }
-
-    /// Returns the CPU time of its threads so far.
-    fn cpu(&self) -> Result<Duration> {
-        // Fields 14 and 15 of proc(5), counted after the name, which may hold any character. The
-        // unit is a hundredth of a second.
-        let stat = self.read("stat")?;
-        let (_, fields) = stat
-            .rsplit_once(')')
-            .context("/proc tells nothing of the coordinator")?;
-        let ticks: u64 = fields
-            .split_whitespace()
-            .skip(11)
-            .take(2)
-            .filter_map(|ticks| ticks.parse::<u64>().ok())
-            .sum();
-        Ok(Duration::from_millis(10 * ticks))
-    }
-
-    /// Returns the bytes of memory that it occupies.
-    fn memory(&self) -> Result<u64> {
-        let status = self.read("status")?;
-        let line = status
-            .lines()
-            .find_map(|line| line.strip_prefix("VmRSS:"))
-            .context("/proc tells no memory")?;
-        let kib: u64 = line
-            .trim()
-            .trim_end_matches(" kB")
-            .parse()
-            .context("/proc tells no memory")?;
-        Ok(kib << 10)
-    }
-
-    fn read(&self, what: &str) -> Result<String> {
-        let path = format!("/proc/{}/{what}", self.0.0.id());
-        std::fs::read_to_string(&path)
-            .with_context(|| format!("cannot read {path}; this needs Linux"))
-    }
-
-    fn address(&mut self) -> Result<String> {
-        let stdout = self
-            .0
-            .0
-            .stdout
-            .take()
-            .context("its stdout was read before")?;
-        let mut line = String::new();
-        BufReader::new(stdout).read_line(&mut line)?;
-        let address = line
-            .trim()
-            .strip_prefix("listening on ")
-            .context("the coordinator did not start")?;
-        Ok(format!("http://{address}"))
-    }
+    let measured = processes::run(args)?;
+    report::write(out, is_json, &processes::method(args), &measured)
 }

@@ -1,212 +1,164 @@
-//! Real processes over real sockets, compared with engines outside a cluster. Where two threads
-//! share a core, two engines side by side are not twice as fast as one.
+//! Real processes over real sockets.
 
-use std::collections::VecDeque;
-use std::io::Write;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, anyhow, bail};
-use kagetsu_book::{Book, BookOptions};
-use kagetsu_game::{Effort, Position, Question};
+use anyhow::{Result, anyhow, bail};
+use kagetsu_game::{Position, Variant};
 use kagetsu_proto::v1::workers_client::WorkersClient;
 use kagetsu_proto::{Connector, explain, v1};
-use kagetsu_schedule::{Idle, Options};
-use kagetsu_search::Control;
+use kagetsu_schedule::Idle;
+use kagetsu_search::seeds;
+use kagetsu_terminal::runtime::runtime;
 use serde::Serialize;
 
-use super::alone::{Sharing, engine, search};
-use super::ratios::Ratios;
-use super::{Args, CoordinatorProcess, Folder, Process};
-use kagetsu_terminal::runtime::runtime;
+use super::Args;
+use super::process::Process;
+use crate::openings::Balanced;
+use crate::scratch::Folder;
 
 /// Time for workers to connect and to pass the examination.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Seconds of all runs together: with one worker, with several, with one engine outside a cluster,
-/// and with as many engines.
-#[derive(Clone, Copy, Debug, Default)]
-struct RunTimes {
-    one: f64,
-    many: f64,
-    alone: f64,
-    beside: f64,
-}
-
-/// The comparison as JSON.
+/// One worker and several, compared.
 #[derive(Serialize)]
-pub(super) struct ProcessesJson {
+pub(super) struct Comparison {
     workers: u16,
     depth: u8,
     /// Positions of each run.
     positions: usize,
-    rounds: Vec<RoundJson>,
-    /// The speed of all workers over that of one.
+    rounds: Vec<Round>,
+    /// The speed of all workers over that of one, by the sums.
     ratio: f64,
-    /// The speed of engines side by side over that of one engine, without a cluster.
-    possible: f64,
-    /// The speed of one worker over that of an engine outside a cluster.
-    one_of_engine: f64,
-    /// With --position: the geometric mean of each position's ratio.
+    /// With --position: the geometric mean of each position's ratio, and its standard error as a
+    /// factor. One position says little: the order of messages changes the path of a selective
+    /// search, and its time by a factor of two either way.
     #[serde(skip_serializing_if = "Option::is_none")]
-    each: Option<Ratios>,
+    ratio_of_each: Option<[f64; 2]>,
 }
 
-/// Positions a minute in one round.
+/// One round: positions a minute, and CPU time for each of them.
 #[derive(Serialize)]
-struct RoundJson {
-    one_worker: f64,
-    all_workers: f64,
-    one_engine: f64,
-    all_engines: f64,
+struct Round {
+    one_worker_a_minute: f64,
+    all_workers_a_minute: f64,
+    one_worker_cpu_ms: f64,
+    all_workers_cpu_ms: f64,
+    coordinator_cpu_ms: f64,
 }
 
-pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<ProcessesJson> {
-    let (workers, depth) = (args.workers, args.depth);
-    writeln!(
-        out,
-        "One coordinator process with an empty book, then 1 and {workers} worker processes of one slot each on"
-    )?;
-    if args.position {
-        writeln!(
-            out,
-            "loopback; {}, one after another, at depth {depth}, each timed from the",
-            args.openings.map_or_else(
-                || "the ten positions of `bench seeds`".into(),
-                |openings| format!("{openings} balanced openings")
-            )
-        )?;
-        writeln!(
-            out,
-            "start of `analyze` to its end; then the same by 1 engine without a cluster, and by {workers} side by side,"
-        )?;
-        writeln!(
-            out,
-            "each of which searches all. Workers share one position: what is possible is that they divide it as if"
-        )?;
-    } else {
-        writeln!(
-            out,
-            "loopback; {} positions from h8 at depth {depth}, timed from the start of the build to its end;",
-            args.positions
-        )?;
-        writeln!(
-            out,
-            "then the same searches by 1 engine without a cluster, and by {workers} side by side that divide them. What"
-        )?;
-        writeln!(
-            out,
-            "is possible is what those gain; the workers have connected and were examined before, as if"
-        )?;
-    }
-    writeln!(
-        out,
-        "no message had to be sent. Runs alternate, ratios are those of the sums.\n"
-    )?;
-    let positions = if args.position {
-        super::positions(args.openings)?
-    } else {
-        Vec::new()
-    };
-    let mut questions: Vec<Question> = positions
-        .into_iter()
-        .map(|position| Question::new(position, Effort::depth(depth)))
-        .collect();
-    let (mut sum, mut rounds) = (RunTimes::default(), Vec::new());
-    let mut each = vec![(0.0, 0.0); questions.len().max(1)];
-    for round in 1..=args.rounds {
-        let one = cluster(args, 1, &mut questions)?;
-        let many = cluster(args, workers, &mut questions)?;
-        for (sum, (one, many)) in each.iter_mut().zip(one.iter().zip(&many)) {
-            *sum = (sum.0 + one, sum.1 + many);
+/// The times of one run.
+struct Run {
+    /// Seconds of the build, or of each position.
+    seconds: Vec<f64>,
+    coordinator: Duration,
+    workers: Duration,
+}
+
+pub(super) fn method(args: &Args) -> String {
+    let what = match (args.position, args.openings) {
+        (false, _) => "a build from h8, timed from its start to its end",
+        (true, None) => {
+            "the ten positions of `bench seeds`, one after another, each timed from the start of \
+             `analyze` to its end"
         }
-        let (one, many): (f64, f64) = (one.iter().sum(), many.iter().sum());
-        let sharing = if args.position {
-            Sharing::Repeated
-        } else {
-            Sharing::Divided
-        };
-        let alone = search(1, &questions, sharing)?.as_secs_f64();
-        let beside = search(workers, &questions, sharing)?.as_secs_f64();
-        // Engines that repeat every question have done that many times the work.
-        let beside = if args.position {
-            beside / f64::from(workers)
-        } else {
-            beside
-        };
-        let rate = |seconds: f64| 60.0 * questions.len() as f64 / seconds;
-        let rates = RoundJson {
-            one_worker: rate(one),
-            all_workers: rate(many),
-            one_engine: rate(alone),
-            all_engines: rate(beside),
-        };
-        writeln!(
-            out,
-            "round {round}: 1 worker {:.0} positions/min, {workers} workers {:.0}; 1 engine {:.0}, {workers} side by side {:.0}",
-            rates.one_worker, rates.all_workers, rates.one_engine, rates.all_engines
-        )?;
-        out.flush()?;
-        rounds.push(rates);
-        sum = RunTimes {
-            one: sum.one + one,
-            many: sum.many + many,
-            alone: sum.alone + alone,
-            beside: sum.beside + beside,
-        };
+        (true, Some(_)) => {
+            "balanced openings, one after another, each timed from the start of `analyze` to its \
+             end"
+        }
+    };
+    format!(
+        "One coordinator process with an empty book, then 1 and {} worker processes of one slot \
+         each on loopback, connected and examined before: {what}. Runs alternate. CPU times are \
+         those of the processes for each position: where two threads share a core, a worker needs \
+         more of it beside another.",
+        args.workers
+    )
+}
+
+pub(super) fn run(args: &Args) -> Result<Comparison> {
+    let positions = match (args.position, args.openings) {
+        (false, _) => Vec::new(),
+        (true, None) => seeds::positions()?,
+        (true, Some(openings)) => {
+            let mut balanced = Balanced::new(Variant::FREESTYLE_15, 1)?;
+            let openings = 0..openings;
+            openings
+                .map(|number| balanced.opening(number))
+                .collect::<Result<_>>()?
+        }
+    };
+    let count = if args.position {
+        positions.len()
+    } else {
+        args.positions as usize
+    };
+    let mut rounds = Vec::new();
+    let mut sums = vec![[0.0; 2]; positions.len().max(1)];
+    for _ in 0..args.rounds {
+        let one = cluster(args, 1, &positions)?;
+        let all = cluster(args, args.workers, &positions)?;
+        for (sum, (one, all)) in sums.iter_mut().zip(one.seconds.iter().zip(&all.seconds)) {
+            *sum = [sum[0] + one, sum[1] + all];
+        }
+        let rate = |run: &Run| 60.0 * count as f64 / run.seconds.iter().sum::<f64>();
+        let ms_each = |time: Duration| time.as_secs_f64() * 1e3 / count as f64;
+        rounds.push(Round {
+            one_worker_a_minute: rate(&one),
+            all_workers_a_minute: rate(&all),
+            one_worker_cpu_ms: ms_each(one.workers),
+            all_workers_cpu_ms: ms_each(all.workers),
+            coordinator_cpu_ms: ms_each(all.coordinator),
+        });
     }
-    let (ratio, possible) = (sum.one / sum.many, sum.alone / sum.beside);
-    writeln!(
-        out,
-        "ratio {ratio:.2} of {possible:.2} possible here: {:.2} of it",
-        ratio / possible
-    )?;
-    let ratios: Option<Ratios> = args
-        .position
-        .then(|| each.iter().map(|(one, many)| one / many).collect());
-    if let Some(ratios) = &ratios {
-        writeln!(out, "geometric mean over the positions: {ratios}")?;
-    }
-    let one_of_engine = sum.alone / sum.one;
-    writeln!(
-        out,
-        "1 worker {one_of_engine:.2} of an engine outside a cluster"
-    )?;
-    Ok(ProcessesJson {
-        workers,
-        depth,
-        positions: questions.len(),
+    let total = |at: usize| sums.iter().map(|sum| sum[at]).sum::<f64>();
+    let ratios = || sums.iter().map(|[one, all]| one / all);
+    Ok(Comparison {
+        workers: args.workers,
+        depth: args.depth,
+        positions: count,
         rounds,
-        ratio,
-        possible,
-        one_of_engine,
-        each: ratios,
+        ratio: total(0) / total(1),
+        ratio_of_each: args.position.then(|| geometric_mean(ratios().collect())),
     })
 }
 
-/// Returns the seconds of one cluster for a build or for each position. Empty `questions` become
-/// those of the book that it has built.
-fn cluster(args: &Args, workers: u16, questions: &mut Vec<Question>) -> Result<Vec<f64>> {
+/// Returns the geometric mean of ratios and its standard error as a factor, 1 for fewer than two.
+fn geometric_mean(ratios: Vec<f64>) -> [f64; 2] {
+    let count = ratios.len().max(1) as f64;
+    let mean = ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / count;
+    let squares = ratios.iter().map(|ratio| (ratio.ln() - mean).powi(2));
+    let variance = squares.sum::<f64>() / (count - 1.0).max(1.0);
+    [mean.exp(), (variance / count).sqrt().exp()]
+}
+
+/// Times a build, or each position, on one cluster.
+fn cluster(args: &Args, workers: u16, positions: &[Position]) -> Result<Run> {
     let folder = Folder::new()?;
-    let book = folder.0.join("book");
-    let mut coordinator = CoordinatorProcess::start(&book)?;
-    let url = coordinator.address()?;
-    let crew = (0..workers)
+    let (coordinator, url) = Process::coordinator(&folder.path().join("book"))?;
+    let crew: Vec<Process> = (0..workers)
         .map(|_| Process::worker(&url))
-        .collect::<Result<Vec<_>>>()?;
+        .collect::<Result<_>>()?;
     wait_for(&url, workers)?;
-    if args.position {
-        return questions
-            .iter()
-            .map(|question| analyze(&url, &question.position, args.depth))
-            .collect();
-    }
-    let seconds = build(args, &url)?;
-    drop((crew, coordinator));
-    if questions.is_empty() {
-        *questions = questions_of(&book)?;
-    }
-    Ok(vec![seconds])
+    let cpu = || -> Result<_> {
+        let all = crew.iter().map(Process::cpu).sum::<Result<Duration>>()?;
+        Ok((coordinator.cpu()?, all))
+    };
+    let before = cpu()?;
+    let seconds = if args.position {
+        let each = positions.iter();
+        each.map(|position| analyze(&url, position, args.depth))
+            .collect::<Result<_>>()?
+    } else {
+        let begun = Instant::now();
+        Process::build(&url, args.positions, args.depth)?.finish("the build")?;
+        vec![begun.elapsed().as_secs_f64()]
+    };
+    let after = cpu()?;
+    Ok(Run {
+        seconds,
+        coordinator: after.0 - before.0,
+        workers: after.1 - before.1,
+    })
 }
 
 /// Waits until this many workers can take tasks.
@@ -217,87 +169,52 @@ fn wait_for(url: &str, workers: u16) -> Result<()> {
         let mut client = WorkersClient::new(connector.connect().await?);
         loop {
             let request = v1::ListWorkersRequest { with_absent: true };
-            let all = client
-                .list(request)
-                .await
-                .map_err(|status| anyhow!(explain(url, &status)))?;
-            let all = all.into_inner().workers;
-            let ready = all
-                .iter()
-                .filter(|worker| worker.quarantine.is_empty() && worker.idle != examined)
-                .count();
+            let all = client.list(request).await;
+            let all = all
+                .map_err(|status| anyhow!(explain(url, &status)))?
+                .into_inner();
+            let is_ready =
+                |worker: &&v1::Worker| worker.quarantine.is_empty() && worker.idle != examined;
+            let ready = all.workers.iter().filter(is_ready).count();
             if ready == usize::from(workers) {
                 return Ok(());
             }
             if begun.elapsed() > CONNECT_TIMEOUT {
-                bail!(
-                    "{ready} of {workers} workers were ready after {} s",
-                    CONNECT_TIMEOUT.as_secs()
-                );
+                let seconds = CONNECT_TIMEOUT.as_secs();
+                bail!("{ready} of {workers} workers were ready after {seconds} s");
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     })
 }
 
-fn build(args: &Args, url: &str) -> Result<f64> {
-    let begun = Instant::now();
-    Process::building(url, args.positions, args.depth.into())?.finish("the build")?;
-    Ok(begun.elapsed().as_secs_f64())
-}
-
 /// Returns the time of an answer in seconds.
 fn analyze(url: &str, position: &Position, depth: u8) -> Result<f64> {
-    let moves: Vec<String> = position
-        .moves()
-        .iter()
-        .map(|m| position.write_move(*m))
-        .collect();
-    let (moves, depth) = (moves.join(" "), depth.to_string());
-    let words = [
-        "analyze",
-        "--coordinator",
-        url,
+    let names = position.moves().iter().map(|m| position.write_move(*m));
+    let (moves, depth) = (names.collect::<Vec<_>>().join(" "), depth.to_string());
+    let server = ["analyze", "--coordinator", url, "--json"];
+    let question = [
         "--variant",
         "freestyle-15",
         "--moves",
         &moves,
+        "--depth",
+        &depth,
     ];
     let begun = Instant::now();
-    Process::start(
-        "kagetsu",
-        &[&words[..], &["--depth", &depth, "--json"]].concat(),
-    )?
-    .finish("an analysis")?;
+    Process::start("kagetsu", &[&server[..], &question].concat())?.finish("an analysis")?;
     Ok(begun.elapsed().as_secs_f64())
 }
 
-/// Returns the questions that one worker answered to build the book: each position, and some a
-/// second time for more of their moves.
-fn questions_of(book: &Path) -> Result<Vec<Question>> {
-    let (built, _) =
-        Book::open(book, &BookOptions::default()).context("cannot open what was built")?;
-    let job = built.jobs()?.pop().context("the build has left no job")?;
-    let folder = Folder::new()?;
-    let (mut book, _) = Book::open(
-        &folder.0,
-        &BookOptions {
-            create: true,
-            ..BookOptions::default()
-        },
-    )?;
-    let id = book.create_job(&job.spec)?;
-    let mut engine = engine()?;
-    // One running task, and the queued ones.
-    let most_at_hand = 1 + Options::default().prefetch as usize;
-    let (mut questions, mut at_hand) = (Vec::new(), VecDeque::new());
-    loop {
-        at_hand.extend(book.next_work(id, most_at_hand - at_hand.len())?);
-        let Some(work) = at_hand.pop_front() else {
-            return Ok(questions);
-        };
-        let answer = engine.answer(&work.question, &Control::new(), &mut |_| {})?;
-        book.finish(&work, &answer)?;
-        questions.push(work.question);
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ratios_of_two_and_a_half_cancel_out() {
+        assert_eq!(geometric_mean(Vec::new()), [1.0, 1.0]);
+        assert_eq!(geometric_mean(vec![2.0; 9]), [2.0, 1.0]);
+        let [mean, error] = geometric_mean(vec![2.0, 0.5]);
+        assert!((mean - 1.0).abs() < 1e-9 && (error - 2.0).abs() < 1e-9);
     }
 }

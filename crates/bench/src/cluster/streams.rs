@@ -1,24 +1,24 @@
 //! A real coordinator and streams of workers that do not search: what the bookkeeping takes.
 
 use std::collections::VecDeque;
-use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use kagetsu_game::{Answer, Bound, Provenance, Question, Score, Verdict};
+use kagetsu_game::{Answer, Question};
 use kagetsu_proto::v1::from_worker::Message as WorkerMessage;
 use kagetsu_proto::v1::to_worker::Message as CoordinatorMessage;
 use kagetsu_proto::v1::workers_client::WorkersClient;
 use kagetsu_proto::{Connector, FIRST_CALIBRATION_TASK, PROTOCOL, v1};
 use kagetsu_search::{Control, Engine, EngineOptions};
+use kagetsu_terminal::runtime::runtime;
 use serde::Serialize;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
-use super::{CoordinatorProcess, Folder, Process};
-use kagetsu_terminal::runtime::runtime;
+use super::process::Process;
+use crate::scratch::{Folder, made_up, quantile};
 
 /// Time between two heartbeats of an idle worker, as the coordinator asks for them.
 const HEARTBEAT: Duration = Duration::from_secs(2);
@@ -57,36 +57,24 @@ pub(super) struct IdleJson {
     memory_before_mib: u64,
 }
 
+/// Says how round trips are measured.
+pub(super) const METHOD: &str = "One coordinator process with an empty book, and streams of this \
+    process that answer every task of a build at once, with 8 moves of made-up value; every answer \
+    is learned, journaled and synced. A round trip is from a report to the task that follows it.";
+/// Says how idle workers are measured.
+pub(super) const IDLE_METHOD: &str = "One coordinator process, and workers of this process that \
+    are connected, have nothing to do and send a heartbeat every 2 s.";
+
 /// Streams that answer every task at once, without a search.
-pub(super) fn busy(streams: u16, length: Duration, out: &mut dyn Write) -> Result<StreamsJson> {
-    writeln!(
-        out,
-        "One coordinator process with an empty book, and {streams} streams of this process that answer every task"
-    )?;
-    writeln!(
-        out,
-        "of a build at once, with {MOVES} moves of made-up value; every answer is learned, journaled and synced. A"
-    )?;
-    writeln!(
-        out,
-        "round trip is from a report to the task that follows it. {}.\n",
-        humantime::format_duration(length)
-    )?;
+pub(super) fn busy(streams: u16, length: Duration) -> Result<StreamsJson> {
     let folder = Folder::new()?;
-    let mut coordinator = CoordinatorProcess::start(&folder.0.join("book"))?;
-    let url = coordinator.address()?;
-    let _build = Process::building(&url, 100_000_000, 2)?;
+    let (coordinator, url) = Process::coordinator(&folder.path().join("book"))?;
+    let _build = Process::build(&url, 100_000_000, 2)?;
     let seen = Arc::new(StreamCounts::default());
-    let runtime = runtime()?;
-    let (trips, cpu, passed) = runtime.block_on(async {
-        let all = (0..streams).map(|number| {
-            tokio::spawn(answer_all(
-                url.clone(),
-                u64::from(number),
-                Arc::clone(&seen),
-            ))
-        });
-        let all: Vec<_> = all.collect();
+    let (mut trips, tasks, cpu, passed) = runtime()?.block_on(async {
+        let all: Vec<_> = (0..streams)
+            .map(|number| tokio::spawn(answer_all(url.clone(), number.into(), Arc::clone(&seen))))
+            .collect();
         // The first tasks are few: a book grows from one position.
         tokio::time::sleep(length / 4).await;
         let (before, begun) = (seen.tasks.load(Relaxed), Instant::now());
@@ -99,69 +87,33 @@ pub(super) fn busy(streams: u16, length: Duration, out: &mut dyn Write) -> Resul
         for stream in all {
             trips.extend(stream.await.context("a stream panicked")??);
         }
-        anyhow::Ok(((trips, tasks), cpu, passed))
+        anyhow::Ok((trips, tasks, cpu, passed))
     })?;
-    let (mut trips, tasks) = trips;
     trips.sort_unstable();
-    let part = |share: f64| {
-        trips
-            .get((trips.len() as f64 * share) as usize)
-            .copied()
-            .unwrap_or_default()
-    };
-    let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
-    let measured = StreamsJson {
+    let ms = |share| quantile(&trips, share).as_secs_f64() * 1e3;
+    Ok(StreamsJson {
         streams,
         round_trips_per_second: tasks as f64 / passed.as_secs_f64(),
         cores: cpu.as_secs_f64() / passed.as_secs_f64(),
         us_each: cpu.as_secs_f64() * 1e6 / tasks.max(1) as f64,
-        p50_ms: milliseconds(part(0.5)),
-        p99_ms: milliseconds(part(0.99)),
-        longest_ms: milliseconds(part(1.0 - 1e-9)),
-        memory_mib: coordinator.memory()? >> 20,
+        p50_ms: ms(0.5),
+        p99_ms: ms(0.99),
+        longest_ms: ms(1.0),
+        memory_mib: coordinator.memory_mib()?,
         positions: seen.tasks.load(Relaxed),
-    };
-    let each = measured.us_each;
-    writeln!(
-        out,
-        "{:.0} round trips/s on {:.2} cores of the coordinator: {each:.0} us each,",
-        measured.round_trips_per_second, measured.cores
-    )?;
-    writeln!(out, "{:.0} a second of one core", 1e6 / each)?;
-    writeln!(
-        out,
-        "p50 {:.1} ms, p99 {:.1} ms, longest {:.1} ms",
-        measured.p50_ms, measured.p99_ms, measured.longest_ms
-    )?;
-    writeln!(
-        out,
-        "{} MiB of memory at the end, {} positions in the book",
-        measured.memory_mib, measured.positions
-    )?;
-    Ok(measured)
+    })
 }
 
 /// Streams that have nothing to do.
-pub(super) fn idle(streams: u16, length: Duration, out: &mut dyn Write) -> Result<IdleJson> {
-    writeln!(
-        out,
-        "One coordinator process, and {streams} workers of this process that are connected, have nothing to do and give"
-    )?;
-    writeln!(
-        out,
-        "a sign of life every {} s. {}.\n",
-        HEARTBEAT.as_secs(),
-        humantime::format_duration(length)
-    )?;
+pub(super) fn idle(streams: u16, length: Duration) -> Result<IdleJson> {
     let folder = Folder::new()?;
-    let mut coordinator = CoordinatorProcess::start(&folder.0.join("book"))?;
-    let url = coordinator.address()?;
+    let (coordinator, url) = Process::coordinator(&folder.path().join("book"))?;
     let seen = Arc::new(StreamCounts::default());
-    let before = coordinator.memory()?;
+    let memory_before_mib = coordinator.memory_mib()?;
     let cpu = runtime()?.block_on(async {
-        let all = (0..streams)
-            .map(|number| tokio::spawn(beat(url.clone(), u64::from(number), Arc::clone(&seen))));
-        let all: Vec<_> = all.collect();
+        let all: Vec<_> = (0..streams)
+            .map(|number| tokio::spawn(beat(url.clone(), number.into(), Arc::clone(&seen))))
+            .collect();
         while seen.tasks.load(Relaxed) < streams.into() {
             if all.iter().any(tokio::task::JoinHandle::is_finished) {
                 bail!("a stream ended at once; see `ulimit -n`, which must be above {streams}");
@@ -174,18 +126,12 @@ pub(super) fn idle(streams: u16, length: Duration, out: &mut dyn Write) -> Resul
         all.iter().for_each(tokio::task::JoinHandle::abort);
         anyhow::Ok(cpu)
     })?;
-    let measured = IdleJson {
+    Ok(IdleJson {
         workers: streams,
         core_percent: 100.0 * cpu.as_secs_f64() / length.as_secs_f64(),
-        memory_mib: coordinator.memory()? >> 20,
-        memory_before_mib: before >> 20,
-    };
-    writeln!(
-        out,
-        "{:.1} % of a core, {} MiB of memory, {} MiB before they came",
-        measured.core_percent, measured.memory_mib, measured.memory_before_mib
-    )?;
-    Ok(measured)
+        memory_mib: coordinator.memory_mib()?,
+        memory_before_mib,
+    })
 }
 
 fn hello(number: u64) -> v1::FromWorker {
@@ -226,11 +172,7 @@ async fn answer_all(url: String, number: u64, seen: Arc<StreamCounts>) -> Result
     let (mut trips, mut reported) = (Vec::new(), VecDeque::new());
     while !seen.is_over.load(Relaxed) {
         let Ok(message) = tokio::time::timeout(HEARTBEAT, incoming.message()).await else {
-            outgoing
-                .send(v1::FromWorker {
-                    message: Some(WorkerMessage::Heartbeat(v1::Heartbeat::default())),
-                })
-                .await?;
+            outgoing.send(heartbeat()).await?;
             continue;
         };
         let Some(v1::ToWorker {
@@ -257,7 +199,7 @@ async fn answer_all(url: String, number: u64, seen: Arc<StreamCounts>) -> Result
             .answer(&question, &Control::new(), &mut |_| {})?
         } else {
             seen.tasks.fetch_add(1, Relaxed);
-            made_up(&question)
+            first_moves(&question)
         };
         let outcome = Some(v1::report::Outcome::Answer((&answer).into()));
         let report = v1::Report {
@@ -277,38 +219,20 @@ async fn answer_all(url: String, number: u64, seen: Arc<StreamCounts>) -> Result
 }
 
 /// The first legal moves, the best first.
-fn made_up(question: &Question) -> Answer {
-    let moves = question
-        .position
-        .distinct_moves()
-        .into_iter()
-        .take(MOVES)
-        .enumerate();
-    let by = Provenance {
-        engine: "none".into(),
-        day: 0,
-    };
-    let verdict = |(rank, m): (usize, _)| {
-        let bound = if rank < usize::from(question.width) {
-            Bound::Exact
-        } else {
-            Bound::Upper
-        };
-        let score = Score::opinion(-10 * rank.min(question.width.into()) as i32);
-        (
-            m,
-            Verdict {
-                score,
-                bound,
-                depth: 2,
-                nodes: 100,
-                line: vec![m],
-                proof: None,
-                by: by.clone(),
-            },
-        )
-    };
-    moves.map(verdict).collect()
+fn first_moves(question: &Question) -> Answer {
+    let moves = question.position.distinct_moves().into_iter().take(MOVES);
+    let width = i32::from(question.width);
+    moves
+        .zip(0..)
+        .map(|(m, rank)| made_up(m, -10 * rank.min(width), rank < width))
+        .collect()
+}
+
+/// A sign of life.
+fn heartbeat() -> v1::FromWorker {
+    v1::FromWorker {
+        message: Some(WorkerMessage::Heartbeat(v1::Heartbeat::default())),
+    }
 }
 
 async fn beat(url: String, number: u64, seen: Arc<StreamCounts>) -> Result<()> {
@@ -317,13 +241,7 @@ async fn beat(url: String, number: u64, seen: Arc<StreamCounts>) -> Result<()> {
     loop {
         match tokio::time::timeout(HEARTBEAT, incoming.message()).await {
             Ok(message) => drop(message?.context("the coordinator ended the stream")?),
-            Err(_) => {
-                outgoing
-                    .send(v1::FromWorker {
-                        message: Some(WorkerMessage::Heartbeat(v1::Heartbeat::default())),
-                    })
-                    .await?
-            }
+            Err(_) => outgoing.send(heartbeat()).await?,
         }
     }
 }

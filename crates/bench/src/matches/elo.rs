@@ -21,11 +21,6 @@ impl Tally {
         self.pairs[usize::from(halves)] += 1;
     }
 
-    /// The number of pairs worth 0, 1, 2, 3 and 4 half points.
-    pub(crate) fn counts(&self) -> [u32; 5] {
-        self.pairs
-    }
-
     pub(crate) fn pairs(&self) -> u32 {
         self.pairs.iter().sum()
     }

@@ -17,15 +17,14 @@ use kagetsu_proto::Access;
 use kagetsu_search::{Control, Engine, EngineOptions, Evaluation};
 
 use crate::openings::{Balanced, MARGIN, Openings};
+use crate::report;
 use elo::Tally;
 use kagetsu_engines::EngineAddress;
 use kagetsu_formats::openings;
 use kagetsu_terminal::arguments::effort::{EffortArgs, parse_time};
 use kagetsu_terminal::echo::EchoOff;
-use kagetsu_terminal::json::write_json;
 use kagetsu_terminal::runtime::runtime;
-use kagetsu_terminal::table;
-use pair::{Pair, Players, SearchWork};
+use pair::{EngineJson, Pair, Players, SearchWork};
 use player::{PlayerEngine, PlayerSettings};
 use serde::Serialize;
 use sprt::{Sprt, SprtResult};
@@ -100,9 +99,6 @@ pub(crate) struct Args {
     /// Plays every game to its end, instead of ending it where a side has proven how it ends
     #[arg(long)]
     play_out: bool,
-    /// Prints one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 /// The result of a match, from the view of A.
@@ -119,10 +115,14 @@ struct MatchJson {
     elo_low: f64,
     elo_high: f64,
     /// Pairs in which A had 0, 1/2, 1, 1 1/2 and 2 points.
-    pentanomial: [u32; 5],
+    pentanomial: String,
     /// The state of the sequential test, if one was made.
     #[serde(skip_serializing_if = "Option::is_none")]
     sprt: Option<String>,
+    /// Share of the games that the side won which moved first after the opening.
+    mover_wins: f64,
+    plies_a_game: f64,
+    engines: [EngineJson; 2],
 }
 
 /// The match as it stands.
@@ -136,7 +136,7 @@ struct MatchStanding {
     work: [SearchWork; 2],
 }
 
-pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
+pub(crate) fn run(args: &Args, is_json: bool, out: &mut dyn Write) -> Result<()> {
     if !Engine::supports(args.variant) {
         bail!(
             "no search for {} yet: only its rules are known",
@@ -168,15 +168,9 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
             stopped.stop();
         }
     });
-    if !args.json {
-        write_method(args, pairs, out)?;
-    }
     let standing = play_all(args, pairs, openings.as_deref(), &control)?;
     runtime.shutdown_background();
-    if args.json {
-        return write_json(out, &standing.json(args.sprt.as_ref()));
-    }
-    standing.write(args.sprt, out)
+    report::write(out, is_json, &method(args, pairs), &standing.json(args))
 }
 
 impl Args {
@@ -230,6 +224,17 @@ impl Args {
             book: self.book.clone(),
         };
         Ok([a, b])
+    }
+
+    /// Returns B with its own limits, as it is printed.
+    fn second(&self) -> String {
+        let limits = self.against_effort().map_or_else(String::new, |effort| {
+            format!(", {} a move", written_effort(effort))
+        });
+        match &self.against {
+            Some(address) => format!("{}{limits}", written(address)),
+            None => self.b.unwrap_or_default().to_string(),
+        }
     }
 
     fn games_at_once(&self) -> usize {
@@ -294,8 +299,7 @@ fn written_effort(effort: Effort) -> String {
     limits.join(" and ")
 }
 
-fn write_method(args: &Args, pairs: u32, out: &mut dyn Write) -> Result<()> {
-    let effort = args.effort();
+fn method(args: &Args, pairs: u32) -> String {
     let openings = match &args.openings {
         Some(path) => format!("the first openings of {}", path.display()),
         None => format!("balanced openings made with seed {}", args.seed),
@@ -305,41 +309,15 @@ fn write_method(args: &Args, pairs: u32, out: &mut dyn Write) -> Result<()> {
     } else {
         "until a side has proven how they end"
     };
-    writeln!(
-        out,
-        "{}, at most {pairs} pairs of games with colours changed, from {openings},",
-        args.variant
-    )?;
-    writeln!(
-        out,
-        "{} a move, played {end}; {} games at once.",
-        written_effort(effort),
+    format!(
+        "{}, at most {pairs} pairs of games with colours changed, from {openings}, {} a move, \
+         played {end}; {} games at once. Elo by the logistic curve with its 95 % interval, \
+         pentanomial: from the spread of the pairs' points, of which 0, 1/2, 1, 1 1/2 and 2 are \
+         counted.",
+        args.variant,
+        written_effort(args.effort()),
         args.games_at_once()
-    )?;
-    let b = match (&args.against, args.against_effort()) {
-        (Some(address), None) => written(address),
-        (Some(address), Some(effort)) => {
-            format!("{}, {} a move", written(address), written_effort(effort))
-        }
-        (None, _) => args.b.unwrap_or_default().to_string(),
-    };
-    let from = |book: &Option<String>| {
-        let book = book.as_ref();
-        book.map_or_else(String::new, |book| format!(", from the book {book}"))
-    };
-    let weights = |folder: &Option<PathBuf>| {
-        let folder = folder.as_ref().map(|folder| folder.display());
-        folder.map_or_else(String::new, |folder| format!(", weights of {folder}"))
-    };
-    let [a_book, b_book] = [from(&args.book), from(&args.against_book)];
-    let [a_weights, b_weights] = [weights(&args.evaluation), weights(&args.against_evaluation)];
-    writeln!(
-        out,
-        "A  {}{a_weights}{a_book}\nB  {b}{b_weights}{b_book}\n",
-        args.a
-    )?;
-    out.flush()?;
-    Ok(())
+    )
 }
 
 /// Plays pairs until all are played or `control` stops them.
@@ -421,9 +399,11 @@ impl MatchStanding {
         format!("+{wins} ={draws} -{losses}, Elo {}", self.tally.elo())
     }
 
-    fn json(&self, sprt: Option<&Sprt>) -> MatchJson {
+    fn json(&self, args: &Args) -> MatchJson {
         let [wins, draws, losses] = self.games;
         let elo = self.tally.elo();
+        let games = f64::from(2 * self.tally.pairs()).max(1.0);
+        let [a, b] = self.work;
         MatchJson {
             pairs: self.tally.pairs(),
             wins,
@@ -433,54 +413,11 @@ impl MatchStanding {
             elo: elo.difference,
             elo_low: elo.low,
             elo_high: elo.high,
-            pentanomial: self.tally.counts(),
-            sprt: sprt.map(|sprt| sprt.report(&self.tally).to_string()),
+            pentanomial: self.tally.to_string(),
+            sprt: args.sprt.map(|sprt| sprt.report(&self.tally)),
+            mover_wins: f64::from(self.mover_wins) / games,
+            plies_a_game: self.plies as f64 / games,
+            engines: [a.json(args.a.to_string()), b.json(args.second())],
         }
-    }
-
-    fn write(&self, sprt: Option<Sprt>, out: &mut dyn Write) -> Result<()> {
-        if self.tally.pairs() == 0 {
-            writeln!(out, "stopped before a pair was played")?;
-            return Ok(());
-        }
-        let games = f64::from(2 * self.tally.pairs());
-        writeln!(
-            out,
-            "A  {}, {:.1} % of the points",
-            self.summary(),
-            100.0 * self.tally.score()
-        )?;
-        writeln!(
-            out,
-            "Elo by the logistic curve with its 95 % interval, pentanomial: from the spread of the pairs' points,"
-        )?;
-        writeln!(
-            out,
-            "of which 0, 1/2, 1, 1 1/2 and 2 came {} times.",
-            self.tally
-        )?;
-        if let Some(sprt) = sprt {
-            writeln!(out, "{}", sprt.report(&self.tally))?;
-        }
-        let mover = 100.0 * f64::from(self.mover_wins) / games;
-        writeln!(
-            out,
-            "The side that moved first after the opening won {mover:.0} % of the games; a game had {:.1} plies.\n",
-            self.plies as f64 / games
-        )?;
-        let mut table = table::plain(&[
-            "",
-            "book moves",
-            "searched",
-            "mean depth",
-            "mean nodes",
-            "mean ms",
-            "k nodes/s",
-        ]);
-        for (name, work) in ["A", "B"].into_iter().zip(self.work) {
-            table.add_row([vec![name.to_string()], work.cells()].concat());
-        }
-        table::align_right(&mut table, &[1, 2, 3, 4, 5]);
-        table::write(out, &table)
     }
 }

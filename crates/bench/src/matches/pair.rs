@@ -3,6 +3,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 use kagetsu_game::{Answer, Claim, Effort, Outcome, Position, Question, Side};
 use kagetsu_search::Control;
+use serde::Serialize;
 
 use super::player::{Player, PlayerSettings};
 
@@ -156,20 +157,32 @@ impl SearchWork {
         self.depths += more.depths;
     }
 
-    /// Moves of the book, searched moves, mean depth, mean nodes, mean milliseconds, thousands of
-    /// nodes a second.
-    pub(crate) fn cells(self) -> Vec<String> {
+    /// Returns the means of a move.
+    pub(crate) fn json(self, engine: String) -> EngineJson {
         let mean = |sum: f64, count: u64| sum / count.max(1) as f64;
-        let ms = self.time.as_secs_f64() * 1e3;
-        vec![
-            self.book_moves.to_string(),
-            self.moves.to_string(),
-            format!("{:.1}", mean(self.depths as f64, self.unproven)),
-            format!("{:.0}", mean(self.nodes as f64, self.moves)),
-            format!("{:.1}", mean(ms, self.moves)),
-            format!("{:.0}", self.nodes as f64 / ms.max(1e-3)),
-        ]
+        let seconds = self.time.as_secs_f64();
+        EngineJson {
+            engine,
+            book_moves: self.book_moves,
+            searched: self.moves,
+            mean_depth: mean(self.depths as f64, self.unproven),
+            mean_nodes: mean(self.nodes as f64, self.moves),
+            mean_ms: mean(1e3 * seconds, self.moves),
+            nodes_per_second: self.nodes as f64 / seconds.max(1e-9),
+        }
     }
+}
+
+/// One engine's work in a match.
+#[derive(Serialize)]
+pub(crate) struct EngineJson {
+    engine: String,
+    book_moves: u64,
+    searched: u64,
+    mean_depth: f64,
+    mean_nodes: f64,
+    mean_ms: f64,
+    nodes_per_second: f64,
 }
 
 #[cfg(test)]

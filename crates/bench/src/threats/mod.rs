@@ -11,9 +11,8 @@ use kagetsu_search::threats::{ThreatClass, ThreatOutcome, ThreatSearch};
 use kagetsu_search::{Control, Engine, EngineOptions};
 use serde::Serialize;
 
+use crate::report;
 use kagetsu_terminal::arguments::effort::parse_time;
-use kagetsu_terminal::json::write_json;
-use kagetsu_terminal::table;
 use puzzles::{Mark, Puzzle};
 
 /// The files of puzzles below the folder of data.
@@ -79,9 +78,6 @@ pub(crate) struct Args {
     /// Settings of the engine; see `bench match --help`
     #[arg(long = "settings", default_value = "default", value_name = "SETTINGS")]
     engine: EngineOptions,
-    /// One JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 #[derive(Serialize)]
@@ -127,9 +123,9 @@ enum Way {
     Engine,
 }
 
-pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
+pub(crate) fn run(args: &Args, is_json: bool, out: &mut dyn Write) -> Result<()> {
     let fifteen = fifteen()?;
-    let (mut sets, mut absent) = (Vec::new(), Vec::new());
+    let (mut sets, mut skipped) = (Vec::new(), Vec::new());
     for file in SETS.into_iter().filter(|file| file.contains(&args.set)) {
         let path = args.data.join(file);
         if path.is_file() {
@@ -137,7 +133,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
             puzzles.retain(|puzzle| puzzle.name.contains(&args.puzzle));
             sets.push(solve_all(args, file, &puzzles)?);
         } else {
-            absent.push(path);
+            skipped.push(path);
         }
     }
     let report = ThreatsReport {
@@ -145,16 +141,23 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
         fifteen,
         sets,
     };
-    if args.json {
-        return write_json(out, &report);
-    }
-    write_report(args, &report, out)?;
-    for path in absent {
-        writeln!(
-            out,
-            "skipped: no file {}; --data names the folder that holds it",
-            path.display()
-        )?;
+    let method = format!(
+        "Positions marked as won, at most {} each: searched for a win by continuous fours (VCF), \
+         for one by continuous threats (VCT) for half of the time, then by the engine, {}, on one \
+         thread. Milliseconds are wall-clock, of the positions solved. Fifteen: a win by fours in \
+         15 plies, {RUNS} runs.",
+        humantime::format_duration(args.time),
+        args.engine
+    );
+    report::write(out, is_json, &method, &report)?;
+    if !is_json {
+        for set in report.sets.iter().filter(|set| !set.unsolved.is_empty()) {
+            writeln!(out, "unsolved of {}: {}", set.file, set.unsolved.join(" "))?;
+        }
+        for path in skipped {
+            let path = path.display();
+            writeln!(out, "skipped: no file {path}; --data names its folder")?;
+        }
     }
     Ok(())
 }
@@ -269,67 +272,6 @@ fn solve(
     Ok(is_proven.then_some(Way::Engine))
 }
 
-fn write_report(args: &Args, report: &ThreatsReport, out: &mut dyn Write) -> Result<()> {
-    let time = humantime::format_duration(args.time);
-    writeln!(
-        out,
-        "Positions marked as won, at most {time} each: searched for a win by continuous fours (VCF), for one by"
-    )?;
-    writeln!(
-        out,
-        "continuous threats (VCT) for half of the time, then by the engine, {}. One thread of the",
-        args.engine
-    )?;
-    writeln!(
-        out,
-        "bench; ms are wall-clock, of the positions solved. none: no win by fours found where none is expected.\n"
-    )?;
-    let Fifteen {
-        plies,
-        nodes,
-        median_us,
-        least_us,
-    } = report.fifteen;
-    writeln!(
-        out,
-        "a win by fours in {plies} plies: {median_us:.1} us, the median of {RUNS} runs (least {least_us:.1}), {nodes} fours tried\n"
-    )?;
-    let mut rows = table::plain(&[
-        "set",
-        "won",
-        "solved",
-        "VCF",
-        "VCT",
-        "engine",
-        "mean ms",
-        "median ms",
-        "worst ms",
-        "none",
-    ]);
-    for set in &report.sets {
-        rows.add_row([
-            set.file.clone(),
-            set.won.to_string(),
-            (set.won - set.unsolved.len()).to_string(),
-            set.vcf.to_string(),
-            set.vct.to_string(),
-            set.engine.to_string(),
-            format!("{:.2}", set.mean_ms),
-            format!("{:.3}", set.median_ms),
-            format!("{:.0}", set.worst_ms),
-            format!("{}/{}", set.none_found, set.no_fours),
-        ]);
-    }
-    table::align_right(&mut rows, &[1, 2, 3, 4, 5, 6, 7, 8, 9]);
-    table::write(out, &rows)?;
-    for set in &report.sets {
-        for name in &set.unsolved {
-            writeln!(out, "unsolved: {name} of {}", set.file)?;
-        }
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -340,10 +282,10 @@ mod tests {
         args: Args,
     }
 
-    fn report(flags: &[&str]) -> String {
+    fn report(flags: &[&str], is_json: bool) -> String {
         let program: Program = clap::Parser::parse_from(["bench"].iter().chain(flags));
         let mut out = Vec::new();
-        run(&program.args, &mut out).expect("a report");
+        run(&program.args, is_json, &mut out).expect("a report");
         String::from_utf8(out).expect("text")
     }
 
@@ -363,7 +305,7 @@ mod tests {
             "--data",
             folder.path().to_str().expect("a path"),
         ];
-        let empty = report(&flags);
+        let empty = report(&flags, false);
         assert_eq!(
             empty.matches("skipped: no file").count(),
             SETS.len(),
@@ -395,7 +337,7 @@ mod tests {
             ),
         ];
         std::fs::write(&path, rows.join("\n")).expect("a file");
-        let json = report(&[&flags[..], &["--json", "--set", "games"]].concat());
+        let json = report(&[&flags[..], &["--set", "games"]].concat(), true);
         let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
         let [set] = &json["sets"].as_array().expect("sets")[..] else {
             panic!("{json}")

@@ -69,7 +69,6 @@ fn every_command_prints_json() {
         "cluster --streams 2 --length 1s",
         "cluster --idle 3 --length 1s",
         "cluster --simulate=book --sizes 3 --length 2s",
-        "mechanisms --variant freestyle-15 --depth 2",
         "match default default --depth 1 --pairs 1",
     ] {
         let words: Vec<&str> = command.split(' ').chain(["--json"]).collect();

@@ -402,16 +402,12 @@ fn match_plays_another_program() {
         pbrain.get_program().to_string_lossy()
     );
     for limit in [["--against-nodes", "200"], ["--against-time", "20ms"]] {
-        let played = play(&pbrain, &[&["--nodes", "500"], &limit[..]].concat());
+        let limits = [&["--nodes", "500", "--json"], &limit[..]].concat();
+        let played = play(&pbrain, &limits);
         assert_eq!(played.code, Some(0), "{played:?}");
-        // A wins, draws or loses each of the two games: `A  +1 =0 -1, Elo ...`.
-        let counts = played.stdout.lines().find(|line| line.starts_with("A  +"));
-        let counts = counts.and_then(|line| line.split(',').next());
-        let counts = counts.expect("a line with the result").split_whitespace();
-        let games: u32 = counts
-            .skip(1)
-            .map(|count| count[1..].parse::<u32>().expect("a number of games"))
-            .sum();
+        let found = played.json();
+        let count = |name: &str| found[name].as_u64().expect("a number of games");
+        let games = count("wins") + count("draws") + count("losses");
         assert_eq!(games, 2, "{}", played.stdout);
     }
     // Kagetsu's own settings as B have no limits of their own.

@@ -1,0 +1,58 @@
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use kagetsu_game::{Bound, Move, Provenance, Score, Verdict};
+
+/// A temporary folder, removed at the end.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    /// # Errors
+    /// If the system's temporary folder cannot be written.
+    pub(crate) fn new() -> Result<Self> {
+        let name = format!(
+            "kagetsu-bench-{}-{}",
+            std::process::id(),
+            rand::random::<u32>()
+        );
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir(&path).with_context(|| format!("cannot make {}", path.display()))?;
+        Ok(Self(path))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // Files that stay in the system's temporary folder do no harm.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Returns a verdict that no search has found: exact with a line of the move, or an upper bound.
+pub(crate) fn made_up(m: Move, score: i32, is_exact: bool) -> (Move, Verdict) {
+    let verdict = Verdict {
+        score: Score::opinion(score),
+        bound: if is_exact { Bound::Exact } else { Bound::Upper },
+        depth: 2,
+        nodes: 50,
+        line: if is_exact { vec![m] } else { Vec::new() },
+        proof: None,
+        by: Provenance {
+            engine: "bench".into(),
+            day: 20_000,
+        },
+    };
+    (m, verdict)
+}
+
+/// Returns the time below which this share of ascending times lies.
+pub(crate) fn quantile(times: &[Duration], share: f64) -> Duration {
+    let at = (times.len() as f64 * share) as usize;
+    let at = at.min(times.len().saturating_sub(1));
+    times.get(at).copied().unwrap_or_default()
+}
