@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::ptr::{self, NonNull};
 
-use kagetsu_book::{BookError, Choice, Compiled, CompiledError, LearnError};
+use kagetsu_compiled::{Choice, Compiled, CompiledError};
 use kagetsu_game::{Move, Position, Verdict};
 
 use crate::arguments::{CallError, PositionArguments};
@@ -313,11 +313,10 @@ pub extern "C" fn kagetsu_version() -> *const c_char {
     VERSION.as_ptr()
 }
 
-impl From<BookError> for CallError {
-    fn from(error: BookError) -> Self {
+impl From<CompiledError> for CallError {
+    fn from(error: CompiledError) -> Self {
         match error {
-            BookError::Compiled(CompiledError::Damaged { .. })
-            | BookError::Learn(LearnError::Collision(_)) => Self::Damaged(error.to_string()),
+            CompiledError::Damaged { .. } => Self::Damaged(error.to_string()),
             _ => Self::File(error.to_string()),
         }
     }

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use kagetsu_book::{BookOptions, Compact, Compiled};
+use kagetsu_book::BookOptions;
+use kagetsu_compiled::{Compact, Compiled};
 use kagetsu_game::{Key, Variant};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -50,7 +51,8 @@ impl PyBook {
                 let (book, _) = kagetsu_book::Book::open_to_read(&path, &BookOptions::default())?;
                 return Ok(PyBookSource::Folder(Mutex::new(Some(Box::new(book)))));
             }
-            Compiled::open(&path).map(|compiled| PyBookSource::Compiled(Box::new(compiled)))
+            let compiled = Compiled::open(&path)?;
+            Ok(PyBookSource::Compiled(Box::new(compiled)))
         });
         let source =
             Arc::new(source.map_err(|error: kagetsu_book::BookError| errors::book(error))?);

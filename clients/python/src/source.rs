@@ -2,7 +2,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use kagetsu_book::{Compiled, Derived};
+use kagetsu_book::Derived;
+use kagetsu_compiled::Compiled;
 use pyo3::prelude::*;
 
 use crate::answer::PyAnswer;

@@ -3,7 +3,8 @@
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use kagetsu_book::{Compiled, Entry, Place};
+use kagetsu_book::{Entry, Place};
+use kagetsu_compiled::Compiled;
 use kagetsu_game::Key;
 use pyo3::prelude::*;
 

@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::Context;
 use kagetsu_api::{counted_message, graded_message};
 use kagetsu_book::{
-    Book, BookError, BookOptions, Compiled, Entry, Grading, Overview, Place, Standing, Suspect,
+    Book, BookError, BookOptions, Entry, Grading, Overview, Place, Standing, Suspect,
 };
+use kagetsu_compiled::Compiled;
 use kagetsu_game::{Answer, Position};
 use kagetsu_games::{FoundGames, GameFilter, GameStore};
 use kagetsu_proto::v1;

@@ -15,7 +15,7 @@ use axum::{Json, Router};
 use http::StatusCode;
 use http::header::{ETAG, IF_NONE_MATCH, IF_RANGE, RANGE};
 use kagetsu_api::ErrorJson;
-use kagetsu_book::Compiled;
+use kagetsu_compiled::Compiled;
 use parking_lot::Mutex;
 use ring::digest::{Context, SHA256};
 use serde::Serialize;

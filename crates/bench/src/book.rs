@@ -3,7 +3,8 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
-use kagetsu_book::{Compact, Compiled, Compiler, Derived, Overview, Stats};
+use kagetsu_book::{Derived, Overview, Stats};
+use kagetsu_compiled::{Compact, Compiled, Compiler};
 use kagetsu_game::{Answer, Key, Move, Score};
 use serde::Serialize;
 

@@ -8,13 +8,13 @@
 //! journal where it is damaged. `FORMAT.md` describes the bytes.
 //!
 //! [`Book::compile`] writes the values that a book believes into one immutable file, which any
-//! number of processes read at once: a [`Compiled`] book.
+//! number of processes read at once: a [`Compiled`](kagetsu_compiled::Compiled) book.
 //!
 //! The crate refuses networks, searching and async.
 
 mod book;
 mod book_store;
-mod compiled;
+mod compilation;
 #[cfg(test)]
 mod counting_store;
 mod error;
@@ -28,20 +28,12 @@ mod maintenance;
 mod opening;
 
 pub use book::{Book, BookOptions, Entry};
-pub use compiled::delta::{DeltaReport, apply_delta, write_delta};
-pub use compiled::encoding::{Compact, CompactMove};
-pub use compiled::reader::{Compiled, ENGINE};
-pub use compiled::writer::{CompileReport, Compiler};
 pub use error::{
-    BookError, CompiledError, FileError, IndexError, JobError, JournalError, LearnError, OpenError,
+    BookError, FileError, IndexError, JobError, JournalError, LearnError, OpenError,
     without_password,
 };
 pub use folder_journal::FolderJournal;
-pub use graph::choice::Choice;
 pub use graph::id::Place;
-pub use graph::value::Derived;
-pub use inspection::nearest::Nearest;
-pub use inspection::overview::{Overview, RootOverview, VariantOverview};
 pub use inspection::scan::{BookScan, ScannedChild, ScannedEntry, ScannedMove, StoredRecord};
 pub use inspection::standing::{Standing, StandingState};
 pub use inspection::suspects::{Doubt, Suspect};
@@ -54,11 +46,12 @@ pub use jobs::spec::field_description::describe_build;
 pub use jobs::spec::spec_fault::{SpecFault, SpecFaults};
 pub use journal::frame::{MAX_ENTRY_BYTES, frame, unframe};
 pub use journal::log::{Journal, JournalDigest, JournalSync, Sequence, Syncer, Visit};
+pub use kagetsu_compiled::{
+    CheckReport, Choice, Derived, Nearest, Overview, RootOverview, Stats, VariantOverview,
+};
 pub use maintenance::backup::{BackupReport, backup};
-pub use maintenance::check_report::CheckReport;
 pub use maintenance::compaction::CompactReport;
 pub use maintenance::prune::{PruneReport, Pruning};
 pub use maintenance::quality::{Grade, Grades, Grading, Hole};
 pub use maintenance::repair::{RepairReport, repair};
-pub use maintenance::stats::Stats;
 pub use opening::Notice;

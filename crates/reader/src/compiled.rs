@@ -2,7 +2,8 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 use kagetsu_api::StatisticsJson;
-use kagetsu_book::{Book, CheckReport, Compiled, Overview};
+use kagetsu_book::{Book, CheckReport, Overview};
+use kagetsu_compiled::Compiled;
 use kagetsu_game::{Answer, Position};
 
 use crate::reader::BookReader;

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
-use kagetsu_book::{Compiled, DeltaReport, write_delta};
+use kagetsu_compiled::{Compiled, DeltaReport, write_delta};
 use kagetsu_program::Exit;
 use serde::Serialize;
 

@@ -2,7 +2,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Result;
-use kagetsu_book::{Compiled, apply_delta};
+use kagetsu_compiled::{Compiled, apply_delta};
 use kagetsu_program::Exit;
 
 /// Makes the newer version of a compiled book from the older one and a delta

@@ -1,6 +1,5 @@
 //! The errors of a book, one type for each family of operations.
 
-mod compiled;
 mod file;
 mod index;
 mod job;
@@ -11,12 +10,12 @@ mod open;
 use std::io;
 use std::path::Path;
 
+use kagetsu_compiled::CompiledError;
 use kagetsu_game::{Key, PositionError};
 use kagetsu_store::StoreError;
 
 use crate::jobs::spec::spec_fault::SpecFaults;
 
-pub use self::compiled::CompiledError;
 pub use self::file::FileError;
 pub use self::index::IndexError;
 pub use self::job::JobError;
@@ -45,7 +44,7 @@ pub enum BookError {
     Learn(#[from] LearnError),
     /// A compiled book could not be read or written.
     #[error(transparent)]
-    Compiled(#[from] CompiledError),
+    Compiled(CompiledError),
     /// A position is impossible in its game.
     #[error(transparent)]
     Position(#[from] PositionError),
@@ -68,6 +67,27 @@ impl BookError {
     /// Returns the error for another damaged entry of the index.
     pub(crate) fn entry(what: &'static str) -> Self {
         IndexError::Entry(what).into()
+    }
+}
+
+impl From<CompiledError> for BookError {
+    fn from(error: CompiledError) -> Self {
+        match error {
+            CompiledError::Newer { path, found, known } => {
+                FileError::Newer { path, found, known }.into()
+            }
+            CompiledError::Io {
+                action,
+                path,
+                error,
+            } => FileError::Io {
+                what: action,
+                path,
+                error,
+            }
+            .into(),
+            error => Self::Compiled(error),
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use kagetsu_game::Answer;
 
+use crate::Derived;
 use crate::error::{BookError, LearnError};
 use crate::graph::derive::{Seen, child_value, derive, value_after};
 use crate::graph::id::Id;
@@ -13,7 +14,6 @@ use crate::graph::id::unpack;
 use crate::graph::index::{AsideBody, Index};
 use crate::graph::links::Stage;
 use crate::graph::node::Node;
-use crate::graph::value::Derived;
 use crate::jobs::job::JobChange;
 use crate::jobs::move_filter::PLY;
 use crate::journal::entry::{AnswerBody, JobEntry, LogEntry};

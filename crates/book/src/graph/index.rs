@@ -7,6 +7,7 @@ use kagetsu_game::{Answer, Move, Position};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::Derived;
 use crate::error::{BookError, JobError};
 use crate::graph::cache::ReadCache;
 use crate::graph::frontier_change::FrontierChange;
@@ -18,7 +19,6 @@ use crate::graph::keys::{
 use crate::graph::links::{Reach, Stage};
 use crate::graph::node::Node;
 use crate::graph::row::Row;
-use crate::graph::value::Derived;
 use crate::jobs::job::JobSpec;
 use crate::jobs::move_filter::MoveFilter;
 use crate::jobs::state::{Account, Held, JobBody};

@@ -1,7 +1,6 @@
 //! The positions of a book, their links and values, and how an entry of the journal changes them.
 
 pub(crate) mod cache;
-pub(crate) mod choice;
 pub(crate) mod derive;
 pub(crate) mod frontier;
 pub(crate) mod frontier_change;

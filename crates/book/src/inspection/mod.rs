@@ -1,6 +1,5 @@
 //! Views of a book for people: its content in short, and how its jobs see a position.
 
-pub(crate) mod nearest;
 pub(crate) mod overview;
 mod roots;
 pub(crate) mod scan;

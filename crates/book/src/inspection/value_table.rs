@@ -1,13 +1,12 @@
 //! The values of all positions of a book in little memory.
 
-use kagetsu_game::Score;
+use kagetsu_game::{Proof, Score};
 use kagetsu_store::{Partition, Store, map_partitions};
 
 use crate::graph::id::Id;
 use crate::graph::keys::{POSITION, key};
 use crate::graph::links::Stage;
 use crate::graph::row::{Row, has_record};
-use crate::journal::record::ProofBody;
 use crate::{BookError, Derived};
 
 /// The values of all positions whose records count, in 25 bytes each: sorted rows, and a directory
@@ -58,7 +57,7 @@ impl ValueRow {
             score: value.map_or(i16::MIN, |value| value.score.raw()),
             depth: value.map_or(0, |value| value.depth),
             plies: proof.map_or(0, |proof| proof.plies),
-            proof: proof.map_or(NO_PROOF, |proof| ProofBody::from(proof).code()),
+            proof: proof.map_or(NO_PROOF, |proof| proof.code()),
         }
     }
 }
@@ -150,7 +149,7 @@ impl ValueTable {
     pub(crate) fn value(&self, number: u32) -> Option<Derived> {
         let row = self.rows.get(number as usize)?;
         let has_proof = row.proof != NO_PROOF;
-        let proof = has_proof.then(|| ProofBody::of_code(row.proof, row.plies).proof());
+        let proof = has_proof.then(|| Proof::from_code(row.proof, row.plies));
         Some(Derived {
             score: Score::from_raw(row.score)?,
             proof: proof.flatten(),

@@ -2,13 +2,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::BookError;
+use crate::Derived;
 use crate::graph::frontier::Frontiers;
 use crate::graph::id::Id;
 use crate::graph::index::Index;
 use crate::graph::keys::Marker;
 use crate::graph::links::Reach;
 use crate::graph::node::Node;
-use crate::graph::value::Derived;
 use crate::jobs::job::{JobId, JobState};
 use crate::jobs::policies::selection::Frontier;
 use kagetsu_store::Store;

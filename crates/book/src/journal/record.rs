@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use kagetsu_game::{Answer, Bound, Claim, Move, Proof, ProofKind, Provenance, Score, Verdict};
+use kagetsu_game::{Answer, Bound, Move, Proof, Provenance, Score, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// A position and its moves as they were searched.
@@ -37,7 +37,7 @@ struct MoveBody {
     line: Vec<u16>,
 }
 
-/// The number of kinds of proofs.
+/// Kinds of proofs in the code of a proof.
 const KINDS: u8 = 6;
 
 /// An encoded proof.
@@ -50,63 +50,21 @@ pub(crate) struct ProofBody {
 
 impl From<Proof> for ProofBody {
     fn from(proof: Proof) -> Self {
-        let claim = match proof.claim {
-            Claim::Draw => 0,
-            Claim::Loss => 1,
-            Claim::Win => 2,
-        };
-        let kind = match proof.kind {
-            ProofKind::Manual => 0,
-            ProofKind::Search => 1,
-            ProofKind::Vct => 2,
-            ProofKind::Vcf => 3,
-            ProofKind::Tree => 4,
-            ProofKind::Terminal => 5,
-        };
         Self {
-            claim,
-            kind,
+            claim: proof.code() / KINDS,
+            kind: proof.code() % KINDS,
             plies: proof.plies,
         }
     }
 }
 
 impl ProofBody {
-    /// Returns claim and kind as one number, 0 to 17.
-    pub(crate) fn code(self) -> u8 {
-        self.claim * KINDS + self.kind
-    }
-
-    /// Makes the proof from a number of [`ProofBody::code`].
-    pub(crate) fn of_code(code: u8, plies: u16) -> Self {
-        Self {
-            claim: code / KINDS,
-            kind: code % KINDS,
-            plies,
-        }
-    }
-
     pub(crate) fn proof(self) -> Option<Proof> {
-        let claim = match self.claim {
-            0 => Claim::Draw,
-            1 => Claim::Loss,
-            2 => Claim::Win,
-            _ => return None,
-        };
-        let kind = match self.kind {
-            0 => ProofKind::Manual,
-            1 => ProofKind::Search,
-            2 => ProofKind::Vct,
-            3 => ProofKind::Vcf,
-            4 => ProofKind::Tree,
-            5 => ProofKind::Terminal,
-            _ => return None,
-        };
-        Some(Proof {
-            claim,
-            kind,
-            plies: self.plies,
-        })
+        if self.kind >= KINDS {
+            return None;
+        }
+        let code = self.claim.checked_mul(KINDS)?.checked_add(self.kind)?;
+        Proof::from_code(code, self.plies)
     }
 }
 

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::BookError;
+use crate::CheckReport;
 use crate::book::Book;
 use crate::graph::derive::derive;
 use crate::graph::frontier::Queue;
@@ -18,7 +19,6 @@ use crate::graph::keys::{Marker, POSITION};
 use crate::graph::links::Stage;
 use crate::graph::node::Node;
 use crate::graph::row::record_in;
-use crate::maintenance::check_report::CheckReport;
 use crate::maintenance::full_scan::{ByJob, Known, Many, StoreContent, scan};
 use kagetsu_store::{Partition, map_partitions};
 

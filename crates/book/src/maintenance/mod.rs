@@ -2,7 +2,6 @@
 
 pub(crate) mod backup;
 pub(crate) mod check;
-pub(crate) mod check_report;
 pub(crate) mod compaction;
 pub(crate) mod full_scan;
 pub(crate) mod prune;

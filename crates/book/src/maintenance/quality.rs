@@ -10,6 +10,7 @@ use crate::graph::links::Stage;
 use crate::graph::node::Node;
 use crate::graph::row::record_in;
 use crate::maintenance::full_scan::{Known, known};
+use crate::maintenance::stats::count;
 use crate::{Book, BookError, Derived, Stats};
 use kagetsu_store::{Partition, map_partitions};
 
@@ -163,7 +164,7 @@ impl Graded {
         value: &Derived,
         mut is_unknown: impl FnMut(Id) -> bool,
     ) {
-        self.grades.stats.count(id, node, value);
+        count(&mut self.grades.stats, id, node, value);
         let mut grade = Grade::default();
         grade.count(node, value);
         for (_, verdict) in node.facts.verdicts() {

@@ -81,6 +81,37 @@ pub struct Proof {
 }
 
 impl Proof {
+    const CLAIMS: [Claim; 3] = [Claim::Draw, Claim::Loss, Claim::Win];
+    const KINDS: [ProofKind; 6] = [
+        ProofKind::Manual,
+        ProofKind::Search,
+        ProofKind::Vct,
+        ProofKind::Vcf,
+        ProofKind::Tree,
+        ProofKind::Terminal,
+    ];
+
+    /// Returns claim and kind as one frozen number: 6 · claim + kind, each counted in the order of
+    /// its declaration.
+    #[must_use]
+    pub const fn code(self) -> u8 {
+        self.claim as u8 * Self::KINDS.len() as u8 + self.kind as u8
+    }
+
+    /// Returns the proof with a number of [`Self::code`]; `None` for a number that no proof has.
+    #[must_use]
+    pub fn from_code(code: u8, plies: u16) -> Option<Self> {
+        let (claim, kind) = (
+            code / Self::KINDS.len() as u8,
+            code % Self::KINDS.len() as u8,
+        );
+        Some(Self {
+            claim: *Self::CLAIMS.get(usize::from(claim))?,
+            kind: Self::KINDS[usize::from(kind)],
+            plies,
+        })
+    }
+
     /// Returns the score that follows from the claim.
     #[must_use]
     pub fn score(self) -> Score {
@@ -143,5 +174,19 @@ impl fmt::Display for Claim {
 impl fmt::Display for ProofKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn proof_codes_are_read_as_written() {
+        for code in 0..18 {
+            let proof = Proof::from_code(code, 7).expect("a proof has it");
+            assert_eq!((proof.code(), proof.plies), (code, 7));
+        }
+        assert!((18..=255).all(|code| Proof::from_code(code, 0).is_none()));
     }
 }

@@ -2,10 +2,10 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use crate::BookError;
+use crate::Derived;
 use crate::graph::id::Id;
 use crate::graph::links::Reach;
 use crate::graph::node::Node;
-use crate::graph::value::Derived;
 
 /// The choice of the positions that one running job searches, with what it remembers.
 pub(crate) trait Selection: Debug + Send + Sync {

@@ -3,9 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use kagetsu_book::{
-    Book, BookError, BookOptions, Choice, Compiled, CompiledError, Derived, Entry, FileError,
-};
+use kagetsu_book::{Book, BookError, BookOptions, Choice, Derived, Entry};
+use kagetsu_compiled::{Compiled, CompiledError};
 use kagetsu_game::{Answer, Bound, Effort, Move, Packed, Position, Variant, Verdict};
 use tempfile::TempDir;
 
@@ -305,7 +304,7 @@ fn foreign_files_are_refused_and_left_alone() {
     fs::write(&letter, "Dear Kou").expect("room");
     assert!(matches!(
         Compiled::open(&letter),
-        Err(BookError::Compiled(CompiledError::NotCompiled(_)))
+        Err(CompiledError::NotCompiled(_))
     ));
     assert!(matches!(
         book.compile(&letter, &mut |_| {}),
@@ -321,15 +320,15 @@ fn foreign_files_are_refused_and_left_alone() {
     fs::write(&letter, newer).expect("room");
     assert!(matches!(
         Compiled::open(&letter),
-        Err(BookError::File(FileError::Newer {
+        Err(CompiledError::Newer {
             found: 4,
             known: 3,
             ..
-        }))
+        })
     ));
     assert!(matches!(
         Compiled::open(&folder.path().join("missing.kbk")),
-        Err(BookError::File(FileError::Io { .. }))
+        Err(CompiledError::Io { .. })
     ));
 }
 
@@ -395,13 +394,13 @@ fn delta_makes_the_newer_book_of_the_older() {
     book.compile_like(&at("new.kbk"), Some(&old), &mut |_| {})
         .expect("room");
     let new = Compiled::open(&at("new.kbk")).expect("just written");
-    let report = kagetsu_book::write_delta(&old, &new, &at("delta")).expect("room");
+    let report = kagetsu_compiled::write_delta(&old, &new, &at("delta")).expect("room");
     assert!(
         report.changed > 0 && report.bytes < new.bytes(),
         "{report:?}"
     );
 
-    kagetsu_book::apply_delta(&old, &at("delta"), &at("made.kbk")).expect("it belongs to it");
+    kagetsu_compiled::apply_delta(&old, &at("delta"), &at("made.kbk")).expect("it belongs to it");
     let bytes = |name: &str| fs::read(at(name)).expect("written");
     assert_eq!(bytes("made.kbk"), bytes("new.kbk"));
     for entry in entries(&book) {
@@ -412,8 +411,8 @@ fn delta_makes_the_newer_book_of_the_older() {
     // A book of another shape takes all buckets along.
     let (_other_folder, _other, other_path) = compiled(900);
     let other = Compiled::open(&other_path).expect("just written");
-    kagetsu_book::write_delta(&old, &other, &at("other-delta")).expect("room");
-    kagetsu_book::apply_delta(&old, &at("other-delta"), &at("other.kbk"))
+    kagetsu_compiled::write_delta(&old, &other, &at("other-delta")).expect("room");
+    kagetsu_compiled::apply_delta(&old, &at("other-delta"), &at("other.kbk"))
         .expect("it belongs to it");
     assert_eq!(bytes("other.kbk"), fs::read(&other_path).expect("written"));
 
@@ -427,21 +426,15 @@ fn delta_makes_the_newer_book_of_the_older() {
     });
     for bytes in damaged {
         fs::write(at("damaged"), bytes).expect("room");
-        let applied = kagetsu_book::apply_delta(&old, &at("damaged"), &at("never.kbk"));
+        let applied = kagetsu_compiled::apply_delta(&old, &at("damaged"), &at("never.kbk"));
         assert!(
-            matches!(
-                applied,
-                Err(BookError::Compiled(CompiledError::Delta { .. }))
-            ),
+            matches!(applied, Err(CompiledError::Delta { .. })),
             "{applied:?}"
         );
     }
-    let foreign = kagetsu_book::apply_delta(&other, &at("delta"), &at("never.kbk"));
+    let foreign = kagetsu_compiled::apply_delta(&other, &at("delta"), &at("never.kbk"));
     assert!(
-        matches!(
-            foreign,
-            Err(BookError::Compiled(CompiledError::Delta { .. }))
-        ),
+        matches!(foreign, Err(CompiledError::Delta { .. })),
         "{foreign:?}"
     );
     assert!(!at("never.kbk").exists());

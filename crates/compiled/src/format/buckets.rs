@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use kagetsu_game::Key;
 
-use crate::compiled::key_tail::{Tail, bucket_of, checksum, tail_of};
-use crate::compiled::simd::{NAMES_AT_ONCE, ask, equal};
+use crate::format::key_tail::{Tail, bucket_of, checksum, tail_of};
+use crate::format::simd::{NAMES_AT_ONCE, ask, equal};
 
 /// Mean positions of a bucket, and the greatest mean of its bytes.
 const SHARE: u64 = 8;

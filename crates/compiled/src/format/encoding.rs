@@ -2,8 +2,8 @@
 
 use kagetsu_game::{Answer, Bound, Move, Proof, Provenance, Score, Verdict};
 
-use crate::journal::record::ProofBody;
-use crate::{Choice, Derived};
+use crate::content::choice::Choice;
+use crate::content::derived::Derived;
 
 /// Moves that are kept with an exact value or a lower bound: the best.
 const MAX_KNOWN_MOVES: usize = 12;
@@ -47,12 +47,7 @@ pub(crate) fn write(value: &Derived, answer: &Answer) -> Option<Vec<u8>> {
     let mut bytes = vec![u8::try_from(kept.len()).ok()?];
     let has_best = value.best.is_some() && kept.first().map(|(m, _)| *m) == value.best;
     let flags = if value.is_open { OPEN } else { 0 } | if has_best { 0 } else { NO_BEST };
-    bytes.push(
-        flags
-            | value
-                .proof
-                .map_or(0, |proof| ProofBody::from(proof).code() + 1),
-    );
+    bytes.push(flags | value.proof.map_or(0, |proof| proof.code() + 1));
     if let Some(proof) = value.proof {
         put(&mut bytes, proof.plies.into());
     }
@@ -73,7 +68,7 @@ pub(crate) fn write(value: &Derived, answer: &Answer) -> Option<Vec<u8>> {
         put(&mut bytes, zigzag(i32::from(verdict.score.raw()) - score));
         put(&mut bytes, zigzag(i32::from(verdict.depth) - depth));
         if let Some(proof) = verdict.proof {
-            bytes.push(ProofBody::from(proof).code());
+            bytes.push(proof.code());
             put(&mut bytes, proof.plies.into());
         }
         (score, depth) = (verdict.score.raw().into(), verdict.depth.into());
@@ -257,7 +252,7 @@ fn score(raw: i32) -> Option<Score> {
 
 fn proof(code: u8, bytes: &mut &[u8]) -> Option<Proof> {
     let plies = u16::try_from(get(bytes)?).ok()?;
-    ProofBody::of_code(code, plies).proof()
+    Proof::from_code(code, plies)
 }
 
 fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {

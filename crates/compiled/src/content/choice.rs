@@ -1,3 +1,5 @@
+use std::hash::{BuildHasher, Hasher, RandomState};
+
 use kagetsu_game::{Answer, Bound, Move, Verdict};
 use rand::SeedableRng;
 use rand::distr::{Distribution, weighted::WeightedIndex};
@@ -52,7 +54,7 @@ impl Choice {
             None => (f64::from(v.score.raw() - best.1.score.raw()) / self.temperature).exp(),
         };
         let weights = WeightedIndex::new(known.iter().map(weight)).ok()?;
-        let mut chance = self.seed.map_or_else(rand::make_rng, StdRng::seed_from_u64);
+        let mut chance = StdRng::seed_from_u64(self.seed.unwrap_or_else(random_seed));
         known.get(weights.sample(&mut chance)).copied()
     }
 
@@ -84,6 +86,12 @@ impl Choice {
         made.sort_by_key(|(_, v)| std::cmp::Reverse(v.nodes));
         if known.is_empty() { made } else { known }
     }
+}
+
+/// Returns another number in each call. The standard library takes the first from the operating
+/// system, where there is one.
+fn random_seed() -> u64 {
+    RandomState::new().build_hasher().finish()
 }
 
 /// Returns whether the move has an upper bound only.

@@ -4,15 +4,15 @@ use std::path::Path;
 
 use memmap2::Mmap;
 
-use crate::BookError;
+use crate::error::CompiledError;
 
 /// A file mapped into memory, shared by all processes that have it open.
 #[derive(Debug)]
 pub(crate) struct Map(Mmap);
 
 impl Map {
-    pub(crate) fn open(path: &Path) -> Result<Self, BookError> {
-        let fail = |error| BookError::io("cannot read", path)(error);
+    pub(crate) fn open(path: &Path) -> Result<Self, CompiledError> {
+        let fail = |error| CompiledError::io("cannot read", path)(error);
         let file = File::open(path).map_err(fail)?;
         // SAFETY: another process must not change the mapped bytes. No program of ours changes a
         // compiled book: a new one takes the name of the old one by a rename, and a reader keeps

@@ -2,7 +2,7 @@ use std::fmt;
 
 use kagetsu_game::{Position, Variant};
 
-use crate::inspection::overview::Overview;
+use crate::content::overview::Overview;
 
 /// Roots that a message names.
 const MAX_NAMED: usize = 4;

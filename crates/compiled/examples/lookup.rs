@@ -1,11 +1,11 @@
 //! Looks up a position in a compiled book: `lookup FILE VARIANT [MOVES]`, for instance
-//! `cargo run --release -p kagetsu-book --example lookup -- h8.kbk freestyle-15 "h8 i9"`.
+//! `cargo run --release -p kagetsu-compiled --example lookup -- h8.kbk freestyle-15 "h8 i9"`.
 #![expect(clippy::print_stdout, reason = "a program prints its result")]
 
 use std::error::Error;
 use std::path::Path;
 
-use kagetsu_book::{Choice, Compiled};
+use kagetsu_compiled::{Choice, Compiled};
 use kagetsu_game::{Position, Variant};
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -4,79 +4,19 @@ use std::path::{Path, PathBuf};
 
 use kagetsu_game::{Answer, Key, Position, Provenance};
 
-use crate::compiled::buckets::Buckets;
-use crate::compiled::encoding::Compact;
-use crate::compiled::key_tail::Tail;
-use crate::compiled::map::Map;
-use crate::error::{BookError, CompiledError, FileError};
-use crate::inspection::overview::OverviewBody;
-use crate::{CheckReport, Derived, Overview, Stats};
+use crate::content::check_report::CheckReport;
+use crate::content::derived::Derived;
+use crate::content::overview::{Overview, OverviewBody};
+use crate::content::stats::Stats;
+use crate::error::CompiledError;
+use crate::format::buckets::Buckets;
+use crate::format::encoding::Compact;
+use crate::format::header::{Header, MAGIC, STATS_ONLY_VERSION, VERSION};
+use crate::format::key_tail::Tail;
+use crate::read::map::Map;
 
-pub(crate) const MAGIC: [u8; 8] = *b"kagetsub";
-pub(crate) const VERSION: u32 = 3;
-/// The version whose summary has no overview.
-const STATS_ONLY_VERSION: u32 = 2;
 /// The engine's name in answers of a compiled book, which does not keep the engines of its source.
 pub const ENGINE: &str = "compiled book";
-
-/// The first bytes of the file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Header {
-    /// The day of the latest search, since 1970-01-01.
-    pub(crate) day: u32,
-    pub(crate) positions: u64,
-    pub(crate) buckets: u32,
-    /// The checksum of the directory.
-    pub(crate) directory: u32,
-    pub(crate) data_bytes: u64,
-    pub(crate) summary_bytes: u32,
-    /// The checksum of the summary.
-    pub(crate) summary: u32,
-}
-
-impl Header {
-    /// Bytes of the header: the directory of the buckets begins at a cache line.
-    pub(crate) const LENGTH: usize = 64;
-
-    pub(crate) fn bytes(&self) -> Vec<u8> {
-        let mut bytes = [&MAGIC[..], &VERSION.to_le_bytes(), &self.day.to_le_bytes()].concat();
-        bytes.extend(self.positions.to_le_bytes());
-        bytes.extend(self.buckets.to_le_bytes());
-        bytes.extend(self.directory.to_le_bytes());
-        bytes.extend(self.data_bytes.to_le_bytes());
-        bytes.extend(self.summary_bytes.to_le_bytes());
-        bytes.extend(self.summary.to_le_bytes());
-        bytes.resize(Self::LENGTH - 4, 0);
-        bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
-        bytes
-    }
-
-    pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
-        let (body, sum) = bytes.get(..Self::LENGTH)?.split_last_chunk()?;
-        let u32_at = |at: usize| {
-            body.get(at..)?
-                .first_chunk()
-                .map(|bytes| u32::from_le_bytes(*bytes))
-        };
-        let u64_at = |at: usize| {
-            body.get(at..)?
-                .first_chunk()
-                .map(|bytes| u64::from_le_bytes(*bytes))
-        };
-        if crc32fast::hash(body) != u32::from_le_bytes(*sum) {
-            return None;
-        }
-        Some(Self {
-            day: u32_at(12)?,
-            positions: u64_at(16)?,
-            buckets: u32_at(24)?,
-            directory: u32_at(28)?,
-            data_bytes: u64_at(32)?,
-            summary_bytes: u32_at(40)?,
-            summary: u32_at(44)?,
-        })
-    }
-}
 
 /// An open compiled book. It takes one bit of memory for each 4 KiB of the file. Pages that were
 /// read are in memory too; all processes share them, and the system can reclaim them.
@@ -106,43 +46,42 @@ impl Compiled {
     ///
     /// # Errors
     /// If the file cannot be read, is not a compiled book, or is damaged.
-    pub fn open(path: &Path) -> Result<Self, BookError> {
+    pub fn open(path: &Path) -> Result<Self, CompiledError> {
         let map = Map::open(path)?;
         let Some((version, _)) = map
             .strip_prefix(&MAGIC)
             .and_then(|rest| rest.split_first_chunk())
         else {
-            return Err(CompiledError::NotCompiled(path.into()).into());
+            return Err(CompiledError::NotCompiled(path.into()));
         };
         let version = u32::from_le_bytes(*version);
         if version > VERSION {
-            return Err(FileError::Newer {
+            return Err(CompiledError::Newer {
                 path: path.into(),
                 found: version,
                 known: VERSION,
-            }
-            .into());
+            });
         }
         let damaged = |what| CompiledError::Damaged {
             path: path.into(),
             what,
         };
         if version < STATS_ONLY_VERSION {
-            return Err(damaged("its format is older than any that was released").into());
+            return Err(damaged("its format is older than any that was released"));
         }
         let header = Header::read(&map).ok_or(damaged("its header is not what was written"))?;
         let long = damaged("it has not the length that it was written with");
         if header.data_bytes > map.len() as u64 {
-            return Err(long.into());
+            return Err(long);
         }
         let buckets = Buckets::new(Header::LENGTH, header.buckets, header.data_bytes);
         let Some(buckets) = buckets else {
-            return Err(long.into());
+            return Err(long);
         };
         let sums = buckets.sums();
         let length = (sums.end as u64).checked_add(header.summary_bytes.into());
         if length != Some(map.len() as u64) {
-            return Err(long.into());
+            return Err(long);
         }
         let mut sum = crc32fast::Hasher::new();
         [buckets.directory(), sums]
@@ -150,7 +89,7 @@ impl Compiled {
             .filter_map(|part| map.get(part))
             .for_each(|part| sum.update(part));
         if sum.finalize() != header.directory {
-            return Err(damaged("its directory does not match its checksum").into());
+            return Err(damaged("its directory does not match its checksum"));
         }
         let summary = map.get(map.len() - header.summary_bytes as usize..);
         let summary = summary.filter(|bytes| crc32fast::hash(bytes) == header.summary);
@@ -204,12 +143,11 @@ impl Compiled {
     }
 
     #[cold]
-    fn damaged(&self, what: &'static str) -> BookError {
+    fn damaged(&self, what: &'static str) -> CompiledError {
         CompiledError::Damaged {
             path: self.path.clone(),
             what,
         }
-        .into()
     }
 
     /// Returns the position with this key. Reads two places of the file and allocates nothing.
@@ -217,7 +155,7 @@ impl Compiled {
     /// # Errors
     /// If the bytes there are damaged.
     #[inline]
-    pub fn find(&self, key: Key) -> Result<Option<Compact<'_>>, BookError> {
+    pub fn find(&self, key: Key) -> Result<Option<Compact<'_>>, CompiledError> {
         let found = self.buckets.find(&self.map, key);
         match found {
             Ok(None) => Ok(None),
@@ -242,7 +180,7 @@ impl Compiled {
     ///
     /// # Errors
     /// If they are damaged.
-    pub(crate) fn raw_bucket(&self, number: u32) -> Result<&[u8], BookError> {
+    pub(crate) fn raw_bucket(&self, number: u32) -> Result<&[u8], CompiledError> {
         let bytes = self.buckets.raw(&self.map, number);
         bytes.map_err(|what| self.damaged(what))
     }
@@ -254,7 +192,7 @@ impl Compiled {
     }
 
     /// Returns the positions of a bucket.
-    fn bucket(&self, number: u32) -> Result<Vec<(Tail, &[u8])>, BookError> {
+    fn bucket(&self, number: u32) -> Result<Vec<(Tail, &[u8])>, CompiledError> {
         let positions = self.buckets.bucket(&self.map, number);
         positions.map_err(|what| self.damaged(what))
     }
@@ -263,7 +201,7 @@ impl Compiled {
     ///
     /// # Errors
     /// If the bytes there are damaged.
-    pub fn lookup(&self, position: &Position) -> Result<Option<(Answer, Derived)>, BookError> {
+    pub fn lookup(&self, position: &Position) -> Result<Option<(Answer, Derived)>, CompiledError> {
         let (key, symmetry) = position.key_and_symmetry();
         let Some(found) = self.find(key)? else {
             return Ok(None);

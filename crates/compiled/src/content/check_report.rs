@@ -1,5 +1,3 @@
-use crate::opening::Notice;
-
 /// The result of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckReport {
@@ -13,8 +11,6 @@ pub struct CheckReport {
     pub faults: Vec<String>,
     /// The number of faults.
     pub count: u64,
-    /// The notices of the opening of the book.
-    pub notices: Vec<Notice>,
 }
 
 impl CheckReport {
@@ -24,7 +20,8 @@ impl CheckReport {
         self.count == 0
     }
 
-    pub(crate) fn fault(&mut self, fault: String) {
+    /// Adds a fault.
+    pub fn fault(&mut self, fault: String) {
         const MAX_NAMED_FAULTS: usize = 100;
         self.count += 1;
         if self.faults.len() < MAX_NAMED_FAULTS {
@@ -32,13 +29,15 @@ impl CheckReport {
         }
     }
 
-    pub(crate) fn hold(&mut self, is_so: bool, fault: impl FnOnce() -> String) {
+    /// Adds a fault unless `is_so`.
+    pub fn hold(&mut self, is_so: bool, fault: impl FnOnce() -> String) {
         if !is_so {
             self.fault(fault());
         }
     }
 
-    pub(crate) fn add(&mut self, other: Self) {
+    /// Adds the faults of another report.
+    pub fn add(&mut self, other: Self) {
         self.count += other.count - other.faults.len() as u64;
         other.faults.into_iter().for_each(|fault| self.fault(fault));
     }

@@ -3,10 +3,12 @@
 use std::fs;
 use std::path::Path;
 
-use crate::compiled::buckets::assemble;
-use crate::compiled::reader::{Compiled, Header};
-use crate::compiled::writer::{CompileReport, leave_others_alone, put};
-use crate::error::{BookError, CompiledError};
+use crate::error::CompiledError;
+use crate::format::buckets::assemble;
+use crate::format::header::Header;
+use crate::read::compiled::Compiled;
+use crate::write::compiler::CompileReport;
+use crate::write::put::{leave_others_alone, put};
 
 const MAGIC: [u8; 8] = *b"kagetsud";
 const VERSION: u32 = 1;
@@ -23,11 +25,15 @@ pub struct DeltaReport {
 }
 
 /// Writes the difference that turns the book `old` into the book `new`. It is small where both have
-/// the same number of buckets, as after [`Book::compile_like`](crate::Book::compile_like).
+/// the same number of buckets, as after [`Compiler::write_like`](crate::Compiler::write_like).
 ///
 /// # Errors
 /// If a book is damaged, or the disk refuses.
-pub fn write_delta(old: &Compiled, new: &Compiled, path: &Path) -> Result<DeltaReport, BookError> {
+pub fn write_delta(
+    old: &Compiled,
+    new: &Compiled,
+    path: &Path,
+) -> Result<DeltaReport, CompiledError> {
     let mut bytes = [&MAGIC[..], &VERSION.to_le_bytes()].concat();
     bytes.extend(old.header().bytes());
     bytes.extend(new.header().bytes());
@@ -47,7 +53,7 @@ pub fn write_delta(old: &Compiled, new: &Compiled, path: &Path) -> Result<DeltaR
         (changed, next) = (changed + 1, number + 1);
     }
     bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
-    put(path, &[&bytes]).map_err(BookError::io("cannot write", path))?;
+    put(path, &[&bytes]).map_err(CompiledError::io("cannot write", path))?;
     Ok(DeltaReport {
         bytes: bytes.len() as u64,
         changed,
@@ -98,15 +104,17 @@ impl<'a> Delta<'a> {
 /// # Errors
 /// If the delta is damaged or belongs to another book, or the disk refuses. Then nothing is
 /// written.
-pub fn apply_delta(old: &Compiled, delta: &Path, path: &Path) -> Result<CompileReport, BookError> {
+pub fn apply_delta(
+    old: &Compiled,
+    delta: &Path,
+    path: &Path,
+) -> Result<CompileReport, CompiledError> {
     leave_others_alone(path)?;
-    let unusable = |what| {
-        BookError::from(CompiledError::Delta {
-            path: delta.into(),
-            what,
-        })
+    let unusable = |what| CompiledError::Delta {
+        path: delta.into(),
+        what,
     };
-    let bytes = fs::read(delta).map_err(BookError::io("cannot read", delta))?;
+    let bytes = fs::read(delta).map_err(CompiledError::io("cannot read", delta))?;
     let read = Delta::read(&bytes).map_err(unusable)?;
     if read.old != old.header().bytes() {
         return Err(unusable(
@@ -160,7 +168,7 @@ pub fn apply_delta(old: &Compiled, delta: &Path, path: &Path) -> Result<CompileR
     }
     let header = read.header.bytes();
     let parts = [&header[..], &directory, &data, &sums, read.summary];
-    put(path, &parts).map_err(BookError::io("cannot write", path))?;
+    put(path, &parts).map_err(CompiledError::io("cannot write", path))?;
     Ok(CompileReport {
         positions: read.header.positions,
         bytes: parts.iter().map(|part| part.len() as u64).sum(),

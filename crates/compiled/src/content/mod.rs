@@ -1,0 +1,8 @@
+//! The facts that a book states about its positions and about itself.
+
+pub(crate) mod check_report;
+pub(crate) mod choice;
+pub(crate) mod derived;
+pub(crate) mod nearest;
+pub(crate) mod overview;
+pub(crate) mod stats;

@@ -1,0 +1,74 @@
+use std::io;
+use std::path::{Path, PathBuf};
+
+use kagetsu_game::Key;
+
+/// The reason why a compiled book could not be read or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CompiledError {
+    /// The file is not a compiled book.
+    #[error("{0} is not a compiled book; `kagetsu compile` makes one of a book's folder")]
+    NotCompiled(PathBuf),
+    /// The compiled book is damaged.
+    #[error("the compiled book {path} is damaged: {what}; compile it again from its folder")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// The fault.
+        what: &'static str,
+    },
+    /// The delta cannot be applied.
+    #[error("the delta {path} cannot be used: {what}")]
+    Delta {
+        /// The file.
+        path: PathBuf,
+        /// The fault.
+        what: &'static str,
+    },
+    /// A file that is no compiled book has the name of the new one.
+    #[error("{0} is there and is not a compiled book; give another name, or move it away")]
+    Taken(PathBuf),
+    /// A compiled book cannot hold so many positions.
+    #[error("{0} are too many for one compiled book, whose positions take 4 GiB at most")]
+    TooMany(u64),
+    /// Two positions have the same key.
+    #[error("two positions have the key {0}")]
+    Collision(Key),
+    /// An answer has a move or a score that no game has.
+    #[error("the record of position {0} has a move or a score that no game has")]
+    Impossible(Key),
+    /// A later program wrote the file.
+    #[error(
+        "{path} has format {found}, this program knows formats up to {known}; use a newer kagetsu"
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// The version of its format.
+        found: u32,
+        /// The latest version that this program reads.
+        known: u32,
+    },
+    /// The operating system refused an operation.
+    #[error("{action} {path}: {error}")]
+    Io {
+        /// The failed operation, for instance "cannot read".
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The answer of the operating system.
+        error: io::Error,
+    },
+}
+
+impl CompiledError {
+    pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_path_buf();
+        move |error| Self::Io {
+            action,
+            path,
+            error,
+        }
+    }
+}

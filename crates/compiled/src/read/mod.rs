@@ -1,0 +1,4 @@
+//! Compiled books that are read.
+
+pub(crate) mod compiled;
+pub(crate) mod map;
