@@ -36,19 +36,22 @@ pub(crate) fn write(
     if column > 0 {
         writeln!(out)?;
     }
-    figures.serialize(&mut Serializer::with_formatter(&mut *out, Rows::default()))?;
+    figures.serialize(&mut Serializer::with_formatter(
+        &mut *out,
+        ReportFormatter::default(),
+    ))?;
     writeln!(out)?;
     Ok(())
 }
 
 /// Writes every field of the outer object on a line, every row of its lists on a line below it.
 #[derive(Default)]
-struct Rows {
+struct ReportFormatter {
     /// Objects and lists that have begun and not ended.
     depth: usize,
 }
 
-impl Rows {
+impl ReportFormatter {
     fn separate<W: Write + ?Sized>(&self, out: &mut W, is_first: bool) -> io::Result<()> {
         match (self.depth, is_first) {
             (1, true) | (3.., true) => Ok(()),
@@ -58,7 +61,7 @@ impl Rows {
     }
 }
 
-impl Formatter for Rows {
+impl Formatter for ReportFormatter {
     fn begin_object<W: Write + ?Sized>(&mut self, _: &mut W) -> io::Result<()> {
         self.depth += 1;
         Ok(())

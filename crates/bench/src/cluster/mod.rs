@@ -55,7 +55,7 @@ pub(crate) struct Args {
     length: Option<Duration>,
 }
 
-/// What a simulation can be of.
+/// The subject of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Simulated {
     /// A book, each worker with positions of its own

@@ -114,7 +114,7 @@ struct SimulatedWorker {
 struct SimulatedCluster<'a> {
     terms: &'a BookTerms,
     now: Duration,
-    /// What is to happen, by time and then by the order in which it was decided.
+    /// The coming events, by time and then by the order in which it was decided.
     events: BTreeMap<(Duration, u64), BookEvent>,
     decided: u64,
     scheduler: Scheduler,
