@@ -27,7 +27,7 @@ pub use server::{
     BudgetedBody, Connection, LimitReached, Listener, LogThrottle, PerIpLimiter, PerIpPermit,
     ResponseBudget, ResponseSize, ServerFiles, ServerTls,
 };
-pub use tls_files::TlsError;
+pub use tls_files::{TlsError, certificate_validity};
 
 /// The version of the worker's protocol.
 pub const PROTOCOL: u32 = 1;

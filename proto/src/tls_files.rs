@@ -47,7 +47,10 @@ pub(crate) fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, 
 }
 
 /// Reads the first and last second of a certificate's validity, in seconds since 1970.
-pub(crate) fn validity(path: &Path) -> Result<(i64, i64), TlsError> {
+///
+/// # Errors
+/// If the file cannot be read, or holds no certificate.
+pub fn certificate_validity(path: &Path) -> Result<(i64, i64), TlsError> {
     let all = certificates(path)?;
     let first = all.first().ok_or_else(|| {
         TlsError::Content(path.into(), "certificate", "CERTIFICATE", String::new())

@@ -10,7 +10,9 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
 use super::connection::TimedTcp;
-use crate::tls_files::{TlsError, certificates, key, provider, refused, roots, validity};
+use crate::tls_files::{
+    TlsError, certificate_validity, certificates, key, provider, refused, roots,
+};
 
 /// The files of the server's side of TLS.
 #[derive(Clone, Debug)]
@@ -50,7 +52,7 @@ impl ServerTls {
             .collect();
         let state = AcceptorState {
             sum: files.sum(),
-            validity: validity(&files.certificate)?,
+            validity: certificate_validity(&files.certificate)?,
             acceptor: files.acceptor(&protocols)?,
         };
         Ok(Self {
@@ -76,7 +78,7 @@ impl ServerTls {
         }
         let (acceptor, validity) = (
             self.files.acceptor(&self.protocols)?,
-            validity(&self.files.certificate)?,
+            certificate_validity(&self.files.certificate)?,
         );
         let mut state = self.state.lock();
         (state.acceptor, state.validity) = (acceptor, validity);

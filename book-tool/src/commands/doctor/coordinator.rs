@@ -2,21 +2,17 @@
 
 use kagetsu_api::{JobJson, WorkerJson};
 use kagetsu_proto::Access;
-
-use super::finding::HealthFinding;
-use crate::client::{self, Builds};
 use kagetsu_terminal::runtime::runtime;
 
+use super::{HealthFinding, Level};
+use crate::client::{self, Builds};
+
 pub(super) fn check(url: &str, access: &Access) -> Vec<HealthFinding> {
-    match ask(url, access) {
-        Ok(findings) => findings,
+    ask(url, access).unwrap_or_else(|error| {
         // The messages of connections and refusals name the way out.
-        Err(error) => vec![HealthFinding::fault(
-            url,
-            format!("{error:#}"),
-            "see docs/troubleshooting.md, and the coordinator's log",
-        )],
-    }
+        let fault = HealthFinding::new(Level::Fault, url, format!("{error:#}"));
+        vec![fault.advise("see docs/troubleshooting.md, and the coordinator's log")]
+    })
 }
 
 fn ask(url: &str, access: &Access) -> anyhow::Result<Vec<HealthFinding>> {
@@ -28,50 +24,40 @@ fn ask(url: &str, access: &Access) -> anyhow::Result<Vec<HealthFinding>> {
     })?;
     let workers: Vec<_> = workers.into_iter().map(WorkerJson::from).collect();
     let jobs: Vec<_> = jobs.iter().map(JobJson::from).collect();
-    let mut findings = vec![HealthFinding::ok(url, "answers, and accepts this caller")];
+    let answers = "answers, and accepts this caller";
+    let mut findings = vec![HealthFinding::new(Level::Ok, url, answers)];
     let connected = workers.iter().filter(|worker| worker.is_connected).count();
     let running = jobs.iter().filter(|job| job.state == "running").count();
+    let found = format!("{connected} connected, {running} running jobs");
     findings.push(if connected == 0 && running > 0 {
-        let advice = "start kagetsu-worker with this coordinator's URL";
-        let jobs = if running == 1 { "job is" } else { "jobs are" };
-        let found = format!("none is connected, and {running} {jobs} running");
-        HealthFinding::fault("workers", found, advice)
+        HealthFinding::new(Level::Fault, "workers", found)
+            .advise("start kagetsu-worker with this coordinator's URL")
     } else {
-        HealthFinding::ok("workers", format!("{connected} connected"))
+        HealthFinding::new(Level::Ok, "workers", found)
     });
     for worker in &workers {
         if let Some(reason) = &worker.quarantine {
-            findings.push(HealthFinding::warning(
-                format!("worker {}", worker.name),
-                format!("in quarantine: {reason}"),
-                format!(
-                    "when its fault is repaired: kagetsu workers release {}",
-                    worker.name
-                ),
-            ));
+            let (subject, found) = (format!("worker {}", worker.name), "in quarantine");
+            let advice = format!("after the repair: kagetsu workers release {}", worker.name);
+            let found = format!("{found}: {reason}");
+            findings.push(HealthFinding::new(Level::Warning, subject, found).advise(advice));
         }
     }
     for job in jobs {
         let subject = format!("job {}", job.name);
-        if job.state == "failed" {
+        let (level, found, advice) = if job.state == "failed" {
             let reason = job.reason.unwrap_or_default();
-            let advice = format!("kagetsu jobs retry {}", job.name);
-            findings.push(HealthFinding::fault(
-                subject,
-                format!("failed: {reason}"),
-                advice,
-            ));
+            (Level::Fault, format!("failed: {reason}"), "jobs retry")
         } else if let Some(reason) = job.waits_for {
-            findings.push(HealthFinding::warning(
-                subject,
-                format!("waits: {reason}"),
-                "start such workers",
-            ));
+            (Level::Warning, format!("waits: {reason}"), "jobs show")
         } else if job.set_aside > 0 {
             let found = format!("skips {} positions", job.set_aside);
-            let advice = format!("kagetsu jobs show {} gives the reasons", job.name);
-            findings.push(HealthFinding::warning(subject, found, advice));
-        }
+            (Level::Warning, found, "jobs show")
+        } else {
+            continue;
+        };
+        let advice = format!("kagetsu {advice} {}", job.name);
+        findings.push(HealthFinding::new(level, subject, found).advise(advice));
     }
     Ok(findings)
 }

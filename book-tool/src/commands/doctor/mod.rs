@@ -1,11 +1,7 @@
 //! `doctor`: looks for what keeps Kagetsu from working well on a machine.
 
-mod certificates;
 mod coordinator;
-mod database;
-mod finding;
-mod folder;
-mod machine;
+mod files;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -14,26 +10,28 @@ use anyhow::Result;
 use kagetsu_postgres::BookUrl;
 use kagetsu_program::Exit;
 use kagetsu_proto::Access;
-use serde::Serialize;
-
-use self::finding::{HealthFinding, Level};
 use kagetsu_terminal::json::write_json;
 use kagetsu_terminal::table::one_line;
+use nix::sys::resource::{Resource, getrlimit};
+use serde::Serialize;
+
+/// Open files that a coordinator of a middling cluster needs: three for each of 1,000 workers.
+const MIN_OPEN_FILES: u64 = 4_096;
 
 /// Looks for faults of the machine, a book, certificates and a coordinator
 ///
-/// It changes nothing. It always checks limits, cores and memory; each flag adds its own checks.
+/// It changes nothing. It always checks the limit of open files; each flag adds its own checks.
 /// `kagetsu check` reads every position of a book instead. The exit code is 1 if something does not
 /// work; warnings do not count.
 ///
 /// Example: kagetsu doctor --book h8.book --certs certs
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A book's folder: its files, its disk, the process that has it open, and the clock; or a book
-    /// in PostgreSQL: the connection, the tables, and what the server may lose
+    /// A book's folder: whether it can be opened, and the room on its disk; or a book in
+    /// PostgreSQL: the connection, the tables, and what the server may lose
     #[arg(long, value_name = "DIR|URL")]
     book: Option<PathBuf>,
-    /// A folder of certificates: their validity, their names, and the permissions of the keys
+    /// A folder of certificates: their validity, and the permissions of the keys
     #[arg(long, value_name = "DIR")]
     certs: Option<PathBuf>,
     /// The URL of a coordinator: the connection, its workers and its jobs
@@ -46,6 +44,48 @@ pub(crate) struct Args {
     json: bool,
 }
 
+/// How bad a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Level {
+    /// Nothing is wrong.
+    Ok,
+    /// It works, but not well, or not for long.
+    Warning,
+    /// It does not work, or is not safe.
+    Fault,
+}
+
+/// The result of one check.
+#[derive(Debug, Serialize)]
+struct HealthFinding {
+    level: Level,
+    /// The thing that was checked, as in `open files` or `certs/client.key`.
+    subject: String,
+    /// The state of the thing.
+    found: String,
+    /// The way out; none where nothing is wrong, or where the state names it.
+    advice: Option<String>,
+}
+
+impl HealthFinding {
+    fn new(level: Level, subject: impl Into<String>, found: impl ToString) -> Self {
+        Self {
+            level,
+            subject: subject.into(),
+            found: found.to_string(),
+            advice: None,
+        }
+    }
+
+    fn advise(self, advice: impl Into<String>) -> Self {
+        Self {
+            advice: Some(advice.into()),
+            ..self
+        }
+    }
+}
+
 #[derive(Serialize)]
 struct DoctorJson {
     healthy: bool,
@@ -53,15 +93,15 @@ struct DoctorJson {
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
-    let mut findings = machine::check();
+    let mut findings: Vec<HealthFinding> = open_files().into_iter().collect();
     if let Some(book) = &args.book {
         findings.extend(match book.to_str().filter(|text| BookUrl::is_one(text)) {
-            Some(text) => database::check(text),
-            None => folder::check(book),
+            Some(text) => files::database(text),
+            None => files::folder(book),
         });
     }
     if let Some(certs) = &args.certs {
-        findings.extend(certificates::check(certs));
+        findings.extend(files::certificates(certs));
     }
     if let Some(url) = &args.coordinator {
         findings.extend(coordinator::check(url, &args.access));
@@ -85,4 +125,16 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         }
     }
     Ok(exit)
+}
+
+/// Judges the limit to which a coordinator raises its own.
+fn open_files() -> Option<HealthFinding> {
+    let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).ok()?;
+    let found = format!("{soft} allowed, {hard} at most");
+    Some(if hard >= MIN_OPEN_FILES {
+        HealthFinding::new(Level::Ok, "open files", found)
+    } else {
+        HealthFinding::new(Level::Warning, "open files", found)
+            .advise("workers get a third of it: raise LimitNOFILE (systemd) or `ulimit -Hn`")
+    })
 }
