@@ -4,9 +4,8 @@ It is written from FORMAT.md ("Win tree, version 1") alone and shares no code wi
 
     $ python3 kagetsu_proof.py h8-a1.proof --moves "h8 a1"
 
-It does not play every reply at every node: it lets the loser pass, and finds the points that matter
-after the pass. A reply elsewhere changes nothing, so only the replies on these points are played.
-What is known of a node carries over to positions with other stones elsewhere (see `Checker`).
+It does not play every reply at every node: a win comes with conditions on the loser's stones, and
+holds with all stones that meet them (see `Checker`). `docs/development/zones.md` has the proof.
 
 Exit code 0 the tree holds, 1 it does not, 2 an error.
 """
@@ -22,10 +21,10 @@ MAX_LINE_BYTES = 1 << 20
 FIVE = 5
 # Row stride of a board in a bit mask: the columns beyond the board stay empty.
 STRIDE = 24
-# Passes of the loser that may be open at a time. With more, nearly every point matters.
-MAX_PASSES = 2
+# The most stones of the loser in an open row where a reply makes no five.
+MAX_IN_ROW = 3
 # Wins that are remembered.
-MAX_MEMORY = 2_000_000
+MAX_MEMORY = 200_000
 # Nodes of at most this length are checked at every position, which is cheaper than to look for a
 # known win.
 MAX_RECHECKED_PLIES = 3
@@ -95,6 +94,12 @@ class Board:
         return f"{chr(ord('a') + column)}{row + 1}"
 
 
+def read_number(text):
+    """A number without sign or leading zeros; None for other text."""
+    is_number = text.isascii() and text.isdigit() and len(text) < 10
+    return int(text) if is_number and str(int(text)) == text else None
+
+
 def bits(mask):
     """The points of a mask."""
     while mask:
@@ -145,11 +150,12 @@ class Tree:
         line = self._next()
         stones, self.side, self.setup = [0, 0], 0, None
         if line.split(" ", 1)[0] == "setup":
-            self.setup = line.split(" ", 1)[1] if " " in line else ""
+            self.setup = self._rest(line, "setup")
             stones, self.side = self._read_setup(self.setup)
             line = self._next()
         self.stones, self.moves = stones, []
-        for word in self._rest(line, "position").split():
+        moves = self._rest(line, "position")
+        for word in moves.split(" ") if moves else ():
             self._play(word)
         self._read_claim(self._after("claim"))
         self.first_line = self.number + 1
@@ -166,12 +172,14 @@ class Tree:
             raise self._fault("the file ends here, before its tree does")
         if len(line) > MAX_LINE_BYTES or not line.endswith("\n"):
             raise self._fault("the line does not end: the file was cut off")
-        return line.rstrip("\r\n")
+        return line[:-1]
 
     def _rest(self, line, word):
-        if line != word and not line.startswith(word + " "):
-            raise self._fault(f"'{word}' is expected")
-        return line[len(word) :].lstrip()
+        if line == word:
+            return ""
+        if not line.startswith(word + " ") or line == word + " ":
+            raise self._fault(f"'{word}', a blank and a value are expected")
+        return line[len(word) + 1 :]
 
     def _after(self, word):
         return self._rest(self._next(), word)
@@ -180,7 +188,7 @@ class Tree:
         rule, _, size = text.partition("-")
         if rule not in ("freestyle", "standard"):
             raise self._fault(f"'{text}': this checker knows freestyle and standard gomoku only")
-        if not (size.isascii() and size.isdigit() and 5 <= int(size) <= 22):
+        if read_number(size) not in range(5, 23):
             raise self._fault(f"'{text}': a board has 5 to 22 rows")
         self.variant, self.is_exact, self.board = text, rule == "standard", Board(int(size))
 
@@ -191,7 +199,7 @@ class Tree:
         except ValueError:
             raise self._fault("a setup is bytes as hex digits") from None
         points = self.board.points
-        if len(data) != 1 + (len(points) + 4) // 5 or data[0] > 1 or " " in text:
+        if len(data) != 1 + (len(points) + 4) // 5 or data[0] > 1 or data.hex() != text:
             raise self._fault("the setup is no position of this board")
         stones = [0, 0]
         for group, byte in enumerate(data[1:]):
@@ -226,7 +234,7 @@ class Tree:
     def _read_claim(self, text):
         words = text.split(" ")
         is_claim = len(words) == 2 and words[0] in ("win", "loss")
-        if not is_claim or not (words[1].isascii() and words[1].isdigit()):
+        if not is_claim or read_number(words[1]) is None:
             raise self._fault("a claim is 'win' or 'loss' and a number of plies")
         self.claim, self.plies = words[0], int(words[1])
         if self.plies > MAX_PLIES:
@@ -296,9 +304,9 @@ class Tree:
 
     def _reference(self, text):
         number, slash, turn = text.partition("/")
-        if not (number.isascii() and number.isdigit() and 1 <= int(number) <= len(self.nodes)):
+        if read_number(number) not in range(1, len(self.nodes) + 1):
             raise self._fault(f"'{number}' is no node before this one")
-        if slash and turn not in tuple("01234567"):
+        if slash and turn not in tuple("1234567"):
             raise self._fault(f"'{text}': there is no such symmetry")
         if self.nodes[int(number) - 1][0] is None:
             raise self._fault(f"node {number} has no move")
@@ -308,27 +316,18 @@ class Tree:
 class Checker:
     """Checks that every legal reply of the loser has an answer that wins.
 
-    The loser may *pass* in place of a reply that the node does not name. A pass stands for a stone
-    of the loser on any point that does not matter. With stones of the loser on any other points,
-    one for each open pass, the same answers win.
+    A win of a node with stones `own` of the winner comes with conditions on the stones of the
+    loser: points that must be free of them, points that must keep one, and bounds for rows of five
+    points. It holds with all stones of the loser that meet the conditions.
 
-    A point matters if the winner plays there; or if it is one of five points in a row without a
-    stone of the winner on which the loser has, with the open passes and one reply, enough stones
-    for a five. After a pass, each reply on a point that matters is played as well.
-
-    `node` and `replies` return what a win depends on: the points that matter; the points on which
-    replies were played; the most replies elsewhere that the loser has until the end; and the stones
-    of the loser that must stay, since no reply was played there.
-
-    A win with stones L of the loser is a win with other stones M, too, and the same stones of the
-    winner, if L and M agree on the points that matter, no stone that must stay is gone, M has no
-    more stones than L, and no stone of M outside of L is in a row of five points without a stone of
-    the winner that the loser may fill until the end.
+    Conditions are a tuple `(free, kept, bounds)`. `bounds[k]` has, for each direction, the first
+    points of the rows that hold at most `k` stones of the loser. A row is open if it holds no stone
+    of the winner.
     """
 
     def __init__(self, tree):
         self.tree, self.board = tree, tree.board
-        # Wins by node, symmetry and the winner's stones.
+        # Conditions by node, symmetry and the winner's stones.
         self.memory, self.remembered, self.images = {}, 0, {}
         # Positions after a reply at the root of a loss, as seen from the node that answers it.
         self.seen = set()
@@ -341,9 +340,9 @@ class Checker:
         own, foe = tree.stones[winner], tree.stones[winner ^ 1]
         root = len(tree.nodes) - 1
         if tree.claim == "win":
-            self.node(root, 0, own, foe, 0)
+            self.node(root, 0, own, foe)
         else:
-            self.replies(self.image(root, 0), root, own, foe, 0)
+            self.root_of_loss(root, own, foe)
 
     def _fault(self, number, what):
         names = " ".join(self.board.name(point) for point in self.line)
@@ -364,14 +363,14 @@ class Checker:
             self.images[number, turn] = found
         return found
 
-    def node(self, number, turn, own, foe, passes):
-        """Checks a node with the winner to move, and returns what its win depends on."""
+    def node(self, number, turn, own, foe):
+        """Checks a node with the winner to move, and returns the conditions of its win."""
         is_long = self.tree.plies_of[number] > MAX_RECHECKED_PLIES
         if is_long:
             key = (number, turn, own)
-            known = self.known(key, own, foe, passes)
-            if known is not None:
-                return known
+            for known in reversed(self.memory.get(key, ())):
+                if self.are_met(known, foe):
+                    return known
         self.positions += 1
         image = self.image(number, turn)
         move = image[0]
@@ -379,139 +378,149 @@ class Checker:
         if (own | foe) & stone:
             raise self._fault(number, f"{self.board.name(move)} is taken")
         if makes_five(own | stone, move, self.tree.is_exact):
-            return stone, 0, 0, 0
+            return stone, 0, NO_BOUNDS
         self.line.append(move)
-        zone, played, elsewhere, needed = self.replies(image, number, own | stone, foe, passes)
+        free, kept, bounds = self.replies(image, number, own | stone, foe)
         self.line.pop()
-        win = zone | stone, played, elsewhere, needed
+        win = free | stone, kept, bounds
         if is_long:
-            self.remember(key, foe, passes, win)
+            self.remember(key, win)
         return win
 
-    def known(self, key, own, foe, passes):
-        """What the win of a node depends on, where one is known that carries over."""
-        for old, old_passes, win in reversed(self.memory.get(key, ())):
-            zone, played, elsewhere, needed = win
-            if passes > old_passes or (foe ^ old) & zone or old & ~foe & needed:
-                continue
-            if foe.bit_count() + passes > old.bit_count() + old_passes:
-                continue
-            new, most = foe & ~old, 4 - elsewhere - passes
-            if not new or not self.has_row(own, foe | played, new, most + 1):
-                return win
-        return None
-
-    def has_row(self, own, stones, through, least):
-        """Whether a row of five without a stone of the winner has so many of some stones."""
-        for step, first in self.board.rows_of_five:
-            rows = first & rows_with(stones, step, least) & rows_with(through, step, 1)
-            if rows & ~rows_with(own, step, 1):
-                return True
-        return False
-
-    def remember(self, key, foe, passes, win):
+    def remember(self, key, win):
         if self.remembered >= MAX_MEMORY:
             self.memory.clear()
             self.remembered = 0
         self.remembered += 1
-        self.memory.setdefault(key, []).append((foe, passes, win))
+        self.memory.setdefault(key, []).append(win)
 
-    def replies(self, image, number, own, foe, passes):
-        """Checks all replies of the loser, who is to move; returns what the win depends on."""
+    def are_met(self, win, foe):
+        free, kept, bounds = win
+        return not free & foe and not kept & ~foe and not any(self.tight_rows(bounds, foe, 1))
+
+    def tight_rows(self, bounds, foe, more):
+        """The first points of rows that hold at least their bound and so many more stones."""
+        for direction, (step, _) in enumerate(self.board.rows_of_five):
+            rows = 0
+            for most in range(MAX_IN_ROW + 1):
+                bounded = bounds[most][direction]
+                if bounded:
+                    rows |= bounded & rows_with(foe, step, most + more)
+            yield rows
+
+    def replies(self, image, number, own, foe):
+        """Checks all replies of the loser, who is to move; returns the conditions of the win."""
         _, named, other = image
         if not named and other is None:
             raise self._fault(number, "the game goes on, and nothing follows")
-        empty = self.board.full & ~(own | foe)
-        fives, zone = self.loser_rows(own, foe, passes)
-        for point in bits(fives):
-            if makes_five(foe | 1 << point, point, self.tree.is_exact):
-                raise self._fault(number, f"the loser makes a five by {self.board.name(point)}")
-        if empty.bit_count() <= 1 + passes:
+        everywhere = self.board.full & ~own
+        if not everywhere & ~foe:
             raise self._fault(number, "the board is full, and nobody has won")
-        # A reply that makes more than five in a row may make a five with fewer stones.
-        played, elsewhere, needed = 0, 0, foe if fives else 0
+        win = self.without_fives(number, own, foe)
         for point, child, turn in named:
             stone = 1 << point
-            if empty & stone:
-                empty ^= stone
-                more = self.reply(point, child, turn, own, foe, passes)
-                zone |= more[0]
-                played |= more[1] | stone
-                elsewhere = max(elsewhere, more[2])
-                needed |= more[3]
-            else:
-                needed |= foe & stone
-        if empty == 0:
-            return zone, played, elsewhere, foe
-        if other is None:
-            point = next(bits(empty))
+            if foe & stone:
+                win = both(win, (0, stone, NO_BOUNDS))
+            elif everywhere & stone:
+                win = both(win, self.reply(point, child, turn, own, foe))
+            everywhere &= ~stone
+        if other is not None:
+            return both(win, self.others(other, everywhere, own, foe))
+        if everywhere & ~foe:
+            point = next(bits(everywhere & ~foe))
             raise self._fault(number, f"{self.board.name(point)} has no answer")
-        more = self.others(other, empty, own, foe, passes)
-        return zone | more[0], played | more[1], max(elsewhere, more[2]), needed | more[3]
+        return both(win, (0, everywhere, NO_BOUNDS))
 
-    def others(self, answer, points, own, foe, passes):
-        """Checks one answer to a reply on any of these points."""
+    def without_fives(self, number, own, foe):
+        """Conditions under which no reply makes a five."""
+        rows, is_quiet = [], True
+        for step, first in self.board.rows_of_five:
+            open_rows = first & ~rows_with(own, step, 1)
+            is_quiet = is_quiet and not open_rows & rows_with(foe, step, MAX_IN_ROW + 1)
+            rows.append(open_rows)
+        if is_quiet:
+            return 0, 0, NO_BOUNDS[:MAX_IN_ROW] + (tuple(rows),)
+        for point in bits(self.board.full & ~(own | foe)):
+            if makes_five(foe | 1 << point, point, self.tree.is_exact):
+                raise self._fault(number, f"the loser makes a five by {self.board.name(point)}")
+        # These stones alone.
+        return self.board.full & ~foe, foe, NO_BOUNDS
+
+    def others(self, answer, points, own, foe):
+        """Checks one answer to a reply on any of these points, some of which the loser may hold."""
         child, turn = answer
-        move = self.image(child, turn)[0]
-        if makes_five(own | 1 << move, move, self.tree.is_exact):
-            # It answers every reply but the one on its own point.
-            if (own | foe | points) >> move & 1:
-                raise self._fault(child, f"{self.board.name(move)} is taken")
-            return 1 << move, 0, 1, 0
-        # A reply may do worse than a pass; without a win after the pass all are played, and none
-        # on the points that are taken. At the root of a loss all are played, since most are images
-        # of each other.
-        zone, played, elsewhere, needed = 0, 0, 0, foe
-        explicit = points
-        if passes < MAX_PASSES and self.line:
-            depth = len(self.line)
-            try:
-                zone, played, elsewhere, needed = self.node(child, turn, own, foe, passes + 1)
-                elsewhere += 1
-                explicit = points & zone
-            except Fault:
-                del self.line[depth:]
-        for point in bits(explicit):
-            more = self.reply(point, child, turn, own, foe, passes)
-            zone |= more[0]
-            played |= more[1] | 1 << point
-            elsewhere = max(elsewhere, more[2])
-            needed |= more[3]
-        return zone, played, elsewhere, needed
-
-    def reply(self, point, child, turn, own, foe, passes):
-        foe |= 1 << point
-        if not self.line:
-            # Many replies at the root of a loss are images of each other. What the root depends on
-            # is not used.
-            seen = child, self.turned_back(own, turn), self.turned_back(foe, turn)
-            if seen in self.seen:
-                return 0, 0, 0, 0
-            self.seen.add(seen)
-        self.line.append(point)
-        win = self.node(child, turn, own, foe, passes)
-        self.line.pop()
+        depth, win, relevant = len(self.line), NOTHING, points
+        try:
+            passed = self.node(child, turn, own, foe)
+        except Fault:
+            # The answer does not win after a pass, so every reply is played.
+            del self.line[depth:]
+        else:
+            relevant = passed[0]
+            rows = self.tight_rows(passed[2], foe, 0)
+            for (step, _), tight in zip(self.board.rows_of_five, rows):
+                for at in range(0, 5 * step, step):
+                    relevant |= tight << at
+            relevant &= points
+            win = self.before(passed, points & ~relevant)
+        win = both(win, (0, relevant & foe, NO_BOUNDS))
+        for point in bits(relevant & ~foe):
+            win = both(win, self.reply(point, child, turn, own, foe))
         return win
+
+    def before(self, win, points):
+        """Conditions under which others are met after one more stone on one of these points."""
+        free, kept, bounds = win
+        new = [list(rows) for rows in bounds]
+        for direction, (step, first) in enumerate(self.board.rows_of_five):
+            through = first & rows_with(points, step, 1)
+            for most in range(MAX_IN_ROW):
+                new[most][direction] |= bounds[most + 1][direction] & through
+        return free, kept, tuple(map(tuple, new))
+
+    def reply(self, point, child, turn, own, foe):
+        """Checks the answer to one reply, and returns the conditions before the reply."""
+        stone = 1 << point
+        self.line.append(point)
+        win = self.node(child, turn, own, foe | stone)
+        self.line.pop()
+        free, kept, bounds = self.before(win, stone)
+        return free, kept & ~stone, bounds
+
+    def root_of_loss(self, root, own, foe):
+        """Checks the replies at the root of a loss, many of which are images of each other."""
+        _, named, other = self.tree.nodes[root]
+        answers = {point: (child, turn) for point, child, turn in named}
+        self.without_fives(root, own, foe)
+        for point in bits(self.board.full & ~(own | foe)):
+            answer = answers.get(point, other)
+            if answer is None:
+                raise self._fault(root, f"{self.board.name(point)} has no answer")
+            child, turn = answer
+            after = foe | 1 << point
+            seen = child, self.turned_back(own, turn), self.turned_back(after, turn)
+            if seen not in self.seen:
+                self.seen.add(seen)
+                self.reply(point, child, turn, own, foe)
 
     def turned_back(self, mask, turn):
         """The points whose images under a symmetry are in a mask."""
         points = self.board.turns[turn].items()
         return sum(1 << point for point, image in points if mask >> image & 1)
 
-    def loser_rows(self, own, foe, passes):
-        """The points on which four stones of the loser may become five, and those that matter."""
-        fives = zone = 0
-        for step, first in self.board.rows_of_five:
-            full = first & rows_with(foe, step, 4)
-            near = first & rows_with(foe, step, 4 - passes) if passes else 0
-            if not full | near:
-                continue
-            closed = rows_with(own, step, 1)
-            full, near = full & ~closed, near & ~closed
-            for at in range(0, 5 * step, step):
-                fives |= full << at
-                zone |= near << at
-        return fives & ~foe, zone & ~foe
+
+# No bounds: for each number of stones, no rows in any of the four directions.
+NO_BOUNDS = ((0,) * 4,) * (MAX_IN_ROW + 1)
+NOTHING = (0, 0, NO_BOUNDS)
+
+
+def both(one, other):
+    """The conditions that are met where two others are."""
+    (free, kept, bounds), (more_free, more_kept, more_bounds) = one, other
+    if more_bounds is not NO_BOUNDS:
+        united = ((a | b for a, b in zip(*pair)) for pair in zip(bounds, more_bounds))
+        bounds = tuple(map(tuple, united))
+    return free | more_free, kept | more_kept, bounds
 
 
 def check(path, moves=None):

@@ -1,6 +1,7 @@
 use std::io::{BufRead, Read};
+use std::str::FromStr;
 
-use kagetsu_game::{Claim, Move, Packed, Position, Score, Symmetry, Variant};
+use kagetsu_game::{Claim, Game, Move, Packed, Position, Score, Symmetry, Variant, with_game};
 
 use crate::TreeFault;
 use crate::tree::{MAGIC, Node, Reference, Tree};
@@ -31,7 +32,10 @@ impl LineReader<'_> {
                 self.number,
                 "the line does not end: the file was cut off, or is none of ours",
             )),
-            Ok(_) => Ok(self.line.trim_end_matches(['\n', '\r'])),
+            Ok(_) => {
+                self.line.pop();
+                Ok(&self.line)
+            }
         }
     }
 
@@ -42,12 +46,12 @@ impl LineReader<'_> {
     }
 
     fn rest(&self, word: &str) -> Result<&str, TreeFault> {
-        let line = self.line.trim_end_matches(['\n', '\r']);
-        let rest = line
-            .strip_prefix(word)
-            .filter(|rest| rest.is_empty() || rest.starts_with(' '));
-        rest.map(str::trim_start)
-            .ok_or_else(|| self.wrong(format!("'{word}' is expected")))
+        let rest = match self.line.strip_prefix(word) {
+            Some("") => Some(""),
+            Some(rest) => rest.strip_prefix(' ').filter(|rest| !rest.is_empty()),
+            None => None,
+        };
+        rest.ok_or_else(|| self.wrong(format!("'{word}', a blank and a value are expected")))
     }
 
     fn wrong(&self, what: impl Into<String>) -> TreeFault {
@@ -72,10 +76,14 @@ impl Tree {
                 "a win tree begins with '{MAGIC}'; this is none, or of a newer version"
             )));
         }
-        let variant: Variant = match lines.after("variant")?.parse() {
+        let text = lines.after("variant")?;
+        let variant: Variant = match text.parse() {
             Ok(variant) => variant,
             Err(error) => return Err(lines.wrong(format!("{error}"))),
         };
+        if variant.to_string() != text {
+            return Err(lines.wrong(format!("the variant is written {variant}")));
+        }
         let position = read_position(&mut lines, variant)?;
         let (claim, plies) = read_claim(&mut lines)?;
         let mut reader = NodeReader {
@@ -87,7 +95,7 @@ impl Tree {
         loop {
             lines.next()?;
             if let Ok(count) = lines.rest("end") {
-                if count.parse() != Ok(reader.nodes.len()) {
+                if read_number(count) != Some(reader.nodes.len()) {
                     return Err(lines.wrong(format!(
                         "there are {} nodes, not {count}",
                         reader.nodes.len()
@@ -95,8 +103,7 @@ impl Tree {
                 }
                 break;
             }
-            let line = lines.line.trim_end_matches(['\n', '\r']);
-            let read = reader.read_node(line);
+            let read = reader.read_node(&lines.line);
             reader.add(read.map_err(|what| lines.wrong(what))?);
         }
         if !lines.source.fill_buf().is_ok_and(<[u8]>::is_empty) {
@@ -147,8 +154,9 @@ fn read_position(lines: &mut LineReader, variant: Variant) -> Result<Position, T
     let start = match lines.rest("setup") {
         Err(_) => Position::start(variant),
         Ok(hex) => {
-            let packed =
-                from_hex(hex).ok_or_else(|| lines.wrong("a setup is bytes as hex digits"))?;
+            let packed = from_hex(hex).ok_or_else(|| {
+                lines.wrong("a setup is bytes as two hex digits each, in lower case")
+            })?;
             let start = Position::unpack(variant, Packed(packed))
                 .map_err(|error| lines.wrong(error.to_string()))?;
             lines.next()?;
@@ -156,16 +164,38 @@ fn read_position(lines: &mut LineReader, variant: Variant) -> Result<Position, T
         }
     };
     let moves = lines.rest("position")?;
-    start
-        .play_line(moves)
-        .map_err(|error| lines.wrong(error.to_string()))
+    let moves = moves.split(' ').filter(|_| !moves.is_empty());
+    moves.into_iter().try_fold(start, |position, text| {
+        let m = read_move(variant, text).map_err(|what| lines.wrong(what))?;
+        position
+            .play(m)
+            .map_err(|error| lines.wrong(error.to_string()))
+    })
+}
+
+/// Reads a move as it is written: in lower case, and without leading zeros.
+fn read_move(variant: Variant, text: &str) -> Result<Move, String> {
+    let m = with_game!(variant, G => G::start(variant).parse_move(text))
+        .map_err(|error| error.to_string())?;
+    let written = with_game!(variant, G => G::write_move(variant, m));
+    if written == text {
+        Ok(m)
+    } else {
+        Err(format!("'{text}' is written {written}"))
+    }
+}
+
+/// Reads a number without sign or leading zeros.
+fn read_number<N: FromStr + ToString>(text: &str) -> Option<N> {
+    let number: Option<N> = text.parse().ok();
+    number.filter(|number| number.to_string() == text)
 }
 
 fn read_claim(lines: &mut LineReader) -> Result<(Claim, u16), TreeFault> {
     let text = lines.after("claim")?;
     let claim = match text.split_once(' ') {
-        Some(("win", plies)) => plies.parse().ok().map(|plies| (Claim::Win, plies)),
-        Some(("loss", plies)) => plies.parse().ok().map(|plies| (Claim::Loss, plies)),
+        Some(("win", plies)) => read_number(plies).map(|plies| (Claim::Win, plies)),
+        Some(("loss", plies)) => read_number(plies).map(|plies| (Claim::Loss, plies)),
         _ => None,
     };
     let claim = claim.filter(|(_, plies)| *plies <= Score::MAX_PLIES);
@@ -178,6 +208,9 @@ fn read_claim(lines: &mut LineReader) -> Result<(Claim, u16), TreeFault> {
 }
 
 fn from_hex(text: &str) -> Option<Vec<u8>> {
+    if text.contains(|digit: char| digit.is_ascii_uppercase()) {
+        return None;
+    }
     let digits: Option<Vec<u8>> = text
         .chars()
         .map(|digit| digit.to_digit(16).map(|digit| digit as u8))
@@ -209,7 +242,7 @@ impl NodeReader {
     fn read_node(&self, line: &str) -> Result<Node, String> {
         let mut words = line.split(' ');
         let number = words.next().unwrap_or_default();
-        if number.parse() != Ok(self.nodes.len() + 1) {
+        if read_number(number) != Some(self.nodes.len() + 1) {
             return Err(format!(
                 "node {} is expected, not '{number}'",
                 self.nodes.len() + 1
@@ -250,18 +283,16 @@ impl NodeReader {
     }
 
     fn read_move(&self, text: &str) -> Result<Move, String> {
-        use kagetsu_game::{Game, with_game};
-        let variant = self.position.variant();
-        with_game!(variant, G => G::start(variant).parse_move(text))
-            .map_err(|error| error.to_string())
+        read_move(self.position.variant(), text)
     }
 
     fn read_reference(&self, text: &str) -> Result<Reference, String> {
-        let (node, turn) = text.split_once('/').unwrap_or((text, "0"));
-        let number: Option<usize> = node
-            .parse()
-            .ok()
-            .filter(|number| (1..=self.nodes.len()).contains(number));
+        let (node, turn) = match text.split_once('/') {
+            Some((node, turn)) => (node, Some(turn)),
+            None => (text, None),
+        };
+        let number: Option<usize> =
+            read_number(node).filter(|number| (1..=self.nodes.len()).contains(number));
         let number = number.ok_or_else(|| format!("'{node}' is no node before this one"))?;
         if self.nodes[number - 1].at.is_none() {
             return Err(format!("node {number} has no move"));
@@ -272,7 +303,10 @@ impl NodeReader {
         } else {
             1
         };
-        let turn: Option<u8> = turn.parse().ok().filter(|turn| usize::from(*turn) < turns);
+        let turn: Option<u8> = match turn {
+            Some(turn) => read_number(turn).filter(|turn| (1..turns).contains(&usize::from(*turn))),
+            None => Some(0),
+        };
         let turn = turn.ok_or_else(|| format!("'{text}': the game has no such symmetry"))?;
         Ok(Reference {
             node: number as u32 - 1,

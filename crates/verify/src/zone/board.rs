@@ -2,19 +2,18 @@ use kagetsu_game::{Move, Position, Side};
 
 use super::points::Zone;
 
-/// The stones of a position, and passes of the loser.
+/// The stones of a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct ZoneBoard {
     /// Stones of the winner.
     pub(super) own: Zone,
     /// Stones of the loser.
     pub(super) foe: Zone,
-    pub(super) passes: u8,
 }
 
 impl ZoneBoard {
-    /// Returns a position, with passes of the loser behind it.
-    pub(super) fn new(position: &Position, winner: Side, passes: u8) -> Option<Self> {
+    /// Returns the stones of a position; `None` outside gomoku.
+    pub(super) fn new(position: &Position, winner: Side) -> Option<Self> {
         let of = |stones: &[Move]| {
             let stones = stones.iter().map(|m| m.index());
             stones.fold(Zone::default(), Zone::with)
@@ -26,7 +25,7 @@ impl ZoneBoard {
         } else {
             (second, first)
         };
-        Some(Self { own, foe, passes })
+        Some(Self { own, foe })
     }
 
     pub(super) fn stones(self) -> Zone {
@@ -41,10 +40,5 @@ impl ZoneBoard {
     pub(super) fn with_foe(self, point: usize) -> Self {
         let foe = self.foe.with(point);
         Self { foe, ..self }
-    }
-
-    pub(super) fn with_pass(self) -> Self {
-        let passes = self.passes + 1;
-        Self { passes, ..self }
     }
 }

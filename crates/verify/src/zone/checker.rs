@@ -4,12 +4,9 @@ use crate::ProofDag;
 use crate::tree::{Node, Reference};
 
 use super::board::ZoneBoard;
-use super::known::{KnownWins, Relevance};
+use super::known::{KnownWins, MAX_IN_ROW, WinConditions};
 use super::points::Zone;
 use super::rows::BoardRows;
-
-/// Passes of the loser at a time. With more of them nearly every point matters.
-const MAX_PASSES: u8 = 2;
 
 /// Nodes of at most this length are checked at every position, which is cheaper than to look for a
 /// known win.
@@ -17,6 +14,8 @@ const MAX_RECHECKED_PLIES: u16 = 3;
 
 /// Checks nodes of a graph by their zones. It plays far fewer positions than a check of every
 /// reply. It knows freestyle and standard gomoku on boards of at most 256 points.
+///
+/// `docs/development/zones.md` states the rule and proves it.
 #[derive(Debug)]
 pub struct ZoneChecker {
     rows: BoardRows,
@@ -25,7 +24,9 @@ pub struct ZoneChecker {
     left: u64,
     /// Positions that the last check visited.
     visited: u64,
-    /// The moves that lead to the current position.
+    /// Passes of the loser that lead to the current position.
+    passes: u32,
+    /// The moves that lead to the current position, without passes.
     line: Vec<Move>,
     /// The node that failed last, and the moves that lead to it.
     failed: Option<(Reference, Vec<Move>)>,
@@ -64,6 +65,7 @@ impl ZoneChecker {
             known: KnownWins::default(),
             left: 0,
             visited: 0,
+            passes: 0,
             line: Vec::new(),
             failed: None,
         })
@@ -90,13 +92,13 @@ impl ZoneChecker {
         answer: Reference,
         positions: u64,
     ) -> Option<Zone> {
-        let board = ZoneBoard::new(position, position.side().other(), 1)?;
-        let (fives, _) = self.rows.loser_rows(board);
-        if self.rows.loser_has_five(board.foe, fives) {
+        let board = ZoneBoard::new(position, position.side().other())?;
+        let empty = self.rows.full.without(board.stones());
+        if self.rows.can_make_five(board.foe, empty) {
             return None;
         }
-        let relevance = self.check(Graph::new(dag), answer, board, positions)?;
-        Some(relevance.zone)
+        let win = self.check(Graph::new(dag), answer, board, positions)?;
+        Some(win.relevant_points(&self.rows, board.foe))
     }
 
     /// Whether the node wins for the side to move, within this many positions.
@@ -118,7 +120,7 @@ impl ZoneChecker {
         node: Reference,
         positions: u64,
     ) -> bool {
-        let board = ZoneBoard::new(position, position.side(), 0);
+        let board = ZoneBoard::new(position, position.side());
         board.is_some_and(|board| self.check(graph, node, board, positions).is_some())
     }
 
@@ -128,25 +130,26 @@ impl ZoneChecker {
         at: Reference,
         board: ZoneBoard,
         positions: u64,
-    ) -> Option<Relevance> {
+    ) -> Option<WinConditions> {
         self.left = positions;
+        self.passes = 0;
         self.line.clear();
         self.failed = None;
-        let relevance = self.node(graph, at, board);
+        let win = self.node(graph, at, board);
         self.visited = positions - self.left;
-        relevance
+        win
     }
 
     /// Notes that a node failed after the first `moves` moves of the line.
-    fn fail<T>(&mut self, at: Reference, board: ZoneBoard, moves: usize) -> Option<T> {
-        if board.passes == 0 {
+    fn fail<T>(&mut self, at: Reference, moves: usize) -> Option<T> {
+        if self.passes == 0 {
             self.failed = Some((at, self.line[..moves].to_vec()));
         }
         None
     }
 
-    /// Checks a node, and returns what its win depends on; `None` if it fails.
-    fn node(&mut self, graph: Graph<'_>, at: Reference, board: ZoneBoard) -> Option<Relevance> {
+    /// Checks a node, and returns the conditions of its win; `None` if it fails.
+    fn node(&mut self, graph: Graph<'_>, at: Reference, board: ZoneBoard) -> Option<WinConditions> {
         let is_long = graph.plies(at) > MAX_RECHECKED_PLIES;
         if is_long && let Some(known) = self.known.find(&self.rows, at, board) {
             return Some(known);
@@ -154,123 +157,112 @@ impl ZoneChecker {
         self.left = self.left.checked_sub(1)?;
         let point = graph.node(at).at.and_then(|m| self.rows.image(m, at.turn));
         let Some(point) = point.filter(|point| !board.stones().has(*point)) else {
-            return self.fail(at, board, self.line.len());
+            return self.fail(at, self.line.len());
         };
         let after = board.with_own(point);
-        let mut relevance = Relevance {
-            zone: Zone::default().with(point),
-            ..Relevance::default()
+        let mut win = WinConditions {
+            free: Zone::default().with(point),
+            ..WinConditions::default()
         };
         if !self.rows.makes_five(after.own, point) {
             self.line.push(Move::new(point as u16));
             let replies = self.replies(graph, at, after);
             self.line.pop();
-            relevance.add(replies?);
+            win.add(replies?);
         }
         if is_long {
-            self.known.add(at, board, relevance);
+            self.known.add(at, board, win);
         }
-        Some(relevance)
+        Some(win)
     }
 
-    /// Checks all replies of the loser, who is to move, and returns what the win depends on.
-    fn replies(&mut self, graph: Graph<'_>, at: Reference, board: ZoneBoard) -> Option<Relevance> {
+    /// Checks all replies of the loser, who is to move, and returns the conditions of the win.
+    fn replies(
+        &mut self,
+        graph: Graph<'_>,
+        at: Reference,
+        board: ZoneBoard,
+    ) -> Option<WinConditions> {
         let node = graph.node(at);
         // The last move of the line is the node's.
         let before = self.line.len().saturating_sub(1);
-        let mut empty = self.rows.full.without(board.stones());
-        let (fives, zone) = self.rows.loser_rows(board);
-        let is_full = empty.len() <= 1 + u32::from(board.passes);
-        if is_full || self.rows.loser_has_five(board.foe, fives) {
-            return self.fail(at, board, before);
+        // The points on which the loser may have a stone, here or in another position.
+        let mut open = self.rows.full.without(board.own);
+        let empty = open.without(board.foe);
+        let quiet = self.without_fives(board);
+        if empty.is_empty() || quiet.is_none() && self.rows.can_make_five(board.foe, empty) {
+            return self.fail(at, before);
         }
-        let mut relevance = Relevance {
-            zone,
-            ..Relevance::default()
-        };
-        if !fives.is_empty() {
-            // A reply makes a row of more than five, and may make a five with fewer stones.
-            relevance.needed = board.foe;
-        }
+        let mut win = quiet.unwrap_or_else(|| WinConditions::only(&self.rows, board.foe));
         for (reply, next) in &node.replies {
             let Some(point) = self.rows.image(*reply, at.turn) else {
                 continue;
             };
             if board.foe.has(point) {
-                relevance.needed = relevance.needed.with(point);
+                win.kept = win.kept.with(point);
             } else if empty.has(point) {
-                empty = empty.without(Zone::default().with(point));
-                let next = next.turned(at.turn);
-                relevance.add(self.reply(graph, point, next, board)?);
+                win.add(self.reply(graph, point, next.turned(at.turn), board)?);
             }
-        }
-        if empty.is_empty() {
-            // There may be no answer on other points.
-            relevance.needed = board.foe;
-            return Some(relevance);
+            open = open.without(Zone::default().with(point));
         }
         let Some(next) = node.otherwise else {
-            return self.fail(at, board, before);
+            if !open.and(empty).is_empty() {
+                return self.fail(at, before);
+            }
+            win.kept = win.kept.or(open);
+            return Some(win);
         };
-        let others = self.others(graph, next.turned(at.turn), empty, board)?;
-        relevance.add(others);
-        Some(relevance)
+        win.add(self.others(graph, next.turned(at.turn), open, board)?);
+        Some(win)
     }
 
-    /// Checks one answer to a reply on any of these points.
+    /// Returns conditions under which no reply of the loser makes a five; `None` if these stones do
+    /// not meet them.
+    fn without_fives(&self, board: ZoneBoard) -> Option<WinConditions> {
+        let rows = self.rows.outside(board.own);
+        let fours = self.rows.counts(board.foe).at_least(MAX_IN_ROW + 1);
+        let mut win = WinConditions::default();
+        win.at_most[MAX_IN_ROW] = rows;
+        rows.and(fours).is_empty().then_some(win)
+    }
+
+    /// Checks one answer to a reply on any of these points. The loser may have a stone on some.
     fn others(
         &mut self,
         graph: Graph<'_>,
         next: Reference,
         points: Zone,
         board: ZoneBoard,
-    ) -> Option<Relevance> {
-        let point = graph
-            .node(next)
-            .at
-            .and_then(|m| self.rows.image(m, next.turn));
-        if let Some(point) = point.filter(|point| !board.stones().or(points).has(*point))
-            && self.rows.makes_five(board.own.with(point), point)
-        {
-            // It answers every reply but the one on its own point.
-            return Some(Relevance {
-                zone: Zone::default().with(point),
-                elsewhere: 1,
-                ..Relevance::default()
-            });
-        }
-        let (mut relevance, mut explicit) = (Relevance::default(), points);
-        let passed = (board.passes < MAX_PASSES)
-            .then(|| self.node(graph, next, board.with_pass()))
-            .flatten();
+    ) -> Option<WinConditions> {
+        self.passes += 1;
+        let passed = self.node(graph, next, board);
+        self.passes -= 1;
+        let (mut win, mut relevant) = (WinConditions::default(), points);
         if let Some(passed) = passed {
-            relevance = passed;
-            relevance.elsewhere += 1;
-            explicit = points.and(passed.zone);
-        } else {
-            // A reply may do worse than a pass; without a win after the pass all are played, and
-            // none was played on the points that are taken.
-            relevance.needed = board.foe;
+            relevant = points.and(passed.relevant_points(&self.rows, board.foe));
+            win = passed.before(&self.rows, points.without(relevant));
         }
-        for point in explicit.points() {
-            relevance.add(self.reply(graph, point, next, board)?);
+        win.kept = win.kept.or(relevant.and(board.foe));
+        for point in relevant.without(board.foe).points() {
+            win.add(self.reply(graph, point, next, board)?);
         }
-        Some(relevance)
+        Some(win)
     }
 
-    /// Checks the answer to one reply.
+    /// Checks the answer to one reply, and returns the conditions before the reply.
     fn reply(
         &mut self,
         graph: Graph<'_>,
         point: usize,
         next: Reference,
         board: ZoneBoard,
-    ) -> Option<Relevance> {
+    ) -> Option<WinConditions> {
         self.line.push(Move::new(point as u16));
-        let relevance = self.node(graph, next, board.with_foe(point));
+        let win = self.node(graph, next, board.with_foe(point));
         self.line.pop();
-        let mut relevance = relevance?;
-        relevance.replies = relevance.replies.with(point);
-        Some(relevance)
+        let reply = Zone::default().with(point);
+        let mut win = win?.before(&self.rows, reply);
+        win.kept = win.kept.without(reply);
+        Some(win)
     }
 }

@@ -1,84 +1,83 @@
-//! Positions in which a node is known to win, and others to which that carries over.
-//!
-//! Let a node win with stones `W` of the winner and `L` of the loser. Then it wins with `W` and
-//! other stones `M` of the loser if
-//!
-//! 1. `L` and `M` agree on the zone,
-//! 2. no stone of `M` outside of `L` is in a row in which the loser could make a five with the
-//!    replies that it has until the end,
-//! 3. `M` has the stones of `L` without which a reply has no known answer, and
-//! 4. `M` leaves as many points empty.
-//!
-//! The answers are the same. The winner's moves are points of the zone, so they are empty. A reply
-//! in the zone was played from `L` as well. A reply elsewhere does no more than a pass did there.
-//! A five of the loser would be in a row of (2), or in a row with no more of its stones than from
-//! `L`.
-
 use std::collections::HashMap;
 
 use crate::tree::Reference;
 
 use super::board::ZoneBoard;
 use super::points::Zone;
-use super::rows::BoardRows;
+use super::rows::{BoardRows, RowSet};
 
-/// Wins that are remembered, about 200 bytes each.
-const MAX_REMEMBERED: usize = 1 << 20;
+/// Wins that are remembered, about 600 bytes each.
+const MAX_REMEMBERED: usize = 1 << 16;
 
-/// The points, stones and replies that a way to win depends on.
+/// The most stones of the loser in a row of five without a stone of the winner, where the loser is
+/// to move and cannot make a five.
+pub(super) const MAX_IN_ROW: usize = 3;
+
+/// The stones of the loser with which a node wins. The winner's stones are given.
+///
+/// `docs/development/zones.md` proves that the node wins with all stones of the loser that meet the
+/// three conditions.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Relevance {
-    /// The points that matter.
-    pub(super) zone: Zone,
-    /// The points on which replies of the loser were played.
-    pub(super) replies: Zone,
-    /// The most replies elsewhere that the loser has until the end.
-    pub(super) elsewhere: u8,
-    /// The stones of the loser without which the win may fail, as no reply was played there.
-    pub(super) needed: Zone,
+pub(super) struct WinConditions {
+    /// The points that hold no stone of the loser.
+    pub(super) free: Zone,
+    /// The points that hold a stone of the loser.
+    pub(super) kept: Zone,
+    /// The rows that hold at most so many stones of the loser, by the number. A row of a lower
+    /// bound may be missing from higher ones.
+    pub(super) at_most: [RowSet; MAX_IN_ROW + 1],
 }
 
-impl Relevance {
-    /// Adds what another branch depends on.
-    pub(super) fn add(&mut self, other: Self) {
-        self.zone = self.zone.or(other.zone);
-        self.replies = self.replies.or(other.replies);
-        self.elsewhere = self.elsewhere.max(other.elsewhere);
-        self.needed = self.needed.or(other.needed);
+impl WinConditions {
+    /// Returns the conditions that these stones of the loser alone meet.
+    pub(super) fn only(rows: &BoardRows, foe: Zone) -> Self {
+        Self {
+            free: rows.full.without(foe),
+            kept: foe,
+            ..Self::default()
+        }
     }
-}
 
-/// A position in which a node wins.
-#[derive(Debug)]
-struct Win {
-    foe: Zone,
-    passes: u8,
-    relevance: Relevance,
-}
+    /// Whether the stones of the loser meet the conditions.
+    fn are_met(&self, rows: &BoardRows, foe: Zone) -> bool {
+        self.free.and(foe).is_empty()
+            && self.kept.without(foe).is_empty()
+            && self.tight_rows(rows, foe, 1).is_empty()
+    }
 
-impl Win {
-    /// Whether the node wins on another board with the same stones of the winner, too.
-    fn covers(&self, rows: &BoardRows, board: ZoneBoard) -> bool {
-        let Self { foe, passes, .. } = *self;
-        let Relevance {
-            zone,
-            replies,
-            elsewhere,
-            needed,
-        } = self.relevance;
-        if board.passes > passes || !board.foe.xor(foe).and(zone).is_empty() {
-            return false;
+    /// Returns the rows that hold at least their bound and `more` stones.
+    fn tight_rows(&self, rows: &BoardRows, foe: Zone, more: usize) -> RowSet {
+        let counts = rows.counts(foe);
+        let exceeded = |most: usize| self.at_most[most].and(counts.at_least(most + more));
+        (0..=MAX_IN_ROW)
+            .map(exceeded)
+            .fold(RowSet::default(), RowSet::or)
+    }
+
+    /// Returns the points on which a further stone of the loser may not meet the conditions, where
+    /// these stones meet them.
+    pub(super) fn relevant_points(&self, rows: &BoardRows, foe: Zone) -> Zone {
+        self.free.or(rows.points(self.tight_rows(rows, foe, 0)))
+    }
+
+    /// Adds the conditions of another branch.
+    pub(super) fn add(&mut self, other: Self) {
+        self.free = self.free.or(other.free);
+        self.kept = self.kept.or(other.kept);
+        for (own, others) in self.at_most.iter_mut().zip(other.at_most) {
+            *own = own.or(others);
         }
-        let filled = |foe: Zone, passes: u8| foe.len() + u32::from(passes);
-        if filled(board.foe, board.passes) > filled(foe, passes) {
-            return false;
+    }
+
+    /// Returns conditions under which these are met after one more stone of the loser on any of
+    /// some points. None of the points is relevant, or the conditions were met with a stone on
+    /// the only one.
+    pub(super) fn before(mut self, rows: &BoardRows, points: Zone) -> Self {
+        let through = rows.through(points);
+        for most in 0..MAX_IN_ROW {
+            self.at_most[most] = self.at_most[most].or(self.at_most[most + 1].and(through));
         }
-        if !foe.without(board.foe).and(needed).is_empty() {
-            return false;
-        }
-        let new = board.foe.without(foe);
-        let least = 5_u8.saturating_sub(elsewhere.saturating_add(board.passes));
-        new.is_empty() || !rows.has_row(board.own, board.foe.or(replies), new, least)
+        self
     }
 }
 
@@ -86,33 +85,29 @@ impl Win {
 #[derive(Debug, Default)]
 pub(super) struct KnownWins {
     /// By the node and the winner's stones.
-    wins: HashMap<(Reference, Zone), Vec<Win>>,
+    wins: HashMap<(Reference, Zone), Vec<WinConditions>>,
     count: usize,
 }
 
 impl KnownWins {
-    /// Returns what a node's win depends on, where one is known that covers this board.
+    /// Returns the conditions of a known win of the node on this board.
     pub(super) fn find(
         &self,
         rows: &BoardRows,
         at: Reference,
         board: ZoneBoard,
-    ) -> Option<Relevance> {
+    ) -> Option<WinConditions> {
         let wins = self.wins.get(&(at, board.own))?;
-        let win = wins.iter().rev().find(|win| win.covers(rows, board))?;
-        Some(win.relevance)
+        let win = wins.iter().rev().find(|win| win.are_met(rows, board.foe));
+        win.copied()
     }
 
-    pub(super) fn add(&mut self, at: Reference, board: ZoneBoard, relevance: Relevance) {
+    pub(super) fn add(&mut self, at: Reference, board: ZoneBoard, win: WinConditions) {
         if self.count >= MAX_REMEMBERED {
             self.wins.clear();
             self.count = 0;
         }
         self.count += 1;
-        self.wins.entry((at, board.own)).or_default().push(Win {
-            foe: board.foe,
-            passes: board.passes,
-            relevance,
-        });
+        self.wins.entry((at, board.own)).or_default().push(win);
     }
 }

@@ -1,9 +1,10 @@
 //! Relevance zones: the points that matter to a way to win (Thomsen, "Lambda-search in game trees",
 //! 2000; Wu and Lin, "Relevance-zone-oriented proof search for Connect6", 2010).
 //!
-//! The loser may *pass* in place of a reply. A pass stands for a stone of the loser on any point
-//! that does not matter. With stones of the loser on any such points, one for each pass, the same
-//! answers win. So one walk through the answers after a pass stands for most replies.
+//! The loser may *pass* in place of a reply. An answer that wins after a pass wins after most
+//! replies, too. The win comes with conditions on the loser's stones: points that hold none of
+//! them, points that hold one, and bounds for rows of five. `docs/development/zones.md` has the
+//! rule and its proof.
 
 mod board;
 mod checker;

@@ -1,36 +1,34 @@
-use kagetsu_game::{Move, RuleName, Symmetry, Variant};
+use kagetsu_game::Move;
+use kagetsu_game::{RuleName, Symmetry, Variant};
 
-use super::board::ZoneBoard;
 use super::points::{MAX_POINTS, Zone};
 
-/// The rows of five points of one direction.
-#[derive(Debug)]
-struct Rows {
-    /// The distance of two neighbours, by the code of the move.
-    step: usize,
-    /// The first point of each row. A row is named by it.
-    first: Zone,
-}
+/// Directions of rows: columns to the right, and rows up.
+const DIRECTIONS: [(isize, isize); 4] = [(1, 0), (0, 1), (1, 1), (-1, 1)];
 
-impl Rows {
-    /// Returns the rows without any of these stones.
-    fn without(&self, stones: Zone) -> Zone {
-        (0..5).fold(self.first, |rows, at| {
-            rows.without(stones.back(at * self.step))
-        })
+/// A set of rows of five points. A row is named by its direction and its first point.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct RowSet([Zone; DIRECTIONS.len()]);
+
+impl RowSet {
+    fn combine(self, other: Self, combine: impl Fn(Zone, Zone) -> Zone) -> Self {
+        Self(std::array::from_fn(|at| combine(self.0[at], other.0[at])))
     }
 
-    /// Returns the number of these points in each row.
-    fn counts(&self, points: Zone) -> StoneCounts {
-        let mut counts = StoneCounts::default();
-        (0..5).for_each(|at| counts.add(points.back(at * self.step)));
-        counts
+    pub(super) fn or(self, other: Self) -> Self {
+        self.combine(other, Zone::or)
     }
 
-    /// Returns the points of some rows.
-    fn points(&self, rows: Zone) -> Zone {
-        let points = (0..5).map(|at| rows.ahead(at * self.step));
-        points.fold(Zone::default(), Zone::or)
+    pub(super) fn and(self, other: Self) -> Self {
+        self.combine(other, Zone::and)
+    }
+
+    pub(super) fn without(self, other: Self) -> Self {
+        self.combine(other, Zone::without)
+    }
+
+    pub(super) fn is_empty(self) -> bool {
+        self.0.iter().all(Zone::is_empty)
     }
 }
 
@@ -41,37 +39,30 @@ pub(super) struct BoardRows {
     /// Whether six in a row are no win.
     is_exact: bool,
     pub(super) full: Zone,
-    /// All rows of five points, by direction.
-    rows: [Rows; 4],
+    /// All rows of five points.
+    rows: RowSet,
+    /// The distance of two neighbours in a row, by the code of the move.
+    steps: [usize; DIRECTIONS.len()],
 }
 
-/// The binary digits of a number for each point.
-#[derive(Clone, Copy, Default)]
-struct StoneCounts {
-    ones: Zone,
-    twos: Zone,
-    fours: Zone,
+/// The number of stones in each row, as binary digits.
+#[derive(Clone, Copy)]
+pub(super) struct RowCounts {
+    ones: RowSet,
+    twos: RowSet,
+    fours: RowSet,
 }
 
-impl StoneCounts {
-    fn add(&mut self, points: Zone) {
-        let carry = self.ones.and(points);
-        self.ones = self.ones.xor(points);
-        self.fours = self.fours.or(self.twos.and(carry));
-        self.twos = self.twos.xor(carry);
-    }
-
-    /// Returns the points whose number, of at most 5, is at least `least`.
-    fn at_least(self, least: u8) -> Zone {
+impl RowCounts {
+    /// Returns the rows with at least `least` stones, of at most 4.
+    pub(super) fn at_least(self, least: usize) -> RowSet {
         let Self { ones, twos, fours } = self;
         match least {
-            0 => Zone::default().not(),
+            0 => RowSet([Zone::default().not(); DIRECTIONS.len()]),
             1 => ones.or(twos).or(fours),
             2 => twos.or(fours),
             3 => twos.and(ones).or(fours),
-            4 => fours,
-            5 => fours.and(ones),
-            _ => Zone::default(),
+            _ => fours,
         }
     }
 }
@@ -84,45 +75,67 @@ impl BoardRows {
         if size * size > MAX_POINTS || rule == RuleName::Renju {
             return None;
         }
+        let firsts = |(right, up): (isize, isize)| {
+            let on_board = |at: &usize| {
+                let column = (at % size) as isize + 4 * right;
+                let row = (at / size) as isize + 4 * up;
+                (0..size as isize).contains(&column) && row < size as isize
+            };
+            let points = (0..size * size).filter(on_board);
+            points.fold(Zone::default(), Zone::with)
+        };
         Some(Self {
             size,
             is_exact: rule == RuleName::Standard,
             full: (0..size * size).fold(Zone::default(), Zone::with),
-            rows: rows_of_five(size),
+            rows: RowSet(DIRECTIONS.map(firsts)),
+            steps: DIRECTIONS.map(|(right, up)| (up * size as isize + right) as usize),
         })
     }
 
-    /// Returns the points on which the loser may make a five, and those that matter since the loser
-    /// may make one with its passes and a reply.
-    pub(super) fn loser_rows(&self, board: ZoneBoard) -> (Zone, Zone) {
-        let ZoneBoard { own, foe, passes } = board;
-        let (mut fives, mut zone) = (Zone::default(), Zone::default());
-        for rows in &self.rows {
-            let (open, counts) = (rows.without(own), rows.counts(foe));
-            let full = open.and(counts.at_least(4));
-            let near = if passes == 0 {
-                Zone::default()
-            } else {
-                open.and(counts.at_least(4_u8.saturating_sub(passes)))
-            };
-            fives = fives.or(rows.points(full));
-            zone = zone.or(rows.points(near));
+    /// Returns the rows with at least one of these points.
+    pub(super) fn through(&self, points: Zone) -> RowSet {
+        RowSet(std::array::from_fn(|direction| {
+            let step = self.steps[direction];
+            let touched = (0..5).map(|at| points.back(at * step));
+            touched.fold(Zone::default(), Zone::or)
+        }))
+        .and(self.rows)
+    }
+
+    /// Returns the rows without any of these points.
+    pub(super) fn outside(&self, points: Zone) -> RowSet {
+        self.rows.without(self.through(points))
+    }
+
+    /// Returns the points of some rows.
+    pub(super) fn points(&self, rows: RowSet) -> Zone {
+        let points = rows.0.iter().zip(self.steps);
+        points.fold(Zone::default(), |all, (first, step)| {
+            (0..5).fold(all, |all, at| all.or(first.ahead(at * step)))
+        })
+    }
+
+    /// Returns the number of these points in each row.
+    pub(super) fn counts(&self, points: Zone) -> RowCounts {
+        let none = RowSet::default();
+        let (mut ones, mut twos, mut fours) = (none, none, none);
+        for (direction, step) in self.steps.into_iter().enumerate() {
+            let count = (&mut ones.0[direction], &mut twos.0[direction]);
+            for at in 0..5 {
+                let stones = points.back(at * step);
+                let carry = count.0.and(stones);
+                *count.0 = count.0.xor(stones);
+                fours.0[direction] = fours.0[direction].or(count.1.and(carry));
+                *count.1 = count.1.xor(carry);
+            }
         }
-        (fives.without(foe), zone.without(foe))
+        let [ones, twos, fours] = [ones, twos, fours].map(|digit| digit.and(self.rows));
+        RowCounts { ones, twos, fours }
     }
 
-    /// Whether a row of five without these stones of the winner has one of the points `through` and
-    /// at least this many of `stones`.
-    pub(super) fn has_row(&self, own: Zone, stones: Zone, through: Zone, least: u8) -> bool {
-        self.rows.iter().any(|rows| {
-            let wanted = rows.counts(stones).at_least(least);
-            let touched = rows.counts(through).at_least(1);
-            !rows.without(own).and(wanted).and(touched).is_empty()
-        })
-    }
-
-    /// Whether a stone of the loser on one of these points makes a five.
-    pub(super) fn loser_has_five(&self, stones: Zone, points: Zone) -> bool {
+    /// Whether the side with these stones, which is to move, can make a five on one of the points.
+    pub(super) fn can_make_five(&self, stones: Zone, points: Zone) -> bool {
         points
             .points()
             .any(|point| self.makes_five(stones.with(point), point))
@@ -142,8 +155,7 @@ impl BoardRows {
             (1_isize..).take_while(|step| on(*step)).count()
                 + (1_isize..).take_while(|step| on(-step)).count()
         };
-        let directions = [(1, 0), (0, 1), (1, 1), (1, -1)];
-        directions.into_iter().any(|(right, up)| {
+        DIRECTIONS.into_iter().any(|(right, up)| {
             let length = 1 + run(right, up);
             if self.is_exact {
                 length == 5
@@ -171,72 +183,42 @@ impl BoardRows {
     }
 }
 
-fn rows_of_five(size: usize) -> [Rows; 4] {
-    // Columns to the right, and rows up.
-    [(1, 0), (0, 1), (1, 1), (-1, 1)].map(|(right, up): (isize, usize)| {
-        let on_board = |column: usize, row: usize| {
-            let last = column as isize + 4 * right;
-            (0..size as isize).contains(&last) && row + 4 * up < size
-        };
-        let points = (0..size * size).filter(|at| on_board(at % size, at / size));
-        Rows {
-            step: (up * size).wrapping_add_signed(right),
-            first: points.fold(Zone::default(), Zone::with),
-        }
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
 
-    /// The same as [`BoardRows::loser_rows`], row by row.
-    fn row_by_row(size: usize, board: ZoneBoard) -> (Zone, Zone) {
-        let (mut fives, mut zone) = (Zone::default(), Zone::default());
-        let limit = size as isize;
-        let on = |at: isize| (0..limit).contains(&at);
-        for (right, up) in [(1, 0), (0, 1), (1, 1), (1, -1)] {
-            for (column, row) in (0..limit).flat_map(|c| (0..limit).map(move |r| (c, r))) {
-                if !on(column + 4 * right) || !on(row + 4 * up) {
-                    continue;
-                }
-                let point = |step| ((row + step * up) * limit + column + step * right) as usize;
-                let row: Vec<usize> = (0..5).map(point).collect();
-                let count = row.iter().filter(|at| board.foe.has(**at)).count();
-                if row.iter().any(|at| board.own.has(*at)) {
-                    continue;
-                }
-                let empty = row.into_iter().filter(|at| !board.foe.has(*at));
-                let empty = empty.fold(Zone::default(), Zone::with);
-                if count >= 4 {
-                    fives = fives.or(empty);
-                }
-                if board.passes > 0 && count + usize::from(board.passes) + 1 >= 5 {
-                    zone = zone.or(empty);
-                }
-            }
-        }
-        (fives, zone)
-    }
-
     proptest! {
         #[test]
-        fn rows_of_the_loser_are_those_found_one_by_one(
-            stones in proptest::collection::vec(0_u8..4, 256),
+        fn rows_are_those_found_one_by_one(
+            stones in proptest::collection::vec(any::<bool>(), 256),
             size in 5_usize..=16,
-            passes in 0_u8..=2,
         ) {
             let variant = format!("freestyle-{size}").parse().expect("a variant");
-            let rows = BoardRows::new(variant).expect("freestyle");
-            let of = |kinds: &[u8]| {
-                let points = (0..size * size).filter(|at| kinds.contains(&stones[*at]));
-                points.fold(Zone::default(), Zone::with)
-            };
-            // Many stones of the loser, as full rows are rare otherwise.
-            let board = ZoneBoard { own: of(&[0]), foe: of(&[1, 2]), passes };
-            prop_assert_eq!(rows.loser_rows(board), row_by_row(size, board));
+            let board = BoardRows::new(variant).expect("freestyle");
+            let stones = (0..size * size).filter(|at| stones[*at]).fold(Zone::default(), Zone::with);
+            let on = |at: isize| (0..size as isize).contains(&at);
+            for (direction, (right, up)) in DIRECTIONS.into_iter().enumerate() {
+                for at in 0..MAX_POINTS {
+                    let (column, row) = ((at % size) as isize, (at / size) as isize);
+                    let is_row = on(row) && on(column + 4 * right) && on(row + 4 * up);
+                    let point = |step| ((row + step * up) * size as isize + column + step * right) as usize;
+                    let count = if is_row { (0..5).filter(|step| stones.has(point(*step))).count() } else { 0 };
+                    let has = |rows: RowSet| rows.0[direction].has(at);
+                    for least in 1..=4 {
+                        prop_assert_eq!(has(board.counts(stones).at_least(least)), count >= least);
+                    }
+                    prop_assert_eq!(has(board.through(stones)), count > 0);
+                    prop_assert_eq!(has(board.outside(stones)), is_row && count == 0);
+                    if is_row {
+                        let mut only = RowSet::default();
+                        only.0[direction] = Zone::default().with(at);
+                        let points = (0..5).map(point).fold(Zone::default(), Zone::with);
+                        prop_assert_eq!(board.points(only), points);
+                    }
+                }
+            }
         }
     }
 }

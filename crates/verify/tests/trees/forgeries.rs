@@ -137,6 +137,34 @@ const CHANGES: &[(&str, &str, &str)] = &[
     (FREESTYLE, "1 l8\n2 g8\n3 k8 g8>1 *>2\nend 3", "1 l8\n2 k8 g8>1\nend 2"),
     (FREESTYLE, "1 l8\n2 g8\n3 k8 g8>1 *>2\nend 3", "1 k8\nend 1"),
     (FREESTYLE, "1 l8\n2 g8\n3 k8 g8>1 *>2\nend 3", "end 0"),
+    // Another way to write the same.
+    (FREESTYLE, "kagetsu-proof 1\n", "kagetsu-proof 1\r\n"),
+    (FREESTYLE, "freestyle-15\n", "freestyle-15 \n"),
+    (FREESTYLE, "freestyle-15", "Freestyle-15"),
+    (FREESTYLE, "freestyle-15", "freestyle-015"),
+    (FREESTYLE, "position h8", "position  h8"),
+    (FREESTYLE, "position h8", "position\th8"),
+    (FREESTYLE, "position h8", "position H8"),
+    (FREESTYLE, "position h8", "position h08"),
+    (FREESTYLE, "position h8 a1", "position h8,a1"),
+    (FREESTYLE, "position h8 a1", "position h8a1"),
+    (FREESTYLE, "j8 a5\n", "j8 a5 \n"),
+    (FREESTYLE, "j8 a5\n", "j8 a5\r\n"),
+    (FREESTYLE, "claim win 3", "claim win 03"),
+    (FREESTYLE, "claim win 3", "claim win +3"),
+    (FREESTYLE, "claim win 3", "claim  win 3"),
+    (FREESTYLE, "claim win 3", "claim WIN 3"),
+    (FREESTYLE, "1 l8", "01 l8"),
+    (FREESTYLE, "1 l8", "1 L8"),
+    (FREESTYLE, "1 l8", "1 l08"),
+    (FREESTYLE, "1 l8\n", "1 l8 \n"),
+    (FREESTYLE, "1 l8\n", "1 l8\r\n"),
+    (FREESTYLE, "g8>1", "G8>1"),
+    (FREESTYLE, "g8>1", "g8>01"),
+    (FREESTYLE, "*>2", "*>2/0"),
+    (FREESTYLE, "end 3\n", "end 03\n"),
+    (FREESTYLE, "end 3\n", "end 3\r\n"),
+    (FREESTYLE, "end 3\n", "end 3 \n"),
     // The end.
     (FREESTYLE, "end 3", "end 4"),
     (FREESTYLE, "end 3", "end"),
@@ -196,12 +224,16 @@ fn forgeries() -> Vec<String> {
     ]);
     forged.push(whole.replacen(digits, &digits[2..], 1));
     forged.push(whole.replacen(digits, &format!("{digits}00"), 1));
+    forged.push(whole.replacen(digits, &format!("{digits} "), 1));
+    forged.push(whole.replacen(digits, &format!(" {digits}"), 1));
+    let upper = digits.to_uppercase();
+    forged.extend((upper != digits).then(|| whole.replacen(digits, &upper, 1)));
     forged.push(whole.replacen(&format!("{line}\n"), "", 1));
     forged
 }
 
 /// The checker in Python; `None` where the machine has no Python.
-fn python() -> Option<PathBuf> {
+pub(super) fn python() -> Option<PathBuf> {
     let found = Command::new("python3").arg("--version").output();
     let script =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../clients/python/kagetsu_proof.py");
@@ -215,7 +247,7 @@ fn python() -> Option<PathBuf> {
 }
 
 /// Whether the checker in Python accepts each of some certificates.
-fn accepted(script: &Path, texts: &[String]) -> Vec<bool> {
+pub(super) fn accepted(script: &Path, texts: &[String]) -> Vec<bool> {
     let folder = tempfile::tempdir().expect("a folder");
     let paths: Vec<PathBuf> = (0..texts.len())
         .map(|number| folder.path().join(format!("{number:05}.proof")))
@@ -340,4 +372,21 @@ fn checkers_agree_on_damaged_trees() {
     for ((text, known), accepted) in texts.iter().zip(known).zip(python) {
         assert_eq!(accepted, known, "{text}");
     }
+}
+
+#[test]
+fn examples_of_the_format_are_judged_as_it_says() {
+    let format = include_str!("../../../../FORMAT.md");
+    let blocks = format.split("```text\n").skip(1);
+    let texts: Vec<String> = blocks
+        .filter_map(|block| block.split_once("```").map(|(text, _)| text.to_owned()))
+        .filter(|text| text.starts_with("kagetsu-proof 1\n"))
+        .collect();
+    let known = [true, true, false];
+    assert_eq!(texts.len(), known.len());
+    for (text, holds) in texts.iter().zip(known) {
+        assert_eq!(verify(text).is_ok(), holds, "{text}");
+    }
+    let Some(script) = python() else { return };
+    assert_eq!(accepted(&script, &texts), known);
 }

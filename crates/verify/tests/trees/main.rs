@@ -1,6 +1,7 @@
 //! The checker against a naive one, on trees from a naive search and on damaged versions of them.
 
 mod forgeries;
+mod random;
 mod zones;
 
 use std::num::NonZeroUsize;

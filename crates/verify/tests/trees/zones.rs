@@ -18,10 +18,10 @@ const CERTIFICATES: [&str; 4] = [
 ];
 
 /// Numbers that are the same in each run (Marsaglia, "Xorshift RNGs", 2003).
-struct Numbers(u64);
+pub(super) struct Numbers(pub(super) u64);
 
 impl Numbers {
-    fn below(&mut self, end: usize) -> usize {
+    pub(super) fn below(&mut self, end: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -252,4 +252,14 @@ fn fault_by_zones_is_named_as_without_them() {
     assert_eq!(fault.line, 5, "{fault}");
     let expected = "the game goes on, and nothing follows";
     assert!(fault.what.ends_with(expected), "{fault}");
+}
+
+#[test]
+fn closed_six_of_the_loser_does_not_carry_over() {
+    let tree = read(include_str!("data/closed-six.proof")).expect("a tree");
+    for replies in [CheckedReplies::ByZones, CheckedReplies::All] {
+        let checked = check_parallel(&tree, replies, NonZeroUsize::MIN, &|_| {});
+        let fault = checked.expect_err("the loser makes a five");
+        assert!(fault.what.contains("Win(Second)"), "{replies:?}: {fault}");
+    }
 }
