@@ -47,7 +47,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FEN")]
     pub(super) fen: Vec<String>,
     /// File of roots, one a line: moves, a FEN, or offsets from the centre as in Gomocup's lists;
-    /// or .json. It is read again when it changes: a job of its own builds from the new roots
+    /// or .json. It is read again when it changes: a job of its own builds from the new roots,
+    /// each of which counts once its line ends with a newline
     #[arg(long, value_name = "FILE")]
     pub(super) roots: Option<PathBuf>,
     /// Takes every position on this line as a root, however bad its moves; may be repeated

@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use kagetsu_book::Policy;
 use kagetsu_coordinator::Server;
 use kagetsu_formats::{Format, Importer};
-use kagetsu_game::{Position, Variant};
+use kagetsu_game::{Position, Variant, quote};
 use kagetsu_postgres::BookUrl;
 use kagetsu_proto::{Connector, v1};
 use tokio::task::JoinSet;
@@ -294,8 +294,16 @@ async fn add_roots(
     let mut living = LivingRoots::new(path.clone(), args.variant, &request.roots);
     loop {
         let roots = match living.next().await {
-            Ok(roots) if roots.is_empty() => continue,
-            Ok(roots) => roots,
+            Ok((roots, unfinished)) => {
+                if let Some(line) = unfinished {
+                    let (shown, line) = (path.display(), quote(&line));
+                    tell(format!(
+                        "kagetsu: the last line of {shown}, '{line}', counts once it ends with a \
+                         newline"
+                    ));
+                }
+                roots
+            }
             Err(error) => {
                 tell(format!(
                     "kagetsu: the build goes on without the change: {error:#}"
@@ -303,6 +311,9 @@ async fn add_roots(
                 continue;
             }
         };
+        if roots.is_empty() {
+            continue;
+        }
         let (count, shown) = (roots.len(), path.display());
         let more = request.with_roots(roots);
         let started = async {

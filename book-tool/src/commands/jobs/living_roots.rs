@@ -32,11 +32,12 @@ impl LivingRoots {
         }
     }
 
-    /// Waits until the file has changed. Returns its new roots; there may be none.
+    /// Waits until the file has changed. Returns the new roots of its finished lines, of which
+    /// there may be none, and a last line that has no line end yet.
     ///
     /// # Errors
     /// If the file is no list of roots any more. The next call waits for the next change.
-    pub(super) async fn next(&mut self) -> Result<Vec<Position>> {
+    pub(super) async fn next(&mut self) -> Result<(Vec<Position>, Option<String>)> {
         loop {
             tokio::time::sleep(LOOK_PAUSE).await;
             let changed = modified(&self.path);
@@ -49,11 +50,11 @@ impl LivingRoots {
         }
     }
 
-    /// Reads the file and returns the roots that are not known yet.
-    fn read(&mut self) -> Result<Vec<Position>> {
-        let mut roots = openings::read(&self.path, self.variant)?;
+    /// Reads the file and returns the roots that are not known yet, and an unfinished last line.
+    fn read(&mut self) -> Result<(Vec<Position>, Option<String>)> {
+        let (mut roots, unfinished) = openings::read_finished(&self.path, self.variant)?;
         roots.retain(|root| root.outcome().is_none() && self.known.insert(root.key()));
-        Ok(roots)
+        Ok((roots, unfinished))
     }
 }
 
@@ -76,11 +77,16 @@ mod tests {
         let variant = Variant::FREESTYLE_15;
         let first = openings::read(&path, variant).expect("a root");
         let mut living = LivingRoots::new(path.clone(), variant, &first);
-        assert_eq!(living.read().expect("readable"), []);
+        assert_eq!(living.read().expect("readable"), (vec![], None));
+        // The line h8 i10 is being written.
+        write("h8\nh8 i1");
+        let half = (vec![], Some("h8 i1".to_string()));
+        assert_eq!(living.read().expect("readable"), half);
         write("h8\nh8 i9 # new\ng7\n");
         let new: Vec<String> = living
             .read()
             .expect("readable")
+            .0
             .iter()
             .map(ToString::to_string)
             .collect();
@@ -88,6 +94,6 @@ mod tests {
         write("h8 h8\n");
         assert!(living.read().is_err());
         write("h8\nh8 i9\nh8 j10\n");
-        assert_eq!(living.read().expect("readable").len(), 1);
+        assert_eq!(living.read().expect("readable").0.len(), 1);
     }
 }
