@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use kagetsu_book::{
     Aside, Book, BookError, Entry, Job, JobChange, JobId, JobSpec, JobState, JournalDigest,
-    Sequence, Work,
+    JournalError, Sequence, Work,
 };
 use kagetsu_game::{Answer, Position, Question, Variant};
 use kagetsu_schedule::{QuestionId, TaskId, WorkerId};
@@ -53,8 +53,8 @@ pub(crate) enum Command {
     Lead(Sequence, JournalDigest),
     /// The leader has appended to the journal, which has this end.
     Follow(Sequence, JournalDigest),
-    /// Another coordinator leads the book.
-    Depose,
+    /// The book writer must end for this reason.
+    End(JournalError),
     Refill,
     Learn(Box<Position>, Answer, Reply<()>),
     Start(Box<JobSpec>, Reply<Job>),
@@ -240,9 +240,9 @@ impl BookHandle {
         self.send(Command::Follow(end, digest));
     }
 
-    /// Ends the book writer, because another coordinator leads the book.
-    pub(crate) fn depose(&self) {
-        self.send(Command::Depose);
+    /// Ends the book writer, because another coordinator leads the book or the journal is altered.
+    pub(crate) fn end(&self, reason: JournalError) {
+        self.send(Command::End(reason));
     }
 
     /// Tells the book writer that workers may be without tasks.

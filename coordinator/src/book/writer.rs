@@ -185,7 +185,7 @@ impl BookWriter {
         // Look-ups do not wait for a database that is away: the next look at the journal reads it.
         replica.lease.repeat_reads(false);
         while let Ok(command) = self.orders.recv() {
-            let refusal = || BookError::from(replica.not_leader(&self.book));
+            let refusal = || BookError::from(replica.not_leader());
             match command {
                 Command::Follow(end, digest) => {
                     if self.catch_up(None)? {
@@ -201,6 +201,7 @@ impl BookWriter {
                     replica.leadership.set(true);
                     return Ok(true);
                 }
+                Command::End(reason) => return Err(reason.into()),
                 Command::Stop => return Ok(false),
                 Command::Start(_, reply) | Command::Change(_, _, reply) => {
                     reply.give(Err(refusal()));
@@ -319,12 +320,7 @@ impl BookWriter {
                     may_refill = true;
                 }
                 Command::Lead(..) | Command::Follow(..) => {}
-                Command::Depose => {
-                    let Some(replica) = &self.replica else {
-                        continue;
-                    };
-                    return Err(replica.not_leader(&self.book).into());
-                }
+                Command::End(reason) => return Err(reason.into()),
                 Command::Lookup(..) | Command::Page(..) | Command::Inspect(_) => {
                     self.read(command);
                 }

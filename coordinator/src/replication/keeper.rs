@@ -50,7 +50,10 @@ struct LeaseState {
     next_look: Instant,
     /// The last end of the journal that was sent to the book writer.
     end: Option<(Sequence, JournalDigest)>,
-    outage: Outage,
+    /// Outages of the lease. A role may lack the right to lead and have the one to follow.
+    lease_outage: Outage,
+    /// Outages of the looks at the end of the journal.
+    look_outage: Outage,
 }
 
 /// The result of a look at what is due.
@@ -82,7 +85,8 @@ impl LeaseKeeper {
             next_attempt: now,
             next_look: now,
             end: None,
-            outage: Outage::default(),
+            lease_outage: Outage::default(),
+            look_outage: Outage::default(),
         };
         let mut is_ending = false;
         while !self.closed.is_cancelled() {
@@ -91,18 +95,26 @@ impl LeaseKeeper {
                 let patience = Some(LAST_COMMIT_TIMEOUT);
                 self.replica.lease.set_commit_patience(patience);
             }
-            let done = match self.step(&mut state) {
-                Ok(LeaseStep::Idle) => None,
+            let (done, outage) = match self.step(&mut state) {
+                Ok(LeaseStep::Idle) => (self.look(&mut state), &mut state.look_outage),
+                done => (done, &mut state.lease_outage),
+            };
+            match done {
+                Ok(LeaseStep::Idle) => {}
+                Ok(LeaseStep::Ended) => return,
+                // Nothing was changed, so the entries can be brought back.
+                Err(error @ JournalError::Altered { .. }) => {
+                    self.replica.leadership.set(false);
+                    self.book.end(error);
+                    return;
+                }
                 done => {
                     if done.is_err() {
                         // The book writer may have missed the end that it was told.
                         state.end = None;
                     }
-                    state.outage.observe(done)
+                    outage.observe(done);
                 }
-            };
-            if let Some(LeaseStep::Ended) = done {
-                return;
             }
             std::thread::sleep(POLL_INTERVAL);
         }
@@ -113,7 +125,7 @@ impl LeaseKeeper {
         }
     }
 
-    /// Does what is due.
+    /// Takes or renews the lease where that is due.
     fn step(&self, state: &mut LeaseState) -> Result<LeaseStep, JournalError> {
         let Replica {
             lease,
@@ -126,7 +138,7 @@ impl LeaseKeeper {
         if state.has_led && !leads {
             // The book has entries that were never committed, so this process leads no more.
             leadership.set(false);
-            self.book.depose();
+            self.book.end(self.replica.not_leader());
             return Ok(LeaseStep::Ended);
         }
         if !state.is_cut_off && now.duration_since(state.last_contact) >= *ttl {
@@ -169,11 +181,17 @@ impl LeaseKeeper {
                 LeaseStep::Ended
             });
         }
-        if leads || now < state.next_look {
+        Ok(LeaseStep::Idle)
+    }
+
+    /// Tells the book writer of a follower the end of the journal where a look at it is due.
+    fn look(&self, state: &mut LeaseState) -> Result<LeaseStep, JournalError> {
+        let now = Instant::now();
+        if self.replica.lease.is_held() || now < state.next_look {
             return Ok(LeaseStep::Idle);
         }
         state.next_look = now + FOLLOW_INTERVAL;
-        let end = lease.end()?;
+        let end = self.replica.lease.end()?;
         if end != state.end
             && let Some((sequence, digest)) = end
         {
@@ -190,6 +208,7 @@ impl LeaseKeeper {
             leadership,
             address,
             ttl,
+            ..
         } = &self.replica;
         let Some((Sequence(entries), digest)) = lease.acquire(address, *ttl)? else {
             leadership.set_leader(lease.leader()?);
@@ -218,7 +237,7 @@ impl LeaseKeeper {
         self.replica
             .leadership
             .set_leader(self.replica.lease.leader()?);
-        self.book.depose();
+        self.book.end(self.replica.not_leader());
         Ok(false)
     }
 }

@@ -12,14 +12,13 @@ pub(crate) struct Outage {
 }
 
 impl Outage {
-    /// Takes the result of a request, and returns its value.
-    pub(crate) fn observe<T>(&mut self, result: Result<T, JournalError>) -> Option<T> {
+    /// Takes the result of a request.
+    pub(crate) fn observe<T>(&mut self, result: Result<T, JournalError>) {
         match result {
-            Ok(value) => {
+            Ok(_) => {
                 if self.reported.take().is_some() {
                     tracing::info!("the database answers again");
                 }
-                Some(value)
             }
             Err(error) => {
                 let is_due = self
@@ -29,7 +28,6 @@ impl Outage {
                     self.reported = Some(Instant::now());
                     tracing::error!("{error}; trying again");
                 }
-                None
             }
         }
     }

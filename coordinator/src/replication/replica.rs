@@ -17,6 +17,8 @@ const LEASE_TTL: Duration = Duration::from_secs(10);
 /// A coordinator's part in the replication of its book.
 #[derive(Clone)]
 pub(crate) struct Replica {
+    /// The place of the journal for messages.
+    pub(crate) place: String,
     pub(crate) lease: Arc<BookLease>,
     pub(crate) leadership: Leadership,
     /// The address at which clients and workers reach this coordinator.
@@ -26,9 +28,9 @@ pub(crate) struct Replica {
 
 impl Replica {
     /// Returns the error for a change of a book that another coordinator leads.
-    pub(crate) fn not_leader(&self, book: &Book) -> JournalError {
+    pub(crate) fn not_leader(&self) -> JournalError {
         JournalError::NotLeader {
-            book: book.path().display().to_string(),
+            book: self.place.clone(),
             address: self.leadership.leader(),
         }
     }
@@ -65,6 +67,7 @@ pub(crate) fn open(
         tracing::warn!(book = %url, "{notice}");
     }
     let replica = Replica {
+        place: url.to_string(),
         lease,
         leadership: Leadership::new(false),
         address,

@@ -70,6 +70,17 @@ pub enum JournalError {
          some; the book is read again"
     )]
     OtherHistory(String),
+    /// The place of the journal has lost or changed entries that were acknowledged.
+    #[error(
+        "the journal {place} is not what was acknowledged: {fault}; restore the database from a \
+         backup, or `kagetsu journal push` a copy under another name; nothing was changed"
+    )]
+    Altered {
+        /// The place.
+        place: String,
+        /// The difference.
+        fault: String,
+    },
     /// The server that keeps the journal refused or failed.
     #[error("{0}")]
     Server(String),

@@ -60,6 +60,31 @@ pub trait Journal: Send + Sync {
     /// If the journal is damaged or cannot be read.
     fn digest(&self, after: Sequence) -> Result<Option<JournalDigest>, JournalError>;
 
+    /// Reads all entries again and compares them with what the medium has recorded of them.
+    /// Returns the digest of all up to the one given; later entries count only where they are
+    /// damaged.
+    ///
+    /// # Errors
+    /// If the journal is damaged, altered, shorter than that, or cannot be read.
+    fn check(&self, end: Sequence) -> Result<JournalDigest, JournalError> {
+        let (mut at, mut digest) = (Sequence(0), JournalDigest::default());
+        while at < end {
+            let most = usize::try_from(end.0 - at.0).unwrap_or(SCAN_ENTRIES);
+            let entries = self.read(at, most.min(SCAN_ENTRIES))?;
+            if entries.is_empty() {
+                return Err(JournalError::Altered {
+                    place: self.place(),
+                    fault: format!("it ends after entry {} of {}", at.0, end.0),
+                });
+            }
+            digest = entries
+                .iter()
+                .fold(digest, |digest, entry| digest.after(entry));
+            at.0 += entries.len() as u64;
+        }
+        Ok(digest)
+    }
+
     /// Reads all entries after one, in order.
     ///
     /// # Errors

@@ -8,9 +8,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use crate::BookError;
 use crate::CheckReport;
 use crate::book::Book;
+use crate::error::{BookError, JournalError};
 use crate::graph::derive::derive;
 use crate::graph::frontier::Queue;
 use crate::graph::id::Id;
@@ -31,12 +31,13 @@ struct Followed {
 }
 
 impl Book {
-    /// Checks everything: checksums, keys, canonical forms, links, values (derived again from the
-    /// leaves up), the frontier of every job, and the counts. `progress` gets the number of checked
+    /// Checks everything: all entries of the journal, checksums, keys, canonical forms, links,
+    /// values (derived again from the leaves up), the frontier of every job, and the counts.
+    /// `progress` gets the number of checked
     /// positions. Takes about 100 bytes of memory for each position.
     ///
     /// # Errors
-    /// If the store cannot be read at all. Faults in it are in the report.
+    /// If the store or the journal cannot be read at all. Faults in them are in the report.
     pub fn check(&self, progress: &mut dyn FnMut(u64)) -> Result<CheckReport, BookError> {
         let (content, known) = scan(&*self.store)?;
         let mut report = content.report.clone();
@@ -55,13 +56,18 @@ impl Book {
             },
         );
         let applied = self.sequence();
-        let digest = self.journal.digest(applied)?;
-        report.hold(digest == Some(self.digest()), || {
-            format!(
-                "the store was made from other entries than the first {} of the journal",
-                applied.0
-            )
-        });
+        match self.journal.check(applied) {
+            Ok(digest) => report.hold(digest == self.digest(), || {
+                format!(
+                    "the store was made from other entries than the first {} of the journal",
+                    applied.0
+                )
+            }),
+            Err(error @ (JournalError::Altered { .. } | JournalError::Damaged { .. })) => {
+                report.fault(error.to_string());
+            }
+            Err(error) => return Err(error.into()),
+        }
         let engines = self.index().engines()?.to_vec();
         let mut done = 0;
         let mut each = |followed: &Followed| {

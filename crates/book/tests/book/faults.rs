@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use kagetsu_book::{
-    Book, BookError, BookOptions, FileError, JobSpec, JournalError, Notice, OpenError, repair,
+    Book, BookError, BookOptions, FileError, JobSpec, JournalError, Notice, OpenError, backup,
+    repair,
 };
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -60,6 +61,66 @@ fn journal_without_acknowledged_entries_is_refused() {
         assert!(
             matches!(error, BookError::Journal(JournalError::Short { .. })),
             "{error}"
+        );
+    }
+}
+
+/// A change of a journal's file, which has these entries between its header and its end.
+type Change = fn(&mut Vec<Vec<u8>>);
+
+/// Returns the frames of a journal's file, the header first.
+fn frames(bytes: &[u8]) -> Vec<Vec<u8>> {
+    let (header, mut rest) = bytes.split_at(12);
+    let mut frames = vec![header.to_vec()];
+    while let Some(length) = rest.first_chunk() {
+        let (frame, after) = rest.split_at(12 + u32::from_le_bytes(*length) as usize);
+        frames.push(frame.to_vec());
+        rest = after;
+    }
+    frames
+}
+
+#[test]
+fn altered_entries_are_found_beside_a_whole_store() {
+    let changes: [(&str, Change); 8] = [
+        ("the last entry is gone", |all| all.truncate(all.len() - 1)),
+        ("all entries are gone", |all| all.truncate(1)),
+        ("the file is empty", Vec::clear),
+        ("an entry in the middle is gone", |all| drop(all.remove(5))),
+        ("the first entry is gone", |all| drop(all.remove(1))),
+        ("two entries are swapped", |all| all.swap(4, 6)),
+        ("an entry is zeros", |all| all[5].fill(0)),
+        ("a bit is flipped", |all| all[5][13] ^= 1),
+    ];
+    let whole = closed_book(12);
+    let bytes = fs::read(journal_file(whole.path())).expect("it is there");
+    for (name, change) in changes {
+        let copies = [(); 2].map(|()| tempfile::tempdir().expect("a folder"));
+        let [one, two] = copies.each_ref().map(|copy| copy.path().join("book"));
+        copy_folder(whole.path(), &one);
+        let (open, _) = try_open(&one).expect("it is whole");
+        let mut all = frames(&bytes);
+        change(&mut all);
+        fs::write(journal_file(&one), all.concat()).expect("room");
+        let report = open.check(&mut |_| {}).expect("readable");
+        assert_eq!(report.count, 1, "{name}: {report:?}");
+        assert!(report.faults[0].contains("journal"), "{name}: {report:?}");
+        drop(open);
+        let refused = [
+            try_open(&one).map(drop),
+            Book::open_to_read(&one, &OPTIONS).map(drop),
+            backup(&one, &two).map(drop),
+        ];
+        for refused in refused {
+            let Err(BookError::Journal(error)) = &refused else {
+                panic!("{name}: {refused:?}");
+            };
+            assert!(error.to_string().contains("backup"), "{name}: {error}");
+        }
+        let left = fs::read(journal_file(&one)).expect("it is there");
+        assert!(
+            left == all.concat() && one.join("store").exists(),
+            "{name}: it is changed"
         );
     }
 }

@@ -49,7 +49,7 @@ impl RequestError {
         } else if *code == SqlState::INVALID_CATALOG_NAME {
             format!("; make it with: createdb {named}")
         } else if *code == SqlState::READ_ONLY_SQL_TRANSACTION {
-            READ_ONLY_ADVICE.into()
+            format!("; {READ_ONLY_ADVICE}")
         } else if *code == SqlState::DISK_FULL {
             "; make room on the server and do the same again: nothing acknowledged is lost".into()
         } else if *code == SqlState::INSUFFICIENT_PRIVILEGE {
@@ -94,9 +94,12 @@ impl RequestError {
     }
 }
 
-/// The advice for a server that takes no writes.
-pub(crate) const READ_ONLY_ADVICE: &str = "; it is a read-only standby: give the address of the \
+/// The advice for a standby, which takes no writes.
+pub(crate) const STANDBY_ADVICE: &str = "it is a read-only standby: give the address of the \
     primary, or all hosts with target_session_attrs=read-write";
+/// The advice for a server that refuses a write, and is a standby or not.
+pub(crate) const READ_ONLY_ADVICE: &str = "its transactions are read-only: give the address of the \
+    primary, or change default_transaction_read_only of the role or the database";
 
 /// Returns whether a request that failed with this code may succeed later.
 fn retry(code: &SqlState) -> Retry {

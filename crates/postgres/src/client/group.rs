@@ -64,14 +64,16 @@ pub(crate) struct GroupRow {
 }
 
 impl GroupRow {
+    /// Returns the number of the entry after the last one.
+    pub(crate) fn end(&self) -> u64 {
+        self.first + u64::from(self.entries)
+    }
+
     /// Returns the entries of a row whose checksums match.
     pub(crate) fn entries(&self, place: &str) -> Result<Vec<&[u8]>, JournalError> {
-        let damaged = || {
-            JournalError::Server(format!(
-                "the group of {place} that begins with entry {} is damaged; restore the database \
-                 from a backup",
-                self.first
-            ))
+        let damaged = || JournalError::Altered {
+            place: place.into(),
+            fault: format!("the group that begins with entry {} is damaged", self.first),
         };
         if i64::from(row_checksum(self.first, &self.body)) != self.checksum {
             return Err(damaged());

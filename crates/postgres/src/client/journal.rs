@@ -4,9 +4,10 @@ use std::sync::atomic::Ordering;
 use kagetsu_book::{Journal, JournalDigest, JournalError, JournalSync, Sequence, Syncer};
 
 use crate::client::book_url::BookUrl;
-use crate::client::group::EntryGroup;
+use crate::client::group::{EntryGroup, GroupRow};
 use crate::client::lease::BookLease;
-use crate::client::schema::{self, BookCreation};
+use crate::client::rights::BookCreation;
+use crate::client::schema::{self, missing};
 use crate::client::session::DatabaseSession;
 use crate::client::state::{JournalState, held};
 
@@ -14,6 +15,9 @@ use crate::client::state::{JournalState, held};
 const MAX_PENDING_BYTES: usize = 8 << 20;
 /// Rows that are read at a time.
 const READ_ROWS: i64 = 64;
+
+/// A callback for each row of a journal and its entries, and whether more rows are wanted.
+type VisitRow<'a> = dyn FnMut(&GroupRow, Vec<&[u8]>) -> Result<bool, JournalError> + 'a;
 
 /// The journal of a book in a database.
 ///
@@ -58,6 +62,35 @@ impl PostgresJournal {
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         schema::warnings(&self.shared.session, &self.shared.url)
+    }
+
+    /// Calls `visit` with each row that has an entry after one, until it returns `false`.
+    fn walk(&self, after: u64, visit: &mut VisitRow) -> Result<(), JournalError> {
+        let place = self.place();
+        let mut next = after + 1;
+        loop {
+            let before = next;
+            for row in self.shared.rows(next - 1, READ_ROWS)? {
+                if row.end() <= next {
+                    continue;
+                }
+                if row.first > next {
+                    return Err(self.shared.altered(missing(next, row.first - 1)));
+                }
+                let entries = row.entries(&place)?;
+                next = row.end();
+                if !visit(&row, entries)? {
+                    return Ok(());
+                }
+            }
+            if next == before {
+                break;
+            }
+        }
+        if next <= self.shared.acknowledged.load(Ordering::Acquire) {
+            self.shared.check_end()?;
+        }
+        Ok(())
     }
 }
 
@@ -104,36 +137,47 @@ impl Journal for PostgresJournal {
     }
 
     fn read(&self, after: Sequence, max: usize) -> Result<Vec<Box<[u8]>>, JournalError> {
-        let place = self.place();
         let mut read: Vec<Box<[u8]>> = Vec::new();
-        let mut next = after.0 + 1;
-        while read.len() < max {
-            let rows = self.shared.rows(next - 1, READ_ROWS)?;
-            let before = next;
-            for row in rows {
-                if row.first + u64::from(row.entries) <= next {
-                    continue;
-                }
-                if read.len() == max {
-                    break;
-                }
-                if row.first > next {
-                    return Err(self.shared.gap(next - 1));
-                }
-                let skipped = usize::try_from(next - row.first).unwrap_or(usize::MAX);
-                for entry in row.entries(&place)?.into_iter().skip(skipped) {
-                    if read.len() < max {
-                        read.push(entry.into());
-                        next += 1;
-                    }
-                }
-            }
-            if next == before {
-                break;
-            }
-        }
-        self.shared.entries.fetch_max(next - 1, Ordering::AcqRel);
+        self.walk(after.0, &mut |row, entries| {
+            let skipped = usize::try_from((after.0 + 1).saturating_sub(row.first));
+            let entries = entries.iter().skip(skipped.unwrap_or(usize::MAX));
+            read.extend(
+                entries
+                    .take(max - read.len())
+                    .map(|entry| Box::from(*entry)),
+            );
+            Ok(read.len() < max)
+        })?;
+        let last = after.0 + read.len() as u64;
+        self.shared.entries.fetch_max(last, Ordering::AcqRel);
         Ok(read)
+    }
+
+    fn check(&self, Sequence(end): Sequence) -> Result<JournalDigest, JournalError> {
+        self.shared.check_end()?;
+        let (mut whole, mut wanted) = (JournalDigest::default(), JournalDigest::default());
+        let mut last = 0;
+        self.walk(0, &mut |row, entries| {
+            for entry in entries {
+                whole = whole.after(entry);
+                last += 1;
+                if last == end {
+                    wanted = whole;
+                }
+            }
+            if whole == row.digest {
+                return Ok(true);
+            }
+            Err(self.shared.altered(format!(
+                "the digest of the group that begins with entry {} is not that of its entries",
+                row.first
+            )))
+        })?;
+        if last < end {
+            let fault = format!("it ends after entry {last} of {end}");
+            return Err(self.shared.altered(fault));
+        }
+        Ok(wanted)
     }
 
     fn digest(&self, after: Sequence) -> Result<Option<JournalDigest>, JournalError> {
@@ -145,14 +189,14 @@ impl Journal for PostgresJournal {
         let Some(row) = rows.next() else {
             return Ok(None);
         };
-        let last = row.first + u64::from(row.entries) - 1;
+        let last = row.end() - 1;
         if last <= after.0 {
             return Ok((last == after.0).then_some(row.digest));
         }
         let before = match rows.next() {
             Some(before) => before.digest,
             None if row.first == 1 => JournalDigest::default(),
-            None => return Err(self.shared.gap(0)),
+            None => return Err(self.shared.altered(missing(1, row.first - 1))),
         };
         let count = usize::try_from(after.0 - row.first + 1).unwrap_or(usize::MAX);
         let entries = row.entries(&place)?;

@@ -32,7 +32,8 @@ impl BookLease {
     /// it appends; `None` where another process leads.
     ///
     /// # Errors
-    /// If the database cannot be reached, or takes no writes.
+    /// If the database cannot be reached, takes no writes, or has lost the end of the journal;
+    /// then no process leads.
     pub fn acquire(
         &self,
         address: &str,
@@ -40,6 +41,7 @@ impl BookLease {
     ) -> Result<Option<(Sequence, JournalDigest)>, JournalError> {
         let (book, ttl) = (self.shared.book, milliseconds(ttl));
         let (holder, address) = (self.holder.to_string(), address.to_string());
+        self.shared.check_end()?;
         let taken = self.shared.lease.request(move |client| {
             let row = client.query_opt(
                 "update kagetsu_book set epoch = epoch + 1, holder = $2, address = $3, \
@@ -67,7 +69,8 @@ impl BookLease {
     /// more.
     ///
     /// # Errors
-    /// If the database cannot be reached; then the lease may go on or end.
+    /// If the database cannot be reached; then the lease may go on or end. If it has lost the end
+    /// of the journal, which is told as [`JournalError::Altered`].
     pub fn renew(&self, ttl: Duration) -> Result<bool, JournalError> {
         let epoch = self.shared.epoch.load(Ordering::Acquire);
         if epoch == 0 {
@@ -83,8 +86,13 @@ impl BookLease {
         })?;
         if renewed == 0 {
             self.shared.depose(self.leader()?);
+            return Ok(false);
         }
-        Ok(renewed > 0)
+        match self.shared.check_end() {
+            Err(error @ JournalError::Altered { .. }) => Err(error),
+            // The lease is renewed all the same.
+            _ => Ok(true),
+        }
     }
 
     /// Gives the lease back, so that another process may take it at once.

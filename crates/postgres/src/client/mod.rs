@@ -7,6 +7,7 @@ mod group;
 mod journal;
 mod lease;
 mod password;
+mod rights;
 mod schema;
 mod session;
 mod state;

@@ -1,9 +1,11 @@
 //! The tables of the database.
 
+use kagetsu_book::JournalError;
 use postgres::{Client, GenericClient};
 
 use crate::client::book_url::BookUrl;
-use crate::client::error::{READ_ONLY_ADVICE, RequestError};
+use crate::client::error::{READ_ONLY_ADVICE, RequestError, STANDBY_ADVICE};
+use crate::client::rights::{self, BookCreation};
 use crate::client::session::DatabaseSession;
 
 /// The version of the tables.
@@ -30,28 +32,19 @@ pub(crate) struct JournalHead {
     pub(crate) digest: u64,
 }
 
-/// Whether a book may be made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum BookCreation {
-    Allowed,
-    Refused,
-}
-
 /// Finds a book, and makes the tables and the book where they are missing and that is allowed.
 pub(crate) fn find_book(
     session: &DatabaseSession,
     url: &BookUrl,
     creation: BookCreation,
-) -> Result<JournalHead, RequestError> {
+) -> Result<JournalHead, JournalError> {
+    if creation == BookCreation::Allowed {
+        refuse_read_only(session, url)?;
+    }
+    rights::check(session, url, creation)?;
     let version: Option<i32> = session.request(|client| {
-        let is_there: bool = client
-            .query_one(
-                "select count(*) > 0 from information_schema.tables \
-                 where table_schema = current_schema() and table_name = 'kagetsu_schema'",
-                &[],
-            )?
-            .get(0);
-        if !is_there {
+        let there = client.query_one("select to_regclass('kagetsu_schema') is not null", &[])?;
+        if !there.get::<_, bool>(0) {
             return Ok(None);
         }
         let row = client.query_opt("select max(version) from kagetsu_schema", &[])?;
@@ -62,23 +55,23 @@ pub(crate) fn find_book(
             return Err(RequestError::fatal(format!(
                 "the tables in {url} have version {found}, this program knows versions up to \
                  {SCHEMA_VERSION}; use a newer kagetsu"
-            )));
+            ))
+            .into());
         }
         Some(_) => {}
-        None if creation == BookCreation::Allowed => make_tables(session, url)?,
-        None => return Err(missing(url)),
+        None if creation == BookCreation::Allowed => make_tables(session)?,
+        None => return Err(absent(url).into()),
     }
     if let Some(head) = head(session, url)? {
         return Ok(head);
     }
     if creation == BookCreation::Refused {
-        return Err(missing(url));
+        return Err(absent(url).into());
     }
     let (id, name) = (
         i64::from(rand::random::<u32>()) << 31 | i64::from(rand::random::<u32>() >> 1),
         url.name().to_string(),
     );
-    refuse_standby(session, url)?;
     session.request(move |client| {
         client.execute(
             "insert into kagetsu_book \
@@ -87,18 +80,17 @@ pub(crate) fn find_book(
             &[&id, &name],
         )
     })?;
-    head(session, url)?.ok_or_else(|| missing(url))
+    head(session, url)?.ok_or_else(|| absent(url).into())
 }
 
-fn missing(url: &BookUrl) -> RequestError {
+fn absent(url: &BookUrl) -> RequestError {
     RequestError::fatal(format!(
         "there is no book at {url}; `kagetsu-coordinator --book` makes one, and \
          `kagetsu journal push` copies one there"
     ))
 }
 
-fn make_tables(session: &DatabaseSession, url: &BookUrl) -> Result<(), RequestError> {
-    refuse_standby(session, url)?;
+fn make_tables(session: &DatabaseSession) -> Result<(), RequestError> {
     session.request(|client| {
         for statement in TABLES {
             // Two processes may make the same table at once; then one of them fails.
@@ -114,21 +106,27 @@ fn make_tables(session: &DatabaseSession, url: &BookUrl) -> Result<(), RequestEr
     Ok(())
 }
 
-/// Fails where the server is a standby that takes no writes.
-pub(crate) fn refuse_standby(session: &DatabaseSession, url: &BookUrl) -> Result<(), RequestError> {
-    match setting(session, "transaction_read_only")?.as_deref() {
-        Some("on") => Err(RequestError::fatal(format!(
-            "the database {url} takes no writes{READ_ONLY_ADVICE}"
-        ))),
-        _ => Ok(()),
+/// Fails where the server takes no writes, or not from this role.
+fn refuse_read_only(session: &DatabaseSession, url: &BookUrl) -> Result<(), RequestError> {
+    if setting(session, "transaction_read_only")?.as_deref() != Some("on") {
+        return Ok(());
     }
+    let is_standby: bool = session.request(|client| {
+        let row = client.query_one("select pg_is_in_recovery()", &[])?;
+        Ok(row.get(0))
+    })?;
+    let advice = if is_standby {
+        STANDBY_ADVICE
+    } else {
+        READ_ONLY_ADVICE
+    };
+    Err(RequestError::fatal(format!(
+        "the database {url} takes no writes; {advice}"
+    )))
 }
 
 /// Returns a setting of the server; `None` where the server does not know it.
-pub(crate) fn setting(
-    session: &DatabaseSession,
-    name: &str,
-) -> Result<Option<String>, RequestError> {
+fn setting(session: &DatabaseSession, name: &str) -> Result<Option<String>, RequestError> {
     let statement = format!("show {name}");
     session.request(move |client| {
         let shown = client.query_one(&statement, &[]);
@@ -137,24 +135,88 @@ pub(crate) fn setting(
 }
 
 /// Returns the head of the book, if there is such a book.
-pub(crate) fn head(
-    session: &DatabaseSession,
-    url: &BookUrl,
-) -> Result<Option<JournalHead>, RequestError> {
+fn head(session: &DatabaseSession, url: &BookUrl) -> Result<Option<JournalHead>, JournalError> {
     let name = url.name().to_string();
-    session.request(move |client| read_head(client, &name))
+    let book = session.request(move |client| {
+        let row = client.query_opt("select id from kagetsu_book where name = $1", &[&name])?;
+        row.map_or(Ok(None), |row| JournalEnd::read(client, row.get(0)))
+    })?;
+    let Some(end) = book else { return Ok(None) };
+    match end.fault() {
+        Some(fault) => Err(altered(url, fault)),
+        None => Ok(Some(end.head)),
+    }
 }
 
-fn read_head(client: &mut Client, name: &str) -> Result<Option<JournalHead>, postgres::Error> {
-    let row = client.query_opt(
-        "select id, entries, digest from kagetsu_book where name = $1",
-        &[&name],
-    )?;
-    Ok(row.map(|row| JournalHead {
-        book: row.get(0),
-        entries: row.get::<_, i64>(1).unsigned_abs(),
-        digest: row.get::<_, i64>(2).cast_unsigned(),
-    }))
+/// The end of a book's journal as two tables have it.
+#[derive(Debug)]
+pub(crate) struct JournalEnd {
+    /// The row of the book.
+    head: JournalHead,
+    /// The last group: the number and the digest of its last entry; 0 without a group.
+    last: (u64, u64),
+}
+
+impl JournalEnd {
+    /// Reads both from one snapshot, so that a commit between them does not count as a fault.
+    pub(crate) fn read(client: &mut Client, book: i64) -> Result<Option<Self>, postgres::Error> {
+        let row = client.query_opt(
+            "select id, kagetsu_book.entries, kagetsu_book.digest, \
+             coalesce(seq + last.entries - 1, 0), coalesce(last.digest, 0) from kagetsu_book \
+             left join (select seq, entries, digest from kagetsu_journal where book = $1 \
+             order by seq desc limit 1) as last on true where id = $1",
+            &[&book],
+        )?;
+        Ok(row.map(|row| {
+            let number = |column| row.get::<_, i64>(column);
+            Self {
+                head: JournalHead {
+                    book: number(0),
+                    entries: number(1).unsigned_abs(),
+                    digest: number(2).cast_unsigned(),
+                },
+                last: (number(3).unsigned_abs(), number(4).cast_unsigned()),
+            }
+        }))
+    }
+
+    /// Returns the difference between the two tables, if there is one.
+    pub(crate) fn fault(&self) -> Option<String> {
+        let (
+            JournalHead {
+                entries, digest, ..
+            },
+            (last, found),
+        ) = (self.head, self.last);
+        if last < entries {
+            Some(missing(last + 1, entries))
+        } else if last > entries {
+            Some(format!(
+                "it has {last} entries, its row in kagetsu_book says {entries}"
+            ))
+        } else if found != digest {
+            Some("its last entries are others than its row in kagetsu_book says".into())
+        } else {
+            None
+        }
+    }
+}
+
+/// Returns the words for a gap.
+pub(crate) fn missing(first: u64, last: u64) -> String {
+    if first == last {
+        format!("entry {first} is missing")
+    } else {
+        format!("entries {first} to {last} are missing")
+    }
+}
+
+/// Returns the error for a journal that is not what was acknowledged.
+pub(crate) fn altered(url: &BookUrl, fault: String) -> JournalError {
+    JournalError::Altered {
+        place: url.to_string(),
+        fault,
+    }
 }
 
 /// Returns what the server may lose of acknowledged work when it fails, one sentence each.

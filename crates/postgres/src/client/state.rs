@@ -10,7 +10,7 @@ use postgres::Client;
 use crate::client::book_url::BookUrl;
 use crate::client::error::{RequestError, Retry};
 use crate::client::group::{EntryGroup, GroupRow};
-use crate::client::schema::JournalHead;
+use crate::client::schema::{JournalEnd, JournalHead, altered};
 use crate::client::session::DatabaseSession;
 
 /// Time for which a commit is repeated while the database cannot be reached, unless
@@ -33,6 +33,9 @@ pub(crate) struct JournalState {
     pub(crate) epoch: AtomicI64,
     /// Entries that this process has read or appended.
     pub(crate) entries: AtomicU64,
+    /// Entries that the row of the book named when this process opened the journal or took the
+    /// lease.
+    pub(crate) acknowledged: AtomicU64,
     pub(crate) pending: Mutex<PendingEntries>,
     /// Entries that are committed, held while a commit runs.
     committed: Mutex<CommittedEnd>,
@@ -97,6 +100,7 @@ impl JournalState {
             lease: DatabaseSession::start(url)?,
             epoch: AtomicI64::new(0),
             entries: AtomicU64::new(head.entries),
+            acknowledged: AtomicU64::new(head.entries),
             pending: Mutex::new(PendingEntries::after(head)),
             committed: Mutex::new(CommittedEnd::after(head)),
             successor: Mutex::new(None),
@@ -127,6 +131,7 @@ impl JournalState {
         *held(&self.committed) = CommittedEnd::after(head);
         *held(&self.pending) = PendingEntries::after(head);
         self.entries.store(head.entries, Ordering::Release);
+        self.acknowledged.store(head.entries, Ordering::Release);
         *held(&self.successor) = None;
         self.epoch.store(epoch, Ordering::Release);
     }
@@ -196,12 +201,18 @@ impl JournalState {
         })
     }
 
-    pub(crate) fn gap(&self, after: u64) -> JournalError {
-        JournalError::Server(format!(
-            "the journal {} lacks entry {}; restore the database from a backup",
-            self.url,
-            after + 1
-        ))
+    /// Compares the end of the journal with the row of the book.
+    pub(crate) fn check_end(&self) -> Result<(), JournalError> {
+        let book = self.book;
+        let end = self
+            .lease
+            .request(move |client| JournalEnd::read(client, book))?;
+        let end = end.ok_or_else(|| self.altered("its row in kagetsu_book is gone".into()))?;
+        end.fault().map_or(Ok(()), |fault| Err(self.altered(fault)))
+    }
+
+    pub(crate) fn altered(&self, fault: String) -> JournalError {
+        altered(&self.url, fault)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The journal in a real PostgreSQL server.
 
+mod damage;
 mod kills;
 mod servers;
 
@@ -314,7 +315,7 @@ fn bad_servers_are_named_with_a_way_out() {
     server.run(&["default_transaction_read_only=on"]);
     let url = book_url(&server, "b");
     assert!(
-        refusal(&url).contains("read-only standby"),
+        refusal(&url).contains("default_transaction_read_only"),
         "{}",
         refusal(&url)
     );

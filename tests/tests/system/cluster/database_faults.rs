@@ -187,7 +187,7 @@ fn standby_is_read_and_not_written() {
     }
     let other = world.url("standby", "other");
     for line in WRITERS {
-        world.refuses(line, &other, "read-only standby");
+        world.refuses(line, &other, "default_transaction_read_only");
     }
     assert_eq!(
         server.sql_in("standby", CONTENT),
@@ -245,4 +245,89 @@ fn commands_for_folders_refuse_a_database() {
         world.refuses(line, &url, "kagetsu journal pull");
     }
     assert_eq!(world.server.sql(CONTENT), content, "nothing is written");
+}
+
+/// Statements that take away acknowledged entries, and words of the message.
+const LOSSES: [(&str, &str); 3] = [
+    (
+        "delete from kagetsu_journal where seq = (select max(seq) from kagetsu_journal)",
+        "missing",
+    ),
+    ("truncate kagetsu_journal", "entries 1 to"),
+    ("update kagetsu_book set id = id + 1", "entries 1 to"),
+];
+/// Changes the middle of a journal, which has one group for each entry.
+const FLIP: &str = "update kagetsu_journal set body = set_byte(body, 9, get_byte(body, 9) # 1) \
+    where seq = 1";
+
+#[test]
+fn altered_journals_are_refused_by_all_commands() {
+    let Some(world) = World::start() else {
+        return;
+    };
+    let server = &world.server;
+    let url = world.url("postgres", "book");
+    world.push(&url);
+    // The indexes are whole, and know all entries.
+    let check = || world.run("check --book URL", &url, Path::new("unused"));
+    assert_eq!(check().code, Some(0));
+    server.sql("create table book as select * from kagetsu_book");
+    server.sql("create table journal as select * from kagetsu_journal");
+    let lines = READERS.iter().chain(&WRITERS);
+    let lines: Vec<&str> = lines
+        .copied()
+        .filter(|line| !line.contains("growth"))
+        .collect();
+    for (statement, words) in LOSSES {
+        server.sql(statement);
+        let content = server.sql(CONTENT);
+        for line in &lines {
+            world.refuses(line, &url, words);
+        }
+        assert_eq!(
+            server.sql(CONTENT),
+            content,
+            "{statement}: nothing is written"
+        );
+        server.sql(
+            "truncate kagetsu_book, kagetsu_journal; \
+             insert into kagetsu_book select * from book; \
+             insert into kagetsu_journal select * from journal",
+        );
+    }
+    assert_eq!(check().code, Some(0));
+    server.sql(FLIP);
+    let found = check();
+    assert_eq!(found.code, Some(1), "{found:#?}");
+    assert!(
+        found.stdout.contains("begins with entry 1 is damaged"),
+        "{found:#?}"
+    );
+}
+
+#[test]
+fn roles_without_rights_are_told_by_all_commands() {
+    let Some(world) = World::start() else {
+        return;
+    };
+    let server = &world.server;
+    let url = world.url("postgres", "book");
+    world.push(&url);
+    server.sql("create role reader login password 'secret'");
+    let poor = url.replace("kagetsu:", "reader:");
+    for line in READERS.iter().chain(&WRITERS) {
+        world.refuses(line, &poor, "on kagetsu_book to reader");
+    }
+    server.sql("grant select on kagetsu_schema, kagetsu_book, kagetsu_journal to reader");
+    let content = server.sql(CONTENT);
+    for line in WRITERS {
+        world.refuses(
+            line,
+            &poor,
+            "grant insert, update on kagetsu_book to reader",
+        );
+    }
+    assert_eq!(server.sql(CONTENT), content, "nothing is written");
+    let checked = world.run("check --book URL", &poor, Path::new("unused"));
+    assert_eq!(checked.code, Some(0), "{checked:#?}");
 }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -98,10 +99,14 @@ impl World {
     }
 
     fn coordinator(&self, number: usize, listen: &str) -> Running {
+        Running::of(self.coordinator_command(number, listen))
+    }
+
+    fn coordinator_command(&self, number: usize, listen: &str) -> Command {
         let cache = self.scratch.path(&format!("cache{number}"));
         let cache = cache.to_str().expect("a plain name");
         let book = self.server.url("replicated");
-        Program::Coordinator.start(&[
+        Program::Coordinator.command(&[
             "--book", &book, "--cache", cache, "--listen", listen, "--http", "off", "--lease",
             LEASE,
         ])
@@ -229,6 +234,48 @@ fn build_through_losses(loss: Loss, losses: u32) {
     );
     drop(recorders);
     world.compare_books(auditor, &known);
+}
+
+/// Both coordinators have read all entries, and one leads, when the last one is taken away.
+#[test]
+fn coordinators_stop_where_entries_are_missing() {
+    let Some(mut world) = World::start() else {
+        return;
+    };
+    let recorder = [RecordingWorker::start(&world.all_urls(), 1)];
+    world.build();
+    until("progress", || {
+        (RecordingWorker::acknowledged(&recorder).len() >= PROGRESS).then_some(())
+    });
+    drop(recorder);
+    // Nothing is appended any more.
+    let paused =
+        Program::Kagetsu.run(&["jobs", "pause", "test", "--coordinator", &world.all_urls()]);
+    assert_eq!(paused.code, Some(0), "{paused:#?}");
+    let caches = [0, 1].map(|number| world.scratch.path(&format!("cache{number}")));
+    world
+        .server
+        .sql("delete from kagetsu_journal where seq = (select max(seq) from kagetsu_journal)");
+    for coordinator in &mut world.coordinators {
+        until("it stops", || coordinator.has_ended().then_some(()));
+        assert_eq!(coordinator.wait().code(), Some(2), "it stops with an error");
+    }
+    let epoch = || world.server.sql("select epoch, entries from kagetsu_book");
+    let before = epoch();
+    for number in 0..2 {
+        let refused = Finished::of(world.coordinator_command(number, "127.0.0.1:0"));
+        assert_eq!(refused.code, Some(2), "{refused:#?}");
+        for words in ["missing", "restore the database"] {
+            assert!(refused.stderr.contains(words), "{refused:#?}");
+        }
+    }
+    assert_eq!(epoch(), before, "none leads");
+    for cache in caches {
+        assert!(
+            !cache.join("store.damaged").exists(),
+            "the index is left as it is"
+        );
+    }
 }
 
 #[test]
