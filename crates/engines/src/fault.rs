@@ -25,7 +25,7 @@ pub enum FaultKind {
     #[error("has ended: {0}")]
     Ended(String),
     /// The engine sent nothing within the time.
-    #[error("sent nothing useful for {} s while it was to {doing}; --engine-stall_timeout gives it longer", .time.as_secs())]
+    #[error("sent nothing useful for {} s while it was to {doing}; --engine-patience gives it longer", .time.as_secs())]
     Silent {
         /// The phase in which it was silent.
         doing: &'static str,

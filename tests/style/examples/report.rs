@@ -21,6 +21,8 @@ fn main() {
         "lines: {lines}, characters a line: {:.1}",
         characters as f64 / lines as f64
     );
+    let (outside, inside) = kagetsu_style::line_counts(&sources);
+    println!("lines of Rust outside tests: {outside}, of tests: {inside}");
     let blocks: Vec<_> = sources
         .iter()
         .flat_map(|source| {

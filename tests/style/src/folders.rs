@@ -1,9 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::SourceFile;
-
-/// The most entries (files and folders) that one source folder shows.
-pub const MAX_ENTRIES: usize = 15;
+use crate::ceilings::MAX_ENTRIES;
 
 /// Returns every folder of Rust sources with its number of entries, where it exceeds
 /// [`MAX_ENTRIES`]. The entry files `lib.rs`, `main.rs` and `mod.rs` do not count.

@@ -2,6 +2,8 @@
 //! layout. The tests of this crate hold the rules; `cargo run -p kagetsu-style --example report`
 //! prints the counts.
 
+mod ceilings;
+mod flags;
 mod folders;
 mod imports;
 mod links;
@@ -10,7 +12,9 @@ mod names;
 mod sentences;
 mod sources;
 
-pub use folders::{MAX_ENTRIES, crowded_folders};
+pub use ceilings::{MAX_ENTRIES, MAX_SOURCE_LINES, MAX_TEST_LINES, line_counts};
+pub use flags::unknown_flags;
+pub use folders::crowded_folders;
 pub use imports::import_cycles;
 pub use links::{broken_links, links};
 pub use markdown::{long_markdown_lines, markdown_sentences};

@@ -1,10 +1,10 @@
 //! Holds the sources and the documents to the rules of language and layout of `CONTRIBUTING.md`.
 
 use kagetsu_style::{
-    Document, MAX_ENTRIES, MAX_TEST_NAME, MAX_WIDTH, SourceFile, StyleFault, broken_links,
-    crowded_folders, doc_blocks, documents, import_cycles, links, long_comment_lines,
-    long_markdown_lines, markdown_sentences, repeated_types, rust_sources, sentence_faults,
-    test_names, vague_constants, workspace_root,
+    Document, MAX_ENTRIES, MAX_SOURCE_LINES, MAX_TEST_LINES, MAX_TEST_NAME, MAX_WIDTH, SourceFile,
+    StyleFault, broken_links, crowded_folders, doc_blocks, documents, import_cycles, line_counts,
+    links, long_comment_lines, long_markdown_lines, markdown_sentences, repeated_types,
+    rust_sources, sentence_faults, test_names, unknown_flags, vague_constants, workspace_root,
 };
 
 /// Words that name no subject at the beginning of a test's name.
@@ -148,6 +148,27 @@ fn files_do_not_import_in_circles() {
         cycles.is_empty(),
         "no files import each other in a circle: {cycles:#?}"
     );
+}
+
+#[test]
+fn sources_stay_below_their_ceilings() {
+    let (outside, inside) = line_counts(&sources());
+    for (found, ceiling, name) in [
+        (outside, MAX_SOURCE_LINES, "lines of Rust outside tests"),
+        (inside, MAX_TEST_LINES, "lines of tests"),
+    ] {
+        assert!(
+            found <= ceiling,
+            "{found} {name}, {ceiling} are allowed: take away as much as you add; \
+             tests/style/src/ceilings.rs says how to count"
+        );
+    }
+}
+
+#[test]
+fn messages_name_flags_that_exist() {
+    let faults = unknown_flags(&sources());
+    assert_none("a program declares every flag that is named", &faults);
 }
 
 #[test]
