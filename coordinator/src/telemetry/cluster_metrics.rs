@@ -17,7 +17,7 @@ use crate::telemetry::labels::labels;
 /// Everything that can be counted at a moment.
 #[derive(Debug, Default)]
 pub(crate) struct Snapshot {
-    pub(crate) census: Counts,
+    pub(crate) counts: Counts,
     pub(crate) workers: Vec<WorkerView>,
     /// Workers quarantined since the start.
     pub(crate) quarantines: u64,
@@ -44,7 +44,7 @@ impl Snapshot {
                 .frontier
                 .min(view.job.target().saturating_sub(view.job.positions))
         };
-        let tasks = (self.census.waiting_tasks + self.census.leased_tasks) as u64;
+        let tasks = (self.counts.waiting_tasks + self.counts.leased_tasks) as u64;
         // Positions that a job has handed out are in its frontier, too.
         tasks.max(running.map(wanted).sum())
     }
@@ -140,7 +140,7 @@ impl Collector for Snapshot {
             leased_tasks,
             totals,
             ..
-        } = self.census;
+        } = self.counts;
         let number = |count: usize| count as f64;
         let states = [("waiting", waiting_tasks), ("leased", leased_tasks)];
         let states = states.map(|(state, count)| (state.to_string(), number(count)));

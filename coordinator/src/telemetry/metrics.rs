@@ -179,7 +179,7 @@ mod tests {
         metrics.answered_http("POST", "/api/v1/jobs", Duration::from_millis(3));
         metrics.answered_http("UNKNOWN", "/api/v1/jobs", Duration::from_millis(3));
         metrics.merge_conflicts.inc();
-        let census = Counts {
+        let counts = Counts {
             waiting_tasks: 3,
             totals: Totals {
                 reassigned: 5,
@@ -188,7 +188,7 @@ mod tests {
             ..Counts::default()
         };
         let snapshot = Snapshot {
-            census,
+            counts,
             refusals: vec![("role", 2)],
             book: Some((7, 8)),
             quarantines: 4,

@@ -72,13 +72,13 @@ impl Monitor {
             .book
             .as_ref()
             .map(|book| (book.size().positions(), book.size().entries()));
-        let (census, workers, quarantines) = (
+        let (counts, workers, quarantines) = (
             self.cluster.counts(),
             self.cluster.workers(),
             self.cluster.quarantines(),
         );
         Snapshot {
-            census,
+            counts,
             workers,
             quarantines,
             jobs,

@@ -7,7 +7,7 @@ mod books;
 mod budget;
 mod gomocup;
 mod lines;
-mod mind;
+mod move_finder;
 mod output;
 mod uci;
 
@@ -21,8 +21,8 @@ use kagetsu_program::Exit;
 use kagetsu_proto::Access;
 
 pub use crate::books::BookChoice;
-use crate::mind::{Mind, Settings};
-use crate::output::Voice;
+use crate::move_finder::{MoveFinder, Settings};
+use crate::output::EngineOutput;
 
 /// Plays as an engine: from the book first, then by search
 ///
@@ -125,20 +125,21 @@ pub fn run(args: Args) -> Result<Exit> {
 /// # Errors
 /// If the book cannot be opened.
 pub fn gomocup(play: &PlayArgs) -> Result<Exit> {
-    gomocup::GomocupBrain::new(mind(play)?, voice()).run(lines::read(std::io::stdin()));
+    gomocup::GomocupBrain::new(finder(play)?, output()).run(lines::read(std::io::stdin()));
     Ok(Exit::Done)
 }
 
 fn uci(dialect: Dialect, variant: Variant, play: &PlayArgs) -> Result<Exit> {
-    uci::UciBrain::new(dialect, variant, mind(play)?, voice()).run(lines::read(std::io::stdin()));
+    uci::UciBrain::new(dialect, variant, finder(play)?, output())
+        .run(lines::read(std::io::stdin()));
     Ok(Exit::Done)
 }
 
-fn voice() -> Voice {
+fn output() -> EngineOutput {
     Arc::new(Mutex::new(std::io::stdout()))
 }
 
-fn mind(play: &PlayArgs) -> Result<Mind> {
+fn finder(play: &PlayArgs) -> Result<MoveFinder> {
     let choice = Choice {
         temperature: play.temperature,
         seed: play.seed,
@@ -146,7 +147,7 @@ fn mind(play: &PlayArgs) -> Result<Mind> {
         margin: None,
     };
     let (threads, table_mib, book_depth) = (play.threads.into(), play.table_mib, play.book_depth);
-    let mut mind = Mind::new(Settings {
+    let mut finder = MoveFinder::new(Settings {
         threads,
         table_mib,
         choice,
@@ -154,7 +155,7 @@ fn mind(play: &PlayArgs) -> Result<Mind> {
     })
     .through(play.access.clone());
     for book in &play.book {
-        mind.add(book)?;
+        finder.add(book)?;
     }
-    Ok(mind)
+    Ok(finder)
 }

@@ -24,7 +24,7 @@ pub(crate) struct Settings {
 }
 
 /// Books and a search.
-pub(crate) struct Mind {
+pub(crate) struct MoveFinder {
     pub(crate) settings: Settings,
     /// The credentials for a coordinator that has a book.
     access: Access,
@@ -45,7 +45,7 @@ pub(crate) struct ThinkOrder {
 
 /// An event of a search.
 #[derive(Debug)]
-pub(crate) enum MindReport {
+pub(crate) enum FinderReport {
     /// An iteration has ended.
     Progress(Progress),
     /// A problem that does not end the search.
@@ -65,7 +65,7 @@ pub(crate) enum Thought {
     Failed(String),
 }
 
-impl Mind {
+impl MoveFinder {
     pub(crate) fn new(settings: Settings) -> Self {
         Self {
             settings,
@@ -189,13 +189,13 @@ impl Mind {
         &mut self,
         order: &ThinkOrder,
         control: &Control,
-        report: &mut dyn FnMut(MindReport),
+        report: &mut dyn FnMut(FinderReport),
     ) -> Thought {
         if order.asks_book {
             match self.look_up(&order.question.position) {
                 Ok(Some((m, verdict))) => return Thought::Book(m, verdict),
                 Ok(None) => {}
-                Err(error) => report(MindReport::Trouble(format!(
+                Err(error) => report(FinderReport::Trouble(format!(
                     "the book is not asked: {error:#}"
                 ))),
             }
@@ -205,11 +205,11 @@ impl Mind {
             let mut has_reported = false;
             let answer = engine.answer(&order.question, control, &mut |progress| {
                 has_reported = true;
-                report(MindReport::Progress(progress.clone()));
+                report(FinderReport::Progress(progress.clone()));
             })?;
             // A win that the threat search proves needs no iteration, but a user wants to see it.
             if let Some((_, best)) = answer.best().filter(|_| !has_reported) {
-                report(MindReport::Progress(Progress {
+                report(FinderReport::Progress(Progress {
                     depth: best.depth,
                     nodes: answer.nodes(),
                     answer: answer.clone(),
@@ -225,20 +225,20 @@ impl Mind {
     }
 }
 
-/// A search in a thread of its own, which owns the mind until it ends.
+/// A search in a thread of its own, which owns the finder until it ends.
 pub(crate) struct Thinking {
     control: Control,
     release: Sender<()>,
     is_over: Arc<AtomicBool>,
-    thread: JoinHandle<Mind>,
+    thread: JoinHandle<MoveFinder>,
 }
 
 impl Thinking {
-    /// Starts to think. Events go to `report`; the last one is [`MindReport::Done`].
+    /// Starts to think. Events go to `report`; the last one is [`FinderReport::Done`].
     pub(crate) fn begin(
-        mut mind: Mind,
+        mut finder: MoveFinder,
         order: ThinkOrder,
-        mut report: impl FnMut(MindReport) + Send + 'static,
+        mut report: impl FnMut(FinderReport) + Send + 'static,
     ) -> Self {
         let control = Control::new();
         let (release, released) = channel();
@@ -246,14 +246,14 @@ impl Thinking {
         let is_over = Arc::new(AtomicBool::new(false));
         let over = Arc::clone(&is_over);
         let thread = std::thread::spawn(move || {
-            let thought = mind.think(&order, &own, &mut report);
+            let thought = finder.think(&order, &own, &mut report);
             if order.waits {
                 // The wait ends too when the sender is dropped.
                 let _ = released.recv();
             }
             over.store(true, Relaxed);
-            report(MindReport::Done(thought));
-            mind
+            report(FinderReport::Done(thought));
+            finder
         });
         Self {
             control,
@@ -287,7 +287,7 @@ impl Thinking {
     }
 
     /// Waits for the end. Returns `None` if the search panicked; the reason is on stderr.
-    pub(crate) fn wait(self) -> Option<Mind> {
+    pub(crate) fn wait(self) -> Option<MoveFinder> {
         self.thread.join().ok()
     }
 }

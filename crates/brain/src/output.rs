@@ -2,11 +2,11 @@ use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The output of an engine: whole lines, each flushed at once, from any thread.
-pub(crate) type Voice = Arc<Mutex<dyn Write + Send>>;
+pub(crate) type EngineOutput = Arc<Mutex<dyn Write + Send>>;
 
 /// Writes a line. Errors are ignored, because the end of stdin ends the engine.
-pub(crate) fn say(voice: &Voice, line: &str) {
-    let mut out = voice.lock().unwrap_or_else(PoisonError::into_inner);
+pub(crate) fn say(output: &EngineOutput, line: &str) {
+    let mut out = output.lock().unwrap_or_else(PoisonError::into_inner);
     // The reader of stdin also ends when the manager has gone.
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }

@@ -14,8 +14,8 @@ use kagetsu_engines::gomocup::{FromEngine, Point, ToEngine};
 use kagetsu_game::{Move, Position, Question, RuleName};
 use kagetsu_search::Engine;
 
-use crate::mind::{Mind, MindReport, Settings, ThinkOrder, Thinking};
-use crate::output::{Voice, say};
+use crate::move_finder::{FinderReport, MoveFinder, Settings, ThinkOrder, Thinking};
+use crate::output::{EngineOutput, say};
 use database::Query;
 use game::{GomocupGame, Owner};
 use limits::{GomocupLimits, MAX_THREADS};
@@ -28,7 +28,7 @@ const MAX_STONES: usize = 22 * 22;
 
 /// A brain at one end of two pipes.
 pub(super) struct GomocupBrain {
-    voice: Voice,
+    output: EngineOutput,
     /// The settings from the start; `INFO` may lower them.
     settings: Settings,
     limits: GomocupLimits,
@@ -41,9 +41,9 @@ pub(super) struct GomocupBrain {
     state: GomocupState,
 }
 
-/// The owner of the mind.
+/// The owner of the finder.
 enum GomocupState {
-    Idle(Box<Mind>),
+    Idle(Box<MoveFinder>),
     Thinking {
         thinking: Thinking,
         played: Played,
@@ -72,16 +72,16 @@ enum BlockKind {
 }
 
 impl GomocupBrain {
-    pub(super) fn new(mind: Mind, voice: Voice) -> Self {
+    pub(super) fn new(finder: MoveFinder, output: EngineOutput) -> Self {
         Self {
-            voice,
-            settings: mind.settings,
+            output,
+            settings: finder.settings,
             limits: GomocupLimits::default(),
             game: None,
             block: None,
             blocked: Vec::new(),
             awaits_path: false,
-            state: GomocupState::Idle(Box::new(mind)),
+            state: GomocupState::Idle(Box::new(finder)),
         }
     }
 
@@ -98,7 +98,7 @@ impl GomocupBrain {
                 line => self.hear(line),
             }
         }
-        let _ = self.mind();
+        let _ = self.finder();
     }
 
     fn hear(&mut self, line: ToEngine) {
@@ -109,7 +109,7 @@ impl GomocupBrain {
             (ToEngine::YxStop, GomocupState::Idle(_)) => {}
             (line, _) => {
                 // Other commands during a search are about another position.
-                let _ = self.mind();
+                let _ = self.finder();
                 let reply = self.obey(line);
                 match reply {
                     Ok(Some(answer)) => self.say(&answer),
@@ -121,7 +121,7 @@ impl GomocupBrain {
     }
 
     fn say(&self, line: &FromEngine) {
-        say(&self.voice, &line.write());
+        say(&self.output, &line.write());
     }
 
     fn obey(&mut self, line: ToEngine) -> Result<Option<FromEngine>, String> {
@@ -138,7 +138,7 @@ impl GomocupBrain {
                 self.rule()?;
                 self.game = Some(game);
                 self.begin();
-                self.mind()
+                self.finder()
                     .prepare()
                     .map_err(|error| format!("{error:#}"))?;
                 ok()
@@ -206,7 +206,7 @@ impl GomocupBrain {
                 ))))
             }
             ToEngine::YxHashClear => {
-                self.mind().clear_table();
+                self.finder().clear_table();
                 Ok(Some(FromEngine::Message(
                     "Transposition table cleared.".into(),
                 )))
@@ -230,7 +230,7 @@ impl GomocupBrain {
     fn begin(&mut self) {
         self.limits.begin();
         self.blocked.clear();
-        self.mind().clear_table();
+        self.finder().clear_table();
     }
 
     fn game(&mut self) -> Result<&mut GomocupGame, String> {
@@ -322,14 +322,14 @@ impl GomocupBrain {
                 "the book is only read here; `kagetsu build` and `kagetsu import` write it".into(),
             );
         }
-        if !self.limits.uses_book || !self.mind().has_book() {
+        if !self.limits.uses_book || !self.finder().has_book() {
             return Ok(None);
         }
         let (rule, size) = (self.rule()?, self.game()?.size);
         let points: Vec<Point> = stones.iter().map(|(point, _)| *point).collect();
         let position = database::position(rule, size, &points)?;
         let known = self
-            .mind()
+            .finder()
             .known(&position)
             .map_err(|error| format!("the book cannot be read: {error:#}"))?;
         for line in query.answer(&position, size, known.as_ref()) {
@@ -347,7 +347,7 @@ impl GomocupBrain {
             [number, "off" | "0"] => number.parse().ok().map(|number| (number, false)),
             _ => None,
         };
-        let books = self.mind().books();
+        let books = self.finder().books();
         let done = match wanted {
             Some((number, is_on)) => books.switch(number, is_on).map_err(|e| e.to_string()),
             None if words == ["list"] => Ok(()),
@@ -366,7 +366,7 @@ impl GomocupBrain {
         self.say(&FromEngine::Message(one_line(&format!(
             "DATABASE LOAD START {path}"
         ))));
-        match self.mind().open(path) {
+        match self.finder().open(path) {
             Ok(()) => self.say(&FromEngine::Message("DATABASE LOAD DONE".into())),
             Err(error) => self.say(&FromEngine::Error(one_line(&format!(
                 "no book: {error:#}; a database of Yixin's becomes one by `kagetsu import --format yxdb`"
@@ -374,8 +374,8 @@ impl GomocupBrain {
         }
     }
 
-    /// Returns the mind with the current settings.
-    fn prepared(&mut self) -> &mut Mind {
+    /// Returns the finder with the current settings.
+    fn prepared(&mut self) -> &mut MoveFinder {
         let Settings {
             threads, table_mib, ..
         } = self.settings;
@@ -388,15 +388,15 @@ impl GomocupBrain {
             table_mib: table_mib.min(room.unwrap_or(table_mib)).max(1),
             ..self.settings
         };
-        let mind = self.mind();
-        mind.settings = settings;
-        mind
+        let finder = self.finder();
+        finder.settings = settings;
+        finder
     }
 
-    /// Stops a running search, puts its move on the board, and returns the mind.
-    fn mind(&mut self) -> &mut Mind {
+    /// Stops a running search, puts its move on the board, and returns the finder.
+    fn finder(&mut self) -> &mut MoveFinder {
         if let GomocupState::Thinking { .. } = self.state {
-            let spare = GomocupState::Idle(Box::new(Mind::new(self.settings)));
+            let spare = GomocupState::Idle(Box::new(MoveFinder::new(self.settings)));
             if let GomocupState::Thinking {
                 thinking,
                 played,
@@ -404,8 +404,8 @@ impl GomocupBrain {
             } = std::mem::replace(&mut self.state, spare)
             {
                 thinking.stop();
-                if let Some(mind) = thinking.wait() {
-                    self.state = GomocupState::Idle(Box::new(mind));
+                if let Some(finder) = thinking.wait() {
+                    self.state = GomocupState::Idle(Box::new(finder));
                 }
                 self.limits.spent += begun.elapsed();
                 let played = *played.lock().unwrap_or_else(PoisonError::into_inner);
@@ -416,7 +416,7 @@ impl GomocupBrain {
             }
         }
         match &mut self.state {
-            GomocupState::Idle(mind) => mind,
+            GomocupState::Idle(finder) => finder,
             GomocupState::Thinking { .. } => unreachable!("it was just ended"),
         }
     }
@@ -442,7 +442,7 @@ impl GomocupBrain {
         }
         let played = Played::default();
         let talk = GomocupTalk {
-            voice: self.voice.clone(),
+            output: self.output.clone(),
             position: position.clone(),
             size: self.game()?.size,
             width: width.into(),
@@ -458,15 +458,16 @@ impl GomocupBrain {
         };
         let begun = Instant::now();
         let _ = self.prepared();
-        let spare = GomocupState::Idle(Box::new(Mind::new(self.settings)));
-        if let GomocupState::Idle(mind) = std::mem::replace(&mut self.state, spare) {
+        let spare = GomocupState::Idle(Box::new(MoveFinder::new(self.settings)));
+        if let GomocupState::Idle(finder) = std::mem::replace(&mut self.state, spare) {
             let order = ThinkOrder {
                 question,
                 asks_book,
                 waits: false,
             };
-            let thinking =
-                Thinking::begin(*mind, order, move |report: MindReport| talk.report(&report));
+            let thinking = Thinking::begin(*finder, order, move |report: FinderReport| {
+                talk.report(&report)
+            });
             self.state = GomocupState::Thinking {
                 thinking,
                 played,

@@ -7,7 +7,7 @@ use kagetsu_engines::gomocup::{FromEngine, Point};
 use kagetsu_game::{Effort, Move, Position, Question, RuleName, Score, Variant};
 use rand::seq::IndexedRandom;
 
-use crate::mind::Mind;
+use crate::move_finder::MoveFinder;
 
 /// Openings of three stones that are looked at.
 const OPENINGS: u32 = 10;
@@ -22,7 +22,7 @@ const BALANCED: i16 = 30;
 /// # Errors
 /// If it is no such opening.
 pub(super) fn decide(
-    mind: &mut Mind,
+    finder: &mut MoveFinder,
     rule: RuleName,
     size: u8,
     stones: &[Point],
@@ -34,10 +34,10 @@ pub(super) fn decide(
         moves.ok_or_else(|| format!("a stone is off the board of {size} by {size} points"))?;
     let position = Position::new(variant, None, &moves).map_err(|error| error.to_string())?;
     match moves.len() {
-        0 => open(mind, variant, size, effort),
+        0 => open(finder, variant, size, effort),
         3 | 5 => {
             // White is to move: take black if white is worse off.
-            let (best, score) = value(mind, position, effort)?;
+            let (best, score) = value(finder, position, effort)?;
             Ok(if score < Score::ZERO {
                 FromEngine::Swap
             } else {
@@ -51,14 +51,18 @@ pub(super) fn decide(
 }
 
 /// The best move and its value for the side to move.
-fn value(mind: &mut Mind, position: Position, effort: Effort) -> Result<(Move, Score), String> {
+fn value(
+    finder: &mut MoveFinder,
+    position: Position,
+    effort: Effort,
+) -> Result<(Move, Score), String> {
     // A book that cannot be read is no reason to lose the game.
-    let known = mind.known(&position).ok().flatten();
+    let known = finder.known(&position).ok().flatten();
     let known = known.as_ref().and_then(|answer| answer.best());
     if let Some((m, verdict)) = known.filter(|(_, verdict)| verdict.is_exact()) {
         return Ok((m, verdict.score));
     }
-    let answer = mind
+    let answer = finder
         .ask(&Question::new(position, effort))
         .map_err(|error| format!("{error:#}"))?;
     answer
@@ -69,8 +73,13 @@ fn value(mind: &mut Mind, position: Position, effort: Effort) -> Result<(Move, S
 
 /// Three stones after which neither colour is better off: a balanced root of a book, else as far as
 /// the time tells.
-fn open(mind: &mut Mind, variant: Variant, size: u8, effort: Effort) -> Result<FromEngine, String> {
-    let table = mind.books().roots(variant).unwrap_or_default();
+fn open(
+    finder: &mut MoveFinder,
+    variant: Variant,
+    size: u8,
+    effort: Effort,
+) -> Result<FromEngine, String> {
+    let table = finder.books().roots(variant).unwrap_or_default();
     let balanced: Vec<&Position> = table
         .iter()
         .filter(|(root, score)| root.moves().len() == 3 && score.raw().abs() <= BALANCED)
@@ -109,7 +118,7 @@ fn open(mind: &mut Mind, variant: Variant, size: u8, effort: Effort) -> Result<F
         let Ok(position) = Position::new(variant, None, &moves) else {
             continue;
         };
-        let Ok((_, score)) = value(mind, position, share) else {
+        let Ok((_, score)) = value(finder, position, share) else {
             continue;
         };
         let distance = score.raw().saturating_abs();
@@ -129,7 +138,7 @@ mod tests {
 
     use super::*;
     use crate::books::tests::write_book;
-    use crate::mind::Settings;
+    use crate::move_finder::Settings;
 
     #[test]
     fn opening_comes_from_the_balanced_roots_of_a_book() {
@@ -141,20 +150,20 @@ mod tests {
             ("h8", "a1", 0),
         ];
         let path = write_book(folder.path(), &rows);
-        let mut mind = Mind::new(Settings {
+        let mut finder = MoveFinder::new(Settings {
             threads: 1,
             table_mib: 1,
             choice: Choice::default(),
             book_depth: 100,
         });
-        mind.open(&path).expect("it is there");
-        let decide = |mind: &mut Mind, stones: &str| {
+        finder.open(&path).expect("it is there");
+        let decide = |finder: &mut MoveFinder, stones: &str| {
             let position = Position::from_line(Variant::FREESTYLE_15, stones).expect("legal");
             let points = position.moves().iter().map(|m| Point::of(*m, 15));
             let points: Vec<Point> = points.collect();
-            decide(mind, RuleName::Freestyle, 15, &points, Effort::depth(1)).expect("possible")
+            decide(finder, RuleName::Freestyle, 15, &points, Effort::depth(1)).expect("possible")
         };
-        let FromEngine::Points(points) = decide(&mut mind, "") else {
+        let FromEngine::Points(points) = decide(&mut finder, "") else {
             panic!("it places stones");
         };
         let moves: Vec<Move> = points.iter().filter_map(|p| p.to_move(15)).collect();
@@ -162,9 +171,9 @@ mod tests {
         let wanted = Position::from_line(Variant::FREESTYLE_15, "h8 i9 j9").expect("legal");
         assert_eq!(opened.key(), wanted.key(), "{opened}");
         // White is worse off there by the book, so White takes Black's stones.
-        assert_eq!(decide(&mut mind, "h8 i9 j9"), FromEngine::Swap);
+        assert_eq!(decide(&mut finder, "h8 i9 j9"), FromEngine::Swap);
         assert!(matches!(
-            decide(&mut mind, "h8 i9 j10"),
+            decide(&mut finder, "h8 i9 j10"),
             FromEngine::Points(_)
         ));
     }

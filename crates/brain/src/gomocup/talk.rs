@@ -5,15 +5,15 @@ use kagetsu_engines::gomocup::{Eval, FromEngine, Point};
 use kagetsu_game::{Bound, Move, Position, Score, Verdict};
 use kagetsu_search::Progress;
 
-use crate::mind::{MindReport, Thought};
-use crate::output::{Voice, say};
+use crate::move_finder::{FinderReport, Thought};
+use crate::output::{EngineOutput, say};
 
 /// The move of a search, for the board.
 pub(super) type Played = Arc<Mutex<Option<Move>>>;
 
 /// Reports the search of a position to a Gomocup manager.
 pub(super) struct GomocupTalk {
-    pub(super) voice: Voice,
+    pub(super) output: EngineOutput,
     pub(super) position: Position,
     pub(super) size: u8,
     /// Number of lines to report.
@@ -24,11 +24,11 @@ pub(super) struct GomocupTalk {
 }
 
 impl GomocupTalk {
-    pub(super) fn report(&self, report: &MindReport) {
+    pub(super) fn report(&self, report: &FinderReport) {
         match report {
-            MindReport::Progress(progress) => self.iteration(progress),
-            MindReport::Trouble(text) => self.tell(text),
-            MindReport::Done(Thought::Book(m, verdict)) => {
+            FinderReport::Progress(progress) => self.iteration(progress),
+            FinderReport::Trouble(text) => self.tell(text),
+            FinderReport::Done(Thought::Book(m, verdict)) => {
                 let value = eval(verdict.score).write();
                 let (name, depth) = (self.position.write_move(*m), verdict.depth);
                 let ms = self.begun.elapsed().as_secs_f64() * 1e3;
@@ -37,11 +37,11 @@ impl GomocupTalk {
                 ));
                 self.play(*m);
             }
-            MindReport::Done(Thought::Search(answer)) => match answer.best() {
+            FinderReport::Done(Thought::Search(answer)) => match answer.best() {
                 Some((m, _)) => self.play(m),
                 None => self.fail("the game is over"),
             },
-            MindReport::Done(Thought::Failed(reason)) => self.fail(reason),
+            FinderReport::Done(Thought::Failed(reason)) => self.fail(reason),
         }
     }
 
@@ -105,7 +105,7 @@ impl GomocupTalk {
         ];
         for (key, value) in words {
             say(
-                &self.voice,
+                &self.output,
                 &FromEngine::Info {
                     key: key.into(),
                     value,
@@ -116,18 +116,18 @@ impl GomocupTalk {
     }
 
     fn tell(&self, text: &str) {
-        say(&self.voice, &FromEngine::Message(one_line(text)).write());
+        say(&self.output, &FromEngine::Message(one_line(text)).write());
     }
 
     fn fail(&self, reason: &str) {
-        say(&self.voice, &FromEngine::Error(one_line(reason)).write());
+        say(&self.output, &FromEngine::Error(one_line(reason)).write());
     }
 
     /// Puts the move on the board before sending it: the reply may come at once.
     fn play(&self, m: Move) {
         *self.played.lock().unwrap_or_else(PoisonError::into_inner) = Some(m);
         say(
-            &self.voice,
+            &self.output,
             &FromEngine::Points(vec![Point::of(m, self.size)]).write(),
         );
     }

@@ -11,15 +11,15 @@ use kagetsu_game::{Effort, Move, Position, Question, Variant};
 use kagetsu_search::Engine;
 
 use crate::budget::budget;
-use crate::mind::{Mind, MindReport, Settings, ThinkOrder, Thinking};
-use crate::output::{Voice, say};
+use crate::move_finder::{FinderReport, MoveFinder, Settings, ThinkOrder, Thinking};
+use crate::output::{EngineOutput, say};
 use options::UciOptions;
 use talk::UciTalk;
 
 /// An engine at one end of two pipes.
 pub(super) struct UciBrain {
     dialect: Dialect,
-    voice: Voice,
+    output: EngineOutput,
     settings: Settings,
     options: UciOptions,
     position: Position,
@@ -30,9 +30,9 @@ pub(super) struct UciBrain {
     state: UciState,
 }
 
-/// The owner of the mind.
+/// The owner of the finder.
 enum UciState {
-    Idle(Box<Mind>),
+    Idle(Box<MoveFinder>),
     Thinking {
         thinking: Thinking,
         /// Time for a search that ponders, once the guess was right.
@@ -41,19 +41,24 @@ enum UciState {
 }
 
 impl UciBrain {
-    pub(super) fn new(dialect: Dialect, variant: Variant, mind: Mind, voice: Voice) -> Self {
-        let settings = mind.settings;
+    pub(super) fn new(
+        dialect: Dialect,
+        variant: Variant,
+        finder: MoveFinder,
+        output: EngineOutput,
+    ) -> Self {
+        let settings = finder.settings;
         let options = UciOptions::new(variant);
         let position = Position::start(variant);
         Self {
             dialect,
-            voice,
+            output,
             settings,
             options,
             position,
             fault: None,
             banned: Vec::new(),
-            state: UciState::Idle(Box::new(mind)),
+            state: UciState::Idle(Box::new(finder)),
         }
     }
 
@@ -65,9 +70,9 @@ impl UciBrain {
                 line => self.hear(line),
             }
         }
-        let _ = self.mind();
+        let _ = self.finder();
         if self.dialect == Dialect::Ucci {
-            say(&self.voice, "bye");
+            say(&self.output, "bye");
         }
     }
 
@@ -76,8 +81,8 @@ impl UciBrain {
             ToEngine::Hello => self.introduce(),
             ToEngine::IsReady => {
                 // A search goes on meanwhile.
-                if let UciState::Idle(mind) = &mut self.state
-                    && let Err(error) = mind.prepare()
+                if let UciState::Idle(finder) = &mut self.state
+                    && let Err(error) = finder.prepare()
                 {
                     self.complain(&format!("{error:#}"));
                 }
@@ -85,7 +90,7 @@ impl UciBrain {
             }
             ToEngine::NewGame => {
                 self.set_position(Position::start(self.options.variant));
-                self.mind().clear_table();
+                self.finder().clear_table();
             }
             ToEngine::SetOption { name, value } => {
                 if let Err(wrong) = self.set(&name, value.as_deref().unwrap_or_default()) {
@@ -95,7 +100,7 @@ impl UciBrain {
             ToEngine::Position { fen, moves } => match self.read_position(fen.as_deref(), &moves) {
                 Ok(position) => self.set_position(position),
                 Err(wrong) => {
-                    let _ = self.mind();
+                    let _ = self.finder();
                     self.complain(&format!("there is no position to search: {wrong}"));
                     self.fault = Some(wrong);
                 }
@@ -112,7 +117,7 @@ impl UciBrain {
                 UciState::Thinking { thinking, .. } if !thinking.is_over() => thinking.stop(),
                 _ => {
                     // The answer to the search before comes first.
-                    let _ = self.mind();
+                    let _ = self.finder();
                     if self.dialect == Dialect::Ucci {
                         self.say(&FromEngine::BestMove {
                             best: None,
@@ -132,7 +137,7 @@ impl UciBrain {
     }
 
     fn say(&self, line: &FromEngine) {
-        say(&self.voice, &line.write(self.dialect));
+        say(&self.output, &line.write(self.dialect));
     }
 
     fn complain(&self, text: &str) {
@@ -152,19 +157,19 @@ impl UciBrain {
         self.say(&FromEngine::HelloOk);
     }
 
-    /// Returns the mind. A search that has it is stopped first.
-    fn mind(&mut self) -> &mut Mind {
+    /// Returns the finder. A search that has it is stopped first.
+    fn finder(&mut self) -> &mut MoveFinder {
         if let UciState::Thinking { .. } = self.state {
-            let spare = UciState::Idle(Box::new(Mind::new(self.settings)));
+            let spare = UciState::Idle(Box::new(MoveFinder::new(self.settings)));
             if let UciState::Thinking { thinking, .. } = std::mem::replace(&mut self.state, spare) {
                 thinking.stop();
-                if let Some(mind) = thinking.wait() {
-                    self.state = UciState::Idle(Box::new(mind));
+                if let Some(finder) = thinking.wait() {
+                    self.state = UciState::Idle(Box::new(finder));
                 }
             }
         }
         match &mut self.state {
-            UciState::Idle(mind) => mind,
+            UciState::Idle(finder) => finder,
             UciState::Thinking { .. } => unreachable!("it was just ended"),
         }
     }
@@ -178,9 +183,9 @@ impl UciBrain {
             .options
             .set(self.dialect, name, value, &mut self.settings)?;
         let settings = self.settings;
-        let mind = self.mind();
-        mind.settings = settings;
-        let opened = book.map_or(Ok(()), |book| mind.open(&book));
+        let finder = self.finder();
+        finder.settings = settings;
+        let opened = book.map_or(Ok(()), |book| finder.open(&book));
         if self.options.variant != before {
             self.set_position(Position::start(self.options.variant));
         }
@@ -189,7 +194,7 @@ impl UciBrain {
 
     /// Plays from the books of these numbers alone: `1,3`, `all` or `none`.
     fn use_books(&mut self, text: &str) -> Result<(), String> {
-        let books = self.mind().books();
+        let books = self.finder().books();
         let all = 1..=books.list().len();
         let used: Vec<usize> = match text {
             "all" => all.clone().collect(),
@@ -211,7 +216,7 @@ impl UciBrain {
     }
 
     fn set_position(&mut self, position: Position) {
-        let _ = self.mind();
+        let _ = self.finder();
         self.position = position;
         self.fault = None;
         self.banned.clear();
@@ -236,7 +241,7 @@ impl UciBrain {
         UciTalk {
             dialect: self.dialect,
             options: self.options,
-            voice: self.voice.clone(),
+            output: self.output.clone(),
         }
     }
 
@@ -278,12 +283,12 @@ impl UciBrain {
             asks_book,
             waits,
         };
-        let _ = self.mind();
-        let spare = UciState::Idle(Box::new(Mind::new(self.settings)));
-        if let UciState::Idle(mind) = std::mem::replace(&mut self.state, spare) {
-            let report = move |report: MindReport| talk.report(&position, begun, &report);
+        let _ = self.finder();
+        let spare = UciState::Idle(Box::new(MoveFinder::new(self.settings)));
+        if let UciState::Idle(finder) = std::mem::replace(&mut self.state, spare) {
+            let report = move |report: FinderReport| talk.report(&position, begun, &report);
             self.state = UciState::Thinking {
-                thinking: Thinking::begin(*mind, order, report),
+                thinking: Thinking::begin(*finder, order, report),
                 time,
             };
         }

@@ -2,7 +2,7 @@ use kagetsu_engines::uci::{Dialect, OptionKind, OptionLine};
 use kagetsu_game::Variant;
 use kagetsu_search::Engine;
 
-use crate::mind::Settings;
+use crate::move_finder::Settings;
 
 /// The most threads and mebibytes that can be asked for.
 const THREADS: (i64, i64) = (1, 1_024);
@@ -10,7 +10,7 @@ const TABLE: (i64, i64) = (1, 1 << 20);
 const WIDTH: (i64, i64) = (1, 100);
 const PLIES: (i64, i64) = (0, 1_000);
 
-/// The options beside the [`Settings`] of the mind.
+/// The options beside the [`Settings`] of the finder.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct UciOptions {
     pub(super) variant: Variant,

@@ -5,15 +5,15 @@ use kagetsu_game::xiangqi::{parse_from_one, write_from_one};
 use kagetsu_game::{Answer, Bound, Move, Position, Score, Variant, Verdict};
 
 use super::options::UciOptions;
-use crate::mind::{MindReport, Thought};
-use crate::output::{Voice, say};
+use crate::move_finder::{FinderReport, Thought};
+use crate::output::{EngineOutput, say};
 
 /// Reports a search over UCI or UCCI.
 #[derive(Clone)]
 pub(super) struct UciTalk {
     pub(super) dialect: Dialect,
     pub(super) options: UciOptions,
-    pub(super) voice: Voice,
+    pub(super) output: EngineOutput,
 }
 
 impl UciTalk {
@@ -28,7 +28,7 @@ impl UciTalk {
     }
 
     fn say(&self, line: &FromEngine) {
-        say(&self.voice, &line.write(self.dialect));
+        say(&self.output, &line.write(self.dialect));
     }
 
     /// Whether moves are written with xiangqi's ranks from 1.
@@ -56,9 +56,9 @@ impl UciTalk {
     }
 
     /// Sends a report of a search that began at `begun`.
-    pub(super) fn report(&self, position: &Position, begun: Instant, report: &MindReport) {
+    pub(super) fn report(&self, position: &Position, begun: Instant, report: &FinderReport) {
         match report {
-            MindReport::Progress(progress) => {
+            FinderReport::Progress(progress) => {
                 self.lines(
                     position,
                     &progress.answer,
@@ -66,8 +66,8 @@ impl UciTalk {
                     Some((progress.nodes, progress.elapsed)),
                 );
             }
-            MindReport::Trouble(text) => self.tell(text),
-            MindReport::Done(Thought::Book(m, verdict)) => {
+            FinderReport::Trouble(text) => self.tell(text),
+            FinderReport::Done(Thought::Book(m, verdict)) => {
                 let ms = begun.elapsed().as_secs_f64() * 1e3;
                 self.tell(&format!(
                     "book move {}, in {ms:.1} ms",
@@ -77,14 +77,14 @@ impl UciTalk {
                 self.lines(position, &answer, verdict.depth, None);
                 self.play(position, Some((*m, verdict)));
             }
-            MindReport::Done(Thought::Search(answer)) => {
+            FinderReport::Done(Thought::Search(answer)) => {
                 match answer.best() {
                     Some((_, verdict)) => self.lines(position, answer, verdict.depth, None),
                     None => self.over(position),
                 }
                 self.play(position, answer.best());
             }
-            MindReport::Done(Thought::Failed(reason)) => {
+            FinderReport::Done(Thought::Failed(reason)) => {
                 self.tell(reason);
                 self.play(position, None);
             }

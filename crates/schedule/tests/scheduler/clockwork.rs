@@ -134,14 +134,14 @@ fn check(plan: &Plan, outcome: &Outcome) {
             "question {index} cannot be answered"
         );
     }
-    let census = outcome.scheduler.counts();
+    let counts = outcome.scheduler.counts();
     let left = [
-        census.open_questions,
-        census.unsettled_questions,
-        census.waiting_tasks,
-        census.leased_tasks,
+        counts.open_questions,
+        counts.unsettled_questions,
+        counts.waiting_tasks,
+        counts.leased_tasks,
     ];
-    assert_eq!(left, [0; 4], "{census:?}");
+    assert_eq!(left, [0; 4], "{counts:?}");
 }
 
 /// Runs a plan and checks it; names the seed and shows the end of the trace if it fails.

@@ -129,13 +129,13 @@ fn balances(events: Vec<Event>, prefetch: u32) -> Result<(), TestCaseError> {
         happen(&mut scheduler, &mut now, event);
         ledger.open -= (scheduler.counts().totals.cancelled - cancelled) as i64;
         ledger.read(&mut scheduler);
-        let census = scheduler.counts();
-        prop_assert_eq!(census.open_questions as i64, ledger.open);
+        let counts = scheduler.counts();
+        prop_assert_eq!(counts.open_questions as i64, ledger.open);
         prop_assert_eq!(
-            census.leased_tasks,
+            counts.leased_tasks,
             scheduler.workers().map(|w| w.tasks.len()).sum::<usize>()
         );
-        prop_assert_eq!(census.workers, scheduler.workers().count());
+        prop_assert_eq!(counts.workers, scheduler.workers().count());
         prop_assert!(
             scheduler
                 .deadline()

@@ -105,12 +105,12 @@ fn first_answer_of_a_shared_search_counts() {
         Report::Done(answer),
     );
     assert_eq!(assignments(&mut scheduler), (Vec::new(), Vec::new()));
-    let census = scheduler.counts();
+    let counts = scheduler.counts();
     assert_eq!(
         (
-            census.open_questions,
-            census.waiting_tasks,
-            census.leased_tasks
+            counts.open_questions,
+            counts.waiting_tasks,
+            counts.leased_tasks
         ),
         (0, 0, 0)
     );
