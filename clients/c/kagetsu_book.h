@@ -31,7 +31,7 @@ enum kagetsu_status {
     KAGETSU_NOT_FOUND = 1,     /* the book lacks the position, or has no move for it */
     KAGETSU_BAD_ARGUMENT = -1, /* a null pointer, invalid UTF-8, or a number out of range */
     KAGETSU_BAD_POSITION = -2, /* an unknown variant, an illegal move, or an invalid FEN */
-    KAGETSU_BAD_FILE = -3,     /* unreadable, not a compiled book, or of a newer version */
+    KAGETSU_BAD_FILE = -3,     /* unreadable, no compiled book, of a newer version, or changed while open */
     KAGETSU_DAMAGED = -4,      /* a checksum of the file does not match */
     KAGETSU_INTERNAL = -5      /* a bug in the library; please report it */
 };
@@ -52,7 +52,9 @@ typedef struct kagetsu_move {
 
 typedef struct kagetsu_book kagetsu_book;
 
-/* Opens a compiled book; *book is NULL after an error. The file is mapped into memory. */
+/* Opens a compiled book; *book is NULL after an error. A part of the file is read when it
+ * is first needed, and kept. A file that changes while it is open makes look-ups fail with
+ * KAGETSU_BAD_FILE; close the book and open it again. */
 int kagetsu_book_open(const char *path, kagetsu_book **book);
 
 /* Closes a book; NULL is ignored. No other thread may still use it. */

@@ -432,3 +432,35 @@ fn files_that_are_no_books_are_told_apart() {
     assert_eq!((status, words.contains("tried.kbk")), (-4, true), "{words}");
     assert_eq!(try_open(Some(&whole[..whole.len() - 1])).0, -4);
 }
+
+#[test]
+fn file_that_changes_is_an_error() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = compiled(folder.path());
+    let (variant, moves) = (c("freestyle-15"), c("h8 a1 h9"));
+    let look_up = |book: *const Open| {
+        let (mut out, mut count) = (empty(), 0);
+        // SAFETY: an open book, texts, and room for a move and a number.
+        unsafe {
+            kagetsu_book_lookup(
+                book,
+                variant.as_ptr(),
+                ptr::null(),
+                moves.as_ptr(),
+                &raw mut out,
+                1,
+                &raw mut count,
+            )
+        }
+    };
+    let (used, fresh) = (open(&path), open(&path));
+    assert_eq!(look_up(used), 0);
+    std::fs::write(&path, []).expect("room");
+    assert_eq!((look_up(used), look_up(fresh)), (0, -3));
+    let text = last_error();
+    assert!(text.contains("changed while it was open"), "{text}");
+    for book in [used, fresh] {
+        // SAFETY: it is open, and not used after this.
+        unsafe { kagetsu_book_close(book) };
+    }
+}

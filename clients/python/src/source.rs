@@ -11,7 +11,7 @@ use crate::errors;
 
 /// A book that is open.
 pub(crate) enum PyBookSource {
-    /// A compiled book, mapped into memory.
+    /// A compiled book.
     Compiled(Box<Compiled>),
     /// A folder; `None` after it was closed.
     Folder(Mutex<Option<Box<kagetsu_book::Book>>>),

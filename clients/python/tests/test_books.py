@@ -103,3 +103,16 @@ def test_threads_share_a_book(compiled):
     for thread in work:
         thread.join()
     assert seen == [expected] * 8
+
+
+def test_file_that_changes_is_an_error(compiled, tmp_path):
+    path, position = tmp_path / "mine.kbk", Position("freestyle-15", "h8")
+    path.write_bytes(compiled.read_bytes())
+    used, fresh = Book(path), Book(path)
+    expected = used.lookup(position).to_json()
+    path.write_bytes(b"")
+    assert used.lookup(position).to_json() == expected
+    with pytest.raises(kagetsu.BookError, match="changed while it was open"):
+        fresh.lookup(position)
+    path.write_bytes(compiled.read_bytes())
+    assert Book(path).lookup(position).to_json() == expected

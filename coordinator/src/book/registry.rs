@@ -8,7 +8,7 @@ use kagetsu_api::{counted_message, graded_message};
 use kagetsu_book::{
     Book, BookError, BookOptions, Entry, Grading, Overview, Place, Standing, Suspect,
 };
-use kagetsu_compiled::Compiled;
+use kagetsu_compiled::{Compiled, NamedBook};
 use kagetsu_game::{Answer, Position};
 use kagetsu_games::{FoundGames, GameFilter, GameStore};
 use kagetsu_proto::v1;
@@ -54,8 +54,8 @@ impl From<Entry> for Found {
 pub enum BookSource {
     /// A folder, which one process at a time may open.
     Folder(Box<Mutex<Book>>),
-    /// A compiled file.
-    File(Box<Compiled>),
+    /// A compiled file, which is opened again when it was replaced.
+    File(Box<NamedBook>),
     /// A certificate, which is not checked.
     Certificate(Box<ProofBook>),
 }
@@ -72,7 +72,7 @@ impl BookSource {
             if let Some(proof) = ProofBook::read(&mut text).with_context(about)? {
                 return Ok(Self::Certificate(Box::new(proof)));
             }
-            return Ok(Self::File(Box::new(Compiled::open(path)?)));
+            return Ok(Self::File(Box::new(NamedBook::open(path)?)));
         }
         let (book, notices) = Book::open_to_read(path, &BookOptions::default())?;
         notices
@@ -86,8 +86,16 @@ impl BookSource {
     pub fn positions(&self) -> u64 {
         match self {
             Self::Folder(book) => book.lock().unwrap_or_else(PoisonError::into_inner).len(),
-            Self::File(compiled) => compiled.len(),
+            Self::File(file) => file.newest().len(),
             Self::Certificate(proof) => proof.nodes(),
+        }
+    }
+
+    /// Returns a number that differs between two versions of the book.
+    pub(crate) fn version(&self) -> u64 {
+        match self {
+            Self::File(file) => file.reopened(),
+            Self::Folder(_) | Self::Certificate(_) => 0,
         }
     }
 
@@ -100,7 +108,8 @@ impl BookSource {
                     .map(|position| Ok(book.lookup(position)?.map(Found::from)))
                     .collect()
             }
-            Self::File(compiled) => {
+            Self::File(file) => {
+                let compiled = file.newest();
                 let known = |(answer, _)| Found {
                     answer,
                     facts: None,
@@ -177,10 +186,10 @@ impl BookRegistry {
         }
     }
 
-    fn compiled(&self) -> Option<&Compiled> {
+    fn compiled(&self) -> Option<Arc<Compiled>> {
         match self {
             Self::ReadOnly(source) => match &**source {
-                BookSource::File(compiled) => Some(compiled),
+                BookSource::File(file) => Some(file.newest()),
                 BookSource::Folder(_) | BookSource::Certificate(_) => None,
             },
             Self::None | Self::Growing(_) => None,

@@ -1,4 +1,5 @@
 use kagetsu_book::{BookError, IndexError, JobError, JournalError, LearnError};
+use kagetsu_compiled::CompiledError;
 use tonic::Status;
 
 /// Returns the gRPC status of a book's error.
@@ -15,6 +16,7 @@ pub(crate) fn status(error: &BookError) -> Status {
         | BookError::Index(IndexError::Entry(_))
         | BookError::Learn(LearnError::Collision(_))
         | BookError::Journal(JournalError::Damaged { .. }) => Status::data_loss(error.to_string()),
+        BookError::Compiled(CompiledError::Changed(_)) => Status::data_loss(error.to_string()),
         _ => Status::internal(error.to_string()),
     }
 }

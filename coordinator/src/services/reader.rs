@@ -17,7 +17,7 @@ use crate::services::archive::Archive;
 use crate::services::books::BooksService;
 use crate::services::concurrency::ServiceLimits;
 
-/// A server of a book that does not change: the service of books over gRPC, and the coordinator's
+/// A server of a book that no process grows: the service of books over gRPC, and the coordinator's
 /// HTTP API.
 pub struct Reader {
     book: Arc<BookSource>,
@@ -67,7 +67,7 @@ impl Reader {
         let backend = Backend {
             services: self.authorized(Routes::new(self.service())),
             info: Arc::new(ReaderInfo {
-                positions: self.book.positions(),
+                book: Arc::clone(&self.book),
             }),
             internal: Principal::internal().into(),
         };
@@ -123,17 +123,16 @@ impl Reader {
 
 /// The state of a reader, for its HTTP API.
 struct ReaderInfo {
-    positions: u64,
+    book: Arc<BookSource>,
 }
 
 impl ServerInfo for ReaderInfo {
     fn epoch(&self) -> Option<u64> {
-        // The book does not change.
-        Some(0)
+        Some(self.book.version())
     }
 
     fn positions(&self) -> u64 {
-        self.positions
+        self.book.positions()
     }
 
     fn is_cluster(&self) -> bool {

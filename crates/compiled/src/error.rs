@@ -18,6 +18,12 @@ pub enum CompiledError {
         /// The fault.
         what: &'static str,
     },
+    /// The file has other bytes than when it was opened.
+    #[error(
+        "the compiled book {0} changed while it was open; open it again, and replace a book by \
+         renaming a new file rather than writing into it"
+    )]
+    Changed(PathBuf),
     /// The delta cannot be applied.
     #[error("the delta {path} cannot be used: {what}")]
     Delta {

@@ -3,15 +3,15 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use kagetsu_api::StatisticsJson;
 use kagetsu_book::{Book, CheckReport, Overview};
-use kagetsu_compiled::Compiled;
+use kagetsu_compiled::NamedBook;
 use kagetsu_game::{Answer, Position};
 
 use crate::reader::BookReader;
 
-/// A compiled book: one immutable file.
+/// A compiled book: one file, which is opened again when it was replaced.
 #[derive(Debug)]
 pub struct CompiledReader {
-    file: Compiled,
+    file: NamedBook,
 }
 
 impl CompiledReader {
@@ -21,14 +21,18 @@ impl CompiledReader {
     /// If the file is no compiled book, or is damaged.
     pub fn open(path: &Path) -> Result<Self> {
         Ok(Self {
-            file: Compiled::open(path)?,
+            file: NamedBook::open(path)?,
         })
     }
 }
 
 impl BookReader for CompiledReader {
     fn lookup(&mut self, position: &Position) -> Result<Option<Answer>> {
-        Ok(self.file.lookup(position)?.map(|(answer, _)| answer))
+        Ok(self
+            .file
+            .newest()
+            .lookup(position)?
+            .map(|(answer, _)| answer))
     }
 
     fn lookup_searched(&mut self, _: &Position) -> Result<Option<Answer>> {
@@ -36,23 +40,23 @@ impl BookReader for CompiledReader {
     }
 
     fn overview(&mut self) -> Result<Overview> {
-        Ok(self.file.overview().clone())
+        Ok(self.file.newest().overview().clone())
     }
 
     fn statistics(&mut self) -> Result<StatisticsJson> {
-        Ok(StatisticsJson::counted(self.file.stats()))
+        Ok(StatisticsJson::counted(self.file.newest().stats()))
     }
 
     fn bytes(&self) -> Result<Option<u64>> {
-        Ok(Some(self.file.bytes()))
+        Ok(Some(self.file.newest().bytes()))
     }
 
     fn positions(&self) -> Option<u64> {
-        Some(self.file.len())
+        Some(self.file.newest().len())
     }
 
     fn check(&mut self, progress: &mut dyn FnMut(u64)) -> Result<CheckReport> {
-        Ok(self.file.check(progress))
+        Ok(self.file.newest().check(progress))
     }
 
     fn contents(&mut self, _: &mut dyn FnMut(u64)) -> Result<&Book> {

@@ -26,7 +26,7 @@ _BATCH = 4096
 
 
 class Book(_native.Book):
-    """A compiled book, mapped into memory, or a book's folder.
+    """A compiled book, or a book's folder.
 
     A folder is read as it is when it is opened; other programs may read and change it meanwhile.
     Close it, or use `with`, to remove its temporary files. Any number of threads may use a book.

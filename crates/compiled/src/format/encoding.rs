@@ -1,5 +1,7 @@
 //! The encoding of a position and its moves in a compiled book.
 
+use std::borrow::Cow;
+
 use kagetsu_game::{Answer, Bound, Move, Proof, Provenance, Score, Verdict};
 
 use crate::content::choice::Choice;
@@ -18,12 +20,14 @@ const BOUND: u16 = 3 << 1;
 
 /// The value of a position and its best moves as a compiled book holds them, in canonical
 /// orientation.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Compact<'a> {
     value: Derived,
     /// The moves of the position.
     count: u8,
-    rest: &'a [u8],
+    /// The position, and the index of the first move.
+    bytes: Cow<'a, [u8]>,
+    moves: usize,
 }
 
 /// A move of a compiled book.
@@ -98,68 +102,14 @@ fn kept<'a>(value: &Derived, answer: &'a Answer) -> Vec<&'a (Move, Verdict)> {
 impl<'a> Compact<'a> {
     /// Decodes a position; `None` for damaged bytes.
     #[inline]
-    pub(crate) fn read(bytes: &'a [u8]) -> Option<Self> {
-        if let Some(common) = Self::read_common(bytes) {
-            return Some(common);
-        }
-        Self::read_any(bytes)
-    }
-
-    /// Decodes the common case: no proof, not open, a depth of one byte. Few steps depend on these
-    /// bytes, which wait for memory; with more of them the processor could not begin the next
-    /// look-up meanwhile.
-    #[inline]
-    fn read_common(bytes: &'a [u8]) -> Option<Self> {
-        let [count, 0, depth @ ..0x80, low, high, ..] = *bytes else {
-            return None;
-        };
-        let long = low >> 7;
-        if long & high >> 7 != 0 {
-            return None;
-        }
-        let raw = u32::from(low & 0x7f) | (u32::from(high) * u32::from(long)) << 7;
-        let score = score(unzigzag(raw))?;
-        let rest = bytes.get(4 + usize::from(long)..)?;
-        let head = u16::from_le_bytes(*rest.first_chunk()?);
-        if count == 0 || head & BOUND == BOUND {
-            return None;
-        }
-        let value = Derived {
-            score,
-            proof: None,
-            best: Some(Move::new(head >> 3)),
-            depth: depth.into(),
-            is_open: false,
-        };
-        Some(Self { value, count, rest })
-    }
-
-    /// Decodes any position.
-    #[inline]
-    fn read_any(bytes: &'a [u8]) -> Option<Self> {
-        let mut bytes = bytes;
-        let [count, flags] = take(&mut bytes)?;
-        let proof = match flags & !(OPEN | NO_BEST) {
-            0 => None,
-            code => Some(proof(code - 1, &mut bytes)?),
-        };
-        let depth = u16::try_from(get(&mut bytes)?).ok()?;
-        let score = score(unzigzag(get(&mut bytes)?))?;
-        let mut compact = Self {
-            value: Derived {
-                score,
-                proof,
-                best: None,
-                depth,
-                is_open: flags & OPEN != 0,
-            },
+    pub(crate) fn read(bytes: Cow<'a, [u8]>) -> Option<Self> {
+        let (value, count, moves) = read_common(&bytes).or_else(|| read_any(&bytes))?;
+        Some(Self {
+            value,
             count,
-            rest: bytes,
-        };
-        if flags & NO_BEST == 0 {
-            compact.value.best = Some(compact.moves().next()??.at);
-        }
-        Some(compact)
+            bytes,
+            moves,
+        })
     }
 
     /// Returns the value of the position.
@@ -170,36 +120,9 @@ impl<'a> Compact<'a> {
 
     /// Returns the moves, the one that reaches the value first; `None` in place of a damaged one.
     #[inline]
-    pub fn moves(&self) -> impl Iterator<Item = Option<CompactMove>> + use<'a> {
-        let (mut rest, count) = (self.rest, self.count);
-        let (mut before, mut depth) = (
-            i32::from(self.value.score.raw()),
-            i32::from(self.value.depth.min(255)),
-        );
-        (0..count).map(move |_| {
-            let head = u16::from_le_bytes(take(&mut rest)?);
-            let bound = match head >> 1 & 3 {
-                0 => Bound::Upper,
-                1 => Bound::Lower,
-                2 => Bound::Exact,
-                _ => return None,
-            };
-            let (higher, deeper) = differences(&mut rest)?;
-            (before, depth) = (before.checked_add(higher)?, depth.checked_add(deeper)?);
-            let proof = if head & 1 == 1 {
-                let [code] = take(&mut rest)?;
-                Some(proof(code, &mut rest)?)
-            } else {
-                None
-            };
-            Some(CompactMove {
-                at: Move::new(head >> 3),
-                score: score(before)?,
-                bound,
-                depth: u8::try_from(depth).ok()?,
-                proof,
-            })
-        })
+    pub fn moves(&self) -> impl Iterator<Item = Option<CompactMove>> {
+        let moves = self.bytes.get(self.moves..).unwrap_or_default();
+        moves_in(moves, self.count, self.value)
     }
 
     /// Returns the moves as an answer; `None` for damaged bytes.
@@ -232,6 +155,93 @@ impl<'a> Compact<'a> {
         };
         self.moves().map(verdict).collect()
     }
+}
+
+/// Decodes the common case: no proof, not open, a depth of one byte. Few steps depend on these
+/// bytes, which wait for memory; with more of them the processor could not begin the next
+/// look-up meanwhile.
+#[inline]
+fn read_common(bytes: &[u8]) -> Option<(Derived, u8, usize)> {
+    let [count, 0, depth @ ..0x80, low, high, ..] = *bytes else {
+        return None;
+    };
+    let long = low >> 7;
+    if long & high >> 7 != 0 {
+        return None;
+    }
+    let raw = u32::from(low & 0x7f) | (u32::from(high) * u32::from(long)) << 7;
+    let score = score(unzigzag(raw))?;
+    let moves = 4 + usize::from(long);
+    let head = u16::from_le_bytes(*bytes.get(moves..)?.first_chunk()?);
+    if count == 0 || head & BOUND == BOUND {
+        return None;
+    }
+    let value = Derived {
+        score,
+        proof: None,
+        best: Some(Move::new(head >> 3)),
+        depth: depth.into(),
+        is_open: false,
+    };
+    Some((value, count, moves))
+}
+
+/// Decodes any position.
+#[inline]
+fn read_any(whole: &[u8]) -> Option<(Derived, u8, usize)> {
+    let mut bytes = whole;
+    let [count, flags] = take(&mut bytes)?;
+    let proof = match flags & !(OPEN | NO_BEST) {
+        0 => None,
+        code => Some(proof(code - 1, &mut bytes)?),
+    };
+    let depth = u16::try_from(get(&mut bytes)?).ok()?;
+    let score = score(unzigzag(get(&mut bytes)?))?;
+    let mut value = Derived {
+        score,
+        proof,
+        best: None,
+        depth,
+        is_open: flags & OPEN != 0,
+    };
+    if flags & NO_BEST == 0 {
+        value.best = Some(moves_in(bytes, count, value).next()??.at);
+    }
+    Some((value, count, whole.len() - bytes.len()))
+}
+
+/// Decodes the moves of a position with a value.
+#[inline]
+fn moves_in(moves: &[u8], count: u8, value: Derived) -> impl Iterator<Item = Option<CompactMove>> {
+    let mut rest = moves;
+    let (mut before, mut depth) = (
+        i32::from(value.score.raw()),
+        i32::from(value.depth.min(255)),
+    );
+    (0..count).map(move |_| {
+        let head = u16::from_le_bytes(take(&mut rest)?);
+        let bound = match head >> 1 & 3 {
+            0 => Bound::Upper,
+            1 => Bound::Lower,
+            2 => Bound::Exact,
+            _ => return None,
+        };
+        let (higher, deeper) = differences(&mut rest)?;
+        (before, depth) = (before.checked_add(higher)?, depth.checked_add(deeper)?);
+        let proof = if head & 1 == 1 {
+            let [code] = take(&mut rest)?;
+            Some(proof(code, &mut rest)?)
+        } else {
+            None
+        };
+        Some(CompactMove {
+            at: Move::new(head >> 3),
+            score: score(before)?,
+            bound,
+            depth: u8::try_from(depth).ok()?,
+            proof,
+        })
+    })
 }
 
 /// Decodes two differences, with a short path for the usual two bytes.
@@ -339,19 +349,19 @@ mod tests {
             };
             let bytes = write(&value, &answer).expect("all moves are a game's");
             prop_assert!(bytes.len() < 200);
-            let read = Compact::read(&bytes).expect("just written");
-            let any = Compact::read_any(&bytes).expect("just written");
-            prop_assert_eq!((read.value, read.count, read.rest), (any.value, any.count, any.rest));
+            let read = Compact::read(Cow::Borrowed(&bytes)).expect("just written");
+            let any = read_any(&bytes).expect("just written");
+            prop_assert_eq!((read.value, read.count, read.moves), any);
             prop_assert_eq!(read.value(), value);
             prop_assert_eq!(read.answer(&by()), Some(answer));
         }
 
         #[test]
         fn no_bytes_are_a_surprise(bytes in proptest::collection::vec(any::<u8>(), 0..60)) {
-            if let (Some(common), Some(any)) = (Compact::read_common(&bytes), Compact::read_any(&bytes)) {
-                prop_assert_eq!((common.value, common.count, common.rest), (any.value, any.count, any.rest));
+            if let (Some(common), Some(any)) = (read_common(&bytes), read_any(&bytes)) {
+                prop_assert_eq!(common, any);
             }
-            if let Some(answer) = Compact::read(&bytes).and_then(|compact| compact.answer(&by())) {
+            if let Some(answer) = Compact::read(Cow::Borrowed(&bytes)).and_then(|compact| compact.answer(&by())) {
                 prop_assert!(answer.len() <= bytes.len());
             }
         }

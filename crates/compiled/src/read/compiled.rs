@@ -9,24 +9,30 @@ use crate::content::derived::Derived;
 use crate::content::overview::{Overview, OverviewBody};
 use crate::content::stats::Stats;
 use crate::error::CompiledError;
-use crate::format::buckets::Buckets;
+use crate::format::buckets::positions;
 use crate::format::encoding::Compact;
 use crate::format::header::{Header, MAGIC, STATS_ONLY_VERSION, VERSION};
 use crate::format::key_tail::Tail;
-use crate::read::map::Map;
+use crate::read::buckets::{BucketFault, BucketWalk, Buckets, Places};
+#[cfg(feature = "files")]
+use crate::read::file::FileSource;
+use crate::read::source::ReadAt;
 
 /// The engine's name in answers of a compiled book, which does not keep the engines of its source.
 pub const ENGINE: &str = "compiled book";
 
-/// An open compiled book. It takes one bit of memory for each 4 KiB of the file. Pages that were
-/// read are in memory too; all processes share them, and the system can reclaim them.
+/// An open compiled book. Its answers are those of the file that was opened, whatever happens to
+/// the file: each part that a look-up needs is read once, verified and kept, up to 1 GiB in all.
+/// Where the file has other bytes by then, the look-up fails with [`CompiledError::Changed`].
 #[derive(Debug)]
 pub struct Compiled {
     path: PathBuf,
-    map: Map,
+    source: Box<dyn ReadAt>,
+    bytes: u64,
     header: Header,
     buckets: Buckets,
     by: Provenance,
+    summary: Vec<u8>,
     stats: Stats,
     overview: Overview,
 }
@@ -46,66 +52,76 @@ impl Compiled {
     ///
     /// # Errors
     /// If the file cannot be read, is not a compiled book, or is damaged.
+    #[cfg(feature = "files")]
     pub fn open(path: &Path) -> Result<Self, CompiledError> {
-        let map = Map::open(path)?;
-        let Some((version, _)) = map
+        let source = FileSource::open(path).map_err(CompiledError::io("cannot read", path))?;
+        Self::read(Box::new(source), path)
+    }
+
+    /// Opens a book in other bytes than those of a file; messages call it `name`.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn read(source: Box<dyn ReadAt>, name: &Path) -> Result<Self, CompiledError> {
+        let io = |error| CompiledError::io("cannot read", name)(error);
+        let damaged = |what| CompiledError::Damaged {
+            path: name.into(),
+            what,
+        };
+        let bytes = source.length().map_err(io)?;
+        let mut first = vec![0; bytes.min(Header::LENGTH as u64) as usize];
+        source.read_at(&mut first, 0).map_err(io)?;
+        let Some((version, _)) = first
             .strip_prefix(&MAGIC)
             .and_then(|rest| rest.split_first_chunk())
         else {
-            return Err(CompiledError::NotCompiled(path.into()));
+            return Err(CompiledError::NotCompiled(name.into()));
         };
         let version = u32::from_le_bytes(*version);
         if version > VERSION {
             return Err(CompiledError::Newer {
-                path: path.into(),
+                path: name.into(),
                 found: version,
                 known: VERSION,
             });
         }
-        let damaged = |what| CompiledError::Damaged {
-            path: path.into(),
-            what,
-        };
         if version < STATS_ONLY_VERSION {
             return Err(damaged("its format is older than any that was released"));
         }
-        let header = Header::read(&map).ok_or(damaged("its header is not what was written"))?;
-        let long = damaged("it has not the length that it was written with");
-        if header.data_bytes > map.len() as u64 {
-            return Err(long);
-        }
-        let buckets = Buckets::new(Header::LENGTH, header.buckets, header.data_bytes);
-        let Some(buckets) = buckets else {
-            return Err(long);
+        let header = Header::read(&first).ok_or(damaged("its header is not what was written"))?;
+        let places = Places::new(Header::LENGTH, header.buckets, header.data_bytes);
+        let length = |places: &Places| places.sums.end.checked_add(header.summary_bytes.into());
+        let places = places.filter(|places| length(places) == Some(bytes));
+        let places = places.ok_or(damaged("it has not the length that it was written with"))?;
+        let part = |part: std::ops::Range<u64>| {
+            let mut read = vec![0; (part.end - part.start) as usize];
+            source.read_at(&mut read, part.start).map_err(io)?;
+            Ok(read)
         };
-        let sums = buckets.sums();
-        let length = (sums.end as u64).checked_add(header.summary_bytes.into());
-        if length != Some(map.len() as u64) {
-            return Err(long);
-        }
+        let directory = part(places.directory.clone())?;
+        let sums = part(places.sums.clone())?;
         let mut sum = crc32fast::Hasher::new();
-        [buckets.directory(), sums]
-            .into_iter()
-            .filter_map(|part| map.get(part))
-            .for_each(|part| sum.update(part));
+        sum.update(&directory);
+        sum.update(&sums);
         if sum.finalize() != header.directory {
             return Err(damaged("its directory does not match its checksum"));
         }
-        let summary = map.get(map.len() - header.summary_bytes as usize..);
-        let summary = summary.filter(|bytes| crc32fast::hash(bytes) == header.summary);
-        let summary = summary.and_then(|bytes| read_summary(version, bytes));
-        let (stats, overview) =
-            summary.ok_or(damaged("its summary does not match its checksum"))?;
+        let summary = part(places.sums.end..bytes)?;
+        let read = Some(&summary[..]).filter(|bytes| crc32fast::hash(bytes) == header.summary);
+        let read = read.and_then(|bytes| read_summary(version, bytes));
+        let (stats, overview) = read.ok_or(damaged("its summary does not match its checksum"))?;
         let by = Provenance {
             engine: ENGINE.into(),
             day: header.day,
         };
         Ok(Self {
-            path: path.into(),
-            map,
+            path: name.into(),
+            source,
+            bytes,
             header,
-            buckets,
+            buckets: Buckets::new(places, directory, sums),
             by,
+            summary,
             stats,
             overview,
         })
@@ -126,7 +142,7 @@ impl Compiled {
     /// Returns the size of the file in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.map.len() as u64
+        self.bytes
     }
 
     /// Returns the statistics of the book that was compiled.
@@ -143,26 +159,28 @@ impl Compiled {
     }
 
     #[cold]
-    fn damaged(&self, what: &'static str) -> CompiledError {
-        CompiledError::Damaged {
-            path: self.path.clone(),
-            what,
+    fn fault(&self, fault: impl Into<BucketFault>) -> CompiledError {
+        let path = self.path.clone();
+        match fault.into() {
+            _ if self.source.is_changed() => CompiledError::Changed(path),
+            BucketFault::Torn(what) => CompiledError::Damaged { path, what },
+            BucketFault::Read(error) => CompiledError::io("cannot read", &path)(error),
         }
     }
 
-    /// Returns the position with this key. Reads two places of the file and allocates nothing.
+    /// Returns the position with this key. Reads two places of memory and allocates nothing, once
+    /// the part of the file was read.
     ///
     /// # Errors
-    /// If the bytes there are damaged.
+    /// If the bytes there are damaged, or the file changed.
     #[inline]
     pub fn find(&self, key: Key) -> Result<Option<Compact<'_>>, CompiledError> {
-        let found = self.buckets.find(&self.map, key);
-        match found {
+        match self.buckets.find(&*self.source, key) {
             Ok(None) => Ok(None),
             Ok(Some(bytes)) => Compact::read(bytes)
                 .map(Some)
-                .ok_or_else(|| self.damaged("a position is torn")),
-            Err(what) => Err(self.damaged(what)),
+                .ok_or_else(|| self.fault("a position is torn")),
+            Err(fault) => Err(self.fault(fault)),
         }
     }
 
@@ -176,25 +194,17 @@ impl Compiled {
         self.buckets.count()
     }
 
-    /// Returns the bytes of a bucket.
-    ///
-    /// # Errors
-    /// If they are damaged.
-    pub(crate) fn raw_bucket(&self, number: u32) -> Result<&[u8], CompiledError> {
-        let bytes = self.buckets.raw(&self.map, number);
-        bytes.map_err(|what| self.damaged(what))
-    }
-
     /// Returns the bytes of the summary.
     pub(crate) fn raw_summary(&self) -> &[u8] {
-        let begin = self.map.len() - self.header.summary_bytes as usize;
-        self.map.get(begin..).unwrap_or_default()
+        &self.summary
     }
 
-    /// Returns the positions of a bucket.
-    fn bucket(&self, number: u32) -> Result<Vec<(Tail, &[u8])>, CompiledError> {
-        let positions = self.buckets.bucket(&self.map, number);
-        positions.map_err(|what| self.damaged(what))
+    /// Returns a walk through the buckets in the file.
+    pub(crate) fn walk(&self) -> CompiledWalk<'_> {
+        CompiledWalk {
+            book: self,
+            walk: BucketWalk::new(&self.buckets, &*self.source),
+        }
     }
 
     /// Returns the answer and the value of a position, in any orientation and reached by any moves.
@@ -208,7 +218,7 @@ impl Compiled {
         };
         let answer = found
             .answer(&self.by)
-            .ok_or_else(|| self.damaged("a move is torn"))?;
+            .ok_or_else(|| self.fault("a move is torn"))?;
         let (variant, back) = (position.variant(), position.variant().inverse(symmetry));
         let answer = answer.turned(variant, back);
         let value = found.value();
@@ -219,9 +229,9 @@ impl Compiled {
     /// Verifies every byte of the file. `progress` gets the number of checked positions.
     #[must_use]
     pub fn check(&self, progress: &mut dyn FnMut(u64)) -> CheckReport {
-        let mut report = CheckReport::default();
+        let (mut report, mut walk) = (CheckReport::default(), self.walk());
         for number in 0..self.header.buckets {
-            match self.bucket(number) {
+            match walk.positions(number) {
                 Ok(bucket) => self.check_bucket(bucket, number, &mut report),
                 Err(error) => report.fault(format!("bucket {number}: {error}")),
             }
@@ -243,7 +253,7 @@ impl Compiled {
     fn check_bucket(&self, bucket: Vec<(Tail, &[u8])>, number: u32, report: &mut CheckReport) {
         let mut before = None;
         for (tail, bytes) in bucket {
-            let is_whole = Compact::read(bytes)
+            let is_whole = Compact::read(bytes.into())
                 .and_then(|compact| compact.answer(&self.by))
                 .is_some();
             report.hold(is_whole, || format!("bucket {number}: a position is torn"));
@@ -253,5 +263,27 @@ impl Compiled {
             before = Some(tail);
             report.positions += 1;
         }
+    }
+}
+
+/// A walk through the buckets of a book, which reads each part of the file once.
+pub(crate) struct CompiledWalk<'a> {
+    book: &'a Compiled,
+    walk: BucketWalk<'a>,
+}
+
+impl CompiledWalk<'_> {
+    /// Returns the bytes of a bucket.
+    ///
+    /// # Errors
+    /// If they are damaged, or the file changed.
+    pub(crate) fn bucket(&mut self, number: u32) -> Result<&[u8], CompiledError> {
+        let bytes = self.walk.bucket(number);
+        bytes.map_err(|fault| self.book.fault(fault))
+    }
+
+    fn positions(&mut self, number: u32) -> Result<Vec<(Tail, &[u8])>, CompiledError> {
+        let book = self.book;
+        positions(self.bucket(number)?).map_err(|torn| book.fault(torn))
     }
 }

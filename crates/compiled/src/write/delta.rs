@@ -39,10 +39,11 @@ pub fn write_delta(
     bytes.extend(new.header().bytes());
     bytes.extend(new.raw_summary());
     let is_alike = old.buckets() == new.buckets();
+    let (mut held, mut wanted) = (old.walk(), new.walk());
     let (mut changed, mut next) = (0, 0);
     for number in 0..new.buckets() {
-        let bucket = new.raw_bucket(number)?;
-        if is_alike && old.raw_bucket(number)? == bucket {
+        let bucket = wanted.bucket(number)?;
+        if is_alike && held.bucket(number)? == bucket {
             continue;
         }
         let length = u16::try_from(bucket.len());
@@ -131,7 +132,7 @@ pub fn apply_delta(
     if (read.buckets.len() as u64) < least {
         return Err(unusable("it is too short"));
     }
-    let (mut rest, mut error) = (read.buckets, None);
+    let (mut rest, mut error, mut held) = (read.buckets, None, old.walk());
     let mut next = take(&mut rest, 0);
     let assembled = assemble(read.header.buckets, |number, data| match next {
         Some((changed, bucket)) if changed == number => {
@@ -139,7 +140,7 @@ pub fn apply_delta(
             next = take(&mut rest, number + 1);
             Some(())
         }
-        _ if is_alike => match old.raw_bucket(number) {
+        _ if is_alike => match held.bucket(number) {
             Ok(bucket) => {
                 data.extend(bucket);
                 Some(())

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use kagetsu_tests::{Finished, Program, Scratch};
+use kagetsu_tests::{Dialogue, Finished, Program, Scratch, http};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
@@ -255,4 +255,106 @@ fn damaged_compiled_book_is_recognised() {
     assert_eq!(finished.code, Some(2), "{finished:#?}");
     let other = kagetsu(&["compile", "--book", &folder, "--out", &folder]);
     assert_eq!(other.code, Some(2), "{other:#?}");
+}
+
+/// A program that writes into a compiled book, in place of renaming a new one, is an accident. A
+/// server and an engine survive it: each answer is that of a whole book, or says that the file
+/// changed.
+#[test]
+fn file_written_in_place_kills_no_reader() {
+    let scratch = Scratch::new();
+    let [folder, file, next] = ["book", "book.kbk", "next.kbk"].map(|name| scratch.text(name));
+    let mut build = BookBuild::H8;
+    let mut versions = Vec::new();
+    for (positions, out) in [(5, &file), (9, &next)] {
+        build.positions = positions;
+        build.run_in(&folder);
+        let compiled = kagetsu(&["compile", "--book", &folder, "--out", out]);
+        assert_eq!(compiled.code, Some(0), "{compiled:#?}");
+        versions.push(fs::read(out).expect("it is there"));
+    }
+    let [old, new] = &versions[..] else {
+        panic!("two versions");
+    };
+    let anywhere = ["--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"];
+    let start = || {
+        fs::write(&file, old).expect("room");
+        Program::Kagetsu.start(&[&["serve", "--book", &file], &anywhere[..]].concat())
+    };
+    let torn = [&new[..new.len() / 2], &old[old.len() / 2..]].concat();
+    // The file's bytes; whether the server was asked before; whether it then answers.
+    let rows: [(&str, &[u8], bool, bool); 4] = [
+        ("cut to nothing", &[], false, false),
+        ("cut to nothing, used", &[], true, true),
+        ("half a copy", &torn, false, false),
+        ("another book", new, false, true),
+    ];
+    for (name, bytes, is_used, is_answered) in rows {
+        let mut server = start();
+        let grpc = server.address();
+        let at = server.line();
+        let at = at.strip_prefix("http on ").expect("an address");
+        let ask = || http(at, "GET", "/api/v1/book?variant=freestyle-15&moves=h8", "");
+        let query = || ask_file(&grpc);
+        if is_used {
+            assert_eq!((ask().status, query().code), (200, Some(0)), "{name}");
+        }
+        fs::write(&file, bytes).expect("room");
+        let (answered, queried) = (ask(), query());
+        if is_answered {
+            assert_eq!(
+                (answered.status, queried.code),
+                (200, Some(0)),
+                "{name}: {answered:#?}"
+            );
+        } else {
+            assert_eq!(
+                (answered.status, queried.code),
+                (500, Some(2)),
+                "{name}: {answered:#?}"
+            );
+            assert!(
+                queried.stderr.contains("changed while it was open"),
+                "{queried:#?}"
+            );
+        }
+        // The whole book is there: the server opens it by itself.
+        fs::write(&file, new).expect("room");
+        assert_eq!(ask().status, 200, "{name}");
+        let stats = kagetsu(&["stats", "--book", &grpc, "--json"]).json();
+        assert_eq!(stats["positions"], 9, "{name}");
+        assert!(!server.has_ended(), "{name}");
+
+        fs::write(&file, old).expect("room");
+        let arguments = ["--table-mib", "8", "--book", &file];
+        let mut engine = Dialogue::of(Program::Pbrain.command(&arguments));
+        let ask = "INFO timeout_turn 200\nSTART 15\nTURN 7,7";
+        engine.say("START 15");
+        engine.until("OK");
+        let is_move = |line: &str| {
+            line.split_once(',')
+                .is_some_and(|(x, _)| x.parse::<u8>().is_ok())
+        };
+        let mut asked = |text: &str| {
+            engine.say(text);
+            engine.find("a move", is_move).1
+        };
+        let is_book_move = |lines: &[String]| {
+            lines
+                .iter()
+                .any(|line| line.starts_with("MESSAGE book move"))
+        };
+        if is_used {
+            assert!(is_book_move(&asked(ask)), "{name}");
+        }
+        fs::write(&file, bytes).expect("room");
+        let lines = asked(ask);
+        assert_eq!(is_book_move(&lines), is_answered, "{name}: {lines:?}");
+        fs::write(&file, new).expect("room");
+        assert!(is_book_move(&asked(ask)), "{name}");
+    }
+}
+
+fn ask_file(book: &str) -> Finished {
+    ask("query", book, &["--moves", "h8", "--json"])
 }
