@@ -1,31 +1,30 @@
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{fs, io, mem};
 
 use kagetsu_game::{Answer, Bound, Move, Position, Verdict};
 
 use crate::Derived;
+use crate::base::id::{Id, Place};
+use crate::base::node::Node;
+use crate::base::record;
 use crate::book_store::BookStore;
 use crate::error::{BookError, JournalError, LearnError, OpenError};
 use crate::graph::cache::ReadCache;
 use crate::graph::derive::{Seen, value_after};
 use crate::graph::frontier::Frontiers;
 use crate::graph::growth::apply;
-use crate::graph::id::{Id, Place};
 use crate::graph::index::{Changes, Index};
 use crate::graph::keys::{Marker, POSITION, key};
-use crate::graph::node::Node;
 use crate::graph::row::has_record;
+use crate::jobs::current::Jobs;
 use crate::jobs::frontier::JobFrontier;
-use crate::jobs::job::{JobId, JobSpec};
-use crate::jobs::policies::selection::{Frontier, Selection};
-use crate::jobs::winning_moves::WinningMoves;
 use crate::journal::entry::{AnswerBody, LogEntry};
 use crate::journal::file::FileJournal;
 use crate::journal::log::{Journal, JournalDigest, Sequence, Syncer};
-use crate::journal::record;
 use crate::lock::Lock;
 use crate::opening::{self, Notice};
+use crate::settings::job::JobId;
+use crate::settings::policies::selection::{Frontier, Selection};
 use kagetsu_store::{Store, StoreError};
 use tempfile::TempDir;
 
@@ -62,18 +61,7 @@ pub struct Book {
     pub(crate) frontiers: Frontiers,
     /// Whether a write failed half way, so that the journal has an entry that the store lacks.
     is_broken: bool,
-    pub(crate) next_work: u64,
-    pub(crate) at_hand: BTreeMap<(JobId, Id), u64>,
-    /// The settings of the jobs: they are long, and every answer needs them.
-    pub(crate) specs: BTreeMap<JobId, JobSpec>,
-    /// Jobs that changed since [`Book::changed_jobs`] was last called.
-    pub(crate) changed_jobs: BTreeSet<JobId>,
-    /// The choice of positions of each job that was asked for work.
-    pub(crate) selections: BTreeMap<JobId, Box<dyn Selection>>,
-    /// Moves that won elsewhere, once a job that looks for a proof has asked for them.
-    pub(crate) winning_moves: Option<WinningMoves>,
-    /// Positions proven since the table was last completed.
-    pub(crate) new_proofs: Vec<Id>,
+    pub(crate) jobs: Jobs,
     _lock: Option<Lock>,
     /// The folder of the store of a book that is only read.
     _scratch: Option<TempDir>,
@@ -199,13 +187,7 @@ impl Book {
             cache: ReadCache::default(),
             frontiers: Frontiers::default(),
             is_broken: false,
-            next_work: 0,
-            at_hand: BTreeMap::new(),
-            specs: BTreeMap::new(),
-            changed_jobs: BTreeSet::new(),
-            selections: BTreeMap::new(),
-            winning_moves: None,
-            new_proofs: Vec::new(),
+            jobs: Jobs::default(),
             _lock: lock,
             _scratch: None,
         };
@@ -446,10 +428,10 @@ impl Book {
         self.store.apply(changes.batch)?;
         (self.marker, self.cache) = (changes.marker, cache);
         self.frontiers.apply(changes.frontier);
-        if self.winning_moves.is_some() {
-            self.new_proofs.extend(changes.new_proofs);
+        if self.jobs.winning_moves.is_some() {
+            self.jobs.new_proofs.extend(changes.new_proofs);
         }
-        self.changed_jobs.extend(changed);
+        self.jobs.changed.extend(changed);
         for entry in entries {
             self.tell_selections(entry)?;
         }
@@ -464,19 +446,19 @@ impl Book {
     /// Tells the choice of every job what an entry of the journal changes.
     fn tell_selections(&mut self, entry: &LogEntry) -> Result<(), BookError> {
         // No choice depends on how far a job has walked.
-        if matches!(entry, LogEntry::Walk { .. }) || self.selections.is_empty() {
+        if matches!(entry, LogEntry::Walk { .. }) || self.jobs.selections.is_empty() {
             return Ok(());
         }
         let about = entry.about()?;
         let mut index = Index::new(&*self.store, self.marker, mem::take(&mut self.cache));
-        for (&job, selection) in &mut self.selections {
+        for (&job, selection) in &mut self.jobs.selections {
             let frontier = &mut JobFrontier {
                 job,
                 index: &mut index,
                 frontiers: &mut self.frontiers,
                 store: &*self.store,
                 marker: self.marker,
-                at_hand: &self.at_hand,
+                at_hand: &self.jobs.at_hand,
             };
             match about {
                 Some(id) => selection.learned(frontier, id)?,
@@ -493,7 +475,7 @@ impl Book {
         job: JobId,
         ask: impl FnOnce(&mut dyn Selection, &mut dyn Frontier) -> Result<T, BookError>,
     ) -> Result<T, BookError> {
-        let Some(selection) = self.selections.get_mut(&job) else {
+        let Some(selection) = self.jobs.selections.get_mut(&job) else {
             return Ok(T::default());
         };
         let mut index = Index::new(&*self.store, self.marker, mem::take(&mut self.cache));
@@ -503,7 +485,7 @@ impl Book {
             frontiers: &mut self.frontiers,
             store: &*self.store,
             marker: self.marker,
-            at_hand: &self.at_hand,
+            at_hand: &self.jobs.at_hand,
         };
         let answer = ask(&mut **selection, frontier);
         self.cache = index.into_parts().1;

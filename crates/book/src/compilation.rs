@@ -9,11 +9,11 @@ use kagetsu_compiled::{CompileReport, Compiled, Compiler, Stats, leave_others_al
 use kagetsu_store::{Partition, map_partitions};
 
 use self::links::Links;
+use crate::base::id::Id;
+use crate::base::links::Stage;
 use crate::book::believed;
-use crate::graph::id::Id;
 use crate::graph::index::{copied_names, read_node};
 use crate::graph::keys::POSITION;
-use crate::graph::links::Stage;
 use crate::graph::row::record_in;
 use crate::inspection::overview::children;
 use crate::maintenance::full_scan::{Known, known};

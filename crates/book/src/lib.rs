@@ -12,6 +12,7 @@
 //!
 //! The crate refuses networks, searching and async.
 
+mod base;
 mod book;
 mod book_store;
 mod compilation;
@@ -26,24 +27,19 @@ mod journal;
 mod lock;
 mod maintenance;
 mod opening;
+mod settings;
 
+pub use base::id::Place;
 pub use book::{Book, BookOptions, Entry};
+pub use error::spec_fault::{SpecFault, SpecFaults};
 pub use error::{
     BookError, FileError, IndexError, JobError, JournalError, LearnError, OpenError,
     without_password,
 };
 pub use folder_journal::FolderJournal;
-pub use graph::id::Place;
 pub use inspection::scan::{BookScan, ScannedChild, ScannedEntry, ScannedMove, StoredRecord};
 pub use inspection::standing::{Standing, StandingState};
 pub use inspection::suspects::{Doubt, Suspect};
-pub use jobs::day::{Day, DayError};
-pub use jobs::job::{Aside, Job, JobChange, JobId, JobSpec, JobState, Work};
-pub use jobs::policies::{Policy, REGISTRY};
-pub use jobs::spec::build_fields::{BUILD_FIELDS, BuildField, FieldKind};
-pub use jobs::spec::build_spec::{BuildSpec, Deepen};
-pub use jobs::spec::field_description::describe_build;
-pub use jobs::spec::spec_fault::{SpecFault, SpecFaults};
 pub use journal::frame::{MAX_ENTRY_BYTES, frame, unframe};
 pub use journal::log::{Journal, JournalDigest, JournalSync, Sequence, Syncer, Visit};
 pub use kagetsu_compiled::{
@@ -55,3 +51,9 @@ pub use maintenance::prune::{PruneReport, Pruning};
 pub use maintenance::quality::{Grade, Grades, Grading, Hole};
 pub use maintenance::repair::{RepairReport, repair};
 pub use opening::Notice;
+pub use settings::build_fields::{BUILD_FIELDS, BuildField, FieldKind};
+pub use settings::build_spec::{BuildSpec, Deepen};
+pub use settings::day::{Day, DayError};
+pub use settings::field_description::describe_build;
+pub use settings::job::{Aside, Job, JobChange, JobId, JobSpec, JobState, Work};
+pub use settings::policies::{Policy, REGISTRY};

@@ -26,6 +26,21 @@ struct Module {
 /// # Panics
 /// If a file does not parse.
 pub fn import_cycles(sources: &[SourceFile]) -> Vec<Vec<String>> {
+    let crates = crates(sources);
+    crates.values().flat_map(cycles_of_crate).collect()
+}
+
+/// Returns the groups of folders beside each other whose files import each other in a circle, for
+/// every crate whose `src` folder is among the sources.
+///
+/// # Panics
+/// If a file does not parse.
+pub fn folder_cycles(sources: &[SourceFile]) -> Vec<Vec<String>> {
+    let crates = crates(sources);
+    crates.values().flat_map(folder_cycles_of_crate).collect()
+}
+
+fn crates(sources: &[SourceFile]) -> BTreeMap<&str, BTreeMap<ModulePath, Module>> {
     let mut crates: BTreeMap<&str, BTreeMap<ModulePath, Module>> = BTreeMap::new();
     for source in sources {
         let Some((root, inner)) = source.path.split_once("src/") else {
@@ -46,7 +61,7 @@ pub fn import_cycles(sources: &[SourceFile]) -> Vec<Vec<String>> {
         visitor.visit_file(&parse(source));
         crates.entry(root).or_default().insert(module_path, module);
     }
-    crates.values().flat_map(cycles_of_crate).collect()
+    crates
 }
 
 fn module_path(inner: &str) -> ModulePath {
@@ -173,37 +188,48 @@ fn resolve(
     Some(path[..length].to_vec())
 }
 
+/// Returns the files of a crate and the files that they import.
+fn imports_of_crate(
+    modules: &BTreeMap<ModulePath, Module>,
+) -> impl Iterator<Item = (String, String)> {
+    let path = |name: &ModulePath| modules[name].path.clone();
+    modules.values().flat_map(move |module| {
+        let targets = module.imports.iter();
+        let targets = targets.filter_map(|import| resolve(modules, import, 0));
+        targets.map(move |target| (module.path.clone(), path(&target)))
+    })
+}
+
 fn cycles_of_crate(modules: &BTreeMap<ModulePath, Module>) -> Vec<Vec<String>> {
-    let names: Vec<&ModulePath> = modules.keys().collect();
-    let index: BTreeMap<&ModulePath, usize> = names
-        .iter()
-        .enumerate()
-        .map(|(at, name)| (*name, at))
-        .collect();
-    let mut edges: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); names.len()];
-    for (name, module) in modules {
-        let from = index[name];
-        for import in &module.imports {
-            if let Some(target) = resolve(modules, import, 0) {
-                let to = index[&target];
-                if to != from {
-                    edges[from].insert(to);
-                }
-            }
-        }
+    cycles(imports_of_crate(modules))
+}
+
+fn folder_cycles_of_crate(modules: &BTreeMap<ModulePath, Module>) -> Vec<Vec<String>> {
+    let folders = |(from, to): (String, String)| {
+        let (from, to): (Vec<_>, Vec<_>) = (from.split('/').collect(), to.split('/').collect());
+        let same = from.iter().zip(&to).take_while(|(one, other)| one == other);
+        let depth = same.count() + 1;
+        let are_folders = from.len() > depth && to.len() > depth;
+        are_folders.then(|| (from[..depth].join("/"), to[..depth].join("/")))
+    };
+    cycles(imports_of_crate(modules).filter_map(folders))
+}
+
+/// Returns the groups of names that reach each other.
+fn cycles(edges: impl Iterator<Item = (String, String)>) -> Vec<Vec<String>> {
+    let edges: BTreeSet<(String, String)> = edges.filter(|(from, to)| from != to).collect();
+    let ends = edges.iter().flat_map(|(from, to)| [from, to]);
+    let names: BTreeSet<&String> = ends.collect();
+    let names: Vec<&String> = names.into_iter().collect();
+    let number = |name: &String| names.binary_search(&name).unwrap_or_default();
+    let mut graph: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); names.len()];
+    for (from, to) in &edges {
+        graph[number(from)].insert(number(to));
     }
-    components(&edges)
-        .into_iter()
-        .filter(|component| component.len() > 1)
-        .map(|component| {
-            let mut paths: Vec<_> = component
-                .into_iter()
-                .map(|at| modules[names[at]].path.clone())
-                .collect();
-            paths.sort();
-            paths
-        })
-        .collect()
+    let found = components(&graph).into_iter();
+    let found = found.filter(|component| component.len() > 1);
+    let named = |component: Vec<usize>| component.iter().map(|at| names[*at].clone()).collect();
+    found.map(named).collect()
 }
 
 /// Returns the strongly connected components: files that reach each other.
@@ -262,6 +288,17 @@ mod tests {
             file("x/src/b.rs", "use crate::A; pub struct B;"),
         ]);
         assert_eq!(cycles, [["x/src/a.rs", "x/src/b.rs"]]);
+    }
+
+    #[test]
+    fn folders_of_files_without_a_cycle_may_have_one() {
+        let sources = [
+            file("x/src/a/one.rs", "use crate::b::two::B; pub struct A;"),
+            file("x/src/a/three.rs", "pub struct C;"),
+            file("x/src/b/two.rs", "use crate::a::three::C; pub struct B;"),
+        ];
+        assert!(import_cycles(&sources).is_empty());
+        assert_eq!(folder_cycles(&sources), [["x/src/a", "x/src/b"]]);
     }
 
     #[test]

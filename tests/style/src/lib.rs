@@ -15,7 +15,7 @@ mod sources;
 pub use ceilings::{MAX_ENTRIES, MAX_SOURCE_LINES, MAX_TEST_LINES, line_counts};
 pub use flags::unknown_flags;
 pub use folders::crowded_folders;
-pub use imports::import_cycles;
+pub use imports::{folder_cycles, import_cycles};
 pub use links::{broken_links, links};
 pub use markdown::{long_markdown_lines, markdown_sentences};
 pub use names::{repeated_types, test_names, vague_constants};

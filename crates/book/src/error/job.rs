@@ -1,6 +1,6 @@
 use kagetsu_game::quote;
 
-use crate::jobs::spec::spec_fault::SpecFaults;
+use super::spec_fault::SpecFaults;
 
 /// The reason why a job could not be made or changed.
 #[derive(Debug, thiserror::Error)]

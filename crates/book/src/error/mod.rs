@@ -6,6 +6,7 @@ mod job;
 mod journal;
 mod learn;
 mod open;
+pub(crate) mod spec_fault;
 
 use std::io;
 use std::path::Path;
@@ -14,7 +15,7 @@ use kagetsu_compiled::CompiledError;
 use kagetsu_game::{Key, PositionError};
 use kagetsu_store::StoreError;
 
-use crate::jobs::spec::spec_fault::SpecFaults;
+use self::spec_fault::SpecFaults;
 
 pub use self::file::FileError;
 pub use self::index::IndexError;

@@ -3,10 +3,10 @@ use std::sync::Arc;
 
 use quick_cache::unsync::Cache;
 
-use crate::graph::id::Id;
-use crate::graph::node::Node;
+use crate::base::id::Id;
+use crate::base::node::Node;
 use crate::graph::row::Row;
-use crate::jobs::move_filter::MoveFilter;
+use crate::settings::move_filter::MoveFilter;
 
 /// A cache of recently read rows. It returns the same rows as the store.
 #[derive(Debug)]

@@ -4,9 +4,9 @@ use kagetsu_game::{Bound, Claim, Move, Proof, ProofKind, Score, Verdict};
 
 use crate::BookError;
 use crate::Derived;
-use crate::graph::id::Id;
+use crate::base::id::Id;
+use crate::base::node::Node;
 use crate::graph::index::Index;
-use crate::graph::node::Node;
 
 /// Derives the value of a position. `after` returns the value of the position behind a move, if the
 /// move is followed and its position is known.

@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::BookError;
+use crate::base::id::Id;
 use crate::graph::cache::ReadCache;
 use crate::graph::frontier_change::FrontierChange;
-use crate::graph::id::Id;
 use crate::graph::index::Index;
 use crate::graph::keys::{Marker, POSITION};
 use crate::graph::row::Row;

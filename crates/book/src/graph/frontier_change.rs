@@ -1,4 +1,4 @@
-use crate::graph::id::Id;
+use crate::base::id::Id;
 
 /// A position enters the frontier of a job, leaves it, or changes its priority.
 #[derive(Clone, Copy, Debug)]

@@ -7,18 +7,18 @@ use std::sync::Arc;
 use kagetsu_game::Answer;
 
 use crate::Derived;
+use crate::base::id::Id;
+use crate::base::id::unpack;
+use crate::base::links::Stage;
+use crate::base::node::Node;
+use crate::base::record;
 use crate::error::{BookError, LearnError};
 use crate::graph::derive::{Seen, child_value, derive, value_after};
-use crate::graph::id::Id;
-use crate::graph::id::unpack;
 use crate::graph::index::{AsideBody, Index};
-use crate::graph::links::Stage;
-use crate::graph::node::Node;
-use crate::jobs::job::JobChange;
-use crate::jobs::move_filter::PLY;
 use crate::journal::entry::{AnswerBody, JobEntry, LogEntry};
 use crate::journal::log::JournalDigest;
-use crate::journal::record;
+use crate::settings::job::JobChange;
+use crate::settings::move_filter::PLY;
 
 /// Applies an entry of the journal, and its bytes, to the store.
 pub(crate) fn apply(index: &mut Index, entry: &LogEntry, bytes: &[u8]) -> Result<(), BookError> {

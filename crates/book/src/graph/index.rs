@@ -8,22 +8,22 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::Derived;
+use crate::base::id::{Id, unpack};
+use crate::base::links::{Reach, Stage};
+use crate::base::node::Node;
+use crate::base::record::{self, Record};
 use crate::error::{BookError, JobError};
 use crate::graph::cache::ReadCache;
 use crate::graph::frontier_change::FrontierChange;
-use crate::graph::id::{Id, unpack};
+use crate::graph::job_state::{Account, Held, JobBody};
 use crate::graph::keys::{
     ACCOUNT, ASIDE, ENGINE, HELD, JOB, JUDGED, MARKER, Marker, POSITION, SPEC, WALK, key,
     queue_key, queued,
 };
-use crate::graph::links::{Reach, Stage};
-use crate::graph::node::Node;
 use crate::graph::row::Row;
-use crate::jobs::job::JobSpec;
-use crate::jobs::move_filter::MoveFilter;
-use crate::jobs::state::{Account, Held, JobBody};
 use crate::journal::entry::JobEntry;
-use crate::journal::record::{self, Record};
+use crate::settings::job::JobSpec;
+use crate::settings::move_filter::MoveFilter;
 use kagetsu_store::{Batch, Pair, Store};
 use kagetsu_store::{decode, digest, encode};
 

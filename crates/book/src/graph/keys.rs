@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::graph::id::Id;
+use crate::base::id::Id;
 use crate::graph::row::has_record;
 use kagetsu_store::digest;
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::Derived;
-use crate::graph::links::Reach;
-use crate::graph::value::DerivedBody;
+use crate::base::links::Reach;
+use crate::base::value::DerivedBody;
 use kagetsu_store::{body, decode, digest, encode};
 
 /// The store's entry of a position that was searched or that other positions lead to.

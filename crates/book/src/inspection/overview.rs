@@ -3,9 +3,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use kagetsu_compiled::{Overview, RootOverview, VariantOverview};
 use kagetsu_game::{Move, Variant};
 
-use crate::graph::id::Id;
+use crate::base::id::Id;
+use crate::base::node::Node;
 use crate::graph::keys::{POSITION, key};
-use crate::graph::node::Node;
 use crate::inspection::roots::Roots;
 use crate::{Book, BookError};
 
@@ -77,6 +77,7 @@ impl Book {
     /// jobs.
     fn counts(&self) -> Result<BTreeMap<u32, u64>, BookError> {
         let mut counts: BTreeMap<u32, u64> = self
+            .jobs
             .specs
             .values()
             .map(|spec| (spec.variant.code(), 0))

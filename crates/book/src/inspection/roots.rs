@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use kagetsu_game::{Position, Variant};
 
-use crate::graph::id::Id;
+use crate::base::id::Id;
 use crate::graph::keys::{POSITION, key};
 use crate::{Book, BookError};
 
@@ -25,7 +25,11 @@ impl Book {
         let mut seen = BTreeSet::new();
         let start = Position::start(variant);
         let is_held = self.lookup(&start)?.is_some();
-        let of_jobs = self.specs.values().filter(|spec| spec.variant == variant);
+        let of_jobs = self
+            .jobs
+            .specs
+            .values()
+            .filter(|spec| spec.variant == variant);
         let of_jobs = of_jobs.flat_map(|spec| spec.roots.iter().cloned());
         for position in is_held.then_some(start).into_iter().chain(of_jobs) {
             if seen.insert(position.key()) {

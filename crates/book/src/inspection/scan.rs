@@ -7,16 +7,16 @@ use kagetsu_game::{
 };
 use kagetsu_store::{Partition, Store};
 
+use crate::base::id::Id;
+use crate::base::node::Node;
 use crate::book::believed;
 use crate::error::BookError;
 use crate::graph::derive::Seen;
-use crate::graph::id::Id;
 use crate::graph::index::{copied_names, read_facts};
 use crate::graph::keys::POSITION;
-use crate::graph::node::Node;
 use crate::graph::row::{Row, has_record};
 use crate::inspection::value_table::ValueTable;
-use crate::jobs::move_filter::PLY;
+use crate::settings::move_filter::PLY;
 use crate::{Book, Choice, Derived};
 
 /// A reader of all positions. It holds their values in memory, so that it reads each record once.
@@ -89,7 +89,7 @@ impl Book {
             store: &*self.store,
             values: ValueTable::read(&*self.store, self.len())?,
             engines: copied_names(&engines),
-            jobs: self.specs.keys().map(|job| job.0).collect(),
+            jobs: self.jobs.specs.keys().map(|job| job.0).collect(),
         })
     }
 }

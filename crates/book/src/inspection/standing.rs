@@ -1,7 +1,7 @@
 use kagetsu_game::Position;
 
-use crate::graph::id::Id;
-use crate::graph::links::Stage;
+use crate::base::id::Id;
+use crate::base::links::Stage;
 use crate::{Book, BookError};
 
 /// How a job sees a position.
@@ -48,7 +48,7 @@ impl Book {
             } else {
                 StandingState::Searched
             };
-            let name = self.known_spec(crate::JobId(job))?.name.clone();
+            let name = self.jobs.spec(crate::JobId(job))?.name.clone();
             standings.push(Standing {
                 job: name,
                 priority,

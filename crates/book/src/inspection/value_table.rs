@@ -3,9 +3,9 @@
 use kagetsu_game::{Proof, Score};
 use kagetsu_store::{Partition, Store, map_partitions};
 
-use crate::graph::id::Id;
+use crate::base::id::Id;
+use crate::base::links::Stage;
 use crate::graph::keys::{POSITION, key};
-use crate::graph::links::Stage;
 use crate::graph::row::{Row, has_record};
 use crate::{BookError, Derived};
 

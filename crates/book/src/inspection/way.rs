@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use kagetsu_game::Position;
 
-use crate::graph::id::Id;
+use crate::base::id::Id;
 use crate::{Book, BookError};
 
 /// Roots of a variant from which a way may begin.

@@ -3,14 +3,14 @@ use std::sync::Arc;
 
 use crate::BookError;
 use crate::Derived;
+use crate::base::id::Id;
+use crate::base::links::Reach;
+use crate::base::node::Node;
 use crate::graph::frontier::Frontiers;
-use crate::graph::id::Id;
 use crate::graph::index::Index;
 use crate::graph::keys::Marker;
-use crate::graph::links::Reach;
-use crate::graph::node::Node;
-use crate::jobs::job::{JobId, JobState};
-use crate::jobs::policies::selection::Frontier;
+use crate::settings::job::{JobId, JobState};
+use crate::settings::policies::selection::Frontier;
 use kagetsu_store::Store;
 
 /// The frontier of one job, with the positions that are being searched.

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::book::Book;
 use crate::error::{BookError, JobError};
-use crate::jobs::job::{Job, JobChange, JobId, JobSpec, JobState};
 use crate::journal::entry::{JobEntry, LogEntry};
 use crate::journal::log::Sequence;
+use crate::settings::job::{Job, JobChange, JobId, JobSpec, JobState};
 
 /// Number of known positions that a job walks on from in one entry of the journal.
 const STEPS_PER_WALK: u32 = 64;
@@ -21,7 +21,7 @@ impl Book {
         if self.job_named(&spec.name).is_some() {
             return Err(JobError::Exists(spec.name.clone()).into());
         }
-        let id = u32::try_from(self.specs.len()).map_err(|_| JobError::TooMany)?;
+        let id = u32::try_from(self.jobs.specs.len()).map_err(|_| JobError::TooMany)?;
         let spec = spec.completed();
         self.frontiers.begin(id);
         self.log(&LogEntry::Job(JobEntry::from(&spec)))?;
@@ -86,7 +86,7 @@ impl Book {
 
     fn read_spec(&mut self, id: JobId) -> Result<(), BookError> {
         let spec = self.index().spec(id.0)?;
-        self.specs.insert(id, spec);
+        self.jobs.specs.insert(id, spec);
         Ok(())
     }
 
@@ -132,16 +132,13 @@ impl Book {
     /// Returns the job of a name.
     #[must_use]
     pub fn job_named(&self, name: &str) -> Option<JobId> {
-        self.specs
-            .iter()
-            .find(|(_, spec)| spec.name == name)
-            .map(|(id, _)| *id)
+        self.jobs.named(name)
     }
 
     /// Returns the jobs that may have changed since the last call; the first call names those that
     /// may have changed since the book was opened.
     pub fn changed_jobs(&mut self) -> BTreeSet<JobId> {
-        std::mem::take(&mut self.changed_jobs)
+        std::mem::take(&mut self.jobs.changed)
     }
 
     /// Returns one job.
@@ -149,7 +146,7 @@ impl Book {
     /// # Errors
     /// If there is no such job.
     pub fn job(&self, id: JobId) -> Result<Job, BookError> {
-        let mut spec = self.known_spec(id)?.clone();
+        let mut spec = self.jobs.spec(id)?.clone();
         let body = self.index().job(id.0)?.clone();
         let account = self.index().account(id.0)?;
         spec.build.positions = (body.target != u64::MAX).then_some(body.target);
@@ -165,13 +162,6 @@ impl Book {
             frontier: body.frontier,
             nodes: account.nodes,
         })
-    }
-
-    /// Returns the definition of a job without later changes.
-    pub(crate) fn known_spec(&self, id: JobId) -> Result<&JobSpec, BookError> {
-        self.specs
-            .get(&id)
-            .ok_or_else(|| JobError::Unknown(id.0.to_string()).into())
     }
 
     /// Lets jobs walk on from the known positions that they have come to: a few steps each, and as

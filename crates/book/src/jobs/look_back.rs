@@ -7,10 +7,10 @@
 use kagetsu_game::{Answer, Bound, Claim, Move, Position, Score, Verdict};
 
 use crate::BookError;
+use crate::base::id::Id;
 use crate::book::{Book, answered};
-use crate::graph::id::Id;
-use crate::jobs::job::Work;
 use crate::jobs::winning_moves::WinningMoves;
+use crate::settings::job::Work;
 
 /// Number of suggested moves that an answer is completed by.
 const MAX_SUGGESTIONS: usize = 3;
@@ -29,7 +29,7 @@ impl Book {
         answer: &Answer,
     ) -> Result<Answer, BookError> {
         let position = &work.question.position;
-        let build = &self.known_spec(work.job)?.build;
+        let build = &self.jobs.spec(work.job)?.build;
         let is_attack = build.policy.rules().widens() && position.side() == build.side;
         let is_won = answer
             .best()
@@ -102,12 +102,12 @@ impl Book {
 
     /// Returns the table of winning moves. The first call reads it from the book.
     fn winning_moves(&mut self) -> Result<&WinningMoves, BookError> {
-        if self.winning_moves.is_none() {
+        if self.jobs.winning_moves.is_none() {
             let table = self.read_winning_moves()?;
-            self.winning_moves = Some(table);
-            self.new_proofs.clear();
+            self.jobs.winning_moves = Some(table);
+            self.jobs.new_proofs.clear();
         }
-        Ok(self.winning_moves.get_or_insert_default())
+        Ok(self.jobs.winning_moves.get_or_insert_default())
     }
 
     fn read_winning_moves(&self) -> Result<WinningMoves, BookError> {
@@ -139,10 +139,10 @@ impl Book {
     /// Adds the proofs that are new to the table of winning moves, and lets every known position
     /// that leads to one of them follow the move that does.
     pub(crate) fn look_back(&mut self) -> Result<(), BookError> {
-        while let Some(id) = self.new_proofs.pop() {
-            if self.winning_moves.is_none() {
+        while let Some(id) = self.jobs.new_proofs.pop() {
+            if self.jobs.winning_moves.is_none() {
                 // The table is read when a job asks for it.
-                self.new_proofs.clear();
+                self.jobs.new_proofs.clear();
                 return Ok(());
             }
             let lost = self.cached(|index| {
@@ -154,7 +154,7 @@ impl Book {
             let Some(lost) = lost else {
                 continue;
             };
-            if let Some(table) = &mut self.winning_moves {
+            if let Some(table) = &mut self.jobs.winning_moves {
                 table.add_lost(&lost);
             }
             for (before, m) in positions_before(&lost) {

@@ -3,11 +3,11 @@
 use kagetsu_game::{Move, Position, Question};
 
 use crate::BookError;
-use crate::graph::id::{Id, unpack};
+use crate::base::id::{Id, unpack};
+use crate::base::node::Node;
 use crate::graph::index::Index;
-use crate::graph::node::Node;
-use crate::jobs::job::{JobId, JobSpec};
-use crate::jobs::policies::growth_policy::PolicyScope;
+use crate::settings::job::{JobId, JobSpec};
+use crate::settings::policies::growth_policy::PolicyScope;
 
 /// Factor on the limit of nodes of a search that must value moves which have only a bound: a value
 /// rarely takes longer than this many such bounds of the same depth.

@@ -3,15 +3,15 @@
 use kagetsu_game::{Answer, Position, Question};
 
 use crate::BookError;
+use crate::base::id::{Id, unpack};
 use crate::book::{Book, answered};
-use crate::graph::id::{Id, unpack};
 use crate::graph::index::AsideBody;
-use crate::jobs::job::{Aside, Job, JobChange, JobId, JobState, Work};
-use crate::jobs::policies::growth_policy::PolicyScope;
-use crate::jobs::policies::selection::Selection;
 use crate::jobs::questions::question;
 use crate::journal::entry::LogEntry;
 use crate::journal::log::Sequence;
+use crate::settings::job::{Aside, Job, JobChange, JobId, JobState, Work};
+use crate::settings::policies::growth_policy::PolicyScope;
+use crate::settings::policies::selection::Selection;
 
 impl Book {
     /// Hands out up to `n` positions of a running job. They are at hand until they are
@@ -31,6 +31,7 @@ impl Book {
             state = self.index().job(job.0)?.clone();
         }
         let at_hand = self
+            .jobs
             .at_hand
             .range((job, Id([0; Id::LEN]))..=(job, Id([u8::MAX; Id::LEN])))
             .count() as u64;
@@ -59,9 +60,9 @@ impl Book {
                 .collect::<Result<Vec<_>, BookError>>()
         })?;
         let work = |(question, priority, at)| {
-            self.next_work += 1;
+            self.jobs.next_work += 1;
             Work {
-                id: self.next_work,
+                id: self.jobs.next_work,
                 job,
                 turn: spec.build.priority,
                 question,
@@ -70,7 +71,8 @@ impl Book {
             }
         };
         let works: Vec<Work> = questions.into_iter().map(work).collect();
-        self.at_hand
+        self.jobs
+            .at_hand
             .extend(works.iter().map(|work| ((job, work.at), work.id)));
         Ok(works)
     }
@@ -104,19 +106,19 @@ impl Book {
 
     /// Returns the selection of a job. The first call makes it.
     fn selection(&mut self, job: JobId) -> Result<&mut dyn Selection, BookError> {
-        let new = match self.selections.get(&job) {
+        let new = match self.jobs.selections.get(&job) {
             Some(_) => None,
             None => Some(self.new_selection(job)?),
         };
         if let Some(new) = new {
-            self.selections.insert(job, new);
+            self.jobs.selections.insert(job, new);
         }
-        let selection = self.selections.get_mut(&job);
+        let selection = self.jobs.selections.get_mut(&job);
         Ok(&mut **selection.expect("it was inserted above"))
     }
 
     fn new_selection(&self, job: JobId) -> Result<Box<dyn Selection>, BookError> {
-        let spec = self.known_spec(job)?;
+        let spec = self.jobs.spec(job)?;
         let scope = PolicyScope {
             side: spec.build.side,
         };
@@ -153,19 +155,19 @@ impl Book {
         let Some((priority, asked)) = found else {
             return Ok(None);
         };
-        if self.at_hand.contains_key(&(job, at)) || asked != *question {
+        if self.jobs.at_hand.contains_key(&(job, at)) || asked != *question {
             return Ok(None);
         }
-        self.next_work += 1;
+        self.jobs.next_work += 1;
         let work = Work {
-            id: self.next_work,
+            id: self.jobs.next_work,
             job,
             turn: spec.build.priority,
             question: asked,
             priority,
             at,
         };
-        self.at_hand.insert((job, at), work.id);
+        self.jobs.at_hand.insert((job, at), work.id);
         self.selection(job)?.taken(at);
         Ok(Some(work))
     }
@@ -173,7 +175,7 @@ impl Book {
     /// Whether every root of a job has a proven result.
     fn is_proven(&self, job: JobId) -> Result<bool, BookError> {
         let mut index = self.index();
-        for root in self.known_spec(job)?.roots.iter() {
+        for root in self.jobs.spec(job)?.roots.iter() {
             let value = index.value(Id::of(root.variant().code(), &root.canonical()))?;
             if value.is_none_or(|value| value.proof.is_none()) {
                 return Ok(false);
@@ -209,8 +211,8 @@ impl Book {
 
     /// Returns a work that was not done to the frontier.
     pub fn release(&mut self, work: &Work) {
-        self.at_hand.remove(&(work.job, work.at));
-        if let Some(selection) = self.selections.get_mut(&work.job) {
+        self.jobs.at_hand.remove(&(work.job, work.at));
+        if let Some(selection) = self.jobs.selections.get_mut(&work.job) {
             selection.released(work.at);
         }
     }
@@ -241,7 +243,7 @@ impl Book {
     /// # Errors
     /// A damaged store.
     pub fn asides(&self, job: JobId, most: usize) -> Result<Vec<Aside>, BookError> {
-        let variant = self.known_spec(job)?.variant.code();
+        let variant = self.jobs.spec(job)?.variant.code();
         let aside = |(_, AsideBody { packed, reason })| {
             Ok(Aside {
                 position: unpack(variant, &packed)?,

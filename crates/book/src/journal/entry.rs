@@ -3,13 +3,13 @@
 use kagetsu_game::{Move, Packed, Position, Variant};
 use serde::{Deserialize, Serialize};
 
+use crate::base::id::Id;
+use crate::base::id::unpack;
+use crate::base::record::Group;
 use crate::error::{BookError, JournalError};
-use crate::graph::id::Id;
-use crate::graph::id::unpack;
-use crate::jobs::job::{JobChange, JobSpec};
-use crate::jobs::spec::build_spec::BuildSpec;
 use crate::journal::log::Sequence;
-use crate::journal::record::Group;
+use crate::settings::build_spec::BuildSpec;
+use crate::settings::job::{JobChange, JobSpec};
 
 /// An event in the life of a book. New kinds come after the last, because their order is the
 /// encoding.

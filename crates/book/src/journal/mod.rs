@@ -6,6 +6,5 @@ pub(crate) mod frame;
 pub(crate) mod log;
 pub(crate) mod manifest;
 pub(crate) mod reader;
-pub(crate) mod record;
 pub(crate) mod rewrite;
 pub(crate) mod salvage;

@@ -9,15 +9,15 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::CheckReport;
+use crate::base::id::Id;
+use crate::base::links::Stage;
+use crate::base::node::Node;
 use crate::book::Book;
 use crate::error::{BookError, JournalError};
 use crate::graph::derive::derive;
 use crate::graph::frontier::Queue;
-use crate::graph::id::Id;
 use crate::graph::index::{copied_names, read_node};
 use crate::graph::keys::{Marker, POSITION};
-use crate::graph::links::Stage;
-use crate::graph::node::Node;
 use crate::graph::row::record_in;
 use crate::maintenance::full_scan::{ByJob, Known, Many, StoreContent, scan};
 use kagetsu_store::{Partition, map_partitions};

@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use crate::base::id::Id;
 use crate::book::answered;
 use crate::error::BookError;
-use crate::graph::id::Id;
 use crate::graph::index::AsideBody;
-use crate::jobs::job::{Job, JobChange, JobId, JobState};
 use crate::journal::entry::{AnswerBody, LogEntry};
 use crate::journal::reader;
 use crate::journal::rewrite::Rewrite;
+use crate::settings::job::{Job, JobChange, JobId, JobState};
 use crate::{Book, BookOptions, Notice};
 
 /// The result of a compaction.

@@ -6,9 +6,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use foldhash::fast::RandomState;
 use kagetsu_store::{Partition, Store, map_partitions};
 
-use crate::graph::id::Id;
+use crate::base::id::Id;
+use crate::base::links::{Reach, Stage};
 use crate::graph::keys::{ASIDE, Marker, POSITION, WALK, queued};
-use crate::graph::links::{Reach, Stage};
 use crate::graph::row::value_and_links;
 use crate::{BookError, CheckReport, Derived};
 

@@ -2,16 +2,16 @@ use std::collections::{BTreeSet, HashSet, VecDeque};
 
 use kagetsu_game::{Answer, Bound, Move, Position, Variant};
 
+use crate::base::id::Id;
+use crate::base::id::unpack;
 use crate::book::believed;
 use crate::error::{BookError, LearnError};
 use crate::graph::derive::value_after;
-use crate::graph::id::Id;
-use crate::graph::id::unpack;
 use crate::graph::index::Index;
-use crate::jobs::job::{JobChange, JobId, JobState};
 use crate::journal::entry::LogEntry;
 use crate::journal::reader;
 use crate::journal::rewrite::Rewrite;
+use crate::settings::job::{JobChange, JobId, JobState};
 use crate::{Book, BookOptions, Notice};
 
 /// The part of a book to keep: the positions that its roots lead to.

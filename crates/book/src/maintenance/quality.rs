@@ -3,11 +3,11 @@ use std::sync::Arc;
 
 use kagetsu_game::{Claim, Game, Move, Position, with_game};
 
-use crate::graph::id::Id;
+use crate::base::id::Id;
+use crate::base::links::Stage;
+use crate::base::node::Node;
 use crate::graph::index::{copied_names, read_node};
 use crate::graph::keys::{POSITION, key};
-use crate::graph::links::Stage;
-use crate::graph::node::Node;
 use crate::graph::row::record_in;
 use crate::maintenance::full_scan::{Known, known};
 use crate::maintenance::stats::count;

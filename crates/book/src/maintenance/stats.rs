@@ -4,8 +4,8 @@ use std::path::Path;
 use kagetsu_compiled::{Derived, Stats};
 use kagetsu_game::Claim;
 
-use crate::graph::id::Id;
-use crate::graph::node::Node;
+use crate::base::id::Id;
+use crate::base::node::Node;
 use crate::{Book, BookError};
 
 /// Counts one more position.

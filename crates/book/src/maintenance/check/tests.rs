@@ -2,9 +2,9 @@ use kagetsu_game::{Answer, Bound, Move, Position, Provenance, Score, Variant, Ve
 
 use super::*;
 use crate::graph::frontier_change::FrontierChange;
+use crate::graph::job_state::JobBody;
 use crate::graph::keys::JOB;
 use crate::graph::row::{Row, has_record};
-use crate::jobs::state::JobBody;
 use crate::{BookOptions, BuildSpec, Derived, JobSpec};
 use kagetsu_store::{Batch, Pair};
 use kagetsu_store::{decode, encode};

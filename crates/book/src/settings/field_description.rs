@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::build_fields::FieldKind::{self, Choice, Integer, Object, Real, Switch, Text};
 use super::build_fields::{BUILD_FIELDS, BuildField, UNBOUNDED};
 use super::build_spec::BuildSpec;
-use crate::jobs::policies::{Policy, REGISTRY};
+use crate::settings::policies::{Policy, REGISTRY};
 
 impl BuildField {
     /// Its value where nothing else is said; null if it then has none, or if the policy chooses it.

@@ -2,7 +2,7 @@ use kagetsu_compiled::Derived;
 use kagetsu_game::{Move, Score};
 use serde::{Deserialize, Serialize};
 
-use crate::journal::record::ProofBody;
+use crate::base::record::ProofBody;
 
 #[derive(PartialEq, Serialize, Deserialize)]
 pub(crate) struct DerivedBody {

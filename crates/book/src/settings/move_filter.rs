@@ -1,9 +1,9 @@
 use std::collections::BTreeSet;
 
+use super::build_spec::Deepen;
 use super::job::JobSpec;
 use super::policies::growth_policy::{Candidate, GrowthPolicy, PolicyScope};
-use super::spec::build_spec::Deepen;
-use crate::graph::id::Id;
+use crate::base::id::Id;
 
 /// Which moves a job follows, and in what order: the settings of a job as the growth of the book
 /// needs them. It gives the same results every time, so that the same journal grows the same book.

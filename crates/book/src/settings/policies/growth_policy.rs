@@ -1,7 +1,7 @@
 use kagetsu_game::{Question, Side};
 
 use super::selection::{ByPriority, Selection};
-use crate::graph::id::Id;
+use crate::base::id::Id;
 
 /// A rule by which a book grows. It has no state: what it must remember while a job runs is in its
 /// [`Selection`].

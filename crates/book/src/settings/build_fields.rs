@@ -3,9 +3,9 @@
 
 use serde_json::{Map, Value};
 
-use super::spec_fault::{SpecFault, SpecFaults};
-use crate::jobs::day::Day;
-use crate::jobs::policies::REGISTRY;
+use crate::error::spec_fault::{SpecFault, SpecFaults};
+use crate::settings::day::Day;
+use crate::settings::policies::REGISTRY;
 
 /// One setting of a build.
 #[derive(Clone, Copy, Debug)]

@@ -3,9 +3,9 @@ use std::sync::Arc;
 
 use crate::BookError;
 use crate::Derived;
-use crate::graph::id::Id;
-use crate::graph::links::Reach;
-use crate::graph::node::Node;
+use crate::base::id::Id;
+use crate::base::links::Reach;
+use crate::base::node::Node;
 
 /// The choice of the positions that one running job searches, with what it remembers.
 pub(crate) trait Selection: Debug + Send + Sync {

@@ -13,9 +13,17 @@ pub(crate) struct Record {
     pub(crate) groups: Vec<Group>,
 }
 
-/// Moves with the same verdict, except nodes and line. Engines are numbers in a table.
+/// Moves with the same verdict, except nodes and line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Group {
+    head: GroupHead,
+    /// The moves, ascending.
+    moves: Vec<MoveBody>,
+}
+
+/// The verdict of a group. The engine is a number in a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct GroupHead {
     score: i16,
     bound: u8,
     depth: u8,
@@ -24,8 +32,6 @@ pub(crate) struct Group {
     day: u32,
     /// Whether every move comes with a line, which begins with the move.
     has_line: bool,
-    /// The moves, ascending.
-    moves: Vec<MoveBody>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,7 +92,7 @@ pub(crate) fn write<E>(
     verdicts.sort_by_key(|(m, _)| *m);
     let mut groups: Vec<(Group, u16)> = Vec::new();
     for (m, v) in verdicts {
-        let head = Group {
+        let head = GroupHead {
             score: v.score.raw(),
             bound: v.bound as u8,
             depth: v.depth,
@@ -94,16 +100,11 @@ pub(crate) fn write<E>(
             engine: number(&v.by.engine)?,
             day: v.by.day,
             has_line: v.line.first() == Some(m),
-            moves: Vec::new(),
         };
-        let same = |(group, _): &(Group, u16)| {
-            Group {
-                moves: Vec::new(),
-                ..group.clone()
-            } == head
-        };
-        let at = groups.iter().position(same).unwrap_or_else(|| {
-            groups.push((head, 0));
+        let known = groups.iter().position(|(group, _)| group.head == head);
+        let at = known.unwrap_or_else(|| {
+            let moves = Vec::new();
+            groups.push((Group { head, moves }, 0));
             groups.len() - 1
         });
         let (group, last) = &mut groups[at];
@@ -111,7 +112,7 @@ pub(crate) fn write<E>(
             .line
             .iter()
             .skip(1)
-            .filter(|_| group.has_line)
+            .filter(|_| head.has_line)
             .map(|m| m.code())
             .collect();
         group.moves.push(MoveBody {
@@ -127,36 +128,31 @@ pub(crate) fn write<E>(
 /// Decodes an answer; `None` for damaged groups. `name` returns the engine of a number.
 pub(crate) fn read(groups: &[Group], name: impl Fn(u32) -> Option<Arc<str>>) -> Option<Answer> {
     let mut verdicts = Vec::new();
-    for group in groups {
-        let bound = match group.bound {
+    for Group { head, moves } in groups {
+        let bound = match head.bound {
             0 => Bound::Upper,
             1 => Bound::Lower,
             2 => Bound::Exact,
             _ => return None,
         };
         let by = Provenance {
-            engine: name(group.engine)?,
-            day: group.day,
+            engine: name(head.engine)?,
+            day: head.day,
         };
-        let (score, proof) = (Score::from_raw(group.score)?, proof_of(group.proof)?);
+        let (score, proof) = (Score::from_raw(head.score)?, proof_of(head.proof)?);
         let mut code = 0_u16;
-        for body in &group.moves {
+        for body in moves {
             code = code.checked_add(body.step)?;
             let m = Move::new(code);
             let rest = body.line.iter().map(|&code| Move::new(code));
-            let line = group
-                .has_line
-                .then_some(m)
-                .into_iter()
-                .chain(rest)
-                .collect();
+            let line = head.has_line.then_some(m).into_iter().chain(rest).collect();
             let by = by.clone();
             verdicts.push((
                 m,
                 Verdict {
                     score,
                     bound,
-                    depth: group.depth,
+                    depth: head.depth,
                     nodes: body.nodes,
                     line,
                     proof,

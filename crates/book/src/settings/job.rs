@@ -4,9 +4,9 @@ use std::sync::Arc;
 use kagetsu_game::{Key, Position, Question, Variant};
 use serde::{Deserialize, Serialize};
 
-use super::spec::build_spec::BuildSpec;
-use super::spec::spec_fault::{SpecFault, SpecFaults};
-use crate::graph::id::Id;
+use super::build_spec::BuildSpec;
+use crate::base::id::Id;
+use crate::error::spec_fault::{SpecFault, SpecFaults};
 
 /// Names a job of a book.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

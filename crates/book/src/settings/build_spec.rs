@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::build_fields::{BUILD_FIELDS, BuildField};
-use super::spec_fault::{SpecFault, SpecFaults};
-use crate::jobs::day::Day;
-use crate::jobs::policies::Policy;
+use crate::error::spec_fault::{SpecFault, SpecFaults};
+use crate::settings::day::Day;
+use crate::settings::policies::Policy;
 
 /// The settings of a build: how it chooses positions, how hard it searches them, and when it ends.
 ///

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::jobs::job::{JobChange, JobState};
+use crate::settings::job::{JobChange, JobState};
 
 /// The progress of a job. Its definition is stored apart: it may be long and never changes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,6 +1,6 @@
 use kagetsu_game::{Answer, Canonical, Game, Move, Position, Side, with_game};
 
-use crate::graph::id::Id;
+use crate::base::id::Id;
 
 /// A position of the book with its record, and the positions that it leads to.
 #[derive(Clone, Debug)]

@@ -22,8 +22,8 @@ use kagetsu_game::{Claim, Move, Position, Question, Score, Side, Window};
 use super::growth_policy::{GrowthPolicy, PolicyScope};
 use super::selection::{Frontier, Selection};
 use crate::BookError;
-use crate::graph::id::Id;
-use crate::graph::node::Node;
+use crate::base::id::Id;
+use crate::base::node::Node;
 
 /// The policy that looks for a proof that one side wins.
 pub(super) struct Prove;

@@ -1,7 +1,7 @@
 use kagetsu_game::Packed;
 use serde::{Deserialize, Serialize};
 
-use crate::graph::id::Id;
+use crate::base::id::Id;
 
 /// The state of a position in the book.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
