@@ -2,25 +2,30 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use axum::body::Body;
-use axum::extract::{Path as PathParameter, Request, State};
+use axum::extract::{Path as PathParameter, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
-use http::StatusCode;
-use http::header::{ETAG, IF_NONE_MATCH, IF_RANGE, RANGE};
+use http::header::{
+    ACCEPT_RANGES, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderName, IF_NONE_MATCH,
+    IF_RANGE, RANGE,
+};
+use http::{HeaderMap, StatusCode};
+use http_range_header::parse_range_header;
 use kagetsu_api::ErrorJson;
-use kagetsu_compiled::Compiled;
+use kagetsu_compiled::{Compiled, FileIdentity};
 use parking_lot::Mutex;
 use ring::digest::{Context, SHA256};
 use serde::Serialize;
-use tower::ServiceExt;
-use tower_http::services::ServeFile;
+use tokio::io::AsyncReadExt;
+use tokio_stream::StreamExt;
+use tokio_util::io::ReaderStream;
 
 /// The ends of the names of files that are offered: books, deltas, and signatures of minisign.
 const ENDS: [&str; 3] = [".kbk", ".delta", ".minisig"];
@@ -48,8 +53,15 @@ struct ArchiveManifest {
 #[derive(Clone)]
 pub(crate) struct Archive {
     folder: Arc<Path>,
-    /// Digests are computed once for each name, length and time.
-    known: Arc<Mutex<HashMap<String, ArchiveFile>>>,
+    /// Each name with the identity of the file whose digest was computed.
+    known: Arc<Mutex<HashMap<String, (FileIdentity, ArchiveFile)>>>,
+}
+
+/// A file that is open, and the description of what it held when its digest was computed.
+struct OpenArchiveFile {
+    file: File,
+    identity: FileIdentity,
+    about: ArchiveFile,
 }
 
 impl Archive {
@@ -68,71 +80,87 @@ impl Archive {
             .with_state(self)
     }
 
-    /// Returns the names and metadata of the files, by name.
-    fn list(&self) -> io::Result<Vec<(String, std::fs::Metadata)>> {
-        let mut files = Vec::new();
+    /// Returns the names of the files that are offered, sorted.
+    fn names(&self) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
         for entry in std::fs::read_dir(&self.folder)? {
             let entry = entry?;
             let Ok(name) = entry.file_name().into_string() else {
                 continue;
             };
             // A link may lead to a file, as after `ln -s`.
-            let Ok(about) = std::fs::metadata(entry.path()) else {
-                continue;
-            };
-            let is_offered = ENDS.iter().any(|end| name.ends_with(end));
-            if is_offered && about.is_file() {
-                files.push((name, about));
+            let is_file = entry.path().is_file();
+            if is_file && ENDS.iter().any(|end| name.ends_with(end)) {
+                names.push(name);
             }
         }
-        files.sort_by(|a, b| a.0.cmp(&b.0));
-        Ok(files)
+        names.sort();
+        Ok(names)
     }
 
-    fn describe(&self, name: &str, about: &std::fs::Metadata) -> io::Result<ArchiveFile> {
-        let modified = about.modified()?.duration_since(UNIX_EPOCH);
-        let modified = modified.map_or(0, |time| time.as_secs());
-        if let Some(known) = self.known.lock().get(name)
-            && (known.bytes, known.modified) == (about.len(), modified)
-        {
-            return Ok(known.clone());
-        }
+    /// Opens and describes a file; `None` for one that a program is writing. Its digest is that of
+    /// the bytes behind the handle, and is computed once for each identity.
+    fn open(&self, name: &str) -> io::Result<Option<OpenArchiveFile>> {
         let path = self.folder.join(name);
-        let file = ArchiveFile {
+        let mut file = File::open(&path)?;
+        let about = file.metadata()?;
+        let identity = FileIdentity::of(&about);
+        let known = self.known.lock().get(name).cloned();
+        if let Some((_, about)) = known.filter(|(known, _)| *known == identity) {
+            return Ok(Some(OpenArchiveFile {
+                file,
+                identity,
+                about,
+            }));
+        }
+        let is_settled = identity.is_settled();
+        let modified = about.modified()?.duration_since(UNIX_EPOCH);
+        let about = ArchiveFile {
             name: name.into(),
             bytes: about.len(),
-            sha256: digest(&path)?,
-            modified,
-            positions: Compiled::open(&path).ok().map(|book| book.len()),
+            sha256: digest(&mut file)?,
+            modified: modified.map_or(0, |time| time.as_secs()),
+            positions: Compiled::open_file(file.try_clone()?, &path)
+                .ok()
+                .map(|book| book.len()),
         };
-        self.known.lock().insert(name.into(), file.clone());
-        Ok(file)
+        if FileIdentity::of(&file.metadata()?) != identity {
+            return Ok(None);
+        }
+        if is_settled {
+            let known = (identity, about.clone());
+            self.known.lock().insert(name.into(), known);
+        }
+        Ok(Some(OpenArchiveFile {
+            file,
+            identity,
+            about,
+        }))
     }
 
     fn manifest(&self) -> io::Result<ArchiveManifest> {
-        let files = self.list()?;
-        self.known
-            .lock()
-            .retain(|name, _| files.iter().any(|(known, _)| known == name));
-        let files = files.iter().map(|(name, about)| self.describe(name, about));
-        Ok(ArchiveManifest {
-            files: files.collect::<io::Result<_>>()?,
-        })
+        let names = self.names()?;
+        self.known.lock().retain(|name, _| names.contains(name));
+        let mut files = Vec::new();
+        for name in &names {
+            files.extend(self.open(name)?.map(|open| open.about));
+        }
+        Ok(ArchiveManifest { files })
     }
 
-    /// Returns a file by its name; `None` for a name that is not in the list.
-    fn find(&self, name: &str) -> io::Result<Option<ArchiveFile>> {
-        let files = self.list()?;
-        let found = files.iter().find(|(known, _)| known == name);
-        found
-            .map(|(name, about)| self.describe(name, about))
-            .transpose()
+    /// Returns a file by its name; `None` for a name that is not in the list, or a file that a
+    /// program is writing.
+    fn find(&self, name: &str) -> io::Result<Option<OpenArchiveFile>> {
+        if self.names()?.iter().any(|known| known == name) {
+            self.open(name)
+        } else {
+            Ok(None)
+        }
     }
 }
 
-fn digest(path: &Path) -> io::Result<String> {
-    let (mut file, mut context) = (File::open(path)?, Context::new(&SHA256));
-    let mut piece = vec![0; PIECE_BYTES];
+fn digest(file: &mut File) -> io::Result<String> {
+    let (mut piece, mut context) = (vec![0; PIECE_BYTES], Context::new(&SHA256));
     loop {
         let length = file.read(&mut piece)?;
         if length == 0 {
@@ -158,40 +186,81 @@ async fn manifest(State(archive): State<Archive>) -> Response {
 async fn download(
     State(archive): State<Archive>,
     PathParameter(name): PathParameter<String>,
-    mut request: Request,
+    headers: HeaderMap,
 ) -> Response {
-    let folder = Arc::clone(&archive.folder);
     let found = tokio::task::spawn_blocking(move || archive.find(&name)).await;
-    let about = match found {
-        Ok(Ok(Some(about))) => about,
+    let open = match found {
+        Ok(Ok(Some(open))) => open,
         Ok(Ok(None)) => {
             let body = ErrorJson::new(
                 "not_found",
-                "the archive has no such file; /api/v1/archive lists them",
+                "the archive has no such file, or a program is writing it; /api/v1/archive lists \
+                 them",
             );
             return (StatusCode::NOT_FOUND, Json(body)).into_response();
         }
         Ok(Err(error)) => return failure(&error),
         Err(_) => return StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     };
-    let tag = format!("\"{}\"", about.sha256);
-    let headers = request.headers_mut();
-    let is_known = |name| {
-        let text = headers.get(name).and_then(|value| value.to_str().ok());
-        text.map(|tags| tags.split(',').any(|known| known.trim() == tag))
-    };
+    let (tag, bytes) = (format!("\"{}\"", open.about.sha256), open.about.bytes);
+    let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    let is_known = |name| text(name).map(|tags| tags.split(',').any(|known| known.trim() == tag));
     if is_known(IF_NONE_MATCH) == Some(true) {
         return (StatusCode::NOT_MODIFIED, [(ETAG, tag)]).into_response();
     }
     // A range of another version of the file would be of no use.
-    if is_known(IF_RANGE) == Some(false) {
-        headers.remove(RANGE);
+    let range = text(RANGE).filter(|_| is_known(IF_RANGE) != Some(false));
+    let ranges = range.and_then(|range| parse_range_header(range).ok());
+    let part = match ranges.map(|ranges| ranges.validate(bytes)) {
+        None => None,
+        Some(Ok(ranges)) if ranges.len() == 1 => ranges.into_iter().next(),
+        // A server may answer several ranges with the whole file.
+        Some(Ok(_)) => None,
+        Some(Err(_)) => {
+            let whole = [(CONTENT_RANGE, format!("bytes */{bytes}"))];
+            return (StatusCode::RANGE_NOT_SATISFIABLE, whole).into_response();
+        }
+    };
+    let (from, length) = part.as_ref().map_or((0, bytes), |part| {
+        (*part.start(), part.end() + 1 - part.start())
+    });
+    let body = match stream(open, from, length) {
+        Ok(body) => body,
+        Err(error) => return failure(&error),
+    };
+    let about = [
+        (ETAG, tag),
+        (ACCEPT_RANGES, "bytes".into()),
+        (CONTENT_TYPE, "application/octet-stream".into()),
+        (CONTENT_LENGTH, length.to_string()),
+    ];
+    match part {
+        None => (about, body).into_response(),
+        Some(part) => {
+            let range = format!("bytes {}-{}/{bytes}", part.start(), part.end());
+            let range = [(CONTENT_RANGE, range)];
+            (StatusCode::PARTIAL_CONTENT, about, range, body).into_response()
+        }
     }
-    let file = ServeFile::new(folder.join(&about.name));
-    match file.oneshot(request).await {
-        Ok(part) => ([(ETAG, tag)], part.map(Body::new)).into_response(),
-        Err(never) => match never {},
-    }
+}
+
+/// Sends a part of the file behind the handle whose digest is known. The answer breaks off where a
+/// program writes into the file meanwhile.
+fn stream(open: OpenArchiveFile, from: u64, length: u64) -> io::Result<Body> {
+    let OpenArchiveFile {
+        mut file, identity, ..
+    } = open;
+    let watched = file.try_clone()?;
+    file.seek(SeekFrom::Start(from))?;
+    let part = tokio::fs::File::from_std(file).take(length);
+    let pieces = ReaderStream::with_capacity(part, PIECE_BYTES).map(move |piece| {
+        if FileIdentity::of(&watched.metadata()?) == identity {
+            piece
+        } else {
+            Err(io::Error::other("the file changed during the download"))
+        }
+    });
+    Ok(Body::from_stream(pieces))
 }
 
 /// The answer to a file system that fails.

@@ -169,7 +169,7 @@ fn named_book_is_opened_again() {
         let is_whole = Compiled::open(&path).is_ok();
         let score = if is_whole { 63 } else { -30 };
         assert_eq!(found(&book.newest(), score, name), POSITIONS, "{name}");
-        assert_eq!(book.reopened(), u64::from(is_whole), "{name}");
+        assert!(!is_whole || book.reopened() > 0, "{name}");
         // The end of the copy, or the next book.
         copy_over(&path, &other);
         assert_eq!(found(&book.newest(), 63, name), POSITIONS, "{name}");

@@ -1,5 +1,7 @@
 //! The reader of compiled books: one immutable file for any number of processes.
 
+#[cfg(feature = "files")]
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use kagetsu_game::{Answer, Key, Position, Provenance};
@@ -56,6 +58,16 @@ impl Compiled {
     pub fn open(path: &Path) -> Result<Self, CompiledError> {
         let source = FileSource::open(path).map_err(CompiledError::io("cannot read", path))?;
         Self::read(Box::new(source), path)
+    }
+
+    /// Opens the book in a file that is open; messages call it `name`.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    #[cfg(feature = "files")]
+    pub fn open_file(file: File, name: &Path) -> Result<Self, CompiledError> {
+        let source = FileSource::new(file).map_err(CompiledError::io("cannot read", name))?;
+        Self::read(Box::new(source), name)
     }
 
     /// Opens a book in other bytes than those of a file; messages call it `name`.

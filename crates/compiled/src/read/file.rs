@@ -1,9 +1,12 @@
 use std::fs::{File, Metadata};
 use std::io;
 use std::path::Path;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use crate::read::source::ReadAt;
+
+/// The resolution of the times of files: the clock of a kernel may tick this rarely.
+const TIME_RESOLUTION: Duration = Duration::from_millis(20);
 
 /// The identity of a file's content, as far as the system tells it without reading: a file that was
 /// replaced, cut or written has another one. The time of the last change, which no program sets,
@@ -34,6 +37,17 @@ impl FileIdentity {
             inode,
         }
     }
+
+    /// Whether a further change of the file gives it another identity. The times of two changes
+    /// shortly after each other may be equal.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        let [_, _, seconds, nanos] = self.inode;
+        let changed = SystemTime::UNIX_EPOCH + Duration::new(seconds, nanos as u32);
+        let changed = self.modified.map_or(changed, |time| time.max(changed));
+        let age = SystemTime::now().duration_since(changed);
+        age.is_ok_and(|age| age > TIME_RESOLUTION)
+    }
 }
 
 /// An open file with the identity that it had when it was opened.
@@ -41,17 +55,23 @@ impl FileIdentity {
 pub(crate) struct FileSource {
     file: File,
     identity: FileIdentity,
+    was_settled: bool,
 }
 
 impl FileSource {
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        let file = File::open(path)?;
+        Self::new(File::open(path)?)
+    }
+
+    pub(crate) fn new(file: File) -> io::Result<Self> {
         let about = file.metadata()?;
         if about.is_dir() {
             return Err(io::ErrorKind::IsADirectory.into());
         }
+        let identity = FileIdentity::of(&about);
         Ok(Self {
-            identity: FileIdentity::of(&about),
+            was_settled: identity.is_settled(),
+            identity,
             file,
         })
     }
@@ -86,6 +106,7 @@ impl ReadAt for FileSource {
 
     fn is_changed(&self) -> bool {
         let about = self.file.metadata();
-        about.map_or(true, |about| FileIdentity::of(&about) != self.identity)
+        let is_same = about.is_ok_and(|about| FileIdentity::of(&about) == self.identity);
+        !is_same || !self.was_settled
     }
 }

@@ -19,7 +19,8 @@ pub struct NamedBook {
 struct OpenVersion {
     book: Arc<Compiled>,
     number: u64,
-    /// The file that was opened last, or could not be opened.
+    /// The file that was opened last, or could not be opened; `None` if it was so new that a
+    /// change would not show.
     tried: Option<FileIdentity>,
 }
 
@@ -30,7 +31,7 @@ impl NamedBook {
     /// If there is no compiled book, or it is damaged.
     pub fn open(path: &Path) -> Result<Self, CompiledError> {
         // The file is opened later than its identity is read, so a change in between is seen.
-        let tried = identity(path);
+        let tried = identity(path).filter(FileIdentity::is_settled);
         let newest = OpenVersion {
             book: Compiled::open(path)?.into(),
             number: 0,
@@ -65,7 +66,7 @@ impl NamedBook {
         }
         let mut newest = self.newest.write().unwrap_or_else(PoisonError::into_inner);
         if newest.tried != found {
-            newest.tried = found;
+            newest.tried = found.filter(FileIdentity::is_settled);
             if let Ok(book) = Compiled::open(&self.path) {
                 newest.book = book.into();
                 newest.number += 1;

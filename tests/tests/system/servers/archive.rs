@@ -137,6 +137,83 @@ fn archive_offers_books_and_deltas() {
     assert_eq!(missing.code, Some(2), "{missing:#?}");
 }
 
+/// A file that another one replaces, with the same length and time, is offered as what it is.
+#[test]
+fn replaced_file_has_another_digest() {
+    let scratch = Scratch::new();
+    let archive = scratch.path("archive");
+    fs::create_dir(&archive).expect("room");
+    let (file, book) = (archive.join("a.kbk"), text(&scratch.path("book")));
+    let line = growing("--book", &book, 3, 2);
+    kagetsu(&line.split(' ').collect::<Vec<_>>());
+    let mut server = Program::Kagetsu.start(&[
+        "serve",
+        "--book",
+        &book,
+        "--listen",
+        "127.0.0.1:0",
+        "--http",
+        "127.0.0.1:0",
+        "--archive",
+        &text(&archive),
+    ]);
+    server.line();
+    let line = server.line();
+    let address = line.strip_prefix("http on ").expect("an address");
+    let time = fs::metadata(&book).and_then(|about| about.modified());
+    let time = time.expect("it has one");
+    let set = |path: &Path, letter: u8| {
+        fs::write(path, [letter; 70_000]).expect("room");
+        let file = fs::File::options().write(true).open(path).expect("there");
+        file.set_modified(time).expect("its own file");
+    };
+    let sum = || {
+        let manifest = http(address, "GET", "/api/v1/archive", "").json();
+        let sum = manifest["files"][0]["sha256"].as_str();
+        sum.expect("a digest").to_owned()
+    };
+    set(&file, b'a');
+    let first = sum();
+    assert_eq!(sum(), first);
+    // Renamed over it, and written in place.
+    let other = scratch.path("other");
+    set(&other, b'b');
+    fs::rename(&other, &file).expect("the same disk");
+    let second = sum();
+    set(&file, b'c');
+    let third = sum();
+    assert!(first != second && second != third && first != third);
+    let answered = http(address, "GET", "/api/v1/archive/a.kbk", "");
+    assert_eq!((answered.status, answered.body.len()), (200, 70_000));
+    if Command::new("curl").arg("--version").output().is_err() {
+        println!("skipped: no curl");
+        return;
+    }
+    // An interrupted download of the first file does not go on in the third.
+    let url = format!("http://{address}/api/v1/archive/a.kbk");
+    for (range, known, expected) in [
+        ("5-9", &first, "200 70000 c"),
+        ("5-9", &third, "206 5 c"),
+        ("-3", &third, "206 3 c"),
+        ("69999-", &third, "206 1 c"),
+        ("70000-", &third, "416 0 "),
+        ("0-1,5-6", &third, "200 70000 c"),
+    ] {
+        let got = scratch.path("got");
+        let _ = fs::remove_file(&got);
+        let mut curl = Command::new("curl");
+        let known = format!("If-Range: \"{known}\"");
+        curl.args(["--silent", "--range", range, "--header", &known]);
+        curl.args(["--write-out", "%{http_code} %{size_download}"]);
+        curl.args(["--output", &text(&got), &url]);
+        let mut answered = Finished::of(curl).stdout;
+        let first = fs::read_to_string(&got).unwrap_or_default();
+        answered.push(' ');
+        answered.extend(first.chars().next());
+        assert_eq!(answered, expected, "{range}");
+    }
+}
+
 /// Checks that a script of the server's own page, as a GUI in a browser is, gets the manifest, a
 /// range of a book, and the whole book with the digest of the manifest.
 fn page_downloads_a_book(address: &str, book: &Path) {
