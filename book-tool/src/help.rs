@@ -4,38 +4,38 @@ use std::fmt::Write;
 
 use clap::Command;
 
-/// The groups of commands in the help, and the commands of each.
-pub(crate) const GROUPS: &[(&str, &[&str])] = &[
-    ("Analyse a position", &["analyze", "moves", "perft"]),
-    ("Build a book", &["build", "jobs", "suspects"]),
-    (
-        "Read a book",
-        &[
-            "query",
-            "pick",
-            "tree",
-            "explore",
-            "practice",
-            "stats",
-            "bottlenecks",
-        ],
-    ),
-    (
-        "Books and games as files",
-        &["import", "export", "annotate", "compile", "patch"],
-    ),
+/// The commands that a newcomer needs, each with a line of its own in the short help.
+const FIRST: (&str, &[&str]) = (
+    "First steps",
+    &[
+        "analyze", "build", "query", "tree", "explore", "practice", "import", "export", "serve",
+    ],
+);
+
+/// The other commands by group, a line for each group.
+const OTHERS: &[(&str, &[&str])] = &[
+    ("Read a book", &["pick", "stats", "suspects", "bottlenecks"]),
+    ("Games and moves", &["annotate", "moves"]),
     (
         "Care for a book",
         &[
-            "merge", "diff", "prune", "compact", "check", "verify", "shrink", "repair", "backup",
-            "restore", "journal",
+            "merge", "diff", "prune", "compact", "check", "repair", "backup", "restore", "journal",
         ],
     ),
-    (
-        "Run servers and engines",
-        &["serve", "brain", "workers", "certs", "token", "doctor"],
-    ),
-    ("Other", &["bench", "completions", "man"]),
+    ("Compiled books", &["compile", "patch"]),
+    ("Proofs", &["verify", "shrink"]),
+    ("Engines", &["brain"]),
+    ("Clusters", &["jobs", "workers", "certs", "token", "doctor"]),
+    ("Development", &["perft", "bench", "man", "completions"]),
+];
+
+/// The flags with a short form, which every command that takes the flag accepts.
+const SHORT_FLAGS: &[(&str, char)] = &[
+    ("book", 'b'),
+    ("variant", 'v'),
+    ("moves", 'm'),
+    ("format", 'f'),
+    ("out", 'o'),
 ];
 
 /// The headings of options that the short help leaves out.
@@ -49,35 +49,48 @@ const ADVANCED: &[&str] = &[
 /// The beginning of the paragraph with an example.
 const EXAMPLE: &str = "Example: ";
 
-/// Arranges the help of a command and of all below it: commands in groups, examples at the end,
-/// and advanced options in the long help alone.
-pub(crate) fn arrange(command: Command) -> Command {
-    let groups = command_list(&command);
-    let template = format!(
-        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}\nOptions:\n\
-         {{options}}{{after-help}}"
-    );
-    shorten(command).help_template(template)
+/// The groups of commands, the first steps first.
+pub(crate) fn groups() -> impl Iterator<Item = &'static (&'static str, &'static [&'static str])> {
+    std::iter::once(&FIRST).chain(OTHERS)
 }
 
-/// Lists the commands by group, each with the first line of its help.
-fn command_list(command: &Command) -> String {
-    let mut list = String::new();
-    for (group, names) in GROUPS {
+/// Arranges the help of a command and of all below it: commands in groups, examples at the end,
+/// advanced options and the list of all commands in the long help alone. Adds the short flags.
+pub(crate) fn arrange(command: Command) -> Command {
+    let first = command_list(&command, std::iter::once(&FIRST));
+    let mut others = String::new();
+    for (group, names) in OTHERS {
         // Writing to memory cannot fail.
-        let _ = writeln!(list, "{group}:");
-        for name in *names {
-            let about = command
-                .find_subcommand(name)
-                .and_then(Command::get_about)
-                .map_or_else(String::new, ToString::to_string);
-            let _ = writeln!(list, "  {name:<12} {about}");
-        }
-        list.push('\n');
+        let _ = writeln!(others, "  {group:<16} {}", names.join(", "));
     }
-    list.truncate(list.trim_end().len());
-    list.push('\n');
-    list
+    let template = format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{first}\n\
+         More commands; `kagetsu COMMAND -h` explains one:\n{others}\n\
+         Options:\n{{options}}{{after-help}}"
+    );
+    let all = command_list(&command, OTHERS);
+    let command = shorten(command).help_template(template);
+    match command.get_after_help().map(ToString::to_string) {
+        Some(example) => command.after_long_help(format!("{all}\n{example}")),
+        None => command.after_long_help(all),
+    }
+}
+
+/// Lists commands by group, each with the first line of its help.
+fn command_list<'a>(
+    command: &Command,
+    groups: impl IntoIterator<Item = &'a (&'a str, &'a [&'a str])>,
+) -> String {
+    let about = |name: &&str| {
+        let command = command.find_subcommand(name)?;
+        Some(format!("  {name:<12} {}\n", command.get_about()?))
+    };
+    let list = |(group, names): &(&str, &[&str])| {
+        let lines: String = names.iter().filter_map(about).collect();
+        format!("{group}:\n{lines}")
+    };
+    let lists: Vec<String> = groups.into_iter().map(list).collect();
+    lists.join("\n")
 }
 
 fn shorten(command: Command) -> Command {
@@ -95,6 +108,13 @@ fn shorten(command: Command) -> Command {
             let is_advanced = argument
                 .get_help_heading()
                 .is_some_and(|heading| ADVANCED.contains(&heading));
+            let short = SHORT_FLAGS
+                .iter()
+                .find(|(name, _)| argument.get_long() == Some(name));
+            let argument = match short {
+                Some((_, short)) => argument.short(*short),
+                None => argument,
+            };
             if is_advanced {
                 argument.hide_short_help(true)
             } else {
@@ -122,11 +142,7 @@ mod tests {
     #[test]
     fn every_command_is_in_one_group() {
         let command = crate::command();
-        let mut grouped: Vec<&str> = GROUPS
-            .iter()
-            .flat_map(|(_, names)| *names)
-            .copied()
-            .collect();
+        let mut grouped: Vec<&str> = groups().flat_map(|(_, names)| *names).copied().collect();
         grouped.sort_unstable();
         let mut commands: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
         commands.sort_unstable();
@@ -152,6 +168,47 @@ mod tests {
                 .map(ToString::to_string)
                 .unwrap_or_default();
             assert!(!about.is_empty() && about.len() <= 80, "{name}: '{about}'");
+        }
+    }
+
+    #[test]
+    fn help_of_the_program_fits_a_screen() {
+        const MAX_LINES: usize = 45;
+        let help = crate::command().render_help().to_string();
+        let lines = help.lines().count();
+        assert!(lines <= MAX_LINES, "{lines} lines\n{help}");
+        assert_eq!(FIRST.1.len(), 9);
+        for (group, names) in groups() {
+            let missing = names.iter().find(|name| !help.contains(**name));
+            assert!(
+                help.contains(group) && missing.is_none(),
+                "{missing:?}\n{help}"
+            );
+        }
+        let wide = help.lines().filter(|line| line.len() > 100).count();
+        assert_eq!(wide, 0, "{help}");
+    }
+
+    fn flags<'a>(command: &'a Command, out: &mut Vec<&'a clap::Arg>) {
+        out.extend(command.get_arguments());
+        for below in command.get_subcommands() {
+            flags(below, out);
+        }
+    }
+
+    #[test]
+    fn frequent_flags_have_a_short_form() {
+        let command = crate::command();
+        let mut all = Vec::new();
+        flags(&command, &mut all);
+        for (long, short) in SHORT_FLAGS {
+            let taken = all.iter().filter(|flag| flag.get_long() == Some(long));
+            let shorts: Vec<_> = taken.map(|flag| flag.get_short()).collect();
+            assert!(!shorts.is_empty(), "--{long}");
+            assert!(
+                shorts.iter().all(|found| *found == Some(*short)),
+                "--{long}"
+            );
         }
     }
 

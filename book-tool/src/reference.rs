@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use clap::Command;
 
-use crate::help::GROUPS;
+use crate::help::groups;
 
 /// The headings of options that the document describes once.
 const SHARED_HEADINGS: [&str; 2] = ["Connection", kagetsu_program::COMMON_HEADING];
@@ -27,7 +27,7 @@ pub fn reference() -> String {
          `--token-file` and `--insecure`; every command takes `--log-level`, `--log-format` and\n\
          `--config`.\n",
     );
-    for (group, names) in GROUPS {
+    for (group, names) in groups() {
         // Writing to memory cannot fail.
         let _ = write!(text, "\n## {group}\n");
         for name in *names {

@@ -12,7 +12,7 @@ const NUMBER: &str = "not a whole number";
 
 const ROWS: &[Row] = &[
     // No command, and words that are none.
-    ("", [USAGE, "Build a book:"], 2),
+    ("", [USAGE, "Read a book"], 2),
     (
         "frobnicate",
         ["unrecognized subcommand 'frobnicate'", USAGE],
