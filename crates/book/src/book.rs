@@ -1,4 +1,6 @@
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::{fs, io, mem};
 
 use kagetsu_game::{Answer, Bound, Move, Position, Verdict};
@@ -20,6 +22,7 @@ use crate::jobs::current::Jobs;
 use crate::jobs::frontier::JobFrontier;
 use crate::journal::entry::{AnswerBody, LogEntry};
 use crate::journal::file::FileJournal;
+use crate::journal::frozen::FrozenJournal;
 use crate::journal::log::{Journal, JournalDigest, Sequence, Syncer};
 use crate::lock::Lock;
 use crate::opening::{self, Notice};
@@ -65,6 +68,37 @@ pub struct Book {
     _lock: Option<Lock>,
     /// The folder of the store of a book that is only read.
     _scratch: Option<TempDir>,
+}
+
+/// A book as it was at one moment, in the entries of its [journal](Book::sequence), for readers on
+/// other threads. It has every method of [`Book`] that only reads, and they return what they would
+/// have returned at that moment, however the book grows meanwhile, is compacted or closed.
+///
+/// The owner of a book takes one with [`Book::snapshot`] after a commit and shares it in an `Arc`:
+/// ```
+/// # use kagetsu_book::{Book, BookError, BookOptions, BookSnapshot};
+/// # use std::sync::Arc;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// let options = BookOptions { create: true, ..BookOptions::default() };
+/// let (mut book, _) = Book::open(folder.path(), &options)?;
+/// let snapshot: Arc<BookSnapshot> = Arc::new(book.snapshot()?);
+/// let reader = std::thread::spawn(move || snapshot.overview());
+/// // The book goes on growing here.
+/// assert_eq!(reader.join().expect("no panic")?.variants.len(), 0);
+/// # Ok(())
+/// # }
+/// ```
+/// Where several are kept, the changes between them stay in memory, and a sorted file that was
+/// replaced stays on disk: drop a snapshot when its reader is done, and take one for many readers.
+pub struct BookSnapshot(Book);
+
+impl Deref for BookSnapshot {
+    type Target = Book;
+
+    fn deref(&self) -> &Book {
+        &self.0
+    }
 }
 
 /// The effects of an entry that are not part of the book yet.
@@ -168,6 +202,35 @@ impl Book {
         book.path = path.to_path_buf();
         book._scratch = Some(scratch);
         Ok((book, notices))
+    }
+
+    /// Returns the book as it is now, which any thread may read while this book grows. It costs
+    /// no copy of the book.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn snapshot(&mut self) -> Result<BookSnapshot, BookError> {
+        let journal = FrozenJournal {
+            place: self.journal.place(),
+            entries: self.sequence(),
+            digest: self.digest(),
+        };
+        let jobs = Jobs {
+            specs: Arc::clone(&self.jobs.specs),
+            ..Jobs::default()
+        };
+        Ok(BookSnapshot(Self {
+            path: self.path.clone(),
+            journal: Box::new(journal),
+            store: self.store.snapshot()?,
+            marker: self.marker,
+            cache: ReadCache::default(),
+            frontiers: Frontiers::default(),
+            is_broken: false,
+            jobs,
+            _lock: None,
+            _scratch: None,
+        }))
     }
 
     fn with_store(

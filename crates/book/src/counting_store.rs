@@ -67,6 +67,10 @@ impl Store for CountingStore {
         self.inner.split_points(max)
     }
 
+    fn snapshot(&mut self) -> Result<Box<dyn Store>, StoreError> {
+        self.inner.snapshot()
+    }
+
     fn apply(&mut self, batch: Batch) -> Result<(), StoreError> {
         count(&self.requests.batches, 1);
         count(&self.requests.changes, batch.0.len());

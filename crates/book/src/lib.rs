@@ -30,7 +30,7 @@ mod opening;
 mod settings;
 
 pub use base::id::Place;
-pub use book::{Book, BookOptions, Entry};
+pub use book::{Book, BookOptions, BookSnapshot, Entry};
 pub use error::spec_fault::{SpecFault, SpecFaults};
 pub use error::{
     BookError, FileError, IndexError, JobError, JournalError, LearnError, OpenError,

@@ -8,6 +8,9 @@ pub enum StoreError {
     /// The files do not hold what was written to them.
     #[error("the store is damaged ({0})")]
     Damaged(&'static str),
+    /// The store is a snapshot, which only reads.
+    #[error("a snapshot of a store takes no changes")]
+    Snapshot,
     /// A later program wrote the store.
     #[error(
         "{path} has format {found}, this program knows formats up to {known}; use a newer kagetsu"

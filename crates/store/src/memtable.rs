@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::Arc;
 
 use crate::bloom::hash;
 use crate::merge::Source;
 use crate::store::Batch;
 
 /// Changes in memory; `None` for a removed entry.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Memtable {
     entries: BTreeMap<SortedKey, Option<Vec<u8>>>,
     /// Hashes of all keys. Most lookups are for absent keys, and this says so without a search of
@@ -36,7 +37,7 @@ impl Hasher for IdentityHasher {
 
 /// A key, ordered by its bytes. The first 24 bytes lie in the node of the tree, so that most
 /// comparisons read no other memory.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct SortedKey {
     /// The first bytes as big-endian numbers, with zeros behind a shorter key.
     head: [u64; 3],
@@ -97,6 +98,15 @@ impl Memtable {
             self.hashes.insert(hash(&key));
             self.entries.insert(key.into(), value);
         }
+    }
+
+    /// Returns the changes of a memtable with those of a newer one.
+    pub(crate) fn joined(older: Arc<Self>, newer: Self) -> Self {
+        let mut all = Arc::unwrap_or_clone(older);
+        let mut newer = newer;
+        all.entries.append(&mut newer.entries);
+        all.hashes.extend(newer.hashes);
+        all
     }
 
     pub(crate) fn clear(&mut self) {

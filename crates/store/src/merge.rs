@@ -3,7 +3,7 @@
 use std::iter::Peekable;
 
 use crate::StoreError;
-use crate::store::Pair;
+use crate::store::{Pair, Pairs};
 
 /// An entry of a level: a key, and its value or `None` as a tombstone.
 pub(crate) type LevelEntry = (Vec<u8>, Option<Vec<u8>>);
@@ -23,6 +23,26 @@ pub(crate) fn drop_tombstones<'a>(
     entries: impl Iterator<Item = Result<LevelEntry, StoreError>> + 'a,
 ) -> impl Iterator<Item = Result<Pair, StoreError>> + 'a {
     entries.filter_map(|entry| entry.map(|(key, value)| Some((key, value?))).transpose())
+}
+
+/// Returns the entries whose keys begin with `prefix`, up to the first other one.
+pub(crate) fn with_prefix<'a>(levels: MergeIterator<'a>, prefix: &[u8]) -> Pairs<'a> {
+    let prefix = prefix.to_vec();
+    let has_prefix = move |pair: &Result<Pair, StoreError>| match pair {
+        Ok((key, _)) => key.starts_with(&prefix),
+        Err(_) => true,
+    };
+    Box::new(drop_tombstones(levels).take_while(has_prefix))
+}
+
+/// Returns the entries before a key.
+pub(crate) fn before<'a>(levels: MergeIterator<'a>, to: Option<&[u8]>) -> Pairs<'a> {
+    let to = to.map(<[u8]>::to_vec);
+    let is_before = move |entry: &Result<LevelEntry, StoreError>| match (entry, &to) {
+        (Ok((key, _)), Some(to)) => key < to,
+        _ => true,
+    };
+    Box::new(drop_tombstones(levels.take_while(is_before)))
 }
 
 /// Merges levels: of several entries with one key it returns that of the first level.

@@ -90,6 +90,13 @@ impl SledLevel {
         self.digests.len()
     }
 
+    /// Returns a copy in memory.
+    pub(crate) fn copied(&self) -> Result<Memtable, StoreError> {
+        let mut copy = Memtable::default();
+        copy.apply(Batch(self.range(&[]).collect::<Result<_, _>>()?));
+        Ok(copy)
+    }
+
     /// Returns the change of the key with this hash, if there is one.
     pub(crate) fn get(&self, hash: u64, key: &[u8]) -> Result<Option<Option<Vec<u8>>>, StoreError> {
         if !self.digests.contains_key(&hash) {

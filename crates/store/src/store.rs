@@ -38,6 +38,14 @@ pub trait Store: Send + Sync {
     /// size.
     fn split_points(&self, max: usize) -> Vec<Vec<u8>>;
 
+    /// Returns the store as it is now. The snapshot stays as it is while the store changes, any
+    /// thread may read it, and it takes no changes. Taking one costs no copy of the entries; the
+    /// memory and the files that it reads are kept until it is dropped.
+    ///
+    /// # Errors
+    /// See [`Store`].
+    fn snapshot(&mut self) -> Result<Box<dyn Store>, StoreError>;
+
     /// Makes all changes or none.
     ///
     /// # Errors

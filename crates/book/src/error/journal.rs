@@ -64,6 +64,9 @@ pub enum JournalError {
         /// The address of the leader, if it is known.
         address: Option<String>,
     },
+    /// A snapshot of a book takes no changes.
+    #[error("this is a snapshot of the book {0}, which takes no changes; change the book itself")]
+    Snapshot(String),
     /// The journal has other entries than this process has read from it.
     #[error(
         "the journal {0} has other entries than this process has read: the database has lost \

@@ -1,4 +1,5 @@
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::base::id::Id;
 use crate::error::{BookError, JobError};
@@ -14,7 +15,7 @@ pub(crate) struct Jobs {
     /// The works that are at hand, by job and position, so that none is handed out twice.
     pub(crate) at_hand: BTreeMap<(JobId, Id), u64>,
     /// The settings of the jobs: they are long, and every answer needs them.
-    pub(crate) specs: BTreeMap<JobId, JobSpec>,
+    pub(crate) specs: Arc<BTreeMap<JobId, JobSpec>>,
     /// Jobs that changed since [`Book::changed_jobs`](crate::Book::changed_jobs) was last called.
     pub(crate) changed: BTreeSet<JobId>,
     /// The choice of positions of each job that was asked for work.

@@ -1,6 +1,7 @@
 //! How jobs are made, changed and listed.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::book::Book;
 use crate::error::{BookError, JobError};
@@ -86,7 +87,7 @@ impl Book {
 
     fn read_spec(&mut self, id: JobId) -> Result<(), BookError> {
         let spec = self.index().spec(id.0)?;
-        self.jobs.specs.insert(id, spec);
+        Arc::make_mut(&mut self.jobs.specs).insert(id, spec);
         Ok(())
     }
 

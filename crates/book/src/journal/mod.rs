@@ -3,6 +3,7 @@
 pub(crate) mod entry;
 pub(crate) mod file;
 pub(crate) mod frame;
+pub(crate) mod frozen;
 pub(crate) mod log;
 pub(crate) mod manifest;
 pub(crate) mod reader;

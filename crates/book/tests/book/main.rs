@@ -8,4 +8,5 @@ mod journal;
 mod laws;
 mod reading;
 mod settings;
+mod snapshots;
 mod world;

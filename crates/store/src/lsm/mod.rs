@@ -1,6 +1,7 @@
 //! The store of a book, a log-structured merge tree of up to four levels.
 
 mod reading_copy;
+mod snapshot;
 #[cfg(test)]
 mod tests;
 
@@ -13,13 +14,14 @@ use std::time::Instant;
 
 use crate::StoreError;
 use crate::bloom::hash;
+use crate::lsm::snapshot::LsmSnapshot;
 use crate::manifest::{Manifest, sled_path, sorted_path, sync_folder};
 use crate::memtable::Memtable;
-use crate::merge::{LevelEntry, MergeIterator, drop_tombstones, without_tombstones};
+use crate::merge::{MergeIterator, before, drop_tombstones, with_prefix, without_tombstones};
 use crate::sled_db::catch_panics;
 use crate::sled_level::SledLevel;
 use crate::sstable::SortedFile;
-use crate::store::{Batch, Pair, Pairs, Store};
+use crate::store::{Batch, Pairs, Store};
 
 /// Memory for each change that is not in the sorted file.
 const BYTES_PER_CHANGE: u64 = 256;
@@ -42,9 +44,13 @@ pub struct LsmStore {
     cache_bytes: u64,
     manifest: Manifest,
     memtable: Memtable,
-    /// The memtable that is being compacted; nothing changes it any more.
-    immutable: Option<Arc<Memtable>>,
+    /// Older changes that a snapshot may read, so nothing changes them any more; the newest last.
+    frozen: Vec<Arc<Memtable>>,
+    /// The memtables that are being compacted, the newest first.
+    immutable: Vec<Arc<Memtable>>,
     sled: Arc<SledLevel>,
+    /// A copy of the level in sled for snapshots, since the level itself changes.
+    sled_copy: Option<Arc<Memtable>>,
     sorted: Option<Arc<SortedFile>>,
     compaction: Option<Compaction>,
     /// When there is time for an early compaction; `None` for at once.
@@ -107,8 +113,10 @@ impl LsmStore {
             cache_bytes,
             manifest,
             memtable: Memtable::default(),
-            immutable: None,
+            frozen: Vec::new(),
+            immutable: Vec::new(),
             sled: Arc::new(sled),
+            sled_copy: None,
             sorted: sorted.map(Arc::new),
             compaction: None,
             next_compaction: None,
@@ -122,23 +130,42 @@ impl LsmStore {
             .max(4)
     }
 
+    /// Returns the number of changes in memory that are not being compacted.
+    fn changes(&self) -> usize {
+        let frozen = self.frozen.iter().map(|memtable| memtable.len());
+        self.memtable.len() + frozen.sum::<usize>()
+    }
+
+    /// Returns the memtables that are not being compacted, the newest first, and leaves none.
+    fn take_memtables(&mut self) -> Vec<Arc<Memtable>> {
+        let newest = Arc::new(std::mem::take(&mut self.memtable));
+        let older = self.frozen.drain(..).rev();
+        std::iter::once(newest).chain(older).collect()
+    }
+
+    /// Returns the memtables, the newest first.
+    fn memtables(&self) -> impl Iterator<Item = &Memtable> {
+        let older = self.frozen.iter().rev().chain(&self.immutable);
+        std::iter::once(&self.memtable).chain(older.map(|memtable| &**memtable))
+    }
+
     /// Returns whether the memtable is to be compacted.
     fn is_compaction_due(&self) -> bool {
         let early = (self.max_changes() / EARLY_COMPACTION_PART).max(MAX_SLED_ENTRIES);
         let is_time = self
             .next_compaction
             .is_none_or(|next| Instant::now() >= next);
-        self.memtable.len() >= self.max_changes() || (self.memtable.len() >= early && is_time)
+        self.changes() >= self.max_changes() || (self.changes() >= early && is_time)
     }
 
     /// Returns whether changes come faster than they are compacted.
     fn is_behind(&self) -> bool {
-        self.memtable.len() >= 2 * self.max_changes()
+        self.changes() >= 2 * self.max_changes()
     }
 
     /// Returns whether the memtable has room in the level in sled.
     fn fits_in_sled(&self) -> bool {
-        self.memtable.len() + self.sled.len() < self.max_changes().min(MAX_SLED_ENTRIES)
+        self.changes() + self.sled.len() < self.max_changes().min(MAX_SLED_ENTRIES)
     }
 
     /// Returns a file number above all that are in use.
@@ -153,15 +180,17 @@ impl LsmStore {
         let number = self.next_file_number();
         let path = sorted_path(&self.folder, number);
         let cache_bytes = self.cache_bytes / 3;
-        let memtable = Arc::new(std::mem::take(&mut self.memtable));
-        self.immutable = Some(Arc::clone(&memtable));
+        let memtables = self.take_memtables();
+        self.immutable.clone_from(&memtables);
         let sled = Arc::clone(&self.sled);
         let sorted = self.sorted.clone();
         let below = sorted.as_ref().map_or(0, |sorted| sorted.entries());
-        let max_entries = memtable.len() + sled.len() + below;
+        let changes: usize = memtables.iter().map(|memtable| memtable.len()).sum();
+        let max_entries = changes + sled.len() + below;
         let thread = std::thread::spawn(move || {
             catch_panics(|| {
-                let mut levels = vec![memtable.range(&[]), sled.range(&[])];
+                let mut levels: Vec<_> = memtables.iter().map(|table| table.range(&[])).collect();
+                levels.push(sled.range(&[]));
                 levels.extend(
                     sorted
                         .iter()
@@ -199,19 +228,19 @@ impl LsmStore {
             manifest.sled = compaction.number + 1;
             let path = sled_path(&self.folder, manifest.sled);
             sled = Arc::new(SledLevel::create(&path, self.cache_bytes / 3)?);
+            self.sled_copy = None;
         }
         manifest.write(&self.folder)?;
         self.manifest = manifest;
         self.sled = sled;
         self.sorted = Some(Arc::new(sorted));
-        self.immutable = None;
+        self.immutable.clear();
         manifest.remove_other_files(&self.folder)
     }
 
     /// Merges all levels from a key on.
     fn merged<'a>(&'a self, from: &[u8], is_scan: bool) -> MergeIterator<'a> {
-        let mut levels = vec![self.memtable.range(from)];
-        levels.extend(self.immutable.iter().map(|memtable| memtable.range(from)));
+        let mut levels: Vec<_> = self.memtables().map(|table| table.range(from)).collect();
         levels.push(self.sled.range(from));
         levels.extend(
             self.sorted
@@ -242,7 +271,7 @@ impl Drop for LsmStore {
 impl Store for LsmStore {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
         let hash = hash(key);
-        for memtable in std::iter::once(&self.memtable).chain(self.immutable.as_deref()) {
+        for memtable in self.memtables() {
             if let Some(found) = memtable.get(hash, key) {
                 return Ok(found.clone());
             }
@@ -258,24 +287,11 @@ impl Store for LsmStore {
 
     fn range<'a>(&'a self, prefix: &[u8], from: &[u8]) -> Pairs<'a> {
         let from = from.max(prefix);
-        let pairs = drop_tombstones(self.merged(from, from.is_empty()));
-        let prefix = prefix.to_vec();
-        let has_prefix = move |pair: &Result<Pair, StoreError>| match pair {
-            Ok((key, _)) => key.starts_with(&prefix),
-            Err(_) => true,
-        };
-        Box::new(pairs.take_while(has_prefix))
+        with_prefix(self.merged(from, from.is_empty()), prefix)
     }
 
     fn scan<'a>(&'a self, from: &[u8], to: Option<&[u8]>) -> Pairs<'a> {
-        let to = to.map(<[u8]>::to_vec);
-        let is_before = move |entry: &Result<LevelEntry, StoreError>| match (entry, &to) {
-            (Ok((key, _)), Some(to)) => key < to,
-            _ => true,
-        };
-        Box::new(drop_tombstones(
-            self.merged(from, true).take_while(is_before),
-        ))
+        before(self.merged(from, true), to)
     }
 
     fn split_points(&self, max: usize) -> Vec<Vec<u8>> {
@@ -283,6 +299,26 @@ impl Store for LsmStore {
             Some(sorted) => sorted.split_points(max),
             None => Vec::new(),
         }
+    }
+
+    fn snapshot(&mut self) -> Result<Box<dyn Store>, StoreError> {
+        let mut newest = std::mem::take(&mut self.memtable);
+        // Few memtables remain, each much smaller than the next older one.
+        while let Some(older) = self.frozen.pop_if(|older| older.len() < 2 * newest.len()) {
+            newest = Memtable::joined(older, newest);
+        }
+        if !newest.is_empty() {
+            self.frozen.push(Arc::new(newest));
+        }
+        let sled = match &self.sled_copy {
+            Some(copy) => Arc::clone(copy),
+            None => Arc::clone(self.sled_copy.insert(Arc::new(self.sled.copied()?))),
+        };
+        let memtables = self.frozen.iter().rev().chain(&self.immutable);
+        Ok(Box::new(LsmSnapshot {
+            memtables: memtables.cloned().chain([sled]).collect(),
+            sorted: self.sorted.clone(),
+        }))
     }
 
     fn apply(&mut self, batch: Batch) -> Result<(), StoreError> {
@@ -312,7 +348,7 @@ impl Store for LsmStore {
 
     fn compact(&mut self) -> Result<(), StoreError> {
         self.end_compaction()?;
-        if self.memtable.is_empty() && self.sled.len() == 0 {
+        if self.changes() == 0 && self.sled.len() == 0 {
             return Ok(());
         }
         self.begin_compaction();
@@ -333,9 +369,13 @@ impl Store for LsmStore {
         if !self.fits_in_sled() {
             return self.compact();
         }
+        for older in self.frozen.drain(..).rev() {
+            self.memtable = Memtable::joined(older, std::mem::take(&mut self.memtable));
+        }
         let sled = Arc::get_mut(&mut self.sled).expect("no compaction reads it");
         if !self.memtable.is_empty() {
             sled.apply(&self.memtable)?;
+            self.sled_copy = None;
         }
         sled.flush()?;
         self.memtable.clear();

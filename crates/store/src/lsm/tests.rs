@@ -5,6 +5,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use super::*;
+use crate::store::Pair;
 use crate::store::tests::MemoryStore;
 
 fn number(n: u16) -> Vec<u8> {
@@ -15,7 +16,7 @@ fn all(store: &LsmStore) -> Vec<Pair> {
     pairs(store, &[], &[])
 }
 
-fn pairs(store: &LsmStore, prefix: &[u8], from: &[u8]) -> Vec<Pair> {
+fn pairs(store: &dyn Store, prefix: &[u8], from: &[u8]) -> Vec<Pair> {
     let pairs: Result<_, _> = store.range(prefix, from).collect();
     pairs.expect("readable")
 }
@@ -145,6 +146,8 @@ enum StoreStep {
     Maintain,
     Compact,
     Flush,
+    /// Takes a snapshot, which is kept until the end.
+    Snapshot,
     /// Closes and opens the store, after a flush that waits or one that does not.
     Reopen {
         waits: bool,
@@ -158,6 +161,7 @@ fn steps() -> impl Strategy<Value = Vec<StoreStep>> {
         3 => Just(StoreStep::Maintain),
         1 => Just(StoreStep::Compact),
         2 => Just(StoreStep::Flush),
+        3 => Just(StoreStep::Snapshot),
         2 => any::<bool>().prop_map(|waits| StoreStep::Reopen { waits }),
     ];
     proptest::collection::vec(step, 1..16)
@@ -166,6 +170,24 @@ fn steps() -> impl Strategy<Value = Vec<StoreStep>> {
 /// Returns a key of one to three bytes, so that some are beginnings of others.
 fn key(number: u8) -> Vec<u8> {
     vec![b'a' + number % 5; 1 + usize::from(number / 5 % 3)]
+}
+
+/// Compares a store or a snapshot with a map in memory.
+fn assert_holds(store: &dyn Store, model: &MemoryStore) -> Result<(), TestCaseError> {
+    for prefix in [&b""[..], b"b", b"cc"] {
+        for from in [&b""[..], b"c", b"ccc", b"z"] {
+            prop_assert_eq!(pairs(store, prefix, from), model.range(prefix, from));
+        }
+    }
+    for number in 0..40 {
+        let found = store.get(&key(number)).expect("readable");
+        prop_assert_eq!(found, model.get(&key(number)));
+    }
+    let scanned: Result<Vec<Pair>, _> = store.scan(b"b", Some(b"d")).collect();
+    let expected = model.range(&[], b"b").into_iter();
+    let expected: Vec<Pair> = expected.filter(|(key, _)| &key[..] < &b"d"[..]).collect();
+    prop_assert_eq!(scanned.expect("readable"), expected);
+    Ok(())
 }
 
 proptest! {
@@ -180,6 +202,7 @@ proptest! {
         // With so little cache a handful of entries fill a level.
         let mut store = LsmStore::create(&path, cache).expect("room");
         let mut model = MemoryStore::default();
+        let mut snapshots = Vec::new();
         for step in steps {
             match step {
                 StoreStep::Apply(changes) => {
@@ -191,6 +214,9 @@ proptest! {
                 StoreStep::Maintain => store.maintain().expect("room"),
                 StoreStep::Compact => store.compact().expect("room"),
                 StoreStep::Flush => store.flush().expect("room"),
+                StoreStep::Snapshot => {
+                    snapshots.push((store.snapshot().expect("readable"), model.clone()));
+                }
                 StoreStep::Reopen { waits } => {
                     let flushed = if waits { store.flush() } else { store.begin_flush() };
                     flushed.expect("room");
@@ -198,15 +224,12 @@ proptest! {
                     store = LsmStore::open(&path, cache).expect("whole");
                 }
             }
-            for prefix in [&b""[..], b"b", b"cc"] {
-                for from in [&b""[..], b"c", b"ccc", b"z"] {
-                    prop_assert_eq!(pairs(&store, prefix, from), model.range(prefix, from));
-                }
-            }
-            for number in 0..40 {
-                let found = store.get(&key(number)).expect("readable");
-                prop_assert_eq!(found, model.get(&key(number)));
-            }
+            assert_holds(&store, &model)?;
+        }
+        // Neither later changes nor the end of the store reach them.
+        drop(store);
+        for (snapshot, model) in &snapshots {
+            assert_holds(&**snapshot, model)?;
         }
     }
 }

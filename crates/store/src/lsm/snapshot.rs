@@ -1,0 +1,81 @@
+use std::sync::Arc;
+
+use crate::StoreError;
+use crate::bloom::hash;
+use crate::memtable::Memtable;
+use crate::merge::{MergeIterator, before, with_prefix, without_tombstones};
+use crate::sstable::SortedFile;
+use crate::store::{Batch, Pairs, Store};
+
+/// The levels of a store at one moment, none of which changes any more.
+pub(super) struct LsmSnapshot {
+    /// The newest first. The last is a copy of the level in sled.
+    pub(super) memtables: Vec<Arc<Memtable>>,
+    pub(super) sorted: Option<Arc<SortedFile>>,
+}
+
+impl LsmSnapshot {
+    fn merged<'a>(&'a self, from: &[u8], is_scan: bool) -> MergeIterator<'a> {
+        let memtables = self.memtables.iter().map(|table| table.range(from));
+        let sorted = self.sorted.iter();
+        let sorted = sorted.map(|sorted| without_tombstones(sorted.range(from, is_scan)));
+        MergeIterator::new(memtables.chain(sorted).collect())
+    }
+}
+
+impl Store for LsmSnapshot {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
+        let hash = hash(key);
+        let mut memtables = self.memtables.iter();
+        if let Some(found) = memtables.find_map(|memtable| memtable.get(hash, key)) {
+            return Ok(found.clone());
+        }
+        let sorted = self.sorted.as_ref();
+        sorted.map_or(Ok(None), |sorted| sorted.get(hash, key))
+    }
+
+    fn range<'a>(&'a self, prefix: &[u8], from: &[u8]) -> Pairs<'a> {
+        let from = from.max(prefix);
+        with_prefix(self.merged(from, from.is_empty()), prefix)
+    }
+
+    fn scan<'a>(&'a self, from: &[u8], to: Option<&[u8]>) -> Pairs<'a> {
+        before(self.merged(from, true), to)
+    }
+
+    fn split_points(&self, max: usize) -> Vec<Vec<u8>> {
+        let sorted = self.sorted.as_ref();
+        sorted.map_or_else(Vec::new, |sorted| sorted.split_points(max))
+    }
+
+    fn snapshot(&mut self) -> Result<Box<dyn Store>, StoreError> {
+        Ok(Box::new(Self {
+            memtables: self.memtables.clone(),
+            sorted: self.sorted.clone(),
+        }))
+    }
+
+    fn apply(&mut self, _: Batch) -> Result<(), StoreError> {
+        Err(StoreError::Snapshot)
+    }
+
+    fn needs_maintenance(&self) -> bool {
+        false
+    }
+
+    fn maintain(&mut self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    fn compact(&mut self) -> Result<(), StoreError> {
+        Err(StoreError::Snapshot)
+    }
+
+    fn flush(&mut self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    fn begin_flush(&mut self) -> Result<(), StoreError> {
+        Ok(())
+    }
+}
