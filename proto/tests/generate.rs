@@ -84,9 +84,7 @@ fn protoc_reads_the_published_file() {
         .into_iter()
         .find(|words| has_protoc(words))
     else {
-        eprintln!(
-            "skipped: no protoc (Debian's package protobuf-compiler, or grpcio-tools of Python)"
-        );
+        kagetsu_builders::skip("protoc, or grpcio-tools of Python");
         return;
     };
     let mut protoc = Command::new(words[0]);

@@ -35,7 +35,7 @@ impl Browser {
             .ok()?;
         let path = String::from_utf8(found.stdout).ok()?.trim().to_string();
         if path.is_empty() {
-            eprintln!("skipped: no chromium on this machine (Debian's package `chromium`)");
+            kagetsu_builders::skip("chromium");
             return None;
         }
         let profile = Scratch::new();

@@ -61,7 +61,7 @@ impl PostgresServer {
     #[must_use]
     pub fn start() -> Option<Self> {
         let Some(programs) = programs() else {
-            println!("skipped: PostgreSQL is not installed");
+            kagetsu_builders::skip("PostgreSQL");
             return None;
         };
         let folder = server_folder();

@@ -136,7 +136,7 @@ fn fitted(position: &Position, mut answer: v1::Answer, limit: usize) -> Outcome 
 
 #[cfg(test)]
 mod tests {
-    use kagetsu_game::{Bound, Move, Provenance, Score, Variant, Verdict};
+    use kagetsu_game::{Move, Variant};
     use kagetsu_proto::MAX_MOVES;
     use kagetsu_search::threats::Strategy;
 
@@ -146,26 +146,12 @@ mod tests {
     fn answer(moves: usize, line: usize) -> Answer {
         let verdict = |n: usize| {
             let m = Move::new(n as u16);
-            let by = Provenance {
-                engine: "e".repeat(kagetsu_proto::MAX_NAME_BYTES).into(),
-                day: 20_000,
-            };
-            let line = std::iter::once(m)
-                .chain((1..line).map(|n| Move::new(200 + n as u16)))
-                .collect();
-            let score = Score::opinion(-(n as i32));
-            (
-                m,
-                Verdict {
-                    score,
-                    bound: Bound::Exact,
-                    depth: 9,
-                    nodes: u64::MAX,
-                    line,
-                    proof: None,
-                    by,
-                },
-            )
+            let (m, mut verdict) = kagetsu_builders::opinion(m, -(n as i32));
+            let more = (1..line).map(|n| Move::new(200 + n as u16));
+            verdict.line.extend(more);
+            verdict.nodes = u64::MAX;
+            verdict.by.engine = "e".repeat(kagetsu_proto::MAX_NAME_BYTES).into();
+            (m, verdict)
         };
         (0..moves).map(verdict).collect()
     }

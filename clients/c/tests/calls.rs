@@ -7,36 +7,25 @@ use std::process::Command;
 use std::ptr;
 
 use kagetsu_book::{Book, BookOptions};
+use kagetsu_builders::is_installed;
 use kagetsu_c::{
     KnownMove, OpenBook as Open, kagetsu_book_close, kagetsu_book_lookup,
     kagetsu_book_lookup_stones, kagetsu_book_open, kagetsu_book_pick, kagetsu_book_positions,
     kagetsu_last_error, kagetsu_version,
 };
-use kagetsu_game::{
-    Answer, Bound, Claim, Position, Proof, ProofKind, Provenance, Score, Variant, Verdict,
-};
+use kagetsu_game::{Answer, Claim, Position, Proof, ProofKind, Score, Variant, Verdict};
 
 /// A compiled book of one position, after h8 a1 h9: a win for White by i9, and i10 worth 7.
 fn compiled(folder: &Path) -> PathBuf {
     let position = Position::from_line(Variant::FREESTYLE_15, "h8 a1 h9").expect("legal");
     let verdict = |name: &str, score, proof| {
         let m = position.parse_move(name).expect("legal");
-        let by = Provenance {
-            engine: "test".into(),
-            day: 20_000,
+        let verdict = Verdict {
+            score,
+            depth: 5,
+            ..kagetsu_builders::verdict(m, proof)
         };
-        (
-            m,
-            Verdict {
-                score,
-                bound: Bound::Exact,
-                depth: 5,
-                nodes: 9,
-                line: vec![m],
-                proof,
-                by,
-            },
-        )
+        (m, verdict)
     };
     let proof = Proof {
         claim: Claim::Win,
@@ -179,9 +168,10 @@ fn done(command: &mut Command) -> String {
 /// Installs the library as a user would, and builds the example in C++ with CMake and pkg-config.
 #[test]
 fn cmake_installs_the_library() {
-    let is_there = |program: &str| Command::new(program).arg("--version").output().is_ok();
-    if !is_there("cmake") || !is_there("c++") || !is_there("make") {
-        println!("skipped: no cmake, make and c++");
+    if !["cmake", "c++", "make"]
+        .iter()
+        .all(|tool| is_installed(tool, &["--version"]))
+    {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
@@ -222,7 +212,7 @@ fn cmake_installs_the_library() {
     let text = done(Command::new(at("example/example_c")).args(arguments));
     assert!(text.ends_with("pick i9\n"), "{text}");
 
-    if is_there("pkg-config") {
+    if is_installed("pkg-config", &["--version"]) {
         let mut flags = Command::new("pkg-config");
         flags
             .args(["--cflags", "--libs", "kagetsu_book"])

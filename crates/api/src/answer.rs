@@ -159,18 +159,10 @@ mod tests {
 
     #[test]
     fn a_bound_that_excludes_only_mates_has_no_value() {
-        let by = Provenance {
-            engine: "kagetsu 0.1.0".into(),
-            day: 20_778,
-        };
         let verdict = |score, bound| Verdict {
             score,
             bound,
-            depth: 1,
-            nodes: 1,
-            line: vec![],
-            proof: None,
-            by: by.clone(),
+            ..kagetsu_builders::verdict(Move::new(0), None)
         };
         let rows = [
             (-Score::OPINION_MAX, Bound::Lower, true),

@@ -173,7 +173,6 @@ impl Books {
 #[cfg(test)]
 pub(crate) mod tests {
     use kagetsu_book::{Book, BookOptions};
-    use kagetsu_game::{Bound, Provenance, Verdict};
 
     use super::*;
 
@@ -185,21 +184,9 @@ pub(crate) mod tests {
         };
         let (mut book, _) = Book::open(folder, &options).expect("a new book");
         for (line, m, score) in rows {
-            let position = Position::from_line(Variant::FREESTYLE_15, line).expect("legal");
+            let position = kagetsu_builders::position(line);
             let m = position.parse_move(m).expect("legal");
-            let verdict = Verdict {
-                score: Score::opinion(*score),
-                bound: Bound::Exact,
-                depth: 2,
-                nodes: 1,
-                line: vec![m],
-                proof: None,
-                by: Provenance {
-                    engine: "test".into(),
-                    day: 20_000,
-                },
-            };
-            let answer = [(m, verdict)].into_iter().collect();
+            let answer = [kagetsu_builders::opinion(m, *score)].into_iter().collect();
             book.learn(&position, &answer).expect("room for it");
         }
         book.close().expect("room for it");

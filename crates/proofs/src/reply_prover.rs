@@ -200,25 +200,13 @@ fn answered(entry: &Entry) -> Vec<Move> {
 #[cfg(test)]
 mod tests {
     use kagetsu_book::{Book, BookOptions};
-    use kagetsu_game::{Provenance, Score};
+
     use kagetsu_search::threats::{ThreatClass, ThreatOutcome, ThreatSearch};
 
     use super::*;
 
     fn verdict(m: Move, claim: Option<Proof>) -> (Move, Verdict) {
-        let verdict = Verdict {
-            score: claim.map_or(Score::opinion(0), Proof::score),
-            bound: Bound::Exact,
-            depth: 1,
-            nodes: 1,
-            line: vec![m],
-            proof: claim,
-            by: Provenance {
-                engine: "test".into(),
-                day: 0,
-            },
-        };
-        (m, verdict)
+        (m, kagetsu_builders::verdict(m, claim))
     }
 
     #[test]

@@ -203,26 +203,15 @@ pub fn line(position: &Position, line: &[Move], notation: Notation) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kagetsu_game::{Provenance, Score, Variant};
+    use kagetsu_game::Variant;
 
     #[test]
     fn bounded_moves_stand_behind_all_others() {
         let position = Position::start(Variant::XIANGQI);
         let verdict = |(name, score, bound): (&str, i32, Bound)| {
             let m = position.parse_move(name).expect("legal");
-            let verdict = Verdict {
-                score: Score::opinion(score),
-                bound,
-                depth: 5,
-                nodes: 5,
-                line: vec![m],
-                proof: None,
-                by: Provenance {
-                    engine: "test".into(),
-                    day: 20_000,
-                },
-            };
-            (m, verdict)
+            let (m, verdict) = kagetsu_builders::opinion(m, score);
+            (m, Verdict { bound, ..verdict })
         };
         let answer: Answer = [
             ("h2e2", -26, Bound::Exact),

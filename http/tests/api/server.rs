@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use axum::Router;
-use kagetsu_game::{Answer, Bound, Position, Provenance, Score, Variant, Verdict};
+use kagetsu_game::{Answer, Position, Verdict};
 use kagetsu_http::{
     AccessPolicy, Backend, CallerExtensions, ServerInfo, router, with_browser_headers,
 };
@@ -18,24 +18,16 @@ use tonic::service::Routes;
 struct SmallBook;
 
 fn held() -> (Position, Answer) {
-    let position = Position::from_line(Variant::FREESTYLE_15, "h8").expect("legal");
+    let position = kagetsu_builders::position("h8");
     let verdict = |name: &str, score| {
         let m = position.parse_move(name).expect("legal");
-        let by = Provenance {
-            engine: "test 1".into(),
-            day: 20_000,
-        };
-        let line = vec![m];
+        let (m, verdict) = kagetsu_builders::opinion(m, score);
         (
             m,
             Verdict {
-                score: Score::opinion(score),
-                bound: Bound::Exact,
                 depth: 4,
                 nodes: 9,
-                line,
-                proof: None,
-                by,
+                ..verdict
             },
         )
     };

@@ -203,7 +203,7 @@ impl UsualSearch {
 
 #[cfg(test)]
 mod tests {
-    use kagetsu_game::{Answer, Bound, Provenance, Variant};
+    use kagetsu_game::{Answer, Bound, Verdict};
 
     use super::*;
     use crate::BookOptions;
@@ -223,24 +223,18 @@ mod tests {
             ("h8 i9 h9", "h10", (Score::opinion(10), Bound::Exact, 6)),
             ("h8 i9 h9 h10", "i8", silent),
         ] {
-            let position = Position::from_line(Variant::FREESTYLE_15, line).expect("legal");
+            let position = kagetsu_builders::position(line);
             let m = position.parse_move(name).expect("legal");
             let verdict = Verdict {
                 score,
                 bound,
                 depth,
-                nodes: 1,
-                line: Vec::new(),
-                proof: None,
-                by: Provenance {
-                    engine: "test".into(),
-                    day: 20_000,
-                },
+                ..kagetsu_builders::verdict(m, None)
             };
             let answer: Answer = [(m, verdict)].into_iter().collect();
             book.learn(&position, &answer).expect("room");
         }
-        let root = Position::from_line(Variant::FREESTYLE_15, "h8").expect("legal");
+        let root = kagetsu_builders::position("h8");
         let suspects = book.suspects(&root, 100).expect("readable");
         let suspects = suspects.expect("the root is there");
         let reasons: Vec<_> = suspects

@@ -251,21 +251,8 @@ fn impossible_answer_is_not_learned() {
     let (_folder, mut book) = new_book();
     let position =
         Position::from_line("freestyle-15".parse().expect("a variant"), "h8 i9").expect("legal");
-    let by = Provenance {
-        engine: "test".into(),
-        day: 0,
-    };
-    let verdict = Verdict {
-        score: Score::ZERO,
-        bound: Bound::Exact,
-        depth: 1,
-        nodes: 1,
-        line: vec![],
-        proof: None,
-        by,
-    };
     let taken = position.moves()[0];
-    let answer: Answer = [(taken, verdict)].into_iter().collect();
+    let answer: Answer = [kagetsu_builders::opinion(taken, 0)].into_iter().collect();
     assert!(matches!(
         book.learn(&position, &answer),
         Err(BookError::Learn(LearnError::Illegal { .. }))
@@ -280,25 +267,7 @@ fn impossible_answer_is_not_learned() {
 
 /// `proof` for each of the first `count` moves.
 fn proven(position: &Position, count: usize, proof: Proof) -> Answer {
-    let verdict = |m: Move| {
-        let by = Provenance {
-            engine: "test".into(),
-            day: 0,
-        };
-        let score = proof.score();
-        (
-            m,
-            Verdict {
-                score,
-                bound: Bound::Exact,
-                depth: 1,
-                nodes: 1,
-                line: vec![m],
-                proof: Some(proof),
-                by,
-            },
-        )
-    };
+    let verdict = |m: Move| (m, kagetsu_builders::verdict(m, Some(proof)));
     position
         .distinct_moves()
         .into_iter()
@@ -334,20 +303,8 @@ fn a_proof_is_carried_up_with_its_distance() {
     let root = Position::from_line("freestyle-5".parse().expect("a variant"), "c3").expect("legal");
     let m = root.distinct_moves()[0];
     let next = root.play(m).expect("legal");
-    let by = Provenance {
-        engine: "test".into(),
-        day: 0,
-    };
-    let opinion = Verdict {
-        score: Score::opinion(9),
-        bound: Bound::Exact,
-        depth: 1,
-        nodes: 1,
-        line: vec![m],
-        proof: None,
-        by,
-    };
-    book.learn(&root, &[(m, opinion)].into_iter().collect())
+    let opinion = kagetsu_builders::opinion(m, 9);
+    book.learn(&root, &[opinion].into_iter().collect())
         .expect("room");
     let loss = Proof {
         claim: Claim::Loss,
@@ -375,27 +332,12 @@ fn a_proof_is_carried_up_with_its_distance() {
 /// Random verdicts on these moves of a position: score, bound, depth.
 fn answer_of(position: &Position, verdicts: &[(&str, i32, Bound, u8)]) -> Answer {
     let verdict = |(m, centi, bound, depth): &(&str, i32, Bound, u8)| {
-        let (m, by) = (
-            position.parse_move(m).expect("a move"),
-            Provenance {
-                engine: "test".into(),
-                day: 0,
-            },
-        );
-        let line = if *bound == Bound::Exact {
-            vec![m]
-        } else {
-            Vec::new()
-        };
-        let verdict = Verdict {
-            score: Score::opinion(*centi),
-            bound: *bound,
-            depth: *depth,
-            nodes: 1,
-            line,
-            proof: None,
-            by,
-        };
+        let m = position.parse_move(m).expect("a move");
+        let (m, mut verdict) = kagetsu_builders::opinion(m, *centi);
+        (verdict.bound, verdict.depth) = (*bound, *depth);
+        if *bound != Bound::Exact {
+            verdict.line.clear();
+        }
         (m, verdict)
     };
     verdicts.iter().map(verdict).collect()

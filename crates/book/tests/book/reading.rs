@@ -6,24 +6,12 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use kagetsu_book::{Book, BookOptions};
-use kagetsu_game::{Answer, Bound, Position, Provenance, Score, Variant, Verdict};
+use kagetsu_game::{Answer, Position, Variant};
 
 fn learn(book: &mut Book, line: &str, m: &str) {
-    let position = Position::from_line(Variant::FREESTYLE_15, line).expect("legal");
+    let position = kagetsu_builders::position(line);
     let m = position.parse_move(m).expect("legal");
-    let verdict = Verdict {
-        score: Score::opinion(10),
-        bound: Bound::Exact,
-        depth: 2,
-        nodes: 1,
-        line: vec![m],
-        proof: None,
-        by: Provenance {
-            engine: "test".into(),
-            day: 20_000,
-        },
-    };
-    let answer: Answer = [(m, verdict)].into_iter().collect();
+    let answer: Answer = [kagetsu_builders::opinion(m, 10)].into_iter().collect();
     book.learn(&position, &answer).expect("room");
 }
 

@@ -225,23 +225,16 @@ fn one(known: Option<&Answer>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use kagetsu_game::{Proof, ProofKind, Provenance};
+    use kagetsu_game::{Move, Proof, ProofKind};
 
     use super::*;
 
     fn verdict(score: Score, bound: Bound, proof: Option<Proof>) -> Verdict {
-        let by = Provenance {
-            engine: "test".into(),
-            day: 0,
-        };
         Verdict {
             score,
             bound,
             depth: 11,
-            nodes: 1,
-            line: Vec::new(),
-            proof,
-            by,
+            ..kagetsu_builders::verdict(Move::new(0), proof)
         }
     }
 

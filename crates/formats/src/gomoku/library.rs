@@ -332,7 +332,6 @@ fn comment(verdict: &Verdict) -> String {
 #[cfg(test)]
 mod tests {
     use kagetsu_book::{BuildSpec, JobSpec};
-    use kagetsu_game::{Bound, Provenance};
 
     use super::*;
     use crate::tests::searched;
@@ -350,25 +349,9 @@ mod tests {
         let line = ["h8", "g9", "j10"];
         let root = Position::from_line(Variant::FREESTYLE_15, &line.join(" ")).expect("legal");
         let (_folder, mut book) = searched("freestyle-15", &[], 0);
-        let (m, by) = (
-            root.parse_move("a1").expect("legal"),
-            Provenance {
-                engine: "test".into(),
-                day: 0,
-            },
-        );
-        let (score, bound) = (Score::opinion(34), Bound::Exact);
-        let verdict = Verdict {
-            score,
-            bound,
-            depth: 1,
-            nodes: 1,
-            line: vec![m],
-            proof: None,
-            by,
-        };
-        book.learn(&root, &[(m, verdict)].into_iter().collect())
-            .expect("room");
+        let m = root.parse_move("a1").expect("legal");
+        let answer = [kagetsu_builders::opinion(m, 34)].into_iter().collect();
+        book.learn(&root, &answer).expect("room");
         let names = |book: &Book| {
             let (bytes, ..) = write(book, Variant::FREESTYLE_15).expect("memory");
             let nodes = renlib::read(&bytes).expect("just written").nodes;

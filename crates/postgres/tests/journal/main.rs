@@ -10,7 +10,8 @@ use kagetsu_book::{
     Book, BookError, BookOptions, BuildSpec, FolderJournal, JobSpec, Journal, JournalDigest,
     JournalError, Sequence,
 };
-use kagetsu_game::{Answer, Bound, Move, Position, Provenance, Score, Variant, Verdict};
+use kagetsu_builders::opinion;
+use kagetsu_game::{Answer, Move, Position, Variant};
 use kagetsu_postgres::{BookUrl, PostgresJournal, pull, push};
 use kagetsu_tests::PostgresServer;
 use tempfile::TempDir;
@@ -70,21 +71,7 @@ fn job() -> JobSpec {
 }
 
 fn answer(position: &Position) -> Answer {
-    let verdict = |(rank, m): (usize, Move)| {
-        let verdict = Verdict {
-            score: Score::opinion(-10 * rank as i32),
-            bound: Bound::Exact,
-            depth: 3,
-            nodes: 1,
-            line: vec![m],
-            proof: None,
-            by: Provenance {
-                engine: "test".into(),
-                day: 0,
-            },
-        };
-        (m, verdict)
-    };
+    let verdict = |(rank, m): (usize, Move)| opinion(m, -10 * rank as i32);
     let moves = position.distinct_moves();
     moves.into_iter().take(3).enumerate().map(verdict).collect()
 }

@@ -1,5 +1,5 @@
 use kagetsu_book::{Book, BookOptions};
-use kagetsu_game::{Answer, Bound, Effort, Provenance, Score, Variant, Verdict};
+use kagetsu_game::{Answer, Effort, Variant, Verdict};
 use kagetsu_search::Control;
 use kagetsu_search::threats::ThreatSearch;
 use kagetsu_verify::ProofDag;
@@ -7,19 +7,7 @@ use kagetsu_verify::ProofDag;
 use super::*;
 
 fn verdict(m: Move, proof: Option<Proof>) -> (Move, Verdict) {
-    let verdict = Verdict {
-        score: proof.map_or(Score::opinion(0), Proof::score),
-        bound: Bound::Exact,
-        depth: 1,
-        nodes: 1,
-        line: vec![m],
-        proof,
-        by: Provenance {
-            engine: "test".into(),
-            day: 0,
-        },
-    };
-    (m, verdict)
+    (m, kagetsu_builders::verdict(m, proof))
 }
 
 /// Seen as it stands, the side to move has no threat that the search sees to win. A mirror

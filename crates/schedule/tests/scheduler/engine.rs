@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use kagetsu_game::{
-    Answer, Bound, Effort, Move, Position, Provenance, Question, Score, Variant, Verdict, zobrist,
+    Answer, Bound, Effort, Move, Position, Question, Score, Variant, Verdict, zobrist,
 };
 
 /// Candidates of a question that names no moves.
@@ -59,15 +59,9 @@ pub(crate) fn verdict(position: &Position, m: Move, depth: u8) -> Verdict {
     let lasting = (mix(position, m, 0) % 1500) as i32 - 750;
     Verdict {
         score: Score::opinion(lasting + (noise % 500) as i32),
-        bound: Bound::Exact,
         depth,
         nodes: 1_000 + noise % 9_000,
-        line: vec![m],
-        proof: None,
-        by: Provenance {
-            engine: "model".into(),
-            day: 0,
-        },
+        ..kagetsu_builders::verdict(m, None)
     }
 }
 

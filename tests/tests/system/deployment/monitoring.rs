@@ -103,13 +103,10 @@ struct Prometheus {
 impl Prometheus {
     /// Returns `None` where Prometheus is not installed.
     fn start(scratch: &Scratch, target: &str) -> Option<Self> {
-        let is_there = |program: &str| {
-            let mut command = Command::new(program);
-            command.arg("--version").stdout(Stdio::null());
-            command.stderr(Stdio::null()).status().is_ok()
-        };
-        if !is_there("prometheus") || !is_there("promtool") {
-            println!("skipped: no prometheus and promtool (Debian's package prometheus)");
+        if !["prometheus", "promtool"]
+            .iter()
+            .all(|tool| kagetsu_builders::is_installed(tool, &["--version"]))
+        {
             return None;
         }
         let config = read("prometheus.yml")
@@ -206,7 +203,7 @@ fn alerts_pass_their_own_tests() {
         .args(["test", "rules", "alerts-test.yaml"])
         .current_dir(folder());
     match promtool.output() {
-        Err(_) => println!("skipped: no promtool (Debian's package prometheus)"),
+        Err(_) => kagetsu_builders::skip("promtool"),
         Ok(output) => assert!(output.status.success(), "{output:?}"),
     }
     let mut promtool = Command::new("promtool");

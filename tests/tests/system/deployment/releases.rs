@@ -64,12 +64,9 @@ fn package_holds_only_what_the_workflow_builds() {
     }
 }
 
-/// Prints why it is skipped where the tool is absent.
 #[test]
 fn workflows_match_published_schemas() {
-    let is_there = Command::new("check-jsonschema").arg("--version").output();
-    if !is_there.is_ok_and(|output| output.status.success()) {
-        println!("skipped: no check-jsonschema (`pip install check-jsonschema`)");
+    if !kagetsu_builders::is_installed("check-jsonschema", &["--version"]) {
         return;
     }
     for (schema, folder) in [

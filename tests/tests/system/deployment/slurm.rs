@@ -55,9 +55,12 @@ fn free_ports() -> [u16; 5] {
 impl Slurm {
     /// Returns `None` if Slurm is not installed or the test may not start it.
     fn start() -> Option<Self> {
-        if !nix::unistd::Uid::effective().is_root()
-            || DAEMONS.iter().any(|name| find(name).is_none())
-        {
+        if !nix::unistd::Uid::effective().is_root() {
+            eprintln!("skipped: Slurm's daemons need root");
+            return None;
+        }
+        if DAEMONS.iter().any(|name| find(name).is_none()) {
+            kagetsu_builders::skip("slurmctld, slurmd and munged");
             return None;
         }
         let mut slurm = Self {
@@ -270,7 +273,6 @@ impl Drop for Slurm {
 #[test]
 fn slurm_scripts_build_a_book_through_requeues() {
     let Some(slurm) = Slurm::start() else {
-        println!("skipped: no slurmctld, slurmd and munged, or not root");
         return;
     };
     let file = slurm.path("shared/coordinator.url");
@@ -411,7 +413,6 @@ fn shows_its_page(slurm: &Slurm) {
 /// limit. `limit` holds Slurm's options, `signal` runs once the worker works.
 fn ends_before_its_limit(limit: &[&str], signal: impl Fn(&Slurm, &str)) {
     let Some(slurm) = Slurm::start() else {
-        println!("skipped: no slurmctld, slurmd and munged, or not root");
         return;
     };
     let coordinator = slurm.submit("coordinator.sbatch", &["--cpus-per-task=1"]);

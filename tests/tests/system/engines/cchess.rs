@@ -10,11 +10,7 @@ use crate::world::BookBuild;
 
 /// Runs the script that calls cchess; `None` if Python has no cchess.
 fn cchess(arguments: &[&str]) -> Option<String> {
-    let has_cchess = Command::new("python3")
-        .args(["-c", "import cchess"])
-        .output();
-    if !has_cchess.is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: no python3 with cchess (PyPI's cchess)");
+    if !kagetsu_builders::has_python_module("cchess") {
         return None;
     }
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/system/engines/cchess_obk.py");

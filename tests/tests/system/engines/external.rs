@@ -15,7 +15,7 @@ fn fairy_stockfish() -> Option<PathBuf> {
         .map(|folder| folder.join("fairy-stockfish"))
         .find(|program| program.exists());
     if found.is_none() {
-        eprintln!("skipped: fairy-stockfish is not installed");
+        kagetsu_builders::skip("fairy-stockfish");
     }
     found
 }

@@ -16,7 +16,7 @@ fn fairy_stockfish() -> Option<Dialogue> {
         "/usr/local/bin/fairy-stockfish",
     ];
     let Some(path) = paths.into_iter().find(|path| Path::new(path).exists()) else {
-        eprintln!("skipped: no fairy-stockfish on this machine (Debian's package of that name)");
+        kagetsu_builders::skip("fairy-stockfish");
         return None;
     };
     let mut engine = Dialogue::of(Command::new(path));
@@ -52,11 +52,7 @@ fn ask(engine: &mut Dialogue, position: &Position, limit: &str) -> Option<Move> 
 fn judged_by_pyffish(moves: &str) -> bool {
     let program = "import sys, pyffish as p\nfen = p.start_fen('xiangqi')\ndone = []\n\
                    for m in sys.argv[1].split():\n    assert m in p.legal_moves('xiangqi', fen, done), (m, done)\n    done.append(m)\n";
-    let has_pyffish = Command::new("python3")
-        .args(["-c", "import pyffish"])
-        .output();
-    if !has_pyffish.is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: no second judge (PyPI's pyffish)");
+    if !kagetsu_builders::has_python_module("pyffish") {
         return false;
     }
     let judged = Command::new("python3")

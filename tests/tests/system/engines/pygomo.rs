@@ -8,11 +8,7 @@ use kagetsu_tests::{Finished, Program};
 
 #[test]
 fn plays_whole_games_under_pygomo() {
-    let has_pygomo = Command::new("python3")
-        .args(["-c", "import pygomo"])
-        .output();
-    if !has_pygomo.is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: no python3 with pygomo (PyPI's pygomo-lib)");
+    if !kagetsu_builders::has_python_module("pygomo") {
         return;
     }
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/system/engines/pygomo_game.py");

@@ -29,8 +29,7 @@ fn download(url: &str, to: &Path) -> Finished {
 
 #[test]
 fn archive_offers_books_and_deltas() {
-    if Command::new("curl").arg("--version").output().is_err() {
-        println!("skipped: no curl");
+    if !kagetsu_builders::is_installed("curl", &["--version"]) {
         return;
     }
     let scratch = Scratch::new();
@@ -267,8 +266,7 @@ fn signatures_are_checked() {
     for (what, run) in [("no signature", check(key)), ("no key", check("nonsense"))] {
         assert_eq!(run.code, Some(2), "{what}: {run:#?}");
     }
-    if Command::new("minisign").arg("-v").output().is_err() {
-        println!("skipped: no minisign (Debian's package minisign)");
+    if !kagetsu_builders::is_installed("minisign", &["-v"]) {
         return;
     }
     let (public, secret) = (text(&scratch.path("me.pub")), text(&scratch.path("me.key")));

@@ -13,7 +13,7 @@ fn python() -> Option<String> {
         .output();
     let is_there = output.is_ok_and(|output| output.status.success());
     if !is_there {
-        println!("skipped: {python} has no kagetsu (pip install ./clients/python) or no pytest");
+        kagetsu_builders::skip("Python with kagetsu (pip install ./clients/python) and pytest");
     }
     is_there.then_some(python)
 }

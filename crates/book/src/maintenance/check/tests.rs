@@ -1,4 +1,4 @@
-use kagetsu_game::{Answer, Bound, Move, Position, Provenance, Score, Variant, Verdict};
+use kagetsu_game::{Answer, Move, Position, Score, Variant};
 
 use super::*;
 use crate::graph::frontier_change::FrontierChange;
@@ -11,25 +11,7 @@ use kagetsu_store::{decode, encode};
 
 /// Values the first moves of a position, each a little lower than the one before.
 fn answer(position: &Position) -> Answer {
-    let by = Provenance {
-        engine: "test".into(),
-        day: 0,
-    };
-    let verdict = |(rank, m): (usize, Move)| {
-        let score = Score::opinion(-10 * rank as i32);
-        (
-            m,
-            Verdict {
-                score,
-                bound: Bound::Exact,
-                depth: 2,
-                nodes: 1,
-                line: vec![m],
-                proof: None,
-                by: by.clone(),
-            },
-        )
-    };
+    let verdict = |(rank, m): (usize, Move)| kagetsu_builders::opinion(m, -10 * rank as i32);
     position
         .distinct_moves()
         .into_iter()

@@ -2,8 +2,8 @@
 
 use kagetsu_book::{Book, BookOptions, BuildSpec, JobId, JobSpec, JobState, Policy, Work};
 use kagetsu_game::{
-    Answer, Bound, Claim, Effort, Move, Position, Proof, ProofKind, Provenance, Question, Score,
-    Side, Variant, Verdict, Window,
+    Answer, Bound, Claim, Effort, Move, Position, Proof, ProofKind, Question, Score, Side, Variant,
+    Verdict, Window,
 };
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -207,24 +207,9 @@ fn trap(question: &Question) -> Answer {
             .iter()
             .any(|corner| free.iter().all(|m| position.write_move(*m) != *corner))
     };
-    let by = Provenance {
-        engine: "trap 1".into(),
-        day: 20_000,
-    };
-    let verdict = |m: Move, score: i32, proof: Option<Proof>| {
-        let score = proof.map_or(Score::opinion(score), Proof::score);
-        (
-            m,
-            Verdict {
-                score,
-                bound: Bound::Exact,
-                depth: 1,
-                nodes: 1,
-                line: vec![m],
-                proof,
-                by: by.clone(),
-            },
-        )
+    let verdict = |m: Move, score: i32, proof: Option<Proof>| match proof {
+        Some(_) => (m, kagetsu_builders::verdict(m, proof)),
+        None => kagetsu_builders::opinion(m, score),
     };
     let mut moves = position.distinct_moves();
     moves.sort_by_cached_key(|m| {

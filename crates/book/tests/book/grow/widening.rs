@@ -3,8 +3,7 @@
 
 use kagetsu_book::{Book, BuildSpec, JobId, JobSpec, JobState, Policy};
 use kagetsu_game::{
-    Answer, Bound, Claim, Move, Position, Proof, ProofKind, Provenance, Question, Score, Side,
-    Variant, Verdict,
+    Answer, Bound, Claim, Move, Position, Proof, ProofKind, Question, Score, Side, Variant, Verdict,
 };
 
 use crate::world::{assert_clean, open};
@@ -35,15 +34,8 @@ fn spec(roots: &[&str], target: u64) -> JobSpec {
 fn verdict(m: Move, score: i32, proof: Option<Proof>) -> (Move, Verdict) {
     let verdict = Verdict {
         score: proof.map_or(Score::opinion(score), Proof::score),
-        bound: Bound::Exact,
         depth: 0,
-        nodes: 1,
-        line: vec![m],
-        proof,
-        by: Provenance {
-            engine: "script 1".into(),
-            day: 20_000,
-        },
+        ..kagetsu_builders::verdict(m, proof)
     };
     (m, verdict)
 }
