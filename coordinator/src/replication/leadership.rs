@@ -1,5 +1,6 @@
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
 /// Whether this coordinator leads its book, and which one does otherwise.
@@ -37,12 +38,12 @@ impl Leadership {
     /// Notes the address of the coordinator that leads.
     pub(crate) fn set_leader(&self, address: Option<String>) {
         let address = address.filter(|address| !address.is_empty());
-        *self.leader.lock().unwrap_or_else(PoisonError::into_inner) = address;
+        *self.leader.lock() = address;
     }
 
     /// Returns the address of the coordinator that leads, if it is known.
     pub(crate) fn leader(&self) -> Option<String> {
-        let leader = self.leader.lock().unwrap_or_else(PoisonError::into_inner);
+        let leader = self.leader.lock();
         leader.clone()
     }
 

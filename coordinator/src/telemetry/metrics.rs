@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use kagetsu_schedule::TaskId;
+use parking_lot::{Mutex, MutexGuard};
 use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -85,8 +85,7 @@ impl Default for Metrics {
 
 impl Metrics {
     fn leases(&self) -> MutexGuard<'_, BTreeMap<TaskId, Instant>> {
-        // A map of times is whole between calls.
-        self.leases.lock().unwrap_or_else(PoisonError::into_inner)
+        self.leases.lock()
     }
 
     /// Records the assignment of a task.

@@ -16,8 +16,6 @@ mod base;
 mod book;
 mod book_store;
 mod compilation;
-#[cfg(test)]
-mod counting_store;
 mod error;
 mod folder_journal;
 mod graph;

@@ -11,7 +11,7 @@ mod move_finder;
 mod output;
 mod uci;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use anyhow::Result;
 use kagetsu_book::Choice;
@@ -19,6 +19,7 @@ use kagetsu_engines::uci::Dialect;
 use kagetsu_game::Variant;
 use kagetsu_program::Exit;
 use kagetsu_proto::Access;
+use parking_lot::Mutex;
 
 pub use crate::books::BookChoice;
 use crate::move_finder::{MoveFinder, Settings};

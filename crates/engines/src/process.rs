@@ -8,14 +8,15 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
+use parking_lot::Mutex;
 
 use crate::address::EngineAddress;
 use crate::descendants::Descendants;
@@ -264,10 +265,7 @@ fn end(child: &Child, complaint: &Stderr) -> String {
     let _ = complaint
         .read
         .recv_timeout(until.saturating_duration_since(Instant::now()));
-    let complaint = complaint
-        .last
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner);
+    let complaint = complaint.last.lock();
     if complaint.is_empty() {
         how
     } else {
@@ -299,7 +297,7 @@ fn complaint(child: &mut Child) -> Stderr {
             for event in lines {
                 if let Output::Line(line) = event {
                     tracing::debug!(line, "the engine complains");
-                    *kept.lock().unwrap_or_else(PoisonError::into_inner) = clip(&line);
+                    *kept.lock() = clip(&line);
                 }
             }
         });

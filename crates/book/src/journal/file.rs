@@ -3,8 +3,8 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::{BookError, JournalError};
 use crate::journal::frame::{frame, header};
@@ -12,6 +12,7 @@ use crate::journal::log::{Journal, JournalDigest, JournalSync, Sequence, Syncer}
 use crate::journal::manifest::JournalManifest;
 use crate::journal::reader::{JournalReader, Next, file_of, scan};
 use kagetsu_store::PositionedFile;
+use parking_lot::Mutex;
 
 /// Entries between two checkpoints.
 const CHECKPOINT_ENTRIES: u64 = 1024;
@@ -59,7 +60,7 @@ struct Synced {
 impl JournalSync for FileEnd {
     fn sync(&self) -> Result<Sequence, JournalError> {
         let wanted = self.written.load(Ordering::Acquire);
-        let mut synced = self.synced.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut synced = self.synced.lock();
         match synced.entries {
             None => return Err(JournalError::Broken(self.path.clone())),
             Some(entries) if entries >= wanted => return Ok(Sequence(entries)),

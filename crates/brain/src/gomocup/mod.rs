@@ -6,8 +6,8 @@ mod limits;
 mod swap;
 mod talk;
 
+use std::sync::Arc;
 use std::sync::mpsc::Receiver;
-use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
 use kagetsu_engines::gomocup::{FromEngine, Point, ToEngine};
@@ -408,7 +408,7 @@ impl GomocupBrain {
                     self.state = GomocupState::Idle(Box::new(finder));
                 }
                 self.limits.spent += begun.elapsed();
-                let played = *played.lock().unwrap_or_else(PoisonError::into_inner);
+                let played = *played.lock();
                 if let Some((game, m)) = self.game.as_mut().zip(played) {
                     // A legal move is on an empty point.
                     let _ = game.put(Point::of(m, game.size), Owner::Own);

@@ -1,9 +1,10 @@
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 use kagetsu_engines::gomocup::{Eval, FromEngine, Point};
 use kagetsu_game::{Bound, Move, Position, Score, Verdict};
 use kagetsu_search::Progress;
+use parking_lot::Mutex;
 
 use crate::move_finder::{FinderReport, Thought};
 use crate::output::{EngineOutput, say};
@@ -125,7 +126,7 @@ impl GomocupTalk {
 
     /// Puts the move on the board before sending it: the reply may come at once.
     fn play(&self, m: Move) {
-        *self.played.lock().unwrap_or_else(PoisonError::into_inner) = Some(m);
+        *self.played.lock() = Some(m);
         say(
             &self.output,
             &FromEngine::Points(vec![Point::of(m, self.size)]).write(),

@@ -8,9 +8,9 @@
 //! engine that receives nothing searches alone.
 
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::alphabeta::table::{self, TableEntry, TranspositionTable};
+use parking_lot::Mutex;
 
 /// A message from one engine to the others, of sixteen bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,11 +85,6 @@ pub(crate) struct Exchange {
     busy: Box<[AtomicU64]>,
 }
 
-fn lock(notes: &Mutex<Vec<Note>>) -> MutexGuard<'_, Vec<Note>> {
-    // Notes are complete between calls, so a poisoned lock is harmless.
-    notes.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Exchange {
     pub(crate) fn new(number: u32, of: u32) -> Self {
         let (most, all) = MAX_NOTES_PER_WINDOW;
@@ -139,7 +134,7 @@ impl Exchange {
     }
 
     fn send(&self, hash: u64, word: u64) {
-        let mut outgoing = lock(&self.outgoing);
+        let mut outgoing = self.outgoing.lock();
         if outgoing.len() < MAX_QUEUED_NOTES {
             outgoing.push(Note { hash, word });
         }
@@ -164,7 +159,7 @@ impl Exchange {
     }
 
     pub(crate) fn take_outgoing(&self) -> Vec<Note> {
-        std::mem::take(&mut *lock(&self.outgoing))
+        std::mem::take(&mut *self.outgoing.lock())
     }
 
     pub(crate) fn receive(&self, notes: &[Note]) {
@@ -176,7 +171,7 @@ impl Exchange {
                 _ => {}
             }
         }
-        let mut incoming = lock(&self.incoming);
+        let mut incoming = self.incoming.lock();
         let room = MAX_QUEUED_NOTES.saturating_sub(incoming.len());
         incoming.extend(notes.iter().filter(|note| note.word > ENDED).take(room));
         self.has_incoming.store(!incoming.is_empty(), Relaxed);
@@ -193,7 +188,7 @@ impl Exchange {
     #[cold]
     fn apply(&self, table: &TranspositionTable) {
         self.has_incoming.store(false, Relaxed);
-        let incoming = std::mem::take(&mut *lock(&self.incoming));
+        let incoming = std::mem::take(&mut *self.incoming.lock());
         for Note { hash, word } in incoming {
             if let Some(entry) = table::unpack(word)
                 // At equal depth the later note wins, because it used the later window.
@@ -285,7 +280,7 @@ mod tests {
         let notes = exchange.take_outgoing();
         assert_eq!(notes.len(), MAX_QUEUED_NOTES);
         (0..3).for_each(|_| exchange.receive(&notes));
-        assert_eq!(lock(&exchange.incoming).len(), MAX_QUEUED_NOTES);
+        assert_eq!(exchange.incoming.lock().len(), MAX_QUEUED_NOTES);
     }
 
     #[test]

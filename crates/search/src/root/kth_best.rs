@@ -1,7 +1,7 @@
 use std::sync::atomic::{AtomicI16, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
 
 use kagetsu_game::Score;
+use parking_lot::Mutex;
 
 /// The score of the `width`-th best root move so far, which another move must beat. Shared by the
 /// threads.
@@ -31,7 +31,7 @@ impl KthBest {
     }
 
     pub(crate) fn raise(&self, score: Score) {
-        let mut scores = self.scores.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut scores = self.scores.lock();
         scores.push(score);
         scores.sort_unstable_by(|a, b| b.cmp(a));
         scores.truncate(self.width);

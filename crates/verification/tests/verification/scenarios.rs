@@ -2,9 +2,6 @@
 
 use crate::world::{Lie, Worker, World, position};
 
-/// Positions of a simulated job.
-const POSITIONS: u64 = 2_000;
-
 /// The liars of a scenario.
 #[derive(Clone, Copy, Debug)]
 enum Liars {
@@ -76,48 +73,4 @@ fn no_scenario_brings_a_false_proof_or_ends_early() {
         }
     }
     assert_eq!(scenarios, 48);
-}
-
-/// Returns a cell of the table: the mean number of false values that stay, with its standard error.
-fn cell(share: f64, rate: u32, liars: Liars, positions: u64) -> String {
-    const RUNS: u64 = 20;
-    let (mut stay, mut clean, mut caught) = (Vec::new(), 0, 0);
-    for seed in 1..=RUNS {
-        let liar = Worker::liar(Lie::Bias(350), rate);
-        let world = run(share, liars, &liar, seed * 7_919, positions);
-        stay.push(world.false_values() as f64);
-        clean += usize::from(world.false_values() == 0);
-        caught += usize::from(world.is_quarantined(10));
-    }
-    let mean = stay.iter().sum::<f64>() / RUNS as f64;
-    let squares = stay.iter().map(|stay| (stay - mean).powi(2)).sum::<f64>();
-    let error = (squares / (RUNS - 1) as f64 / RUNS as f64).sqrt();
-    format!("{mean:.1} ± {error:.1} (caught {caught}/{RUNS}, clean {clean}/{RUNS})")
-}
-
-/// Prints a row of cells for each share and rate in percent.
-fn print_table(rows: &[(f64, u32)], positions: u64) {
-    println!("| p | lies | one liar | two colluding | ten names of one token |");
-    println!("| --- | --- | --- | --- | --- |");
-    for &(share, rate) in rows {
-        let cells = Liars::ALL.map(|liars| cell(share, rate, liars, positions));
-        println!("| {share} % | {rate} % | {} |", cells.join(" | "));
-    }
-}
-
-/// Prints the table of `docs/measurements`.
-#[test]
-#[ignore = "prints a table"]
-fn table_of_surviving_false_values() {
-    let shares = [2.0, 5.0, 10.0, 100.0];
-    let rows = shares.map(|share| [1, 10, 100].map(|rate| (share, rate)));
-    print_table(&rows.concat(), POSITIONS);
-}
-
-/// Prints the cells that the coordinator's tests repeat.
-#[test]
-#[ignore = "prints a table"]
-fn table_of_small_builds() {
-    let rows = [(2.0, 10), (5.0, 10), (10.0, 10), (10.0, 100), (100.0, 10)];
-    print_table(&rows, 300);
 }
