@@ -1,7 +1,7 @@
 use std::process::{Command, Stdio};
 
-/// Says that a test is skipped for want of a tool that `.ci/run` installs. Where the environment has
-/// `KAGETSU_REQUIRE_TOOLS`, as in `.ci/run`, the test fails.
+/// Says that a test is skipped for want of a tool that `.ci/run` installs. Where the environment
+/// has `KAGETSU_REQUIRE_TOOLS`, as in `.ci/run`, the test fails.
 ///
 /// # Panics
 /// Where tools are required.
