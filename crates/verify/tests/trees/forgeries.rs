@@ -247,7 +247,7 @@ pub(super) fn python() -> Option<PathBuf> {
 }
 
 /// Whether the checker in Python accepts each of some certificates.
-pub(super) fn accepted(script: &Path, texts: &[String]) -> Vec<bool> {
+fn accepted(script: &Path, texts: &[String]) -> Vec<bool> {
     let folder = tempfile::tempdir().expect("a folder");
     let paths: Vec<PathBuf> = (0..texts.len())
         .map(|number| folder.path().join(format!("{number:05}.proof")))
