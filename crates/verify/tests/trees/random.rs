@@ -263,7 +263,7 @@ fn field(numbers: &mut Numbers) -> Field {
         draw_row(&mut field, Cell::Loser, numbers);
     }
     // Some of the smallest boards are nearly full.
-    let left = 3 + numbers.below(8);
+    let left = 1 + numbers.below(10);
     while size < 7 && left < 8 && field.empty().len() > left {
         let side = [Cell::Winner, Cell::Loser][numbers.below(2)];
         draw_row(&mut field, side, numbers);
@@ -332,8 +332,9 @@ fn changed(field: &Field, numbers: &mut Numbers) -> Field {
     field
 }
 
-/// A graph in which one answer of the tree is another one, or is missing.
-fn damaged(dag: &ProofDag, root: u32, numbers: &mut Numbers) -> (ProofDag, u32) {
+/// A graph in which one answer of the tree is another one, or is missing, or a stone of the loser is
+/// answered.
+fn damaged(dag: &ProofDag, root: u32, field: &Field, numbers: &mut Numbers) -> (ProofDag, u32) {
     let (mut new, mut moved) = (ProofDag::default(), Vec::new());
     let at = numbers.below(root as usize + 1);
     for number in 0..=root {
@@ -341,7 +342,7 @@ fn damaged(dag: &ProofDag, root: u32, numbers: &mut Numbers) -> (ProofDag, u32) 
         let mut turn = Symmetry::IDENTITY;
         if number as usize == at {
             let replies = node.replies.len();
-            match numbers.below(5) {
+            match numbers.below(6) {
                 0 if replies > 0 => drop(node.replies.remove(numbers.below(replies))),
                 1 if replies > 0 && number > 0 => {
                     node.replies[numbers.below(replies)].1.node =
@@ -351,6 +352,14 @@ fn damaged(dag: &ProofDag, root: u32, numbers: &mut Numbers) -> (ProofDag, u32) 
                     node.otherwise = Some(Reference::to(numbers.below(number as usize) as u32));
                 }
                 3 => turn = Symmetry::new(1 + numbers.below(7) as u8),
+                4 if number > 0 => {
+                    let stones = field.stones(Cell::Loser);
+                    let stone = Move::new(stones[numbers.below(stones.len())] as u16);
+                    let next = Reference::to(numbers.below(number as usize) as u32);
+                    node.replies.retain(|(m, _)| *m != stone);
+                    node.replies.push((stone, next));
+                    node.replies.sort_unstable();
+                }
                 _ => node.otherwise = None,
             }
         }
@@ -381,7 +390,8 @@ struct Verdicts {
 fn random_tree(numbers: &mut Numbers) -> (Field, ProofDag, u32) {
     loop {
         let field = field(numbers);
-        if field.has_five(Cell::Winner) || field.has_five(Cell::Loser) {
+        let is_over = field.has_five(Cell::Winner) || field.has_five(Cell::Loser);
+        if is_over || field.stones(Cell::Loser).is_empty() {
             continue;
         }
         let mut dag = ProofDag::default();
@@ -407,7 +417,7 @@ fn compare(verdicts: usize, seed: u64) -> Verdicts {
             let (dag, root) = if way == 0 {
                 (dag.clone(), root)
             } else {
-                damaged(&dag, root, &mut numbers)
+                damaged(&dag, root, &field, &mut numbers)
             };
             let mut zones = ZoneChecker::new(field.variant()).expect("zones");
             for _ in 0..40 {
@@ -495,7 +505,7 @@ fn cases(count: usize, seed: u64) -> Vec<Case> {
         let (dag, root) = if found.len().is_multiple_of(2) {
             (dag, root)
         } else {
-            damaged(&dag, root, &mut numbers)
+            damaged(&dag, root, &begin, &mut numbers)
         };
         let Some(position) = begin.position(Side::First) else {
             continue;
