@@ -390,3 +390,36 @@ fn examples_of_the_format_are_judged_as_it_says() {
     let Some(script) = python() else { return };
     assert_eq!(accepted(&script, &texts), known);
 }
+
+#[test]
+fn move_that_fills_the_board_does_not_win() {
+    let board = "XXO..\nOOXXO\nXXOOX\nOOXXO\nXXOO.\n";
+    let variant = "freestyle-5".parse().expect("a variant");
+    let position = Position::from_board(variant, board, Some(Side::First)).expect("a position");
+    let mut dag = ProofDag::default();
+    let [e1, d5, e5] = ["e1", "d5", "e5"].map(|m| position.parse_move(m).expect("empty"));
+    let last = dag.add(Node {
+        at: Some(e1),
+        ..Node::default()
+    });
+    let mut fill = |at: Move| {
+        let otherwise = Some(Reference::to(last));
+        let at = Some(at);
+        let replies = Vec::new();
+        Reference::to(dag.add(Node {
+            at,
+            replies,
+            otherwise,
+        }))
+    };
+    let replies = vec![(d5, fill(e5)), (e5, fill(d5))];
+    let root = dag.add(Node {
+        at: Some(e1),
+        replies,
+        otherwise: None,
+    });
+    let forged = text(&dag.tree(root, position, Claim::Win));
+    assert!(verify(&forged).is_err(), "{forged}");
+    let Some(script) = python() else { return };
+    assert_eq!(accepted(&script, &[forged]), [false]);
+}
