@@ -446,7 +446,7 @@ fn compare(verdicts: usize, seed: u64) -> Verdicts {
 
 #[test]
 fn zones_agree_with_every_reply_on_random_trees() {
-    let counts = compare(VERDICTS, seed(66));
+    let counts = compare(VERDICTS, seed(30));
     let Verdicts { won, lost, carried } = counts;
     assert!(
         won > VERDICTS / 10 && lost > VERDICTS / 10 && carried > VERDICTS / 20,
@@ -567,7 +567,7 @@ fn check_in_python(count: usize, seed: u64) {
 
 #[test]
 fn python_agrees_with_every_reply_on_random_trees() {
-    check_in_python(300, seed(66));
+    check_in_python(300, seed(30));
 }
 
 #[test]
