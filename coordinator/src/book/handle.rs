@@ -348,13 +348,68 @@ pub(crate) struct WriterEnd {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Weak;
+
+    use kagetsu_book::BookOptions;
+    use kagetsu_game::{Bound, Provenance, Score, Verdict};
+
     use super::*;
+    use crate::book::writer::BookWriter;
+    use crate::cluster::shared::Cluster;
 
     /// Lets every task run until it waits.
     async fn all_wait() {
         for _ in 0..4 {
             tokio::task::yield_now().await;
         }
+    }
+
+    #[tokio::test]
+    async fn long_reading_holds_up_no_answer() {
+        let folder = tempfile::tempdir().expect("room");
+        let options = BookOptions {
+            create: true,
+            ..BookOptions::default()
+        };
+        let (book, _) = Book::open(folder.path(), &options).expect("opens");
+        let (handle, end) = BookHandle::new();
+        let workforce = Weak::<Cluster>::new();
+        let path = folder.path().to_path_buf();
+        let writer = BookWriter::new(book, path, None, end, workforce).expect("readable");
+        let writer = std::thread::spawn(|| writer.run());
+        let (go_on, wait) = channel::<()>();
+        let (seen, found) = oneshot::channel();
+        handle.send(Command::Inspect(Box::new(move |book| {
+            wait.recv().expect("the test goes on");
+            seen.send((book.len(), book.sequence())).expect("awaited");
+        })));
+        let start = Position::start(Variant::FREESTYLE_15);
+        let verdict = Verdict {
+            score: Score::opinion(5),
+            bound: Bound::Exact,
+            depth: 1,
+            nodes: 1,
+            line: vec![start.distinct_moves()[0]],
+            proof: None,
+            by: Provenance {
+                engine: "test".into(),
+                day: 0,
+            },
+        };
+        let answer = [(start.distinct_moves()[0], verdict)].into_iter().collect();
+        let learned = handle.learn(start.clone(), answer).await;
+        learned.expect("the writer lives").expect("legal");
+        let page = handle.page(None, 10).await.expect("the writer lives");
+        assert_eq!(page.expect("readable").len(), 1);
+        go_on.send(()).expect("it waits");
+        let found = found.await.expect("it was read");
+        assert_eq!(
+            found,
+            (0, Sequence(0)),
+            "the book of the moment of the request"
+        );
+        handle.stop();
+        writer.join().expect("no panic").expect("room");
     }
 
     #[tokio::test]

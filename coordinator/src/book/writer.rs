@@ -10,12 +10,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use kagetsu_book::{
-    Book, BookError, Entry, Job, JobChange, JobError, JobId, JobState, JournalDigest, JournalError,
-    LearnError, Sequence, Work,
+    Book, BookError, BookSnapshot, Entry, Job, JobChange, JobError, JobId, JobState, JournalDigest,
+    JournalError, LearnError, Sequence, Work,
 };
 use kagetsu_game::{Answer, Position, Question, Variant};
 use kagetsu_schedule::{TaskId, WorkerId};
 use kagetsu_verification::QuarantinedWorker;
+use tokio::runtime::Handle;
 
 use super::committer::{CommitBatch, Committer, Publisher};
 use super::handle::{Command, JobView, Reply, Views, Workforce, WriterEnd};
@@ -52,6 +53,10 @@ pub(crate) struct BookWriter {
     running: Vec<(JobId, Variant, i8)>,
     rates: BTreeMap<JobId, Rates>,
     views: BTreeMap<JobId, Arc<JobView>>,
+    /// The book as it is, if it was read since its last change.
+    snapshot: Option<Arc<BookSnapshot>>,
+    /// Runs the readings of snapshots.
+    runtime: Handle,
 }
 
 impl BookWriter {
@@ -92,6 +97,8 @@ impl BookWriter {
             running: Vec::new(),
             rates: BTreeMap::new(),
             views: BTreeMap::new(),
+            snapshot: None,
+            runtime: Handle::try_current()?,
         };
         let (published, is_published) = std::sync::mpsc::channel();
         let publish: Box<dyn FnOnce() + Send> = Box::new(move || {
@@ -168,14 +175,32 @@ impl BookWriter {
     }
 
     /// Answers a request that only reads the book.
-    fn read(&self, command: Command) {
+    fn read(&mut self, command: Command) {
         match command {
             Command::Lookup(positions, reply) => self.look_up(&positions, reply),
             Command::Page(after, most, reply) if reply.is_awaited() => {
-                reply.give(self.book.page(after, most));
+                self.read_aside(move |book| reply.give(book.page(after, most)));
             }
-            Command::Inspect(read) => read(&self.book),
+            Command::Inspect(read) => self.read_aside(read),
             _ => {}
+        }
+    }
+
+    /// Reads the book as it is now on another thread, so that no answer waits for a long reading.
+    fn read_aside(&mut self, read: impl FnOnce(&Book) + Send + 'static) {
+        let sequence = self.book.sequence();
+        let known = self.snapshot.take();
+        let snapshot = match known.filter(|known| known.sequence() == sequence) {
+            Some(snapshot) => Ok(snapshot),
+            None => self.book.snapshot().map(Arc::new),
+        };
+        match snapshot {
+            Ok(snapshot) => {
+                self.snapshot = Some(Arc::clone(&snapshot));
+                self.runtime.spawn_blocking(move || read(&snapshot));
+            }
+            // The client is told that the book is closed.
+            Err(error) => tracing::error!("the book cannot be read: {error}"),
         }
     }
 
@@ -353,6 +378,7 @@ impl BookWriter {
         if self.book.sequence() == before {
             return Ok(None);
         }
+        self.snapshot = None;
         let changed = self.book.changed_jobs();
         self.views(changed).map(Some)
     }

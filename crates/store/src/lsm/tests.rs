@@ -185,7 +185,7 @@ fn assert_holds(store: &dyn Store, model: &MemoryStore) -> Result<(), TestCaseEr
     }
     let scanned: Result<Vec<Pair>, _> = store.scan(b"b", Some(b"d")).collect();
     let expected = model.range(&[], b"b").into_iter();
-    let expected: Vec<Pair> = expected.filter(|(key, _)| &key[..] < &b"d"[..]).collect();
+    let expected: Vec<Pair> = expected.filter(|(key, _)| key[..] < b"d"[..]).collect();
     prop_assert_eq!(scanned.expect("readable"), expected);
     Ok(())
 }
