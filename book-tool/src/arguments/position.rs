@@ -107,21 +107,6 @@ impl PositionArgs {
     }
 }
 
-/// Writes a position as a command accepts it: as moves or a FEN, else as a drawing.
-pub(crate) fn write_position(position: &Position) -> String {
-    if let Ok(fen) = position.fen() {
-        return fen;
-    }
-    match position.line() {
-        Some(moves) => moves
-            .iter()
-            .map(|&m| position.write_move(m))
-            .collect::<Vec<_>>()
-            .join(" "),
-        None => position.to_string(),
-    }
-}
-
 /// Whether a line has moves in Gomocup's numbers, which a reader may take for rows from 1.
 fn is_gomocup_line(line: &str) -> bool {
     line.contains(|letter: char| letter.is_ascii_digit()) && !line.contains(char::is_alphabetic)

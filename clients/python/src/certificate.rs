@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::thread;
 
-use kagetsu_verify::{CheckedReplies, Tree, check_parallel};
+use kagetsu_certificate::{CheckedReplies, Tree, check_parallel};
 use pyo3::prelude::*;
 
 use crate::errors::CertificateError;
@@ -59,7 +59,7 @@ pub(crate) fn verify(py: Python<'_>, path: PathBuf) -> PyResult<PyCertificate> {
             position: tree.position,
         })
     })
-    .map_err(|fault: kagetsu_verify::TreeFault| {
+    .map_err(|fault: kagetsu_certificate::TreeFault| {
         CertificateError::new_err(format!("{}: {fault}", path.display()))
     })
 }

@@ -11,7 +11,7 @@ sys.path.insert(0, str(PYTHON))
 
 import kagetsu_proof  # noqa: E402
 
-DATA = PYTHON.parents[1] / "crates/verify/tests/trees/data"
+DATA = PYTHON.parents[1] / "crates/certificate/tests/trees/data"
 
 
 class EachAnew(kagetsu_proof.Checker):

@@ -11,8 +11,8 @@ use kagetsu_book::{
 use kagetsu_compiled::{Compiled, NamedBook};
 use kagetsu_game::{Answer, Position};
 use kagetsu_games::{FoundGames, GameFilter, GameStore};
+use kagetsu_proofs::ProofBook;
 use kagetsu_proto::v1;
-use kagetsu_verify::ProofBook;
 use tonic::Status;
 
 use super::handle::BookHandle;

@@ -1,8 +1,8 @@
 //! Strategies that workers send with their claims, checked by the rules alone.
 
+use kagetsu_certificate::{Node, ProofDag, Reference, Zone, ZoneChecker};
 use kagetsu_game::{Claim, Move, Position, Proof};
 use kagetsu_proto::v1;
-use kagetsu_verify::{Node, ProofDag, Reference, Zone, ZoneChecker};
 
 /// Positions that the check of one report's strategies may visit.
 const MAX_POSITIONS: u64 = 1_000_000;

@@ -3,10 +3,12 @@
 use std::collections::{BTreeSet, HashMap};
 
 use anyhow::{Result, bail, ensure};
-use kagetsu_game::{Claim, Key, Move, Position, Side, Variant};
+use kagetsu_certificate::{ProofDag, Reference, Tree, ZoneChecker};
+use kagetsu_game::{Key, Move, Position, Side, Variant};
 use kagetsu_search::threats::ThreatSearch;
 use kagetsu_search::{Control, Engine, EngineOptions};
-use kagetsu_verify::{ProofDag, Reference, ThreatNodes, Tree, WinsByStones, ZoneChecker};
+
+use crate::shrink::{ThreatNodes, WinsByStones};
 
 /// Memory of the threat search, in bytes.
 const TABLE: usize = 256 << 20;
@@ -102,10 +104,7 @@ impl ProofCache {
                 .try_fold(Position::start(variant), |position, m| position.play(m))?,
             None => bail!("no line of moves leads to the position of the tree"),
         };
-        let winner = match tree.claim {
-            Claim::Win => position.side(),
-            _ => position.side().other(),
-        };
+        let winner = tree.winner();
         ensure!(
             self.winner.is_none_or(|known| known == winner),
             "a part of a tree wins for the other side"
@@ -144,7 +143,7 @@ impl ProofCache {
 
     /// Whether a node plays more than threats.
     pub(crate) fn is_quiet(&mut self, at: Reference) -> bool {
-        for number in self.threat_nodes.len()..self.dag.len() {
+        for number in self.threat_nodes.len()..self.dag.nodes().len() {
             self.threat_nodes.push(self.dag.node(number as u32));
         }
         !self.threat_nodes.contains(at.node)

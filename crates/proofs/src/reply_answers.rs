@@ -1,5 +1,5 @@
+use kagetsu_certificate::{Reference, Zone};
 use kagetsu_game::{Move, Position};
-use kagetsu_verify::{Reference, Zone};
 
 /// The answers to the replies at one position.
 pub(crate) struct ReplyAnswers<'a> {

@@ -8,14 +8,15 @@ use std::collections::HashMap;
 
 use anyhow::Result;
 use kagetsu_book::{Entry, Place};
+use kagetsu_certificate::{Reference, ZoneChecker};
 use kagetsu_game::{
     Answer, Bound, Claim, Key, Move, Position, Proof, ProofKind, Side, Variant, Verdict,
 };
 use kagetsu_search::{Control, provenance};
-use kagetsu_verify::{Reference, ZoneChecker, distance};
 
 use crate::ProofSource;
 use crate::proof_cache::ProofCache;
+use crate::shrink::distance;
 use crate::tree_builder::{CLAIM_POSITIONS, ProofTreeBuilder, SEARCH_POSITIONS};
 
 /// Replies whose answers are tried on the others of a position, in one round.
@@ -71,7 +72,7 @@ impl ReplyProver {
         loser: Side,
         found: &mut dyn FnMut(Position, Answer) -> Result<()>,
     ) -> Result<()> {
-        if self.cache.dag.len() > MAX_KEPT_NODES {
+        if self.cache.dag.nodes().len() > MAX_KEPT_NODES {
             self.cache = ProofCache::quick(self.variant, SEARCH_POSITIONS, self.control.clone())?;
         }
         for position in self.open_positions(book, loser)? {

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use kagetsu_api::StatisticsJson;
 use kagetsu_book::{Book, CheckReport, Overview};
 use kagetsu_game::{Answer, Position};
-use kagetsu_verify::ProofBook;
+use kagetsu_proofs::ProofBook;
 
 use crate::reader::BookReader;
 

@@ -1,10 +1,10 @@
 //! Plans of wins by continuous threats, each held by the checker of win trees, which knows nothing
 //! but the rules.
 
+use kagetsu_certificate::{Node, ProofDag, Reference, Tree, check};
 use kagetsu_game::{Claim, Effort, Move, Position, Question, Score, Variant, Window};
 use kagetsu_search::threats::{self, ThreatSearch};
 use kagetsu_search::{Control, Engine, EngineOptions};
-use kagetsu_verify::{Node, ProofDag, Reference, Tree, check};
 use proptest::prelude::*;
 
 /// The plan as a win tree.

@@ -12,6 +12,8 @@ use crate::SourceFile;
 pub const MAX_SOURCE_LINES: usize = 96_500;
 /// Lines of tests. The aim is 47,000.
 pub const MAX_TEST_LINES: usize = 57_000;
+/// Lines of the checker of proofs, which must be read to be trusted.
+pub const MAX_CERTIFICATE_LINES: usize = 2_000;
 /// Entries (files and folders) that one source folder shows.
 pub const MAX_ENTRIES: usize = 15;
 

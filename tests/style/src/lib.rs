@@ -12,7 +12,9 @@ mod names;
 mod sentences;
 mod sources;
 
-pub use ceilings::{MAX_ENTRIES, MAX_SOURCE_LINES, MAX_TEST_LINES, line_counts};
+pub use ceilings::{
+    MAX_CERTIFICATE_LINES, MAX_ENTRIES, MAX_SOURCE_LINES, MAX_TEST_LINES, line_counts,
+};
 pub use flags::unknown_flags;
 pub use folders::crowded_folders;
 pub use imports::{folder_cycles, import_cycles};

@@ -1,11 +1,11 @@
 //! Holds the sources and the documents to the rules of language and layout of `CONTRIBUTING.md`.
 
 use kagetsu_style::{
-    Document, MAX_ENTRIES, MAX_SOURCE_LINES, MAX_TEST_LINES, MAX_TEST_NAME, MAX_WIDTH, SourceFile,
-    StyleFault, broken_links, crowded_folders, doc_blocks, documents, folder_cycles, import_cycles,
-    line_counts, links, long_comment_lines, long_markdown_lines, markdown_sentences,
-    repeated_types, rust_sources, sentence_faults, test_names, unknown_flags, vague_constants,
-    workspace_root,
+    Document, MAX_CERTIFICATE_LINES, MAX_ENTRIES, MAX_SOURCE_LINES, MAX_TEST_LINES, MAX_TEST_NAME,
+    MAX_WIDTH, SourceFile, StyleFault, broken_links, crowded_folders, doc_blocks, documents,
+    folder_cycles, import_cycles, line_counts, links, long_comment_lines, long_markdown_lines,
+    markdown_sentences, repeated_types, rust_sources, sentence_faults, test_names, unknown_flags,
+    vague_constants, workspace_root,
 };
 
 /// Words that name no subject at the beginning of a test's name.
@@ -199,10 +199,18 @@ fn folders_do_not_import_in_circles() {
 
 #[test]
 fn sources_stay_below_their_ceilings() {
-    let (outside, inside) = line_counts(&sources());
+    let mut sources = sources();
+    let (outside, inside) = line_counts(&sources);
+    sources.retain(|source| source.path.starts_with("crates/certificate/"));
+    let (certificate, _) = line_counts(&sources);
     for (found, ceiling, name) in [
         (outside, MAX_SOURCE_LINES, "lines of Rust outside tests"),
         (inside, MAX_TEST_LINES, "lines of tests"),
+        (
+            certificate,
+            MAX_CERTIFICATE_LINES,
+            "lines of crates/certificate",
+        ),
     ] {
         assert!(
             found <= ceiling,

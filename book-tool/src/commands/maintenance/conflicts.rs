@@ -7,8 +7,6 @@ use kagetsu_game::{Answer, Position, Proof};
 use kagetsu_program::Exit;
 use serde::Serialize;
 
-use crate::arguments::position::write_position;
-
 /// The most conflicts that are described; the others are counted.
 const MAX_DESCRIBED_CONFLICTS: usize = 100;
 
@@ -35,7 +33,7 @@ impl Conflicts {
             };
             self.conflict_count += 1;
             if self.conflicts.len() < MAX_DESCRIBED_CONFLICTS {
-                let (name, at) = (position.write_move(*m), write_position(position));
+                let (name, at) = (position.write_move(*m), position.notation());
                 let text = format!(
                     "{} {at}, {name}: {} against {}",
                     position.variant(),

@@ -8,7 +8,6 @@ use kagetsu_game::{Move, Score};
 use kagetsu_program::Exit;
 use serde::Serialize;
 
-use crate::arguments::position::write_position;
 use kagetsu_reader::read_book;
 use kagetsu_terminal::json::write_json;
 
@@ -135,11 +134,7 @@ fn is_same(one: &Path, other: &Path) -> bool {
 }
 
 fn name(entry: &Entry) -> String {
-    format!(
-        "{} {}",
-        entry.position.variant(),
-        write_position(&entry.position)
-    )
+    format!("{} {}", entry.position.variant(), entry.position.notation())
 }
 
 fn believes(entry: &Entry) -> (Option<Move>, Score, u16) {

@@ -9,9 +9,10 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
+use kagetsu_certificate::{CheckProgress, Checked, CheckedReplies, Tree, check_parallel};
 use kagetsu_game::Position;
 use kagetsu_program::Exit;
-use kagetsu_verify::{CheckProgress, Checked, CheckedReplies, Tree, check_parallel};
+use kagetsu_proofs::NodeCounts;
 use serde::Serialize;
 
 use super::arguments::Args;
@@ -96,7 +97,7 @@ impl WinTreeJson {
     fn new(tree: &Tree, checked: Checked) -> Result<Self> {
         let position = &tree.position;
         let moves = position.moves().iter();
-        let size = tree.size();
+        let size = NodeCounts::of(tree);
         Ok(Self {
             variant: position.variant().to_string(),
             setup: setup_of(position)?.as_ref().map(BoardJson::of),

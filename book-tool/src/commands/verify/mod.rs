@@ -1,6 +1,5 @@
 mod arguments;
 mod certificate;
-mod ledger;
 pub(crate) mod read_tree;
 pub(crate) mod shrink;
 
@@ -11,6 +10,7 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use kagetsu_program::Exit;
+use kagetsu_proofs::{Count, FailedClaim, Findings, Ledger};
 use kagetsu_search::threats::ThreatSearch;
 use serde::Serialize;
 
@@ -18,7 +18,6 @@ pub(crate) use arguments::Args;
 use certificate::verify_file;
 use kagetsu_reader::read_book;
 use kagetsu_terminal::json::write_json;
-use ledger::{Count, FailedClaim, Findings, Ledger};
 
 /// Bytes of the table for threat searches.
 const TABLE: usize = 256 << 20;

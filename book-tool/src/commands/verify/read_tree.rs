@@ -3,7 +3,7 @@ use std::io::BufReader;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use kagetsu_verify::Tree;
+use kagetsu_certificate::Tree;
 
 /// Reads a win tree, which is not checked.
 pub(crate) fn read_tree(path: &Path) -> Result<Tree> {

@@ -3,9 +3,10 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
+use kagetsu_certificate::Tree;
 use kagetsu_game::Position;
 use kagetsu_program::Exit;
-use kagetsu_verify::{NodeCounts, Tree, shrink};
+use kagetsu_proofs::{NodeCounts, shrink};
 use serde::Serialize;
 
 use super::read_tree::read_tree;
@@ -77,7 +78,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         nodes,
         quiet,
         sequences,
-    } = small.size();
+    } = NodeCounts::of(&small);
     if args.json {
         let json = ShrinkJson {
             file: name.to_string(),

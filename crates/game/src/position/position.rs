@@ -1,4 +1,4 @@
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -154,6 +154,19 @@ impl Position {
         })?;
         line.extend(&self.moves);
         Some(line)
+    }
+
+    /// Writes the position as commands accept it: as a FEN or as moves, else as its drawing.
+    #[must_use]
+    pub fn notation(&self) -> String {
+        match (self.fen(), self.line()) {
+            (Ok(fen), _) => fen,
+            (_, Some(moves)) => {
+                let moves: Vec<_> = moves.iter().map(|&m| self.write_move(m)).collect();
+                moves.join(" ")
+            }
+            _ => self.to_string(),
+        }
     }
 
     /// Returns the stones of each side on the board, by cell code; `None` if the game moves pieces.

@@ -2,12 +2,13 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use anyhow::{Error, Result};
+use kagetsu_certificate::{Node, Reference, Zone};
 use kagetsu_game::{Claim, Key, Move, Outcome, Position, Proof, ProofKind, with_game};
-use kagetsu_verify::{Node, Reference, Zone, distance};
 
 use crate::open_positions::{OpenPlace, OpenPosition};
 use crate::proof_cache::{ANSWER_POSITIONS, ProofCache};
 use crate::reply_answers::{AnswerSource, LoserReply, ReplyAnswers};
+use crate::shrink::distance;
 
 use super::{CLAIM_POSITIONS, ProofTreeBuilder, SEARCH_POSITIONS, proof_of};
 

@@ -1,7 +1,7 @@
 use std::fmt;
 
+use kagetsu_certificate::Tree;
 use kagetsu_game::Position;
-use kagetsu_verify::Tree;
 
 /// The size of a win tree, counted in two ways.
 #[derive(Clone, Copy, Debug)]

@@ -2,8 +2,8 @@
 
 use anyhow::{Error, Result, bail};
 use kagetsu_book::Entry;
+use kagetsu_certificate::{Node, Reference, Tree};
 use kagetsu_game::{Claim, Move, Position, Proof, ProofKind};
-use kagetsu_verify::{Node, Reference, Tree};
 
 use crate::ProofSource;
 use crate::open_positions::{OpenPosition, OpenPositions};

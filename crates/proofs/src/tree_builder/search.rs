@@ -1,7 +1,7 @@
 use anyhow::Result;
+use kagetsu_certificate::{Node, ProofDag, Reference};
 use kagetsu_game::{Claim, Effort, Game, Position, Question, Symmetry, with_game};
 use kagetsu_search::threats::Strategy;
-use kagetsu_verify::{Node, ProofDag, Reference};
 
 use crate::open_positions::OpenPosition;
 

@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use kagetsu_game::{Claim, Move, Outcome, Packed, Position, Side, with_game};
+use kagetsu_game::{Move, Outcome, Packed, Position, Side, with_game};
 
 use crate::shortcuts::ReplyShortcuts;
-use crate::tree::{Node, Reference, Tree, both};
+use crate::tree::{Node, Reference, Tree};
 use crate::zone::{Graph, ZoneChecker};
 use crate::{ProofDag, TreeFault};
 
@@ -39,12 +39,12 @@ const PROGRESS_INTERVAL: u64 = 1 << 20;
 /// # Errors
 /// The line of the first node that fails, with the moves that lead to it.
 pub fn check(tree: &Tree, progress: &mut dyn FnMut(u64)) -> Result<Checked, TreeFault> {
-    let plies = plies_of(tree)?;
+    let plies = tree.node_plies()?;
     let position = &tree.position;
     with_game!(position.variant(), G => {
         let mut game = position.game::<G>();
-        let mut walk = CheckWalk::<G>::new(&tree.nodes, &plies, winner_of(tree), progress);
-        let checked = walk.node(&mut game, root_of(tree));
+        let mut walk = CheckWalk::<G>::new(&tree.nodes, &plies, tree.winner(), progress);
+        let checked = walk.node(&mut game, tree.root());
         let positions = walk.positions;
         checked
             .map(|()| Checked { plies: plies.last().copied().unwrap_or(0), positions })
@@ -84,16 +84,16 @@ pub fn check_parallel(
     threads: NonZeroUsize,
     progress: &(dyn Fn(CheckProgress) + Sync),
 ) -> Result<Checked, TreeFault> {
-    let plies = plies_of(tree)?;
+    let plies = tree.node_plies()?;
     let position = &tree.position;
     let has_zones =
         replies == CheckedReplies::ByZones && ZoneChecker::new(position.variant()).is_some();
     with_game!(position.variant(), G => {
         let mut silent = |_| {};
-        let mut walk = CheckWalk::<G>::new(&tree.nodes, &plies, winner_of(tree), &mut silent);
+        let mut walk = CheckWalk::<G>::new(&tree.nodes, &plies, tree.winner(), &mut silent);
         walk.parts = Some(Vec::new());
         let mut game = position.game::<G>();
-        walk.node(&mut game, root_of(tree)).map_err(|failed| failed.fault(tree))?;
+        walk.node(&mut game, tree.root()).map_err(|failed| failed.fault(tree))?;
         let parts = walk.parts.take().unwrap_or_default();
         let shared = SharedCheck {
             next: AtomicUsize::new(0),
@@ -159,7 +159,7 @@ fn check_parts<G: ReplyShortcuts>(
     };
     let mut game = tree.position.game::<G>();
     let begun = game.history().len();
-    let mut walk = CheckWalk::<G>::new(&tree.nodes, plies, winner_of(tree), &mut count);
+    let mut walk = CheckWalk::<G>::new(&tree.nodes, plies, tree.winner(), &mut count);
     walk.begun = Some(begun);
     let graph = Graph {
         nodes: &tree.nodes,
@@ -193,50 +193,6 @@ fn check_parts<G: ReplyShortcuts>(
             game.undo();
         }
     }
-}
-
-/// Returns an upper bound of the game's length from each node.
-pub(crate) fn plies_of(tree: &Tree) -> Result<Vec<u16>, TreeFault> {
-    let (nodes, position) = (&tree.nodes, &tree.position);
-    let mut plies: Vec<u16> = Vec::with_capacity(nodes.len());
-    for (node, line) in nodes.iter().zip(tree.first_line..) {
-        let below = node
-            .references()
-            .map(|next| plies[next.node as usize])
-            .max();
-        let own = u16::from(node.at.is_some());
-        let total = below.map_or(own, |below| below.saturating_add(1 + own));
-        if total > tree.plies {
-            return Err(TreeFault::at(
-                line,
-                format!(
-                    "the game may last {total} plies, and {} are claimed",
-                    tree.plies
-                ),
-            ));
-        }
-        plies.push(total);
-    }
-    if let Some(outcome) = position.outcome() {
-        return Err(TreeFault::at(
-            tree.first_line - 2,
-            format!("the game is over in {position}: {outcome:?}"),
-        ));
-    }
-    Ok(plies)
-}
-
-fn winner_of(tree: &Tree) -> Side {
-    let side = tree.position.side();
-    if tree.claim == Claim::Win {
-        side
-    } else {
-        side.other()
-    }
-}
-
-fn root_of(tree: &Tree) -> Reference {
-    Reference::to(tree.nodes.len() as u32 - 1)
 }
 
 impl ProofDag {
@@ -444,15 +400,10 @@ impl<'a, G: ReplyShortcuts> CheckWalk<'a, G> {
                 }
                 None => {
                     let own = G::image(variant, reply, back);
-                    let found = node.replies.binary_search_by_key(&own, |(m, _)| *m);
-                    let next = found.map_or(node.otherwise, |at| Some(node.replies[at].1));
-                    let Some(next) = next else {
+                    let Some(next) = node.answer(own) else {
                         return self.wrong(at.node, game, "the last move has no answer");
                     };
-                    let next = Reference {
-                        node: next.node,
-                        turn: both(next.turn, at.turn),
-                    };
+                    let next = next.turned(at.turn);
                     self.is_reply = true;
                     if self.parts.is_some() {
                         self.collect(game, next);

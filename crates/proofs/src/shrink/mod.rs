@@ -8,14 +8,13 @@ mod wins_by_stones;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use kagetsu_game::{Claim, Key, Move, Position, Side, Symmetry, Variant};
+use kagetsu_certificate::{Node, ProofDag, Reference, Tree, Zone, ZoneChecker};
+use kagetsu_game::{Claim, Key, Move, Position, Symmetry, Variant};
 
 pub use error::ShrinkError;
-pub use threats::{NodeCounts, ThreatNodes};
-pub use wins_by_stones::WinsByStones;
-
-use crate::tree::{Node, Reference, Tree};
-use crate::{ProofDag, Zone, ZoneChecker};
+pub use threats::NodeCounts;
+pub(crate) use threats::ThreatNodes;
+pub(crate) use wins_by_stones::WinsByStones;
 
 /// Answers to other replies that are tried on a reply.
 const MAX_TRIES: usize = 12;
@@ -56,10 +55,6 @@ pub fn shrink(
     if shrinker.zones.is_none() {
         return Ok(whole);
     }
-    shrinker.winner = match claim {
-        Claim::Win => position.side(),
-        _ => position.side().other(),
-    };
     let guide = Reference::to(joined);
     let node = match claim {
         Claim::Win => shrinker.follow(position, guide)?,
@@ -69,7 +64,7 @@ pub fn shrink(
         }
     };
     let small = shrinker.dag.tree(node, position.clone(), claim);
-    Ok(if small.nodes.len() < whole.nodes.len() {
+    Ok(if small.nodes().len() < whole.nodes().len() {
         small
     } else {
         whole
@@ -78,7 +73,6 @@ pub fn shrink(
 
 struct Shrinker<'a> {
     variant: Variant,
-    winner: Side,
     /// The nodes of the trees, and those of the result.
     dag: ProofDag,
     threats: ThreatNodes,
@@ -105,7 +99,6 @@ impl<'a> Shrinker<'a> {
     fn new(variant: Variant, progress: &'a mut dyn FnMut(u64)) -> Self {
         Self {
             variant,
-            winner: Side::First,
             dag: ProofDag::default(),
             threats: ThreatNodes::default(),
             zones: ZoneChecker::new(variant),
@@ -125,7 +118,7 @@ impl<'a> Shrinker<'a> {
     /// Looks at the nodes that are new.
     fn mark_threats(&mut self) {
         let new = self.threats.len();
-        for node in &self.dag.nodes[new..] {
+        for node in &self.dag.nodes()[new..] {
             self.threats.push(node);
         }
     }
@@ -364,8 +357,7 @@ fn node_of(at: Option<Move>, answers: &[SharedAnswer]) -> Node {
 
 /// Returns the distance of a point to the next stone of a gomoku position, in columns or rows,
 /// whichever is more; 0 in other games.
-#[must_use]
-pub fn distance(position: &Position, m: Move) -> u16 {
+pub(crate) fn distance(position: &Position, m: Move) -> u16 {
     let Some((stones, (_, size))) = position.stones().zip(position.variant().gomoku()) else {
         return 0;
     };

@@ -4,7 +4,7 @@
 //! each node of the loser. [`check`] plays all of it on a board. It shares no code with the search.
 //!
 //! ```
-//! use kagetsu_verify::{Tree, check};
+//! use kagetsu_certificate::{Tree, check};
 //!
 //! // The first side has an open four: after any answer, one of its ends makes five.
 //! let text = "kagetsu-proof 1
@@ -17,32 +17,23 @@
 //! let tree = Tree::read(&mut text.as_bytes())?;
 //! let checked = check(&tree, &mut |_| {})?;
 //! assert_eq!((checked.plies, checked.positions), (1, 1));
-//! # Ok::<(), kagetsu_verify::TreeFault>(())
+//! # Ok::<(), kagetsu_certificate::TreeFault>(())
 //! ```
 //!
-//! This crate neither searches nor reads books.
+//! This crate neither searches nor reads books, and depends on the rules alone.
 #![forbid(unsafe_code)]
 
 mod check;
 mod dag;
 mod fault;
-mod line;
-mod line_error;
-mod proof_book;
-mod proven_move;
 mod read;
 mod shortcuts;
-mod shrink;
 mod tree;
 mod zone;
 
 pub use check::{CheckProgress, Checked, CheckedReplies, check, check_parallel};
 pub use dag::ProofDag;
 pub use fault::TreeFault;
-pub use line_error::LineError;
-pub use proof_book::ProofBook;
-pub use proven_move::ProvenMove;
 pub use shortcuts::ReplyShortcuts;
-pub use shrink::{NodeCounts, ShrinkError, ThreatNodes, WinsByStones, distance, shrink};
 pub use tree::{Node, Reference, Tree};
 pub use zone::{Zone, ZoneChecker};

@@ -2,23 +2,30 @@ use std::collections::HashSet;
 use std::io::BufRead;
 
 use kagetsu_game::{
-    Answer, Bound, Claim, Move, Position, Proof, ProofKind, Provenance, Side, Symmetry, Verdict,
+    Answer, Bound, Claim, Move, Position, Proof, ProofKind, Provenance, Symmetry, Verdict,
 };
 
-use crate::check::plies_of;
-use crate::tree::{Reference, Tree, both};
-use crate::{ProvenMove, TreeFault};
+use kagetsu_certificate::{Reference, Tree, TreeFault};
 
 /// The first bytes of a win tree of any version.
 const MAGIC_WORD: &[u8] = b"kagetsu-proof ";
 
-/// A win tree from which the winner's moves are looked up. It is not checked: see [`crate::check`].
+/// A move of the winner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProvenMove {
+    /// The move.
+    pub at: Move,
+    /// Plies within which the game ends, the move included.
+    pub plies: u16,
+}
+
+/// A win tree from which the winner's moves are looked up. It is not checked: see
+/// [`kagetsu_certificate::check`].
 #[derive(Clone, Debug)]
 pub struct ProofBook {
     tree: Tree,
     /// Upper bound of the game's length from each node.
     plies: Vec<u16>,
-    winner: Side,
 }
 
 /// Stones that a path through the tree has not explained yet.
@@ -49,18 +56,8 @@ impl ProofBook {
     /// # Errors
     /// If the tree is longer than it claims.
     pub fn new(tree: Tree) -> Result<Self, TreeFault> {
-        let plies = plies_of(&tree)?;
-        let side = tree.position.side();
-        let winner = if tree.claim == Claim::Win {
-            side
-        } else {
-            side.other()
-        };
-        Ok(Self {
-            tree,
-            plies,
-            winner,
-        })
+        let plies = tree.node_plies()?;
+        Ok(Self { tree, plies })
     }
 
     /// Returns the proven position.
@@ -72,7 +69,7 @@ impl ProofBook {
     /// Returns the number of nodes.
     #[must_use]
     pub fn nodes(&self) -> u64 {
-        self.tree.nodes.len() as u64
+        self.tree.nodes().len() as u64
     }
 
     /// Returns the winner's move in a position that the tree reaches, in any order of moves
@@ -80,7 +77,7 @@ impl ProofBook {
     /// must be those of the tree.
     #[must_use]
     pub fn answer(&self, position: &Position) -> Option<ProvenMove> {
-        if position.side() != self.winner {
+        if position.side() != self.tree.winner() {
             return None;
         }
         self.moves(position)?.pop()
@@ -90,7 +87,7 @@ impl ProofBook {
     /// winner's move, or each reply of the loser as a loss; from the view of the side to move.
     #[must_use]
     pub fn lookup(&self, position: &Position) -> Option<Answer> {
-        let is_winner = position.side() == self.winner;
+        let is_winner = position.side() == self.tree.winner();
         let claim = if is_winner { Claim::Win } else { Claim::Loss };
         let moves = self.moves(position)?.into_iter();
         Some(moves.map(|m| (m.at, verdict(m, claim))).collect())
@@ -103,14 +100,14 @@ impl ProofBook {
         if variant != self.tree.position.variant() || position.outcome().is_some() {
             return None;
         }
-        let is_reply = position.side() != self.winner;
+        let is_reply = position.side() != self.tree.winner();
         if variant.gomoku().is_none() {
             let at = self.node_of_line(position, is_reply)?;
             return self.moves_at(position, at, Symmetry::IDENTITY);
         }
         let begun = self.tree.position.stones()?;
         let stones = position.stones()?;
-        let code = self.winner.index();
+        let code = self.tree.winner().index();
         variant.symmetries().find_map(|turn| {
             let image = |stones: &[Move]| -> Vec<Move> {
                 stones.iter().map(|m| variant.image(*m, turn)).collect()
@@ -132,8 +129,8 @@ impl ProofBook {
         turn: Symmetry,
     ) -> Option<Vec<ProvenMove>> {
         let variant = position.variant();
-        if position.side() == self.winner {
-            let node = &self.tree.nodes[at.node as usize];
+        if position.side() == self.tree.winner() {
+            let node = &self.tree.nodes()[at.node as usize];
             let seen = variant.image(node.at?, at.turn);
             return Some(vec![ProvenMove {
                 at: variant.image(seen, variant.inverse(turn)),
@@ -151,7 +148,7 @@ impl ProofBook {
     /// Looks for a path from the root that explains the stones, and returns the node at its end:
     /// the one whose move comes next, or the one that was just played.
     fn begin(&self, rest: Rest) -> Option<Reference> {
-        let root = Reference::to(self.tree.nodes.len() as u32 - 1);
+        let root = self.tree.root();
         let mut failed = HashSet::new();
         match self.tree.claim {
             Claim::Win => self.walk(root, rest, &mut failed),
@@ -166,7 +163,7 @@ impl ProofBook {
         failed: &mut HashSet<(Reference, Rest)>,
     ) -> Option<Reference> {
         let variant = self.tree.position.variant();
-        let node = &self.tree.nodes[at.node as usize];
+        let node = &self.tree.nodes()[at.node as usize];
         let m = variant.image(node.at?, at.turn);
         if rest.own.is_empty() && rest.foe.is_empty() && !rest.is_reply {
             return Some(at);
@@ -204,14 +201,9 @@ impl ProofBook {
     /// Returns the answer of a node to a reply.
     fn next(&self, at: Reference, reply: Move) -> Option<Reference> {
         let variant = self.tree.position.variant();
-        let node = &self.tree.nodes[at.node as usize];
+        let node = &self.tree.nodes()[at.node as usize];
         let own = variant.image(reply, variant.inverse(at.turn));
-        let named = node.replies.binary_search_by_key(&own, |(m, _)| *m);
-        let next = named.map_or(node.otherwise, |at| Some(node.replies[at].1))?;
-        Some(Reference {
-            node: next.node,
-            turn: both(next.turn, at.turn),
-        })
+        Some(node.answer(own)?.turned(at.turn))
     }
 
     /// Returns the node whose move comes next after the moves of a position, or the one that was
@@ -222,7 +214,7 @@ impl ProofBook {
         if position.setup() != begun.setup() {
             return None;
         }
-        let mut at = Reference::to(self.tree.nodes.len() as u32 - 1);
+        let mut at = self.tree.root();
         let mut moves = moves.iter().copied();
         if self.tree.claim != Claim::Win {
             let Some(reply) = moves.next() else {
@@ -231,7 +223,7 @@ impl ProofBook {
             at = self.next(at, reply)?;
         }
         loop {
-            let m = self.tree.nodes[at.node as usize].at?;
+            let m = self.tree.nodes()[at.node as usize].at?;
             let Some(played) = moves.next() else {
                 return (!is_reply).then_some(at);
             };

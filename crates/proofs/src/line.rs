@@ -1,46 +1,53 @@
+use kagetsu_certificate::{Node, ProofDag, Reference, Tree};
 use kagetsu_game::{Claim, Game, Move, Outcome, Position, Side, with_game};
 
-use crate::tree::{Node, Reference, Tree};
-use crate::{LineError, ProofDag};
+/// Why a line is not a proof.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LineError {
+    /// It contradicts the claim.
+    #[error("{0}")]
+    Wrong(String),
+    /// It leaves the claim undecided.
+    #[error("{0}")]
+    Open(String),
+}
 
-impl Tree {
-    /// Builds the tree of a forced line: every reply but the line's own loses to a move that ends
-    /// the game at once. `claim` is from the view of the side to move; the tree claims the plies
-    /// that it takes.
-    ///
-    /// # Errors
-    /// [`LineError::Wrong`] for a line that cannot be played or that the other side wins;
-    /// [`LineError::Open`] for one that leaves the loser a choice or ends before the game does.
-    pub fn of_line(position: &Position, claim: Claim, line: &[Move]) -> Result<Self, LineError> {
-        let wrong = |m: Move, what: String| {
-            LineError::Wrong(format!("{} in the line: {what}", position.write_move(m)))
+/// Builds the tree of a forced line: every reply but the line's own loses to a move that ends
+/// the game at once. `claim` is from the view of the side to move; the tree claims the plies
+/// that it takes.
+///
+/// # Errors
+/// [`LineError::Wrong`] for a line that cannot be played or that the other side wins;
+/// [`LineError::Open`] for one that leaves the loser a choice or ends before the game does.
+pub fn tree_of_line(position: &Position, claim: Claim, line: &[Move]) -> Result<Tree, LineError> {
+    let wrong = |m: Move, what: String| {
+        LineError::Wrong(format!("{} in the line: {what}", position.write_move(m)))
+    };
+    with_game!(position.variant(), G => {
+        let mut game = position.game::<G>();
+        let winner = match claim {
+            Claim::Win => game.side(),
+            Claim::Loss => game.side().other(),
+            Claim::Draw => return Err(LineError::Open("no line shows a draw".into())),
         };
-        with_game!(position.variant(), G => {
-            let mut game = position.game::<G>();
-            let winner = match claim {
-                Claim::Win => game.side(),
-                Claim::Loss => game.side().other(),
-                Claim::Draw => return Err(LineError::Open("no line shows a draw".into())),
-            };
-            for &m in line {
-                game.check(m).map_err(|error| wrong(m, error.to_string()))?;
-                game.play(m);
+        for &m in line {
+            game.check(m).map_err(|error| wrong(m, error.to_string()))?;
+            game.play(m);
+        }
+        if let Some(outcome) = game.outcome().filter(|outcome| *outcome != Outcome::Win(winner)) {
+            return Err(LineError::Wrong(format!("the line ends with {outcome:?}")));
+        }
+        line.iter().for_each(|_| game.undo());
+        let mut liner = Liner { game, winner, dag: ProofDag::default() };
+        let root = match claim {
+            Claim::Win => liner.winner(line)?,
+            _ => {
+                let root = liner.replies(None, line)?;
+                liner.dag.add(root)
             }
-            if let Some(outcome) = game.outcome().filter(|outcome| *outcome != Outcome::Win(winner)) {
-                return Err(LineError::Wrong(format!("the line ends with {outcome:?}")));
-            }
-            line.iter().for_each(|_| game.undo());
-            let mut liner = Liner { game, winner, dag: ProofDag::default() };
-            let root = match claim {
-                Claim::Win => liner.winner(line)?,
-                _ => {
-                    let root = liner.replies(None, line)?;
-                    liner.dag.add(root)
-                }
-            };
-            Ok(liner.dag.tree(root, position.clone(), claim))
-        })
-    }
+        };
+        Ok(liner.dag.tree(root, position.clone(), claim))
+    })
 }
 
 struct Liner<G> {

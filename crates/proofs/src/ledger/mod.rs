@@ -4,103 +4,36 @@ use std::collections::HashMap;
 
 use anyhow::Result;
 use kagetsu_book::{Book, Entry};
+use kagetsu_certificate::{ProofDag, Tree, check};
 use kagetsu_game::{Claim, Effort, Key, Move, Outcome, Position, Proof, ProofKind, Verdict};
-use kagetsu_proofs::plant;
 use kagetsu_search::Control;
 use kagetsu_search::threats::ThreatSearch;
-use kagetsu_verify::{LineError, ProofDag, Tree, check};
-use serde::Serialize;
 
-use crate::arguments::position::write_position;
+mod findings;
 
-/// The result of checking a claim; a later one is better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Status {
-    /// The rules, or the book itself, contradict the claim.
-    Failed,
-    /// The book has nothing to replay for the claim, or for one that it rests on.
-    Open,
-    /// The claim was replayed.
-    Holds,
-}
+use findings::Status;
+pub use findings::{Count, FailedClaim, Findings};
 
-/// The number of claims, by result.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-pub(super) struct Count {
-    pub(super) claims: u64,
-    pub(super) hold: u64,
-    /// Claims that neither hold nor fail: the book has no line or tree to replay.
-    pub(super) open: u64,
-    pub(super) failed: u64,
-}
-
-impl Findings {
-    /// Whether there are claims, but none of them holds.
-    pub(super) fn has_nothing_to_show(&self) -> bool {
-        let Self {
-            positions, moves, ..
-        } = self;
-        positions.claims + moves.claims > 0 && positions.hold + moves.hold == 0
-    }
-
-    /// Whether no claim fails, and at least one holds if there are any.
-    pub(super) fn holds(&self) -> bool {
-        self.positions.failed + self.moves.failed == 0 && !self.has_nothing_to_show()
-    }
-}
-
-impl Count {
-    fn add(&mut self, status: Status) {
-        self.claims += 1;
-        *match status {
-            Status::Failed => &mut self.failed,
-            Status::Open => &mut self.open,
-            Status::Holds => &mut self.hold,
-        } += 1;
-    }
-}
-
-/// A claim that does not hold, with the reason.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct FailedClaim {
-    pub(super) variant: String,
-    /// The position as moves or a FEN.
-    pub(super) position: String,
-    /// The claimed move; `None` for a claim about the position.
-    #[serde(rename = "move")]
-    pub(super) at: Option<String>,
-    pub(super) claim: String,
-    pub(super) proof_kind: String,
-    pub(super) plies: u16,
-    pub(super) why: String,
-}
-
-/// The results of checking a book.
-#[derive(Debug, Default, Serialize)]
-pub(super) struct Findings {
-    pub(super) positions: Count,
-    /// Claims about searched moves.
-    pub(super) moves: Count,
-    /// The first failed claims.
-    pub(super) failed: Vec<FailedClaim>,
-    /// The first claims that cannot be replayed by themselves; claims that rest on them are only
-    /// counted.
-    pub(super) open: Vec<FailedClaim>,
-}
+use crate::tree_builder::plant;
+use crate::{LineError, tree_of_line};
 
 /// Replays the claims of a book, each once.
-pub(super) struct Ledger<'a> {
+pub struct Ledger<'a> {
     book: &'a Book,
     /// The maximum number of claims to describe, of each kind.
     most: usize,
     /// The threat search for wins without a line in the book, and its node limit for each.
     player: Option<(ThreatSearch, u64)>,
     positions: HashMap<(u32, Key), Status>,
-    pub(super) findings: Findings,
+    /// The results so far.
+    pub findings: Findings,
 }
 
 impl<'a> Ledger<'a> {
-    pub(super) fn new(book: &'a Book, most: usize, player: Option<(ThreatSearch, u64)>) -> Self {
+    /// Returns a ledger that describes at most `most` claims of each kind. `player` searches again
+    /// the wins of which the book has no line, within a number of positions for each.
+    #[must_use]
+    pub fn new(book: &'a Book, most: usize, player: Option<(ThreatSearch, u64)>) -> Self {
         Self {
             book,
             most,
@@ -111,7 +44,10 @@ impl<'a> Ledger<'a> {
     }
 
     /// Checks the claims of a position and of its moves. The position is in canonical orientation.
-    pub(super) fn replay(&mut self, entry: &Entry) -> Result<()> {
+    ///
+    /// # Errors
+    /// If the book cannot be read.
+    pub fn replay(&mut self, entry: &Entry) -> Result<()> {
         self.position(entry).map(drop)
     }
 
@@ -336,7 +272,7 @@ impl<'a> Ledger<'a> {
             ),
             Claim::Draw => return open("no line shows a draw"),
         };
-        let replayed = match Tree::of_line(from, Claim::Win, line) {
+        let replayed = match tree_of_line(from, Claim::Win, line) {
             Ok(tree) => within(&tree, plies),
             Err(line_error) => Err(line_error),
         };
@@ -370,7 +306,7 @@ impl<'a> Ledger<'a> {
             let position = &entry.position;
             list.push(FailedClaim {
                 variant: position.variant().to_string(),
-                position: write_position(position),
+                position: position.notation(),
                 at: m.map(|m| position.write_move(m)),
                 claim: proof.claim.to_string(),
                 proof_kind: proof.kind.to_string(),

@@ -1,6 +1,8 @@
 use std::io::{self, Write};
 
-use kagetsu_game::{Claim, Move, Position, Symmetry};
+use kagetsu_game::{Claim, Move, Position, Side, Symmetry};
+
+use crate::TreeFault;
 
 /// A node: the winner's move, and the continuation after each reply.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -15,11 +17,26 @@ pub struct Node {
 
 impl Node {
     /// Returns all references of the node.
-    pub(crate) fn references(&self) -> impl Iterator<Item = Reference> {
-        self.replies
-            .iter()
-            .map(|(_, next)| *next)
-            .chain(self.otherwise)
+    pub fn references(&self) -> impl Iterator<Item = Reference> {
+        let named = self.replies.iter().map(|(_, next)| *next);
+        named.chain(self.otherwise)
+    }
+
+    /// Returns the answer to a reply as the node sees it.
+    #[must_use]
+    pub fn answer(&self, reply: Move) -> Option<Reference> {
+        let named = self.replies.binary_search_by_key(&reply, |(m, _)| *m);
+        named.map_or(self.otherwise, |at| Some(self.replies[at].1))
+    }
+
+    /// Returns the node with other references.
+    pub(crate) fn with_references(&self, moved: impl Fn(Reference) -> Reference) -> Self {
+        let replies = self.replies.iter();
+        Self {
+            at: self.at,
+            replies: replies.map(|(m, next)| (*m, moved(*next))).collect(),
+            otherwise: self.otherwise.map(&moved),
+        }
     }
 }
 
@@ -72,7 +89,7 @@ pub struct Tree {
 /// The first line of a file.
 pub(crate) const MAGIC: &str = "kagetsu-proof 1";
 
-/// LineReader before the first node, where the position has no setup.
+/// Lines before the first node, where the position has no setup.
 pub(crate) const HEAD: u64 = 4;
 
 impl Tree {
@@ -80,6 +97,51 @@ impl Tree {
     #[must_use]
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
+    }
+
+    /// Returns the side that wins.
+    #[must_use]
+    pub fn winner(&self) -> Side {
+        let side = self.position.side();
+        if self.claim == Claim::Win {
+            side
+        } else {
+            side.other()
+        }
+    }
+
+    /// Returns a reference to the root.
+    #[must_use]
+    pub fn root(&self) -> Reference {
+        Reference::to(self.nodes.len() as u32 - 1)
+    }
+
+    /// Returns an upper bound of the game's length from each node.
+    ///
+    /// # Errors
+    /// If the game may last longer than claimed, or is over.
+    pub fn node_plies(&self) -> Result<Vec<u16>, TreeFault> {
+        let mut plies: Vec<u16> = Vec::with_capacity(self.nodes.len());
+        for (node, line) in self.nodes.iter().zip(self.first_line..) {
+            let below = node.references().map(|next| plies[next.node as usize]);
+            let own = u16::from(node.at.is_some());
+            let total = below
+                .max()
+                .map_or(own, |below| below.saturating_add(1 + own));
+            if total > self.plies {
+                let what = format!(
+                    "the game may last {total} plies, and {} are claimed",
+                    self.plies
+                );
+                return Err(TreeFault::at(line, what));
+            }
+            plies.push(total);
+        }
+        if let Some(outcome) = self.position.outcome() {
+            let what = format!("the game is over in {}: {outcome:?}", self.position);
+            return Err(TreeFault::at(self.first_line - 2, what));
+        }
+        Ok(plies)
     }
 
     /// Writes the tree as text; see `FORMAT.md`.
@@ -141,7 +203,7 @@ fn name(next: Reference) -> String {
 }
 
 /// Returns the composition of two symmetries of a square board.
-pub(crate) fn both(first: Symmetry, then: Symmetry) -> Symmetry {
+fn both(first: Symmetry, then: Symmetry) -> Symmetry {
     if first == Symmetry::IDENTITY {
         return then;
     }

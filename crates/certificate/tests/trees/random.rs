@@ -5,8 +5,8 @@
 use std::fs;
 use std::process::Command;
 
+use kagetsu_certificate::{Node, ProofDag, Reference, ZoneChecker};
 use kagetsu_game::{Claim, Move, Position, Side, Symmetry, Variant};
-use kagetsu_verify::{Node, ProofDag, Reference, ZoneChecker};
 
 use super::forgeries::python;
 use super::text;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::*;
-use kagetsu_verify::ProofBook;
+use kagetsu_game::Side;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, TestRng, TestRunner};
 
@@ -24,27 +24,6 @@ claim win 3
 end 3
 ";
 
-/// The side to move loses to an open four.
-const LOSS: &str = "kagetsu-proof 1
-variant freestyle-15
-position h8 a1 i8 a3 j8 a5 k8
-claim loss 2
-1 l8
-2 g8
-3 - g8>1 *>2
-end 3
-";
-
-/// On fourteen columns a mirror swaps e and j.
-const TURNED: &str = "kagetsu-proof 1
-variant freestyle-14
-position h8 a1 i8 a3 g8 a5
-claim win 3
-1 j8
-2 f8 j8>1/1 *>1
-end 2
-";
-
 /// A board with an open three, as bytes: 225 points, five in each byte.
 fn setup() -> String {
     let board = "...............\n".repeat(7)
@@ -53,9 +32,9 @@ fn setup() -> String {
         + "OOO............\n";
     let position = Position::from_board(Variant::FREESTYLE_15, &board, Some(Side::First));
     let position = position.expect("a position");
-    let k8 = position.parse_move("k8").expect("legal");
-    let tree = Tree::of_line(&position, Claim::Win, &[k8]).expect("an open four");
-    text(&tree)
+    let open_four = read(OPEN_FOUR).expect("a tree");
+    let (dag, root) = dag_of(&open_four);
+    text(&dag.tree(root, position, Claim::Win))
 }
 
 /// Changes of a certificate: its text, what is replaced, and by what.
@@ -267,46 +246,6 @@ fn accepted(script: &Path, texts: &[String]) -> Vec<bool> {
     text.lines()
         .map(|line| line.contains("\"holds\": true"))
         .collect()
-}
-
-#[test]
-fn certificate_answers_every_defence() {
-    for whole in [FREESTYLE, STANDARD, LOSS, TURNED] {
-        let tree = read(whole).expect(whole);
-        let book = ProofBook::new(tree.clone()).expect(whole);
-        let is_win = tree.claim == Claim::Win;
-        let first = if is_win {
-            let root = book.answer(&tree.position).expect("the root");
-            assert_eq!(root.plies, 3);
-            tree.position.play(root.at).expect("legal")
-        } else {
-            assert_eq!(book.answer(&tree.position), None);
-            tree.position.clone()
-        };
-        let replies = book.lookup(&first).expect("the loser's replies");
-        assert_eq!(replies.len(), first.legal_moves().len());
-        let is_loss = |claim: Claim, plies: u16| claim == Claim::Loss && plies == 2;
-        let proofs = replies.verdicts().iter().map(|(_, verdict)| verdict.proof);
-        assert!(
-            proofs
-                .flatten()
-                .all(|proof| is_loss(proof.claim, proof.plies))
-        );
-        for reply in first.legal_moves() {
-            let defence = first.play(reply).expect("legal");
-            let answer = book.answer(&defence).expect("an answer");
-            assert_eq!(answer.plies, 1);
-            let end = defence.play(answer.at).expect("legal");
-            assert!(matches!(end.outcome(), Some(Outcome::Win(_))), "{end}");
-            // The same position by another order of moves, and turned.
-            let canonical = defence.canonical();
-            let image = Position::unpack(defence.variant(), canonical.packed).expect("packed");
-            assert!(book.answer(&image).is_some(), "{image}");
-            assert_eq!(book.lookup(&end), None, "the game is over");
-        }
-        let other = Position::from_line(tree.position.variant(), "h8 a1").expect("legal");
-        assert_eq!(book.answer(&other), None);
-    }
 }
 
 #[test]

@@ -1,11 +1,11 @@
 use std::collections::HashSet;
 
-use crate::tree::{Node, Tree};
+use kagetsu_certificate::{Node, Tree};
 
 /// Marks the nodes from which the winner plays nothing but threats. A move is a threat if the
 /// answer to most replies, as to a pass, is a five, or a sequence of threats to make five.
 #[derive(Clone, Debug, Default)]
-pub struct ThreatNodes {
+pub(crate) struct ThreatNodes {
     /// Whether the move ends the game.
     fives: Vec<bool>,
     /// Whether each move ends the game or threatens to.
@@ -15,7 +15,7 @@ pub struct ThreatNodes {
 
 impl ThreatNodes {
     /// Adds the next node, which refers to earlier ones.
-    pub fn push(&mut self, node: &Node) {
+    pub(crate) fn push(&mut self, node: &Node) {
         let is_five = node.at.is_some() && node.references().next().is_none();
         let is_sequence = |next: &[bool], all: &[bool]| {
             let is_threat = node.otherwise.is_some_and(|most| next[most.node as usize]);
@@ -29,23 +29,15 @@ impl ThreatNodes {
     }
 
     /// Returns the number of nodes.
-    #[must_use]
-    pub const fn len(&self) -> usize {
+    pub(crate) const fn len(&self) -> usize {
         self.threats.len()
-    }
-
-    /// Returns whether no node was added.
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.threats.is_empty()
     }
 
     /// Whether the winner plays nothing but threats from a node on.
     ///
     /// # Panics
     /// If the node was not added.
-    #[must_use]
-    pub fn contains(&self, node: u32) -> bool {
+    pub(crate) fn contains(&self, node: u32) -> bool {
         self.threats[node as usize]
     }
 }
@@ -61,14 +53,14 @@ pub struct NodeCounts {
     pub sequences: usize,
 }
 
-impl Tree {
-    /// Returns the numbers of nodes.
+impl NodeCounts {
+    /// Returns the numbers of nodes of a tree.
     #[must_use]
-    pub fn size(&self) -> NodeCounts {
+    pub fn of(tree: &Tree) -> Self {
         let mut threats = ThreatNodes::default();
         let mut sequences = HashSet::new();
         let mut quiet = 0;
-        for (node, number) in self.nodes.iter().zip(0..) {
+        for (node, number) in tree.nodes().iter().zip(0..) {
             threats.push(node);
             if !threats.contains(number) {
                 quiet += 1;
@@ -76,9 +68,9 @@ impl Tree {
                 sequences.extend(next.filter(|&next| threats.contains(next)));
             }
         }
-        let is_sequence = quiet == 0 && !self.nodes.is_empty();
-        NodeCounts {
-            nodes: self.nodes.len(),
+        let is_sequence = quiet == 0 && !tree.nodes().is_empty();
+        Self {
+            nodes: tree.nodes().len(),
             quiet,
             sequences: sequences.len() + usize::from(is_sequence),
         }

@@ -2,10 +2,10 @@
 
 use std::num::NonZeroUsize;
 
-use kagetsu_game::{Claim, Move, Position, Side, Variant};
-use kagetsu_verify::{
+use kagetsu_certificate::{
     CheckedReplies, Node, ProofDag, Reference, Tree, ZoneChecker, check, check_parallel,
 };
+use kagetsu_game::{Claim, Move, Position, Side, Variant};
 
 use super::{dag_of, damaged, read, text};
 
@@ -217,7 +217,7 @@ fn check_by_zones_rejects_damaged_certificates() {
                 checked
                     .as_ref()
                     .ok()
-                    .map(|c: &kagetsu_verify::Checked| c.plies)
+                    .map(|c: &kagetsu_certificate::Checked| c.plies)
             };
             assert_eq!(
                 plies(&by_zones),

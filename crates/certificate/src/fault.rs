@@ -19,7 +19,9 @@ impl TreeFault {
         }
     }
 
-    pub(crate) fn unreadable(line: u64, error: &std::io::Error) -> Self {
+    /// Returns the fault of a line that cannot be read.
+    #[must_use]
+    pub fn unreadable(line: u64, error: &std::io::Error) -> Self {
         Self {
             line,
             what: error.to_string(),

@@ -1,9 +1,7 @@
 use std::collections::{HashMap, HashSet};
 
+use kagetsu_certificate::{ProofDag, Reference};
 use kagetsu_game::{Move, Position, Symmetry, Variant};
-
-use crate::ProofDag;
-use crate::tree::Reference;
 
 use super::threats::ThreatNodes;
 
@@ -13,7 +11,7 @@ const MAX_TRIES: usize = 12;
 /// Nodes that won, by the winner's stones up to symmetry: they often win again where the winner has
 /// the same stones, whatever the loser's are.
 #[derive(Clone, Debug)]
-pub struct WinsByStones {
+pub(crate) struct WinsByStones {
     variant: Variant,
     /// Seen from the least image of the stones, the most recent last.
     known: HashMap<Vec<Move>, Vec<Reference>>,
@@ -21,8 +19,7 @@ pub struct WinsByStones {
 
 impl WinsByStones {
     /// Returns an empty index for a variant of gomoku.
-    #[must_use]
-    pub fn new(variant: Variant) -> Self {
+    pub(crate) fn new(variant: Variant) -> Self {
         Self {
             variant,
             known: HashMap::new(),
@@ -30,16 +27,16 @@ impl WinsByStones {
     }
 
     /// Adds a node that wins for the side to move of a position.
-    pub fn add(&mut self, position: &Position, at: Reference) {
+    pub(crate) fn add(&mut self, position: &Position, at: Reference) {
         self.add_stones(&own_stones(position), at);
     }
 
     /// Adds a node that wins for the side to move of a position, and the nodes behind it as far as
     /// to the first of each sequence of threats.
-    pub fn add_all(&mut self, dag: &ProofDag, position: &Position, at: Reference) {
+    pub(crate) fn add_all(&mut self, dag: &ProofDag, position: &Position, at: Reference) {
         let mut threats = ThreatNodes::default();
         let needed = at.node as usize + 1;
-        dag.nodes
+        dag.nodes()
             .iter()
             .take(needed)
             .for_each(|node| threats.push(node));
@@ -69,8 +66,7 @@ impl WinsByStones {
     }
 
     /// Returns the most recent nodes that won where the side to move had the same stones.
-    #[must_use]
-    pub fn like(&self, position: &Position) -> Vec<Reference> {
+    pub(crate) fn like(&self, position: &Position) -> Vec<Reference> {
         let (stones, turn) = self.least_image(&own_stones(position));
         let back = self.variant.inverse(turn);
         let known = self.known.get(&stones).map_or(&[][..], Vec::as_slice);

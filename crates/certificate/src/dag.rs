@@ -35,16 +35,10 @@ impl ProofDag {
         number
     }
 
-    /// Returns the number of nodes.
+    /// Returns all nodes, each after those that it refers to.
     #[must_use]
-    pub fn len(&self) -> usize {
-        self.nodes.len()
-    }
-
-    /// Returns whether there is no node.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.nodes.is_empty()
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
     }
 
     /// Returns a node.
@@ -56,10 +50,8 @@ impl ProofDag {
     /// Returns the answer of a node to a reply. For boards with the symmetries of a square.
     #[must_use]
     pub fn answer(&self, variant: Variant, at: Reference, reply: Move) -> Option<Reference> {
-        let node = self.node(at.node);
         let own = variant.image(reply, variant.inverse(at.turn));
-        let named = node.replies.binary_search_by_key(&own, |(m, _)| *m);
-        let next = named.map_or(node.otherwise, |at| Some(node.replies[at].1))?;
+        let next = self.node(at.node).answer(own)?;
         Some(next.turned(at.turn))
     }
 
@@ -67,16 +59,10 @@ impl ProofDag {
     pub fn load(&mut self, tree: &Tree) -> u32 {
         let mut numbers = Vec::with_capacity(tree.nodes.len());
         for node in &tree.nodes {
-            let moved = |next: Reference| Reference {
+            let node = node.with_references(|next| Reference {
                 node: numbers[next.node as usize],
                 ..next
-            };
-            let replies = node.replies.iter();
-            let node = Node {
-                at: node.at,
-                replies: replies.map(|(m, next)| (*m, moved(*next))).collect(),
-                otherwise: node.otherwise.map(moved),
-            };
+            });
             numbers.push(self.add(node));
         }
         numbers.last().copied().unwrap_or_default()
@@ -89,17 +75,12 @@ impl ProofDag {
             return at.node;
         }
         let image = |m: Move| variant.image(m, at.turn);
-        let node = self.node(at.node);
-        let replies = node.replies.iter();
-        let mut replies: Vec<(Move, Reference)> = replies
-            .map(|(m, next)| (image(*m), next.turned(at.turn)))
-            .collect();
-        replies.sort_unstable_by_key(|(m, _)| *m);
-        let node = Node {
-            at: node.at.map(image),
-            replies,
-            otherwise: node.otherwise.map(|next| next.turned(at.turn)),
-        };
+        let mut node = self
+            .node(at.node)
+            .with_references(|next| next.turned(at.turn));
+        node.at = node.at.map(image);
+        node.replies.iter_mut().for_each(|(m, _)| *m = image(*m));
+        node.replies.sort_unstable_by_key(|(m, _)| *m);
         self.add(node)
     }
 
@@ -124,21 +105,10 @@ impl ProofDag {
         }
         let (mut numbers, mut nodes) = (vec![0; needed.len()], Vec::new());
         for number in (0..needed.len()).filter(|&number| needed[number]) {
-            let moved = |next: Reference| Reference {
+            let node = self.nodes[number].with_references(|next| Reference {
                 node: numbers[next.node as usize],
                 ..next
-            };
-            let node = &self.nodes[number];
-            let replies = node
-                .replies
-                .iter()
-                .map(|(m, next)| (*m, moved(*next)))
-                .collect();
-            let node = Node {
-                at: node.at,
-                replies,
-                otherwise: node.otherwise.map(moved),
-            };
+            });
             numbers[number] = nodes.len() as u32;
             nodes.push(node);
         }
