@@ -4,10 +4,10 @@
 use std::time::Duration;
 
 use kagetsu_game::{
-    Answer, Bound, Claim, Effort, Move, Position, Proof, ProofKind, Provenance, Question, Score,
-    Variant, Verdict, Window,
+    Answer, Bound, Claim, Effort, MAX_NAME_BYTES, Move, Position, Proof, ProofKind, Provenance,
+    Question, Score, Variant, Verdict, Window,
 };
-use kagetsu_proto::{MAX_MOVES, MAX_NAME_BYTES, WireError, v1};
+use kagetsu_proto::{MAX_MOVES, WireError, v1};
 use proptest::prelude::*;
 use prost::Message;
 

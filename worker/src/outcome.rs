@@ -150,7 +150,7 @@ mod tests {
             let more = (1..line).map(|n| Move::new(200 + n as u16));
             verdict.line.extend(more);
             verdict.nodes = u64::MAX;
-            verdict.by.engine = "e".repeat(kagetsu_proto::MAX_NAME_BYTES).into();
+            verdict.by.engine = "e".repeat(kagetsu_game::MAX_NAME_BYTES).into();
             (m, verdict)
         };
         (0..moves).map(verdict).collect()

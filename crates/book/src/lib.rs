@@ -49,7 +49,7 @@ pub use maintenance::prune::{PruneReport, Pruning};
 pub use maintenance::quality::{Grade, Grades, Grading, Hole};
 pub use maintenance::repair::{RepairReport, repair};
 pub use opening::Notice;
-pub use settings::build_fields::{BUILD_FIELDS, BuildField, FieldKind};
+pub use settings::build_fields::{BUILD_FIELDS, BuildField, FieldKind, MAX_NODES, MAX_POSITIONS};
 pub use settings::build_spec::{BuildSpec, Deepen};
 pub use settings::day::{Day, DayError};
 pub use settings::field_description::describe_build;

@@ -1,5 +1,7 @@
 use core::fmt::{self, Display, Formatter, Write};
 
+/// Bytes of the name of a job, a worker or an engine.
+pub const MAX_NAME_BYTES: usize = 200;
 /// Characters of a quoted text; the rest is counted.
 const MAX_QUOTED_CHARS: usize = 200;
 /// Characters of a whole message; the rest is counted.
@@ -97,6 +99,13 @@ pub const fn is_visible(letter: char) -> bool {
             | '\u{1d173}'..='\u{1d17a}'
             | '\u{e0000}'..='\u{e0fff}'
     )
+}
+
+/// Whether a text can stand in logs, tables and metrics: at most [`MAX_NAME_BYTES`] bytes, each
+/// character [visible](is_visible).
+#[must_use]
+pub fn is_printable_name(text: &str) -> bool {
+    text.len() <= MAX_NAME_BYTES && text.chars().all(is_visible)
 }
 
 #[cfg(test)]

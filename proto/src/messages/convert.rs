@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use kagetsu_game::{
-    Answer, Bound, Claim, Effort, Move, Packed, Position, PositionError, Proof, ProofKind,
-    Provenance, Question, Score, Variant, VariantError, Verdict, Window,
+    Answer, Bound, Claim, Effort, MAX_NAME_BYTES, Move, Packed, Position, PositionError, Proof,
+    ProofKind, Provenance, Question, Score, Variant, VariantError, Verdict, Window,
 };
 
-use super::limits::{MAX_MOVES, MAX_NAME_BYTES};
+use super::limits::MAX_MOVES;
 use crate::v1;
 
 /// The reason why a message is invalid.

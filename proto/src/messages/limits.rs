@@ -1,9 +1,6 @@
 /// Moves of a position, a question, an answer or a line.
 pub const MAX_MOVES: usize = 2_048;
 
-/// Bytes of the name of a job, a worker or an engine.
-pub const MAX_NAME_BYTES: usize = 200;
-
 /// The first number of calibration tasks, which stay the same when a coordinator restarts. Other
 /// tasks are numbered by microseconds and stay below.
 pub const FIRST_CALIBRATION_TASK: u64 = 1 << 63;

@@ -6,6 +6,6 @@ mod name;
 mod version;
 
 pub use convert::WireError;
-pub use limits::{FIRST_CALIBRATION_TASK, MAX_MOVES, MAX_NAME_BYTES, MAX_ROOTS};
+pub use limits::{FIRST_CALIBRATION_TASK, MAX_MOVES, MAX_ROOTS};
 pub use name::{NameError, check_name};
 pub use version::ProtocolVersion;

@@ -1,6 +1,4 @@
-use kagetsu_game::{is_visible, quote};
-
-use super::limits::MAX_NAME_BYTES;
+use kagetsu_game::{MAX_NAME_BYTES, is_printable_name, quote};
 
 /// The reason why a name cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -29,7 +27,7 @@ pub fn check_name(whose: &'static str, name: &str) -> Result<(), NameError> {
     if name.len() > MAX_NAME_BYTES {
         return Err(NameError::Long(whose));
     }
-    if !name.chars().all(is_visible) {
+    if !is_printable_name(name) {
         return Err(NameError::Unprintable {
             whose,
             name: name.into(),

@@ -105,7 +105,7 @@ async fn impossible_build_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
     let mut builds = cluster.builds().await;
-    let rows: [(Spoil, &str); 16] = [
+    let rows: [(Spoil, &str); 18] = [
         (|r| r.name.clear(), "name"),
         (|r| r.name = "n".repeat(201), "at most 200"),
         (
@@ -145,6 +145,14 @@ async fn impossible_build_is_refused() {
             "width: a build has no such setting",
         ),
         (|r| r.settings = r#"{"top": 0}"#.into(), "top: 0 is not"),
+        (
+            |r| r.settings = r#"{"positions": 18446744073709551615}"#.into(),
+            "positions: 18446744073709551615 is not a number from 1 to 1000000000000",
+        ),
+        (
+            |r| r.settings = r#"{"deepen": {"engine": "a\u0000b"}}"#.into(),
+            "deepen.engine: 'a\\0b' is not a text",
+        ),
     ];
     for (spoil, words) in rows {
         let mut request = build("test", 10);

@@ -1,6 +1,7 @@
 //! The list of the settings of a build: the command line, the API description and the form of the
 //! web page are made from it.
 
+use kagetsu_game::{MAX_NAME_BYTES, is_printable_name, quote};
 use serde_json::{Map, Value};
 
 use crate::error::spec_fault::{SpecFault, SpecFaults};
@@ -73,8 +74,12 @@ const DEFAULTS: BuildField = BuildField {
     is_basic: false,
 };
 
-/// No bound but that of the type.
-pub(super) const UNBOUNDED: u64 = u64::MAX;
+/// Positions that a job can be asked for.
+pub const MAX_POSITIONS: u64 = 1_000_000_000_000;
+/// Nodes that a search or a job can be asked for.
+pub const MAX_NODES: u64 = 1_000_000_000_000_000;
+/// Time of one search, in milliseconds: 30 days.
+const MAX_TIME_MS: u64 = 30 * 24 * 3_600 * 1_000;
 
 /// All settings of a build, in the order in which they are shown.
 pub const BUILD_FIELDS: &[BuildField] = &[
@@ -127,7 +132,7 @@ pub const BUILD_FIELDS: &[BuildField] = &[
         flag: Some("nodes"),
         kind: Integer {
             min: 1,
-            max: UNBOUNDED,
+            max: MAX_NODES,
         },
         unit: "positions",
         label: "Nodes of each search",
@@ -139,7 +144,7 @@ pub const BUILD_FIELDS: &[BuildField] = &[
         name: "time_ms",
         kind: Integer {
             min: 1,
-            max: UNBOUNDED,
+            max: MAX_TIME_MS,
         },
         unit: "milliseconds",
         label: "Time of each search, in ms",
@@ -198,7 +203,7 @@ pub const BUILD_FIELDS: &[BuildField] = &[
         flag: Some("seed"),
         kind: Integer {
             min: 0,
-            max: UNBOUNDED,
+            max: u64::MAX,
         },
         label: "Seed of the random delay",
         help: "Seed of the random generator behind `noise`",
@@ -225,7 +230,7 @@ pub const BUILD_FIELDS: &[BuildField] = &[
         flag: Some("positions"),
         kind: Integer {
             min: 1,
-            max: UNBOUNDED,
+            max: MAX_POSITIONS,
         },
         unit: "positions",
         label: "Positions in all",
@@ -239,7 +244,7 @@ pub const BUILD_FIELDS: &[BuildField] = &[
         flag: Some("total-nodes"),
         kind: Integer {
             min: 1,
-            max: UNBOUNDED,
+            max: MAX_NODES,
         },
         unit: "positions",
         label: "Ends after nodes in all",
@@ -253,7 +258,7 @@ pub const BUILD_FIELDS: &[BuildField] = &[
         flag: Some("until-stable"),
         kind: Integer {
             min: 1,
-            max: UNBOUNDED,
+            max: MAX_POSITIONS,
         },
         unit: "positions",
         label: "Ends after positions without change",
@@ -289,7 +294,7 @@ const DEEPEN_FIELDS: &[BuildField] = &[
         name: "nodes",
         kind: Integer {
             min: 1,
-            max: UNBOUNDED,
+            max: MAX_NODES,
         },
         unit: "positions",
         label: "Searched with fewer nodes",
@@ -311,6 +316,12 @@ const DEEPEN_FIELDS: &[BuildField] = &[
         ..DEFAULTS
     },
 ];
+
+/// Says what is wrong with a value that must be a short printable text.
+pub(crate) fn no_text(text: Option<&str>) -> String {
+    let text = quote(text.unwrap_or_default());
+    format!("'{text}' is not a text of 1 to {MAX_NAME_BYTES} bytes that can be printed")
+}
 
 impl BuildField {
     /// The field of this JSON name.
@@ -371,10 +382,6 @@ impl BuildField {
     #[must_use]
     pub fn range(&self) -> String {
         match self.kind {
-            Integer {
-                min,
-                max: UNBOUNDED,
-            } => format!(" of at least {min}"),
             Integer { min, max } => format!(" from {min} to {max}"),
             Real { min, max } => format!(" from {min} to {max}"),
             _ => String::new(),
@@ -384,7 +391,8 @@ impl BuildField {
     /// Everything that is wrong with a value of this setting.
     pub(crate) fn faults(&self, value: &Value) -> Vec<SpecFault> {
         let expected = |what: &str| {
-            let problem = format!("{value} is not {what}{}", self.range());
+            let value = value.to_string();
+            let problem = format!("{} is not {what}{}", quote(&value), self.range());
             vec![SpecFault::new(self.name, problem)]
         };
         let out_of_range = || {
@@ -424,8 +432,10 @@ impl BuildField {
                 Some(Err(error)) => vec![SpecFault::new(self.name, error.to_string())],
                 None => expected("a day as 2026-11-21"),
             },
-            Text if value.as_str().is_some_and(|text| !text.is_empty()) => Vec::new(),
-            Text => expected("a text"),
+            Text => match value.as_str() {
+                Some(text) if !text.is_empty() && is_printable_name(text) => Vec::new(),
+                _ => vec![SpecFault::new(self.name, no_text(value.as_str()))],
+            },
             Object(fields) => match value {
                 Value::Object(object) => self.object_faults(fields, object),
                 _ => expected("an object"),

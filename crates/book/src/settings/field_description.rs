@@ -1,9 +1,10 @@
 //! The descriptions of build settings: defaults, JSON Schema, and the form of the web page.
 
+use kagetsu_game::MAX_NAME_BYTES;
 use serde_json::{Map, Value, json};
 
 use super::build_fields::FieldKind::{self, Choice, Integer, Object, Real, Switch, Text};
-use super::build_fields::{BUILD_FIELDS, BuildField, UNBOUNDED};
+use super::build_fields::{BUILD_FIELDS, BuildField};
 use super::build_spec::BuildSpec;
 use crate::settings::policies::{Policy, REGISTRY};
 
@@ -28,10 +29,6 @@ impl BuildField {
     pub fn schema(&self) -> Value {
         let mut schema = match self.kind {
             Switch => json!({"type": "boolean"}),
-            Integer {
-                min,
-                max: UNBOUNDED,
-            } => json!({"type": "integer", "minimum": min}),
             Integer { min, max } => json!({"type": "integer", "minimum": min, "maximum": max}),
             Real { min, max } => json!({"type": "number", "minimum": min, "maximum": max}),
             FieldKind::Policy | Choice(_) => {
@@ -39,7 +36,7 @@ impl BuildField {
                 json!({"type": "string", "enum": names})
             }
             FieldKind::Day => json!({"type": "string", "format": "date"}),
-            Text => json!({"type": "string"}),
+            Text => json!({"type": "string", "minLength": 1, "maxLength": MAX_NAME_BYTES}),
             Object(fields) => {
                 let properties = fields
                     .iter()

@@ -1,9 +1,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use kagetsu_game::{Key, Position, Question, Variant};
+use kagetsu_game::{Key, Position, Question, Variant, is_printable_name};
 use serde::{Deserialize, Serialize};
 
+use super::build_fields::no_text;
 use super::build_spec::BuildSpec;
 use crate::base::id::Id;
 use crate::error::spec_fault::{SpecFault, SpecFaults};
@@ -37,6 +38,8 @@ impl JobSpec {
         let mut add = |field: &str, problem: String| faults.push(SpecFault::new(field, problem));
         if self.name.is_empty() {
             add("name", "a job needs a name".into());
+        } else if !is_printable_name(&self.name) {
+            add("name", no_text(Some(&self.name)));
         }
         if self.roots.is_empty() {
             add("roots", "a job needs a root".into());

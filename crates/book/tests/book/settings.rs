@@ -1,6 +1,8 @@
 //! The settings of a build: they survive every encoding, and all that is wrong is reported at once.
 
-use kagetsu_book::{BUILD_FIELDS, BuildSpec, Day, Deepen, Policy, REGISTRY};
+use kagetsu_book::{
+    BUILD_FIELDS, BuildSpec, Day, Deepen, MAX_NODES, MAX_POSITIONS, Policy, REGISTRY,
+};
 use kagetsu_game::Side;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -15,7 +17,7 @@ fn object(value: Value) -> Map<String, Value> {
 prop_compose! {
     fn any_deepen()(
         depth in proptest::option::of(1_u8..=100),
-        nodes in proptest::option::of(1_u64..),
+        nodes in proptest::option::of(1..=MAX_NODES),
         before in proptest::option::of(0_u32..100_000),
         engine in proptest::option::of("[a-z ]{1,9}"),
     ) -> Deepen {
@@ -43,14 +45,14 @@ prop_compose! {
     fn any_spec()(
         choice in any_choice(),
         depth in proptest::option::of(1_u8..=100),
-        nodes in proptest::option::of(1_u64..),
-        time_ms in proptest::option::of(1_u64..),
+        nodes in proptest::option::of(1..=MAX_NODES),
+        time_ms in proptest::option::of(1_u64..=2_592_000_000),
         top in 1_u16..=1_000,
         max_ply: Option<u16>,
         split: bool,
-        positions in proptest::option::of(1_u64..),
-        total_nodes in proptest::option::of(1_u64..),
-        until_stable in proptest::option::of(1_u64..),
+        positions in proptest::option::of(1..=MAX_POSITIONS),
+        total_nodes in proptest::option::of(1..=MAX_NODES),
+        until_stable in proptest::option::of(1..=MAX_POSITIONS),
         priority in -100_i8..=100,
     ) -> BuildSpec {
         BuildSpec {
@@ -144,6 +146,31 @@ fn all_faults_are_reported_at_once() {
                 "deepen.before: yesterday is not a day",
                 "deepen.x:",
                 "deepen.engine:",
+            ],
+        ),
+        (
+            json!({"deepen": {"engine": "rapfi\u{0}"}}),
+            vec!["deepen.engine: 'rapfi\\0' is not a text of 1 to 200 bytes"],
+        ),
+        (
+            json!({"deepen": {"engine": "\u{202e}", "nodes": u64::MAX}}),
+            vec!["deepen.engine: '\\u{202e}' is not", "deepen.nodes: "],
+        ),
+        (
+            json!({"deepen": {"engine": "e".repeat(201)}}),
+            vec!["deepen.engine: '"],
+        ),
+        (
+            json!({
+                "positions": u64::MAX, "total_nodes": u64::MAX, "until_stable": u64::MAX,
+                "nodes": u64::MAX, "time_ms": u64::MAX,
+            }),
+            vec![
+                "positions: 18446744073709551615 is not a number from 1 to 1000000000000",
+                "total_nodes: 18446744073709551615 is not a number from 1 to",
+                "until_stable: 18446744073709551615 is not a number from 1 to",
+                "nodes: 18446744073709551615 is not a number from 1 to",
+                "time_ms: 18446744073709551615 is not a number from 1 to",
             ],
         ),
         (
