@@ -54,4 +54,4 @@ pub use options::Options;
 pub use questions::{Distribution, Split, divide, ranges};
 pub use scheduler::Scheduler;
 pub use status::{Counts, Idle, Totals, WorkerStatus};
-pub use workers::{Capacity, Suspension};
+pub use workers::Capacity;

@@ -11,12 +11,10 @@ pub struct Options {
     /// Time in which a running task must visit at least one more position, or it is taken from its
     /// worker; default 60 s.
     pub stall_timeout: Duration,
-    /// Multiple of the estimated search time after which, plus one lease, a slow worker's task is
-    /// assigned to a second worker; default 4.
+    /// Multiple of the time that such tasks take after which, plus one lease, a task without an
+    /// answer is assigned to another worker, whatever its heartbeats say; default 16. The first
+    /// answer counts.
     pub overdue_factor: u32,
-    /// Time that a worker may take to [qualify](crate::Suspension::Qualification). Until then, work
-    /// that needs [another worker](crate::Scheduler::has_other_worker) waits for it; default 2 min.
-    pub qualification_timeout: Duration,
     /// Tasks that a worker holds beyond its slots, so that no slot waits for a round trip, even
     /// after a few tasks that end at once; default 3.
     pub prefetch: u32,
@@ -43,8 +41,7 @@ impl Default for Options {
         Self {
             lease: Duration::from_secs(15),
             stall_timeout: Duration::from_secs(60),
-            overdue_factor: 4,
-            qualification_timeout: Duration::from_secs(120),
+            overdue_factor: 16,
             prefetch: 3,
             max_attempts: 3,
             max_losses: 10,

@@ -9,8 +9,8 @@ use crate::questions::QuestionState;
 use crate::tasks::TaskState;
 use crate::workers::{LatencyEstimate, Roster, WaitingTasks, Worker};
 use crate::{
-    Capacity, Counts, Effect, Options, QuestionId, Report, Split, Suspension, TaskId, Totals,
-    WorkerId, WorkerStatus,
+    Capacity, Counts, Effect, Options, QuestionId, Report, Split, TaskId, Totals, WorkerId,
+    WorkerStatus,
 };
 
 /// The state machine. Drain [`Scheduler::poll`] after every call, and call [`Scheduler::tick`] at
@@ -131,23 +131,6 @@ impl Scheduler {
         capacity: impl Into<Capacity>,
         holding: &[(TaskId, u32)],
     ) {
-        let suspension = self
-            .roster
-            .get(worker)
-            .and_then(|w| w.suspension)
-            .map(|(suspension, _)| suspension);
-        self.join_suspended(now, worker, capacity, holding, suspension);
-    }
-
-    /// Does the same as [`Scheduler::join`], and sets or clears the worker's suspension.
-    pub fn join_suspended(
-        &mut self,
-        now: Duration,
-        worker: WorkerId,
-        capacity: impl Into<Capacity>,
-        holding: &[(TaskId, u32)],
-        suspension: Option<Suspension>,
-    ) {
         let (now, capacity) = (self.advance(now), capacity.into());
         if self.roster.get(worker).is_none() {
             self.roster
@@ -156,7 +139,6 @@ impl Scheduler {
         let before = self.roster.with(worker, |w| {
             (w.slots, w.plays, w.is_draining) = (capacity.slots, capacity.plays, false);
             w.is_trusted = capacity.is_trusted;
-            w.set_suspension(now, suspension);
             w.heard_from(now);
             w.tasks()
         });
@@ -255,7 +237,7 @@ impl Scheduler {
     }
 
     /// Returns the spare capacity for questions of one variant: that of the workers that play it,
-    /// less its waiting tasks. Tasks that [exclude](Self::submit_excluding) workers do not count,
+    /// less its waiting tasks. Tasks that [exclude](Self::submit_check) workers do not count,
     /// since they may wait for a worker that is not available yet. Costs O(waiting tasks).
     #[must_use]
     pub fn spare_capacity_for(&self, variant: Variant) -> u64 {

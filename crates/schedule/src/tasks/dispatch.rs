@@ -164,12 +164,14 @@ impl Scheduler {
     }
 
     pub(crate) fn assign(&mut self, worker: WorkerId, task: TaskId) {
-        let allowance = self.allowance(worker, task);
+        let due = self
+            .patience(worker, task)
+            .map(|patience| self.now.saturating_add(patience));
         let is_trusted = self.is_trusted(worker);
         let Some(state) = self.tasks.get_mut(&task) else {
             return;
         };
-        let attempt = state.issue(worker, is_trusted);
+        let attempt = state.issue(self.now, worker, is_trusted);
         let (question, priority) = (state.question, state.priority);
         let assigned = Task {
             id: task,
@@ -181,7 +183,7 @@ impl Scheduler {
         };
         self.waiting.remove(&(priority, task));
         self.sequence += 1;
-        let lease = Lease::new(attempt, priority, self.sequence, self.now, allowance);
+        let lease = Lease::new(attempt, priority, self.sequence, self.now, due);
         self.roster.with(worker, |w| w.take(task, lease));
         self.totals.assigned += 1;
         self.totals.reassigned += u64::from(attempt > 1);

@@ -3,9 +3,11 @@ use alloc::string::String;
 use core::time::Duration;
 
 use crate::effect::TaskRole;
-use crate::tasks::TaskState;
-use crate::workers::{Lease, Worker, is_too_slow};
+use crate::workers::Lease;
 use crate::{Effect, Scheduler, TaskId, WorkerId};
+
+/// The time for which a task waits for its next worker is doubled so often at most.
+const MAX_DOUBLINGS: u32 = 3;
 
 /// The life of a lease: how a worker loses a task, and how it reclaims one.
 impl Scheduler {
@@ -105,8 +107,7 @@ impl Scheduler {
     /// worker may not have it, or another worker holds this attempt and it was not assigned to the
     /// claimant.
     pub(crate) fn reclaim(&mut self, worker: WorkerId, task: TaskId, attempt: u32) {
-        let allowance = self.allowance(worker, task);
-        let is_believed = !self.is_quarantined(worker);
+        let patience = self.patience(worker, task);
         let is_trusted = self.is_trusted(worker);
         let state = self.tasks.get_mut(&task);
         if state
@@ -115,9 +116,8 @@ impl Scheduler {
         {
             return; // its report waits to be acknowledged
         }
-        let wanted = state.filter(|state| {
-            state.answered.is_none() && is_believed && !state.excludes(worker, is_trusted)
-        });
+        let wanted =
+            state.filter(|state| state.answered.is_none() && !state.excludes(worker, is_trusted));
         let wanted = wanted.and_then(|state| state.owner(attempt).map(|owner| (state, owner)));
         let has_it = |owner| {
             self.roster
@@ -146,9 +146,15 @@ impl Scheduler {
         state.reclaim(attempt, worker, is_trusted);
         self.waiting.remove(&(state.priority, task));
         self.sequence += 1;
-        let lease = Lease::new(attempt, state.priority, self.sequence, self.now, allowance);
+        // A worker that leaves and returns gains no time by it.
+        let since = state.since(attempt).unwrap_or(self.now);
+        let due = patience.map(|patience| since.saturating_add(patience));
+        let lease = Lease::new(attempt, state.priority, self.sequence, self.now, due);
         self.roster.with(worker, |w| w.take(task, lease));
         self.totals.regained += 1;
+        if due.is_some_and(|due| due <= self.now) {
+            self.repeat(worker, task);
+        }
     }
 
     fn requeue(&mut self, task: TaskId) {
@@ -180,7 +186,7 @@ impl Scheduler {
             return;
         };
         for task in w.overdue(self.now) {
-            self.check_progress(worker, task);
+            self.repeat(worker, task);
         }
         let Some(w) = self.roster.get(worker) else {
             return;
@@ -199,78 +205,24 @@ impl Scheduler {
         }
     }
 
-    /// Returns how long a worker may take over a task before its progress is checked.
-    pub(crate) fn allowance(&self, worker: WorkerId, task: TaskId) -> Option<Duration> {
+    /// Returns how long a worker may have a task before another gets it too; twice as long after
+    /// each worker that had it for too long. The members of a shared search wait for no one.
+    pub(crate) fn patience(&self, worker: WorkerId, task: TaskId) -> Option<Duration> {
         let (state, w) = (self.tasks.get(&task)?, self.roster.get(worker)?);
-        self.latency
-            .allowance(&state.ask, w.speed.among(self.latency.usual), &self.options)
-    }
-
-    /// Checks an overdue task. If its worker is slow, the task may also go to a second worker, and
-    /// the first report counts. If the task is only large, it continues.
-    fn check_progress(&mut self, worker: WorkerId, task: TaskId) {
-        let (now, usual) = (self.now, self.latency.usual);
-        let (Some(state), Some(w)) = (self.tasks.get_mut(&task), self.roster.get(worker)) else {
-            return;
-        };
-        let Some(&Lease { nodes, began, .. }) = w.lease(task) else {
-            return;
-        };
-        let span = now.saturating_sub(began);
-        let longest = state
-            .ask
-            .effort
-            .time
-            .map(|time| time.saturating_mul(self.options.overdue_factor));
-        let is_late =
-            longest.is_some_and(|longest| longest.saturating_add(self.options.lease) <= span);
-        if !is_late && !is_too_slow(nodes, w.speed.among(usual), span) {
-            let longer = Some(span.saturating_mul(2));
-            self.roster.with(worker, |w| w.allow(task, longer));
-            // An untrusted worker may count nodes that it has not visited.
-            let is_repeated = if self.is_trusted(worker) {
-                self.has_spare_worker(worker, task)
-            } else {
-                self.may_repeat(task)
-            };
-            if is_repeated {
-                self.repeat(worker, task);
-            }
-            return;
+        if state.role != TaskRole::Whole {
+            return None;
         }
-        state.mark_overdue(worker);
-        let has_enough = state.trusted_holders() >= self.options.max_attempts as usize;
-        self.totals.overdue += 1;
-        self.roster.with(worker, |w| {
-            w.allow(task, None);
-            w.failures_in_row += 1;
-            w.speed.learn(nodes, span);
-        });
-        if !has_enough {
-            self.requeue(task);
-        }
+        let usual = self.latency.allowance(&state.ask, &self.options);
+        let patience = self.options.lease.saturating_add(w.patience(usual));
+        Some(patience.saturating_mul(1 << state.overdue_holders().min(MAX_DOUBLINGS)))
     }
 
-    /// Whether another worker has a free slot for the task while nothing waits.
-    fn has_spare_worker(&self, holder: WorkerId, task: TaskId) -> bool {
-        let is_spare = |(id, w): (WorkerId, &Worker)| {
-            id != holder && w.load() < w.usable_slots() && !self.avoids(task, id)
-        };
-        self.may_repeat(task) && self.waiting.is_empty() && self.roster.iter().any(is_spare)
-    }
-
-    /// Whether one more worker may have the task.
-    fn may_repeat(&self, task: TaskId) -> bool {
-        let max = self.options.max_attempts as usize;
-        let may =
-            |state: &TaskState| state.role == TaskRole::Whole && state.trusted_holders() < max;
-        self.tasks.get(&task).is_some_and(may)
-    }
-
-    /// Gives a long task to a second worker too; the first report counts. So a worker that never
-    /// reports does not hold a task for ever.
+    /// Gives a task without an answer to another worker too; the first answer counts. So a worker
+    /// that never answers holds no task, whatever its heartbeats say.
     fn repeat(&mut self, worker: WorkerId, task: TaskId) {
+        let now = self.now;
         self.totals.overdue += 1;
+        self.roster.with(worker, |w| w.fall_behind(now, task));
         if let Some(state) = self.tasks.get_mut(&task) {
             state.mark_overdue(worker);
         }
@@ -280,13 +232,6 @@ impl Scheduler {
     /// Whether the worker is trusted.
     pub(crate) fn is_trusted(&self, worker: WorkerId) -> bool {
         self.roster.get(worker).is_some_and(|w| w.is_trusted)
-    }
-
-    /// Whether the worker is in quarantine.
-    pub(crate) fn is_quarantined(&self, worker: WorkerId) -> bool {
-        self.roster
-            .get(worker)
-            .is_some_and(|w| w.is_suspended_for(crate::Suspension::Quarantine))
     }
 
     /// Whether the worker holds a lease on the task.

@@ -34,19 +34,16 @@ impl Scheduler {
     fn accept(&mut self, worker: WorkerId, task: TaskId, attempt: u32, answer: Answer) {
         let nodes = answer.nodes();
         let now = self.now;
-        let speed = self
-            .roster
-            .with(worker, |w| w.succeed(now, task, nodes))
-            .flatten();
-        speed
-            .into_iter()
-            .for_each(|speed| self.latency.notice(speed));
+        let took = self.roster.with(worker, |w| w.succeed(now, task, nodes));
         self.release(task, Some(worker));
         let Some(state) = self.tasks.get_mut(&task) else {
             return;
         };
         state.answered = Some((worker, attempt));
-        self.latency.learn(&state.ask, nodes);
+        if let Some(took) = took.flatten() {
+            let usual = self.latency.learn(&state.ask, took);
+            self.roster.with(worker, |w| w.compare(took, usual));
+        }
         self.waiting.remove(&(state.priority, task));
         self.totals.done += 1;
         let question = state.question;

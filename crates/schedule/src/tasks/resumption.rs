@@ -8,8 +8,7 @@ use crate::{QuestionId, Scheduler, Split, WorkerId};
 /// Tasks that a worker has from before this scheduler was created.
 impl Scheduler {
     /// Accepts a question that a worker is already working on or has answered, and assigns it to
-    /// that worker regardless of its load; to another if it is in quarantine. The question is never
-    /// split; otherwise it is as if [submitted](Self::submit).
+    /// that worker regardless of its load. The question is never split; otherwise it is as if [submitted](Self::submit).
     pub fn resume(
         &mut self,
         now: Duration,
@@ -24,7 +23,7 @@ impl Scheduler {
             QuestionState::new(question.clone(), Answer::new(), Split::Never, priority),
         );
         let task = self.add_task(id, question, priority);
-        if self.roster.get(worker).is_some() && !self.is_quarantined(worker) {
+        if self.roster.get(worker).is_some() {
             self.assign(worker, task);
         }
         self.assign_waiting();
@@ -32,8 +31,7 @@ impl Scheduler {
     }
 
     /// Assigns a waiting or running question to one more worker that has it from before; the first
-    /// answer counts. Returns whether it did: not if the question is split, answered or unknown,
-    /// nor to a worker in quarantine.
+    /// answer counts. Returns whether it did: not if the question is split, answered or unknown.
     pub fn also_assign(&mut self, now: Duration, id: QuestionId, worker: WorkerId) -> bool {
         self.advance(now);
         let Some(&[task]) = self
@@ -48,7 +46,6 @@ impl Scheduler {
             .get(&task)
             .is_some_and(|state| state.answered.is_none());
         let may = is_open
-            && !self.is_quarantined(worker)
             && self
                 .roster
                 .get(worker)

@@ -1,14 +1,11 @@
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use kagetsu_game::{Answer, Question};
 
 use crate::effect::TaskRole;
 use crate::{QuestionId, WorkerId};
-
-/// Untrusted workers that may hold a task at the same time. Their node counts are not believed, so
-/// any number of them could hold it for ever.
-const MAX_UNTRUSTED_HOLDERS: usize = 2;
 
 /// One task and its history: content, attempts, current holders.
 #[derive(Debug)]
@@ -37,6 +34,8 @@ struct Attempt {
     /// The worker that holds it now; another one after a claim.
     worker: WorkerId,
     is_trusted: bool,
+    /// When it was assigned.
+    since: Duration,
     state: AttemptState,
 }
 
@@ -77,13 +76,14 @@ impl TaskState {
     }
 
     /// Records an assignment and returns its attempt number.
-    pub(crate) fn issue(&mut self, worker: WorkerId, is_trusted: bool) -> u32 {
+    pub(crate) fn issue(&mut self, now: Duration, worker: WorkerId, is_trusted: bool) -> u32 {
         self.issued = self.issued.saturating_add(1);
         self.attempts.push(Attempt {
             number: self.issued,
             to: worker,
             worker,
             is_trusted,
+            since: now,
             state: AttemptState::Running,
         });
         self.issued
@@ -91,8 +91,7 @@ impl TaskState {
 
     /// Whether a worker must not have it.
     pub(crate) fn excludes(&self, worker: WorkerId, is_trusted: bool) -> bool {
-        let is_full = || self.holders().len() - self.trusted_holders() >= MAX_UNTRUSTED_HOLDERS;
-        self.excluded.contains(&worker) || (!is_trusted && (self.needs_trusted || is_full()))
+        self.excluded.contains(&worker) || (!is_trusted && self.needs_trusted)
     }
 
     /// Whether this attempt was assigned to this worker, or claimed by it, and may still be its
@@ -118,10 +117,15 @@ impl TaskState {
             .collect()
     }
 
-    /// Returns how many trusted workers hold it.
-    pub(crate) fn trusted_holders(&self) -> usize {
-        let holds = |a: &&Attempt| a.is_trusted && a.state.is_held();
-        self.attempts.iter().filter(holds).count()
+    /// Returns how many workers hold it for too long.
+    pub(crate) fn overdue_holders(&self) -> u32 {
+        self.count(AttemptState::Overdue)
+    }
+
+    /// Returns when an attempt was assigned.
+    pub(crate) fn since(&self, attempt: u32) -> Option<Duration> {
+        let attempt = self.attempts.iter().find(|a| a.number == attempt);
+        attempt.map(|attempt| attempt.since)
     }
 
     /// Whether a worker that is not overdue holds it.

@@ -5,11 +5,14 @@ use core::time::Duration;
 
 use kagetsu_game::Variant;
 
-use crate::workers::SearchSpeed;
-use crate::{Capacity, Idle, Options, Suspension, TaskId, WorkerId, WorkerStatus};
+use crate::{Capacity, Idle, Options, TaskId, WorkerId, WorkerStatus};
 
 /// Failures in a row after which a worker pauses for a second.
 const FAILURES_BEFORE_PAUSE: u32 = 4;
+/// The usual time of a task, in sixteenths of it.
+const USUAL: u64 = 16;
+/// A worker counts as at most this many times slower than usual.
+const MAX_SLOWNESS: u64 = 16;
 /// The longest pause is so many times doubled: about a minute.
 const MAX_PAUSE_DOUBLINGS: u32 = 6;
 
@@ -24,8 +27,6 @@ pub(crate) struct Worker {
     pub(crate) sequence: u64,
     pub(crate) is_silent: bool,
     pub(crate) is_draining: bool,
-    /// Why it gets no tasks, and since when.
-    pub(crate) suspension: Option<(Suspension, Duration)>,
     /// Failures since its last success.
     pub(crate) failures_in_row: u32,
     /// The end of its pause after failures.
@@ -34,7 +35,8 @@ pub(crate) struct Worker {
     leases: BTreeMap<TaskId, Lease>,
     last_seen: Duration,
     meter: SpeedMeter,
-    pub(crate) speed: SearchSpeed,
+    /// How many times longer than usual its tasks take, in sixteenths.
+    slowness: u64,
 }
 
 /// The waiting tasks, from the view of one worker.
@@ -59,8 +61,8 @@ pub(crate) struct Lease {
     pub(crate) progressed: Duration,
     /// Time of the assignment, or when it was last known to be queued.
     pub(crate) began: Duration,
-    /// Time after `began` at which its progress is checked, if ever.
-    pub(crate) allowance: Option<Duration>,
+    /// Time at which the task goes to another worker too, if ever.
+    pub(crate) due: Option<Duration>,
 }
 
 impl Lease {
@@ -70,7 +72,7 @@ impl Lease {
         priority: u64,
         sequence: u64,
         now: Duration,
-        allowance: Option<Duration>,
+        due: Option<Duration>,
     ) -> Self {
         Self {
             attempt,
@@ -79,14 +81,8 @@ impl Lease {
             nodes: 0,
             progressed: now,
             began: now,
-            allowance,
+            due,
         }
-    }
-
-    /// Returns when its progress is to be checked.
-    fn due(&self) -> Option<Duration> {
-        self.allowance
-            .map(|allowance| self.began.saturating_add(allowance))
     }
 }
 
@@ -99,7 +95,6 @@ impl Worker {
             sequence: 0,
             is_silent: false,
             is_draining: false,
-            suspension: None,
             failures_in_row: 0,
             paused_until: None,
             done: 0,
@@ -110,7 +105,7 @@ impl Worker {
                 nodes: 0,
                 speed: 0,
             },
-            speed: SearchSpeed::default(),
+            slowness: USUAL,
         }
     }
 
@@ -138,9 +133,8 @@ impl Worker {
         true
     }
 
-    /// Records an answer with its total of positions; returns the search speed, if it can be
-    /// measured.
-    pub(crate) fn succeed(&mut self, now: Duration, task: TaskId, nodes: u64) -> Option<u64> {
+    /// Records an answer with its total of positions; returns how long the task took.
+    pub(crate) fn succeed(&mut self, now: Duration, task: TaskId, nodes: u64) -> Option<Duration> {
         let lease = self.leases.remove(&task);
         let counted = lease.map_or(0, |lease| lease.nodes);
         self.meter.nodes = self
@@ -150,7 +144,7 @@ impl Worker {
         self.failures_in_row = 0;
         self.paused_until = None;
         self.done += 1;
-        lease.and_then(|lease| self.speed.learn(nodes, now.saturating_sub(lease.began)))
+        lease.map(|lease| now.saturating_sub(lease.began))
     }
 
     pub(crate) fn take(&mut self, task: TaskId, lease: Lease) {
@@ -158,11 +152,27 @@ impl Worker {
         self.leases.insert(task, lease);
     }
 
-    /// Sets the time to the next check of a task's progress, or none.
-    pub(crate) fn allow(&mut self, task: TaskId, allowance: Option<Duration>) {
-        self.leases
-            .entry(task)
-            .and_modify(|lease| lease.allowance = allowance);
+    /// Learns how long its tasks take, where they usually take `usual`.
+    pub(crate) fn compare(&mut self, took: Duration, usual: Duration) {
+        let times = took.as_micros() * u128::from(USUAL) / usual.as_micros().max(1);
+        let times = u64::try_from(times).unwrap_or(u64::MAX);
+        let times = times.clamp(USUAL, USUAL * MAX_SLOWNESS);
+        self.slowness = self.slowness - self.slowness / 4 + times / 4;
+    }
+
+    /// Returns the time that a task may take here which elsewhere may take `usual`: slow workers
+    /// have longer, and queued tasks wait for those before them.
+    pub(crate) fn patience(&self, usual: Duration) -> Duration {
+        let before = self.load() / self.slots.max(1);
+        let micros = usual.as_micros() * u128::from(self.slowness) / u128::from(USUAL);
+        Duration::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))
+            .saturating_mul(before.saturating_add(1))
+    }
+
+    /// Records that a task is overdue.
+    pub(crate) fn fall_behind(&mut self, now: Duration, task: TaskId) {
+        self.leases.entry(task).and_modify(|lease| lease.due = None);
+        self.fail(now);
     }
 
     /// Records a failure. After several in a row the worker pauses, twice as long each time.
@@ -193,33 +203,11 @@ impl Worker {
     /// Returns how many slots it may use; only one while it has failures since its last success.
     pub(crate) fn usable_slots(&self) -> u32 {
         match self.failures_in_row {
-            _ if self.is_silent || self.is_draining || self.suspension.is_some() => 0,
+            _ if self.is_silent || self.is_draining => 0,
             _ if self.paused_until.is_some() => 0,
             0 => self.slots,
             _ => self.slots.min(1),
         }
-    }
-
-    /// Sets or clears the suspension. An unchanged suspension keeps its start.
-    pub(crate) fn set_suspension(&mut self, now: Duration, suspension: Option<Suspension>) {
-        if self.suspension.map(|(suspension, _)| suspension) != suspension {
-            self.suspension = suspension.map(|suspension| (suspension, now));
-        }
-    }
-
-    /// Whether it is suspended for this reason.
-    pub(crate) fn is_suspended_for(&self, suspension: Suspension) -> bool {
-        self.suspension.is_some_and(|(why, _)| why == suspension)
-    }
-
-    /// Whether it gets tasks, or is qualifying and still within `exam`.
-    pub(crate) fn is_expected(&self, now: Duration, exam: Duration) -> bool {
-        let is_examined = match self.suspension {
-            Some((Suspension::Qualification, since)) => now < since.saturating_add(exam),
-            _ => false,
-        };
-        self.usable_slots() > 0
-            || is_examined && self.slots > 0 && !self.is_silent && !self.is_draining
     }
 
     /// Returns how many tasks it may hold, queued ones included.
@@ -285,10 +273,11 @@ impl Worker {
         self.running().into_iter().filter(is_stalled).collect()
     }
 
-    /// Returns running tasks whose progress check is due.
+    /// Returns the tasks that another worker is to have too.
     pub(crate) fn overdue(&self, now: Duration) -> Vec<TaskId> {
-        let is_due = |task: &TaskId| self.leases[task].due().is_some_and(|due| due <= now);
-        self.running().into_iter().filter(is_due).collect()
+        let is_due = |lease: &Lease| lease.due.is_some_and(|due| due <= now);
+        let due = self.leases.iter().filter(|(_, lease)| is_due(lease));
+        due.map(|(task, _)| *task).collect()
     }
 
     pub(crate) fn is_overdue(&self, now: Duration, lease: Duration) -> bool {
@@ -305,10 +294,7 @@ impl Worker {
                 .progressed
                 .saturating_add(options.stall_timeout)
         });
-        let dues = self
-            .running()
-            .into_iter()
-            .filter_map(|task| self.leases[&task].due());
+        let dues = self.leases.values().filter_map(|lease| lease.due);
         stalls
             .chain(dues)
             .chain(self.paused_until)
@@ -343,8 +329,6 @@ impl Worker {
         match () {
             () if self.is_silent => Idle::Silent,
             () if self.is_draining => Idle::Draining,
-            () if self.is_suspended_for(Suspension::Qualification) => Idle::Qualifying,
-            () if self.is_suspended_for(Suspension::Quarantine) => Idle::Quarantined,
             () if self.load() >= self.usable_slots() => Idle::Probation,
             () => waits.map_or(Idle::NoTasks, |waits| match waits {
                 WaitingTasks::Playable => Idle::Avoided,

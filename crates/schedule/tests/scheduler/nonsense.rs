@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use kagetsu_game::Answer;
 use kagetsu_schedule::{
-    Effect, Options, QuestionId, Report, Scheduler, Split, Suspension, Task, TaskId, WorkerId,
+    Effect, Options, QuestionId, Report, Scheduler, Split, Task, TaskId, WorkerId,
 };
 use proptest::prelude::*;
 
@@ -19,7 +19,6 @@ enum Event {
     Cancel(u64),
     Settle(u64),
     Join(u64, u32, Vec<(u64, u32)>),
-    Suspension(u64, Option<Suspension>),
     Leave(u64, bool),
     Heartbeat(u64, Vec<(u64, u64)>),
     Report(u64, u64, u32, Option<Answer>, bool),
@@ -35,14 +34,12 @@ fn events() -> impl Strategy<Value = Event> {
         (id.clone(), prop_oneof![0_u64..5_000, Just(u64::MAX)]),
         0..4,
     );
-    let bars = prop_oneof![2 => Just(None), 1 => Just(Some(Suspension::Qualification)), 1 => Just(Some(Suspension::Quarantine))];
     let splits = prop_oneof![Just(Split::Never), Just(Split::Seeded), Just(Split::Shared)];
     prop_oneof![
         3 => (0_usize..3, splits, 0_u64..3).prop_map(|(n, split, priority)| Event::Submit(n, split, priority)),
         1 => id.clone().prop_map(Event::Cancel),
         1 => id.clone().prop_map(Event::Settle),
         2 => (worker.clone(), slots, holding).prop_map(|(w, slots, holding)| Event::Join(w, slots, holding)),
-        2 => (worker.clone(), bars).prop_map(|(w, bar)| Event::Suspension(w, bar)),
         1 => (worker.clone(), any::<bool>()).prop_map(|(w, goodbye)| Event::Leave(w, goodbye)),
         3 => (worker.clone(), progress).prop_map(|(w, progress)| Event::Heartbeat(w, progress)),
         6 => (worker, id, attempt, prop::option::of(answers), any::<bool>())
@@ -71,7 +68,6 @@ fn happen(scheduler: &mut Scheduler, now: &mut Duration, event: Event) {
                 .collect();
             scheduler.join(*now, WorkerId(worker), slots, &holding);
         }
-        Event::Suspension(worker, bar) => scheduler.suspend(*now, WorkerId(worker), bar),
         Event::Leave(worker, goodbye) => scheduler.leave(*now, WorkerId(worker), goodbye),
         Event::Heartbeat(worker, progress) => {
             let progress: Vec<_> = progress

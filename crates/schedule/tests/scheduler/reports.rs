@@ -259,24 +259,3 @@ fn task_goes_round_workers_on_probation() {
         "{reasons:?}"
     );
 }
-
-#[test]
-fn task_does_not_wait_for_excluded_workers() {
-    let mut harness = Harness::direct();
-    harness.join(W1, 1);
-    harness.join(W2, 1);
-    harness.scheduler.suspend(
-        harness.now,
-        W2,
-        Some(kagetsu_schedule::Suspension::Quarantine),
-    );
-    harness.ask(1, Split::Never, 0);
-    let (tried, reason) = failures(&mut harness);
-    assert_eq!(
-        (tried, reason.as_str()),
-        (
-            vec![W1; 3],
-            "failed 3 times, at last on worker 1: no memory"
-        )
-    );
-}

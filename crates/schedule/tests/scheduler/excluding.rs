@@ -1,0 +1,113 @@
+//! Questions that go to other workers.
+
+use kagetsu_game::Variant;
+use kagetsu_schedule::{Effect, Split, Task, WorkerId};
+
+use crate::harness::{Harness, W1, W2, done, question, revoke};
+
+#[test]
+fn excluding_question_leaves_slots_free() {
+    let mut harness = Harness::direct();
+    harness.join(W1, 2);
+    (0..2).for_each(|n| {
+        _ = harness
+            .scheduler
+            .submit_check(harness.now, question(n), 0, vec![W1])
+    });
+    assert_eq!(harness.effects(), []);
+    assert_eq!(
+        harness.scheduler.spare_capacity_for(Variant::FREESTYLE_15),
+        2
+    );
+}
+
+#[test]
+fn excluding_question_waits_for_other_workers() {
+    let mut harness = Harness::direct();
+    harness.join(W1, 1);
+    harness
+        .scheduler
+        .submit_check(harness.now, question(1), 0, vec![W1]);
+    assert_eq!(harness.effects(), []);
+    harness.ask(2, Split::Never, 9);
+    assert_eq!(
+        harness.one_assigned().0,
+        W1,
+        "what comes behind it does not wait"
+    );
+    harness.join(W2, 1);
+    let (worker, task) = harness.one_assigned();
+    assert_eq!((worker, &task.part), (W2, &question(1)));
+    harness.finish(W2, &task);
+    let effects = harness.effects();
+    assert!(
+        matches!(&effects[..], [Effect::Finished { by, .. }] if by[..] == [W2]),
+        "{effects:?}"
+    );
+}
+
+/// Worker 2 has the only task, because its question excludes worker 1.
+fn excluding() -> (Harness, Task) {
+    let mut harness = Harness::direct();
+    harness.join(W1, 1);
+    harness.join(W2, 1);
+    harness
+        .scheduler
+        .submit_check(harness.now, question(1), 0, vec![W1]);
+    let (worker, task) = harness.one_assigned();
+    assert_eq!(worker, W2);
+    (harness, task)
+}
+
+#[test]
+fn excluding_question_ends_if_the_only_other_fails() {
+    let (mut harness, mut task) = excluding();
+    let mut worker = W2;
+    for failures in 1.. {
+        assert_eq!(worker, W2);
+        harness.fail(worker, &task);
+        let effects = harness.effects();
+        if effects
+            .iter()
+            .any(|effect| matches!(effect, Effect::Failed { .. }))
+        {
+            assert_eq!(failures, 3);
+            break;
+        }
+        let again = effects.into_iter().find_map(|effect| match effect {
+            Effect::Assign { worker, task } => Some((worker, task)),
+            _ => None,
+        });
+        (worker, task) = again.expect("no other worker may have it");
+    }
+    assert_eq!(harness.scheduler.counts().waiting_tasks, 0);
+}
+
+#[test]
+fn excluded_worker_cannot_answer() {
+    let (mut harness, task) = excluding();
+    let is_finished = |effects: &[Effect]| {
+        effects
+            .iter()
+            .any(|effect| matches!(effect, Effect::Finished { .. }))
+    };
+    harness.report(W1, &task, done(&task));
+    assert!(
+        !is_finished(&harness.effects()),
+        "the excluded worker may not have it"
+    );
+    harness.scheduler.leave(harness.now, W1, false);
+    harness
+        .scheduler
+        .join(harness.now, W1, 1, &[(task.id, task.attempt)]);
+    assert_eq!(
+        harness.effects(),
+        [revoke(W1, &task)],
+        "nor claim to have it"
+    );
+    harness.join(WorkerId(3), 1);
+    harness.report(WorkerId(3), &task, done(&task));
+    assert!(!is_finished(&harness.effects()), "it was given to another");
+    harness.finish(W2, &task);
+    assert!(is_finished(&harness.effects()));
+}
