@@ -1,6 +1,5 @@
 //! The handshake: a worker exists for the scheduler from its admission to its quarantine.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +12,7 @@ use tonic::Status;
 use super::applicant::{Applicant, HeldTasks};
 use super::connections::WorkerInfo;
 use super::dispatcher::Dispatcher;
-use crate::verification::calibration;
+use crate::verification::calibration::{self, CalibrationFault};
 
 /// Time between two heartbeats of a worker.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(2);
@@ -22,7 +21,7 @@ impl Dispatcher {
     /// Takes in a worker's introduction.
     ///
     /// # Errors
-    /// For a volunteer whose answers cannot be verified.
+    /// For a worker whose answers cannot be verified.
     pub(crate) fn apply(
         &mut self,
         worker: WorkerId,
@@ -33,12 +32,17 @@ impl Dispatcher {
             .verification
             .connect(self.clock(), worker, info.profile())?;
         let applicant = Applicant {
-            open: BTreeSet::new(),
             held,
+            ..Applicant::default()
         };
         self.applicants.insert(worker, applicant);
         match admission {
-            Admission::Admitted => self.admit(worker),
+            Admission::Admitted => {
+                if let Some(plays) = self.verification.plays(worker) {
+                    self.connections.set_plays(worker, Arc::clone(plays));
+                }
+                self.admit(worker);
+            }
             Admission::Calibrating => self.calibrate(worker),
             Admission::Quarantined => tracing::warn!(
                 worker = info.name,
@@ -54,12 +58,9 @@ impl Dispatcher {
             return;
         };
         let tasks = calibration::tasks(info);
-        self.applicants.entry(worker).or_default().open =
-            tasks.iter().map(|task| TaskId(task.task)).collect();
-        if tasks.is_empty() {
-            // Nothing is known of what it plays.
-            self.pass(worker);
-        }
+        let applicant = self.applicants.entry(worker).or_default();
+        applicant.open = tasks.iter().map(|task| TaskId(task.task)).collect();
+        (applicant.unable, applicant.differs) = Default::default();
         for task in tasks {
             self.connections.send(worker, Message::Task(task));
         }
@@ -71,30 +72,65 @@ impl Dispatcher {
         worker: WorkerId,
         task: TaskId,
         attempt: u32,
-        result: Result<(), String>,
+        result: Result<bool, CalibrationFault>,
     ) {
         self.acknowledge(worker, task, attempt);
-        if let Err(fault) = result {
-            let status = format!("this worker gives wrong answers: {fault}");
-            let now = self.clock();
-            self.verification.fail_calibration(now, worker, fault);
-            return self
-                .connections
-                .refuse(worker, Status::failed_precondition(status));
-        }
         let Some(applicant) = self.applicants.get_mut(&worker) else {
             return;
         };
-        let was_open = applicant.open.remove(&task);
-        if was_open && applicant.open.is_empty() {
-            self.pass(worker);
+        let is_last = applicant.open.remove(&task) && applicant.open.is_empty();
+        let fault = match result {
+            Ok(is_exact) => {
+                applicant.differs |= !is_exact;
+                None
+            }
+            Err(CalibrationFault::Unable(variant, reason)) => {
+                applicant.unable.insert(variant);
+                Some(reason)
+            }
+            Err(CalibrationFault::Wrong(fault)) => return self.fail(worker, fault),
+        };
+        if is_last {
+            self.pass(worker, fault);
         }
     }
 
-    fn pass(&mut self, worker: WorkerId) {
-        if self.verification.pass_calibration(worker) {
+    /// Admits a worker to the variants in which it answered. `fault` is its last one.
+    fn pass(&mut self, worker: WorkerId, fault: Option<String>) {
+        let (Some(applicant), Some(info)) =
+            (self.applicants.get(&worker), self.connections.info(worker))
+        else {
+            return;
+        };
+        let mut plays = Arc::clone(&info.plays);
+        if !applicant.unable.is_empty() {
+            plays = Arc::new(&*plays - &applicant.unable);
+            let (name, unable) = (&info.name, &applicant.unable);
+            tracing::warn!(
+                worker = name,
+                ?unable,
+                "a worker cannot answer in some variants"
+            );
+        }
+        if plays.is_empty() {
+            return self.fail(worker, fault.unwrap_or_default());
+        }
+        let is_exact = !applicant.differs;
+        if self
+            .verification
+            .pass_calibration(worker, Arc::clone(&plays), is_exact)
+        {
+            self.connections.set_plays(worker, plays);
             self.admit(worker);
         }
+    }
+
+    fn fail(&mut self, worker: WorkerId, fault: String) {
+        let status = format!("this worker gives wrong answers: {fault}");
+        let now = self.clock();
+        self.verification.fail_calibration(now, worker, fault);
+        self.connections
+            .refuse(worker, Status::failed_precondition(status));
     }
 
     /// Lets the scheduler know the worker, and the worker that it is welcome.

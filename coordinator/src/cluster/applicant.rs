@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use kagetsu_game::Question;
+use kagetsu_game::{Question, Variant};
 use kagetsu_schedule::TaskId;
 
 /// Tasks that a worker has at hand when it connects.
@@ -17,5 +17,9 @@ pub(crate) struct HeldTasks {
 pub(crate) struct Applicant {
     /// Calibration questions that it has yet to answer.
     pub(super) open: BTreeSet<TaskId>,
+    /// Variants in which it could not answer.
+    pub(super) unable: BTreeSet<Variant>,
+    /// Whether one of its answers was another than that of our own engine.
+    pub(super) differs: bool,
     pub(super) held: HeldTasks,
 }

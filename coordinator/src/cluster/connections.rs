@@ -147,6 +147,13 @@ impl WorkerConnections {
         }
     }
 
+    /// Changes the variants that a worker can be asked about.
+    pub(crate) fn set_plays(&mut self, worker: WorkerId, plays: Arc<BTreeSet<Variant>>) {
+        if let Some(connection) = self.open.get_mut(&worker) {
+            connection.info.plays = plays;
+        }
+    }
+
     /// Whether this is the worker's current stream.
     pub(crate) fn is_current(&self, worker: WorkerId, stream: u64) -> bool {
         self.open

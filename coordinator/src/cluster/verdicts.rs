@@ -32,7 +32,11 @@ impl Dispatcher {
                     self.scheduler.cancel(self.now, id);
                 }
             }
-            Decision::Search { check, question } => self.search(check, question),
+            Decision::Search {
+                check,
+                question,
+                lines,
+            } => self.search(check, question, lines),
             Decision::Retract { answers } => {
                 let answers = answers
                     .into_iter()
@@ -87,8 +91,13 @@ impl Dispatcher {
         }
     }
 
-    fn search(&mut self, check: CheckId, question: Question) {
-        if !self.is_taken(Request::Search { check, question }) {
+    fn search(&mut self, check: CheckId, question: Question, lines: Vec<Vec<Move>>) {
+        let request = Request::Search {
+            check,
+            question,
+            lines,
+        };
+        if !self.is_taken(request) {
             let now = self.clock();
             self.verification.searched(now, check, None);
         }

@@ -24,6 +24,7 @@ use crate::cluster::applicant::HeldTasks;
 use crate::cluster::connections::{WorkerInfo, WorkerView};
 use crate::cluster::shared::Cluster;
 use crate::services::concurrency::ConcurrencyLimit;
+use crate::verification::calibration;
 
 /// Time from the start of a stream to the worker's hello.
 const HELLO_TIMEOUT: Duration = Duration::from_secs(10);
@@ -81,6 +82,10 @@ impl Workers for WorkersService {
         let place = self.limit.take().inspect_err(log)?;
         let (about, held) =
             introduction(&hello, token, self.cluster.epoch(), class).inspect_err(log)?;
+        let plays = Arc::clone(&about.plays);
+        let plays = tokio::task::spawn_blocking(move || calibration::prepare(&plays)).await;
+        let plays = plays.map_err(|_| Status::internal("the calibration could not be prepared"))?;
+        let about = WorkerInfo { plays, ..about };
         let (stream, messages) = self
             .cluster
             .connect(worker, about.clone(), held)

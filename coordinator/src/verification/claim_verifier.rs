@@ -13,7 +13,6 @@ use kagetsu_search::threats::{ThreatClass, ThreatOutcome, ThreatSearch};
 use kagetsu_search::{Control, Engine, EngineOptions};
 use kagetsu_verification::{CheckId, Replay};
 
-use super::calibration;
 use super::strategies::Strategies;
 
 /// Requests that wait; further ones are refused.
@@ -25,6 +24,11 @@ const MAX_THREAT_NODES: u64 = 40_000;
 const MAX_CLAIM_THREAT_NODES: u64 = 5_000;
 /// Time of a search for a second opinion.
 const MAX_SEARCH_TIME: Duration = Duration::from_secs(60);
+/// Lines of one check that are tried, and plies of each.
+const MAX_LINES: usize = 2;
+const MAX_LINE_PLIES: usize = 12;
+/// Value from which on a move is called won, in centi-units.
+const UNPROVEN_WIN: i32 = 10_000;
 const TABLE_BYTES: usize = 16 << 20;
 const THREAT_TABLE_BYTES: usize = 4 << 20;
 
@@ -38,7 +42,12 @@ pub(crate) enum Request {
         strategies: Vec<Strategies>,
     },
     /// Answer the question of a check.
-    Search { check: CheckId, question: Question },
+    Search {
+        check: CheckId,
+        question: Question,
+        /// Lines that are said to win or to lose.
+        lines: Vec<Vec<Move>>,
+    },
 }
 
 /// The result of a [`Request`].
@@ -65,7 +74,8 @@ impl ClaimVerifier {
         let engine = Engine::new(EngineOptions {
             table_bytes: TABLE_BYTES,
             ..EngineOptions::default()
-        })?;
+        })?
+        .with_kept_table();
         let control = Control::new();
         let queue = VerifierQueue {
             found,
@@ -105,7 +115,6 @@ struct VerifierQueue {
 
 impl VerifierQueue {
     fn run(mut self, received: &Receiver<Request>) {
-        calibration::prepare();
         while let Ok(request) = received.recv() {
             if self.control.is_stopped() {
                 return;
@@ -117,9 +126,11 @@ impl VerifierQueue {
                     answer,
                     strategies,
                 } => Finding::Replayed(id, self.replay(&question, &answer, &strategies)),
-                Request::Search { check, question } => {
-                    Finding::Searched(check, self.search(question))
-                }
+                Request::Search {
+                    check,
+                    question,
+                    lines,
+                } => Finding::Searched(check, self.search(question, &lines)),
             };
             // A search that was stopped is incomplete.
             if !self.control.is_stopped() {
@@ -128,17 +139,44 @@ impl VerifierQueue {
         }
     }
 
-    fn search(&mut self, question: Question) -> Option<Answer> {
+    /// Answers the question of a check. Where the answer does not show what the lines are said to
+    /// show, it tries them: it searches their positions from the end to the start, which the table
+    /// remembers, then the question again. A line shows a deep win, and proves nothing by itself.
+    fn search(&mut self, question: Question, lines: &[Vec<Move>]) -> Option<Answer> {
         let time = question.effort.time.unwrap_or(MAX_SEARCH_TIME);
-        let question = Question {
-            effort: Effort {
-                time: Some(time.min(MAX_SEARCH_TIME)),
-                ..question.effort
-            },
-            ..question
+        let effort = Effort {
+            time: Some(time.min(MAX_SEARCH_TIME)),
+            ..question.effort
         };
+        let question = Question { effort, ..question };
+        self.engine.clear_table();
+        let first = self.answer(&question)?;
+        let is_decided = |answer: &Answer| {
+            let best = answer.best();
+            best.is_some_and(|(_, v)| i32::from(v.score.raw()).abs() >= UNPROVEN_WIN)
+        };
+        if lines.is_empty() || is_decided(&first) {
+            return Some(first);
+        }
+        for line in lines.iter().take(MAX_LINES) {
+            let mut positions = vec![question.position.clone()];
+            for m in line.iter().take(MAX_LINE_PLIES) {
+                let Some(next) = positions.last().and_then(|last| last.play(*m).ok()) else {
+                    break;
+                };
+                positions.push(next);
+            }
+            for position in positions.into_iter().skip(1).rev() {
+                self.answer(&Question::new(position, effort));
+            }
+        }
+        self.answer(&question)
+    }
+
+    /// Returns the engine's answer; `None` if it could not give one.
+    fn answer(&mut self, question: &Question) -> Option<Answer> {
         self.engine
-            .answer(&question, &self.control, &mut |_| {})
+            .answer(question, &self.control, &mut |_| {})
             .ok()
     }
 
@@ -220,6 +258,7 @@ impl VerifierQueue {
             window,
             ..Question::new(position.clone(), effort)
         };
+        self.engine.clear_table();
         let found = self
             .engine
             .answer(&question, &self.control, &mut |_| {})
@@ -306,7 +345,7 @@ mod tests {
             table_bytes: 1 << 20,
             ..EngineOptions::default()
         };
-        Engine::new(options).expect("memory")
+        Engine::new(options).expect("memory").with_kept_table()
     }
 
     fn queue() -> VerifierQueue {

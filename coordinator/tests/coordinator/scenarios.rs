@@ -17,6 +17,7 @@ use kagetsu_proto::v1::report::Outcome;
 use kagetsu_proto::v1::to_worker::Message as CoordinatorMessage;
 use kagetsu_proto::v1::{JobState, Worker};
 use kagetsu_proto::{FIRST_CALIBRATION_TASK, v1};
+use kagetsu_search::Engine;
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::sync::Semaphore;
@@ -27,6 +28,8 @@ use crate::world::{Cluster, ScriptedWorker, TokenFile, build, hello, with, withi
 
 /// Engine of the honest workers and of the liars.
 const ENGINE: &str = "scripted 1.0";
+/// Engine of a liar under another name.
+const OTHER_ENGINE: &str = "other 1.0";
 /// Positions of each build.
 const POSITIONS: u64 = 25;
 /// Depth of each build.
@@ -51,14 +54,20 @@ enum Liars {
     ManyNames,
     /// One worker with a token of the operator.
     Operators,
+    /// The same, with the name of another engine.
+    OtherEngine,
+    /// The same, which says that it searches with many threads.
+    ManyThreads,
 }
 
 impl Liars {
-    const ALL: [Self; 4] = [
+    const ALL: [Self; 6] = [
         Self::Single,
         Self::Colluding,
         Self::ManyNames,
         Self::Operators,
+        Self::OtherEngine,
+        Self::ManyThreads,
     ];
 
     /// Returns the token of each liar.
@@ -67,8 +76,27 @@ impl Liars {
             Self::Single => &["one"],
             Self::Colluding => &["one", "two"],
             Self::ManyNames => &["one", "one", "one", "one"],
-            Self::Operators => &["operator"],
+            Self::Operators | Self::OtherEngine | Self::ManyThreads => &["operator"],
         }
+    }
+
+    /// Returns what a liar says of itself.
+    fn hello(self, instance: u64) -> v1::Hello {
+        let (engine, threads) = match self {
+            Self::OtherEngine => (OTHER_ENGINE, 1),
+            Self::ManyThreads => (ENGINE, 64),
+            _ => (ENGINE, 1),
+        };
+        v1::Hello {
+            engine: engine.into(),
+            threads,
+            ..hello(instance)
+        }
+    }
+
+    /// Whether the liars' searches can be repeated, by their own words.
+    const fn are_repeatable(self) -> bool {
+        !matches!(self, Self::OtherEngine | Self::ManyThreads)
     }
 }
 
@@ -85,6 +113,8 @@ enum Lie {
     Claim,
     /// A win that ends the game at once, which the rules refute.
     InstantWin,
+    /// The same value of every move, won or lost, without a proof.
+    Decided(i32),
     /// Bounds and no value.
     OnlyBounds,
     /// No answer, and a reason.
@@ -97,7 +127,7 @@ enum Lie {
 
 impl Lie {
     /// All lies, the longest scenarios first.
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 13] = [
         Self::Stall,
         Self::Fail,
         Self::Bias(50),
@@ -107,15 +137,19 @@ impl Lie {
         Self::Boast,
         Self::Claim,
         Self::InstantWin,
+        Self::Decided(20_000),
+        Self::Decided(-20_000),
         Self::OnlyBounds,
         Self::Replay,
     ];
 
-    /// Whether the first check of such an answer shows the lie.
-    const fn is_certain(self) -> bool {
+    /// Whether one or two checks of such answers show the liar. A worker whose search cannot be
+    /// repeated may find a win that others do not see, and may differ by 8.00.
+    const fn is_certain(self, are_repeatable: bool) -> bool {
         match self {
-            Self::Bias(by) => by.abs() > 60,
-            Self::Boast | Self::InstantWin | Self::Claim => true,
+            Self::Bias(by) => by.abs() > 60 && are_repeatable,
+            Self::Boast | Self::InstantWin => true,
+            Self::Claim | Self::Decided(_) => are_repeatable,
             Self::SlowDrip(_) | Self::OnlyBounds | Self::Fail | Self::Stall | Self::Replay => false,
         }
     }
@@ -202,6 +236,7 @@ fn lie(
             v.by.day = u32::MAX;
         }),
         Lie::Claim => claim(9),
+        Lie::Decided(score) => change(&|v| v.score = Score::opinion(score)),
         Lie::InstantWin => claim(1),
         Lie::OnlyBounds => change(&|v| v.bound = Bound::Upper),
         Lie::Fail => return Some(Outcome::Failed("no".into())),
@@ -212,6 +247,10 @@ fn lie(
         }
     };
     Some(Outcome::Answer((&answer).into()))
+}
+
+fn honest_hello(instance: u64) -> v1::Hello {
+    Liars::Single.hello(instance)
 }
 
 /// A coordinator on a socket, with tokens.
@@ -249,11 +288,7 @@ impl World {
         }
     }
 
-    async fn join(&self, instance: u64, token: &str) -> ScriptedWorker {
-        let hello = v1::Hello {
-            engine: ENGINE.into(),
-            ..hello(instance)
-        };
+    async fn join(&self, hello: v1::Hello, token: &str) -> ScriptedWorker {
         let connector = self.cluster.connector_by(&self.tokens.access(token));
         let channel = connector.connect().await.expect("it listens");
         ScriptedWorker::say_first(channel, WorkerMessage::Hello(hello))
@@ -366,13 +401,13 @@ async fn run(liars: Liars, kind: Lie, verify_share: f64) {
     let mut workers = Vec::new();
     let lie_count = Arc::new(AtomicU64::new(0));
     for instance in 1..=HONEST_WORKERS {
-        let worker = world.join(instance, "operator").await;
+        let worker = world.join(honest_hello(instance), "operator").await;
         let say = |question: &Question| Some(Outcome::Answer((&honest(question)).into()));
         workers.push(work(worker, say));
         world.admitted(instance).await;
     }
     for (instance, token) in (FIRST_LIAR..).zip(liars.tokens()) {
-        let worker = world.join(instance, token).await;
+        let worker = world.join(liars.hello(instance), token).await;
         let (lie_count, mut number, mut first) = (Arc::clone(&lie_count), 0, None);
         workers.push(work(worker, move |question| {
             lie_count.fetch_add(1, Ordering::Relaxed);
@@ -396,7 +431,12 @@ async fn run(liars: Liars, kind: Lie, verify_share: f64) {
         for (m, v) in facts.verdicts() {
             assert_eq!(v.proof, None, "{scenario}: {position}");
             assert!(v.depth <= DEPTH && v.nodes < 1 << 40, "{scenario}: {v:?}");
-            assert_eq!(&*v.by.engine, ENGINE, "{scenario}");
+            // The coordinator settles claims, and its values are not those of the scripts.
+            if &*v.by.engine == Engine::NAME && matches!(kind, Lie::Claim | Lie::Decided(_)) {
+                continue;
+            }
+            let is_its = liars == Liars::OtherEngine && &*v.by.engine == OTHER_ENGINE;
+            assert!(&*v.by.engine == ENGINE || is_its, "{scenario}: {v:?}");
             let truth = Score::opinion(value(position, *m));
             if v.is_exact() && is_verified && kind != Lie::Bias(50) {
                 assert_eq!(v.score, truth, "{scenario}: {position}");
@@ -409,11 +449,19 @@ async fn run(liars: Liars, kind: Lie, verify_share: f64) {
         assert_eq!(honest.trust, "operator", "{scenario}: {honest:?}");
         assert_eq!((honest.refuted, honest.failed), (0, 0), "{scenario}");
     }
-    if is_verified && kind.is_certain() {
+    for instance in (FIRST_LIAR..).take(liars.tokens().len()) {
+        let liar = &listed[&format!("worker {instance}")];
+        let always_lies = !matches!(kind, Lie::SlowDrip(_) | Lie::Replay | Lie::Bias(50));
+        assert!(
+            !is_verified || !always_lies || liar.confirmed == 0,
+            "{scenario}: {liar:?}"
+        );
+    }
+    if is_verified && kind.is_certain(liars.are_repeatable()) {
         for instance in (FIRST_LIAR..).take(liars.tokens().len()) {
             let liar = &listed[&format!("worker {instance}")];
-            // One of two colluding liars may have had no task.
-            if liar.done > 0 || liars != Liars::Colluding {
+            // One of two colluding liars may have had few tasks.
+            if liar.done > 1 || liars != Liars::Colluding {
                 assert_eq!(liar.trust, "quarantined", "{scenario}: {liar:?}");
             }
         }
@@ -452,6 +500,16 @@ async fn lies_of_many_names_do_no_harm() {
 #[tokio::test(flavor = "multi_thread")]
 async fn lies_of_an_operators_worker_do_no_harm() {
     run_all(Liars::Operators).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lies_under_another_engines_name_do_no_harm() {
+    run_all(Liars::OtherEngine).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lies_of_a_worker_of_many_threads_do_no_harm() {
+    run_all(Liars::ManyThreads).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

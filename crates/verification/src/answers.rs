@@ -1,18 +1,16 @@
 use alloc::format;
 use alloc::string::String;
-use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use kagetsu_game::{Answer, Move, Position};
+use kagetsu_game::{Answer, Move};
 use kagetsu_schedule::{QuestionId, WorkerId};
 
 use crate::check::{Check, HeldAnswer, Opinion, demote, lengthen};
-use crate::compare::{Tolerance, difference};
 use crate::conform::without_unproven_wins;
 use crate::machine::{Pending, Verification};
-use crate::worker::{Unverified, WorkerStanding};
+use crate::worker::{Unverified, WorkerRecord, WorkerStanding};
 use crate::{CheckId, Class, Decision, Replay, Scope, Ticket};
 
 /// Unconfirmed answers of one worker that are asked again when it turns out to be wrong.
@@ -140,12 +138,16 @@ impl Verification {
             held,
             is_volunteers,
         };
-        let is_checked = self.is_sampled(ticket.id)
+        let is_asked = self.is_sampled(ticket.id)
+            || (check.has_claim(0) && by.iter().any(|worker| self.is_doubted(*worker)));
+        let is_checked = is_asked
             && !check.opinions[0].answer.is_empty()
             && self.checks.len() < MAX_OPEN_CHECKS
-            && (is_volunteers || self.has_confirmer(now, &check));
+            && (is_volunteers
+                || self.has_confirmer(now, &check)
+                || by.iter().any(|worker| self.is_doubted(*worker)));
         if !(is_checked && check.held.is_some()) {
-            self.note(by, check.job, &check.question.position);
+            self.note(&check, 0);
             self.effects.push_back(Decision::Accept {
                 id: ticket.id,
                 answer: check.opinions[0].answer.clone(),
@@ -227,7 +229,7 @@ impl Verification {
     }
 
     /// Asks a worker that has not given an opinion, else the coordinator's own engine.
-    fn ask(&mut self, now: Duration, check: Check) {
+    pub(crate) fn ask(&mut self, now: Duration, check: Check) {
         if !self.has_confirmer(now, &check) {
             return self.search_or_drop(check);
         }
@@ -236,29 +238,42 @@ impl Verification {
             check: id,
             question: check.question.clone(),
             priority: check.priority,
-            except: check.answerers(),
+            except: self.no_confirmers(&check),
         });
     }
 
     /// The coordinator searches where something depends on it: a claim, a disagreement, or the
-    /// answer of a volunteer or of a quarantined worker.
+    /// answer of a volunteer, of a doubted or of a quarantined worker.
     pub(crate) fn search_or_drop(&mut self, check: Check) {
         let has_claims = check
             .held
             .as_ref()
             .is_some_and(|held| !held.unproven.is_empty());
+        let by = &check.opinions[0].by;
+        let is_suspect =
+            |worker: &WorkerId| self.is_quarantined(*worker) || self.is_doubted(*worker);
         let is_doubted = has_claims
             || check.is_volunteers
             || check.opinions.len() > 1
-            || self.is_any_quarantined(&check.opinions[0].by);
-        if !is_doubted || check.opinions.iter().any(Opinion::is_own) {
+            || by.iter().any(is_suspect);
+        if is_doubted {
+            self.search(check);
+        } else {
+            self.leave_open(check);
+        }
+    }
+
+    /// Asks the coordinator's own engine.
+    pub(crate) fn search(&mut self, check: Check) {
+        if check.opinions.iter().any(Opinion::is_own) {
             return self.leave_open(check);
         }
-        let question = check.question.clone();
+        let (question, lines) = (check.question.clone(), check.lines());
         let id = self.add_check(check);
         self.effects.push_back(Decision::Search {
             check: id,
             question,
+            lines,
         });
     }
 
@@ -269,38 +284,13 @@ impl Verification {
         id
     }
 
-    /// Compares the opinions of a check: two that agree settle it, else a third decides.
-    fn weigh(&mut self, now: Duration, check: Check) {
-        let position = &check.question.position;
-        let tolerance = self.tolerance(&check);
-        let differ = |one: usize, other: usize| {
-            let (one, other) = (&check.opinions[one].answer, &check.opinions[other].answer);
-            difference(position, tolerance, one, other)
-        };
-        if check.opinions.len() == 2 {
-            return match differ(0, 1) {
-                None => self.settle(&check, 0, &[0, 1]),
-                // Against a volunteer the coordinator's own search decides alone.
-                Some(reason) if check.is_volunteers && check.opinions[1].is_own() => {
-                    self.settle_against(now, &check, 0, &[1], &reason);
-                }
-                Some(_) => self.ask(now, check),
-            };
-        }
-        match (differ(0, 2), differ(1, 2)) {
-            (None, Some(reason)) => self.settle_against(now, &check, 1, &[0, 2], &reason),
-            (Some(reason), None) => self.settle_against(now, &check, 0, &[1, 2], &reason),
-            (None, None) => self.settle(&check, 2, &[]),
-            (Some(_), Some(_)) => self.leave_open(check),
-        }
-    }
-
-    /// Rejects one opinion as wrong; the first of the `right` ones counts.
-    fn settle_against(
+    /// Rejects one opinion as wrong; another counts.
+    pub(crate) fn settle_against(
         &mut self,
         now: Duration,
         check: &Check,
         wrong: usize,
+        counts: usize,
         right: &[usize],
         reason: &str,
     ) {
@@ -312,14 +302,17 @@ impl Verification {
         if wrong == 0 && check.held.is_none() {
             self.retract(check);
         }
-        self.settle(check, right[0], right);
+        self.settle(check, counts, right);
     }
 
-    /// Accepts one opinion, and records that the workers of the `right` ones were right.
-    fn settle(&mut self, check: &Check, counts: usize, right: &[usize]) {
+    /// Accepts one opinion, and records that the values of the `right` ones were confirmed.
+    pub(crate) fn settle(&mut self, check: &Check, counts: usize, right: &[usize]) {
         let key = check.question.position.key();
-        for opinion in right.iter().map(|index| &check.opinions[*index]) {
-            for worker in &opinion.by {
+        for &index in right {
+            for worker in &check.opinions[index].by {
+                if check.has_claim(index) {
+                    self.doubt_less(*worker);
+                }
                 if let Some(record) = self.records.get_mut(worker) {
                     record.verified += 1;
                     record.unverified.retain(|answer| answer.key != key);
@@ -328,8 +321,7 @@ impl Verification {
         }
         let Some(held) = &check.held else { return };
         if !right.contains(&counts) {
-            let by = check.opinions[counts].by.clone();
-            self.note(&by, check.job, &check.question.position);
+            self.note(check, counts);
         }
         self.effects.push_back(Decision::Accept {
             id: held.id,
@@ -340,7 +332,7 @@ impl Verification {
     /// Ends a check without a result. The answer of a volunteer or a quarantined worker does not
     /// stay: the question is asked anew. The operator's worker keeps its word, but not its unproven
     /// claims.
-    fn leave_open(&mut self, check: Check) {
+    pub(crate) fn leave_open(&mut self, check: Check) {
         let own = check.opinions.iter().position(Opinion::is_own);
         let is_rejected = own.is_none()
             && (check.is_volunteers || self.is_any_quarantined(&check.opinions[0].by));
@@ -348,13 +340,17 @@ impl Verification {
             Some(held) if is_rejected => {
                 self.effects.push_back(Decision::Reject { id: held.id });
             }
-            Some(_) => self.settle(&check, own.unwrap_or(0), &[]),
+            // The value that decides less stays.
+            Some(_) => {
+                let modest = (0..check.opinions.len()).find(|at| !check.has_claim(*at));
+                self.settle(&check, own.or(modest).unwrap_or(0), &[]);
+            }
             None if check.is_volunteers && check.opinions.len() > 1 => self.retract(&check),
             None => {}
         }
     }
 
-    fn retract(&mut self, check: &Check) {
+    pub(crate) fn retract(&mut self, check: &Check) {
         self.effects.push_back(Decision::Retract {
             answers: vec![(check.job, check.question.position.clone())],
         });
@@ -368,17 +364,20 @@ impl Verification {
     }
 
     /// Remembers an answer in the book that nothing has confirmed.
-    fn note(&mut self, by: &[WorkerId], job: Option<u32>, position: &Position) {
-        if by.is_empty() {
+    fn note(&mut self, check: &Check, counts: usize) {
+        let opinion = &check.opinions[counts];
+        if opinion.is_own() {
             return;
         }
+        let position = &check.question.position;
         let answer = Unverified {
-            job,
+            job: check.job,
             variant: position.variant(),
             key: position.key(),
             packed: position.canonical().packed,
+            is_decided: check.has_claim(counts),
         };
-        for worker in by {
+        for worker in &opinion.by {
             if let Some(record) = self.records.get_mut(worker) {
                 if record.unverified.len() == MAX_UNVERIFIED {
                     record.unverified.pop_front();
@@ -391,7 +390,7 @@ impl Verification {
     /// Whether one of the operator's workers can answer the check, or will when it is calibrated.
     pub(crate) fn has_confirmer(&self, now: Duration, check: &Check) -> bool {
         let variant = check.question.position.variant();
-        let except = check.answerers();
+        let except = self.no_confirmers(check);
         let timeout = self.options.calibration_timeout;
         self.records.iter().any(|(id, record)| {
             let is_ready = match record.standing {
@@ -407,40 +406,21 @@ impl Verification {
         })
     }
 
-    fn tolerance(&self, check: &Check) -> Tolerance {
-        let own = (&self.options.own_engine, 1);
-        let mut engines = check
-            .opinions
-            .iter()
-            .flat_map(|opinion| -> Vec<(&Arc<str>, u32)> {
-                if opinion.is_own() {
-                    return vec![own];
-                }
-                let profile = |worker| self.records.get(worker).map(|record| &record.profile);
-                opinion
-                    .by
-                    .iter()
-                    .filter_map(profile)
-                    .map(|profile| (&profile.engine, profile.threads))
-                    .collect()
-            });
-        let Some((engine, threads)) = engines.next() else {
-            return Tolerance::OtherEngine;
-        };
-        let mut tolerance = if threads == 1 && check.question.effort.time.is_none() {
-            Tolerance::SameSearch
-        } else {
-            Tolerance::SameEngine
-        };
-        for (other, threads) in engines {
-            if other != engine {
-                return Tolerance::OtherEngine;
-            }
-            if threads != 1 {
-                tolerance = Tolerance::SameEngine;
-            }
+    /// Returns the workers that cannot answer a check: those that have, and for the answer of a
+    /// volunteer all whose searches are not of the same engine with one thread.
+    fn no_confirmers(&self, check: &Check) -> Vec<WorkerId> {
+        let mut except = check.answerers();
+        let first = check.opinions[0].by.first();
+        let engine = first.and_then(|worker| Some(&self.records.get(worker)?.profile.engine));
+        if let Some(engine) = engine.filter(|_| check.is_volunteers) {
+            let is_other = |record: &WorkerRecord| {
+                record.profile.class == Class::Operator
+                    && (record.profile.engine != *engine || record.profile.threads != 1)
+            };
+            let others = self.records.iter().filter(|(_, record)| is_other(record));
+            except.extend(others.map(|(id, _)| *id));
         }
-        tolerance
+        except
     }
 
     fn has_volunteer(&self, by: &[WorkerId]) -> bool {

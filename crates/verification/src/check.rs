@@ -3,8 +3,7 @@ use alloc::vec::Vec;
 use kagetsu_game::{Answer, Claim, Move, Proof, Question, Score, Verdict};
 use kagetsu_schedule::{QuestionId, WorkerId};
 
-/// Value of an unproven win, in centi-units: a winning opinion, and visibly none of a proof.
-pub(crate) const UNPROVEN_WIN: i32 = 10_000;
+use crate::compare::{UNPROVEN_WIN, is_decided};
 
 /// The number of a cross-check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -54,6 +53,39 @@ impl Check {
             .flat_map(|opinion| &opinion.by)
             .copied()
             .collect()
+    }
+
+    /// Whether the coordinator has found the proof of a move: in its replay of the first answer, or
+    /// in its own search.
+    pub(crate) fn is_evident(&self, m: Move) -> bool {
+        let proven = |opinion: &Opinion| opinion.answer.get(m).is_some_and(|v| v.proof.is_some());
+        let held = self.held.as_ref();
+        let is_replayed = held.is_none_or(|held| !held.unproven.contains(&m));
+        (is_replayed && proven(&self.opinions[0]))
+            || self
+                .opinions
+                .iter()
+                .any(|opinion| opinion.is_own() && proven(opinion))
+    }
+
+    /// Whether an opinion calls its best move won or lost, without evidence.
+    pub(crate) fn has_claim(&self, index: usize) -> bool {
+        let best = self.opinions[index].answer.best();
+        best.is_some_and(|(m, verdict)| is_decided(verdict) && !self.is_evident(m))
+    }
+
+    /// Returns the lines of the best moves that are called won or lost, each with its first move.
+    pub(crate) fn lines(&self) -> Vec<Vec<Move>> {
+        let claims = (0..self.opinions.len()).filter(|index| self.has_claim(*index));
+        let best = claims.filter_map(|index| self.opinions[index].answer.best());
+        let line = |(m, verdict): (Move, &Verdict)| {
+            if verdict.line.first() == Some(&m) {
+                verdict.line.clone()
+            } else {
+                [m].into()
+            }
+        };
+        best.map(line).collect()
     }
 
     /// Returns an opinion's answer for the book: claims without evidence are opinions. Evidence is

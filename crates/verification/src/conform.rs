@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use kagetsu_game::{Answer, Bound, Effort, Move, Provenance, Question, Score, Verdict, Window};
 
-use crate::check::UNPROVEN_WIN;
+use crate::compare::UNPROVEN_WIN;
 
 /// Nodes that one thread can visit in a second, generously: ten times the fastest engine measured.
 const MAX_NODES_PER_SECOND: u64 = 10_000_000;

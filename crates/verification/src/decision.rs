@@ -79,6 +79,8 @@ pub enum Decision {
         check: CheckId,
         /// The same question at the same effort.
         question: Question,
+        /// Lines that are said to win or to lose, each with its first move: to be tried.
+        lines: Vec<Vec<Move>>,
     },
     /// Take answers out of the book and ask their positions anew.
     Retract {

@@ -11,6 +11,10 @@
 //!   Otherwise it is an opinion. Two workers that agree are no proof.
 //! - A share of the other answers is asked again at the same effort. Only the operator's workers
 //!   and the coordinator's own engine confirm answers; volunteers never do.
+//! - A win or a loss without evidence that another search does not see is settled by the
+//!   coordinator's own engine, which tries the line. A worker is quarantined when that engine does
+//!   not see most of its claims.
+//! - Nothing that a worker says of itself widens what is believed.
 //! - A worker with a wrong answer is quarantined, and its unconfirmed answers are asked again. The
 //!   quarantine of a volunteer covers all volunteers of its token.
 //!
@@ -26,13 +30,14 @@ mod check;
 mod compare;
 mod conform;
 mod decision;
+mod disagreement;
 mod machine;
 mod quarantine;
 mod roster;
 mod worker;
 
 pub use check::CheckId;
-pub use compare::{Tolerance, difference};
+pub use compare::{AnswerRelation, Tolerance, compare};
 pub use conform::{AnswerFault, AnswerLimits, conform, max_plausible_nodes};
 pub use decision::{Decision, Replay, Ticket};
 pub use machine::{Verification, VerificationOptions};

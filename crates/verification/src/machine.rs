@@ -7,7 +7,7 @@ use kagetsu_game::Answer;
 use kagetsu_schedule::{QuestionId, WorkerId};
 
 use crate::check::Check;
-use crate::worker::WorkerRecord;
+use crate::worker::{Principal, WorkerRecord};
 use crate::{CheckId, Decision, Ticket};
 
 /// Settings of a [`Verification`].
@@ -63,6 +63,8 @@ pub struct Verification {
     pub(crate) next_check: u64,
     pub(crate) effects: VecDeque<Decision>,
     pub(crate) quarantines: u64,
+    /// How far the claims of each owner are doubted; see `Verification::doubt`.
+    pub(crate) doubts: BTreeMap<Principal, i32>,
 }
 
 impl Verification {
@@ -77,6 +79,7 @@ impl Verification {
             next_check: 0,
             effects: VecDeque::new(),
             quarantines: 0,
+            doubts: BTreeMap::new(),
         }
     }
 

@@ -1,10 +1,11 @@
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use kagetsu_game::{Position, Variant};
+use kagetsu_game::Variant;
 use kagetsu_schedule::WorkerId;
 
 use crate::machine::Verification;
@@ -21,7 +22,8 @@ impl Verification {
     /// A worker connects, for the first time or again.
     ///
     /// # Errors
-    /// For a volunteer with an engine that nothing here can compare its answers with.
+    /// For a worker without a variant, and for a volunteer with an engine or a number of threads
+    /// that nothing here can compare its answers with.
     pub fn connect(
         &mut self,
         now: Duration,
@@ -33,10 +35,16 @@ impl Verification {
             self.records.insert(worker, record);
             return Ok(Admission::Admitted);
         }
-        if profile.class == Class::Volunteer && !self.can_verify(&profile.engine) {
-            return Err(Refused {
-                engine: profile.engine,
-            });
+        if profile.plays.is_empty() {
+            return Err(Refused::Variants);
+        }
+        if profile.class == Class::Volunteer {
+            if !self.can_verify(&profile.engine) {
+                return Err(Refused::Engine(profile.engine));
+            }
+            if profile.threads != 1 {
+                return Err(Refused::Threads(profile.threads));
+            }
         }
         self.make_room();
         self.inherit_quarantine(now, worker, &profile);
@@ -44,7 +52,11 @@ impl Verification {
             WorkerRecord::new(profile.clone(), WorkerStanding::Calibrating(now))
         });
         let is_other_token = record.profile.token != profile.token;
+        let calibrated = Arc::clone(&record.profile.plays);
         record.profile = profile;
+        if record.standing == WorkerStanding::Admitted && !is_other_token {
+            record.profile.plays = calibrated;
+        }
         record.is_connected = true;
         Ok(match &record.standing {
             WorkerStanding::Quarantined(_) => Admission::Quarantined,
@@ -66,12 +78,21 @@ impl Verification {
         self.tick(now);
     }
 
-    /// A worker has answered all its calibration questions correctly. Returns whether it is
-    /// admitted by that.
-    pub fn pass_calibration(&mut self, worker: WorkerId) -> bool {
+    /// A worker has answered all calibration questions of these variants correctly; `is_exact`: as
+    /// the coordinator's own engine does. Returns whether it is admitted by that.
+    pub fn pass_calibration(
+        &mut self,
+        worker: WorkerId,
+        plays: Arc<BTreeSet<Variant>>,
+        is_exact: bool,
+    ) -> bool {
         match self.records.get_mut(&worker) {
-            Some(record) if matches!(record.standing, WorkerStanding::Calibrating(_)) => {
-                record.standing = WorkerStanding::Admitted;
+            Some(record)
+                if matches!(record.standing, WorkerStanding::Calibrating(_))
+                    && !plays.is_empty() =>
+            {
+                (record.standing, record.is_exact) = (WorkerStanding::Admitted, is_exact);
+                record.profile.plays = plays;
                 true
             }
             _ => false,
@@ -162,6 +183,14 @@ impl Verification {
         self.records
             .get(&worker)
             .map_or(Class::Volunteer, |record| record.profile.class)
+    }
+
+    /// Returns the variants of which a worker gets tasks.
+    #[must_use]
+    pub fn plays(&self, worker: WorkerId) -> Option<&Arc<BTreeSet<Variant>>> {
+        self.records
+            .get(&worker)
+            .map(|record| &record.profile.plays)
     }
 
     /// Returns a worker's record for lists.
@@ -333,10 +362,12 @@ impl Verification {
             });
             self.quarantines += 1;
             self.effects.push_back(Decision::Quarantine { worker: *id });
-            answers.extend(record.unverified.drain(..).filter_map(|answer| {
-                let position = Position::unpack(answer.variant, answer.packed).ok()?;
-                Some((answer.job, position))
-            }));
+            answers.extend(
+                record
+                    .unverified
+                    .drain(..)
+                    .filter_map(|answer| answer.asked()),
+            );
         }
         self.effects.push_back(Decision::Store);
         if !answers.is_empty() {

@@ -3,7 +3,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use core::time::Duration;
 
-use kagetsu_game::{Key, Packed, Variant};
+use kagetsu_game::{Key, Packed, Position, Variant};
 
 use crate::Quarantine;
 
@@ -44,21 +44,35 @@ pub enum Admission {
     Quarantined,
 }
 
-/// A volunteer whose answers nothing here could verify.
+/// The reason why a worker is not admitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused {
-    /// Its engine.
-    pub engine: Arc<str>,
+pub enum Refused {
+    /// A volunteer with this engine, with which nothing here could verify its answers.
+    Engine(Arc<str>),
+    /// A volunteer whose searches have so many threads, and so are not repeatable.
+    Threads(u32),
+    /// A worker of variants in which it cannot be calibrated.
+    Variants,
 }
 
 impl core::fmt::Display for Refused {
     fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(
-            out,
-            "a volunteer must run an engine that the coordinator or one of the operator's workers \
-             runs, so that its answers can be verified; '{}' is not one",
-            self.engine
-        )
+        match self {
+            Self::Engine(engine) => write!(
+                out,
+                "a volunteer must run an engine that the coordinator or one of the operator's \
+                 workers runs, so that its answers can be verified; '{engine}' is not one"
+            ),
+            Self::Threads(threads) => write!(
+                out,
+                "a volunteer searches with one thread, so that its answers can be repeated, and \
+                 not with {threads}; give --threads 1, and --slots for more searches at a time"
+            ),
+            Self::Variants => out.write_str(
+                "the coordinator has no calibration question for any variant that this worker \
+                 names, so it cannot tell whether its answers are right",
+            ),
+        }
     }
 }
 
@@ -90,6 +104,16 @@ pub(crate) struct Unverified {
     pub(crate) variant: Variant,
     pub(crate) key: Key,
     pub(crate) packed: Packed,
+    /// Whether it calls a move won or lost without evidence.
+    pub(crate) is_decided: bool,
+}
+
+impl Unverified {
+    /// Returns the answer's job and position.
+    pub(crate) fn asked(&self) -> Option<(Option<u32>, Position)> {
+        let position = Position::unpack(self.variant, self.packed.clone()).ok()?;
+        Some((self.job, position))
+    }
 }
 
 /// A worker's standing.
@@ -108,6 +132,8 @@ pub(crate) struct WorkerRecord {
     pub(crate) profile: Profile,
     pub(crate) is_connected: bool,
     pub(crate) standing: WorkerStanding,
+    /// Whether its calibration answers were those of the coordinator's own engine.
+    pub(crate) is_exact: bool,
     pub(crate) done: u64,
     pub(crate) verified: u64,
     pub(crate) refuted: u64,
@@ -118,12 +144,26 @@ pub(crate) struct WorkerRecord {
     pub(crate) unverified: VecDeque<Unverified>,
 }
 
+/// The owner of a worker's answers: a volunteer's token, or the name of an operator's worker.
+pub(crate) type Principal = (Class, String);
+
+impl Profile {
+    pub(crate) fn principal(&self) -> Principal {
+        let owner = match self.class {
+            Class::Volunteer => self.token.as_deref().unwrap_or_default(),
+            Class::Operator => &self.name,
+        };
+        (self.class, owner.into())
+    }
+}
+
 impl WorkerRecord {
     pub(crate) fn new(profile: Profile, standing: WorkerStanding) -> Self {
         Self {
             profile,
             is_connected: true,
             standing,
+            is_exact: false,
             done: 0,
             verified: 0,
             refuted: 0,
@@ -143,11 +183,7 @@ impl WorkerRecord {
     /// Whether a quarantine of scope [`Principal`](crate::Scope::Principal) of this worker covers
     /// a worker of the other profile.
     pub(crate) fn is_same_principal(&self, other: &Profile) -> bool {
-        match (self.profile.class, other.class) {
-            (Class::Volunteer, Class::Volunteer) => self.profile.token == other.token,
-            (Class::Operator, Class::Operator) => self.profile.name == other.name,
-            _ => false,
-        }
+        self.profile.principal() == other.principal()
     }
 
     pub(crate) fn trust(&self) -> WorkerTrust {

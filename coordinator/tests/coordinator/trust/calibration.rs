@@ -8,7 +8,7 @@ use kagetsu_proto::v1::report::Outcome;
 use kagetsu_proto::v1::to_worker::Message as CoordinatorMessage;
 use tonic::Code;
 
-use super::{claim_a_win, is_exam, passes, pretender, suspicious, worker_named};
+use super::{claim_a_win, exam_length, is_exam, passes, pretender, suspicious, worker_named};
 use crate::world::{ScriptedWorker, answer, build, hello, within};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -92,7 +92,7 @@ async fn worker_with_invented_tasks_is_calibrated() {
             CoordinatorMessage::Revoke(revoke) => assert_eq!(revoke.task, 7),
             _ => {}
         }
-        if exam.len() == 5 {
+        if exam.len() == exam_length() {
             break;
         }
     }
@@ -164,7 +164,7 @@ async fn task_at_hand_is_resumed_after_calibration() {
     let mut worker = ScriptedWorker::greet(&cluster, hello).await;
     // It is calibrated first. An earlier report counts for nothing, and is not acknowledged.
     worker.answer(&before).await;
-    for _ in 0..5 {
+    for _ in 0..exam_length() {
         let question = worker.task().await;
         assert!(is_exam(&question), "{question:?}");
         assert_eq!(found().await, (0, 0));

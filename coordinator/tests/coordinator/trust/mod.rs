@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use kagetsu_coordinator::Config;
-use kagetsu_game::{Answer, Position};
+use kagetsu_game::{Answer, Position, Variant};
 use kagetsu_proto::v1::report::Outcome;
 use kagetsu_proto::v1::to_worker::Message as CoordinatorMessage;
 use kagetsu_proto::{FIRST_CALIBRATION_TASK, v1};
@@ -28,6 +28,14 @@ fn suspicious(folder: &Path, verify_share: f64) -> Cluster {
 
 fn is_exam(task: &v1::Task) -> bool {
     task.task >= FIRST_CALIBRATION_TASK
+}
+
+/// Returns the number of calibration questions of a worker that plays every variant.
+fn exam_length() -> usize {
+    let is_gomoku = |variant| matches!(variant, Variant::Gomoku { .. });
+    Variant::all()
+        .map(|variant| 1 + usize::from(is_gomoku(variant)))
+        .sum()
 }
 
 /// Connects a worker that claims to run our own engine.

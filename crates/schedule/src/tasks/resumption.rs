@@ -8,7 +8,8 @@ use crate::{QuestionId, Scheduler, Split, WorkerId};
 /// Tasks that a worker has from before this scheduler was created.
 impl Scheduler {
     /// Accepts a question that a worker is already working on or has answered, and assigns it to
-    /// that worker regardless of its load. The question is never split; otherwise it is as if [submitted](Self::submit).
+    /// that worker regardless of its load. The question is never split; otherwise it is as if
+    /// [submitted](Self::submit).
     pub fn resume(
         &mut self,
         now: Duration,

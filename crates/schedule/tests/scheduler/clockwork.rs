@@ -180,39 +180,15 @@ fn every_question_ends_well_whatever_happens() {
         seen.set_aside += totals.set_aside;
         seen.cancelled += totals.cancelled;
     }
-    let Totals {
-        assigned: _,
-        done: _,
-        finished: _,
-        reassigned,
-        late,
-        handed_back,
-        failed,
-        stalled,
-        ..
-    } = seen;
-    let Totals {
-        overdue,
-        lost,
-        regained,
-        moved,
-        set_aside,
-        cancelled,
-        ..
-    } = seen;
-    let all = [
-        reassigned,
-        late,
-        handed_back,
-        failed,
-        stalled,
-        overdue,
-        lost,
-        regained,
-        moved,
-        set_aside,
-        cancelled,
+    let ends = [
+        seen.failed,
+        seen.stalled,
+        seen.overdue,
+        seen.lost,
+        seen.set_aside,
     ];
+    let moves = [seen.reassigned, seen.handed_back, seen.regained, seen.moved];
+    let all = [&ends[..], &moves, &[seen.late, seen.cancelled]].concat();
     assert!(
         all.into_iter().all(|times| times >= 20),
         "the faults do not bring about everything: {seen:?}"
@@ -346,7 +322,7 @@ fn crawling_worker_does_not_delay_the_end() {
         faults,
         ..calm(vec![(1, 50_000); 3], questions.clone())
     };
-    let outcome = checked(plan.clone());
+    let outcome = checked(plan);
     let [two, longest] = [alone(&questions, 100_000), longest(&questions, 50_000)];
     let patient = Options::default().lease + longest * (Options::default().overdue_factor + 1);
     // The two tasks are the one that it held and the one that tests whether it is sound again,
@@ -354,19 +330,6 @@ fn crawling_worker_does_not_delay_the_end() {
     assert!(
         outcome.answered_at < two + 2 * patient + longest,
         "{:?} against {two:?} and {patient:?}",
-        outcome.answered_at
-    );
-    let for_ever = Options {
-        overdue_factor: u32::MAX,
-        ..Options::default()
-    };
-    let outcome = checked(Plan {
-        options: for_ever,
-        ..plan
-    });
-    assert!(
-        outcome.answered_at > crawling_for,
-        "without a deadline it takes {:?}",
         outcome.answered_at
     );
 }

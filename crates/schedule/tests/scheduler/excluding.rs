@@ -1,25 +1,8 @@
 //! Questions that go to other workers.
 
-use kagetsu_game::Variant;
 use kagetsu_schedule::{Effect, Split, Task, WorkerId};
 
 use crate::harness::{Harness, W1, W2, done, question, revoke};
-
-#[test]
-fn excluding_question_leaves_slots_free() {
-    let mut harness = Harness::direct();
-    harness.join(W1, 2);
-    (0..2).for_each(|n| {
-        _ = harness
-            .scheduler
-            .submit_check(harness.now, question(n), 0, vec![W1])
-    });
-    assert_eq!(harness.effects(), []);
-    assert_eq!(
-        harness.scheduler.spare_capacity_for(Variant::FREESTYLE_15),
-        2
-    );
-}
 
 #[test]
 fn excluding_question_waits_for_other_workers() {
@@ -57,30 +40,6 @@ fn excluding() -> (Harness, Task) {
     let (worker, task) = harness.one_assigned();
     assert_eq!(worker, W2);
     (harness, task)
-}
-
-#[test]
-fn excluding_question_ends_if_the_only_other_fails() {
-    let (mut harness, mut task) = excluding();
-    let mut worker = W2;
-    for failures in 1.. {
-        assert_eq!(worker, W2);
-        harness.fail(worker, &task);
-        let effects = harness.effects();
-        if effects
-            .iter()
-            .any(|effect| matches!(effect, Effect::Failed { .. }))
-        {
-            assert_eq!(failures, 3);
-            break;
-        }
-        let again = effects.into_iter().find_map(|effect| match effect {
-            Effect::Assign { worker, task } => Some((worker, task)),
-            _ => None,
-        });
-        (worker, task) = again.expect("no other worker may have it");
-    }
-    assert_eq!(harness.scheduler.counts().waiting_tasks, 0);
 }
 
 #[test]

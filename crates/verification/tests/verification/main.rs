@@ -2,6 +2,7 @@
 
 mod claims;
 mod conforming;
+mod doubts;
 mod scenarios;
 mod standing;
 mod values;

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use kagetsu_game::Variant;
 use kagetsu_schedule::WorkerId;
 use kagetsu_verification::{
     Admission, Class, Decision, Profile, Verification, VerificationOptions,
 };
 
-use crate::world::{ENGINE, Lie, Worker, World, position, profile};
+use crate::world::{ENGINE, Lie, Worker, World, pass, position, profile};
 
 fn connect(world: &mut World, id: u64, profile: &Profile) -> Admission {
     world
@@ -22,7 +23,7 @@ fn worker_is_calibrated_once() {
     let one = profile("w", Some("one"), Class::Operator);
     assert_eq!(connect(&mut world, 1, &one), Admission::Calibrating);
     assert_eq!(connect(&mut world, 1, &one), Admission::Calibrating);
-    assert!(world.verification.pass_calibration(WorkerId(1)));
+    assert!(pass(&mut world.verification, 1, &one));
     world.verification.disconnect(world.now, WorkerId(1));
     assert_eq!(connect(&mut world, 1, &one), Admission::Admitted);
     // Another token under the same number proves nothing.
@@ -38,7 +39,7 @@ fn failed_calibration_ends_with_the_process() {
     world
         .verification
         .fail_calibration(world.now, WorkerId(1), "wrong".into());
-    assert!(!world.verification.pass_calibration(WorkerId(1)));
+    assert!(!pass(&mut world.verification, 1, &worker));
     assert_eq!(connect(&mut world, 1, &worker), Admission::Quarantined);
     world.verification.disconnect(world.now, WorkerId(1));
     assert_eq!(connect(&mut world, 2, &worker), Admission::Calibrating);
@@ -141,4 +142,58 @@ fn trusting_machine_accepts_everything() {
     world.answer(1, &position(1), Lie::Claim);
     assert_eq!(world.proofs(), 1);
     assert_eq!(world.verification.poll(), None::<Decision>);
+}
+
+#[test]
+fn volunteer_searches_with_one_thread() {
+    let mut world = World::new(0.0);
+    let eight = Profile {
+        threads: 8,
+        ..profile("v", Some("t"), Class::Volunteer)
+    };
+    let refused = world
+        .verification
+        .connect(world.now, WorkerId(7), eight)
+        .expect_err("its answers cannot be repeated");
+    assert!(refused.to_string().contains("--threads 1"), "{refused}");
+}
+
+#[test]
+fn worker_without_variants_is_not_admitted() {
+    for class in [Class::Operator, Class::Volunteer] {
+        let mut world = World::new(0.0);
+        let none = Profile {
+            plays: Arc::default(),
+            ..profile("w", Some("t"), class)
+        };
+        let refused = world
+            .verification
+            .connect(world.now, WorkerId(7), none)
+            .expect_err("nothing tells whether it is right");
+        assert!(refused.to_string().contains("no calibration"), "{refused}");
+    }
+}
+
+#[test]
+fn worker_plays_only_what_it_was_calibrated_in() {
+    let mut world = World::new(0.0);
+    let many = Profile {
+        plays: Arc::new(Variant::all().collect()),
+        ..profile("w", None, Class::Operator)
+    };
+    let one = Arc::new([Variant::RENJU_15].into());
+    connect(&mut world, 1, &many);
+    assert!(
+        !world
+            .verification
+            .pass_calibration(WorkerId(1), Arc::default(), true)
+    );
+    assert!(
+        world
+            .verification
+            .pass_calibration(WorkerId(1), Arc::clone(&one), true)
+    );
+    // Nor does a new connection bring back the others.
+    assert_eq!(connect(&mut world, 1, &many), Admission::Admitted);
+    assert_eq!(world.verification.plays(WorkerId(1)), Some(&one));
 }

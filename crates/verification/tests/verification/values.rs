@@ -2,15 +2,10 @@
 
 use std::time::Duration;
 
-use kagetsu_game::{Answer, Effort, Question, Score};
-use kagetsu_schedule::{QuestionId, WorkerId};
-use kagetsu_verification::{
-    CheckId, Class, Decision, Ticket, Tolerance, Verification, VerificationOptions, difference,
-};
+use kagetsu_schedule::WorkerId;
+use kagetsu_verification::{AnswerRelation, CheckId, Class, Decision, Tolerance, compare};
 
-use crate::world::{
-    DEPTH, ENGINE, Lie, Worker, World, answer_with, position, profile, truth, verdict,
-};
+use crate::world::{Lie, Worker, World, answer_with, position, profile, truth};
 
 #[test]
 fn wrong_value_is_found_and_taken_back() {
@@ -133,15 +128,46 @@ fn tolerance_depends_on_engines_and_threads() {
         (401, Tolerance::SameEngine, true),
         (800, Tolerance::OtherEngine, false),
         (801, Tolerance::OtherEngine, true),
-        // An unproven win that only one of two different searches sees.
-        (20_000, Tolerance::SameSearch, true),
-        (20_000, Tolerance::SameEngine, false),
-        (20_000, Tolerance::OtherEngine, false),
     ] {
         let biased = answer_with(&position, Lie::Bias(bias));
         for (one, other) in [(&honest, &biased), (&biased, &honest)] {
-            let found = difference(&position, tolerance, one, other);
-            assert_eq!(found.is_some(), differs, "{bias} {tolerance:?} {found:?}");
+            let tolerances = (Tolerance::SameSearch, tolerance);
+            let found = compare(&position, tolerances, one, other, |_| false);
+            assert_eq!(
+                found.is_contradiction(),
+                differs,
+                "{bias} {tolerance:?} {found:?}"
+            );
+            let is_equal = found == AnswerRelation::Equal;
+            assert_eq!(is_equal, bias <= 50, "confirmed only if equal: {found:?}");
+        }
+    }
+}
+
+/// All that an unproven win may look like, against a search that does not see it.
+#[test]
+fn no_tolerance_covers_what_is_won_or_lost() {
+    let position = position(1);
+    let honest = truth(&position);
+    let lies = [10_000, 20_000, -10_000, -20_000].map(Lie::Decided);
+    for lie in lies.into_iter().chain([Lie::Claim]) {
+        let decided = answer_with(&position, lie);
+        for tolerance in [
+            Tolerance::SameSearch,
+            Tolerance::SameEngine,
+            Tolerance::OtherEngine,
+        ] {
+            for strict in [Tolerance::SameSearch, Tolerance::SameEngine] {
+                let compared =
+                    |one, other| match compare(&position, (strict, tolerance), one, other, |_| {
+                        false
+                    }) {
+                        AnswerRelation::Decided { by_first, .. } => Some(by_first),
+                        _ => None,
+                    };
+                assert_eq!(compared(&decided, &honest), Some(true), "{lie:?}");
+                assert_eq!(compared(&honest, &decided), Some(false), "{lie:?}");
+            }
         }
     }
 }
@@ -159,8 +185,11 @@ fn lower_depth_is_no_way_out_of_comparison() {
         Tolerance::SameEngine,
         Tolerance::OtherEngine,
     ] {
-        let found = difference(&position, tolerance, &truth(&position), &shallow);
-        assert!(found.is_some(), "{tolerance:?}");
+        let tolerances = (Tolerance::SameSearch, tolerance);
+        let found = compare(&position, tolerances, &truth(&position), &shallow, |_| {
+            false
+        });
+        assert!(found.is_contradiction(), "{tolerance:?}");
     }
 }
 
@@ -223,36 +252,9 @@ fn sole_worker_is_not_checked() {
 /// The coordinator's own search says +300.00 of a win that it cannot prove, an answer of a worker
 /// +100.00.
 #[test]
-fn unproven_win_of_own_search_is_no_contradiction() {
-    let (now, worker, position) = (Duration::ZERO, WorkerId(7), position(1));
-    let mut machine = Verification::new(VerificationOptions::new(100.0, 1, ENGINE));
-    let profile = profile("v", Some("stranger"), Class::Volunteer);
-    machine.connect(now, worker, profile).expect("our engine");
-    assert!(machine.pass_calibration(worker));
-    let m = position.legal_moves()[0];
-    let claim = |score: Score| -> Answer {
-        let claimed = verdict(score.raw().into(), None, m);
-        [(m, claimed)].into_iter().collect()
-    };
-    let ticket = Ticket {
-        id: QuestionId(1),
-        question: Question::new(position.clone(), Effort::depth(DEPTH)),
-        job: Some(1),
-        priority: 7,
-    };
-    let answer = claim(Score::opinion(10_000));
-    machine.answered(now, ticket, answer.clone(), vec![worker]);
-    let id = QuestionId(1);
-    let mut accepted = None;
-    while let Some(decision) = machine.poll() {
-        match decision {
-            Decision::Search { check, .. } => {
-                machine.searched(now, check, Some(claim(Score::OPINION_MAX)));
-            }
-            Decision::Accept { id: found, answer } if found == id => accepted = Some(answer),
-            other => panic!("{other:?}"),
-        }
-    }
-    assert_eq!(accepted, Some(answer));
-    assert!(machine.is_admitted(worker));
+fn all_unproven_wins_are_equal() {
+    let [one, other] = [10_000, 30_000].map(|score| answer_with(&position(1), Lie::Decided(score)));
+    let strict = (Tolerance::SameSearch, Tolerance::SameSearch);
+    let found = compare(&position(1), strict, &one, &other, |_| false);
+    assert_eq!(found, AnswerRelation::Equal);
 }

@@ -27,6 +27,8 @@ pub(crate) enum Lie {
     Claim,
     /// A win that ends the game at once, which the rules refute.
     InstantWin,
+    /// Won or lost by so many centi-units, without a proof.
+    Decided(i32),
 }
 
 /// A worker that lies in a share of its answers.
@@ -84,6 +86,12 @@ pub(crate) fn profile(name: &str, token: Option<&str>, class: Class) -> Profile 
     }
 }
 
+/// A worker passes its calibration. Returns whether it is admitted by that.
+pub(crate) fn pass(machine: &mut Verification, id: u64, profile: &Profile) -> bool {
+    let is_exact = &*profile.engine == ENGINE && profile.threads == 1;
+    machine.pass_calibration(WorkerId(id), Arc::clone(&profile.plays), is_exact)
+}
+
 /// Returns the n-th of many different positions.
 pub(crate) fn position(n: u64) -> Position {
     let start = Position::from_line(Variant::FREESTYLE_15, "a1 c2 b5").expect("a legal line");
@@ -137,6 +145,7 @@ pub(crate) fn answer_with(position: &Position, lie: Lie) -> Answer {
         Lie::Bias(by) => verdict(i32::from(known.score.raw()) + by, None, m),
         Lie::Claim => verdict(0, proof(9), m),
         Lie::InstantWin => verdict(0, proof(1), m),
+        Lie::Decided(score) => verdict(score, None, m),
     };
     [(m, reported)].into_iter().collect()
 }
@@ -172,12 +181,13 @@ impl World {
 
     /// A worker connects and passes its calibration.
     pub(crate) fn join(&mut self, id: u64, profile: Profile, worker: Worker) {
+        let named = profile.clone();
         let admission = self
             .verification
             .connect(self.now, WorkerId(id), profile)
             .expect("a known engine");
         if admission == Admission::Calibrating {
-            assert!(self.verification.pass_calibration(WorkerId(id)));
+            assert!(pass(&mut self.verification, id, &named));
         }
         self.workers.insert(WorkerId(id), worker);
         self.carry_out();
@@ -318,7 +328,9 @@ impl World {
                 ..
             } => self.open_checks.push_back((check, question, except)),
             Decision::Withdraw { check } => self.open_checks.retain(|(id, ..)| *id != check),
-            Decision::Search { check, question } => {
+            Decision::Search {
+                check, question, ..
+            } => {
                 self.searches += 1;
                 let answer = self.has_engine.then(|| truth(&question.position));
                 self.verification.searched(self.now, check, answer);
