@@ -247,7 +247,7 @@ impl Book {
             journal,
             store: opened.store,
             marker: opened.marker,
-            cache: ReadCache::default(),
+            cache: ReadCache::new(options.cache_bytes),
             frontiers: Frontiers::default(),
             is_broken: false,
             jobs: Jobs::default(),

@@ -125,7 +125,7 @@ pub(crate) fn open(
         }
     };
     let held_entries = marker.applied;
-    replay(journal, &mut *store, &mut marker)?;
+    replay(journal, &mut *store, &mut marker, cache_bytes)?;
     Ok(OpenedStore {
         store,
         marker,
@@ -206,12 +206,13 @@ fn replay(
     journal: &dyn Journal,
     store: &mut dyn Store,
     marker: &mut Marker,
+    cache_bytes: u64,
 ) -> Result<(), BookError> {
     let from = marker.applied;
     let mut replay = JournalReplay {
         store,
         marker,
-        cache: ReadCache::default(),
+        cache: ReadCache::new(cache_bytes),
         pending: Vec::new(),
         unsealed: 0,
     };

@@ -22,20 +22,37 @@ pub(crate) struct ReadCache {
     pub(crate) walks: Option<BTreeSet<(u32, u64, Id)>>,
 }
 
-/// The most cached nodes, of about 4 KiB each.
+/// Memory of the store for each cached node; a node takes about 6 KiB.
+const STORE_BYTES_PER_NODE: u64 = 16 << 10;
+/// Memory of the store for each cached row; a row takes about 300 bytes.
+const STORE_BYTES_PER_ROW: u64 = 1 << 10;
+/// Memory of the store for which a cache is made that serves one operation.
+const BRIEF_STORE_BYTES: u64 = 16 << 20;
+/// The most cached nodes and rows.
 const MAX_CACHED_NODES: usize = 8_192;
-/// The most cached rows, of about 300 bytes each.
 const MAX_CACHED_ROWS: usize = 131_072;
 
-impl Default for ReadCache {
-    fn default() -> Self {
+impl ReadCache {
+    /// Makes an empty cache for a book whose store takes `cache_bytes` of memory. It takes about
+    /// two thirds as much.
+    pub(crate) fn new(cache_bytes: u64) -> Self {
+        let most = |each: u64, limit: usize| {
+            let count = usize::try_from(cache_bytes / each).unwrap_or(limit);
+            count.min(limit)
+        };
         Self {
-            nodes: Cache::new(MAX_CACHED_NODES),
-            rows: Cache::new(MAX_CACHED_ROWS),
+            nodes: Cache::new(most(STORE_BYTES_PER_NODE, MAX_CACHED_NODES)),
+            rows: Cache::new(most(STORE_BYTES_PER_ROW, MAX_CACHED_ROWS)),
             engines: Vec::new(),
             move_filters: HashMap::new(),
             jobs: None,
             walks: None,
         }
+    }
+}
+
+impl Default for ReadCache {
+    fn default() -> Self {
+        Self::new(BRIEF_STORE_BYTES)
     }
 }
