@@ -56,3 +56,20 @@ impl Default for ReadCache {
         Self::new(BRIEF_STORE_BYTES)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cache_is_as_large_as_its_memory() {
+        let counts = |mib: u64| {
+            let cache = ReadCache::new(mib << 20);
+            (cache.nodes.capacity(), cache.rows.capacity())
+        };
+        for (mib, nodes, rows) in [(0, 0, 0), (16, 1_024, 16_384), (128, 8_192, 131_072)] {
+            assert_eq!(counts(mib), (nodes, rows), "{mib} MiB");
+        }
+        assert_eq!(counts(4_096), counts(128));
+    }
+}

@@ -25,9 +25,10 @@ use crate::store::{Batch, Pairs, Store};
 
 /// Memory for each change that is not in the sorted file.
 const BYTES_PER_CHANGE: u64 = 256;
-/// The most entries of the level in sled, which takes some 4 KiB of memory for each new one and
-/// opens slowly with many.
+/// The most entries of the level in sled, which opens slowly with many.
 const MAX_SLED_ENTRIES: usize = 16_384;
+/// Memory that sled takes for each new entry.
+const SLED_BYTES_PER_ENTRY: u64 = 4 << 10;
 /// A memtable that is full to this part is compacted when there is time, so that little is lost in
 /// a crash.
 const EARLY_COMPACTION_PART: usize = 8;
@@ -165,7 +166,8 @@ impl LsmStore {
 
     /// Returns whether the memtable has room in the level in sled.
     fn fits_in_sled(&self) -> bool {
-        self.changes() + self.sled.len() < self.max_changes().min(MAX_SLED_ENTRIES)
+        let most = usize::try_from(self.cache_bytes / SLED_BYTES_PER_ENTRY).unwrap_or(usize::MAX);
+        self.changes() + self.sled.len() < most.clamp(4, MAX_SLED_ENTRIES)
     }
 
     /// Returns a file number above all that are in use.
