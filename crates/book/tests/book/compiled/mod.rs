@@ -270,8 +270,8 @@ fn overview_is_that_of_the_folder() {
 
 #[test]
 fn block_checksum_is_checked_at_first_look() {
-    // A file of several blocks: a byte is wrong in one of them, and the others answer.
-    let (folder, book, path) = compiled(400);
+    // A file of several lines: a byte is wrong in one of them, and the others answer.
+    let (folder, book, path) = compiled(1_000);
     let (whole, entries) = (fs::read(&path).expect("it is there"), entries(&book));
     let right = entry_texts(&path, &entries);
     let damaged = folder.path().join("damaged.kbk");
