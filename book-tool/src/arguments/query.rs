@@ -4,9 +4,29 @@ use anyhow::{Result, bail};
 use kagetsu_game::Notation;
 use kagetsu_game::Position;
 use kagetsu_proto::Access;
-use kagetsu_reader::BookReader;
+use kagetsu_reader::Source;
 
 use crate::arguments::position::PositionArgs;
+
+/// A book to read.
+#[derive(Debug, clap::Args)]
+pub(crate) struct BookArgs {
+    /// A book folder, a compiled book, or the URL of a coordinator such as http://127.0.0.1:7615
+    #[arg(long, value_name = "BOOK", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    book: String,
+    #[command(flatten)]
+    access: Access,
+}
+
+impl BookArgs {
+    /// Opens the book.
+    ///
+    /// # Errors
+    /// As in [`kagetsu_reader::open`].
+    pub(crate) fn open(&self) -> Result<Source> {
+        kagetsu_reader::open(&self.book, &self.access)
+    }
+}
 
 /// A position, and the book to look it up in.
 #[derive(Debug, clap::Args)]
@@ -26,7 +46,7 @@ impl BookPosition {
     ///
     /// # Errors
     /// If the position is invalid, or as in [`kagetsu_reader::open`].
-    pub(crate) fn open(&self) -> Result<(Position, Box<dyn BookReader>)> {
+    pub(crate) fn open(&self) -> Result<(Position, Source)> {
         open_at(&self.book, &self.access, &self.place)
     }
 
@@ -51,11 +71,11 @@ pub(crate) fn open_at(
     book: &str,
     access: &Access,
     place: &PositionArgs,
-) -> Result<(Position, Box<dyn BookReader>)> {
+) -> Result<(Position, Source)> {
     // A wrong position is reported before a server is asked.
     let given = place.variant().map(|variant| place.position_of(variant));
     let given = given.transpose()?;
-    let mut reader = kagetsu_reader::open(book, access)?;
+    let reader = kagetsu_reader::open(book, access)?;
     let is_clear = given.is_some() && !place.is_bare();
     if let Some(position) = &given
         && (is_clear || reader.lookup(position)?.is_some())

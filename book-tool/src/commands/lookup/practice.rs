@@ -4,7 +4,7 @@ use anyhow::Result;
 use kagetsu_book::Choice;
 use kagetsu_game::{Move, Notation, Outcome, Position, Side, Verdict};
 use kagetsu_program::Exit;
-use kagetsu_reader::BookReader;
+use kagetsu_reader::Source;
 
 use crate::arguments::query::BookPosition;
 use kagetsu_terminal::table;
@@ -51,14 +51,14 @@ struct PracticeTally {
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
-    let (position, mut reader) = args.book_position.open()?;
+    let (position, reader) = args.book_position.open()?;
     let side = match args.my_side {
         None => position.side(),
         Some(MySide::First) => Side::First,
         Some(MySide::Second) => Side::Second,
     };
     let mut practice = Practice {
-        reader: &mut *reader,
+        reader: &reader,
         args,
         side,
         notation: args.book_position.notation(),
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
 
 /// A run through the book.
 struct Practice<'a> {
-    reader: &'a mut dyn BookReader,
+    reader: &'a Source,
     args: &'a Args,
     /// The side that the user plays.
     side: Side,
@@ -263,10 +263,10 @@ mod tests {
             "h8",
         ];
         let args = Program::parse_from(arguments).args;
-        let (position, mut reader) = args.book_position.open().expect("a book");
+        let (position, reader) = args.book_position.open().expect("a book");
         let side = position.side();
         let mut practice = Practice {
-            reader: &mut *reader,
+            reader: &reader,
             args: &args,
             side,
             notation: Notation::Engine,

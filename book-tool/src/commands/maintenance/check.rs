@@ -80,7 +80,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     if let Some(key) = &args.public_key {
         check_signature(&args.book, key)?;
     }
-    let mut book = kagetsu_reader::open_files(&args.book)?;
+    let book = kagetsu_reader::open_files(&args.book)?;
     let bar = ProgressBar::new(book.positions().unwrap_or_default());
     bar.set_style(ProgressStyle::with_template(
         "{bar:40} {pos}/{len} positions, {eta} left",
