@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::builder::NonEmptyStringValueParser;
 use kagetsu_formats::{Format, GameTree, Importer, MoveNote, write_game, write_omissions};
 use kagetsu_game::{Answer, Effort, Move, Notation, Position, Question, Score, Variant, Verdict};
-use kagetsu_program::Exit;
+use kagetsu_program::{Exit, shown};
 use kagetsu_proto::Access;
 use kagetsu_reader::Source;
 use kagetsu_search::{Control, Engine, EngineOptions};
@@ -191,7 +191,7 @@ fn target(args: &Args, path: &Path) -> Result<PathBuf> {
 
 /// Reads the games of a file, and says on stderr what of it has no place in a game.
 fn read(args: &Args, path: &Path) -> Result<Vec<GameTree>> {
-    let name = path.display();
+    let name = shown(path);
     let bytes = std::fs::read(path).with_context(|| format!("cannot read {name}"))?;
     let importer = Importer::new(format_of(path)?, args.variant);
     let (games, omissions) = importer

@@ -1,14 +1,14 @@
 //! `kagetsu export`: a book as a file of another program.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
 use indicatif::{ProgressBar, ProgressStyle};
 use kagetsu_book::Book;
 use kagetsu_formats::{Format, Omissions, write_omissions};
 use kagetsu_game::{Position, Variant};
-use kagetsu_program::Exit;
+use kagetsu_program::{Exit, shown};
 use kagetsu_proto::Access;
 use serde::Serialize;
 
@@ -131,10 +131,10 @@ impl Args {
 
     /// Says how many positions keep a win tree from being written.
     fn report_open(&self, open: usize, out: &mut dyn Write) -> Result<Exit> {
-        let file = self.file.display();
+        let file = shown(&self.file);
         if self.json {
             let json = ExportJson {
-                file: file.to_string(),
+                file: self.file.display().to_string(),
                 written: 0,
                 losses: Omissions::new(),
                 open,
@@ -142,7 +142,7 @@ impl Args {
             write_json(out, &json)?;
             return Ok(Exit::No);
         }
-        let named = self.open.as_deref().map(Path::display);
+        let named = self.open.as_deref().map(shown);
         let named = named.map_or_else(String::new, |path| format!(", named in {path}"));
         writeln!(
             out,
@@ -154,7 +154,7 @@ impl Args {
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let is_stdout = args.file.as_os_str() == "-";
-    let name = args.file.display();
+    let name = shown(&args.file);
     ensure!(
         !(is_stdout && args.json),
         "--json reports about a file; with FILE - the book itself goes to stdout"
@@ -222,7 +222,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let written = write_file(&args.file, write).with_context(|| format!("cannot write {name}"))?;
     if args.json {
         let json = ExportJson {
-            file: name.to_string(),
+            file: args.file.display().to_string(),
             written: written.count,
             losses: written.losses,
             open: 0,

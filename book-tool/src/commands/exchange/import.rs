@@ -11,7 +11,7 @@ use kagetsu_book::Book;
 use kagetsu_game::{Answer, Position, Variant};
 use kagetsu_games::{GameRecord, GameStore};
 use kagetsu_postgres::BookUrl;
-use kagetsu_program::Exit;
+use kagetsu_program::{Exit, shown};
 use serde::Serialize;
 
 use kagetsu_formats::{
@@ -257,7 +257,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     writeln!(
         out,
         "{}: {read} positions read, {new} of them new; {positions} in all",
-        args.book.display()
+        shown(&args.book)
     )?;
     if let Some(ImportedGames { read, new }) = games {
         writeln!(
@@ -292,10 +292,7 @@ fn nothing_in(items: u64) -> String {
 
 /// Lists files by name.
 fn files(paths: &[PathBuf]) -> String {
-    let names: Vec<String> = paths
-        .iter()
-        .map(|path| path.display().to_string())
-        .collect();
+    let names: Vec<String> = paths.iter().map(|path| shown(path)).collect();
     names.join(", ")
 }
 

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use kagetsu_api::JobJson;
 use kagetsu_book::without_password;
-use kagetsu_program::Exit;
+use kagetsu_program::{Exit, shown};
 use kagetsu_proto::v1;
 use serde::Serialize;
 
@@ -52,8 +52,10 @@ impl BuildJson {
         let (name, seconds) = (&job.name, Duration::from_millis(self.time_ms).as_secs_f64());
         writeln!(
             out,
-            "{book}: job {name} {}, {}{target} positions{aside}",
-            job.state, job.positions
+            "{}: job {name} {}, {}{target} positions{aside}",
+            shown(book.as_ref()),
+            job.state,
+            job.positions
         )?;
         writeln!(out, "{} positions wait; {seconds:.1} s", job.frontier)?;
         proofs::write(out, self.proofs.as_deref().unwrap_or_default())?;
@@ -127,7 +129,7 @@ pub(crate) fn build(args: &Args) -> Result<BuildJson> {
 fn place(args: &Args) -> String {
     match (&args.coordinator, &args.book) {
         (Some(url), _) => format!("--coordinator {url}"),
-        (None, Some(book)) => format!("--book {}", book.display()),
+        (None, Some(book)) => format!("--book {}", shown(book)),
         (None, None) => String::new(),
     }
 }

@@ -5,7 +5,7 @@ use anyhow::Result;
 use kagetsu_book::BackupReport;
 use kagetsu_games::GameStore;
 use kagetsu_postgres::{BookUrl, pull};
-use kagetsu_program::Exit;
+use kagetsu_program::{Exit, shown};
 use serde::Serialize;
 
 use kagetsu_reader::open_book;
@@ -93,7 +93,7 @@ pub(crate) fn backup(args: &BackupArgs, out: &mut dyn Write) -> Result<Exit> {
     writeln!(
         out,
         "{}: {entries} journal entries in {bytes} bytes, {copied} of them new",
-        args.to.display()
+        shown(&args.to)
     )?;
     Ok(Exit::Done)
 }
@@ -127,7 +127,7 @@ pub(crate) fn restore(args: &RestoreArgs, out: &mut dyn Write) -> Result<Exit> {
     writeln!(
         out,
         "{}: {positions} positions of {} journal entries",
-        args.book.display(),
+        shown(&args.book),
         report.entries
     )?;
     Ok(Exit::Done)

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
 use kagetsu_compiled::{Compiled, DeltaReport, write_delta};
-use kagetsu_program::Exit;
+use kagetsu_program::{Exit, shown};
 use serde::Serialize;
 
 use kagetsu_reader::read_book;
@@ -84,7 +84,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     writeln!(
         out,
         "{}: {positions} positions, {bytes} bytes, {share:.1} each",
-        args.out.display()
+        shown(&args.out)
     )?;
     if let Some(DeltaReport {
         bytes,
@@ -92,7 +92,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         buckets,
     }) = written
     {
-        let name = delta.display();
+        let name = shown(&delta);
         writeln!(
             out,
             "{name}: {bytes} bytes, {changed} of {buckets} buckets changed"

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use kagetsu_book::{BookOptions, PruneReport, Pruning};
 use kagetsu_game::{Position, Variant};
-use kagetsu_program::Exit;
+use kagetsu_program::{Exit, shown};
 use serde::Serialize;
 
 use kagetsu_reader::open_book;
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     writeln!(
         out,
         "{}: {removed} positions removed, {kept} kept",
-        args.book.display()
+        shown(&args.book)
     )?;
     for name in paused {
         writeln!(
