@@ -113,7 +113,7 @@ impl Cli {
             Command::View(args) => view::run(&args, out),
             Command::Explore(args) => explore::run(&args),
             Command::Suspects(args) => suspects::run(&args, out),
-            Command::Practice(args) => practice::run(&args, out),
+            Command::Practice(args) => practice::run(args, out),
             Command::Check(args) => check::run(&args, out),
             Command::Verify(args) => verify::run(&args, out),
             Command::Shrink(args) => shrink::run(&args, out),

@@ -1,8 +1,8 @@
 use std::io::Write;
 
 use anyhow::{Result, bail};
-use kagetsu_game::Notation;
-use kagetsu_game::Position;
+use kagetsu_book::Overview;
+use kagetsu_game::{Notation, Position, Side, Variant};
 use kagetsu_proto::Access;
 use kagetsu_reader::Source;
 
@@ -55,9 +55,35 @@ impl BookPosition {
         (&self.book, &self.access)
     }
 
+    /// Takes the side of --side, if no drawn board needs it.
+    pub(crate) fn take_side(&mut self) -> Option<Side> {
+        self.place.take_side()
+    }
+
     /// Returns the notation in which to write moves.
     pub(crate) fn notation(&self) -> Notation {
         self.place.notation()
+    }
+}
+
+/// Returns the only game of a book.
+///
+/// # Errors
+/// If the book holds no game or several; the message names them.
+pub(crate) fn only_variant(overview: &Overview, book: &str) -> Result<Variant> {
+    match &overview.variants[..] {
+        [only] => Ok(only.variant),
+        [] => bail!("the book {book} is empty or does not say its game; give --variant"),
+        several => {
+            let held: Vec<String> = several
+                .iter()
+                .map(|held| format!("{} ({} positions)", held.variant, held.positions))
+                .collect();
+            bail!(
+                "the book {book} holds several games: {}; choose one by --variant",
+                held.join(", ")
+            )
+        }
     }
 }
 
@@ -83,20 +109,9 @@ pub(crate) fn open_at(
         return Ok((position.clone(), reader));
     }
     let overview = reader.overview()?;
-    let variant = match (place.variant(), &overview.variants[..]) {
-        (Some(variant), _) => variant,
-        (None, [only]) => only.variant,
-        (None, []) => bail!("the book {book} is empty or does not say its game; give --variant"),
-        (None, several) => {
-            let held: Vec<String> = several
-                .iter()
-                .map(|held| format!("{} ({} positions)", held.variant, held.positions))
-                .collect();
-            bail!(
-                "the book {book} holds several games: {}; choose one by --variant",
-                held.join(", ")
-            )
-        }
+    let variant = match place.variant() {
+        Some(variant) => variant,
+        None => only_variant(&overview, book)?,
     };
     let position = match given {
         Some(position) => position,

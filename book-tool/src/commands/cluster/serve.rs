@@ -10,6 +10,7 @@ use kagetsu_program::Exit;
 use kagetsu_reader::Source;
 use tokio_util::sync::CancellationToken;
 
+use crate::arguments::path::check_is_there;
 use kagetsu_terminal::runtime::runtime;
 
 /// Serves a book to clients, read-only
@@ -45,6 +46,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
+    check_is_there(&args.book)?;
     let shelf = kagetsu_reader::open_files(&args.book)?;
     if let Some(folder) = args.archive.as_ref().filter(|folder| !folder.is_dir()) {
         bail!("--archive {} is not a folder", folder.display());

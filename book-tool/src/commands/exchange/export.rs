@@ -12,12 +12,15 @@ use kagetsu_program::{Exit, shown};
 use kagetsu_proto::Access;
 use serde::Serialize;
 
-use super::arguments::{FormatArg, ZobristArgs};
+use super::arguments::{FormatArg, ZobristArgs, format_parser};
 use super::played;
 use super::proof::ProofExport;
 use super::subtree::Subtree;
 use super::write_file::write_file;
+use crate::arguments::path::check_is_new;
+use crate::arguments::query::only_variant;
 use kagetsu_proofs::GrownTree;
+use kagetsu_reader::BookReader;
 use kagetsu_terminal::arguments::notation::NotationArg;
 use kagetsu_terminal::json::write_json;
 
@@ -34,12 +37,12 @@ use kagetsu_terminal::json::write_json;
 /// `proof` writes the win tree of the position after --moves, which the book has proven: one move
 /// at each node of the winner, and an answer to every legal move of the loser.
 ///
-/// Example: kagetsu export --format lib --book h8.book h8.lib
+/// Example: kagetsu export --book h8.book h8.lib
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The file format
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    format: FormatArg,
+    /// The file format [default: by the ending of FILE]
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser(Format::is_exported, true))]
+    format: Option<FormatArg>,
     /// A book folder, or the URL of a coordinator, whose book is copied first
     #[arg(long, value_name = "DIR|URL")]
     book: String,
@@ -48,7 +51,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "VARIANT")]
     variant: Option<Variant>,
     /// Writes only the position after these moves and the positions behind it
-    #[arg(long, value_name = "LINE", requires = "variant")]
+    #[arg(long, value_name = "LINE")]
     moves: Option<String>,
     /// Notation of xiangqi moves for --format pgn; `engine` is ICCS
     #[arg(long, value_enum, default_value = "engine", value_name = "NOTATION")]
@@ -73,7 +76,10 @@ pub(crate) struct Args {
     /// Prints one JSON object about the export; not for FILE -
     #[arg(long)]
     json: bool,
-    /// The file to write, which must not exist yet; - writes to stdout
+    /// Replaces FILE
+    #[arg(long)]
+    force: bool,
+    /// The file to write; - writes to stdout
     #[arg(value_name = "FILE")]
     file: PathBuf,
 }
@@ -100,20 +106,23 @@ struct Written {
 }
 
 impl Args {
-    /// Returns the position given by --variant and --moves.
-    fn root(&self) -> Result<Option<Position>> {
-        let is_proof = self.format == FormatArg::Proof;
-        let Some(variant) = self.variant else {
-            ensure!(
-                !is_proof,
-                "a win tree begins at a position: name it by --variant and --moves"
-            );
-            return Ok(None);
-        };
+    /// Returns the position given by --moves, in the game of --variant or the only one of the book.
+    fn root(&self, is_proof: bool, reader: &mut dyn BookReader) -> Result<Option<Position>> {
         let line = match &self.moves {
             Some(line) => line,
-            None if is_proof => "",
-            None => return Ok(None),
+            None if is_proof && self.variant.is_some() => "",
+            None => {
+                ensure!(
+                    !is_proof,
+                    "a win tree begins at a position: name it by --moves, with --variant if the \
+                     book holds several games"
+                );
+                return Ok(None);
+            }
+        };
+        let variant = match self.variant {
+            Some(variant) => variant,
+            None => only_variant(&reader.overview()?, &self.book)?,
         };
         Position::from_line(variant, line)
             .map(Some)
@@ -159,14 +168,13 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         !(is_stdout && args.json),
         "--json reports about a file; with FILE - the book itself goes to stdout"
     );
-    if !is_stdout && args.file.exists() {
-        bail!("{name} is there already; remove it, or name another file");
-    }
-    let is_proof = args.format == FormatArg::Proof;
-    let is_games = matches!(args.format, FormatArg::Book(Format::Sgf | Format::Pgn));
-    let root = args.root()?;
-    let keys = args.zobrist.keys(args.format)?;
+    check_is_new(&args.file, args.force || is_stdout)?;
+    let format = FormatArg::of(args.format, &args.file)?;
+    let is_proof = format == FormatArg::Proof;
+    let is_games = matches!(format, FormatArg::Book(Format::Sgf | Format::Pgn));
+    let keys = args.zobrist.keys(format)?;
     let mut reader = kagetsu_reader::open(&args.book, &args.access)?;
+    let root = args.root(is_proof, &mut *reader)?;
     let bar = ProgressBar::new_spinner();
     bar.set_style(ProgressStyle::with_template("{pos} positions copied")?);
     let whole = reader.contents(&mut |copied| bar.set_position(copied))?;
@@ -184,7 +192,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         },
         _ => None,
     };
-    let write = |out: &mut dyn Write| match (args.format, &root) {
+    let write = |out: &mut dyn Write| match (format, &root) {
         (FormatArg::Proof, _) => {
             let Some((tree, size)) = &proof else {
                 bail!("a win tree begins at a position");

@@ -20,9 +20,6 @@ use kagetsu_terminal::table;
 pub(crate) struct Args {
     #[command(flatten)]
     book_position: BookPosition,
-    /// The side whose moves are asked for [default: the side to move]
-    #[arg(long, value_enum, value_name = "SIDE")]
-    my_side: Option<MySide>,
     /// The most centi-units that a right move is worse than the best
     #[arg(long, default_value_t = 20, value_name = "N")]
     margin: u16,
@@ -34,15 +31,6 @@ pub(crate) struct Args {
     seed: Option<u64>,
 }
 
-/// The side that a person practises.
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum MySide {
-    /// The side that makes the first move of a game
-    First,
-    /// The other side
-    Second,
-}
-
 /// The number of moves that the user has given, and of the right ones among them.
 #[derive(Clone, Copy, Debug, Default)]
 struct PracticeTally {
@@ -50,16 +38,13 @@ struct PracticeTally {
     right: u32,
 }
 
-pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
+pub(crate) fn run(mut args: Args, out: &mut dyn Write) -> Result<Exit> {
+    let side = args.book_position.take_side();
     let (position, reader) = args.book_position.open()?;
-    let side = match args.my_side {
-        None => position.side(),
-        Some(MySide::First) => Side::First,
-        Some(MySide::Second) => Side::Second,
-    };
+    let side = side.unwrap_or_else(|| position.side());
     let mut practice = Practice {
         reader: &reader,
-        args,
+        args: &args,
         side,
         notation: args.book_position.notation(),
         line: vec![position],

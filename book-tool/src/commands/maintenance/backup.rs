@@ -1,7 +1,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use kagetsu_book::BackupReport;
 use kagetsu_games::GameStore;
 use kagetsu_postgres::{BookUrl, pull};
@@ -115,6 +115,10 @@ fn copy(book: &Path, to: &Path) -> Result<BackupReport> {
 }
 
 pub(crate) fn restore(args: &RestoreArgs, out: &mut dyn Write) -> Result<Exit> {
+    if !args.from.exists() && !args.from.to_string_lossy().contains("://") {
+        let from = args.from.display();
+        bail!("there is no backup at {from}; `kagetsu backup --book BOOK --to {from}` makes one");
+    }
     let report = kagetsu_book::backup(&args.from, &args.book)?;
     GameStore::bring(&args.from, &args.book)?;
     let book = open_book(&args.book, false)?;

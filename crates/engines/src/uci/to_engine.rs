@@ -73,8 +73,8 @@ pub struct Clock {
 }
 
 impl ToEngine {
-    /// Reads a line. Never fails: an unknown line becomes [`ToEngine::Other`], as does a `go` with a
-    /// limit that is no number. Unknown words of `go` are skipped, as the protocols demand.
+    /// Reads a line. Never fails: an unknown line becomes [`ToEngine::Other`], as does a `go` with
+    /// a limit that is no number. Unknown words of `go` are skipped, as the protocols demand.
     #[must_use]
     pub fn read(dialect: Dialect, line: &str) -> Self {
         let words: Vec<&str> = line.split_whitespace().collect();
