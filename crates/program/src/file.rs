@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use kagetsu_game::quote_line;
 
-/// Writes the name of a file for a message: line ends and escape sequences in it are escaped, so that
-/// no name changes a terminal.
+/// Writes the name of a file for a message: line ends and escape sequences in it are escaped, so
+/// that no name changes a terminal.
 #[must_use]
 pub fn shown(path: &Path) -> String {
     quote_line(&path.to_string_lossy()).to_string()

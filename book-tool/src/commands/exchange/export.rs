@@ -20,7 +20,7 @@ use super::write_file::write_file;
 use crate::arguments::path::check_is_new;
 use crate::arguments::query::only_variant;
 use kagetsu_proofs::GrownTree;
-use kagetsu_reader::BookReader;
+use kagetsu_reader::Source;
 use kagetsu_terminal::arguments::notation::NotationArg;
 use kagetsu_terminal::json::write_json;
 
@@ -107,7 +107,7 @@ struct Written {
 
 impl Args {
     /// Returns the position given by --moves, in the game of --variant or the only one of the book.
-    fn root(&self, is_proof: bool, reader: &mut dyn BookReader) -> Result<Option<Position>> {
+    fn root(&self, is_proof: bool, reader: &Source) -> Result<Option<Position>> {
         let line = match &self.moves {
             Some(line) => line,
             None if is_proof && self.variant.is_some() => "",
@@ -174,7 +174,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let is_games = matches!(format, FormatArg::Book(Format::Sgf | Format::Pgn));
     let keys = args.zobrist.keys(format)?;
     let mut reader = kagetsu_reader::open(&args.book, &args.access)?;
-    let root = args.root(is_proof, &mut *reader)?;
+    let root = args.root(is_proof, &reader)?;
     let bar = ProgressBar::new_spinner();
     bar.set_style(ProgressStyle::with_template("{pos} positions copied")?);
     let whole = reader.contents(&mut |copied| bar.set_position(copied))?;
