@@ -33,6 +33,9 @@ pub const VIEWS: &[RegisteredView] = &[
 /// A schema with its name.
 pub type NamedSchema = (String, RefOr<Schema>);
 
+/// Prints the JSON of a view, read at a position, as text.
+type PrintView = fn(&str, Option<&Position>, Notation) -> Result<Vec<TextBlock>, ViewError>;
+
 /// A view of the registry, whose types are known to itself alone.
 #[derive(Clone, Copy, Debug)]
 pub struct RegisteredView {
@@ -45,7 +48,7 @@ pub struct RegisteredView {
     /// Whether the query names a position.
     pub at_position: bool,
     read: fn(&Source, Option<&Position>, &str) -> Result<String, ViewError>,
-    print: fn(&str, Option<&Position>, Notation) -> Result<Vec<TextBlock>, ViewError>,
+    print: PrintView,
     arguments: fn(Command) -> Command,
     matched: fn(&ArgMatches) -> Result<String, clap::Error>,
     queried: fn(&str) -> Result<String, String>,

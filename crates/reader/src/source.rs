@@ -17,6 +17,10 @@ const MAX_PREFIXES: usize = 400;
 const PART: usize = 64;
 
 /// A book, wherever it is. No method changes it, and any number of threads may read it at once.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a source is made once and not moved"
+)]
 pub enum Source {
     /// A folder as it was when it was opened.
     Folder(FolderBook),
