@@ -38,10 +38,10 @@ pub(crate) struct Args {
     /// Folder of the book; it is made if it does not exist
     #[arg(long, value_name = "DIR", required_unless_present = "coordinator")]
     pub(super) book: Option<PathBuf>,
-    /// Game and board, as in freestyle-15 [default: the only game of the book]
+    /// Game, as freestyle-15 [default: the book's only one]
     #[arg(long, value_name = "VARIANT")]
     pub(super) variant: Option<Variant>,
-    /// Moves to a root; may be repeated [default: the start of the game]
+    /// Moves to a root; may be repeated [default: the start]
     #[arg(long, value_name = "LINE")]
     pub(super) moves: Vec<String>,
     /// Root as FEN (xiangqi, surakarta); may be repeated
