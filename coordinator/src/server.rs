@@ -35,6 +35,7 @@ use tower::service_fn;
 use crate::auth::{AuthLayer, Authenticator, Principal, authenticate_http};
 use crate::book::handle::{BookHandle, Workforce};
 use crate::book::lost_replies::LostReplies;
+use crate::book::registry::BookRegistry;
 use crate::book::writer::BookWriter;
 use crate::cluster::shared::Cluster;
 use crate::config::Config;
@@ -372,9 +373,10 @@ impl Server {
         let ServiceLimits {
             analyses,
             watches,
+            exports,
             workers,
             heartbeats,
-            ..
+            lookups,
         } = self.limits.clone();
         let analysis = AnalysisService {
             cluster: Arc::clone(&self.cluster),
@@ -387,8 +389,16 @@ impl Server {
             shutdown: self.shutdown.clone(),
             limit: watches,
         };
-        let books =
-            BooksService::of_coordinator(self.book.clone(), self.shutdown.clone(), &self.limits);
+        let registry = self
+            .book
+            .clone()
+            .map_or(BookRegistry::None, BookRegistry::Growing);
+        let books = BooksService {
+            registry,
+            shutdown: self.shutdown.clone(),
+            limit: exports,
+            lookups,
+        };
         let workers = WorkersService {
             cluster: Arc::clone(&self.cluster),
             book: self.book.clone(),

@@ -1,11 +1,13 @@
-//! The OpenAPI description of the API, made from the views, the handlers and the JSON types.
+//! The OpenAPI description of the API, made from the handlers and from the JSON types.
 
 use axum::Json;
 use kagetsu_api::ErrorJson;
 use utoipa::OpenApi;
-use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
 
-use crate::handlers::{analyses, builds, position, status, views, workers};
+use crate::handlers::{
+    analyses, books, builds, games, overview, priorities, status, suspects, transpositions, tree,
+    workers,
+};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -18,7 +20,16 @@ use crate::handlers::{analyses, builds, position, status, views, workers};
     ),
     servers((url = "http://127.0.0.1:7616")),
     paths(
-        position::position,
+        books::book,
+        books::pick,
+        books::position,
+        overview::overview,
+        overview::statistics,
+        priorities::priorities,
+        suspects::suspects,
+        games::games,
+        tree::tree,
+        transpositions::transpositions,
         status::status,
         status::health,
         status::ready,
@@ -38,20 +49,7 @@ use crate::handlers::{analyses, builds, position, status, views, workers};
     ),
     components(schemas(ErrorJson))
 )]
-struct HandlerDescription;
-
-/// Describes the whole API.
-pub(crate) fn describe() -> utoipa::openapi::OpenApi {
-    let mut api = HandlerDescription::openapi();
-    views::describe(&mut api);
-    let token = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
-    let components = api.components.get_or_insert_default();
-    components.add_security_scheme("token", SecurityScheme::Http(token));
-    // A server without tokens asks for none.
-    let token = SecurityRequirement::new::<_, _, &str>("token", []);
-    api.security = Some(vec![SecurityRequirement::default(), token]);
-    api
-}
+pub(crate) struct ApiDescription;
 
 /// Returns this description.
 #[utoipa::path(
@@ -60,5 +58,5 @@ pub(crate) fn describe() -> utoipa::openapi::OpenApi {
     responses((status = 200, description = "The description", body = Object))
 )]
 pub(crate) async fn description() -> Json<utoipa::openapi::OpenApi> {
-    Json(describe())
+    Json(ApiDescription::openapi())
 }

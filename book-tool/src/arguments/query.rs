@@ -1,32 +1,12 @@
 use std::io::Write;
 
 use anyhow::{Result, bail};
-use kagetsu_book::Overview;
-use kagetsu_game::{Notation, Position, Side, Variant};
+use kagetsu_game::Notation;
+use kagetsu_game::Position;
 use kagetsu_proto::Access;
-use kagetsu_reader::Source;
+use kagetsu_reader::BookReader;
 
 use crate::arguments::position::PositionArgs;
-
-/// A book to read.
-#[derive(Debug, clap::Args)]
-pub(crate) struct BookArgs {
-    /// A book folder, a compiled book, or the URL of a coordinator such as http://127.0.0.1:7615
-    #[arg(long, value_name = "BOOK", value_parser = clap::builder::NonEmptyStringValueParser::new())]
-    book: String,
-    #[command(flatten)]
-    access: Access,
-}
-
-impl BookArgs {
-    /// Opens the book.
-    ///
-    /// # Errors
-    /// As in [`kagetsu_reader::open`].
-    pub(crate) fn open(&self) -> Result<Source> {
-        kagetsu_reader::open(&self.book, &self.access)
-    }
-}
 
 /// A position, and the book to look it up in.
 #[derive(Debug, clap::Args)]
@@ -46,7 +26,7 @@ impl BookPosition {
     ///
     /// # Errors
     /// If the position is invalid, or as in [`kagetsu_reader::open`].
-    pub(crate) fn open(&self) -> Result<(Position, Source)> {
+    pub(crate) fn open(&self) -> Result<(Position, Box<dyn BookReader>)> {
         open_at(&self.book, &self.access, &self.place)
     }
 
@@ -55,35 +35,9 @@ impl BookPosition {
         (&self.book, &self.access)
     }
 
-    /// Takes the side of --side, if no drawn board needs it.
-    pub(crate) fn take_side(&mut self) -> Option<Side> {
-        self.place.take_side()
-    }
-
     /// Returns the notation in which to write moves.
     pub(crate) fn notation(&self) -> Notation {
         self.place.notation()
-    }
-}
-
-/// Returns the only game of a book.
-///
-/// # Errors
-/// If the book holds no game or several; the message names them.
-pub(crate) fn only_variant(overview: &Overview, book: &str) -> Result<Variant> {
-    match &overview.variants[..] {
-        [only] => Ok(only.variant),
-        [] => bail!("the book {book} is empty or does not say its game; give --variant"),
-        several => {
-            let held: Vec<String> = several
-                .iter()
-                .map(|held| format!("{} ({} positions)", held.variant, held.positions))
-                .collect();
-            bail!(
-                "the book {book} holds several games: {}; choose one by --variant",
-                held.join(", ")
-            )
-        }
     }
 }
 
@@ -97,11 +51,11 @@ pub(crate) fn open_at(
     book: &str,
     access: &Access,
     place: &PositionArgs,
-) -> Result<(Position, Source)> {
+) -> Result<(Position, Box<dyn BookReader>)> {
     // A wrong position is reported before a server is asked.
     let given = place.variant().map(|variant| place.position_of(variant));
     let given = given.transpose()?;
-    let reader = kagetsu_reader::open(book, access)?;
+    let mut reader = kagetsu_reader::open(book, access)?;
     let is_clear = given.is_some() && !place.is_bare();
     if let Some(position) = &given
         && (is_clear || reader.lookup(position)?.is_some())
@@ -109,9 +63,20 @@ pub(crate) fn open_at(
         return Ok((position.clone(), reader));
     }
     let overview = reader.overview()?;
-    let variant = match place.variant() {
-        Some(variant) => variant,
-        None => only_variant(&overview, book)?,
+    let variant = match (place.variant(), &overview.variants[..]) {
+        (Some(variant), _) => variant,
+        (None, [only]) => only.variant,
+        (None, []) => bail!("the book {book} is empty or does not say its game; give --variant"),
+        (None, several) => {
+            let held: Vec<String> = several
+                .iter()
+                .map(|held| format!("{} ({} positions)", held.variant, held.positions))
+                .collect();
+            bail!(
+                "the book {book} holds several games: {}; choose one by --variant",
+                held.join(", ")
+            )
+        }
     };
     let position = match given {
         Some(position) => position,

@@ -1,7 +1,7 @@
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// Why a request failed: `{"error": {"code": "...", "message": "..."}}`.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Error))]
 pub struct ErrorJson {
     /// The error itself.
@@ -9,7 +9,7 @@ pub struct ErrorJson {
 }
 
 /// The content of an [`ErrorJson`].
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ErrorBody {
     /// The kind of error, for programs.

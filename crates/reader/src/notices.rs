@@ -2,7 +2,6 @@ use std::fmt::Display;
 use std::io::{self, Write};
 
 use kagetsu_book::Notice;
-use kagetsu_game::quote_message;
 
 /// Writes the notices of an opened book to stderr.
 ///
@@ -10,8 +9,7 @@ use kagetsu_game::quote_message;
 /// If stderr is closed.
 pub(crate) fn write_notices(book: impl Display, notices: &[Notice]) -> io::Result<()> {
     for notice in notices {
-        let text = format!("kagetsu: book {book}: {notice}");
-        writeln!(io::stderr(), "{}", quote_message(&text))?;
+        writeln!(io::stderr(), "kagetsu: book {book}: {notice}")?;
     }
     Ok(())
 }

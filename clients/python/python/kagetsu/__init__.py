@@ -11,6 +11,7 @@ from ._native import (
     BookError,
     Certificate,
     CertificateError,
+    Client,
     MoveValue,
     Position,
     PositionError,
@@ -22,7 +23,7 @@ from ._native import (
     variants,
     verify,
 )
-from ._book import Book, Client
+from ._book import Book
 
 __all__ = [
     "Answer",

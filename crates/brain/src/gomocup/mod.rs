@@ -85,8 +85,7 @@ impl GomocupBrain {
         }
     }
 
-    /// Executes commands until `END` or the last line. A running search ends at its own limit, so
-    /// that lines from a file get a move, too.
+    /// Executes commands until `END` or the last line, and then stops a running search.
     pub(super) fn run(mut self, lines: Receiver<String>) {
         for line in lines {
             if std::mem::take(&mut self.awaits_path) {
@@ -99,9 +98,7 @@ impl GomocupBrain {
                 line => self.hear(line),
             }
         }
-        if let GomocupState::Thinking { thinking, .. } = self.state {
-            let _ = thinking.wait();
-        }
+        let _ = self.finder();
     }
 
     fn hear(&mut self, line: ToEngine) {

@@ -7,7 +7,7 @@ use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
 use kagetsu_engines::uci::{Clock, Dialect, FromEngine, Go, ToEngine};
-use kagetsu_game::{Effort, Move, Position, Question, Variant, quote};
+use kagetsu_game::{Effort, Move, Position, Question, Variant};
 use kagetsu_search::Engine;
 
 use crate::budget::budget;
@@ -99,7 +99,11 @@ impl UciBrain {
             }
             ToEngine::Position { fen, moves } => match self.read_position(fen.as_deref(), &moves) {
                 Ok(position) => self.set_position(position),
-                Err(wrong) => self.refuse_position(wrong),
+                Err(wrong) => {
+                    let _ = self.finder();
+                    self.complain(&format!("there is no position to search: {wrong}"));
+                    self.fault = Some(wrong);
+                }
             },
             ToEngine::BanMoves(moves) => {
                 let talk = self.talk();
@@ -115,7 +119,10 @@ impl UciBrain {
                     // The answer to the search before comes first.
                     let _ = self.finder();
                     if self.dialect == Dialect::Ucci {
-                        self.no_move();
+                        self.say(&FromEngine::BestMove {
+                            best: None,
+                            ponder: None,
+                        });
                     }
                 }
             },
@@ -124,34 +131,9 @@ impl UciBrain {
                     thinking.release(*time);
                 }
             }
-            ToEngine::Other(line) => match line.split_whitespace().next() {
-                Some("position") => {
-                    self.refuse_position("write `position startpos` or `position fen FEN`".into());
-                }
-                Some("go") => {
-                    let _ = self.finder();
-                    let line = quote(line.trim());
-                    self.complain(&format!("a limit of '{line}' is no number"));
-                    self.no_move();
-                }
-                // The protocols want other lines ignored.
-                _ => {}
-            },
-            ToEngine::Quit => {}
+            // The protocols want other lines ignored.
+            ToEngine::Quit | ToEngine::Other(_) => {}
         }
-    }
-
-    fn refuse_position(&mut self, wrong: String) {
-        let _ = self.finder();
-        self.complain(&format!("there is no position to search: {wrong}"));
-        self.fault = Some(wrong);
-    }
-
-    fn no_move(&self) {
-        self.say(&FromEngine::BestMove {
-            best: None,
-            ponder: None,
-        });
     }
 
     fn say(&self, line: &FromEngine) {
@@ -267,7 +249,10 @@ impl UciBrain {
         if let Some(fault) = &self.fault {
             // A move for another position would be played as if it were one for this.
             self.complain(&format!("there is no position to search: {fault}"));
-            self.no_move();
+            self.say(&FromEngine::BestMove {
+                best: None,
+                ponder: None,
+            });
             return;
         }
         let begun = Instant::now();

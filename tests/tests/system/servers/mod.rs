@@ -8,4 +8,3 @@ mod clients;
 pub(crate) mod http;
 mod page;
 mod panels;
-mod views;
