@@ -10,7 +10,7 @@ pub struct EngineArgs {
     /// uci:/usr/games/fairy-stockfish
     #[arg(long, value_name = "PROTOCOL:COMMAND")]
     pub engine: Option<EngineAddress>,
-    /// Option of the external engine, as in "Skill Level=20"; may be repeated
+    /// Option of the external engine, as "Skill Level=20"; repeatable
     #[arg(long, value_name = "NAME=VALUE", requires = "engine")]
     pub engine_option: Vec<OptionValue>,
     /// Time without progress after which the external engine is taken to hang [default: 60s]

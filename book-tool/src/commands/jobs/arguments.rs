@@ -40,7 +40,7 @@ pub(crate) struct Args {
     /// Game and board, as in freestyle-15
     #[arg(long, value_name = "VARIANT")]
     pub(super) variant: Variant,
-    /// Moves to a root; may be repeated [default: the start of the game]
+    /// Moves to a root; may be repeated [default: the start]
     #[arg(long, value_name = "LINE")]
     pub(super) moves: Vec<String>,
     /// Root as FEN (xiangqi, surakarta); may be repeated
