@@ -25,7 +25,7 @@ def wins(checker, own, foe):
     """Whether the root wins with these stones."""
     checker.line.clear()
     try:
-        checker.node(len(checker.tree.nodes) - 1, 0, own, foe, 0)
+        checker.node(len(checker.tree.nodes) - 1, 0, own, foe)
     except kagetsu_proof.Fault:
         return False
     return True
