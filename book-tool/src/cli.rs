@@ -8,7 +8,7 @@ use crate::commands::analysis::{analyze, moves, perft};
 use crate::commands::cluster::{certs, serve, token, workers};
 use crate::commands::exchange::{annotate, export, import};
 use crate::commands::jobs::{grow, manage};
-use crate::commands::lookup::{bottlenecks, explore, pick, practice, query, stats, suspects, tree};
+use crate::commands::lookup::{explore, practice, query, suspects, view};
 use crate::commands::maintenance::{
     backup, check, compact, compile, diff, journal, merge, patch, prune, repair,
 };
@@ -58,13 +58,11 @@ enum Command {
     Build(grow::Args),
     Jobs(manage::Args),
     Query(query::Args),
-    Pick(pick::Args),
-    Tree(tree::Args),
+    #[command(flatten)]
+    View(view::ViewCommand),
     Explore(explore::Args),
     Practice(practice::Args),
-    Bottlenecks(bottlenecks::Args),
     Suspects(suspects::Args),
-    Stats(stats::Args),
     Check(check::Args),
     Verify(verify::Args),
     Shrink(shrink::Args),
@@ -112,13 +110,10 @@ impl Cli {
             Command::Build(args) => grow::run(args, out),
             Command::Jobs(args) => manage::run(args, out),
             Command::Query(args) => query::run(&args, out),
-            Command::Pick(args) => pick::run(&args, out),
-            Command::Tree(args) => tree::run(&args, out),
+            Command::View(args) => view::run(&args, out),
             Command::Explore(args) => explore::run(&args),
-            Command::Bottlenecks(args) => bottlenecks::run(&args, out),
             Command::Suspects(args) => suspects::run(&args, out),
-            Command::Practice(args) => practice::run(&args, out),
-            Command::Stats(args) => stats::run(&args, out),
+            Command::Practice(args) => practice::run(args, out),
             Command::Check(args) => check::run(&args, out),
             Command::Verify(args) => verify::run(&args, out),
             Command::Shrink(args) => shrink::run(&args, out),

@@ -14,7 +14,19 @@ const FIRST: (&str, &[&str]) = (
 
 /// The other commands by group, a line for each group.
 const OTHERS: &[(&str, &[&str])] = &[
-    ("Read a book", &["pick", "stats", "suspects", "bottlenecks"]),
+    (
+        "Read a book",
+        &[
+            "pick",
+            "stats",
+            "suspects",
+            "bottlenecks",
+            "games",
+            "transpositions",
+            "priorities",
+            "contents",
+        ],
+    ),
     ("Games and moves", &["annotate", "moves"]),
     (
         "Care for a book",
@@ -83,7 +95,7 @@ fn command_list<'a>(
 ) -> String {
     let about = |name: &&str| {
         let command = command.find_subcommand(name)?;
-        Some(format!("  {name:<12} {}\n", command.get_about()?))
+        Some(format!("  {name:<14} {}\n", command.get_about()?))
     };
     let list = |(group, names): &(&str, &[&str])| {
         let lines: String = names.iter().filter_map(about).collect();

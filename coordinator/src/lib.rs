@@ -23,7 +23,6 @@ pub use auth::{
     AuthError, AuthLayer, Authenticator, Permission, Principal, Protected, Protection,
     RequestCredentials, Role, TokenEntry, Tokens, TokensError,
 };
-pub use book::registry::BookSource;
 pub use config::Config;
 pub use server::{Coordinator, Server};
 pub use services::reader::Reader;

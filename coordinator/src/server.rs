@@ -35,7 +35,6 @@ use tower::service_fn;
 use crate::auth::{AuthLayer, Authenticator, Principal, authenticate_http};
 use crate::book::handle::{BookHandle, Workforce};
 use crate::book::lost_replies::LostReplies;
-use crate::book::registry::BookRegistry;
 use crate::book::writer::BookWriter;
 use crate::cluster::shared::Cluster;
 use crate::config::Config;
@@ -373,10 +372,9 @@ impl Server {
         let ServiceLimits {
             analyses,
             watches,
-            exports,
             workers,
             heartbeats,
-            lookups,
+            ..
         } = self.limits.clone();
         let analysis = AnalysisService {
             cluster: Arc::clone(&self.cluster),
@@ -389,16 +387,8 @@ impl Server {
             shutdown: self.shutdown.clone(),
             limit: watches,
         };
-        let registry = self
-            .book
-            .clone()
-            .map_or(BookRegistry::None, BookRegistry::Growing);
-        let books = BooksService {
-            registry,
-            shutdown: self.shutdown.clone(),
-            limit: exports,
-            lookups,
-        };
+        let books =
+            BooksService::of_coordinator(self.book.clone(), self.shutdown.clone(), &self.limits);
         let workers = WorkersService {
             cluster: Arc::clone(&self.cluster),
             book: self.book.clone(),

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use axum::http::header::{CONTENT_TYPE, HOST, ORIGIN};
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, HOST, ORIGIN, TRANSFER_ENCODING};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
 use crate::error::ApiError;
@@ -53,39 +53,59 @@ impl AccessPolicy {
         }
     }
 
-    /// Checks the host, the method, the origin and the content type of a request.
+    /// Checks the host of a request.
     ///
     /// # Errors
     /// Why the server rejects it.
-    pub(crate) fn check(&self, method: &Method, headers: &HeaderMap) -> Result<(), ApiError> {
-        let forbidden =
-            |message: &str| Err(ApiError::new(StatusCode::FORBIDDEN, "forbidden", message));
-        let host = text(headers, &HOST);
-        if self.is_local && !host.is_some_and(is_this_machine) {
-            return forbidden(
+    pub(crate) fn check_host(&self, headers: &HeaderMap) -> Result<(), ApiError> {
+        if self.is_local && !text(headers, &HOST).is_some_and(is_this_machine) {
+            return Err(forbidden(
                 "this server answers to 127.0.0.1, [::1] and localhost alone: use one of them",
-            );
+            ));
         }
+        Ok(())
+    }
+
+    /// Checks the method, the origin and the content type of a request.
+    ///
+    /// # Errors
+    /// Why the server rejects it.
+    pub(crate) fn check_change(
+        &self,
+        method: &Method,
+        headers: &HeaderMap,
+    ) -> Result<(), ApiError> {
         if matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS) {
             return Ok(());
         }
         if !self.may_change {
-            return forbidden(
+            return Err(forbidden(
                 "nothing can be changed here: a coordinator takes changes over HTTP where --http is its own machine alone, \
                  or where it knows its clients by --tokens or --tls-client-ca",
-            );
+            ));
         }
+        let host = text(headers, &HOST);
         let is_ours = |origin: &str| {
             origin
                 .split_once("://")
                 .is_some_and(|(_, name)| Some(name) == host)
         };
         if text(headers, &ORIGIN).is_some_and(|origin| !is_ours(origin)) {
-            return forbidden("a page of another origin may not change anything here");
+            return Err(forbidden(
+                "a page of another origin may not change anything here",
+            ));
         }
-        // A page of another origin can send a form without a preflight, but not JSON.
-        let is_json =
-            text(headers, &CONTENT_TYPE).is_some_and(|kind| kind.starts_with("application/json"));
+        // A page of another origin can send a form without a preflight, but not JSON. A request
+        // without a body needs no type; browsers name its origin.
+        let is_json = match text(headers, &CONTENT_TYPE) {
+            Some(kind) => kind.starts_with("application/json"),
+            None => {
+                let length = text(headers, &CONTENT_LENGTH);
+                length.is_none_or(|length| length == "0")
+                    && !headers.contains_key(TRANSFER_ENCODING)
+                    && !headers.contains_key(CONTENT_TYPE)
+            }
+        };
         if !is_json {
             let message = "the body must be JSON: send the header Content-Type: application/json";
             return Err(ApiError::new(
@@ -105,6 +125,10 @@ impl AccessPolicy {
             .any(|allowed| allowed.as_bytes() == origin.as_bytes())
             .then(|| origin.clone())
     }
+}
+
+fn forbidden(message: &str) -> ApiError {
+    ApiError::new(StatusCode::FORBIDDEN, "forbidden", message)
 }
 
 fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
@@ -166,43 +190,40 @@ mod tests {
         let json = (CONTENT_TYPE, "application/json");
         let host = (HOST, "127.0.0.1:1");
         let post = |access: &AccessPolicy, all: &[(HeaderName, &str)]| {
-            access
-                .check(&Method::POST, &headers(all))
+            let headers = headers(all);
+            let host = access.check_host(&headers);
+            host.and_then(|()| access.check_change(&Method::POST, &headers))
                 .map_err(|refusal| refusal.status.as_u16())
         };
-        assert_eq!(post(&local, &[host.clone(), json.clone()]), Ok(()));
-        assert_eq!(
-            post(
-                &local,
-                &[host.clone(), json.clone(), (ORIGIN, "http://127.0.0.1:1")]
+        let origin = |origin| (ORIGIN, origin);
+        let text = (CONTENT_TYPE, "text/plain");
+        let elsewhere = (HOST, "example.org");
+        let rows = [
+            (vec![host.clone(), json.clone()], Ok(())),
+            (
+                vec![host.clone(), json.clone(), origin("http://127.0.0.1:1")],
+                Ok(()),
             ),
-            Ok(())
-        );
-        assert_eq!(
-            post(
-                &local,
-                &[host.clone(), json.clone(), (ORIGIN, "http://example.org")]
+            (
+                vec![host.clone(), json.clone(), origin("http://example.org")],
+                Err(403),
             ),
-            Err(403)
-        );
-        assert_eq!(
-            post(&local, &[host.clone(), json.clone(), (ORIGIN, "null")]),
-            Err(403)
-        );
-        assert_eq!(
-            post(&local, &[host, (CONTENT_TYPE, "text/plain")]),
-            Err(415)
-        );
-        assert_eq!(
-            post(&local, &[(HOST, "example.org"), json.clone()]),
-            Err(403)
-        );
-        assert_eq!(post(&local, std::slice::from_ref(&json)), Err(403));
+            (vec![host.clone(), json.clone(), origin("null")], Err(403)),
+            (vec![host.clone(), text], Err(415)),
+            (vec![elsewhere, json.clone()], Err(403)),
+            (vec![json.clone()], Err(403)),
+            (vec![host.clone()], Ok(())),
+        ];
+        for (headers, expected) in rows {
+            assert_eq!(post(&local, &headers), expected, "{headers:?}");
+        }
+        for body in [(CONTENT_LENGTH, "2"), (TRANSFER_ENCODING, "chunked")] {
+            assert_eq!(post(&local, &[host.clone(), body]), Err(415));
+        }
         let open = AccessPolicy::at("0.0.0.0:1".parse().expect("an address"));
         assert_eq!(post(&open, &[(HOST, "example.org"), json]), Err(403));
-        assert_eq!(
-            open.check(&Method::GET, &headers(&[(HOST, "example.org")])),
-            Ok(())
-        );
+        let get = headers(&[(HOST, "example.org")]);
+        assert_eq!(open.check_host(&get), Ok(()));
+        assert_eq!(open.check_change(&Method::GET, &get), Ok(()));
     }
 }

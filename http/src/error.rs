@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -6,7 +7,7 @@ use axum::extract::rejection::JsonRejection;
 use axum::http::StatusCode;
 use axum::http::header::RETRY_AFTER;
 use axum::response::{IntoResponse, Response};
-use kagetsu_api::ErrorJson;
+use kagetsu_api::{ErrorBody, ErrorJson};
 use kagetsu_game::quote_message;
 use kagetsu_proto::retry_after;
 use tonic::{Code, Status};
@@ -20,7 +21,7 @@ pub(crate) const MAX_BODY_BYTES: usize = 256 << 10;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ApiError {
     pub(crate) status: StatusCode,
-    pub(crate) code: &'static str,
+    pub(crate) code: Cow<'static, str>,
     pub(crate) message: String,
     /// The moves of the asked line that the book holds; see [`ErrorBody`](kagetsu_api::ErrorBody).
     pub(crate) held_moves: Option<usize>,
@@ -33,7 +34,7 @@ impl ApiError {
     pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
         Self {
             status,
-            code,
+            code: code.into(),
             message: quote_message(&message.into()).to_string(),
             held_moves: None,
             retry_after: None,
@@ -69,9 +70,18 @@ impl From<Status> for ApiError {
             Code::DataLoss => (StatusCode::INTERNAL_SERVER_ERROR, "damaged_book"),
             _ => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
         };
-        Self {
+        let error = Self {
             retry_after: retry_after(&status),
             ..Self::new(http, code, status.message())
+        };
+        // The service of the book says more.
+        match serde_json::from_slice::<ErrorBody>(status.details()) {
+            Ok(body) => Self {
+                code: body.code.into(),
+                held_moves: body.held_moves,
+                ..error
+            },
+            Err(_) => error,
         }
     }
 }

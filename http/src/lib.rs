@@ -2,8 +2,9 @@
 //!
 //! The API calls the gRPC services in this process: a request becomes a message, and the answer
 //! becomes JSON. So a coordinator and a read-only server of a book have the same API. Each route
-//! names the rpc that it stands for, whose permission it needs. The OpenAPI description is made
-//! from the handlers; a test compares it with the routes.
+//! names the rpc that it stands for, whose permission it needs. The routes of the book and their
+//! description are made from the [registry of views](kagetsu_reader::VIEWS); the description of the
+//! others is made from their handlers, and a test compares it with the routes.
 //!
 //! This crate refuses to decide anything about positions, jobs or workers.
 #![forbid(unsafe_code)]
@@ -17,7 +18,6 @@ mod job_history;
 mod middleware;
 mod openapi;
 mod page;
-mod recent;
 mod routes;
 mod server;
 mod services;
@@ -25,6 +25,7 @@ mod state;
 
 pub use access::{AccessPolicy, Rights};
 pub use headers::with_browser_headers;
+pub use middleware::names_tag;
 pub use routes::{Target, router, target};
 pub use server::{ClientAddress, serve};
 pub use services::{Backend, CallerExtensions, ServerInfo};

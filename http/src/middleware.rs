@@ -5,23 +5,48 @@ use std::time::Instant;
 
 use axum::extract::{Request, State};
 use axum::http::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH};
-use axum::http::{HeaderValue, Method, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use crate::state::AppState;
 
-/// Rejects requests that the server's [`AccessPolicy`](crate::AccessPolicy) does not allow.
-pub(crate) async fn check_access(
+/// Whether `If-None-Match` names a tag, or any (`*`). A weak tag is as good here.
+#[must_use]
+pub fn names_tag(headers: &HeaderMap, tag: &str) -> bool {
+    let seen = headers.get(IF_NONE_MATCH);
+    let seen = seen
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
+    let is_same = |seen: &str| seen == "*" || seen.strip_prefix("W/").unwrap_or(seen) == tag;
+    seen.split(',').any(|seen| is_same(seen.trim()))
+}
+
+/// Rejects requests of hosts that the server's [`AccessPolicy`](crate::AccessPolicy) does not
+/// allow, and answers the question of a browser before a request of its page.
+pub(crate) async fn check_host(
     State(app): State<Arc<AppState>>,
     request: Request,
     next: Next,
 ) -> Response {
     let is_preflight =
         request.method() == Method::OPTIONS && app.access.allowed(request.headers()).is_some();
-    match app.access.check(request.method(), request.headers()) {
+    match app.access.check_host(request.headers()) {
         Err(error) => error.into_response(),
         Ok(()) if is_preflight => StatusCode::NO_CONTENT.into_response(),
+        Ok(()) => next.run(request).await,
+    }
+}
+
+/// Rejects changes that the policy does not allow. It stands behind the choice of the route, so
+/// that a method which no route takes is named as such.
+pub(crate) async fn check_change(
+    State(app): State<Arc<AppState>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    match app.access.check_change(request.method(), request.headers()) {
+        Err(error) => error.into_response(),
         Ok(()) => next.run(request).await,
     }
 }
@@ -46,11 +71,7 @@ pub(crate) async fn revalidate(
 ) -> Response {
     let epoch = app.server.epoch().unwrap_or_default();
     let tag = format!("\"{:x}-{epoch:x}\"", app.instance);
-    let seen = request
-        .headers()
-        .get(IF_NONE_MATCH)
-        .and_then(|value| value.to_str().ok());
-    let is_same = seen.is_some_and(|seen| seen.split(',').any(|seen| seen.trim() == tag));
+    let is_same = names_tag(request.headers(), &tag);
     let mut response = if is_same && matches!(*request.method(), Method::GET | Method::HEAD) {
         StatusCode::NOT_MODIFIED.into_response()
     } else {

@@ -1,13 +1,11 @@
-//! The OpenAPI description of the API, made from the handlers and from the JSON types.
+//! The OpenAPI description of the API, made from the views, the handlers and the JSON types.
 
 use axum::Json;
 use kagetsu_api::ErrorJson;
 use utoipa::OpenApi;
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
 
-use crate::handlers::{
-    analyses, books, builds, games, overview, priorities, status, suspects, transpositions, tree,
-    workers,
-};
+use crate::handlers::{analyses, builds, position, status, views, workers};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -20,16 +18,7 @@ use crate::handlers::{
     ),
     servers((url = "http://127.0.0.1:7616")),
     paths(
-        books::book,
-        books::pick,
-        books::position,
-        overview::overview,
-        overview::statistics,
-        priorities::priorities,
-        suspects::suspects,
-        games::games,
-        tree::tree,
-        transpositions::transpositions,
+        position::position,
         status::status,
         status::health,
         status::ready,
@@ -49,7 +38,20 @@ use crate::handlers::{
     ),
     components(schemas(ErrorJson))
 )]
-pub(crate) struct ApiDescription;
+struct HandlerDescription;
+
+/// Describes the whole API.
+pub(crate) fn describe() -> utoipa::openapi::OpenApi {
+    let mut api = HandlerDescription::openapi();
+    views::describe(&mut api);
+    let token = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
+    let components = api.components.get_or_insert_default();
+    components.add_security_scheme("token", SecurityScheme::Http(token));
+    // A server without tokens asks for none.
+    let token = SecurityRequirement::new::<_, _, &str>("token", []);
+    api.security = Some(vec![SecurityRequirement::default(), token]);
+    api
+}
 
 /// Returns this description.
 #[utoipa::path(
@@ -58,5 +60,5 @@ pub(crate) struct ApiDescription;
     responses((status = 200, description = "The description", body = Object))
 )]
 pub(crate) async fn description() -> Json<utoipa::openapi::OpenApi> {
-    Json(ApiDescription::openapi())
+    Json(describe())
 }

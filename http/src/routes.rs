@@ -1,7 +1,7 @@
 use std::sync::{Arc, LazyLock};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use axum::extract::DefaultBodyLimit;
+use axum::extract::{DefaultBodyLimit, RawQuery, State};
 use axum::handler::Handler;
 use axum::http::{Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
@@ -13,13 +13,9 @@ use tokio_util::sync::CancellationToken;
 use crate::access::AccessPolicy;
 use crate::error::{ApiError, MAX_BODY_BYTES};
 use crate::extract::Caller;
-use crate::handlers::{
-    analyses, books, builds, games, overview, priorities, status, suspects, transpositions, tree,
-    workers,
-};
+use crate::handlers::{analyses, builds, position, status, views, workers};
 use crate::job_history::JobHistory;
-use crate::middleware::{check_access, measure, revalidate};
-use crate::recent::Recent;
+use crate::middleware::{check_change, check_host, measure, revalidate};
 use crate::services::{Backend, Services};
 use crate::state::AppState;
 use crate::{openapi, page};
@@ -28,11 +24,6 @@ use crate::{openapi, page};
 const MAX_EVENT_STREAMS: usize = 128;
 /// Open analyses; one address may have half of them.
 const MAX_ANALYSES: usize = 64;
-
-/// Time between two readings of the overview of a book that grows.
-const OVERVIEW_INTERVAL: Duration = Duration::from_secs(10);
-/// Time between two readings of the statistics of a book that grows.
-const STATISTICS_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The target of an HTTP request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,48 +88,17 @@ impl Route {
 fn routes() -> Vec<Route> {
     use Target::{Public, Rpc};
     const LOOKUP: Target = Rpc("/kagetsu.v1.Books/Lookup");
+    const READ: Target = Rpc("/kagetsu.v1.Books/Read");
     const GET_JOB: Target = Rpc("/kagetsu.v1.Builds/Get");
     const WATCH: Target = Rpc("/kagetsu.v1.Builds/Watch");
-    vec![
-        Route::get("/api/v1/book", LOOKUP, books::book).cacheable(),
-        Route::get(
-            "/api/v1/books",
-            Rpc("/kagetsu.v1.Books/Overview"),
-            overview::overview,
-        )
-        .cacheable(),
-        Route::get(
-            "/api/v1/statistics",
-            Rpc("/kagetsu.v1.Books/Statistics"),
-            overview::statistics,
-        )
-        .cacheable(),
-        Route::get(
-            "/api/v1/priorities",
-            Rpc("/kagetsu.v1.Books/Standings"),
-            priorities::priorities,
-        )
-        .cacheable(),
-        Route::get(
-            "/api/v1/suspects",
-            Rpc("/kagetsu.v1.Books/Suspects"),
-            suspects::suspects,
-        )
-        .cacheable(),
-        Route::get(
-            "/api/v1/games",
-            Rpc("/kagetsu.v1.Books/Games"),
-            games::games,
-        ),
-        Route::get("/api/v1/tree", LOOKUP, tree::tree).cacheable(),
-        Route::get(
-            "/api/v1/transpositions",
-            Rpc("/kagetsu.v1.Books/LookupMany"),
-            transpositions::transpositions,
-        )
-        .cacheable(),
-        Route::get("/api/v1/pick", Rpc("/kagetsu.v1.Books/Pick"), books::pick),
-        Route::get("/api/v1/position", LOOKUP, books::position),
+    let views = views::routes().map(|(view, path)| {
+        let read = move |State(app): State<Arc<AppState>>, caller: Caller, query: RawQuery| {
+            views::read(view, app, caller, query)
+        };
+        Route::get(path, READ, read).cacheable()
+    });
+    let others = vec![
+        Route::get("/api/v1/position", LOOKUP, position::position),
         Route::get("/api/v1/status", LOOKUP, status::status),
         Route::get("/api/v1/jobs", Rpc("/kagetsu.v1.Builds/List"), builds::list),
         Route::post(
@@ -183,10 +143,12 @@ fn routes() -> Vec<Route> {
         Route::get("/api/v1/openapi.json", Public, openapi::description),
         Route::get("/healthz", Public, status::health),
         Route::get("/readyz", Public, status::ready),
-    ]
+    ];
+    views.chain(others).collect()
 }
 
-/// Returns the target of a request; `None` if no route takes it. `HEAD` has the target of `GET`.
+/// Returns the target of a request; `None` if there is nothing at the path. `HEAD` has the target
+/// of `GET`, and a method that the path does not take has the target of one that it takes.
 /// `OPTIONS` is public: a browser sends it without a token before a request of its page.
 #[must_use]
 pub fn target(method: &Method, path: &str) -> Option<Target> {
@@ -205,9 +167,11 @@ pub fn target(method: &Method, path: &str) -> Option<Target> {
     if method == Method::OPTIONS || is_page {
         return Some(Target::Public);
     }
-    let route = TARGETS
+    let mut routes = TARGETS
         .iter()
-        .find(|(m, pattern, _)| m == method && matches(pattern, path));
+        .filter(|(_, pattern, _)| matches(pattern, path));
+    let first = routes.clone().next();
+    let route = routes.find(|(known, ..)| known == method).or(first);
     route.map(|(_, _, target)| *target)
 }
 
@@ -236,8 +200,6 @@ pub fn router(backend: Backend, access: AccessPolicy, shutdown: CancellationToke
         server: backend.info,
         access,
         history: JobHistory::default(),
-        overview: Recent::new(OVERVIEW_INTERVAL),
-        statistics: Recent::new(STATISTICS_INTERVAL),
         listeners: PerIpLimiter::new(MAX_EVENT_STREAMS),
         analyses: PerIpLimiter::new(MAX_ANALYSES),
         shutdown,
@@ -252,6 +214,8 @@ pub fn router(backend: Backend, access: AccessPolicy, shutdown: CancellationToke
         if route.is_cacheable {
             handler = handler.layer(middleware::from_fn_with_state(Arc::clone(&app), revalidate));
         }
+        let change = middleware::from_fn_with_state(Arc::clone(&app), check_change);
+        handler = handler.route_layer(change);
         let state = (Arc::clone(&app), route.path);
         handler = handler.layer(middleware::from_fn_with_state(state, measure));
         router = router.route(route.path, handler);
@@ -263,10 +227,7 @@ pub fn router(backend: Backend, access: AccessPolicy, shutdown: CancellationToke
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
-        .layer(middleware::from_fn_with_state(
-            Arc::clone(&app),
-            check_access,
-        ))
+        .layer(middleware::from_fn_with_state(Arc::clone(&app), check_host))
         .with_state(app)
 }
 
@@ -304,14 +265,12 @@ mod tests {
     use prost_types::{FileDescriptorSet, MethodDescriptorProto};
     use serde_json::Value;
     use tower::ServiceExt;
-    use utoipa::OpenApi;
 
     use super::*;
-    use crate::openapi::ApiDescription;
     use crate::services::{CallerExtensions, ServerInfo};
 
     fn description() -> Value {
-        serde_json::to_value(ApiDescription::openapi()).expect("JSON")
+        serde_json::to_value(openapi::describe()).expect("JSON")
     }
 
     /// Every `$ref` of the description leads somewhere.
@@ -343,6 +302,34 @@ mod tests {
         described.sort_unstable();
         built.sort_unstable();
         assert_eq!(described, built);
+    }
+
+    #[test]
+    fn every_operation_has_a_name_of_its_own() {
+        let description = description();
+        let mut seen = BTreeSet::new();
+        for (path, methods) in description["paths"].as_object().expect("paths") {
+            for operation in methods.as_object().expect("methods").values() {
+                let name = operation["operationId"].as_str().expect("a name");
+                assert!(seen.insert(name.to_string()), "{path}: {name}");
+            }
+        }
+    }
+
+    #[test]
+    fn limits_of_the_options_are_described() {
+        let description = description();
+        let parameters = &description["paths"]["/api/v1/tree"]["get"]["parameters"];
+        let plies = parameters.as_array().expect("parameters").iter();
+        let plies = plies.clone().find(|parameter| parameter["name"] == "plies");
+        let plies = plies.expect("an option");
+        let schema = &plies["schema"];
+        assert_eq!(
+            (&schema["minimum"], &schema["maximum"], &schema["default"]),
+            (&1.into(), &100.into(), &4.into()),
+            "{plies}"
+        );
+        assert!(plies["description"].is_string(), "{plies}");
     }
 
     /// A server without services.
@@ -391,26 +378,24 @@ mod tests {
 
     #[test]
     fn target_follows_the_routes() {
+        let rpc = |rpc| Some(Target::Rpc(rpc));
+        let open = Some(Target::Public);
         let rows = [
-            (
-                Method::GET,
-                "/api/v1/jobs/x",
-                Some(Target::Rpc("/kagetsu.v1.Builds/Get")),
-            ),
-            (
-                Method::HEAD,
-                "/api/v1/jobs",
-                Some(Target::Rpc("/kagetsu.v1.Builds/List")),
-            ),
+            (Method::GET, "/api/v1/jobs/x", rpc("/kagetsu.v1.Builds/Get")),
+            (Method::HEAD, "/api/v1/jobs", rpc("/kagetsu.v1.Builds/List")),
             (
                 Method::POST,
                 "/api/v1/jobs",
-                Some(Target::Rpc("/kagetsu.v1.Builds/Start")),
+                rpc("/kagetsu.v1.Builds/Start"),
             ),
-            (Method::OPTIONS, "/api/v1/jobs", Some(Target::Public)),
-            (Method::GET, "/", Some(Target::Public)),
-            (Method::GET, "/healthz", Some(Target::Public)),
-            (Method::DELETE, "/api/v1/jobs/x", None),
+            (Method::OPTIONS, "/api/v1/jobs", open),
+            (Method::GET, "/", open),
+            (Method::GET, "/healthz", open),
+            (
+                Method::DELETE,
+                "/api/v1/jobs/x",
+                rpc("/kagetsu.v1.Builds/Get"),
+            ),
             (Method::GET, "/api/v1/jobs/x/y", None),
             (Method::GET, "/page/secret", None),
         ];

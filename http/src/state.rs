@@ -7,7 +7,6 @@ use tokio_util::sync::CancellationToken;
 use crate::access::AccessPolicy;
 use crate::extract::Caller;
 use crate::job_history::JobHistory;
-use crate::recent::Recent;
 use crate::services::{ServerInfo, Services};
 
 /// Time between two points of a job's history.
@@ -19,8 +18,6 @@ pub(crate) struct AppState {
     pub(crate) server: Arc<dyn ServerInfo>,
     pub(crate) access: AccessPolicy,
     pub(crate) history: JobHistory,
-    pub(crate) overview: Recent<v1::BookOverview>,
-    pub(crate) statistics: Recent<v1::BookStatistics>,
     /// Open streams of job events.
     pub(crate) listeners: Arc<PerIpLimiter>,
     /// Open analyses.

@@ -1,4 +1,5 @@
 //! Arguments that several commands take.
 
+pub(crate) mod path;
 pub(crate) mod position;
 pub(crate) mod query;

@@ -1,8 +1,8 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
-use clap::{Args, ValueEnum};
+use anyhow::{Context, Result, ensure};
+use clap::Args;
 use kagetsu_game::{Notation, Position, Side, Variant};
 use kagetsu_terminal::arguments::notation::NotationArg;
 
@@ -21,21 +21,21 @@ pub(crate) struct PositionArgs {
     /// A file with a drawn gomoku board to begin from: rows of . X O from the top; - reads stdin
     #[arg(long, value_name = "FILE")]
     board: Option<PathBuf>,
-    /// The side to move on the drawn board, where the stones do not tell
-    #[arg(long, value_enum, requires = "board", value_name = "SIDE")]
-    side: Option<SideArg>,
+    /// The side to move on the drawn board, where the stones do not tell: first or second
+    #[arg(long, value_name = "SIDE", value_parser = parse_side)]
+    side: Option<Side>,
     /// Notation of xiangqi moves in the output; every notation is read
     #[arg(long, value_enum, default_value = "engine", value_name = "NOTATION")]
     notation: NotationArg,
 }
 
-/// A side, as the value of a flag.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum SideArg {
-    /// The side that makes the first move of a game
-    First,
-    /// The other side
-    Second,
+/// Reads a side; names of colours mean different sides in different games.
+fn parse_side(text: &str) -> Result<Side, String> {
+    match text {
+        "first" => Ok(Side::First),
+        "second" => Ok(Side::Second),
+        _ => Err("write first or second; first is Black in gomoku, and Red in xiangqi".into()),
+    }
 }
 
 impl PositionArgs {
@@ -66,6 +66,10 @@ impl PositionArgs {
     /// # Errors
     /// As in [`PositionArgs::position`].
     pub(crate) fn position_of(&self, variant: Variant) -> Result<Position> {
+        ensure!(
+            self.side.is_none() || self.board.is_some(),
+            "--side says which side moves on a drawn board: give --board, too"
+        );
         let start = match (&self.board, &self.fen) {
             (Some(path), _) => self.drawn(variant, path)?,
             (None, Some(fen)) => {
@@ -90,6 +94,11 @@ impl PositionArgs {
         Ok(position)
     }
 
+    /// Takes the side of --side, if no drawn board needs it.
+    pub(crate) fn take_side(&mut self) -> Option<Side> {
+        self.side.take_if(|_| self.board.is_none())
+    }
+
     /// Returns the notation in which to write moves.
     pub(crate) fn notation(&self) -> Notation {
         self.notation.0
@@ -98,11 +107,7 @@ impl PositionArgs {
     fn drawn(&self, variant: Variant, path: &Path) -> Result<Position> {
         let text =
             read(path).with_context(|| format!("cannot read the board {}", path.display()))?;
-        let side = self.side.map(|side| match side {
-            SideArg::First => Side::First,
-            SideArg::Second => Side::Second,
-        });
-        Position::from_board(variant, &text, side)
+        Position::from_board(variant, &text, self.side)
             .with_context(|| format!("--board {}", path.display()))
     }
 }

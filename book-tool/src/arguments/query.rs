@@ -1,12 +1,32 @@
 use std::io::Write;
 
 use anyhow::{Result, bail};
-use kagetsu_game::Notation;
-use kagetsu_game::Position;
+use kagetsu_book::Overview;
+use kagetsu_game::{Notation, Position, Side, Variant};
 use kagetsu_proto::Access;
-use kagetsu_reader::BookReader;
+use kagetsu_reader::Source;
 
 use crate::arguments::position::PositionArgs;
+
+/// A book to read.
+#[derive(Debug, clap::Args)]
+pub(crate) struct BookArgs {
+    /// A book folder, a compiled book, or the URL of a coordinator such as http://127.0.0.1:7615
+    #[arg(long, value_name = "BOOK", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    book: String,
+    #[command(flatten)]
+    access: Access,
+}
+
+impl BookArgs {
+    /// Opens the book.
+    ///
+    /// # Errors
+    /// As in [`kagetsu_reader::open`].
+    pub(crate) fn open(&self) -> Result<Source> {
+        kagetsu_reader::open(&self.book, &self.access)
+    }
+}
 
 /// A position, and the book to look it up in.
 #[derive(Debug, clap::Args)]
@@ -26,7 +46,7 @@ impl BookPosition {
     ///
     /// # Errors
     /// If the position is invalid, or as in [`kagetsu_reader::open`].
-    pub(crate) fn open(&self) -> Result<(Position, Box<dyn BookReader>)> {
+    pub(crate) fn open(&self) -> Result<(Position, Source)> {
         open_at(&self.book, &self.access, &self.place)
     }
 
@@ -35,9 +55,35 @@ impl BookPosition {
         (&self.book, &self.access)
     }
 
+    /// Takes the side of --side, if no drawn board needs it.
+    pub(crate) fn take_side(&mut self) -> Option<Side> {
+        self.place.take_side()
+    }
+
     /// Returns the notation in which to write moves.
     pub(crate) fn notation(&self) -> Notation {
         self.place.notation()
+    }
+}
+
+/// Returns the only game of a book.
+///
+/// # Errors
+/// If the book holds no game or several; the message names them.
+pub(crate) fn only_variant(overview: &Overview, book: &str) -> Result<Variant> {
+    match &overview.variants[..] {
+        [only] => Ok(only.variant),
+        [] => bail!("the book {book} is empty or does not say its game; give --variant"),
+        several => {
+            let held: Vec<String> = several
+                .iter()
+                .map(|held| format!("{} ({} positions)", held.variant, held.positions))
+                .collect();
+            bail!(
+                "the book {book} holds several games: {}; choose one by --variant",
+                held.join(", ")
+            )
+        }
     }
 }
 
@@ -51,11 +97,11 @@ pub(crate) fn open_at(
     book: &str,
     access: &Access,
     place: &PositionArgs,
-) -> Result<(Position, Box<dyn BookReader>)> {
+) -> Result<(Position, Source)> {
     // A wrong position is reported before a server is asked.
     let given = place.variant().map(|variant| place.position_of(variant));
     let given = given.transpose()?;
-    let mut reader = kagetsu_reader::open(book, access)?;
+    let reader = kagetsu_reader::open(book, access)?;
     let is_clear = given.is_some() && !place.is_bare();
     if let Some(position) = &given
         && (is_clear || reader.lookup(position)?.is_some())
@@ -63,20 +109,9 @@ pub(crate) fn open_at(
         return Ok((position.clone(), reader));
     }
     let overview = reader.overview()?;
-    let variant = match (place.variant(), &overview.variants[..]) {
-        (Some(variant), _) => variant,
-        (None, [only]) => only.variant,
-        (None, []) => bail!("the book {book} is empty or does not say its game; give --variant"),
-        (None, several) => {
-            let held: Vec<String> = several
-                .iter()
-                .map(|held| format!("{} ({} positions)", held.variant, held.positions))
-                .collect();
-            bail!(
-                "the book {book} holds several games: {}; choose one by --variant",
-                held.join(", ")
-            )
-        }
+    let variant = match place.variant() {
+        Some(variant) => variant,
+        None => only_variant(&overview, book)?,
     };
     let position = match given {
         Some(position) => position,

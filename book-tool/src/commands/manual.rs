@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::Command;
-use kagetsu_program::Exit;
+use kagetsu_program::{Exit, shown};
 
 /// Prints a completion script for a shell
 ///
@@ -50,7 +50,7 @@ pub(crate) fn man(args: &ManArgs, command: Command, out: &mut dyn Write) -> Resu
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     let mut pages = 0;
     write_pages(&command, "", folder, &mut pages)?;
-    writeln!(out, "{}: {pages} pages", folder.display())?;
+    writeln!(out, "{}: {pages} pages", shown(folder))?;
     Ok(Exit::Done)
 }
 

@@ -1,11 +1,11 @@
 //! Books on this machine: compiled files and folders.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use kagetsu_book::BookOptions;
-use kagetsu_compiled::{Compact, Compiled};
+use kagetsu_compiled::Compact;
 use kagetsu_game::{Key, Variant};
+use kagetsu_reader::Source;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
@@ -14,9 +14,8 @@ use pyo3::types::PyBytes;
 use crate::answer::{PyAnswer, PyValue};
 use crate::choice::{choice, picked};
 use crate::errors;
-use crate::json::as_python;
 use crate::position::PyPosition;
-use crate::source::PyBookSource;
+use crate::source::{PyBookSource, compiled, read_view};
 use crate::walk::{PositionWalk, PyPositions};
 
 /// Bytes of one row of `Book._find_many`: found, proof, best move, depth, score, plies.
@@ -46,16 +45,8 @@ fn key(key: &Bound<'_, PyAny>) -> PyResult<Key> {
 impl PyBook {
     #[new]
     fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let source = py.detach(|| {
-            if path.is_dir() {
-                let (book, _) = kagetsu_book::Book::open_to_read(&path, &BookOptions::default())?;
-                return Ok(PyBookSource::Folder(Mutex::new(Some(Box::new(book)))));
-            }
-            let compiled = Compiled::open(&path)?;
-            Ok(PyBookSource::Compiled(Box::new(compiled)))
-        });
-        let source =
-            Arc::new(source.map_err(|error: kagetsu_book::BookError| errors::book(error))?);
+        let source = py.detach(|| kagetsu_reader::open_files(&path));
+        let source = Arc::new(PyBookSource::new(source.map_err(errors::reading)?));
         Ok(Self { path, source })
     }
 
@@ -68,17 +59,12 @@ impl PyBook {
     /// Whether the book is a compiled file.
     #[getter]
     fn is_compiled(&self) -> bool {
-        matches!(*self.source, PyBookSource::Compiled(_))
+        let source = self.source.open();
+        source.is_ok_and(|source| matches!(*source, Source::File(_)))
     }
 
     fn __len__(&self) -> PyResult<usize> {
-        let count = match &*self.source {
-            PyBookSource::Compiled(compiled) => compiled.len(),
-            PyBookSource::Folder(folder) => {
-                PyBookSource::with_folder(folder, |book| Ok(book.len()))?
-            }
-        };
-        Ok(count as usize)
+        Ok(self.source.open()?.positions().unwrap_or_default() as usize)
     }
 
     /// Looks up a position, in any orientation and reached by any order of moves.
@@ -110,10 +96,9 @@ impl PyBook {
 
     /// Returns the value of the position with a key; None if the book lacks it.
     fn find(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<PyValue>> {
-        let found = self
-            .compiled()?
-            .find(self::key(key)?)
-            .map_err(errors::book)?;
+        let (source, key) = (self.source.open()?, self::key(key)?);
+        let compiled = compiled(&source)?;
+        let found = compiled.find(key).map_err(errors::book)?;
         Ok(found.map(|found| PyValue::derived(&found.value())))
     }
 
@@ -122,7 +107,8 @@ impl PyBook {
         if !keys.len().is_multiple_of(16) {
             return Err(PyValueError::new_err("each key has 16 bytes"));
         }
-        let compiled = self.compiled()?;
+        let source = self.source.open()?;
+        let compiled = compiled(&source)?;
         let rows = py.detach(|| {
             let mut rows = vec![0; keys.len() / 16 * ROW];
             for (key, row) in keys
@@ -154,35 +140,35 @@ impl PyBook {
         Ok(picked(self.source.lookup(&position.0)?, &choice))
     }
 
-    /// Returns the statistics of the book as a dictionary.
-    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let stats = match &*self.source {
-            PyBookSource::Compiled(compiled) => compiled.stats().clone(),
-            PyBookSource::Folder(folder) => {
-                py.detach(|| PyBookSource::with_folder(folder, |book| Ok(book.grades()?.stats)))?
-            }
-        };
-        as_python(py, &stats)
+    /// Reads a view of the registry with options as JSON; None where the book has nothing to show.
+    #[pyo3(signature = (name, position, options))]
+    fn _read(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        position: Option<&PyPosition>,
+        options: &str,
+    ) -> PyResult<Option<String>> {
+        let (source, position) = (self.source.open()?, position.map(|position| &position.0));
+        py.detach(|| read_view(&source, name, position, options))
     }
 
     /// Iterates over the positions, as answers. A compiled book holds no list of its positions, so
     /// they are found by walking from `roots` through all legal moves.
     #[pyo3(signature = (roots = Vec::new()))]
     fn positions(&self, roots: Vec<PyRef<'_, PyPosition>>) -> PyResult<PyPositions> {
-        let walk = match *self.source {
-            PyBookSource::Folder(_) if !roots.is_empty() => {
+        let walk = match *self.source.open()? {
+            Source::File(_) if roots.is_empty() => {
+                let starts = Variant::all().map(kagetsu_game::Position::start);
+                PositionWalk::compiled(starts)
+            }
+            Source::File(_) => PositionWalk::compiled(roots.iter().map(|root| root.0.clone())),
+            _ if !roots.is_empty() => {
                 return Err(PyValueError::new_err(
                     "roots: a folder lists its positions by itself",
                 ));
             }
-            PyBookSource::Folder(_) => PositionWalk::folder(),
-            PyBookSource::Compiled(_) if roots.is_empty() => {
-                let starts = Variant::all().map(kagetsu_game::Position::start);
-                PositionWalk::compiled(starts)
-            }
-            PyBookSource::Compiled(_) => {
-                PositionWalk::compiled(roots.iter().map(|root| root.0.clone()))
-            }
+            _ => PositionWalk::folder(),
         };
         Ok(PyPositions::new(Arc::clone(&self.source), walk))
     }
@@ -192,14 +178,8 @@ impl PyBook {
     }
 
     /// Closes a folder and removes its temporary files. A compiled book needs no closing.
-    fn close(&self) -> PyResult<()> {
-        if let PyBookSource::Folder(folder) = &*self.source {
-            let book = folder.lock().unwrap_or_else(PoisonError::into_inner).take();
-            if let Some(book) = book {
-                book.close().map_err(errors::book)?;
-            }
-        }
-        Ok(())
+    fn close(&self) {
+        self.source.close();
     }
 
     fn __enter__(slf: Py<Self>) -> Py<Self> {
@@ -207,23 +187,12 @@ impl PyBook {
     }
 
     #[pyo3(signature = (*_error))]
-    fn __exit__(&self, _error: &Bound<'_, pyo3::types::PyTuple>) -> PyResult<()> {
-        self.close()
+    fn __exit__(&self, _error: &Bound<'_, pyo3::types::PyTuple>) {
+        self.close();
     }
 
     fn __repr__(&self) -> String {
         format!("Book({:?})", self.path.display().to_string())
-    }
-}
-
-impl PyBook {
-    fn compiled(&self) -> PyResult<&Compiled> {
-        match &*self.source {
-            PyBookSource::Compiled(compiled) => Ok(compiled),
-            PyBookSource::Folder(_) => Err(errors::book(
-                "a folder is asked by positions; `kagetsu compile` makes a book that is asked by keys",
-            )),
-        }
     }
 }
 

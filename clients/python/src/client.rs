@@ -27,7 +27,7 @@ const MAX_POSITIONS: usize = 1_024;
 const SIGNAL_POLL: Duration = Duration::from_millis(100);
 
 /// A connection to a server. It can be used by any number of threads at once.
-#[pyclass(name = "Client", frozen, module = "kagetsu")]
+#[pyclass(name = "Client", frozen, subclass, module = "kagetsu")]
 pub struct PyClient {
     name: String,
     channel: AuthenticatedChannel,
@@ -199,6 +199,31 @@ impl PyClient {
     ) -> PyResult<Option<String>> {
         let choice = choice(temperature, seed, min_depth)?;
         Ok(picked(self.lookup(py, position)?, &choice))
+    }
+
+    /// Reads a view of the registry with options as JSON; None where the book has nothing to show.
+    #[pyo3(signature = (name, position, options))]
+    fn _read(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        position: Option<&PyPosition>,
+        options: &str,
+    ) -> PyResult<Option<String>> {
+        let mut client = BooksClient::new(self.channel.clone());
+        let request = v1::ReadRequest {
+            view: name.into(),
+            position: position.map(|position| (&position.0).into()),
+            options: options.into(),
+        };
+        let read = async move {
+            match client.read(request).await {
+                Ok(response) => Ok(Some(response.into_inner().json)),
+                Err(status) if status.code() == tonic::Code::NotFound => Ok(None),
+                Err(status) => Err(status),
+            }
+        };
+        self.wait(py, read)
     }
 
     /// Lets the cluster search a position. `progress` gets each answer on the way.

@@ -43,3 +43,16 @@ pub(crate) fn book(error: impl ToString) -> PyErr {
 pub(crate) fn server(error: impl ToString) -> PyErr {
     ServerError::new_err(error.to_string())
 }
+
+/// An error of reading a book.
+pub(crate) fn reading(error: anyhow::Error) -> PyErr {
+    book(format!("{error:#}"))
+}
+
+/// An error of a view of a book.
+pub(crate) fn view(error: kagetsu_reader::ViewError) -> PyErr {
+    match error {
+        kagetsu_reader::ViewError::Invalid(message) => PyValueError::new_err(message),
+        error => book(error),
+    }
+}

@@ -35,6 +35,8 @@ mod _native {
     #[pymodule_export]
     use crate::position::{PyPosition, variants};
     #[pymodule_export]
+    use crate::source::views;
+    #[pymodule_export]
     use crate::walk::PyPositions;
 
     use super::*;

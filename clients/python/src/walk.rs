@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use kagetsu_book::{Entry, Place};
 use kagetsu_compiled::Compiled;
 use kagetsu_game::Key;
+use kagetsu_reader::{Found, Source};
 use pyo3::prelude::*;
 
 use crate::answer::PyAnswer;
@@ -62,20 +63,19 @@ impl PyPositions {
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<PyAnswer>> {
         py.detach(|| {
             let mut walk = self.walk.lock().unwrap_or_else(PoisonError::into_inner);
-            match (&*self.source, &mut *walk) {
-                (PyBookSource::Folder(folder), PositionWalk::Folder(place, ahead)) => {
+            let source = self.source.open()?;
+            match (&*source, &mut *walk) {
+                (Source::File(file), PositionWalk::Compiled(queue, seen)) => {
+                    next_of_compiled(&file.newest(), queue, seen).map_err(errors::book)
+                }
+                (source, PositionWalk::Folder(place, ahead)) => {
                     if ahead.is_empty() {
-                        let page =
-                            PyBookSource::with_folder(folder, |book| book.page(*place, PAGE))?;
+                        let page = source.page(*place, PAGE).map_err(errors::view)?;
                         *place = page.last().map(|last| Place::of(&last.position)).or(*place);
                         ahead.extend(page);
                     }
-                    Ok(ahead
-                        .pop_front()
-                        .map(|entry| answer_of(entry.position, entry.answer, entry.derived)))
-                }
-                (PyBookSource::Compiled(compiled), PositionWalk::Compiled(queue, seen)) => {
-                    next_of_compiled(compiled, queue, seen).map_err(errors::book)
+                    let entry = ahead.pop_front();
+                    Ok(entry.map(|entry| answer_of(entry.position.clone(), entry.into())))
                 }
                 _ => Ok(None),
             }
@@ -101,7 +101,12 @@ fn next_of_compiled(
             }
         }
         if let Some((answer, derived)) = found {
-            return Ok(Some(answer_of(position, answer, derived)));
+            let found = Found {
+                answer,
+                facts: None,
+                derived: Some(derived),
+            };
+            return Ok(Some(answer_of(position, found)));
         }
     }
     Ok(None)

@@ -6,10 +6,11 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Instant;
 
 use kagetsu_book::{
-    Aside, Book, BookError, Entry, Job, JobChange, JobId, JobSpec, JobState, JournalDigest,
-    JournalError, Sequence, Work,
+    Aside, BookError, Entry, Job, JobChange, JobId, JobSpec, JobState, JournalDigest, JournalError,
+    Sequence, Work,
 };
 use kagetsu_game::{Answer, Position, Question, Variant};
+use kagetsu_reader::{BookClosed, GrowingBook, Inspection};
 use kagetsu_schedule::{QuestionId, TaskId, WorkerId};
 use kagetsu_verification::QuarantinedWorker;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
@@ -64,9 +65,6 @@ pub(crate) enum Command {
     Inspect(Inspection),
     Stop,
 }
-
-/// A reading of the book, with the way back to its client.
-pub(crate) type Inspection = Box<dyn FnOnce(&Book) + Send>;
 
 /// The workers as the book writer sees them.
 pub(crate) trait Workforce: Send + Sync {
@@ -310,21 +308,6 @@ impl BookHandle {
         self.ask(|reply| Command::Page(after, most, reply)).await
     }
 
-    /// Reads the book on the writer's thread.
-    pub(crate) async fn inspect<T: Send + 'static>(
-        &self,
-        read: impl FnOnce(&Book) -> Result<T, BookError> + Send + 'static,
-    ) -> Result<Result<T, BookError>, Closed> {
-        self.ask(|reply| {
-            Command::Inspect(Box::new(move |book| {
-                if reply.is_awaited() {
-                    reply.give(read(book));
-                }
-            }))
-        })
-        .await
-    }
-
     /// Returns all jobs as they are on disk, now and after each change.
     pub(crate) fn jobs(&self) -> watch::Receiver<Arc<Vec<Arc<JobView>>>> {
         self.jobs.clone()
@@ -333,6 +316,14 @@ impl BookHandle {
     /// Returns the size of the book.
     pub(crate) fn size(&self) -> &BookSize {
         &self.size
+    }
+}
+
+/// Views read snapshots of the book. The number of views that run is their bound.
+impl GrowingBook for BookHandle {
+    fn inspect(&self, read: Inspection) -> Result<(), BookClosed> {
+        let sent = self.commands.send(Command::Inspect(read));
+        sent.map_err(|_| BookClosed)
     }
 }
 
@@ -350,7 +341,7 @@ pub(crate) struct WriterEnd {
 mod tests {
     use std::sync::Weak;
 
-    use kagetsu_book::BookOptions;
+    use kagetsu_book::{Book, BookOptions};
     use kagetsu_game::{Bound, Provenance, Score, Verdict};
 
     use super::*;

@@ -4,7 +4,6 @@ pub(crate) mod committer;
 pub(crate) mod handle;
 pub(crate) mod lost_replies;
 pub(crate) mod rates;
-pub(crate) mod registry;
 mod status;
 pub(crate) mod writer;
 

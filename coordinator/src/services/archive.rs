@@ -13,8 +13,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use http::header::{
-    ACCEPT_RANGES, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderName, IF_NONE_MATCH,
-    IF_RANGE, RANGE,
+    ACCEPT_RANGES, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderName, IF_RANGE, RANGE,
 };
 use http::{HeaderMap, StatusCode};
 use http_range_header::parse_range_header;
@@ -204,12 +203,11 @@ async fn download(
     };
     let (tag, bytes) = (format!("\"{}\"", open.about.sha256), open.about.bytes);
     let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
-    let is_known = |name| text(name).map(|tags| tags.split(',').any(|known| known.trim() == tag));
-    if is_known(IF_NONE_MATCH) == Some(true) {
+    if kagetsu_http::names_tag(&headers, &tag) {
         return (StatusCode::NOT_MODIFIED, [(ETAG, tag)]).into_response();
     }
     // A range of another version of the file would be of no use.
-    let range = text(RANGE).filter(|_| is_known(IF_RANGE) != Some(false));
+    let range = text(RANGE).filter(|_| text(IF_RANGE).is_none_or(|wanted| wanted == tag));
     let ranges = range.and_then(|range| parse_range_header(range).ok());
     let part = match ranges.map(|ranges| ranges.validate(bytes)) {
         None => None,

@@ -3,13 +3,11 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
-use kagetsu_api::{
-    games_filter, games_message, overview_message, standings_message, suspect_message,
-};
-use kagetsu_book::Place;
+use kagetsu_book::{Entry, Place};
 use kagetsu_game::Position;
 use kagetsu_proto::v1::books_server::Books;
 use kagetsu_proto::{MESSAGE_LIMIT, ResponseSize, v1};
+use kagetsu_reader::{Found, RegisteredView, Source};
 use prost::Message;
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc;
@@ -18,24 +16,69 @@ use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
 
-use crate::book::registry::{BookRegistry, Found};
-use crate::services::concurrency::ConcurrencyLimit;
+use crate::book::handle::BookHandle;
+use crate::book::status;
+use crate::services::concurrency::{ConcurrencyLimit, ServiceLimits};
+use crate::services::views::{ViewRunner, blocking, view_status};
 
 /// Positions of one look-up.
 const MAX_POSITIONS: usize = 1_024;
-/// Elements of a list that does not say how many it wants.
-const DEFAULT_LISTED: u32 = 20;
 /// Positions that an export reads at a time.
 const MAX_PAGE_POSITIONS: usize = 256;
 /// Positions that a look-up reads at a time.
 const PART: usize = 64;
 
 pub(crate) struct BooksService {
-    pub(crate) registry: BookRegistry,
-    pub(crate) shutdown: CancellationToken,
-    pub(crate) limit: ConcurrencyLimit,
+    /// The book; `None` for a coordinator without one.
+    source: Option<Arc<Source>>,
+    /// The way to the writer of a growing book, for look-ups.
+    growing: Option<BookHandle>,
+    shutdown: CancellationToken,
+    limit: ConcurrencyLimit,
     /// Look-ups of many positions at work: what they have found so far takes memory.
-    pub(crate) lookups: Arc<Semaphore>,
+    lookups: Arc<Semaphore>,
+    views: ViewRunner,
+}
+
+impl BooksService {
+    /// A service of a book that does not change.
+    pub(crate) fn of_source(
+        source: Arc<Source>,
+        shutdown: CancellationToken,
+        limits: &ServiceLimits,
+    ) -> Self {
+        Self {
+            source: Some(source),
+            growing: None,
+            shutdown,
+            limit: limits.exports.clone(),
+            lookups: Arc::clone(&limits.lookups),
+            views: limits.views.clone(),
+        }
+    }
+
+    /// The service of a coordinator.
+    pub(crate) fn of_coordinator(
+        book: Option<BookHandle>,
+        shutdown: CancellationToken,
+        limits: &ServiceLimits,
+    ) -> Self {
+        let source = book.clone().map(|book| Source::Growing(Box::new(book)));
+        Self {
+            source: source.map(Arc::new),
+            growing: book,
+            shutdown,
+            limit: limits.exports.clone(),
+            lookups: Arc::clone(&limits.lookups),
+            views: limits.views.clone(),
+        }
+    }
+
+    fn source(&self) -> Result<Arc<Source>, Status> {
+        self.source.clone().ok_or_else(|| {
+            Status::failed_precondition("this coordinator has no book; start it with --book DIR")
+        })
+    }
 }
 
 #[tonic::async_trait]
@@ -62,88 +105,26 @@ impl Books for BooksService {
         Ok(response)
     }
 
-    async fn pick(
+    async fn read(
         &self,
-        request: Request<v1::PickRequest>,
-    ) -> Result<Response<v1::Picked>, Status> {
-        let request = request.into_inner();
-        let position = read_position(request.position.as_ref())?;
-        let min_depth = u8::try_from(request.min_depth).unwrap_or(u8::MAX);
-        let choice = kagetsu_book::Choice {
-            temperature: request.temperature,
-            seed: request.seed,
-            min_depth,
-            margin: None,
-        };
-        if !choice.is_possible() {
-            return Err(Status::invalid_argument(
-                "the temperature must be 0 or more",
-            ));
-        }
-        let known = self.registry.lookup(vec![position]).await?.pop().flatten();
-        let answer = known.map(|known| known.answer).unwrap_or_default();
-        let verdict = choice.pick(&answer).map(Into::into);
-        let verdict =
-            verdict.ok_or_else(|| Status::not_found("the book has no move for the position"))?;
-        let rivals = choice.rivals(&answer).into_iter().map(Into::into).collect();
-        Ok(Response::new(v1::Picked {
-            verdict: Some(verdict),
-            rivals,
-        }))
-    }
-
-    async fn overview(
-        &self,
-        _: Request<v1::OverviewRequest>,
-    ) -> Result<Response<v1::BookOverview>, Status> {
-        let overview = self.registry.overview().await?;
-        Ok(Response::new(overview_message(&overview)))
-    }
-
-    async fn statistics(
-        &self,
-        _: Request<v1::StatisticsRequest>,
-    ) -> Result<Response<v1::BookStatistics>, Status> {
-        let _place = self.limit.take()?;
-        Ok(Response::new(self.registry.statistics().await?))
-    }
-
-    async fn standings(
-        &self,
-        request: Request<v1::StandingsRequest>,
-    ) -> Result<Response<v1::StandingsResponse>, Status> {
-        let positions = request.into_inner().positions;
-        check_count(positions.len())?;
-        let positions: Result<Vec<_>, _> = positions.iter().map(Position::try_from).collect();
-        let positions = positions.map_err(|error| Status::invalid_argument(error.to_string()))?;
-        let standings = self.registry.standings(positions).await?;
-        let positions = standings.iter().map(|all| standings_message(all)).collect();
-        Ok(Response::new(v1::StandingsResponse { positions }))
-    }
-
-    async fn suspects(
-        &self,
-        request: Request<v1::SuspectsRequest>,
-    ) -> Result<Response<v1::SuspectsResponse>, Status> {
-        let v1::SuspectsRequest { position, top } = request.into_inner();
-        let _place = self.limit.take()?;
-        let root = read_position(position.as_ref())?;
-        let found = self.registry.suspects(root, listed(top) as usize).await?;
-        Ok(Response::new(v1::SuspectsResponse {
-            is_held: found.is_some(),
-            suspects: found.iter().flatten().map(suspect_message).collect(),
-        }))
-    }
-
-    async fn games(
-        &self,
-        request: Request<v1::GamesRequest>,
-    ) -> Result<Response<v1::GamesResponse>, Status> {
-        let request = request.into_inner();
-        let position = read_position(request.position.as_ref())?;
-        let filter = games_filter(&request.player, &request.event, &request.result);
-        let found = self.registry.games(position, filter, listed(request.top));
-        Ok(Response::new(games_message(&found.await?)))
+        request: Request<v1::ReadRequest>,
+    ) -> Result<Response<v1::ReadResponse>, Status> {
+        let v1::ReadRequest {
+            view,
+            position,
+            options,
+        } = request.into_inner();
+        let view = RegisteredView::named(&view).map_err(|error| view_status(&error))?;
+        let position = position.as_ref().map(read_position).transpose()?;
+        let source = self.source()?;
+        let size = self.growing.as_ref().map(BookHandle::size);
+        let epoch = size.map_or_else(|| source.version(), |size| size.entries());
+        let json = self.views.read(view, source, epoch, position, options);
+        let response = v1::ReadResponse { json: json.await? };
+        let size = ResponseSize(response.encoded_len());
+        let mut response = Response::new(response);
+        response.extensions_mut().insert(size);
+        Ok(response)
     }
 
     type ExportStream = Pin<Box<dyn Stream<Item = Result<v1::Found, Status>> + Send>>;
@@ -154,13 +135,13 @@ impl Books for BooksService {
     ) -> Result<Response<Self::ExportStream>, Status> {
         let place = self.limit.take()?;
         // A book that cannot be exported is refused before the stream.
-        self.registry.page(None, 0).await?;
-        let registry = self.registry.clone();
+        let source = self.source()?;
+        page(&source, None, 0).await?;
         let (sender, stream) = mpsc::channel(MAX_PAGE_POSITIONS);
         let shutdown = self.shutdown.clone();
         tokio::spawn(async move {
             tokio::select! {
-                () = export(&registry, &sender) => {}
+                () = export(&source, &sender) => {}
                 () = shutdown.cancelled() => {}
             }
             drop(place);
@@ -170,18 +151,9 @@ impl Books for BooksService {
 }
 
 /// Reads the position of a request.
-fn read_position(position: Option<&v1::Position>) -> Result<Position, Status> {
-    let missing = || Status::invalid_argument("the position is missing");
-    let position = Position::try_from(position.ok_or_else(missing)?);
+fn read_position(position: &v1::Position) -> Result<Position, Status> {
+    let position = Position::try_from(position);
     position.map_err(|error| Status::invalid_argument(error.to_string()))
-}
-
-/// Returns the number of elements that a request wants of a list.
-fn listed(top: u32) -> u32 {
-    match top {
-        0 => DEFAULT_LISTED,
-        top => top.min(MAX_POSITIONS as u32),
-    }
 }
 
 /// Checks the number of positions of one request.
@@ -196,10 +168,10 @@ fn check_count(found: usize) -> Result<(), Status> {
 
 /// Sends the book page by page; other requests are served in between. Answers that enter the book
 /// meanwhile may be missing.
-async fn export(registry: &BookRegistry, out: &mpsc::Sender<Result<v1::Found, Status>>) {
+async fn export(source: &Arc<Source>, out: &mpsc::Sender<Result<v1::Found, Status>>) {
     let mut after: Option<Place> = None;
     loop {
-        let page = match registry.page(after, MAX_PAGE_POSITIONS).await {
+        let page = match page(source, after, MAX_PAGE_POSITIONS).await {
             Ok(page) => page,
             Err(status) => return drop(out.send(Err(status)).await),
         };
@@ -218,6 +190,16 @@ async fn export(registry: &BookRegistry, out: &mpsc::Sender<Result<v1::Found, St
     }
 }
 
+/// Returns the next `most` entries after a place.
+async fn page(
+    source: &Arc<Source>,
+    after: Option<Place>,
+    most: usize,
+) -> Result<Vec<Entry>, Status> {
+    let source = Arc::clone(source);
+    blocking(move || source.page(after, most)).await
+}
+
 fn found(known: &Found) -> v1::Found {
     v1::Found {
         position: None,
@@ -226,7 +208,36 @@ fn found(known: &Found) -> v1::Found {
     }
 }
 
+/// Keeps the `top` best moves.
+fn keep(known: &mut Found, top: usize) {
+    known.answer.keep_best(top);
+    if let Some(facts) = &mut known.facts {
+        facts.retain(|m, _| known.answer.get(m).is_some());
+    }
+}
+
 impl BooksService {
+    async fn look_up(&self, positions: Vec<Position>) -> Result<Vec<Option<Found>>, Status> {
+        if let Some(book) = &self.growing {
+            let found = book.lookup(positions).await;
+            let found = found.map_err(|closed| Status::unavailable(closed.to_string()))?;
+            let found = found.map_err(|error| status(&error))?.into_iter();
+            return Ok(found.map(|entry| entry.map(Found::from)).collect());
+        }
+        let source = self.source()?;
+        let read = move || Ok(source.find_all(&positions)?);
+        if self.is_in_memory() {
+            return read().map_err(|error| view_status(&error));
+        }
+        blocking(read).await
+    }
+
+    /// Whether a look-up does not wait for a disk.
+    fn is_in_memory(&self) -> bool {
+        let source = self.source.as_deref();
+        matches!(source, Some(Source::File(_) | Source::Certificate(_)))
+    }
+
     /// Returns the book's answers on the `top` best moves of positions (0: all), and their size in
     /// a message. Other requests are served between its parts.
     async fn find(
@@ -236,11 +247,10 @@ impl BooksService {
     ) -> Result<(Vec<v1::Found>, ResponseSize), Status> {
         let (mut all, mut bytes) = (Vec::with_capacity(positions.len()), 0);
         for part in positions.chunks(PART) {
-            let part: Result<Vec<_>, _> = part.iter().map(Position::try_from).collect();
-            let part = part.map_err(|error| Status::invalid_argument(error.to_string()))?;
-            for mut known in self.registry.lookup(part).await? {
+            let part: Result<Vec<_>, _> = part.iter().map(read_position).collect();
+            for mut known in self.look_up(part?).await? {
                 if let Some(known) = known.as_mut().filter(|_| top > 0) {
-                    known.keep(top as usize);
+                    keep(known, top as usize);
                 }
                 let found = known.as_ref().map(found).unwrap_or_default();
                 let length = found.encoded_len();

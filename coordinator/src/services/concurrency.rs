@@ -6,6 +6,8 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tonic::Status;
 
+use super::views::ViewRunner;
+
 /// The bounds on everything that clients can keep open, over gRPC and HTTP together.
 #[derive(Clone, Debug)]
 pub(crate) struct ServiceLimits {
@@ -16,6 +18,8 @@ pub(crate) struct ServiceLimits {
     pub(crate) heartbeats: ConcurrencyLimit,
     /// Running look-ups of many positions; further ones wait.
     pub(crate) lookups: Arc<Semaphore>,
+    /// Running views; further ones wait.
+    pub(crate) views: ViewRunner,
 }
 
 impl Default for ServiceLimits {
@@ -28,6 +32,7 @@ impl Default for ServiceLimits {
             workers: limit("workers", 20_000),
             heartbeats: limit("streams of heartbeats", 20_000),
             lookups: Arc::new(Semaphore::new(16)),
+            views: ViewRunner::default(),
         }
     }
 }

@@ -6,4 +6,6 @@ pub(crate) mod books;
 pub(crate) mod builds;
 pub(crate) mod concurrency;
 pub(crate) mod reader;
+mod recent;
+pub(crate) mod views;
 pub(crate) mod workers;

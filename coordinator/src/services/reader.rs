@@ -7,11 +7,11 @@ use anyhow::{Context, Result};
 use kagetsu_http::{AccessPolicy, Backend, ServerInfo, with_browser_headers};
 use kagetsu_proto::v1::books_server::BooksServer;
 use kagetsu_proto::{DESCRIPTORS, Listener, MESSAGE_LIMIT, ResponseBudget, keepalive};
+use kagetsu_reader::Source;
 use tokio_util::sync::CancellationToken;
 use tonic::service::Routes;
 
 use crate::auth::{AuthLayer, Authenticator, Principal, authenticate_http};
-use crate::book::registry::{BookRegistry, BookSource};
 use crate::server::{CONNECTION_WINDOW, MAX_STREAMS, STREAM_WINDOW};
 use crate::services::archive::Archive;
 use crate::services::books::BooksService;
@@ -20,7 +20,7 @@ use crate::services::concurrency::ServiceLimits;
 /// A server of a book that no process grows: the service of books over gRPC, and the coordinator's
 /// HTTP API.
 pub struct Reader {
-    book: Arc<BookSource>,
+    book: Arc<Source>,
     authenticator: Arc<Authenticator>,
     shutdown: CancellationToken,
     limits: ServiceLimits,
@@ -31,7 +31,7 @@ impl Reader {
     /// A server of a book until the shutdown.
     #[must_use]
     pub fn new(
-        book: BookSource,
+        book: Source,
         authenticator: Arc<Authenticator>,
         shutdown: CancellationToken,
     ) -> Self {
@@ -53,15 +53,6 @@ impl Reader {
         }
     }
 
-    fn books(&self) -> BooksService {
-        BooksService {
-            registry: BookRegistry::ReadOnly(Arc::clone(&self.book)),
-            shutdown: self.shutdown.clone(),
-            limit: self.limits.exports.clone(),
-            lookups: Arc::clone(&self.limits.lookups),
-        }
-    }
-
     /// Its HTTP API and page. Must be called in a tokio runtime.
     pub fn http(&self, access: AccessPolicy) -> axum::Router {
         let backend = Backend {
@@ -80,7 +71,9 @@ impl Reader {
     }
 
     fn service(&self) -> BooksServer<BooksService> {
-        BooksServer::new(self.books()).max_decoding_message_size(MESSAGE_LIMIT)
+        let source = Arc::clone(&self.book);
+        let books = BooksService::of_source(source, self.shutdown.clone(), &self.limits);
+        BooksServer::new(books).max_decoding_message_size(MESSAGE_LIMIT)
     }
 
     /// Holds every rpc of `routes` to its permission.
@@ -123,7 +116,7 @@ impl Reader {
 
 /// The state of a reader, for its HTTP API.
 struct ReaderInfo {
-    book: Arc<BookSource>,
+    book: Arc<Source>,
 }
 
 impl ServerInfo for ReaderInfo {
@@ -132,7 +125,7 @@ impl ServerInfo for ReaderInfo {
     }
 
     fn positions(&self) -> u64 {
-        self.book.positions()
+        self.book.positions().unwrap_or_default()
     }
 
     fn is_cluster(&self) -> bool {

@@ -1,11 +1,13 @@
+use std::fmt;
+
 use kagetsu_book::Choice;
 use kagetsu_game::{Answer, Bound, Move, Position, Proof, Score, Verdict};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::date::date;
 
 /// The knowledge about a position. Values are from the view of the side to move.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Deserialize, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Answer))]
 pub struct AnswerJson {
     /// The game.
@@ -31,7 +33,7 @@ pub struct AnswerJson {
 }
 
 /// A value: a score, or the plies to a forced win or loss.
-#[derive(Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Value))]
 pub struct ValueJson {
     /// Centi-units from the view of the side to move; null for a forced win or loss.
@@ -47,7 +49,7 @@ pub struct ValueJson {
 }
 
 /// The knowledge about one move.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Deserialize, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Verdict))]
 pub struct VerdictJson {
     /// The move.
@@ -126,6 +128,19 @@ impl ValueJson {
         }
     }
 
+    /// Whether the value has a proof.
+    #[must_use]
+    pub fn is_proven(&self) -> bool {
+        self.proof_kind.is_some()
+    }
+
+    /// Writes the proof as in `win (vcf)`; `None` without one.
+    #[must_use]
+    pub fn proof_text(&self) -> Option<String> {
+        let kind = self.proof_kind.as_ref()?;
+        Some(format!("{} ({kind})", self.proof))
+    }
+
     /// A score with its proof.
     #[must_use]
     pub fn new(score: Score, proof: Option<Proof>) -> Self {
@@ -135,6 +150,22 @@ impl ValueJson {
             loss_in: score.loss_plies(),
             proof: proof.map_or_else(|| "none".into(), |proof| proof.claim.to_string()),
             proof_kind: proof.map(|proof| proof.kind.to_string()),
+        }
+    }
+}
+
+/// Writes a score as in `+0.31`, `win in 7` or `unknown`.
+impl fmt::Display for ValueJson {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let score = match (self.score, self.win_in, self.loss_in) {
+            (Some(raw), ..) => Some(Score::opinion(raw.into())),
+            (_, Some(plies), _) => Some(Score::win_in(plies)),
+            (.., Some(plies)) => Some(Score::loss_in(plies)),
+            _ => None,
+        };
+        match score {
+            Some(score) => score.fmt(f),
+            None => f.write_str("unknown"),
         }
     }
 }

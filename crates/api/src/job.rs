@@ -159,5 +159,6 @@ pub struct HistoryPoint {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Priority))]
 pub struct PriorityJson {
     /// Jobs with a greater priority go first; from -100 to 100.
+    #[cfg_attr(feature = "openapi", schema(minimum = -100, maximum = 100))]
     pub priority: i32,
 }

@@ -10,35 +10,22 @@ mod analysis;
 mod answer;
 mod date;
 mod error;
-mod games;
 mod job;
-mod lookup;
 mod overview;
+mod position;
 mod settings;
-mod standing;
-mod statistics;
 mod status;
-mod suspects;
 mod worker;
 
-pub use kagetsu_book::{Nearest, Overview, describe_build};
+pub use kagetsu_book::describe_build;
 
 pub use analysis::{EffortJson, QuestionJson, UpdateJson};
 pub use answer::{AnswerJson, ValueJson, VerdictJson, is_unknown};
 pub use date::{date, day};
 pub use error::{ErrorBody, ErrorJson};
-pub use games::{GameJson, GamesJson, MoveGamesJson, games_filter, games_message, read_games};
 pub use job::{AsideJson, HistoryPoint, JobJson, PriorityJson, job_state};
-pub use lookup::{
-    BranchJson, ForbiddenJson, ParentJson, PickJson, PositionJson, SuccessorJson,
-    TranspositionsJson, TreeJson,
-};
-pub use overview::{OverviewJson, RootJson, VariantOverviewJson, overview_message, read_overview};
+pub use overview::{OverviewFault, OverviewJson, RootJson, VariantOverviewJson};
+pub use position::{ForbiddenJson, PositionJson};
 pub use settings::{SettingsJson, StartJson, settings, settings_schema, start_schema};
-pub use standing::{PrioritiesJson, StandingJson, StepJson, standings_message};
-pub use statistics::{
-    GradeJson, HoleJson, StatisticsJson, counted_message, graded_message, read_statistics,
-};
 pub use status::StatusJson;
-pub use suspects::{SuspectJson, SuspectsJson, read_suspect, suspect_message};
 pub use worker::WorkerJson;

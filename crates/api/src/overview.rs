@@ -1,12 +1,11 @@
 use kagetsu_book::{Overview, RootOverview, VariantOverview};
 use kagetsu_game::{Position, Variant};
-use kagetsu_proto::{WireError, v1};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::answer::ValueJson;
 
 /// The content of a book in short.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Overview))]
 pub struct OverviewJson {
     /// The variants that the book holds.
@@ -14,7 +13,7 @@ pub struct OverviewJson {
 }
 
 /// The positions of one variant.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = VariantOverview))]
 pub struct VariantOverviewJson {
     /// The variant, as in `renju-15`.
@@ -28,7 +27,7 @@ pub struct VariantOverviewJson {
 }
 
 /// A position where a book begins.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Root))]
 pub struct RootJson {
     /// The moves from the start of the game, or from `fen`.
@@ -44,12 +43,11 @@ pub struct RootJson {
     pub positions: u64,
     /// Whether there may be more positions: the count ended at a limit.
     pub is_more: bool,
-    /// The best move and its value, where the server adds them.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The best move; null where the book knows no value.
     pub best: Option<String>,
     /// The value of the position from the view of the side to move.
     #[serde(flatten)]
-    pub value: Option<ValueJson>,
+    pub value: ValueJson,
 }
 
 impl From<&Overview> for OverviewJson {
@@ -84,57 +82,75 @@ impl From<&RootOverview> for RootJson {
             positions: root.positions,
             is_more: root.is_more,
             best: None,
-            value: None,
+            value: ValueJson::unknown(),
         }
     }
 }
 
-/// Returns an overview as a message.
-#[must_use]
-pub fn overview_message(overview: &Overview) -> v1::BookOverview {
-    let root = |root: &RootOverview| v1::RootOverview {
-        position: Some((&root.position).into()),
-        positions: root.positions,
-        is_more: root.is_more,
-    };
-    let variant = |held: &VariantOverview| v1::VariantOverview {
-        variant: held.variant.to_string(),
-        positions: held.positions,
-        roots: held.roots.iter().map(root).collect(),
-        all_roots: held.all_roots,
-    };
-    v1::BookOverview {
-        variants: overview.variants.iter().map(variant).collect(),
+/// Why the JSON of an overview is none.
+#[derive(Debug)]
+pub struct OverviewFault(String);
+
+impl std::fmt::Display for OverviewFault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
     }
 }
 
-/// Returns the overview of a message.
-///
-/// # Errors
-/// If a variant or a position is impossible.
-pub fn read_overview(message: &v1::BookOverview) -> Result<Overview, WireError> {
-    let root = |root: &v1::RootOverview| {
-        let position = root.position.as_ref();
+impl std::error::Error for OverviewFault {}
+
+impl OverviewJson {
+    /// Returns the overview that this JSON was made from.
+    ///
+    /// # Errors
+    /// If a variant or a position is impossible.
+    pub fn overview(&self) -> Result<Overview, OverviewFault> {
+        let variant = |held: &VariantOverviewJson| {
+            let variant: Variant = held.variant.parse().map_err(fault)?;
+            Ok(VariantOverview {
+                variant,
+                positions: held.positions,
+                roots: held
+                    .roots
+                    .iter()
+                    .map(|root| root.overview(variant))
+                    .collect::<Result<_, _>>()?,
+                all_roots: held.all_roots,
+            })
+        };
+        let variants = self.variants.iter().map(variant);
+        Ok(Overview {
+            variants: variants.collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+impl RootJson {
+    fn position(&self, variant: Variant) -> Result<Position, OverviewFault> {
+        let start = match &self.fen {
+            Some(fen) => Position::from_fen(variant, fen).map_err(fault)?,
+            None => Position::start(variant),
+        };
+        start.play_line(&self.moves.join(" ")).map_err(fault)
+    }
+
+    fn overview(&self, variant: Variant) -> Result<RootOverview, OverviewFault> {
         Ok(RootOverview {
-            position: Position::try_from(position.ok_or(WireError::Missing("the root"))?)?,
-            positions: root.positions,
-            is_more: root.is_more,
+            position: self.position(variant)?,
+            positions: self.positions,
+            is_more: self.is_more,
         })
-    };
-    let variant = |held: &v1::VariantOverview| {
-        Ok(VariantOverview {
-            variant: held.variant.parse::<Variant>()?,
-            positions: held.positions,
-            roots: held
-                .roots
-                .iter()
-                .map(root)
-                .collect::<Result<_, WireError>>()?,
-            all_roots: held.all_roots,
-        })
-    };
-    let variants = message.variants.iter().map(variant);
-    Ok(Overview {
-        variants: variants.collect::<Result<_, WireError>>()?,
-    })
+    }
+
+    /// Writes the position as commands take it, as in `freestyle-15 h8 i9`.
+    #[must_use]
+    pub fn text(&self, variant: &str) -> String {
+        let known = variant.parse().map_err(fault);
+        let position = known.and_then(|known| self.position(known));
+        position.map_or_else(|fault| fault.0, |position| position.to_string())
+    }
+}
+
+fn fault(error: impl ToString) -> OverviewFault {
+    OverviewFault(error.to_string())
 }

@@ -119,7 +119,7 @@ pub fn start_schema() -> Value {
             lines_schema("Lines of which every position is a root"),
         ),
     ];
-    with_settings(own, &["name", "variant"])
+    with_settings(own, &["name", "variant"], |schema| schema)
 }
 
 /// The JSON Schema of [`SettingsJson`].
@@ -141,17 +141,33 @@ pub fn settings_schema() -> Value {
             count("Number of positions that are never entered"),
         ),
     ];
-    with_settings(own, &["roots", "root_count", "exclude", "exclude_count"])
+    let required = ["roots", "root_count", "exclude", "exclude_count"];
+    with_settings(own, &required, nullable)
 }
 
 /// The schema of an object with some properties and all settings of a build.
-fn with_settings<const N: usize>(own: [(&str, Value); N], required: &[&str]) -> Value {
+fn with_settings<const N: usize>(
+    own: [(&str, Value); N],
+    required: &[&str],
+    changed: fn(Value) -> Value,
+) -> Value {
     let own = own.map(|(name, schema)| (name.to_string(), schema));
     let settings = BUILD_FIELDS
         .iter()
-        .map(|field| (field.name.to_string(), field.schema()));
+        .map(|field| (field.name.to_string(), changed(field.schema())));
     let properties: Map<String, Value> = own.into_iter().chain(settings).collect();
     json!({"type": "object", "properties": properties, "required": required})
+}
+
+/// The schema of a value that may be null, as a setting is that a job leaves out.
+fn nullable(mut schema: Value) -> Value {
+    if let Some(kind @ Value::String(_)) = schema.get_mut("type") {
+        *kind = json!([kind.take(), "null"]);
+    }
+    if let Some(Value::Array(values)) = schema.get_mut("enum") {
+        values.push(Value::Null);
+    }
+    schema
 }
 
 fn lines_schema(description: &str) -> Value {

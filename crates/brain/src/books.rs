@@ -4,7 +4,7 @@ use std::str::FromStr;
 use anyhow::Result;
 use kagetsu_game::{Answer, Position, Score, Side, Variant};
 use kagetsu_proto::Access;
-use kagetsu_reader::BookReader;
+use kagetsu_reader::Source;
 
 /// A book and the side that plays from it, as `--book` names them: `h8.kbk`, `first=h8.kbk`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ pub(crate) struct Books(Vec<ChosenBook>);
 /// One of the books.
 struct ChosenBook {
     choice: BookChoice,
-    reader: Box<dyn BookReader>,
+    reader: Source,
     is_on: bool,
 }
 

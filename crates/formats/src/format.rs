@@ -1,5 +1,7 @@
 //! The formats by name.
 
+use std::path::Path;
+
 /// A file format of another program, or one of our own that carries everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
@@ -91,13 +93,13 @@ impl Format {
         match self {
             Self::Json => "One JSON object a line for each position; lossless",
             Self::Csv => "A table with a line for each move; lossless",
-            Self::Sqlite => "The table of csv as a SQLite database; export only",
-            Self::Parquet => "The table of csv as a Parquet file; export only",
+            Self::Sqlite => "The table of csv as a SQLite database",
+            Self::Parquet => "The table of csv as a Parquet file",
             Self::Yxdb => "A gomoku position database of Yixin or Rapfi (.db)",
             Self::Lib => "A RenLib library (.lib): a tree of moves with texts, on 15x15",
-            Self::Psq => "A game of Piskvork or Gomocup (.psq); import only",
+            Self::Psq => "A game of Piskvork or Gomocup (.psq)",
             Self::Sgf => "Gomoku games and trees in SGF; export writes the imported games",
-            Self::Rif => "Games of RenjuNet (.rif, XML); import only",
+            Self::Rif => "Games of RenjuNet (.rif, XML)",
             Self::Openings => {
                 "Gomoku openings as offsets from the centre (Gomocup) or lines of moves"
             }
@@ -106,15 +108,40 @@ impl Format {
             }
             Self::Lines => {
                 "One game a line, as moves: optionally a FEN and | before them, the result behind \
-                 them; any game; import only"
+                 them; any game"
             }
             Self::Fen => "One FEN a line with its best move and value; xiangqi and surakarta",
             Self::Pgn => {
                 "Xiangqi games in PGN: coordinates, WXF or Chinese moves; export writes the imported games"
             }
-            Self::Xqf => "A xiangqi game or tree of XQStudio (.xqf); import only",
+            Self::Xqf => "A xiangqi game or tree of XQStudio (.xqf)",
             Self::Eleeye => "A xiangqi book of ElephantEye or XQWizard (BOOK.DAT)",
             Self::Obk => "A xiangqi book in SQLite (.obk, .pfBook); needs --zobrist",
+        }
+    }
+
+    /// Whether `kagetsu import` reads it.
+    #[must_use]
+    pub const fn is_imported(self) -> bool {
+        !matches!(self, Self::Sqlite | Self::Parquet)
+    }
+
+    /// Whether `kagetsu export` writes it.
+    #[must_use]
+    pub const fn is_exported(self) -> bool {
+        !matches!(self, Self::Psq | Self::Rif | Self::Lines | Self::Xqf)
+    }
+
+    /// Returns the format that the ending of a file's name tells, if one does.
+    #[must_use]
+    pub fn of_file(path: &Path) -> Option<Self> {
+        let ending = path.extension()?.to_str()?.to_ascii_lowercase();
+        match &*ending {
+            "jsonl" => Some(Self::Json),
+            "db" => Some(Self::Yxdb),
+            "dat" => Some(Self::Eleeye),
+            "pfbook" => Some(Self::Obk),
+            name => Self::ALL.into_iter().find(|format| format.name() == name),
         }
     }
 

@@ -80,6 +80,7 @@ impl Importer {
     /// # Errors
     /// The first thing in the file that is not of the format or not possible by the rules.
     pub fn add(&mut self, bytes: &[u8]) -> Result<()> {
+        self.check_is_no_other(bytes)?;
         // Editors on Windows begin a text with a mark.
         let unmarked = bytes
             .strip_prefix(BYTE_ORDER_MARK.as_bytes())
@@ -112,6 +113,17 @@ impl Importer {
                 Ok(())
             }
         }
+    }
+
+    /// Refuses a binary file of another kind, before it is taken for a text in another encoding.
+    fn check_is_no_other(&self, bytes: &[u8]) -> Result<()> {
+        if bytes.starts_with(b"PK\x03\x04") {
+            bail!("it is a zip file; unpack it, and import the files in it");
+        }
+        if self.format != Format::Lib && bytes.starts_with(b"\xffRenLib") {
+            bail!("it is a RenLib library; import it by --format lib");
+        }
+        Ok(())
     }
 
     /// Reads the games of one file as trees, with their comments. Counts what the trees lack.

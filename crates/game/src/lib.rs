@@ -40,7 +40,9 @@ pub use answer::{
 pub use info::{BoardShape, GameInfo, MoveKind};
 pub use notation::{BoardError, FenError, Notation, NotationError};
 pub use position::{Canonical, Key, KeyError, KnownAnswer, Position, PositionError};
-pub use quote::{MAX_NAME_BYTES, Quote, is_printable_name, is_visible, quote, quote_message};
+pub use quote::{
+    MAX_NAME_BYTES, Quote, is_printable_name, is_visible, quote, quote_line, quote_message,
+};
 pub use registry::VariantError;
 pub use rules::{
     Game, Move, MoveError, Outcome, Packed, Side, Symmetry, UnpackError, divide, perft, zobrist,

@@ -46,6 +46,17 @@ pub const fn quote_message(text: &str) -> Quote<'_> {
     }
 }
 
+/// Returns one line of a message, such as the name of a file. It is escaped as by [`quote`], and at
+/// most 4,000 characters are shown.
+#[must_use]
+pub const fn quote_line(text: &str) -> Quote<'_> {
+    Quote {
+        text,
+        max_chars: MAX_MESSAGE_CHARS,
+        keeps_lines: false,
+    }
+}
+
 /// Foreign text that is made safe when it is displayed. See [`quote`] and [`quote_message`].
 #[derive(Clone, Copy, Debug)]
 pub struct Quote<'a> {

@@ -3,6 +3,15 @@ use std::io::{Error, ErrorKind, Result, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use kagetsu_game::quote_line;
+
+/// Writes the name of a file for a message: line ends and escape sequences in it are escaped, so
+/// that no name changes a terminal.
+#[must_use]
+pub fn shown(path: &Path) -> String {
+    quote_line(&path.to_string_lossy()).to_string()
+}
+
 /// Writes a file whole or not at all: a reader finds the old content or the new one. The target of
 /// a link is replaced, not the link. `mode` has the rights of a new file, as in `0o600`, less the
 /// process's mask; no other file is touched.

@@ -11,7 +11,7 @@ mod settings;
 mod stdout;
 
 pub use exit::{Exit, run};
-pub use file::{check_place, write_whole};
+pub use file::{check_place, shown, write_whole};
 pub use log::{LogError, LogFormat, start_log};
 pub use settings::{COMMON_HEADING, SettingsError, exit_with_usage, parse, parse_from};
 pub use stdout::Stdout;

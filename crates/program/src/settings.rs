@@ -25,6 +25,18 @@ pub enum SettingsError {
     /// No flag of the program has this name.
     #[error("the settings file {} has the key '{}', but there is no such flag; see --help", .0.display(), .1)]
     UnknownKey(PathBuf, String),
+    /// `--cluster` names a connection that the file does not have.
+    #[error(
+        "there is no [cluster.{name}] in {place}; it holds address, token-file, tls-ca, tls-cert and tls-key{known}"
+    )]
+    NoCluster {
+        /// The name that was given.
+        name: String,
+        /// The settings file, or advice to name one.
+        place: String,
+        /// The connections that the file has.
+        known: String,
+    },
     /// The value is a table or a date, which no flag takes.
     #[error("the settings file {}: '{}' must be a string, a number, true, false, or a list of them", .0.display(), .1)]
     Value(PathBuf, String),
@@ -67,7 +79,7 @@ pub fn parse_from(
     command: Command,
     arguments: Vec<OsString>,
 ) -> Result<Result<clap::ArgMatches, clap::Error>, SettingsError> {
-    let command = command.arg(
+    let mut command = command.arg(
         Arg::new("config")
             .long("config")
             .value_name("FILE")
@@ -77,8 +89,18 @@ pub fn parse_from(
             .hide_short_help(true)
             .help("A TOML file with settings; its keys are the flags' long names"),
     );
-    let path =
-        config_path(&arguments).or_else(|| std::env::var_os("KAGETSU_CONFIG").map(PathBuf::from));
+    if has_flag(&command, "coordinator") {
+        command = command.arg(
+            Arg::new("cluster")
+                .long("cluster")
+                .value_name("NAME")
+                .global(true)
+                .help_heading(COMMON_HEADING)
+                .hide_short_help(true)
+                .help("Connects as [cluster.NAME] of the settings file says: address, token-file, tls-ca ..."),
+        );
+    }
+    let path = early_value(&arguments, "--config", "KAGETSU_CONFIG").map(PathBuf::from);
     let file = path
         .as_deref()
         .map(|path| read(path, &command))
@@ -90,34 +112,106 @@ pub fn parse_from(
         .ignore_errors(true)
         .try_get_matches_from(&arguments)
         .ok();
-    let matches = with_sources(command, &file, given.as_ref()).try_get_matches_from(arguments);
+    let mut arguments = arguments;
+    if has_flag(&command, "cluster")
+        && let Some(name) = early_value(&arguments, "--cluster", "KAGETSU_CLUSTER")
+    {
+        let name = name.to_string_lossy();
+        let cluster = cluster(&file, &name, path.as_deref())?;
+        let added = connection(&command, given.as_ref(), cluster);
+        let end = arguments.iter().position(|argument| argument == "--");
+        let end = end.unwrap_or(arguments.len());
+        arguments.splice(end..end, added);
+    }
+    let matches =
+        with_sources(command, &file.flags, given.as_ref()).try_get_matches_from(arguments);
     Ok(matches.map_err(in_plain_words))
 }
 
-/// Returns the value of `--config`. It is found before all else is parsed, because the file decides
-/// which arguments may be missing.
-fn config_path(arguments: &[OsString]) -> Option<PathBuf> {
+/// Returns the value of a flag, or of its variable. It is found before all else is parsed, because
+/// the settings file decides which arguments may be missing.
+fn early_value(arguments: &[OsString], flag: &str, variable: &str) -> Option<OsString> {
     let mut arguments = arguments
         .iter()
         .skip(1)
         .take_while(|argument| *argument != "--");
     while let Some(argument) = arguments.next() {
-        if argument == "--config" {
-            return arguments.next().map(PathBuf::from);
+        if argument == flag {
+            return arguments.next().cloned();
         }
-        if let Some(path) = argument
-            .to_str()
-            .and_then(|argument| argument.strip_prefix("--config="))
-        {
-            return Some(path.into());
+        let value = argument.to_str().and_then(|text| text.strip_prefix(flag));
+        if let Some(value) = value.and_then(|value| value.strip_prefix('=')) {
+            return Some(value.into());
         }
     }
-    None
+    std::env::var_os(variable)
+}
+
+/// Returns the named connection of a settings file.
+fn cluster<'a>(
+    file: &'a SettingsFile,
+    name: &str,
+    path: Option<&Path>,
+) -> Result<&'a Flags, SettingsError> {
+    let found = file.clusters.iter().find(|(known, _)| known == name);
+    found.map(|(_, flags)| flags).ok_or_else(|| {
+        let names: Vec<&str> = file.clusters.iter().map(|(name, _)| &**name).collect();
+        SettingsError::NoCluster {
+            name: name.into(),
+            place: path.map_or_else(
+                || "a settings file: give --config FILE or KAGETSU_CONFIG".into(),
+                |path| format!("the settings file {}", path.display()),
+            ),
+            known: if names.is_empty() {
+                String::new()
+            } else {
+                format!("; the file has {}", names.join(", "))
+            },
+        }
+    })
+}
+
+/// Returns the flags of a named connection that the given command takes, and that the command line
+/// neither gives nor excludes. A command without `--coordinator` reads the cluster's book.
+fn connection(command: &Command, given: Option<&ArgMatches>, cluster: &Flags) -> Vec<OsString> {
+    let (mut command, mut given) = (command, given);
+    while let Some((name, below)) = given.and_then(ArgMatches::subcommand) {
+        let Some(chosen) = command.find_subcommand(name) else {
+            break;
+        };
+        (command, given) = (chosen, Some(below));
+    }
+    let Some(given) = given else {
+        return Vec::new();
+    };
+    let takes = |flag: &str| {
+        let is_it = |argument: &&Arg| argument.get_long() == Some(flag);
+        command.get_arguments().find(is_it)
+    };
+    let excluded = excluded(command, given);
+    let is_open = |argument: &Arg| {
+        let id = argument.get_id();
+        !excluded.contains(id) && given.value_source(id.as_str()) != Some(ValueSource::CommandLine)
+    };
+    let reads_a_book = takes("coordinator").is_none() && takes("token-file").is_some();
+    let address = if reads_a_book { "book" } else { "coordinator" };
+    let mut added = Vec::new();
+    for (key, values) in cluster {
+        let flag = if key == ADDRESS { address } else { key };
+        if takes(flag).is_some_and(is_open) {
+            added.extend(
+                values
+                    .iter()
+                    .map(|value| format!("--{flag}={value}").into()),
+            );
+        }
+    }
+    added
 }
 
 /// Replaces the parser's words about numbers by plain ones.
 fn in_plain_words(error: clap::Error) -> clap::Error {
-    const WORDS: [(&str, &str); 5] = [
+    const WORDS: [(&str, &str); 6] = [
         ("invalid digit found in string", "not a whole number"),
         (
             "cannot parse integer from empty string",
@@ -132,6 +226,10 @@ fn in_plain_words(error: clap::Error) -> clap::Error {
             "the number is too small",
         ),
         ("invalid float literal", "not a number"),
+        (
+            "invalid socket address syntax",
+            "not an address with a port, as in 127.0.0.1:7615",
+        ),
     ];
     let text = error.render().to_string();
     let Some((theirs, ours)) = WORDS.iter().find(|(theirs, _)| text.contains(theirs)) else {
@@ -142,15 +240,55 @@ fn in_plain_words(error: clap::Error) -> clap::Error {
     clap::Error::raw(error.kind(), body)
 }
 
-type Settings = Vec<(String, Vec<String>)>;
+/// The key for the URL in a named connection.
+const ADDRESS: &str = "address";
+/// The table of named connections.
+const CLUSTERS: &str = "cluster";
 
-fn read(path: &Path, command: &Command) -> Result<Settings, SettingsError> {
+/// Values of flags, by the flags' long names.
+type Flags = Vec<(String, Vec<String>)>;
+
+/// The content of a settings file.
+#[derive(Default)]
+struct SettingsFile {
+    flags: Flags,
+    /// The named connections.
+    clusters: Vec<(String, Flags)>,
+}
+
+fn read(path: &Path, command: &Command) -> Result<SettingsFile, SettingsError> {
     let text = fs::read_to_string(path).map_err(|error| SettingsError::Read(path.into(), error))?;
-    let table: Table = text
+    let mut table: Table = text
         .parse()
         .map_err(|error| SettingsError::Parse(path.into(), error))?;
+    let mut clusters = Vec::new();
+    if let Some(Value::Table(named)) = table.remove(CLUSTERS) {
+        for (name, connection) in named {
+            let Value::Table(connection) = connection else {
+                return Err(SettingsError::UnknownKey(
+                    path.into(),
+                    format!("{CLUSTERS}.{name}"),
+                ));
+            };
+            let is_known = |key: &str| key == ADDRESS || has_flag(command, key);
+            clusters.push((name, flags(path, connection, is_known)?));
+        }
+    }
+    let is_known = |key: &str| has_flag(command, key) && key != "config" && key != CLUSTERS;
+    Ok(SettingsFile {
+        flags: flags(path, table, is_known)?,
+        clusters,
+    })
+}
+
+/// Returns the values of a table whose keys are names of flags.
+fn flags(
+    path: &Path,
+    table: Table,
+    is_known: impl Fn(&str) -> bool,
+) -> Result<Flags, SettingsError> {
     let setting = |(key, value): (String, Value)| {
-        if !has_flag(command, &key) || key == "config" {
+        if !is_known(&key) {
             return Err(SettingsError::UnknownKey(path.into(), key));
         }
         let values = match value {
@@ -183,7 +321,7 @@ fn has_flag(command: &Command, name: &str) -> bool {
 
 /// Adds environment and file to the arguments. `given` is the command line, as far as it can be
 /// parsed.
-fn with_sources(command: Command, file: &Settings, given: Option<&ArgMatches>) -> Command {
+fn with_sources(command: Command, file: &Flags, given: Option<&ArgMatches>) -> Command {
     let excluded = given
         .map(|given| excluded(&command, given))
         .unwrap_or_default();
@@ -223,7 +361,7 @@ fn excluded(command: &Command, given: &ArgMatches) -> BTreeSet<Id> {
     excluded
 }
 
-fn with_source(arg: Arg, file: &Settings) -> Arg {
+fn with_source(arg: Arg, file: &Flags) -> Arg {
     let Some(name) = arg.get_long().map(ToString::to_string) else {
         return arg;
     };
@@ -341,6 +479,67 @@ mod tests {
             go("how-far = ", &[])
                 .expect_err("no TOML")
                 .contains("not TOML")
+        );
+    }
+
+    /// Returns the long flags that `--cluster lab` adds to a command line.
+    fn connected(arguments: &str) -> Result<Vec<String>, String> {
+        let flag = |name: &'static str| Arg::new(name).long(name);
+        let jobs = Command::new("jobs")
+            .arg(flag("coordinator").conflicts_with("book"))
+            .args([flag("book"), flag("token-file"), flag("tls-ca")]);
+        let query = Command::new("query").args([flag("book"), flag("token-file")]);
+        let check = Command::new("check").arg(flag("book"));
+        let command = Command::new("program").subcommands([jobs, query, check]);
+        let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
+        let text = "[cluster.lab]\naddress = 'https://lab:7615'\ntoken-file = 'lab.token'";
+        file.write_all(text.as_bytes()).expect("room for it");
+        let path = file.path().to_str().expect("a plain name");
+        let all = format!("program --config {path} {arguments}");
+        let matches = parse_from(command, all.split(' ').map(OsString::from).collect())
+            .map_err(|error| error.to_string())?
+            .map_err(|error| error.to_string())?;
+        let (_, below) = matches.subcommand().expect("a command");
+        let named = |id: &str| {
+            let value = below.try_get_one::<String>(id).ok()??;
+            Some(format!("{id} {value}"))
+        };
+        let flags = ["coordinator", "book", "token-file"];
+        Ok(flags.into_iter().filter_map(named).collect())
+    }
+
+    #[test]
+    fn named_connection_stands_for_its_flags() {
+        let (url, token) = ("https://lab:7615", "token-file lab.token");
+        for (arguments, wanted) in [
+            (
+                "--cluster lab jobs",
+                vec![format!("coordinator {url}"), token.into()],
+            ),
+            (
+                "query --cluster=lab",
+                vec![format!("book {url}"), token.into()],
+            ),
+            ("--cluster lab check", vec![]),
+            (
+                "--cluster lab query --book b",
+                vec!["book b".into(), token.into()],
+            ),
+            (
+                "--cluster lab jobs --book b",
+                vec!["book b".into(), token.into()],
+            ),
+            (
+                "--cluster lab jobs --token-file t",
+                vec![format!("coordinator {url}"), "token-file t".into()],
+            ),
+        ] {
+            assert_eq!(connected(arguments), Ok(wanted), "{arguments}");
+        }
+        let error = connected("--cluster home jobs").expect_err("another name");
+        assert!(
+            error.contains("[cluster.home]") && error.contains("the file has lab"),
+            "{error}"
         );
     }
 

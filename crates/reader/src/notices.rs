@@ -2,6 +2,7 @@ use std::fmt::Display;
 use std::io::{self, Write};
 
 use kagetsu_book::Notice;
+use kagetsu_game::quote_message;
 
 /// Writes the notices of an opened book to stderr.
 ///
@@ -9,7 +10,8 @@ use kagetsu_book::Notice;
 /// If stderr is closed.
 pub(crate) fn write_notices(book: impl Display, notices: &[Notice]) -> io::Result<()> {
     for notice in notices {
-        writeln!(io::stderr(), "kagetsu: book {book}: {notice}")?;
+        let text = format!("kagetsu: book {book}: {notice}");
+        writeln!(io::stderr(), "{}", quote_message(&text))?;
     }
     Ok(())
 }

@@ -1,38 +1,49 @@
+use std::fs::File;
+use std::io::BufReader;
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
+use kagetsu_compiled::NamedBook;
 use kagetsu_postgres::BookUrl;
+use kagetsu_proofs::ProofBook;
 use kagetsu_proto::Access;
 
-use crate::certificate::CertificateReader;
-use crate::compiled::CompiledReader;
-use crate::folder::FolderReader;
-use crate::open_folder::with_hint;
-use crate::reader::BookReader;
-use crate::server::ServerReader;
+use crate::open_folder::{read_book, with_hint};
+use crate::server::ServerBook;
+use crate::source::{CertificateBook, FolderBook, Source};
 
-/// Opens a book to read: a folder, a compiled file, a certificate, a book in a database (`postgres://`), or (any
-/// other name with `://`) a server, to which `access` applies.
+/// Opens a book to read: a folder, a compiled file, a certificate, a book in a database
+/// (`postgres://`), or (any other name with `://`) a server, to which `access` applies.
 ///
 /// # Errors
 /// If there is no book, or a process is changing its folder.
-pub fn open(name: &str, access: &Access) -> Result<Box<dyn BookReader>> {
+pub fn open(name: &str, access: &Access) -> Result<Source> {
     if name.contains("://") && !BookUrl::is_one(name) {
-        return Ok(Box::new(ServerReader::connect(name, access)?));
+        let server = ServerBook::connect(name, access)?;
+        return Ok(Source::Server(Box::new(server)));
     }
     open_files(Path::new(name)).map_err(|error| with_hint(error, "its URL in place of the folder"))
 }
 
-/// Opens a book on this machine to read: a folder, a compiled file or a certificate.
+/// Opens a book on this machine to read: a folder, a compiled file or a certificate. Several
+/// processes may read one folder at the same time, and the user needs no permission to write to
+/// it. Notices go to stderr.
 ///
 /// # Errors
 /// If there is no book, a process is changing its folder, or the path is a URL.
-pub fn open_files(path: &Path) -> Result<Box<dyn BookReader>> {
+pub fn open_files(path: &Path) -> Result<Source> {
     if path.is_file() {
-        if let Some(certificate) = CertificateReader::open(path)? {
-            return Ok(Box::new(certificate));
-        }
-        return Ok(Box::new(CompiledReader::open(path)?));
+        let about = || path.display().to_string();
+        let file = File::open(path).with_context(about)?;
+        let bytes = file.metadata().with_context(about)?.len();
+        let proof = ProofBook::read(&mut BufReader::new(file)).with_context(about)?;
+        return Ok(match proof {
+            Some(proof) => Source::Certificate(CertificateBook { proof, bytes }),
+            None => Source::File(Box::new(NamedBook::open(path)?)),
+        });
     }
-    Ok(Box::new(FolderReader::open(path)?))
+    Ok(Source::Folder(FolderBook {
+        book: read_book(path)?,
+        is_in_database: path.to_str().is_some_and(BookUrl::is_one),
+    }))
 }

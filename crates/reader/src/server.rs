@@ -1,17 +1,20 @@
-use anyhow::{Context, Result, anyhow, bail};
-use kagetsu_api::{StatisticsJson, read_games, read_overview, read_statistics};
-use kagetsu_book::{Book, BookOptions, CheckReport, Overview};
+use anyhow::{Context, Result, anyhow};
+use kagetsu_api::OverviewJson;
+use kagetsu_book::{Book, BookOptions, Overview};
 use kagetsu_game::{Answer, Position};
-use kagetsu_games::{FoundGames, GameFilter};
 use kagetsu_proto::v1::books_client::BooksClient;
 use kagetsu_proto::{Access, AuthenticatedChannel, explain, v1};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-use crate::reader::BookReader;
+use crate::error::ViewError;
+use crate::found::Found;
+
+/// Positions of one request.
+const MAX_POSITIONS: usize = 64;
 
 /// The book of a coordinator or of a book server.
-pub struct ServerReader {
+pub struct ServerBook {
     url: String,
     client: BooksClient<AuthenticatedChannel>,
     runtime: Runtime,
@@ -25,12 +28,12 @@ struct Copy {
     _folder: TempDir,
 }
 
-impl ServerReader {
+impl ServerBook {
     /// Connects to the server.
     ///
     /// # Errors
     /// If the server cannot be reached, or refuses the credentials.
-    pub fn connect(url: &str, access: &Access) -> Result<Self> {
+    pub(crate) fn connect(url: &str, access: &Access) -> Result<Self> {
         let connector = access.reading_connector(url)?;
         let runtime = Runtime::new()?;
         let client = BooksClient::new(runtime.block_on(connector.connect())?);
@@ -42,13 +45,71 @@ impl ServerReader {
         })
     }
 
-    fn find(&mut self, position: &Position) -> Result<v1::Found> {
-        let found = self
-            .runtime
-            .block_on(self.client.lookup(v1::Position::from(position)));
-        Ok(found
-            .map_err(|status| anyhow!(explain(&self.url, &status)))?
-            .into_inner())
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Reads a view of the server's book: the JSON of its result.
+    pub(crate) fn read(
+        &self,
+        view: &str,
+        at: Option<&Position>,
+        options: String,
+    ) -> Result<String, ViewError> {
+        let request = v1::ReadRequest {
+            view: view.into(),
+            position: at.map(Into::into),
+            options,
+        };
+        let response = self.runtime.block_on(self.client.clone().read(request));
+        match response {
+            Ok(response) => Ok(response.into_inner().json),
+            Err(status) => Err(ViewError::of_status(&status, || {
+                explain(&self.url, &status)
+            })),
+        }
+    }
+
+    pub(crate) fn overview(&self) -> Result<Overview> {
+        let json = self.read("books", None, "{}".into())?;
+        let overview = serde_json::from_str::<OverviewJson>(&json)
+            .map_err(anyhow::Error::from)
+            .and_then(|json| Ok(json.overview()?));
+        overview.with_context(|| format!("{} gave an overview that cannot be", self.url))
+    }
+
+    pub(crate) fn find_all(&self, positions: &[Position]) -> Result<Vec<Option<Found>>> {
+        let mut all = Vec::with_capacity(positions.len());
+        for part in positions.chunks(MAX_POSITIONS) {
+            let found = self.request(part)?;
+            for (position, found) in part.iter().zip(found) {
+                let facts = self.checked(found.facts, position)?;
+                let answer = self.checked(found.answer, position)?;
+                all.push(answer.map(|answer| Found {
+                    answer,
+                    facts,
+                    derived: None,
+                }));
+            }
+        }
+        Ok(all)
+    }
+
+    fn request(&self, positions: &[Position]) -> Result<Vec<v1::Found>> {
+        let mut client = self.client.clone();
+        let explained = |status| anyhow!(explain(&self.url, &status));
+        if let [position] = positions {
+            let found = self
+                .runtime
+                .block_on(client.lookup(v1::Position::from(position)));
+            return Ok(vec![found.map_err(explained)?.into_inner()]);
+        }
+        let request = v1::LookupManyRequest {
+            positions: positions.iter().map(Into::into).collect(),
+            top: 0,
+        };
+        let found = self.runtime.block_on(client.lookup_many(request));
+        Ok(found.map_err(explained)?.into_inner().found)
     }
 
     fn checked(&self, answer: Option<v1::Answer>, position: &Position) -> Result<Option<Answer>> {
@@ -56,21 +117,25 @@ impl ServerReader {
         answer.with_context(|| format!("{} gave an answer that cannot be", self.url))
     }
 
+    /// Returns a copy of the book, which the first call makes.
+    pub(crate) fn contents(&mut self, progress: &mut dyn FnMut(u64)) -> Result<&Book> {
+        if self.copy.is_none() {
+            self.copy = Some(self.copy(progress)?);
+        }
+        let copy = self.copy.as_ref().map(|copy| &copy.book);
+        copy.context("the book was not copied")
+    }
+
     /// Copies the book into a temporary folder, position by position.
-    fn copy(&mut self, progress: &mut dyn FnMut(u64)) -> Result<Copy> {
+    fn copy(&self, progress: &mut dyn FnMut(u64)) -> Result<Copy> {
         let folder = tempfile::tempdir().context("cannot make a folder for a copy of the book")?;
         let options = BookOptions {
             create: true,
             ..BookOptions::default()
         };
         let (mut book, _) = Book::open(&folder.path().join("book"), &options)?;
-        let Self {
-            url,
-            client,
-            runtime,
-            ..
-        } = self;
-        runtime.block_on(async {
+        let (url, mut client) = (&self.url, self.client.clone());
+        self.runtime.block_on(async {
             let explained = |status| anyhow!(explain(url, &status));
             let stream = client.export(v1::ExportRequest {}).await;
             let mut stream = stream.map_err(explained)?.into_inner();
@@ -91,74 +156,5 @@ impl ServerReader {
             book,
             _folder: folder,
         })
-    }
-}
-
-impl BookReader for ServerReader {
-    fn lookup(&mut self, position: &Position) -> Result<Option<Answer>> {
-        let found = self.find(position)?;
-        self.checked(found.answer, position)
-    }
-
-    fn lookup_searched(&mut self, position: &Position) -> Result<Option<Answer>> {
-        let found = self.find(position)?;
-        self.checked(found.facts, position)
-    }
-
-    fn overview(&mut self) -> Result<Overview> {
-        let response = self.client.overview(v1::OverviewRequest {});
-        let overview = self.runtime.block_on(response);
-        let overview = overview.map_err(|status| anyhow!(explain(&self.url, &status)))?;
-        read_overview(overview.get_ref())
-            .with_context(|| format!("{} gave an overview that cannot be", self.url))
-    }
-
-    fn statistics(&mut self) -> Result<StatisticsJson> {
-        let response = self.client.statistics(v1::StatisticsRequest {});
-        let statistics = self.runtime.block_on(response);
-        let statistics = statistics.map_err(|status| anyhow!(explain(&self.url, &status)))?;
-        read_statistics(statistics.get_ref())
-            .with_context(|| format!("{} gave statistics that cannot be", self.url))
-    }
-
-    fn bytes(&self) -> Result<Option<u64>> {
-        Ok(None)
-    }
-
-    fn positions(&self) -> Option<u64> {
-        None
-    }
-
-    fn check(&mut self, _: &mut dyn FnMut(u64)) -> Result<CheckReport> {
-        bail!(
-            "{} is a server; only the files of a book can be checked: \
-             run `kagetsu check --book DIR` where they are",
-            self.url
-        )
-    }
-
-    fn contents(&mut self, progress: &mut dyn FnMut(u64)) -> Result<&Book> {
-        if self.copy.is_none() {
-            self.copy = Some(self.copy(progress)?);
-        }
-        self.copy
-            .as_ref()
-            .map(|copy| &copy.book)
-            .context("the book was not copied")
-    }
-
-    fn games(&mut self, at: &Position, filter: &GameFilter, top: u32) -> Result<FoundGames> {
-        let result = filter.result.map_or("", |result| result.text());
-        let request = v1::GamesRequest {
-            position: Some(at.into()),
-            player: filter.player.clone(),
-            event: filter.event.clone(),
-            result: result.into(),
-            top,
-        };
-        let found = self.runtime.block_on(self.client.games(request));
-        let found = found.map_err(|status| anyhow!(explain(&self.url, &status)))?;
-        read_games(found.get_ref())
-            .with_context(|| format!("{} gave games that cannot be", self.url))
     }
 }

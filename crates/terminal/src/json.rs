@@ -20,6 +20,18 @@ pub fn write_json(out: &mut dyn Write, value: &impl Serialize) -> Result<()> {
     Ok(())
 }
 
+/// Writes the text of one JSON object in the same way.
+///
+/// # Errors
+/// If the reader closed its end.
+pub fn write_json_text(out: &mut dyn Write, json: &str) -> Result<()> {
+    // Outside of strings there are only visible characters.
+    VisibleJson.write_string_fragment(&mut *out, json)?;
+    writeln!(out)?;
+    out.flush()?;
+    Ok(())
+}
+
 /// Compact JSON whose strings have visible characters only.
 struct VisibleJson;
 

@@ -5,4 +5,4 @@ pub(crate) mod position;
 mod query;
 
 pub(crate) use caller::Caller;
-pub(crate) use query::{ApiQuery, NoParameters, in_range};
+pub(crate) use query::{ApiQuery, NoParameters, check_length};

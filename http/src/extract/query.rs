@@ -1,6 +1,3 @@
-use std::fmt::Display;
-use std::ops::RangeInclusive;
-
 use axum::extract::{FromRequestParts, Query};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
@@ -25,32 +22,22 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for ApiQuery<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
-        let length = parts.uri.query().map_or(0, str::len);
-        if length > MAX_QUERY_BYTES {
-            let message = format!("the query has {length} bytes, and may have {MAX_QUERY_BYTES}");
-            return Err(ApiError::new(StatusCode::URI_TOO_LONG, "too_long", message));
-        }
+        check_length(parts.uri.query().unwrap_or_default())?;
         let query = Query::<T>::from_request_parts(parts, state).await;
         let Query(parameters) = query.map_err(|error| ApiError::bad_request(error.body_text()))?;
         Ok(Self(parameters))
     }
 }
 
-/// Returns a parameter, or its default if it is absent.
+/// Checks the length of a query.
 ///
 /// # Errors
-/// If the parameter is outside its range.
-pub(crate) fn in_range<T: PartialOrd + Display + Copy>(
-    name: &str,
-    value: Option<T>,
-    default: T,
-    range: RangeInclusive<T>,
-) -> Result<T, ApiError> {
-    let value = value.unwrap_or(default);
-    if range.contains(&value) {
-        return Ok(value);
+/// If it is longer than accepted.
+pub(crate) fn check_length(query: &str) -> Result<(), ApiError> {
+    let length = query.len();
+    if length > MAX_QUERY_BYTES {
+        let message = format!("the query has {length} bytes, and may have {MAX_QUERY_BYTES}");
+        return Err(ApiError::new(StatusCode::URI_TOO_LONG, "too_long", message));
     }
-    let (from, to) = (range.start(), range.end());
-    let message = format!("{name}={value}: must be a number from {from} to {to}");
-    Err(ApiError::bad_request(message))
+    Ok(())
 }

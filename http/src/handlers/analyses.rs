@@ -8,7 +8,7 @@ use axum::response::sse::{KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use kagetsu_api::{AnswerJson, QuestionJson, UpdateJson};
-use kagetsu_game::Position;
+use kagetsu_game::{Answer, Position};
 use kagetsu_proto::v1;
 use tokio_stream::StreamExt;
 use tonic::Status;
@@ -16,7 +16,6 @@ use tonic::Status;
 use crate::error::ApiError;
 use crate::extract::Caller;
 use crate::extract::position::parse;
-use crate::handlers::books::decode;
 use crate::handlers::events::{event, reserve};
 use crate::server::ClientAddress;
 use crate::state::AppState;
@@ -69,7 +68,8 @@ pub(crate) async fn analyze(
 }
 
 fn to_json(position: &Position, update: &v1::AnalyzeUpdate) -> Result<UpdateJson, Status> {
-    let answer = decode(update.answer.as_ref()).map_err(|error| Status::internal(error.message))?;
+    let answer = update.answer.as_ref().map(Answer::try_from).transpose();
+    let answer = answer.map_err(|error| Status::internal(error.to_string()))?;
     let answer = AnswerJson::new(position, &answer.unwrap_or_default(), update.time_ms);
     Ok(UpdateJson {
         answer: answer.with_nodes(update.nodes),

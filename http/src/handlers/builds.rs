@@ -24,6 +24,7 @@ use crate::state::AppState;
 /// Lists the build jobs.
 #[utoipa::path(
     get,
+    operation_id = "list_jobs",
     path = "/api/v1/jobs",
     responses((status = 200, description = "The jobs", body = [JobJson]), ApiError),
 )]
@@ -56,6 +57,7 @@ fn shown(job: tonic::Response<v1::Job>) -> Response {
 /// Describes one job, with its settings.
 #[utoipa::path(
     get,
+    operation_id = "get_job",
     path = "/api/v1/jobs/{name}",
     params(("name" = String, Path, description = "The job's name")),
     responses((status = 200, description = "The job", body = JobJson), ApiError),
@@ -73,6 +75,7 @@ pub(crate) async fn get(
 /// Returns how a job has grown since the server started, oldest point first.
 #[utoipa::path(
     get,
+    operation_id = "job_history",
     path = "/api/v1/jobs/{name}/history",
     params(("name" = String, Path, description = "The job's name")),
     responses((status = 200, description = "The points", body = [HistoryPoint]), ApiError),
@@ -95,6 +98,7 @@ pub(crate) async fn history(
 /// an early end.
 #[utoipa::path(
     get,
+    operation_id = "watch_job",
     path = "/api/v1/jobs/{name}/events",
     params(("name" = String, Path, description = "The job's name")),
     responses((status = 200, description = "The events", body = JobJson, content_type = "text/event-stream"), ApiError),
@@ -172,6 +176,7 @@ pub(crate) async fn build_settings() -> Response {
 /// Starts a build, or resumes the one of this name.
 #[utoipa::path(
     post,
+    operation_id = "start_job",
     path = "/api/v1/jobs",
     request_body = StartJson,
     responses((status = 201, description = "The job", body = JobJson), ApiError),
@@ -190,6 +195,7 @@ pub(crate) async fn start(
 /// Pauses a job: it starts no new searches until it is resumed.
 #[utoipa::path(
     post,
+    operation_id = "pause_job",
     path = "/api/v1/jobs/{name}/pause",
     params(("name" = String, Path, description = "The job's name")),
     responses((status = 200, description = "The job", body = JobJson), ApiError),
@@ -207,6 +213,7 @@ pub(crate) async fn pause(
 /// Resumes a paused job.
 #[utoipa::path(
     post,
+    operation_id = "resume_job",
     path = "/api/v1/jobs/{name}/resume",
     params(("name" = String, Path, description = "The job's name")),
     responses((status = 200, description = "The job", body = JobJson), ApiError),
@@ -224,6 +231,7 @@ pub(crate) async fn resume(
 /// Changes the priority of a job among the others.
 #[utoipa::path(
     post,
+    operation_id = "prioritize_job",
     path = "/api/v1/jobs/{name}/priority",
     params(("name" = String, Path, description = "The job's name")),
     request_body = PriorityJson,
@@ -247,6 +255,7 @@ pub(crate) async fn prioritize(
 /// Cancels a job; the book keeps what it has.
 #[utoipa::path(
     post,
+    operation_id = "cancel_job",
     path = "/api/v1/jobs/{name}/cancel",
     params(("name" = String, Path, description = "The job's name")),
     responses((status = 200, description = "The job", body = JobJson), ApiError),

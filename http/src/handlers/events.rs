@@ -63,7 +63,7 @@ pub(crate) fn event<T: Serialize>(
 }
 
 fn error_event(error: &ApiError) -> Event {
-    let body = ErrorJson::new(error.code, &error.message);
+    let body = ErrorJson::new(error.code.clone(), &error.message);
     Event::default()
         .event("error")
         .json_data(body)

@@ -1,14 +1,9 @@
 //! The handlers of the API, one file for each subject.
 
 pub(crate) mod analyses;
-pub(crate) mod books;
 pub(crate) mod builds;
 mod events;
-pub(crate) mod games;
-pub(crate) mod overview;
-pub(crate) mod priorities;
+pub(crate) mod position;
 pub(crate) mod status;
-pub(crate) mod suspects;
-pub(crate) mod transpositions;
-pub(crate) mod tree;
+pub(crate) mod views;
 pub(crate) mod workers;

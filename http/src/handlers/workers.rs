@@ -14,6 +14,7 @@ use crate::state::AppState;
 /// Lists the workers; a server without a cluster has none.
 #[utoipa::path(
     get,
+    operation_id = "list_workers",
     path = "/api/v1/workers",
     responses((status = 200, description = "The workers", body = [WorkerJson]), ApiError),
 )]

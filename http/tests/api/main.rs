@@ -45,10 +45,14 @@ async fn json(response: Response<Body>) -> Value {
         .unwrap_or_else(|error| panic!("{error} in {}", String::from_utf8_lossy(&bytes)))
 }
 
+async fn get(api: &Router, path: &str) -> Value {
+    json(ask(api, "GET", &format!("/api/v1/{path}"), &[], "").await).await
+}
+
 #[tokio::test]
 async fn overview_names_roots_with_their_values() {
     let (api, _) = start(local());
-    let books = json(ask(&api, "GET", "/api/v1/books", &[], "").await).await;
+    let books = get(&api, "books").await;
     let held = &books["variants"][0];
     assert_eq!(held["variant"], "freestyle-15");
     let root = &held["roots"][0];
@@ -58,9 +62,9 @@ async fn overview_names_roots_with_their_values() {
         (&root["side"], &root["positions"]),
         (&"second".into(), &1.into())
     );
-    let counts = json(ask(&api, "GET", "/api/v1/statistics", &[], "").await).await;
+    let counts = get(&api, "statistics").await;
     assert_eq!(counts["by_depth"]["4"], 1, "{counts}");
-    assert!(counts.get("grades").is_none(), "{counts}");
+    assert_eq!(counts["variants"], books["variants"], "{counts}");
 }
 
 #[tokio::test]
@@ -111,7 +115,7 @@ async fn priorities_follow_the_line_and_its_moves() {
     let moves = all["moves"].as_array().expect("moves");
     let h9 = moves.iter().find(|step| step["move"] == "h9").expect("h9");
     assert_eq!((&h9["loss"], &h9["is_held"]), (&15.into(), &false.into()));
-    assert_eq!(h9["jobs"][0]["priority"], 1.5);
+    assert_eq!(h9["jobs"][0]["priority"], 1.3);
     assert_eq!(h9["jobs"][0]["state"], "waiting");
 }
 
@@ -125,30 +129,16 @@ async fn filters_apply_to_suspects_and_games() {
     };
     let (status, all) = get("suspects?variant=freestyle-15&moves=h8&top=7").await;
     assert_eq!(status, StatusCode::OK, "{all}");
-    let suspect = &all["suspects"][0];
-    assert_eq!(
-        (&suspect["depth"], &suspect["missing_plies"]),
-        (&7.into(), &2.into())
-    );
-    let reason = suspect["reasons"][0].as_str().expect("a reason");
-    assert!(reason.contains("2 plies less deeply"), "{reason}");
+    assert_eq!(all["suspects"], serde_json::json!([]), "{all}");
     let (status, all) = get("suspects?variant=freestyle-15&moves=a1").await;
     assert_eq!(
         (status, &all["error"]["code"]),
         (StatusCode::NOT_FOUND, &"not_in_book".into())
     );
-    let filter = "player=Ann&event=Cup&result=1-0";
+    let filter = "player=Ann&event=&result=1-0";
     let (status, all) = get(&format!("games?variant=freestyle-15&moves=h8&{filter}")).await;
     assert_eq!(status, StatusCode::OK, "{all}");
-    let game = &all["played"][0];
-    assert_eq!(
-        (&game["first"], &game["event"]),
-        (&"Ann".into(), &"Cup".into())
-    );
-    assert_eq!(
-        (&game["result"], &game["moves"][0]),
-        (&"1-0".into(), &"h8".into())
-    );
+    assert_eq!(all["games"], 0, "{all}");
     for wrong in [
         "games?variant=freestyle-15&result=2-0",
         "suspects?variant=freestyle-15&top=0",
@@ -161,47 +151,17 @@ async fn filters_apply_to_suspects_and_games() {
 #[tokio::test]
 async fn book_answers_have_the_documented_fields() {
     let (api, _) = start(local());
-    let answer = json(
-        ask(
-            &api,
-            "GET",
-            "/api/v1/book?variant=freestyle-15&moves=h8",
-            &[],
-            "",
-        )
-        .await,
-    )
-    .await;
+    let answer = get(&api, "book?variant=freestyle-15&moves=h8").await;
     assert_eq!(answer["best"], "i9");
     assert_eq!(answer["answers"][1]["move"], "h9");
     assert_eq!(answer["answers"][1]["score"], -3);
     assert_eq!(answer["side"], "second");
-    let picked = json(
-        ask(
-            &api,
-            "GET",
-            "/api/v1/pick?variant=freestyle-15&moves=h8",
-            &[],
-            "",
-        )
-        .await,
-    )
-    .await;
+    let picked = get(&api, "pick?variant=freestyle-15&moves=h8").await;
     assert_eq!(
         (&picked["move"], &picked["score"]),
         (&"i9".into(), &12.into())
     );
-    let tree = json(
-        ask(
-            &api,
-            "GET",
-            "/api/v1/tree?variant=freestyle-15&moves=h8&plies=3",
-            &[],
-            "",
-        )
-        .await,
-    )
-    .await;
+    let tree = get(&api, "tree?variant=freestyle-15&moves=h8&plies=3").await;
     assert_eq!(tree["branches"][0]["move"], "i9");
     assert_eq!(tree["branches"][0]["branches"], serde_json::json!([]));
     let before = "/api/v1/transpositions?variant=freestyle-15&moves=";
@@ -213,8 +173,7 @@ async fn book_answers_have_the_documented_fields() {
     );
     let ways = json(ask(&api, "GET", &format!("{before}a1%20i9%20h8"), &[], "").await).await;
     assert_eq!(ways["before"], serde_json::json!([]), "{ways}");
-    let position =
-        json(ask(&api, "GET", "/api/v1/position?variant=surakarta", &[], "").await).await;
+    let position = get(&api, "position?variant=surakarta").await;
     assert_eq!(
         position["fen"].as_str().map(|fen| &fen[..13]),
         Some("wwwwww/wwwwww")
@@ -226,118 +185,33 @@ async fn book_answers_have_the_documented_fields() {
 async fn invalid_requests_get_a_code_and_a_reason() {
     let (api, _) = start(local());
     let rows = [
-        (
-            "GET",
-            "/api/v1/book",
-            400,
-            "bad_request",
-            "missing field `variant`",
-        ),
-        (
-            "GET",
-            "/api/v1/book?variant=go-19",
-            400,
-            "bad_request",
-            "unknown variant 'go-19'",
-        ),
-        (
-            "GET",
-            "/api/v1/book?variant=freestyle-15&moves=z99",
-            400,
-            "bad_request",
-            "move 1",
-        ),
-        (
-            "GET",
-            "/api/v1/book?variant=freestyle-15&moves=h8h8",
-            400,
-            "bad_request",
-            "h8 is taken",
-        ),
-        (
-            "GET",
-            "/api/v1/book?variant=freestyle-15&moves=a1",
-            404,
-            "not_in_book",
-            "does not hold",
-        ),
-        (
-            "GET",
-            "/api/v1/book?variant=freestyle-15&movs=a1",
-            400,
-            "bad_request",
-            "unknown field `movs`",
-        ),
-        (
-            "GET",
-            "/api/v1/book?variant=xiangqi&fen=8%2F",
-            400,
-            "bad_request",
-            "fen: ",
-        ),
-        (
-            "GET",
-            "/api/v1/book?variant=freestyle-15&variant=renju-15",
-            400,
-            "bad_request",
-            "duplicate field `variant`",
-        ),
-        (
-            "GET",
-            "/api/v1/book?variant=freestyle-15&searched=1",
-            400,
-            "bad_request",
-            "`true` or `false`",
-        ),
-        (
-            "GET",
-            "/api/v1/tree?variant=freestyle-15&plies=99",
-            400,
-            "bad_request",
-            "from 1 to 32",
-        ),
-        (
-            "GET",
-            "/api/v1/pick?variant=freestyle-15&temperature=-1",
-            400,
-            "bad_request",
-            "from 0 to",
-        ),
-        (
-            "GET",
-            "/api/v1/pick?variant=freestyle-15&temperature=NaN",
-            400,
-            "bad_request",
-            "from 0 to",
-        ),
-        ("GET", "/api/v2", 404, "no_such_route", "openapi.json"),
-        ("DELETE", "/api/v1/jobs", 405, "no_such_method", "DELETE"),
-        ("POST", "/api/v1/jobs", 400, "bad_body", ""),
-        (
-            "POST",
-            "/api/v1/jobs/x/pause",
-            409,
-            "conflict",
-            "only reads its book",
-        ),
-        (
-            "GET",
-            "/api/v1/jobs/x",
-            409,
-            "conflict",
-            "only reads its book",
-        ),
+        "GET /api/v1/book 400 bad_request missing field `variant`",
+        "GET /api/v1/book?variant=go-19 400 bad_request unknown variant 'go-19'",
+        "GET /api/v1/book?variant=freestyle-15&moves=z99 400 bad_request move 1",
+        "GET /api/v1/book?variant=freestyle-15&moves=h8h8 400 bad_request h8 is taken",
+        "GET /api/v1/book?variant=freestyle-15&moves=a1 404 not_in_book does not hold",
+        "GET /api/v1/book?variant=freestyle-15&movs=a1 400 bad_request unknown field `movs`",
+        "GET /api/v1/book?variant=xiangqi&fen=8%2F 400 bad_request fen: ",
+        "GET /api/v1/book?variant=freestyle-15&variant=renju-15 400 bad_request duplicate field `variant`",
+        "GET /api/v1/book?variant=freestyle-15&searched=1 400 bad_request `true` or `false`",
+        "GET /api/v1/tree?variant=freestyle-15&plies=101 400 bad_request from 1 to 100",
+        "GET /api/v1/pick?variant=freestyle-15&temperature=-1 400 bad_request from 0 to",
+        "GET /api/v1/pick?variant=freestyle-15&temperature=NaN 400 bad_request from 0 to",
+        "GET /api/v2 404 no_such_route openapi.json",
+        "DELETE /api/v1/jobs 405 no_such_method DELETE",
+        "POST /api/v1/tree 405 no_such_method POST",
+        "POST /api/v1/jobs 400 bad_body ",
+        "POST /api/v1/jobs/x/pause 409 conflict only reads its book",
+        "GET /api/v1/jobs/x 409 conflict only reads its book",
     ];
-    for (method, path, status, code, message) in rows {
-        let response = ask(
-            &api,
-            method,
-            path,
-            &[("content-type", "application/json")],
-            "{",
-        )
-        .await;
-        assert_eq!(response.status().as_u16(), status, "{method} {path}");
+    let is_json = [("content-type", "application/json")];
+    for row in rows {
+        let parts: Vec<&str> = row.splitn(5, ' ').collect();
+        let [method, path, status, code, message] = parts[..] else {
+            panic!("a row has five parts: {row}")
+        };
+        let response = ask(&api, method, path, &is_json, "{").await;
+        assert_eq!(response.status().as_str(), status, "{method} {path}");
         let error = json(response).await;
         assert_eq!(error["error"]["code"], code, "{method} {path}");
         assert!(
@@ -356,14 +230,7 @@ async fn invalid_requests_get_a_code_and_a_reason() {
         StatusCode::URI_TOO_LONG
     );
     let large = "x".repeat(300 << 10);
-    let large = ask(
-        &api,
-        "POST",
-        "/api/v1/jobs",
-        &[("content-type", "application/json")],
-        &large,
-    )
-    .await;
+    let large = ask(&api, "POST", "/api/v1/jobs", &is_json, &large).await;
     assert_eq!(large.status(), StatusCode::PAYLOAD_TOO_LARGE);
 }
 
@@ -380,6 +247,10 @@ async fn tag_is_valid_until_the_book_changes() {
     let first = tag(&ask(&api, "GET", path, &[], "").await);
     let again = ask(&api, "GET", path, &[("if-none-match", &first)], "").await;
     assert_eq!(again.status(), StatusCode::NOT_MODIFIED);
+    for other in [format!("W/{first}"), format!("\"x\", {first}"), "*".into()] {
+        let again = ask(&api, "GET", path, &[("if-none-match", &other)], "").await;
+        assert_eq!(again.status(), StatusCode::NOT_MODIFIED, "{other}");
+    }
     epoch.fetch_add(1, Ordering::Relaxed);
     let changed = ask(&api, "GET", path, &[("if-none-match", &first)], "").await;
     assert_eq!(changed.status(), StatusCode::OK);
@@ -440,6 +311,31 @@ async fn page_loads_from_its_own_server_alone() {
             StatusCode::OK,
             "{link}"
         );
+    }
+}
+
+#[tokio::test]
+async fn wrong_methods_are_named_before_anything_else() {
+    let (api, _) = start(AccessPolicy {
+        may_change: false,
+        ..local()
+    });
+    for (method, path) in [("POST", "/api/v1/book"), ("PUT", "/api/v1/jobs/x/pause")] {
+        let refused = ask(&api, method, path, &[("content-type", "text/plain")], "x").await;
+        assert_eq!(refused.status(), StatusCode::METHOD_NOT_ALLOWED, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn changes_without_a_body_need_no_content_type() {
+    let (api, _) = start(local());
+    for change in ["pause", "resume", "cancel"] {
+        let path = format!("/api/v1/jobs/x/{change}");
+        let answer = ask(&api, "POST", &path, &[], "").await;
+        assert_eq!(answer.status(), StatusCode::CONFLICT, "{change}");
+        let with_body = [("content-length", "2")];
+        let refused = ask(&api, "POST", &path, &with_body, "{}").await;
+        assert_eq!(refused.status(), StatusCode::UNSUPPORTED_MEDIA_TYPE);
     }
 }
 

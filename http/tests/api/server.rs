@@ -4,18 +4,24 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use axum::Router;
+use kagetsu_book::{Book, BookOptions, BuildSpec, JobSpec};
 use kagetsu_game::{Answer, Position, Verdict};
 use kagetsu_http::{
     AccessPolicy, Backend, CallerExtensions, ServerInfo, router, with_browser_headers,
 };
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::books_server::{Books, BooksServer};
+use kagetsu_reader::{RegisteredView, Source};
+use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 use tonic::Status;
 use tonic::service::Routes;
 
 /// A book that holds the position after h8: i9 is worth 12, h9 -3.
-struct SmallBook;
+struct SmallBook {
+    source: Source,
+    _folder: TempDir,
+}
 
 fn held() -> (Position, Answer) {
     let position = kagetsu_builders::position("h8");
@@ -35,17 +41,36 @@ fn held() -> (Position, Answer) {
     (position, answer)
 }
 
-fn found(requested: &v1::Position) -> Result<v1::Found, Status> {
-    let requested = Position::try_from(requested)
-        .map_err(|error| Status::invalid_argument(error.to_string()))?;
-    let (position, answer) = held();
-    let is_held = requested.key() == position.key();
-    let answer = is_held.then(|| v1::Answer::from(&answer));
-    Ok(v1::Found {
-        position: None,
-        answer: answer.clone(),
-        facts: answer,
-    })
+impl SmallBook {
+    /// A book that a job of this name grew by one position.
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let options = BookOptions {
+            create: true,
+            ..BookOptions::default()
+        };
+        let (mut book, _) = Book::open(folder.path(), &options).expect("a new book");
+        let (position, answer) = held();
+        let spec = JobSpec {
+            name: "grow".into(),
+            variant: position.variant(),
+            roots: [position].into(),
+            exclude: [].into(),
+            build: BuildSpec {
+                depth: Some(4),
+                alpha: 2.0,
+                ..BuildSpec::default()
+            },
+        };
+        let job = book.create_job(&spec).expect("a job");
+        let work = book.next_work(job, 1).expect("readable");
+        book.finish(&work[0], &answer).expect("room for it");
+        book.close().expect("room for it");
+        Self {
+            source: kagetsu_reader::open_files(folder.path()).expect("the new book"),
+            _folder: folder,
+        }
+    }
 }
 
 #[tonic::async_trait]
@@ -54,136 +79,29 @@ impl Books for SmallBook {
 
     async fn lookup(
         &self,
-        request: tonic::Request<v1::Position>,
+        _: tonic::Request<v1::Position>,
     ) -> Result<tonic::Response<v1::Found>, Status> {
-        found(&request.into_inner()).map(tonic::Response::new)
+        Err(Status::unimplemented("the API reads views"))
     }
 
     async fn lookup_many(
         &self,
-        request: tonic::Request<v1::LookupManyRequest>,
+        _: tonic::Request<v1::LookupManyRequest>,
     ) -> Result<tonic::Response<v1::LookupManyResponse>, Status> {
-        let found: Result<_, _> = request.into_inner().positions.iter().map(found).collect();
-        Ok(tonic::Response::new(v1::LookupManyResponse {
-            found: found?,
-        }))
+        Err(Status::unimplemented("the API reads views"))
     }
 
-    async fn pick(
+    async fn read(
         &self,
-        _: tonic::Request<v1::PickRequest>,
-    ) -> Result<tonic::Response<v1::Picked>, Status> {
-        let (_, answer) = held();
-        let verdict = answer.verdicts().first().map(Into::into);
-        Ok(tonic::Response::new(v1::Picked {
-            verdict,
-            rivals: Vec::new(),
-        }))
-    }
-
-    async fn overview(
-        &self,
-        _: tonic::Request<v1::OverviewRequest>,
-    ) -> Result<tonic::Response<v1::BookOverview>, Status> {
-        let (position, _) = held();
-        let root = v1::RootOverview {
-            position: Some((&position).into()),
-            positions: 1,
-            is_more: false,
-        };
-        let held = v1::VariantOverview {
-            variant: "freestyle-15".into(),
-            positions: 1,
-            roots: vec![root],
-            all_roots: 1,
-        };
-        Ok(tonic::Response::new(v1::BookOverview {
-            variants: vec![held],
-        }))
-    }
-
-    async fn statistics(
-        &self,
-        _: tonic::Request<v1::StatisticsRequest>,
-    ) -> Result<tonic::Response<v1::BookStatistics>, Status> {
-        Ok(tonic::Response::new(v1::BookStatistics {
-            positions: 1,
-            by_depth: [(4, 1)].into(),
-            ..v1::BookStatistics::default()
-        }))
-    }
-
-    async fn suspects(
-        &self,
-        request: tonic::Request<v1::SuspectsRequest>,
-    ) -> Result<tonic::Response<v1::SuspectsResponse>, Status> {
+        request: tonic::Request<v1::ReadRequest>,
+    ) -> Result<tonic::Response<v1::ReadResponse>, Status> {
         let request = request.into_inner();
-        let position = request.position.unwrap_or_default();
-        let is_held = found(&position)?.answer.is_some();
-        let suspect = v1::Suspect {
-            position: Some(position),
-            doubt: 2.5,
-            depth: request.top,
-            missing_plies: Some(2),
-            ..v1::Suspect::default()
-        };
-        Ok(tonic::Response::new(v1::SuspectsResponse {
-            is_held,
-            suspects: vec![suspect],
-        }))
-    }
-
-    async fn games(
-        &self,
-        request: tonic::Request<v1::GamesRequest>,
-    ) -> Result<tonic::Response<v1::GamesResponse>, Status> {
-        let request = request.into_inner();
-        let game = v1::PlayedGame {
-            position: request.position,
-            ply: 0,
-            result: request.result,
-            first: request.player,
-            event: request.event,
-            ..v1::PlayedGame::default()
-        };
-        Ok(tonic::Response::new(v1::GamesResponse {
-            games: 1,
-            moves: Vec::new(),
-            played: vec![game],
-        }))
-    }
-
-    async fn standings(
-        &self,
-        request: tonic::Request<v1::StandingsRequest>,
-    ) -> Result<tonic::Response<v1::StandingsResponse>, Status> {
-        let (position, _) = held();
-        let standing = |requested: &v1::Position| {
-            let requested =
-                Position::try_from(requested).map_err(|e| Status::internal(e.to_string()))?;
-            let is_root = requested.key() == position.key();
-            let job = v1::Standing {
-                job: "grow".into(),
-                priority: 0,
-                state: v1::StandingState::Searched.into(),
-            };
-            let child = v1::Standing {
-                priority: 1_500_000,
-                state: v1::StandingState::Waiting.into(),
-                ..job.clone()
-            };
-            let standings = match requested.moves().len() {
-                1 if is_root => vec![job],
-                2 => vec![child],
-                _ => Vec::new(),
-            };
-            Ok(v1::PositionStandings { standings })
-        };
-        let positions = request.into_inner().positions;
-        let positions: Result<_, Status> = positions.iter().map(standing).collect();
-        Ok(tonic::Response::new(v1::StandingsResponse {
-            positions: positions?,
-        }))
+        let position = request.position.as_ref().map(Position::try_from);
+        let position = position.transpose().expect("a position");
+        let view = RegisteredView::named(&request.view).expect("a view");
+        let json = view.read(&self.source, position.as_ref(), &request.options);
+        let json = json.map_err(|error| Status::from(&error))?;
+        Ok(tonic::Response::new(v1::ReadResponse { json }))
     }
 
     async fn export(
@@ -220,7 +138,7 @@ pub(crate) fn start(access: AccessPolicy) -> (Router, Arc<AtomicU64>) {
         epoch: Arc::clone(&epoch),
     };
     let backend = Backend {
-        services: Routes::new(BooksServer::new(SmallBook)).into_axum_router(),
+        services: Routes::new(BooksServer::new(SmallBook::new())).into_axum_router(),
         info: Arc::new(server),
         internal: CallerExtensions::default(),
     };

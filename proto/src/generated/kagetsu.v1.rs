@@ -259,280 +259,25 @@ pub struct LookupManyResponse {
     #[prost(message, repeated, tag = "1")]
     pub found: ::prost::alloc::vec::Vec<Found>,
 }
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct PickRequest {
-    #[prost(message, optional, tag = "1")]
-    pub position: ::core::option::Option<Position>,
-    /// Centi-units of value that make a move e times less likely; 0 takes the best.
-    #[prost(double, tag = "2")]
-    pub temperature: f64,
-    /// Makes the chance the same every time.
-    #[prost(uint64, optional, tag = "3")]
-    pub seed: ::core::option::Option<u64>,
-    /// Leaves out moves that were searched less deeply and are not proven.
-    #[prost(uint32, tag = "4")]
-    pub min_depth: u32,
-}
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct Picked {
-    #[prost(message, optional, tag = "1")]
-    pub verdict: ::core::option::Option<Verdict>,
-    /// Moves that may be better than the best of known value: each has only an upper bound, above that value.
-    #[prost(message, repeated, tag = "2")]
-    pub rivals: ::prost::alloc::vec::Vec<Verdict>,
-}
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ExportRequest {}
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct OverviewRequest {}
-/// The content of a book in short.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct BookOverview {
-    #[prost(message, repeated, tag = "1")]
-    pub variants: ::prost::alloc::vec::Vec<VariantOverview>,
-}
-/// The positions of one variant.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct VariantOverview {
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ReadRequest {
+    /// The name of the view, as in tree.
     #[prost(string, tag = "1")]
-    pub variant: ::prost::alloc::string::String,
-    /// The number of its positions.
-    #[prost(uint64, tag = "2")]
-    pub positions: u64,
-    /// The first 100 positions where the book begins.
-    #[prost(message, repeated, tag = "3")]
-    pub roots: ::prost::alloc::vec::Vec<RootOverview>,
-    /// The number of all roots.
-    #[prost(uint64, tag = "4")]
-    pub all_roots: u64,
-}
-/// A position where a book begins.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct RootOverview {
-    #[prost(message, optional, tag = "1")]
+    pub view: ::prost::alloc::string::String,
+    /// The position, for the views of one.
+    #[prost(message, optional, tag = "2")]
     pub position: ::core::option::Option<Position>,
-    /// Positions of the book that its moves lead to, this one included.
-    #[prost(uint64, tag = "2")]
-    pub positions: u64,
-    /// Whether there may be more positions: the count ended at a limit.
-    #[prost(bool, tag = "3")]
-    pub is_more: bool,
+    /// The options as a JSON object, as in {"plies": 4}; empty for the defaults.
+    #[prost(string, tag = "3")]
+    pub options: ::prost::alloc::string::String,
 }
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct StatisticsRequest {}
-/// The statistics of a book.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct BookStatistics {
-    #[prost(uint64, tag = "1")]
-    pub positions: u64,
-    /// Positions by the depth of their search.
-    #[prost(map = "uint32, uint64", tag = "2")]
-    pub by_depth: ::std::collections::HashMap<u32, u64>,
-    /// Positions by stones on the board.
-    #[prost(message, repeated, tag = "3")]
-    pub by_stones: ::prost::alloc::vec::Vec<Grade>,
-    /// Positions visited by all searches.
-    #[prost(uint64, tag = "4")]
-    pub nodes: u64,
-    /// Entries of the journal.
-    #[prost(uint64, tag = "5")]
-    pub entries: u64,
-    /// The number of moves searched by each engine; a compiled book does not have it.
-    #[prost(map = "string, uint64", tag = "6")]
-    pub engines: ::std::collections::HashMap<::prost::alloc::string::String, u64>,
-    /// Moves with a value that lead out of the book, the nearest to the start.
-    #[prost(message, repeated, tag = "7")]
-    pub holes: ::prost::alloc::vec::Vec<Hole>,
-    /// Whether engines, open positions and holes were counted; a compiled book has only the counts.
-    #[prost(bool, tag = "8")]
-    pub is_graded: bool,
-    /// Positions proven won, lost and drawn for the side to move.
-    #[prost(uint64, tag = "9")]
-    pub wins: u64,
-    #[prost(uint64, tag = "10")]
-    pub losses: u64,
-    #[prost(uint64, tag = "11")]
-    pub draws: u64,
-    /// Positions by the first day of their searches, in days since 1970-01-01.
-    #[prost(map = "uint32, uint64", tag = "12")]
-    pub by_day: ::std::collections::HashMap<u32, u64>,
-}
-/// The quality of the positions with the same number of stones.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct Grade {
-    #[prost(uint32, tag = "1")]
-    pub stones: u32,
-    #[prost(uint64, tag = "2")]
-    pub positions: u64,
-    /// The sum of the depths of their searches.
-    #[prost(uint64, tag = "3")]
-    pub depths: u64,
-    #[prost(uint64, tag = "4")]
-    pub wins: u64,
-    #[prost(uint64, tag = "5")]
-    pub losses: u64,
-    #[prost(uint64, tag = "6")]
-    pub draws: u64,
-    /// Positions where a move without a value may be the best.
-    #[prost(uint64, tag = "7")]
-    pub open: u64,
-    /// Moves with a value that lead out of the book, in positions without a proven win.
-    #[prost(uint64, tag = "8")]
-    pub holes: u64,
-}
-/// A move with a value that leads to no position of the book.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct Hole {
-    #[prost(message, optional, tag = "1")]
-    pub position: ::core::option::Option<Position>,
-    #[prost(uint32, tag = "2")]
-    pub r#move: u32,
-    /// Centi-units by which it is worse than the position's value.
-    #[prost(uint32, tag = "3")]
-    pub loss: u32,
-}
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct StandingsRequest {
-    /// At most 1024.
-    #[prost(message, repeated, tag = "1")]
-    pub positions: ::prost::alloc::vec::Vec<Position>,
-}
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct StandingsResponse {
-    #[prost(message, repeated, tag = "1")]
-    pub positions: ::prost::alloc::vec::Vec<PositionStandings>,
-}
-/// How the jobs see one position.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct PositionStandings {
-    #[prost(message, repeated, tag = "1")]
-    pub standings: ::prost::alloc::vec::Vec<Standing>,
-}
-/// How a job sees a position.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct Standing {
+pub struct ReadResponse {
+    /// The result as JSON.
     #[prost(string, tag = "1")]
-    pub job: ::prost::alloc::string::String,
-    /// Millionths of a ply from the nearest root; positions with less are searched earlier.
-    #[prost(uint64, tag = "2")]
-    pub priority: u64,
-    #[prost(enumeration = "StandingState", tag = "3")]
-    pub state: i32,
-}
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct SuspectsRequest {
-    /// The position from which the book is looked at.
-    #[prost(message, optional, tag = "1")]
-    pub position: ::core::option::Option<Position>,
-    /// The number of positions to return; 0 returns 20.
-    #[prost(uint32, tag = "2")]
-    pub top: u32,
-}
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct SuspectsResponse {
-    /// Whether the book holds the position.
-    #[prost(bool, tag = "1")]
-    pub is_held: bool,
-    /// The most doubtful first.
-    #[prost(message, repeated, tag = "2")]
-    pub suspects: ::prost::alloc::vec::Vec<Suspect>,
-}
-/// A position whose value is doubtful.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct Suspect {
-    /// With the moves from the position of the request.
-    #[prost(message, optional, tag = "1")]
-    pub position: ::core::option::Option<Position>,
-    /// In missing plies; less for positions that are far from that of the request.
-    #[prost(double, tag = "2")]
-    pub doubt: f64,
-    /// Plies of the search that valued it.
-    #[prost(uint32, tag = "3")]
-    pub depth: u32,
-    /// The search was this many plies less deep than half of the book.
-    #[prost(uint32, optional, tag = "4")]
-    pub missing_plies: ::core::option::Option<u32>,
-    /// The search and the positions behind the moves give different values, as in Verdict.
-    #[prost(sint32, optional, tag = "5")]
-    pub searched_score: ::core::option::Option<i32>,
-    #[prost(sint32, optional, tag = "6")]
-    pub behind_score: ::core::option::Option<i32>,
-    /// They prefer different moves.
-    #[prost(uint32, optional, tag = "7")]
-    pub searched_best: ::core::option::Option<u32>,
-    #[prost(uint32, optional, tag = "8")]
-    pub behind_best: ::core::option::Option<u32>,
-    /// Another engine searched it than searched the newest position.
-    #[prost(string, optional, tag = "9")]
-    pub other_engine: ::core::option::Option<::prost::alloc::string::String>,
-}
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct GamesRequest {
-    #[prost(message, optional, tag = "1")]
-    pub position: ::core::option::Option<Position>,
-    /// A part of a player's name; empty for all.
-    #[prost(string, tag = "2")]
-    pub player: ::prost::alloc::string::String,
-    /// A part of the event's name; empty for all.
-    #[prost(string, tag = "3")]
-    pub event: ::prost::alloc::string::String,
-    /// Only games with this result, as in 1-0, 0-1, 1/2-1/2 or \*; empty for all.
-    #[prost(string, tag = "4")]
-    pub result: ::prost::alloc::string::String,
-    /// The number of games to list; 0 lists 20.
-    #[prost(uint32, tag = "5")]
-    pub top: u32,
-}
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct GamesResponse {
-    /// The number of games.
-    #[prost(uint64, tag = "1")]
-    pub games: u64,
-    /// The moves that were made in them, the most frequent first.
-    #[prost(message, repeated, tag = "2")]
-    pub moves: ::prost::alloc::vec::Vec<MoveGames>,
-    /// The first of the games, the latest first.
-    #[prost(message, repeated, tag = "3")]
-    pub played: ::prost::alloc::vec::Vec<PlayedGame>,
-}
-/// The results of the games in which a move was made.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct MoveGames {
-    #[prost(uint32, tag = "1")]
-    pub r#move: u32,
-    #[prost(uint64, tag = "2")]
-    pub games: u64,
-    #[prost(uint64, tag = "3")]
-    pub first_wins: u64,
-    #[prost(uint64, tag = "4")]
-    pub draws: u64,
-    #[prost(uint64, tag = "5")]
-    pub second_wins: u64,
-}
-/// A game that passed a position.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct PlayedGame {
-    /// The last position, with all moves.
-    #[prost(message, optional, tag = "1")]
-    pub position: ::core::option::Option<Position>,
-    /// Moves before the position of the request.
-    #[prost(uint32, tag = "2")]
-    pub ply: u32,
-    /// 1-0, 0-1, 1/2-1/2 or \*.
-    #[prost(string, tag = "3")]
-    pub result: ::prost::alloc::string::String,
-    #[prost(string, tag = "4")]
-    pub first: ::prost::alloc::string::String,
-    #[prost(string, tag = "5")]
-    pub second: ::prost::alloc::string::String,
-    #[prost(string, tag = "6")]
-    pub event: ::prost::alloc::string::String,
-    #[prost(string, tag = "7")]
-    pub date: ::prost::alloc::string::String,
-    #[prost(string, tag = "8")]
-    pub round: ::prost::alloc::string::String,
-    #[prost(string, tag = "9")]
-    pub source: ::prost::alloc::string::String,
+    pub json: ::prost::alloc::string::String,
 }
 /// A message from a worker.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1047,42 +792,6 @@ impl JobState {
             "JOB_STATE_DONE" => Some(Self::Done),
             "JOB_STATE_CANCELLED" => Some(Self::Cancelled),
             "JOB_STATE_FAILED" => Some(Self::Failed),
-            _ => None,
-        }
-    }
-}
-/// The status of a position in a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
-#[repr(i32)]
-pub enum StandingState {
-    Unspecified = 0,
-    /// It has been searched.
-    Searched = 1,
-    /// It waits to be searched, or to be searched anew.
-    Waiting = 2,
-    /// The job goes on without it, because it could not be searched.
-    SetAside = 3,
-}
-impl StandingState {
-    /// String value of the enum field names used in the ProtoBuf definition.
-    ///
-    /// The values are not transformed in any way and thus are considered stable
-    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
-    pub fn as_str_name(&self) -> &'static str {
-        match self {
-            Self::Unspecified => "STANDING_STATE_UNSPECIFIED",
-            Self::Searched => "STANDING_STATE_SEARCHED",
-            Self::Waiting => "STANDING_STATE_WAITING",
-            Self::SetAside => "STANDING_STATE_SET_ASIDE",
-        }
-    }
-    /// Creates an enum from field names used in the ProtoBuf definition.
-    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
-        match value {
-            "STANDING_STATE_UNSPECIFIED" => Some(Self::Unspecified),
-            "STANDING_STATE_SEARCHED" => Some(Self::Searched),
-            "STANDING_STATE_WAITING" => Some(Self::Waiting),
-            "STANDING_STATE_SET_ASIDE" => Some(Self::SetAside),
             _ => None,
         }
     }
@@ -2383,25 +2092,6 @@ pub mod books_client {
                 .insert(GrpcMethod::new("kagetsu.v1.Books", "LookupMany"));
             self.inner.unary(req, path, codec).await
         }
-        /// Chooses a move, as an engine would. NOT_FOUND if the book has none.
-        pub async fn pick(
-            &mut self,
-            request: impl tonic::IntoRequest<super::PickRequest>,
-        ) -> std::result::Result<tonic::Response<super::Picked>, tonic::Status> {
-            self.inner
-                .ready()
-                .await
-                .map_err(|e| {
-                    tonic::Status::unknown(
-                        format!("Service was not ready: {}", e.into()),
-                    )
-                })?;
-            let codec = tonic_prost::ProstCodec::default();
-            let path = http::uri::PathAndQuery::from_static("/kagetsu.v1.Books/Pick");
-            let mut req = request.into_request();
-            req.extensions_mut().insert(GrpcMethod::new("kagetsu.v1.Books", "Pick"));
-            self.inner.unary(req, path, codec).await
-        }
         /// Sends every position of the book, each in its canonical orientation.
         pub async fn export(
             &mut self,
@@ -2424,11 +2114,12 @@ pub mod books_client {
             req.extensions_mut().insert(GrpcMethod::new("kagetsu.v1.Books", "Export"));
             self.inner.server_streaming(req, path, codec).await
         }
-        /// Returns the variants of the book, its roots, and how many positions each has.
-        pub async fn overview(
+        /// Reads a view of the book, as /api/v1/NAME does over HTTP: /api/v1/openapi.json describes the
+        /// views. A book that grows is read in parts, so others are served in between.
+        pub async fn read(
             &mut self,
-            request: impl tonic::IntoRequest<super::OverviewRequest>,
-        ) -> std::result::Result<tonic::Response<super::BookOverview>, tonic::Status> {
+            request: impl tonic::IntoRequest<super::ReadRequest>,
+        ) -> std::result::Result<tonic::Response<super::ReadResponse>, tonic::Status> {
             self.inner
                 .ready()
                 .await
@@ -2438,102 +2129,9 @@ pub mod books_client {
                     )
                 })?;
             let codec = tonic_prost::ProstCodec::default();
-            let path = http::uri::PathAndQuery::from_static(
-                "/kagetsu.v1.Books/Overview",
-            );
+            let path = http::uri::PathAndQuery::from_static("/kagetsu.v1.Books/Read");
             let mut req = request.into_request();
-            req.extensions_mut().insert(GrpcMethod::new("kagetsu.v1.Books", "Overview"));
-            self.inner.unary(req, path, codec).await
-        }
-        /// Counts the positions by stones, depth and proof. A book that grows is read in parts, so others
-        /// are served in between.
-        pub async fn statistics(
-            &mut self,
-            request: impl tonic::IntoRequest<super::StatisticsRequest>,
-        ) -> std::result::Result<tonic::Response<super::BookStatistics>, tonic::Status> {
-            self.inner
-                .ready()
-                .await
-                .map_err(|e| {
-                    tonic::Status::unknown(
-                        format!("Service was not ready: {}", e.into()),
-                    )
-                })?;
-            let codec = tonic_prost::ProstCodec::default();
-            let path = http::uri::PathAndQuery::from_static(
-                "/kagetsu.v1.Books/Statistics",
-            );
-            let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("kagetsu.v1.Books", "Statistics"));
-            self.inner.unary(req, path, codec).await
-        }
-        /// Returns how each build job sees positions, in their order. A compiled book has no jobs.
-        pub async fn standings(
-            &mut self,
-            request: impl tonic::IntoRequest<super::StandingsRequest>,
-        ) -> std::result::Result<
-            tonic::Response<super::StandingsResponse>,
-            tonic::Status,
-        > {
-            self.inner
-                .ready()
-                .await
-                .map_err(|e| {
-                    tonic::Status::unknown(
-                        format!("Service was not ready: {}", e.into()),
-                    )
-                })?;
-            let codec = tonic_prost::ProstCodec::default();
-            let path = http::uri::PathAndQuery::from_static(
-                "/kagetsu.v1.Books/Standings",
-            );
-            let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("kagetsu.v1.Books", "Standings"));
-            self.inner.unary(req, path, codec).await
-        }
-        /// Ranks the positions from one on by the doubt about their values.
-        pub async fn suspects(
-            &mut self,
-            request: impl tonic::IntoRequest<super::SuspectsRequest>,
-        ) -> std::result::Result<
-            tonic::Response<super::SuspectsResponse>,
-            tonic::Status,
-        > {
-            self.inner
-                .ready()
-                .await
-                .map_err(|e| {
-                    tonic::Status::unknown(
-                        format!("Service was not ready: {}", e.into()),
-                    )
-                })?;
-            let codec = tonic_prost::ProstCodec::default();
-            let path = http::uri::PathAndQuery::from_static(
-                "/kagetsu.v1.Books/Suspects",
-            );
-            let mut req = request.into_request();
-            req.extensions_mut().insert(GrpcMethod::new("kagetsu.v1.Books", "Suspects"));
-            self.inner.unary(req, path, codec).await
-        }
-        /// Returns the imported games that passed a position, with their players and results.
-        pub async fn games(
-            &mut self,
-            request: impl tonic::IntoRequest<super::GamesRequest>,
-        ) -> std::result::Result<tonic::Response<super::GamesResponse>, tonic::Status> {
-            self.inner
-                .ready()
-                .await
-                .map_err(|e| {
-                    tonic::Status::unknown(
-                        format!("Service was not ready: {}", e.into()),
-                    )
-                })?;
-            let codec = tonic_prost::ProstCodec::default();
-            let path = http::uri::PathAndQuery::from_static("/kagetsu.v1.Books/Games");
-            let mut req = request.into_request();
-            req.extensions_mut().insert(GrpcMethod::new("kagetsu.v1.Books", "Games"));
+            req.extensions_mut().insert(GrpcMethod::new("kagetsu.v1.Books", "Read"));
             self.inner.unary(req, path, codec).await
         }
     }
@@ -2564,11 +2162,6 @@ pub mod books_server {
             tonic::Response<super::LookupManyResponse>,
             tonic::Status,
         >;
-        /// Chooses a move, as an engine would. NOT_FOUND if the book has none.
-        async fn pick(
-            &self,
-            request: tonic::Request<super::PickRequest>,
-        ) -> std::result::Result<tonic::Response<super::Picked>, tonic::Status>;
         /// Server streaming response type for the Export method.
         type ExportStream: tonic::codegen::tokio_stream::Stream<
                 Item = std::result::Result<super::Found, tonic::Status>,
@@ -2580,38 +2173,12 @@ pub mod books_server {
             &self,
             request: tonic::Request<super::ExportRequest>,
         ) -> std::result::Result<tonic::Response<Self::ExportStream>, tonic::Status>;
-        /// Returns the variants of the book, its roots, and how many positions each has.
-        async fn overview(
+        /// Reads a view of the book, as /api/v1/NAME does over HTTP: /api/v1/openapi.json describes the
+        /// views. A book that grows is read in parts, so others are served in between.
+        async fn read(
             &self,
-            request: tonic::Request<super::OverviewRequest>,
-        ) -> std::result::Result<tonic::Response<super::BookOverview>, tonic::Status>;
-        /// Counts the positions by stones, depth and proof. A book that grows is read in parts, so others
-        /// are served in between.
-        async fn statistics(
-            &self,
-            request: tonic::Request<super::StatisticsRequest>,
-        ) -> std::result::Result<tonic::Response<super::BookStatistics>, tonic::Status>;
-        /// Returns how each build job sees positions, in their order. A compiled book has no jobs.
-        async fn standings(
-            &self,
-            request: tonic::Request<super::StandingsRequest>,
-        ) -> std::result::Result<
-            tonic::Response<super::StandingsResponse>,
-            tonic::Status,
-        >;
-        /// Ranks the positions from one on by the doubt about their values.
-        async fn suspects(
-            &self,
-            request: tonic::Request<super::SuspectsRequest>,
-        ) -> std::result::Result<
-            tonic::Response<super::SuspectsResponse>,
-            tonic::Status,
-        >;
-        /// Returns the imported games that passed a position, with their players and results.
-        async fn games(
-            &self,
-            request: tonic::Request<super::GamesRequest>,
-        ) -> std::result::Result<tonic::Response<super::GamesResponse>, tonic::Status>;
+            request: tonic::Request<super::ReadRequest>,
+        ) -> std::result::Result<tonic::Response<super::ReadResponse>, tonic::Status>;
     }
     /// Reads the book.
     #[derive(Debug)]
@@ -2776,49 +2343,6 @@ pub mod books_server {
                     };
                     Box::pin(fut)
                 }
-                "/kagetsu.v1.Books/Pick" => {
-                    #[allow(non_camel_case_types)]
-                    struct PickSvc<T: Books>(pub Arc<T>);
-                    impl<T: Books> tonic::server::UnaryService<super::PickRequest>
-                    for PickSvc<T> {
-                        type Response = super::Picked;
-                        type Future = BoxFuture<
-                            tonic::Response<Self::Response>,
-                            tonic::Status,
-                        >;
-                        fn call(
-                            &mut self,
-                            request: tonic::Request<super::PickRequest>,
-                        ) -> Self::Future {
-                            let inner = Arc::clone(&self.0);
-                            let fut = async move {
-                                <T as Books>::pick(&inner, request).await
-                            };
-                            Box::pin(fut)
-                        }
-                    }
-                    let accept_compression_encodings = self.accept_compression_encodings;
-                    let send_compression_encodings = self.send_compression_encodings;
-                    let max_decoding_message_size = self.max_decoding_message_size;
-                    let max_encoding_message_size = self.max_encoding_message_size;
-                    let inner = self.inner.clone();
-                    let fut = async move {
-                        let method = PickSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
-                        let mut grpc = tonic::server::Grpc::new(codec)
-                            .apply_compression_config(
-                                accept_compression_encodings,
-                                send_compression_encodings,
-                            )
-                            .apply_max_message_size_config(
-                                max_decoding_message_size,
-                                max_encoding_message_size,
-                            );
-                        let res = grpc.unary(method, req).await;
-                        Ok(res)
-                    };
-                    Box::pin(fut)
-                }
                 "/kagetsu.v1.Books/Export" => {
                     #[allow(non_camel_case_types)]
                     struct ExportSvc<T: Books>(pub Arc<T>);
@@ -2865,23 +2389,23 @@ pub mod books_server {
                     };
                     Box::pin(fut)
                 }
-                "/kagetsu.v1.Books/Overview" => {
+                "/kagetsu.v1.Books/Read" => {
                     #[allow(non_camel_case_types)]
-                    struct OverviewSvc<T: Books>(pub Arc<T>);
-                    impl<T: Books> tonic::server::UnaryService<super::OverviewRequest>
-                    for OverviewSvc<T> {
-                        type Response = super::BookOverview;
+                    struct ReadSvc<T: Books>(pub Arc<T>);
+                    impl<T: Books> tonic::server::UnaryService<super::ReadRequest>
+                    for ReadSvc<T> {
+                        type Response = super::ReadResponse;
                         type Future = BoxFuture<
                             tonic::Response<Self::Response>,
                             tonic::Status,
                         >;
                         fn call(
                             &mut self,
-                            request: tonic::Request<super::OverviewRequest>,
+                            request: tonic::Request<super::ReadRequest>,
                         ) -> Self::Future {
                             let inner = Arc::clone(&self.0);
                             let fut = async move {
-                                <T as Books>::overview(&inner, request).await
+                                <T as Books>::read(&inner, request).await
                             };
                             Box::pin(fut)
                         }
@@ -2892,179 +2416,7 @@ pub mod books_server {
                     let max_encoding_message_size = self.max_encoding_message_size;
                     let inner = self.inner.clone();
                     let fut = async move {
-                        let method = OverviewSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
-                        let mut grpc = tonic::server::Grpc::new(codec)
-                            .apply_compression_config(
-                                accept_compression_encodings,
-                                send_compression_encodings,
-                            )
-                            .apply_max_message_size_config(
-                                max_decoding_message_size,
-                                max_encoding_message_size,
-                            );
-                        let res = grpc.unary(method, req).await;
-                        Ok(res)
-                    };
-                    Box::pin(fut)
-                }
-                "/kagetsu.v1.Books/Statistics" => {
-                    #[allow(non_camel_case_types)]
-                    struct StatisticsSvc<T: Books>(pub Arc<T>);
-                    impl<T: Books> tonic::server::UnaryService<super::StatisticsRequest>
-                    for StatisticsSvc<T> {
-                        type Response = super::BookStatistics;
-                        type Future = BoxFuture<
-                            tonic::Response<Self::Response>,
-                            tonic::Status,
-                        >;
-                        fn call(
-                            &mut self,
-                            request: tonic::Request<super::StatisticsRequest>,
-                        ) -> Self::Future {
-                            let inner = Arc::clone(&self.0);
-                            let fut = async move {
-                                <T as Books>::statistics(&inner, request).await
-                            };
-                            Box::pin(fut)
-                        }
-                    }
-                    let accept_compression_encodings = self.accept_compression_encodings;
-                    let send_compression_encodings = self.send_compression_encodings;
-                    let max_decoding_message_size = self.max_decoding_message_size;
-                    let max_encoding_message_size = self.max_encoding_message_size;
-                    let inner = self.inner.clone();
-                    let fut = async move {
-                        let method = StatisticsSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
-                        let mut grpc = tonic::server::Grpc::new(codec)
-                            .apply_compression_config(
-                                accept_compression_encodings,
-                                send_compression_encodings,
-                            )
-                            .apply_max_message_size_config(
-                                max_decoding_message_size,
-                                max_encoding_message_size,
-                            );
-                        let res = grpc.unary(method, req).await;
-                        Ok(res)
-                    };
-                    Box::pin(fut)
-                }
-                "/kagetsu.v1.Books/Standings" => {
-                    #[allow(non_camel_case_types)]
-                    struct StandingsSvc<T: Books>(pub Arc<T>);
-                    impl<T: Books> tonic::server::UnaryService<super::StandingsRequest>
-                    for StandingsSvc<T> {
-                        type Response = super::StandingsResponse;
-                        type Future = BoxFuture<
-                            tonic::Response<Self::Response>,
-                            tonic::Status,
-                        >;
-                        fn call(
-                            &mut self,
-                            request: tonic::Request<super::StandingsRequest>,
-                        ) -> Self::Future {
-                            let inner = Arc::clone(&self.0);
-                            let fut = async move {
-                                <T as Books>::standings(&inner, request).await
-                            };
-                            Box::pin(fut)
-                        }
-                    }
-                    let accept_compression_encodings = self.accept_compression_encodings;
-                    let send_compression_encodings = self.send_compression_encodings;
-                    let max_decoding_message_size = self.max_decoding_message_size;
-                    let max_encoding_message_size = self.max_encoding_message_size;
-                    let inner = self.inner.clone();
-                    let fut = async move {
-                        let method = StandingsSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
-                        let mut grpc = tonic::server::Grpc::new(codec)
-                            .apply_compression_config(
-                                accept_compression_encodings,
-                                send_compression_encodings,
-                            )
-                            .apply_max_message_size_config(
-                                max_decoding_message_size,
-                                max_encoding_message_size,
-                            );
-                        let res = grpc.unary(method, req).await;
-                        Ok(res)
-                    };
-                    Box::pin(fut)
-                }
-                "/kagetsu.v1.Books/Suspects" => {
-                    #[allow(non_camel_case_types)]
-                    struct SuspectsSvc<T: Books>(pub Arc<T>);
-                    impl<T: Books> tonic::server::UnaryService<super::SuspectsRequest>
-                    for SuspectsSvc<T> {
-                        type Response = super::SuspectsResponse;
-                        type Future = BoxFuture<
-                            tonic::Response<Self::Response>,
-                            tonic::Status,
-                        >;
-                        fn call(
-                            &mut self,
-                            request: tonic::Request<super::SuspectsRequest>,
-                        ) -> Self::Future {
-                            let inner = Arc::clone(&self.0);
-                            let fut = async move {
-                                <T as Books>::suspects(&inner, request).await
-                            };
-                            Box::pin(fut)
-                        }
-                    }
-                    let accept_compression_encodings = self.accept_compression_encodings;
-                    let send_compression_encodings = self.send_compression_encodings;
-                    let max_decoding_message_size = self.max_decoding_message_size;
-                    let max_encoding_message_size = self.max_encoding_message_size;
-                    let inner = self.inner.clone();
-                    let fut = async move {
-                        let method = SuspectsSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
-                        let mut grpc = tonic::server::Grpc::new(codec)
-                            .apply_compression_config(
-                                accept_compression_encodings,
-                                send_compression_encodings,
-                            )
-                            .apply_max_message_size_config(
-                                max_decoding_message_size,
-                                max_encoding_message_size,
-                            );
-                        let res = grpc.unary(method, req).await;
-                        Ok(res)
-                    };
-                    Box::pin(fut)
-                }
-                "/kagetsu.v1.Books/Games" => {
-                    #[allow(non_camel_case_types)]
-                    struct GamesSvc<T: Books>(pub Arc<T>);
-                    impl<T: Books> tonic::server::UnaryService<super::GamesRequest>
-                    for GamesSvc<T> {
-                        type Response = super::GamesResponse;
-                        type Future = BoxFuture<
-                            tonic::Response<Self::Response>,
-                            tonic::Status,
-                        >;
-                        fn call(
-                            &mut self,
-                            request: tonic::Request<super::GamesRequest>,
-                        ) -> Self::Future {
-                            let inner = Arc::clone(&self.0);
-                            let fut = async move {
-                                <T as Books>::games(&inner, request).await
-                            };
-                            Box::pin(fut)
-                        }
-                    }
-                    let accept_compression_encodings = self.accept_compression_encodings;
-                    let send_compression_encodings = self.send_compression_encodings;
-                    let max_decoding_message_size = self.max_decoding_message_size;
-                    let max_encoding_message_size = self.max_encoding_message_size;
-                    let inner = self.inner.clone();
-                    let fut = async move {
-                        let method = GamesSvc(inner);
+                        let method = ReadSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

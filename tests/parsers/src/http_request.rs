@@ -1,13 +1,16 @@
 //! HTTP requests with any path, query and body: none causes an internal error.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
+use kagetsu_book::{Book, BookOptions};
 use kagetsu_game::Position;
 use kagetsu_http::{AccessPolicy, Backend, CallerExtensions, ServerInfo, router};
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::books_server::{Books, BooksServer};
+use kagetsu_reader::{RegisteredView, Source, VIEWS};
+use tempfile::TempDir;
 use tokio_stream::Empty;
 use tokio_util::sync::CancellationToken;
 use tonic::service::Routes;
@@ -15,37 +18,63 @@ use tonic::{Response, Status};
 use tower::ServiceExt;
 
 /// A book without a position.
-struct EmptyBook;
-
-fn found(position: &v1::Position) -> Result<v1::Found, Status> {
-    Position::try_from(position).map_err(|error| Status::invalid_argument(error.to_string()))?;
-    Ok(v1::Found::default())
+struct EmptyBook {
+    source: Source,
+    _folder: TempDir,
 }
 
+static BOOK: LazyLock<EmptyBook> = LazyLock::new(|| {
+    let folder = tempfile::tempdir().expect("a folder");
+    let options = BookOptions {
+        create: true,
+        ..BookOptions::default()
+    };
+    let (book, _) = Book::open(folder.path(), &options).expect("a new book");
+    book.close().expect("room for it");
+    EmptyBook {
+        source: kagetsu_reader::open_files(folder.path()).expect("the new book"),
+        _folder: folder,
+    }
+});
+
+/// The service of that book.
+struct EmptyBooks;
+
 #[tonic::async_trait]
-impl Books for EmptyBook {
+impl Books for EmptyBooks {
     type ExportStream = Empty<Result<v1::Found, Status>>;
 
     async fn lookup(
         &self,
         request: tonic::Request<v1::Position>,
     ) -> Result<Response<v1::Found>, Status> {
-        found(&request.into_inner()).map(Response::new)
+        Position::try_from(&request.into_inner())
+            .map_err(|error| Status::invalid_argument(error.to_string()))?;
+        Ok(Response::new(Default::default()))
     }
 
     async fn lookup_many(
         &self,
-        request: tonic::Request<v1::LookupManyRequest>,
+        _: tonic::Request<v1::LookupManyRequest>,
     ) -> Result<Response<v1::LookupManyResponse>, Status> {
-        let found: Result<_, _> = request.into_inner().positions.iter().map(found).collect();
-        Ok(Response::new(v1::LookupManyResponse { found: found? }))
+        Ok(Response::new(Default::default()))
     }
 
-    async fn pick(
+    async fn read(
         &self,
-        _: tonic::Request<v1::PickRequest>,
-    ) -> Result<Response<v1::Picked>, Status> {
-        Err(Status::not_found("the book does not hold it"))
+        request: tonic::Request<v1::ReadRequest>,
+    ) -> Result<Response<v1::ReadResponse>, Status> {
+        let v1::ReadRequest {
+            view,
+            position,
+            options,
+        } = request.into_inner();
+        let position = position.as_ref().map(Position::try_from).transpose();
+        let position = position.map_err(|error| Status::invalid_argument(error.to_string()))?;
+        let view = RegisteredView::named(&view).map_err(|error| Status::from(&error))?;
+        let json = view.read(&BOOK.source, position.as_ref(), &options);
+        let json = json.map_err(|error| Status::from(&error))?;
+        Ok(Response::new(v1::ReadResponse { json }))
     }
 
     async fn export(
@@ -53,41 +82,6 @@ impl Books for EmptyBook {
         _: tonic::Request<v1::ExportRequest>,
     ) -> Result<Response<Self::ExportStream>, Status> {
         Ok(Response::new(tokio_stream::empty()))
-    }
-
-    async fn overview(
-        &self,
-        _: tonic::Request<v1::OverviewRequest>,
-    ) -> Result<Response<v1::BookOverview>, Status> {
-        Ok(Response::new(Default::default()))
-    }
-
-    async fn statistics(
-        &self,
-        _: tonic::Request<v1::StatisticsRequest>,
-    ) -> Result<Response<v1::BookStatistics>, Status> {
-        Ok(Response::new(Default::default()))
-    }
-
-    async fn standings(
-        &self,
-        _: tonic::Request<v1::StandingsRequest>,
-    ) -> Result<Response<v1::StandingsResponse>, Status> {
-        Ok(Response::new(Default::default()))
-    }
-
-    async fn suspects(
-        &self,
-        _: tonic::Request<v1::SuspectsRequest>,
-    ) -> Result<Response<v1::SuspectsResponse>, Status> {
-        Ok(Response::new(Default::default()))
-    }
-
-    async fn games(
-        &self,
-        _: tonic::Request<v1::GamesRequest>,
-    ) -> Result<Response<v1::GamesResponse>, Status> {
-        Ok(Response::new(Default::default()))
     }
 }
 
@@ -107,21 +101,13 @@ impl ServerInfo for ServerWithoutJobs {
     }
 }
 
-/// The paths below `/api/v1`.
-const PATHS: [&str; 14] = [
-    "books",
-    "statistics",
-    "priorities",
-    "book",
-    "tree",
-    "transpositions",
-    "pick",
+/// The paths below `/api/v1` besides those of the views.
+const PATHS: [&str; 6] = [
     "position",
     "status",
     "jobs",
     "jobs/x",
     "jobs/x/pause",
-    "workers",
     "analyses",
 ];
 const METHODS: [&str; 4] = ["GET", "POST", "DELETE", "OPTIONS"];
@@ -129,7 +115,8 @@ const METHODS: [&str; 4] = ["GET", "POST", "DELETE", "OPTIONS"];
 /// Asserts that a request to the HTTP API causes no internal error.
 pub fn http_request(input: (u8, u8, &str, &[u8])) {
     let (method, path, query, body) = input;
-    let path = PATHS.get(usize::from(path)).copied().unwrap_or_default();
+    let paths = VIEWS.iter().map(|view| view.name).chain(PATHS);
+    let path = paths.clone().nth(usize::from(path)).unwrap_or_default();
     let request = Request::builder()
         .method(METHODS[usize::from(method) % METHODS.len()])
         .uri(format!("/api/v1/{path}{query}"))
@@ -146,7 +133,7 @@ pub fn http_request(input: (u8, u8, &str, &[u8])) {
     let local = AccessPolicy::at("127.0.0.1:0".parse().expect("an address"));
     let status = runtime.block_on(async {
         let backend = Backend {
-            services: Routes::new(BooksServer::new(EmptyBook)).into_axum_router(),
+            services: Routes::new(BooksServer::new(EmptyBooks)).into_axum_router(),
             info: Arc::new(ServerWithoutJobs),
             internal: CallerExtensions::default(),
         };

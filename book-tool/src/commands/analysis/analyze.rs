@@ -7,7 +7,7 @@ use kagetsu_api::AnswerJson;
 use kagetsu_book::{Book, without_password};
 use kagetsu_game::{Answer, Effort, Move, Position, Question};
 use kagetsu_postgres::BookUrl;
-use kagetsu_program::Exit;
+use kagetsu_program::{Exit, shown};
 use kagetsu_proto::Access;
 use kagetsu_search::{Control, Engine, EngineOptions, Progress, shallow};
 use kagetsu_worker::{EngineArgs, EngineRunner};
@@ -160,7 +160,7 @@ impl Args {
             }
             (Some(_), Some(_)) => Ok(None),
             (Some(url), None) => {
-                let book = book.display();
+                let book = shown(book);
                 writeln!(
                     std::io::stderr(),
                     "kagetsu: --book {book} is not used: the answer goes into the book of {url}"

@@ -2,7 +2,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use kagetsu_program::Exit;
+use kagetsu_program::{Exit, shown};
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
     KeyUsagePurpose, SerialNumber,
@@ -147,18 +147,18 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         write_json(out, &made)?;
         return Ok(Exit::Done);
     }
-    let (shown, hosts) = (args.folder.display(), record.hosts.join(", "));
+    let (folder, hosts) = (shown(&args.folder), record.hosts.join(", "));
     writeln!(
         out,
-        "{shown}: coordinator ({hosts}) and clients ({}) until {}",
+        "{folder}: coordinator ({hosts}) and clients ({}) until {}",
         record.clients.join(", "),
         until.date()
     )?;
     if !args.renew {
         writeln!(
             out,
-            "kagetsu-coordinator --tls-cert {shown}/coordinator.pem --tls-key {shown}/coordinator.key --tls-client-ca {shown}/ca.pem ..\n\
-             kagetsu-worker --tls-ca {shown}/ca.pem --tls-cert {shown}/client.pem --tls-key {shown}/client.key --coordinator https://.."
+            "kagetsu-coordinator --tls-cert {folder}/coordinator.pem --tls-key {folder}/coordinator.key --tls-client-ca {folder}/ca.pem ..\n\
+             kagetsu-worker --tls-ca {folder}/ca.pem --tls-cert {folder}/client.pem --tls-key {folder}/client.key --coordinator https://.."
         )?;
     }
     Ok(Exit::Done)

@@ -4,11 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
-use kagetsu_coordinator::{BookSource, Protection, Reader};
+use kagetsu_coordinator::{Protection, Reader};
 use kagetsu_http::AccessPolicy;
 use kagetsu_program::Exit;
+use kagetsu_reader::Source;
 use tokio_util::sync::CancellationToken;
 
+use crate::arguments::path::check_is_there;
 use kagetsu_terminal::runtime::runtime;
 
 /// Serves a book to clients, read-only
@@ -44,7 +46,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
-    let shelf = BookSource::open(&args.book)?;
+    check_is_there(&args.book)?;
+    let shelf = kagetsu_reader::open_files(&args.book)?;
     if let Some(folder) = args.archive.as_ref().filter(|folder| !folder.is_dir()) {
         bail!("--archive {} is not a folder", folder.display());
     }
@@ -52,7 +55,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-async fn serve(args: &Args, shelf: BookSource, out: &mut dyn Write) -> Result<()> {
+async fn serve(args: &Args, shelf: Source, out: &mut dyn Write) -> Result<()> {
     let protected = args.protection.read()?;
     protected.reload_on_hangup()?;
     let (grpc, http) = (

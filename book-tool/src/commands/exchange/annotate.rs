@@ -7,9 +7,9 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::builder::NonEmptyStringValueParser;
 use kagetsu_formats::{Format, GameTree, Importer, MoveNote, write_game, write_omissions};
 use kagetsu_game::{Answer, Effort, Move, Notation, Position, Question, Score, Variant, Verdict};
-use kagetsu_program::Exit;
+use kagetsu_program::{Exit, shown};
 use kagetsu_proto::Access;
-use kagetsu_reader::BookReader;
+use kagetsu_reader::Source;
 use kagetsu_search::{Control, Engine, EngineOptions};
 use kagetsu_terminal::arguments::effort::EffortArgs;
 use kagetsu_terminal::arguments::notation::NotationArg;
@@ -191,7 +191,7 @@ fn target(args: &Args, path: &Path) -> Result<PathBuf> {
 
 /// Reads the games of a file, and says on stderr what of it has no place in a game.
 fn read(args: &Args, path: &Path) -> Result<Vec<GameTree>> {
-    let name = path.display();
+    let name = shown(path);
     let bytes = std::fs::read(path).with_context(|| format!("cannot read {name}"))?;
     let importer = Importer::new(format_of(path)?, args.variant);
     let (games, omissions) = importer
@@ -212,7 +212,7 @@ fn read(args: &Args, path: &Path) -> Result<Vec<GameTree>> {
 
 /// Knows the values of positions.
 struct GameJudge {
-    book: Option<Box<dyn BookReader>>,
+    book: Option<Source>,
     /// The limits of a search where the book ends; `None` searches nothing.
     effort: Option<Effort>,
     table_bytes: usize,
@@ -259,7 +259,7 @@ impl GameJudge {
 
     /// Returns the values of the moves of a position; empty where they are not known.
     fn answer(&mut self, position: &Position) -> Result<Answer> {
-        if let Some(book) = &mut self.book
+        if let Some(book) = &self.book
             && let Some(answer) = book.lookup(position)?
         {
             return Ok(answer);

@@ -1,10 +1,10 @@
 //! Arguments that `import` and `export` share.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use clap::ValueEnum;
-use clap::builder::PossibleValue;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use kagetsu_formats::{Format, ZobristKeys};
 
 /// A format as a value of `--format`.
@@ -34,9 +34,43 @@ impl ValueEnum for FormatArg {
         Some(match self {
             Self::Book(format) => PossibleValue::new(format.name()).help(format.description()),
             Self::Proof => PossibleValue::new("proof")
-                .help("The win tree of one position, as `kagetsu verify` checks it; export only"),
+                .help("The win tree of one position, as `kagetsu verify` checks it"),
         })
     }
+}
+
+impl FormatArg {
+    /// Returns the format: the one given, or the one that the ending of the file's name tells.
+    ///
+    /// # Errors
+    /// If none is given and the ending tells none.
+    pub(super) fn of(given: Option<Self>, file: &Path) -> Result<Self> {
+        let is_proof = file.extension().is_some_and(|ending| ending == "proof");
+        let by_ending = || match Format::of_file(file) {
+            _ if is_proof => Some(Self::Proof),
+            format => format.map(Self::Book),
+        };
+        given.or_else(by_ending).with_context(|| {
+            let file = file.display();
+            format!("the ending of {file} tells no format: give --format; --help lists them")
+        })
+    }
+}
+
+/// Reads `--format` of a command; the help lists the formats that the command `can` handle.
+pub(super) fn format_parser(
+    can: fn(Format) -> bool,
+    proof: bool,
+) -> impl TypedValueParser<Value = FormatArg> {
+    let value = move |format: &FormatArg| {
+        let is_listed = match format {
+            FormatArg::Book(format) => can(*format),
+            FormatArg::Proof => proof,
+        };
+        Some(format.to_possible_value()?.hide(!is_listed))
+    };
+    let values = FormatArg::value_variants().iter().filter_map(value);
+    PossibleValuesParser::new(values).try_map(|name| FormatArg::from_str(&name, false))
 }
 
 /// The numbers from which the keys of `.obk` books are made.

@@ -1,23 +1,26 @@
 //! `kagetsu export`: a book as a file of another program.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
 use indicatif::{ProgressBar, ProgressStyle};
 use kagetsu_book::Book;
 use kagetsu_formats::{Format, Omissions, write_omissions};
 use kagetsu_game::{Position, Variant};
-use kagetsu_program::Exit;
+use kagetsu_program::{Exit, shown};
 use kagetsu_proto::Access;
 use serde::Serialize;
 
-use super::arguments::{FormatArg, ZobristArgs};
+use super::arguments::{FormatArg, ZobristArgs, format_parser};
 use super::played;
 use super::proof::ProofExport;
 use super::subtree::Subtree;
 use super::write_file::write_file;
+use crate::arguments::path::check_is_new;
+use crate::arguments::query::only_variant;
 use kagetsu_proofs::GrownTree;
+use kagetsu_reader::Source;
 use kagetsu_terminal::arguments::notation::NotationArg;
 use kagetsu_terminal::json::write_json;
 
@@ -34,12 +37,12 @@ use kagetsu_terminal::json::write_json;
 /// `proof` writes the win tree of the position after --moves, which the book has proven: one move
 /// at each node of the winner, and an answer to every legal move of the loser.
 ///
-/// Example: kagetsu export --format lib --book h8.book h8.lib
+/// Example: kagetsu export --book h8.book h8.lib
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The file format
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    format: FormatArg,
+    /// The file format [default: by the ending of FILE]
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser(Format::is_exported, true))]
+    format: Option<FormatArg>,
     /// A book folder, or the URL of a coordinator, whose book is copied first
     #[arg(long, value_name = "DIR|URL")]
     book: String,
@@ -48,7 +51,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "VARIANT")]
     variant: Option<Variant>,
     /// Writes only the position after these moves and the positions behind it
-    #[arg(long, value_name = "LINE", requires = "variant")]
+    #[arg(long, value_name = "LINE")]
     moves: Option<String>,
     /// Notation of xiangqi moves for --format pgn; `engine` is ICCS
     #[arg(long, value_enum, default_value = "engine", value_name = "NOTATION")]
@@ -73,7 +76,10 @@ pub(crate) struct Args {
     /// Prints one JSON object about the export; not for FILE -
     #[arg(long)]
     json: bool,
-    /// The file to write, which must not exist yet; - writes to stdout
+    /// Replaces FILE
+    #[arg(long)]
+    force: bool,
+    /// The file to write; - writes to stdout
     #[arg(value_name = "FILE")]
     file: PathBuf,
 }
@@ -100,20 +106,23 @@ struct Written {
 }
 
 impl Args {
-    /// Returns the position given by --variant and --moves.
-    fn root(&self) -> Result<Option<Position>> {
-        let is_proof = self.format == FormatArg::Proof;
-        let Some(variant) = self.variant else {
-            ensure!(
-                !is_proof,
-                "a win tree begins at a position: name it by --variant and --moves"
-            );
-            return Ok(None);
-        };
+    /// Returns the position given by --moves, in the game of --variant or the only one of the book.
+    fn root(&self, is_proof: bool, reader: &Source) -> Result<Option<Position>> {
         let line = match &self.moves {
             Some(line) => line,
-            None if is_proof => "",
-            None => return Ok(None),
+            None if is_proof && self.variant.is_some() => "",
+            None => {
+                ensure!(
+                    !is_proof,
+                    "a win tree begins at a position: name it by --moves, with --variant if the \
+                     book holds several games"
+                );
+                return Ok(None);
+            }
+        };
+        let variant = match self.variant {
+            Some(variant) => variant,
+            None => only_variant(&reader.overview()?, &self.book)?,
         };
         Position::from_line(variant, line)
             .map(Some)
@@ -131,10 +140,10 @@ impl Args {
 
     /// Says how many positions keep a win tree from being written.
     fn report_open(&self, open: usize, out: &mut dyn Write) -> Result<Exit> {
-        let file = self.file.display();
+        let file = shown(&self.file);
         if self.json {
             let json = ExportJson {
-                file: file.to_string(),
+                file: self.file.display().to_string(),
                 written: 0,
                 losses: Omissions::new(),
                 open,
@@ -142,7 +151,7 @@ impl Args {
             write_json(out, &json)?;
             return Ok(Exit::No);
         }
-        let named = self.open.as_deref().map(Path::display);
+        let named = self.open.as_deref().map(shown);
         let named = named.map_or_else(String::new, |path| format!(", named in {path}"));
         writeln!(
             out,
@@ -154,19 +163,18 @@ impl Args {
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let is_stdout = args.file.as_os_str() == "-";
-    let name = args.file.display();
+    let name = shown(&args.file);
     ensure!(
         !(is_stdout && args.json),
         "--json reports about a file; with FILE - the book itself goes to stdout"
     );
-    if !is_stdout && args.file.exists() {
-        bail!("{name} is there already; remove it, or name another file");
-    }
-    let is_proof = args.format == FormatArg::Proof;
-    let is_games = matches!(args.format, FormatArg::Book(Format::Sgf | Format::Pgn));
-    let root = args.root()?;
-    let keys = args.zobrist.keys(args.format)?;
+    check_is_new(&args.file, args.force || is_stdout)?;
+    let format = FormatArg::of(args.format, &args.file)?;
+    let is_proof = format == FormatArg::Proof;
+    let is_games = matches!(format, FormatArg::Book(Format::Sgf | Format::Pgn));
+    let keys = args.zobrist.keys(format)?;
     let mut reader = kagetsu_reader::open(&args.book, &args.access)?;
+    let root = args.root(is_proof, &reader)?;
     let bar = ProgressBar::new_spinner();
     bar.set_style(ProgressStyle::with_template("{pos} positions copied")?);
     let whole = reader.contents(&mut |copied| bar.set_position(copied))?;
@@ -184,7 +192,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         },
         _ => None,
     };
-    let write = |out: &mut dyn Write| match (args.format, &root) {
+    let write = |out: &mut dyn Write| match (format, &root) {
         (FormatArg::Proof, _) => {
             let Some((tree, size)) = &proof else {
                 bail!("a win tree begins at a position");
@@ -222,7 +230,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let written = write_file(&args.file, write).with_context(|| format!("cannot write {name}"))?;
     if args.json {
         let json = ExportJson {
-            file: name.to_string(),
+            file: args.file.display().to_string(),
             written: written.count,
             losses: written.losses,
             open: 0,

@@ -11,7 +11,7 @@ use kagetsu_book::Book;
 use kagetsu_game::{Answer, Position, Variant};
 use kagetsu_games::{GameRecord, GameStore};
 use kagetsu_postgres::BookUrl;
-use kagetsu_program::Exit;
+use kagetsu_program::{Exit, shown};
 use serde::Serialize;
 
 use kagetsu_formats::{
@@ -19,7 +19,7 @@ use kagetsu_formats::{
     write_omissions,
 };
 
-use super::arguments::{FormatArg, ZobristArgs};
+use super::arguments::{FormatArg, ZobristArgs, format_parser};
 use crate::commands::maintenance::conflicts::Conflicts;
 use kagetsu_reader::fill;
 use kagetsu_terminal::json::write_json;
@@ -41,12 +41,12 @@ const MAX_LINE_BYTES: u64 = 16 << 20;
 /// book. After Ctrl-C, run the same command again. Content that cannot be carried over is counted
 /// and reported. docs/using/files.md says how each format is understood.
 ///
-/// Example: kagetsu import --format lib --variant renju-15 --book lib.book my.lib
+/// Example: kagetsu import --variant renju-15 --book lib.book my.lib
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The file format
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    format: FormatArg,
+    /// The file format [default: by the ending of the first FILE]
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser(Format::is_imported, false))]
+    format: Option<FormatArg>,
     /// The book folder, which is created if missing
     #[arg(long, value_name = "DIR")]
     book: PathBuf,
@@ -104,12 +104,12 @@ fn open(path: &Path) -> Result<Box<dyn BufRead>> {
 
 impl Args {
     /// Returns the position given by --moves.
-    fn root(&self) -> Result<Option<Position>> {
+    fn root(&self, format: Format) -> Result<Option<Position>> {
         let Some(line) = &self.moves else {
             return Ok(None);
         };
         ensure!(
-            self.format == FormatArg::Book(Format::Obk),
+            format == Format::Obk,
             "--moves is for --format obk; the other formats are read whole"
         );
         let variant = self.variant.unwrap_or(Variant::XIANGQI);
@@ -120,7 +120,7 @@ impl Args {
 
     /// Reads all files, except in `json`, which is read line by line.
     fn contents(&self, format: Format, keys: Option<ZobristKeys>) -> Result<Contents> {
-        let root = self.root()?;
+        let root = self.root(format)?;
         let mut importer = Importer::new(format, self.variant)
             .with_zobrist(keys)
             .with_root(root);
@@ -140,8 +140,10 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
-    let keys = args.zobrist.keys(args.format)?;
-    let FormatArg::Book(format) = args.format else {
+    let first = args.files.first().context("a file is needed")?;
+    let format = FormatArg::of(args.format, first)?;
+    let keys = args.zobrist.keys(format)?;
+    let FormatArg::Book(format) = format else {
         bail!("a win tree is checked by `kagetsu verify`, and not imported")
     };
     let is_lines = format == Format::Json;
@@ -156,7 +158,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     );
     let mut sources = Vec::new();
     let contents = if is_lines {
-        args.root()?;
+        args.root(format)?;
         // A missing file is reported before a book is created.
         sources = args
             .files
@@ -257,7 +259,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     writeln!(
         out,
         "{}: {read} positions read, {new} of them new; {positions} in all",
-        args.book.display()
+        shown(&args.book)
     )?;
     if let Some(ImportedGames { read, new }) = games {
         writeln!(
@@ -292,10 +294,7 @@ fn nothing_in(items: u64) -> String {
 
 /// Lists files by name.
 fn files(paths: &[PathBuf]) -> String {
-    let names: Vec<String> = paths
-        .iter()
-        .map(|path| path.display().to_string())
-        .collect();
+    let names: Vec<String> = paths.iter().map(|path| shown(path)).collect();
     names.join(", ")
 }
 
@@ -394,7 +393,7 @@ mod tests {
             path
         };
         Args {
-            format: FormatArg::Book(format),
+            format: Some(FormatArg::Book(format)),
             book: folder.path().join("book"),
             variant: Some(variant),
             zobrist: ZobristArgs { zobrist: None },

@@ -7,11 +7,12 @@ use anyhow::{Context, Result, bail};
 use kagetsu_book::{BuildSpec, Day, Deepen};
 use kagetsu_game::{Effort, Position, Variant};
 use kagetsu_proto::{Access, v1};
-use kagetsu_search::Engine;
-use kagetsu_worker::EngineArgs;
+use kagetsu_search::{Control, Engine};
+use kagetsu_worker::{EngineArgs, EngineRunner};
 use serde_json::Value;
 
 use super::setting_arguments::SettingArguments;
+use crate::arguments::query::only_variant;
 use crate::commands::analysis::analyze::ENGINE_OF_A_CLUSTER;
 use kagetsu_formats::openings;
 use kagetsu_terminal::arguments::effort::parse_time;
@@ -37,9 +38,9 @@ pub(crate) struct Args {
     /// Folder of the book; it is made if it does not exist
     #[arg(long, value_name = "DIR", required_unless_present = "coordinator")]
     pub(super) book: Option<PathBuf>,
-    /// Game and board, as in freestyle-15
+    /// Game, as freestyle-15 [default: the book's only one]
     #[arg(long, value_name = "VARIANT")]
-    pub(super) variant: Variant,
+    pub(super) variant: Option<Variant>,
     /// Moves to a root; may be repeated [default: the start]
     #[arg(long, value_name = "LINE")]
     pub(super) moves: Vec<String>,
@@ -189,7 +190,7 @@ impl Args {
             .filter_map(|(name, value)| Some((name.to_string(), value?)));
         Ok(Self {
             book: (!is_url).then(|| book.into()),
-            variant,
+            variant: Some(variant),
             moves: Vec::new(),
             fen: Vec::new(),
             roots: None,
@@ -211,16 +212,55 @@ impl Args {
         })
     }
 
+    /// Without --variant, takes the only game of the book, if there is one.
+    ///
+    /// # Errors
+    /// If the book holds several games, or cannot be read.
+    pub(super) fn choose_variant(&mut self) -> Result<()> {
+        let folder = self
+            .book
+            .as_deref()
+            .filter(|path| path.join("journal").exists());
+        let folder = folder.map(|path| path.to_string_lossy().into_owned());
+        if let Some(book) = self.coordinator.clone().or(folder)
+            && self.variant.is_none()
+        {
+            let overview = kagetsu_reader::open(&book, &self.access)?.overview()?;
+            self.variant = Some(only_variant(&overview, &book)?);
+        }
+        Ok(())
+    }
+
+    /// Returns the game.
+    ///
+    /// # Errors
+    /// If it is not known.
+    pub(super) fn variant(&self) -> Result<Variant> {
+        self.variant
+            .context("the game of a new book is missing: give --variant, as in freestyle-15")
+    }
+
+    /// Tries the external engine, which a job that is done already would not start.
+    ///
+    /// # Errors
+    /// If it does not start or does not play the game.
+    pub(super) fn check_engine(&self) -> Result<()> {
+        if let Some(settings) = self.engine.settings(1, self.table_mib) {
+            EngineRunner::external(settings, self.variant()?, &Control::new())?;
+        }
+        Ok(())
+    }
+
     /// Reads the build that these arguments ask for.
     pub(super) fn request(&self) -> Result<BuildRequest> {
         if self.engine.engine.is_some() && self.coordinator.is_some() {
             bail!(ENGINE_OF_A_CLUSTER);
         }
-        if self.is_own_engine() && !Engine::supports(self.variant) {
+        let variant = self.variant()?;
+        if self.is_own_engine() && !Engine::supports(variant) {
             bail!(
-                "{} cannot be searched yet: only its rules are known (see `kagetsu moves`); \
-                 --engine takes another program",
-                self.variant
+                "{variant} cannot be searched yet: only its rules are known (see `kagetsu moves`); \
+                 --engine takes another program"
             );
         }
         let is_proof = self
@@ -236,7 +276,7 @@ impl Args {
             bail!("the game is over in the root {over}: there is nothing to search");
         }
         let excluded = |line: &String| {
-            Position::from_line(self.variant, line).with_context(|| format!("--exclude \"{line}\""))
+            Position::from_line(variant, line).with_context(|| format!("--exclude \"{line}\""))
         };
         let exclude = self.exclude.iter().map(excluded).collect::<Result<_>>()?;
         let mut build = BuildSpec::from_json(self.settings.0.clone())?;
@@ -264,29 +304,30 @@ impl Args {
     }
 
     fn read_roots(&self) -> Result<Vec<Position>> {
+        let variant = self.variant()?;
         let mut roots = Vec::new();
         for line in &self.moves {
-            let root = Position::from_line(self.variant, line)
+            let root = Position::from_line(variant, line)
                 .with_context(|| format!("--moves \"{line}\""))?;
             roots.push(root);
         }
         for fen in &self.fen {
-            let root = Position::from_fen(self.variant, fen)
-                .with_context(|| format!("--fen \"{fen}\""))?;
+            let root =
+                Position::from_fen(variant, fen).with_context(|| format!("--fen \"{fen}\""))?;
             roots.push(root);
         }
         if let Some(path) = &self.roots {
-            roots.extend(openings::read(path, self.variant)?);
+            roots.extend(openings::read(path, variant)?);
         }
         roots.extend(self.positions.iter().cloned());
         if roots.is_empty() {
-            roots.push(Position::start(self.variant));
+            roots.push(Position::start(variant));
         }
         for line in &self.cover {
-            let end = Position::from_line(self.variant, line)
+            let end = Position::from_line(variant, line)
                 .with_context(|| format!("--cover \"{line}\""))?;
             for plies in 1..=end.moves().len() {
-                let on_line = Position::new(self.variant, None, &end.moves()[..plies])?;
+                let on_line = Position::new(variant, None, &end.moves()[..plies])?;
                 if !roots.contains(&on_line) {
                     roots.push(on_line);
                 }

@@ -53,7 +53,7 @@ impl Args {
             slots,
             table_mib: self.table_mib.saturating_mul(slots.into()),
             engine: self.engine.clone(),
-            variant: vec![self.variant],
+            variant: self.variant.into_iter().collect(),
             ..config("worker-0".into())
         }]
     }
@@ -77,7 +77,7 @@ pub(super) async fn here(args: &Args, request: &BuildRequest) -> Result<Ended> {
     }
     let room = args.book.as_deref().map(BookFolder::at);
     if let (Some(hints), Some(book)) = (&args.hints, &args.book) {
-        learn_hints(hints, args.variant, book)?;
+        learn_hints(hints, args.variant()?, book)?;
     }
     let (shutdown, retire) = (CancellationToken::new(), CancellationToken::new());
     let book = args.book.clone();
@@ -291,7 +291,11 @@ async fn add_roots(
     let Some(path) = &args.roots else {
         return std::future::pending().await;
     };
-    let mut living = LivingRoots::new(path.clone(), args.variant, &request.roots);
+    let variant = match args.variant() {
+        Ok(variant) => variant,
+        Err(error) => return error,
+    };
+    let mut living = LivingRoots::new(path.clone(), variant, &request.roots);
     loop {
         let roots = match living.next().await {
             Ok((roots, unfinished)) => {

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use kagetsu_api::JobJson;
 use kagetsu_book::without_password;
-use kagetsu_program::Exit;
+use kagetsu_program::{Exit, shown};
 use kagetsu_proto::v1;
 use serde::Serialize;
 
@@ -41,9 +41,13 @@ impl BuildJson {
     /// Writes it as text; `place` is where the job is, as `kagetsu jobs` takes it.
     fn write(&self, place: &str, out: &mut dyn Write) -> Result<()> {
         let Self { job, book, .. } = self;
-        let target = job
-            .target
-            .map_or_else(String::new, |target| format!(" of {target}"));
+        let target = match job.target {
+            Some(target) if target < job.positions => {
+                format!(" positions (--positions {target} was reached before)")
+            }
+            Some(target) => format!(" of {target} positions"),
+            None => " positions".into(),
+        };
         let aside = if job.set_aside > 0 {
             format!(", {} set aside", job.set_aside)
         } else {
@@ -52,8 +56,10 @@ impl BuildJson {
         let (name, seconds) = (&job.name, Duration::from_millis(self.time_ms).as_secs_f64());
         writeln!(
             out,
-            "{book}: job {name} {}, {}{target} positions{aside}",
-            job.state, job.positions
+            "{}: job {name} {}, {}{target}{aside}",
+            shown(book.as_ref()),
+            job.state,
+            job.positions
         )?;
         writeln!(out, "{} positions wait; {seconds:.1} s", job.frontier)?;
         proofs::write(out, self.proofs.as_deref().unwrap_or_default())?;
@@ -68,7 +74,8 @@ impl BuildJson {
     }
 }
 
-pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
+pub(crate) fn run(mut args: Args, out: &mut dyn Write) -> Result<Exit> {
+    args.choose_variant()?;
     let build = build(&args)?;
     if args.json {
         write_json(out, &build)?;
@@ -84,6 +91,7 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
 /// If the arguments contradict each other, or the build cannot go on.
 pub(crate) fn build(args: &Args) -> Result<BuildJson> {
     let request = args.request()?;
+    args.check_engine()?;
     if let (Some(url), Some(book)) = (&args.coordinator, &args.book) {
         let book = without_password(&book.to_string_lossy());
         writeln!(
@@ -127,7 +135,7 @@ pub(crate) fn build(args: &Args) -> Result<BuildJson> {
 fn place(args: &Args) -> String {
     match (&args.coordinator, &args.book) {
         (Some(url), _) => format!("--coordinator {url}"),
-        (None, Some(book)) => format!("--book {}", book.display()),
+        (None, Some(book)) => format!("--book {}", shown(book)),
         (None, None) => String::new(),
     }
 }

@@ -4,7 +4,7 @@ use anyhow::Result;
 use kagetsu_book::Choice;
 use kagetsu_game::{Move, Notation, Outcome, Position, Side, Verdict};
 use kagetsu_program::Exit;
-use kagetsu_reader::BookReader;
+use kagetsu_reader::Source;
 
 use crate::arguments::query::BookPosition;
 use kagetsu_terminal::table;
@@ -20,9 +20,6 @@ use kagetsu_terminal::table;
 pub(crate) struct Args {
     #[command(flatten)]
     book_position: BookPosition,
-    /// The side whose moves are asked for [default: the side to move]
-    #[arg(long, value_enum, value_name = "SIDE")]
-    my_side: Option<MySide>,
     /// The most centi-units that a right move is worse than the best
     #[arg(long, default_value_t = 20, value_name = "N")]
     margin: u16,
@@ -34,15 +31,6 @@ pub(crate) struct Args {
     seed: Option<u64>,
 }
 
-/// The side that a person practises.
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum MySide {
-    /// The side that makes the first move of a game
-    First,
-    /// The other side
-    Second,
-}
-
 /// The number of moves that the user has given, and of the right ones among them.
 #[derive(Clone, Copy, Debug, Default)]
 struct PracticeTally {
@@ -50,16 +38,13 @@ struct PracticeTally {
     right: u32,
 }
 
-pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
-    let (position, mut reader) = args.book_position.open()?;
-    let side = match args.my_side {
-        None => position.side(),
-        Some(MySide::First) => Side::First,
-        Some(MySide::Second) => Side::Second,
-    };
+pub(crate) fn run(mut args: Args, out: &mut dyn Write) -> Result<Exit> {
+    let side = args.book_position.take_side();
+    let (position, reader) = args.book_position.open()?;
+    let side = side.unwrap_or_else(|| position.side());
     let mut practice = Practice {
-        reader: &mut *reader,
-        args,
+        reader: &reader,
+        args: &args,
         side,
         notation: args.book_position.notation(),
         line: vec![position],
@@ -74,7 +59,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
 
 /// A run through the book.
 struct Practice<'a> {
-    reader: &'a mut dyn BookReader,
+    reader: &'a Source,
     args: &'a Args,
     /// The side that the user plays.
     side: Side,
@@ -263,10 +248,10 @@ mod tests {
             "h8",
         ];
         let args = Program::parse_from(arguments).args;
-        let (position, mut reader) = args.book_position.open().expect("a book");
+        let (position, reader) = args.book_position.open().expect("a book");
         let side = position.side();
         let mut practice = Practice {
-            reader: &mut *reader,
+            reader: &reader,
             args: &args,
             side,
             notation: Notation::Engine,

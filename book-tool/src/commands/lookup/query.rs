@@ -1,16 +1,18 @@
 use std::io::Write;
 
 use anyhow::Result;
-use kagetsu_api::{AnswerJson, GamesJson};
+use kagetsu_api::AnswerJson;
 use kagetsu_book::Choice;
 use kagetsu_program::Exit;
-use serde::Serialize;
-
-use super::games::{self, GameArgs};
-use crate::arguments::query::BookPosition;
-use kagetsu_reader::not_held;
+use kagetsu_reader::RegisteredView;
+use kagetsu_reader::views::games::{GamesJson, ResultArg};
 use kagetsu_terminal::json::write_json;
 use kagetsu_terminal::table;
+use serde::Serialize;
+use serde_json::json;
+
+use super::view::{no_result, write_result};
+use crate::arguments::query::BookPosition;
 
 /// Shows the moves that a book knows in a position
 ///
@@ -39,6 +41,42 @@ pub(crate) struct Args {
     json: bool,
 }
 
+/// Which imported games are shown.
+#[derive(Debug, clap::Args)]
+struct GameArgs {
+    /// Shows the imported games that passed the position
+    #[arg(long)]
+    games: bool,
+    /// Shows the games of players whose names have this part
+    #[arg(long, value_name = "NAME")]
+    player: Option<String>,
+    /// Shows the games of events whose names have this part
+    #[arg(long, value_name = "NAME")]
+    event: Option<String>,
+    /// Shows the games with this result
+    #[arg(long, value_enum, value_name = "RESULT")]
+    result: Option<ResultArg>,
+    /// Number of games to list
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    top_games: u32,
+}
+
+impl GameArgs {
+    /// The options of the view of games, if they are asked for.
+    fn options(&self) -> Option<String> {
+        let is_filtered = self.player.is_some() || self.event.is_some() || self.result.is_some();
+        (self.games || is_filtered).then(|| {
+            let options = json!({
+                "player": self.player.clone().unwrap_or_default(),
+                "event": self.event.clone().unwrap_or_default(),
+                "result": self.result,
+                "top": self.top_games,
+            });
+            options.to_string()
+        })
+    }
+}
+
 /// The answer, and the games with --games.
 #[derive(Serialize)]
 struct QueryJson {
@@ -49,7 +87,7 @@ struct QueryJson {
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
-    let (position, mut reader) = args.book_position.open()?;
+    let (position, reader) = args.book_position.open()?;
     let notation = args.book_position.notation();
     let found = if args.searched {
         reader.lookup_searched(&position)?
@@ -57,14 +95,19 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         reader.lookup(&position)?
     };
     let Some(answer) = found else {
-        writeln!(std::io::stderr(), "{}", not_held(&mut *reader, &position)?)?;
-        return Ok(Exit::No);
+        return no_result(reader.not_held(&position));
     };
-    let games = args.games.find(&mut *reader, &position)?;
+    let view = RegisteredView::named("games")?;
+    let games = args.games.options();
+    let games = games.map(|options| view.read(&reader, Some(&position), &options));
+    let games = match games.transpose() {
+        Ok(games) => games,
+        Err(error) => return no_result(error),
+    };
     if args.json {
         let json = QueryJson {
             answer: AnswerJson::new(&position, &answer, 0),
-            games: games.map(|found| GamesJson::new(&position, &found)),
+            games: games.map(|json| serde_json::from_str(&json)).transpose()?,
         };
         write_json(out, &json)?;
         return Ok(Exit::Done);
@@ -93,8 +136,9 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         }
     }
     table::write_answer(out, &position, &answer, args.top, notation)?;
-    if let Some(found) = games {
-        games::write(out, &position, &found, notation)?;
+    if let Some(json) = games {
+        writeln!(out)?;
+        write_result(view, &json, Some(&position), notation, out)?;
     }
     Ok(Exit::Done)
 }

@@ -2,18 +2,17 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use kagetsu_api::SuspectJson;
-use kagetsu_book::{Doubt, Suspect};
-use kagetsu_game::Effort;
+use kagetsu_game::{Effort, Position};
 use kagetsu_postgres::BookUrl;
 use kagetsu_program::Exit;
+use kagetsu_reader::views::suspects::{SuspectJson, SuspectsJson, SuspectsQuery, SuspectsView};
+use kagetsu_reader::{RegisteredView, View};
+use kagetsu_terminal::json::{write_json, write_json_text};
 use serde::Serialize;
 
+use super::view::{no_result, write_result};
 use crate::arguments::query::BookPosition;
 use crate::commands::jobs::grow::{self, BuildJson, Deepening};
-use kagetsu_reader::not_held;
-use kagetsu_terminal::json::write_json;
-use kagetsu_terminal::table;
 
 /// Plies by which --deepen searches deeper than the listed positions need.
 const DEEPER_PLIES: u8 = 2;
@@ -35,12 +34,8 @@ const DEEPER_PLIES: u8 = 2;
 pub(crate) struct Args {
     #[command(flatten)]
     book_position: BookPosition,
-    /// Number of positions to list
-    #[arg(long, default_value_t = 20, value_name = "K", value_parser = clap::value_parser!(u16).range(1..))]
-    top: u16,
-    /// Number of positions to look at, the most important first
-    #[arg(long, default_value_t = 100_000, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    most: u32,
+    #[command(flatten)]
+    options: SuspectsQuery,
     /// Searches the listed positions again
     #[arg(long)]
     deepen: bool,
@@ -57,15 +52,16 @@ pub(crate) struct Args {
     /// Prints only the lines of moves, as `kagetsu build --roots` reads them
     #[arg(long, conflicts_with_all = ["json", "deepen"])]
     lines: bool,
-    /// Prints one JSON array; with --deepen an object with the array and the job
+    /// Prints one JSON object; with --deepen it also has the job
     #[arg(long)]
     json: bool,
 }
 
 /// The doubtful positions, and the build that searched them again.
 #[derive(Serialize)]
-struct DeepenedJson<'a> {
-    suspects: &'a [SuspectJson],
+struct DeepenedJson {
+    #[serde(flatten)]
+    suspects: SuspectsJson,
     job: BuildJson,
 }
 
@@ -73,30 +69,35 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     if args.deepen {
         check_can_change(args.book_position.book().0)?;
     }
-    let (position, mut reader) = args.book_position.open()?;
-    let book = reader.contents(&mut |_| {})?;
-    let Some(mut suspects) = book.suspects(&position, args.most)? else {
-        writeln!(std::io::stderr(), "{}", not_held(&mut *reader, &position)?)?;
-        return Ok(Exit::No);
+    let (position, reader) = args.book_position.open()?;
+    let view = RegisteredView::named(SuspectsView::NAME)?;
+    let json = match view.read(
+        &reader,
+        Some(&position),
+        &serde_json::to_string(&args.options)?,
+    ) {
+        Ok(json) => json,
+        Err(error) => return no_result(error),
     };
     // A build needs the folder for itself.
     drop(reader);
-    suspects.truncate(args.top.into());
-    let listed: Vec<SuspectJson> = suspects.iter().map(SuspectJson::from).collect();
-    let deepening = (args.deepen && !suspects.is_empty())
-        .then(|| deepening(args, suspects))
+    let found: SuspectsJson = serde_json::from_str(&json)?;
+    let is_empty = found.suspects.is_empty();
+    let deepening = (args.deepen && !is_empty)
+        .then(|| deepening(args, &position, &found.suspects))
         .transpose()?;
     let is_object = args.json && deepening.is_some();
     if args.json && !is_object {
-        write_json(out, &listed)?;
+        write_json_text(out, &json)?;
     } else if args.lines {
-        for suspect in &listed {
+        for suspect in &found.suspects {
             writeln!(out, "{}", suspect.moves.join(" "))?;
         }
-    } else if !args.json && !listed.is_empty() {
-        write_table(out, &listed)?;
+    } else if !args.json && !is_empty {
+        let notation = args.book_position.notation();
+        write_result(view, &json, Some(&position), notation, out)?;
     }
-    if listed.is_empty() {
+    if is_empty {
         writeln!(std::io::stderr(), "nothing below {position} is doubtful")?;
         return Ok(Exit::No);
     }
@@ -110,7 +111,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     }
     let job = grow::build(&build)?;
     let exit = job.exit();
-    let suspects = &listed;
+    let suspects = found;
     write_json(out, &DeepenedJson { suspects, job })?;
     Ok(exit)
 }
@@ -130,11 +131,17 @@ fn check_can_change(book: &str) -> Result<()> {
 }
 
 /// Returns the build that searches the positions again.
-fn deepening(args: &Args, mut suspects: Vec<Suspect>) -> Result<Deepening<'_>> {
-    if let (Some(depth), None) = (args.depth, args.nodes) {
-        suspects.retain(|suspect| suspect.depth < depth);
-    }
-    let Some(needed) = suspects.iter().map(needed_depth).max() else {
+fn deepening<'a>(
+    args: &'a Args,
+    root: &Position,
+    suspects: &[SuspectJson],
+) -> Result<Deepening<'a>> {
+    let is_wanted = |suspect: &&SuspectJson| match (args.depth, args.nodes) {
+        (Some(depth), None) => suspect.depth < depth,
+        _ => true,
+    };
+    let suspects: Vec<&SuspectJson> = suspects.iter().filter(is_wanted).collect();
+    let Some(needed) = suspects.iter().map(|suspect| needed_depth(suspect)).max() else {
         let depth = args.depth.unwrap_or_default();
         bail!(
             "every listed position was searched to depth {depth} or more; give a greater --depth"
@@ -143,10 +150,13 @@ fn deepening(args: &Args, mut suspects: Vec<Suspect>) -> Result<Deepening<'_>> {
     let usual = needed.saturating_add(DEEPER_PLIES).min(Effort::MAX_DEPTH);
     let usual = args.nodes.is_none().then_some(usual);
     let (book, access) = args.book_position.book();
+    let start = Position::new(root.variant(), root.setup().cloned(), &[])?;
+    let positions = suspects.iter();
+    let positions = positions.map(|suspect| Ok(start.play_line(&suspect.moves.join(" "))?));
     Ok(Deepening {
         book,
         access,
-        positions: suspects.into_iter().map(|found| found.position).collect(),
+        positions: positions.collect::<Result<_>>()?,
         effort: Effort {
             depth: args.depth.or(usual),
             nodes: args.nodes,
@@ -158,25 +168,7 @@ fn deepening(args: &Args, mut suspects: Vec<Suspect>) -> Result<Deepening<'_>> {
 }
 
 /// Returns the depth at which half of the book is searched as deep as the position.
-fn needed_depth(suspect: &Suspect) -> u8 {
-    let missing = suspect.reasons.iter().map(|reason| match reason {
-        Doubt::Shallow(plies) => *plies,
-        _ => 0,
-    });
-    suspect.depth.saturating_add(missing.max().unwrap_or(0))
-}
-
-fn write_table(out: &mut dyn Write, suspects: &[SuspectJson]) -> Result<()> {
-    let mut rows = table::plain(&["doubt", "depth", "moves", "reasons"]);
-    for suspect in suspects {
-        let cells = [
-            format!("{:.2}", suspect.doubt),
-            suspect.depth.to_string(),
-            suspect.moves.join(" "),
-            suspect.reasons.join("; "),
-        ];
-        table::add(&mut rows, cells);
-    }
-    table::align_right(&mut rows, &[0, 1]);
-    table::write(out, &rows)
+fn needed_depth(suspect: &SuspectJson) -> u8 {
+    let missing = suspect.missing_plies.unwrap_or(0);
+    suspect.depth.saturating_add(missing)
 }

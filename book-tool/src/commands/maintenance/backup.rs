@@ -1,11 +1,11 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use kagetsu_book::BackupReport;
 use kagetsu_games::GameStore;
 use kagetsu_postgres::{BookUrl, pull};
-use kagetsu_program::Exit;
+use kagetsu_program::{Exit, shown};
 use serde::Serialize;
 
 use kagetsu_reader::open_book;
@@ -93,7 +93,7 @@ pub(crate) fn backup(args: &BackupArgs, out: &mut dyn Write) -> Result<Exit> {
     writeln!(
         out,
         "{}: {entries} journal entries in {bytes} bytes, {copied} of them new",
-        args.to.display()
+        shown(&args.to)
     )?;
     Ok(Exit::Done)
 }
@@ -115,6 +115,10 @@ fn copy(book: &Path, to: &Path) -> Result<BackupReport> {
 }
 
 pub(crate) fn restore(args: &RestoreArgs, out: &mut dyn Write) -> Result<Exit> {
+    if !args.from.exists() && !args.from.to_string_lossy().contains("://") {
+        let from = args.from.display();
+        bail!("there is no backup at {from}; `kagetsu backup --book BOOK --to {from}` makes one");
+    }
     let report = kagetsu_book::backup(&args.from, &args.book)?;
     GameStore::bring(&args.from, &args.book)?;
     let book = open_book(&args.book, false)?;
@@ -127,7 +131,7 @@ pub(crate) fn restore(args: &RestoreArgs, out: &mut dyn Write) -> Result<Exit> {
     writeln!(
         out,
         "{}: {positions} positions of {} journal entries",
-        args.book.display(),
+        shown(&args.book),
         report.entries
     )?;
     Ok(Exit::Done)

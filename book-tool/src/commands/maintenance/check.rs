@@ -9,6 +9,7 @@ use kagetsu_program::Exit;
 use minisign_verify::{PublicKey, Signature};
 use serde::Serialize;
 
+use crate::arguments::path::check_is_there;
 use kagetsu_terminal::json::write_json;
 
 /// Checks a book's integrity: checksums, keys, links, derived values and counts
@@ -77,10 +78,11 @@ fn check_signature(path: &Path, key: &str) -> Result<()> {
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
+    check_is_there(&args.book)?;
     if let Some(key) = &args.public_key {
         check_signature(&args.book, key)?;
     }
-    let mut book = kagetsu_reader::open_files(&args.book)?;
+    let book = kagetsu_reader::open_files(&args.book)?;
     let bar = ProgressBar::new(book.positions().unwrap_or_default());
     bar.set_style(ProgressStyle::with_template(
         "{bar:40} {pos}/{len} positions, {eta} left",

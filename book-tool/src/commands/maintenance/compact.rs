@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use kagetsu_book::{BookOptions, CompactReport};
-use kagetsu_program::Exit;
+use kagetsu_program::{Exit, shown};
 use serde::Serialize;
 
 use kagetsu_reader::open_book;
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     writeln!(
         out,
         "{}: {positions} positions, {entries} journal entries of {entries_before}; {bytes} bytes, {bytes_before} before",
-        args.book.display()
+        shown(&args.book)
     )?;
     Ok(Exit::Done)
 }

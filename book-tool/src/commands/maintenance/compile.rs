@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
 use kagetsu_compiled::{Compiled, DeltaReport, write_delta};
-use kagetsu_program::Exit;
+use kagetsu_program::{Exit, shown};
 use serde::Serialize;
 
+use crate::arguments::path::check_is_new;
 use kagetsu_reader::read_book;
 use kagetsu_terminal::json::write_json;
 
@@ -15,8 +16,8 @@ use kagetsu_terminal::json::write_json;
 /// The file holds the value, the best moves and the proofs of each position in about 40 bytes. Any
 /// number of processes can open it; query, pick, tree, stats and check read it in place of the
 /// folder. It has no lines, no node counts and no moves known to be worse, and a build cannot
-/// continue from it. An existing compiled book is replaced; programs that have it open keep the old
-/// one.
+/// continue from it. With --force an existing compiled book is replaced; programs that have it
+/// open keep the old one.
 ///
 /// --delta also writes FILE.delta: a small file by which `kagetsu patch` makes the new book of an
 /// older one, so that readers need not fetch all of it.
@@ -30,6 +31,9 @@ pub(crate) struct Args {
     /// The file to write
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
+    /// Replaces the file
+    #[arg(long)]
+    force: bool,
     /// An older compiled book: writes FILE.delta, the difference to it
     #[arg(long, value_name = "OLD")]
     delta: Option<PathBuf>,
@@ -55,6 +59,7 @@ fn delta_of(path: &Path) -> PathBuf {
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
+    check_is_new(&args.out, args.force)?;
     let book = read_book(&args.book)?;
     let bar = ProgressBar::new(book.len());
     bar.set_style(ProgressStyle::with_template(
@@ -84,7 +89,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     writeln!(
         out,
         "{}: {positions} positions, {bytes} bytes, {share:.1} each",
-        args.out.display()
+        shown(&args.out)
     )?;
     if let Some(DeltaReport {
         bytes,
@@ -92,7 +97,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         buckets,
     }) = written
     {
-        let name = delta.display();
+        let name = shown(&delta);
         writeln!(
             out,
             "{name}: {bytes} bytes, {changed} of {buckets} buckets changed"

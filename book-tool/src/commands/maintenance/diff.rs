@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use kagetsu_book::{Entry, Place};
 use kagetsu_game::{Move, Score};
-use kagetsu_program::Exit;
+use kagetsu_program::{Exit, shown};
 use serde::Serialize;
 
 use kagetsu_reader::read_book;
@@ -74,11 +74,11 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         let line = match (one, other) {
             (Some(one), None) => {
                 found.only_a += 1;
-                format!("{}: only in {}", name(&one), args.a.display())
+                format!("{}: only in {}", name(&one), shown(&args.a))
             }
             (None, Some(other)) => {
                 found.only_b += 1;
-                format!("{}: only in {}", name(&other), args.b.display())
+                format!("{}: only in {}", name(&other), shown(&args.b))
             }
             (Some(one), Some(other)) if believes(&one) == believes(&other) => {
                 found.same += 1;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use kagetsu_games::GameStore;
 use kagetsu_postgres::{BookUrl, TransferReport, pull, push};
-use kagetsu_program::Exit;
+use kagetsu_program::{Exit, shown};
 use kagetsu_terminal::json::write_json;
 use serde::Serialize;
 
@@ -66,7 +66,7 @@ fn write_games_notice(book: &Path) -> Result<()> {
         None => 0,
     };
     if games > 0 {
-        let book = book.display();
+        let book = shown(book);
         writeln!(
             std::io::stderr(),
             "kagetsu: the {games} imported games stay in {book}: a database holds positions alone"
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &JournalArgs, out: &mut dyn Write) -> Result<Exit> {
         }
         JournalCommand::Pull { book, to, json } => {
             let book = BookUrl::parse(book)?;
-            (pull(&book, to)?, to.display().to_string(), *json)
+            (pull(&book, to)?, shown(to), *json)
         }
     };
     let TransferReport { entries, copied } = report;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use kagetsu_book::Book;
 use kagetsu_games::GameStore;
-use kagetsu_program::Exit;
+use kagetsu_program::{Exit, shown};
 use serde::Serialize;
 
 use crate::commands::maintenance::conflicts::Conflicts;
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         conflicts,
     } = &done;
     conflicts.write(out)?;
-    let name = args.into.display();
+    let name = shown(&args.into);
     writeln!(
         out,
         "{name}: {read} positions read, {new} new, {changed} changed; {positions} in all"

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use kagetsu_compiled::{Compiled, apply_delta};
-use kagetsu_program::Exit;
+use kagetsu_program::{Exit, shown};
 
 /// Makes the newer version of a compiled book from the older one and a delta
 ///
@@ -28,7 +28,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let old = Compiled::open(&args.book)?;
     let report = apply_delta(&old, &args.delta, &args.out)?;
-    let name = args.out.display();
+    let name = shown(&args.out);
     let (positions, bytes) = (report.positions, report.bytes);
     writeln!(out, "{name}: {positions} positions, {bytes} bytes")?;
     Ok(Exit::Done)

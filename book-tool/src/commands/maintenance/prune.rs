@@ -1,12 +1,13 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use kagetsu_book::{BookOptions, PruneReport, Pruning};
 use kagetsu_game::{Position, Variant};
-use kagetsu_program::Exit;
+use kagetsu_program::{Exit, shown};
 use serde::Serialize;
 
+use crate::arguments::query::only_variant;
 use kagetsu_reader::open_book;
 use kagetsu_terminal::json::write_json;
 
@@ -14,7 +15,8 @@ use kagetsu_terminal::json::write_json;
 ///
 /// Positions that no root leads to are removed; with --max-ply also those farther away, with
 /// --max-loss also those reached only by worse moves. Without --moves the roots are those of the
-/// book's jobs, and the positions that no other position leads to. Make a backup first. Jobs stay;
+/// book's jobs, and the positions that no other position leads to. At least one of the three flags
+/// is needed. Make a backup first. Jobs stay;
 /// a finished job that lost positions can be resumed.
 ///
 /// Example: kagetsu prune --book h8.book --max-ply 12 --max-loss 150
@@ -27,7 +29,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "VARIANT")]
     variant: Option<Variant>,
     /// A root, as in "h8 i9"; repeat the flag for several
-    #[arg(long, value_name = "LINE", requires = "variant")]
+    #[arg(long, value_name = "LINE")]
     moves: Vec<String>,
     /// Keeps positions at most N plies from a root
     #[arg(long, value_name = "N")]
@@ -48,18 +50,30 @@ struct PruneJson {
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
+    ensure!(
+        !args.moves.is_empty() || args.max_ply.is_some() || args.max_loss.is_some(),
+        "nothing says what to remove: give --max-ply, --max-loss, or --moves for a root to keep"
+    );
+    let book = open_book(&args.book, false)?;
+    let variant = match args.variant {
+        None if !args.moves.is_empty() => Some(only_variant(
+            &book.overview()?,
+            &args.book.to_string_lossy(),
+        )?),
+        given => given,
+    };
     let root = |line: &String| {
-        let variant = args.variant.context("--moves needs --variant")?;
+        let variant = variant.context("--moves needs --variant")?;
         Position::from_line(variant, line).with_context(|| format!("--moves \"{line}\""))
     };
     let roots = args.moves.iter().map(root).collect::<Result<_>>()?;
     let pruning = Pruning {
-        variant: args.variant,
+        variant,
         roots,
         max_ply: args.max_ply,
         max_loss: args.max_loss,
     };
-    let (book, report) = open_book(&args.book, false)?.prune(&pruning, &BookOptions::default())?;
+    let (book, report) = book.prune(&pruning, &BookOptions::default())?;
     book.close()?;
     let PruneReport {
         kept,
@@ -81,7 +95,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     writeln!(
         out,
         "{}: {removed} positions removed, {kept} kept",
-        args.book.display()
+        shown(&args.book)
     )?;
     for name in paused {
         writeln!(

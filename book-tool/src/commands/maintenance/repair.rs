@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use kagetsu_book::{BookOptions, RepairReport};
-use kagetsu_program::Exit;
+use kagetsu_program::{Exit, shown};
 use serde::Serialize;
 
 use kagetsu_terminal::json::write_json;
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         write_json(out, &json)?;
         return Ok(exit);
     }
-    let name = args.book.display();
+    let name = shown(&args.book);
     json.notices
         .iter()
         .try_for_each(|notice| writeln!(out, "{name}: {notice}"))?;

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use kagetsu_certificate::{CheckProgress, Checked, CheckedReplies, Tree, check_parallel};
 use kagetsu_game::Position;
-use kagetsu_program::Exit;
+use kagetsu_program::{Exit, shown};
 use kagetsu_proofs::NodeCounts;
 use serde::Serialize;
 
@@ -187,7 +187,7 @@ fn check_position(args: &Args, position: &Position) -> Result<()> {
 }
 
 pub(super) fn verify_file(args: &Args, file: &Path, out: &mut dyn Write) -> Result<Exit> {
-    let name = file.display().to_string();
+    let name = shown(file);
     if file.is_dir() {
         bail!(
             "{name} is a folder, and a win tree is a file; `kagetsu verify --book {name}` checks \

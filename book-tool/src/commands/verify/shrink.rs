@@ -5,7 +5,7 @@ use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use kagetsu_certificate::Tree;
 use kagetsu_game::Position;
-use kagetsu_program::Exit;
+use kagetsu_program::{Exit, shown};
 use kagetsu_proofs::{NodeCounts, shrink};
 use serde::Serialize;
 
@@ -51,7 +51,7 @@ struct ShrinkJson {
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
-    let name = args.out.display();
+    let name = shown(&args.out);
     if args.out.exists() {
         bail!("{name} is there already; remove it, or name another file");
     }
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     } = NodeCounts::of(&small);
     if args.json {
         let json = ShrinkJson {
-            file: name.to_string(),
+            file: args.out.display().to_string(),
             before,
             nodes,
             quiet,

@@ -11,7 +11,6 @@ from ._native import (
     BookError,
     Certificate,
     CertificateError,
-    Client,
     MoveValue,
     Position,
     PositionError,
@@ -23,7 +22,7 @@ from ._native import (
     variants,
     verify,
 )
-from ._book import Book
+from ._book import Book, Client
 
 __all__ = [
     "Answer",

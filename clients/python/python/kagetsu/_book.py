@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence
 
 from . import _native
+from ._views import with_views
 
 if TYPE_CHECKING:
     import numpy
@@ -25,12 +26,17 @@ _ROW = [
 _BATCH = 4096
 
 
+@with_views
 class Book(_native.Book):
     """A compiled book, or a book's folder.
 
     A folder is read as it is when it is opened; other programs may read and change it meanwhile.
     Close it, or use `with`, to remove its temporary files. Any number of threads may use a book.
     """
+
+    def stats(self) -> Optional[Dict[str, Any]]:
+        """Returns the statistics of the book, as `kagetsu stats --json` prints them."""
+        return self.statistics()
 
     def lookup_keys(
         self, keys: "numpy.typing.NDArray[numpy.uint64]"
@@ -117,6 +123,14 @@ class Book(_native.Book):
             }
             return pandas.DataFrame(empty)
         return pandas.concat(frames, ignore_index=True)
+
+
+@with_views
+class Client(_native.Client):
+    """A connection to `kagetsu serve` or `kagetsu-coordinator` over gRPC.
+
+    It can be used by any number of threads at once.
+    """
 
 
 # The columns of `to_arrow` and `to_pandas`, with their types in Arrow.

@@ -37,6 +37,9 @@ class CertificateError(ValueError):
 def variants() -> List[str]:
     """Returns the names of all variants."""
 
+def views() -> List[Tuple[str, bool, str]]:
+    """Returns the views of a book: the name, whether it needs a position, and a sentence."""
+
 @final
 class Position:
     """A position of a game. It never changes; `play` returns another one."""
@@ -218,8 +221,11 @@ class Book:
         min_depth: int = 0,
     ) -> Optional[str]:
         """Chooses a move as an engine would; None if the book has none."""
-    def stats(self) -> Dict[str, Any]:
-        """Returns the statistics of the book."""
+    def _read(
+        self, name: str, position: Optional[Position], options: str
+    ) -> Optional[str]: ...
+    # A method for each of `views`, such as `tree(position, plies=4)`: see `_views.py`.
+    def __getattr__(self, name: str) -> Callable[..., Optional[Dict[str, Any]]]: ...
     def positions(self, roots: Sequence[Position] = ()) -> Positions:
         """Iterates over the positions, as answers.
 
@@ -236,7 +242,6 @@ class Book:
         trace: Optional[TracebackType],
     ) -> None: ...
 
-@final
 class Client:
     """A connection to `kagetsu serve` or `kagetsu-coordinator` over gRPC."""
 
@@ -282,6 +287,11 @@ class Client:
         progress: Optional[Callable[[Answer], object]] = None,
     ) -> Answer:
         """Lets the cluster search a position. `progress` gets each answer on the way."""
+    def _read(
+        self, name: str, position: Optional[Position], options: str
+    ) -> Optional[str]: ...
+    # A method for each of `views`, such as `tree(position, plies=4)`: see `_views.py`.
+    def __getattr__(self, name: str) -> Callable[..., Optional[Dict[str, Any]]]: ...
     def jobs(self) -> List[Dict[str, Any]]:
         """Returns the build jobs, as `kagetsu jobs list --json` prints them."""
     def workers(self) -> List[Dict[str, Any]]:

@@ -84,15 +84,20 @@ async fn grpc_refusals_quote_foreign_text() {
         ..v1::Position::default()
     };
     check_refusal("lookup", books.lookup(spoiled.clone()).await);
-    let request = v1::StandingsRequest {
-        positions: vec![spoiled.clone()],
-    };
-    check_refusal("standings", books.standings(request).await);
-    let request = v1::PickRequest {
+    let request = v1::ReadRequest {
+        view: "tree".into(),
         position: Some(spoiled.clone()),
-        ..v1::PickRequest::default()
+        options: String::new(),
     };
-    check_refusal("pick", books.pick(request).await);
+    check_refusal("read", books.read(request).await);
+    for (view, options) in [(text.clone(), String::new()), ("tree".into(), text.clone())] {
+        let request = v1::ReadRequest {
+            view,
+            position: Some((&position("h8")).into()),
+            options,
+        };
+        check_refusal("read", books.read(request).await);
+    }
     let question = v1::Question {
         position: Some(spoiled),
         ..v1::Question::from(&Question::new(position("h8"), Effort::depth(2)))

@@ -248,12 +248,24 @@ async fn impossible_look_up_is_refused() {
         refused(books.lookup_many(many).await),
         (InvalidArgument, words.into())
     );
-    let pick = v1::PickRequest {
-        position: Some((&position("h8")).into()),
-        temperature: -1.0,
-        ..Default::default()
-    };
-    assert_eq!(refused(books.pick(pick).await).0, InvalidArgument);
+    let rows = [
+        ("pick", r#"{"temperature": -1}"#, "from 0 to"),
+        ("tree", r#"{"plies": 101}"#, "from 1 to 100"),
+        ("tree", r#"{"ply": 4}"#, "unknown field"),
+        ("tree", "{", "EOF"),
+        ("statistics", "", "leave the position out"),
+        ("forest", "", "there is no view 'forest'"),
+    ];
+    for (view, options, words) in rows {
+        let request = v1::ReadRequest {
+            view: view.into(),
+            position: Some((&position("h8")).into()),
+            options: options.into(),
+        };
+        let (code, message) = refused(books.read(request).await);
+        assert_eq!(code, InvalidArgument, "{view} {options}");
+        assert!(message.contains(words), "{message}");
+    }
     cluster.end().await;
 }
 

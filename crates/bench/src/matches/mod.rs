@@ -259,7 +259,7 @@ fn read_openings(path: &Path, variant: Variant) -> Result<Vec<Position>> {
     if !path.is_dir() {
         return openings::read(path, variant);
     }
-    let mut book = kagetsu_reader::open(&path.to_string_lossy(), &Access::default())?;
+    let book = kagetsu_reader::open(&path.to_string_lossy(), &Access::default())?;
     let overview = book.overview()?;
     let roots = overview.variant(variant).map(|held| &held.roots[..]);
     let mut balanced = Vec::new();

@@ -3,7 +3,7 @@ use kagetsu_book::Choice;
 use kagetsu_engines::{EngineAddress, EngineSettings, External};
 use kagetsu_game::{Answer, Effort, Question};
 use kagetsu_proto::Access;
-use kagetsu_reader::BookReader;
+use kagetsu_reader::Source;
 use kagetsu_search::{Control, Engine, EngineOptions, Progress};
 
 /// An engine of a match and its effort for each move.
@@ -25,7 +25,7 @@ pub(crate) enum PlayerEngine {
 /// A player of a match.
 pub(crate) struct Player {
     search: Search,
-    book: Option<Box<dyn BookReader>>,
+    book: Option<Source>,
 }
 
 /// The search of a player.

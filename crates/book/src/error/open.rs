@@ -15,7 +15,9 @@ pub enum OpenError {
     )]
     Url(String),
     /// The folder is not empty and has no book.
-    #[error("{0} is not a book: it has no journal; give an empty or a new folder to make one")]
+    #[error(
+        "{0} is not a book: it has no journal; give the folder of a book, or to make one an empty or a new folder"
+    )]
     NotABook(PathBuf),
     /// The folder has a journal of its own, and a cache is needed.
     #[error("{0} is the folder of a book; give --cache an empty or a new folder")]
@@ -31,12 +33,12 @@ pub enum OpenError {
         "{0} is a file, and this needs the folder of a book: a compiled book is only for looking up"
     )]
     IsFile(PathBuf),
-    /// The target of a backup is the book itself.
-    #[error("{to} is the book {from} itself; a copy of it needs another folder")]
+    /// The target of a backup is the book itself, or lies in it.
+    #[error("{to} is the book {from} itself or lies in it; a copy of it needs another folder")]
     Itself {
         /// The book.
         from: PathBuf,
-        /// The same folder, perhaps under another name.
+        /// The same folder, perhaps under another name, or one below it.
         to: PathBuf,
     },
     /// The target of a backup holds another book.

@@ -57,35 +57,65 @@ struct Important {
     distance: u32,
 }
 
+/// A search for doubtful positions in steps; see [`Book::look_for_suspects`].
+pub struct SuspectSearch {
+    seen: BTreeSet<Key>,
+    found: Vec<Important>,
+    lines: Vec<Position>,
+    /// Positions that wait, as indices of `lines`, the nearest first.
+    open: BinaryHeap<Reverse<(u32, usize)>>,
+}
+
+impl SuspectSearch {
+    /// Returns a search that begins at a position.
+    #[must_use]
+    pub fn new(root: Position) -> Self {
+        Self {
+            seen: BTreeSet::from([root.key()]),
+            found: Vec::new(),
+            lines: vec![root],
+            open: BinaryHeap::from([Reverse((0, 0))]),
+        }
+    }
+
+    /// Returns the number of positions that were looked at.
+    #[must_use]
+    pub fn seen(&self) -> usize {
+        self.found.len()
+    }
+
+    /// Ranks the positions by the doubt about their values, the most doubtful first. Returns `None`
+    /// if the book does not hold the first one.
+    #[must_use]
+    pub fn finish(self) -> Option<Vec<Suspect>> {
+        if self.found.is_empty() {
+            return None;
+        }
+        let standard = UsualSearch::of(&self.found);
+        let found = self.found.into_iter();
+        let mut suspects: Vec<Suspect> = found.filter_map(|seen| standard.judge(seen)).collect();
+        suspects.sort_by(|one, other| other.doubt.total_cmp(&one.doubt));
+        Some(suspects)
+    }
+}
+
 impl Book {
-    /// Ranks the positions from `root` on by the doubt about their values, the most doubtful
-    /// first. Looks at the `most` most important positions. Returns `None` if the book does not
-    /// hold `root`.
+    /// Looks at the `most` next positions of a search, the most important first. Returns whether
+    /// there are more.
     ///
     /// # Errors
     /// If a record is damaged.
-    pub fn suspects(&self, root: &Position, most: u32) -> Result<Option<Vec<Suspect>>, BookError> {
-        let found = self.important(root, most)?;
-        if found.is_empty() {
-            return Ok(None);
-        }
-        let standard = UsualSearch::of(&found);
-        let mut suspects: Vec<Suspect> = found
-            .into_iter()
-            .filter_map(|seen| standard.judge(seen))
-            .collect();
-        suspects.sort_by(|one, other| other.doubt.total_cmp(&one.doubt));
-        Ok(Some(suspects))
-    }
-
-    /// Returns the positions of the book from `root` on, the most important first.
-    fn important(&self, root: &Position, most: u32) -> Result<Vec<Important>, BookError> {
-        let mut seen: BTreeSet<Key> = BTreeSet::from([root.key()]);
-        let mut found = Vec::new();
-        let mut lines = vec![root.clone()];
-        let mut open = BinaryHeap::from([Reverse((0, 0))]);
-        while let Some(Reverse((distance, index))) = open.pop() {
-            let position = lines[index].clone();
+    pub fn look_for_suspects(
+        &self,
+        search: &mut SuspectSearch,
+        most: usize,
+    ) -> Result<bool, BookError> {
+        let end = search.found.len() + most;
+        while search.found.len() < end {
+            let Some(Reverse((distance, index))) = search.open.pop() else {
+                return Ok(false);
+            };
+            let position = search.lines[index].clone();
             let Some(entry) = self.lookup(&position)? else {
                 continue;
             };
@@ -94,18 +124,16 @@ impl Book {
                 let Ok(next) = position.play(*m) else {
                     continue;
                 };
-                if seen.insert(next.key()) {
+                if search.seen.insert(next.key()) {
                     let loss = best.map_or(0, |best| loss(best, verdict.score));
-                    open.push(Reverse((distance + 1 + loss / LOSS_PER_PLY, lines.len())));
-                    lines.push(next);
+                    let distance = distance + 1 + loss / LOSS_PER_PLY;
+                    search.open.push(Reverse((distance, search.lines.len())));
+                    search.lines.push(next);
                 }
             }
-            found.push(Important { entry, distance });
-            if found.len() >= most as usize {
-                break;
-            }
+            search.found.push(Important { entry, distance });
         }
-        Ok(found)
+        Ok(true)
     }
 }
 
@@ -235,8 +263,13 @@ mod tests {
             book.learn(&position, &answer).expect("room");
         }
         let root = kagetsu_builders::position("h8");
-        let suspects = book.suspects(&root, 100).expect("readable");
-        let suspects = suspects.expect("the root is there");
+        let mut search = SuspectSearch::new(root);
+        // The last of the four positions is the end of the book.
+        for is_more in [true, true, true, true, false] {
+            let read = book.look_for_suspects(&mut search, 1);
+            assert_eq!(read.expect("readable"), is_more);
+        }
+        let suspects = search.finish().expect("the root is there");
         let reasons: Vec<_> = suspects
             .iter()
             .map(|suspect| (suspect.position.moves().len(), &suspect.reasons[..]))

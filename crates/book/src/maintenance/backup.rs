@@ -41,8 +41,11 @@ pub fn backup(from: &Path, to: &Path) -> Result<BackupReport, BookError> {
     if !source.exists() {
         room_for_a_book(from, false)?;
     }
-    // The same folder may have two names.
-    if fs::canonicalize(from).is_ok_and(|from| fs::canonicalize(to).is_ok_and(|to| from == to)) {
+    // The same folder may have two names. A new folder lies where its first existing parent does.
+    let there = to
+        .ancestors()
+        .find_map(|folder| fs::canonicalize(folder).ok());
+    if fs::canonicalize(from).is_ok_and(|from| there.is_some_and(|to| to.starts_with(from))) {
         return Err(OpenError::Itself {
             from: from.into(),
             to: to.into(),

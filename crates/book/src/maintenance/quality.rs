@@ -224,28 +224,28 @@ impl Book {
         all.grades.stats.entries = self.marker.applied;
         parts.into_iter().for_each(|part| all.add(part));
         let mut grades = all.grades();
-        self.name_holes(&mut grades)?;
+        for hole in &mut grades.holes {
+            self.name_hole(hole)?;
+        }
         Ok(grades)
     }
 
-    /// Gives the position of each hole the moves by which the book comes there.
+    /// Gives the position of a hole the moves by which the book comes there.
     ///
     /// # Errors
     /// If a record is damaged.
-    pub fn name_holes(&self, grades: &mut Grades) -> Result<(), BookError> {
-        for hole in &mut grades.holes {
-            let Some(played) = self.way_to(&hole.position)? else {
-                continue;
-            };
-            // Both moves have the same image in the canonical orientation.
-            let image = |position: &Position, m: Move| {
-                position.variant().image(m, position.canonical().symmetry)
-            };
-            let wanted = image(&hole.position, hole.at);
-            let legal = played.legal_moves();
-            if let Some(m) = legal.into_iter().find(|&m| image(&played, m) == wanted) {
-                (hole.position, hole.at) = (played, m);
-            }
+    pub fn name_hole(&self, hole: &mut Hole) -> Result<(), BookError> {
+        let Some(played) = self.way_to(&hole.position)? else {
+            return Ok(());
+        };
+        // Both moves have the same image in the canonical orientation.
+        let image = |position: &Position, m: Move| {
+            position.variant().image(m, position.canonical().symmetry)
+        };
+        let wanted = image(&hole.position, hole.at);
+        let legal = played.legal_moves();
+        if let Some(m) = legal.into_iter().find(|&m| image(&played, m) == wanted) {
+            (hole.position, hole.at) = (played, m);
         }
         Ok(())
     }

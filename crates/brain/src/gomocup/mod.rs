@@ -85,7 +85,8 @@ impl GomocupBrain {
         }
     }
 
-    /// Executes commands until `END` or the last line, and then stops a running search.
+    /// Executes commands until `END` or the last line. A running search ends at its own limit, so
+    /// that lines from a file get a move, too.
     pub(super) fn run(mut self, lines: Receiver<String>) {
         for line in lines {
             if std::mem::take(&mut self.awaits_path) {
@@ -98,7 +99,9 @@ impl GomocupBrain {
                 line => self.hear(line),
             }
         }
-        let _ = self.finder();
+        if let GomocupState::Thinking { thinking, .. } = self.state {
+            let _ = thinking.wait();
+        }
     }
 
     fn hear(&mut self, line: ToEngine) {

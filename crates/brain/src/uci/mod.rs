@@ -7,7 +7,7 @@ use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
 use kagetsu_engines::uci::{Clock, Dialect, FromEngine, Go, ToEngine};
-use kagetsu_game::{Effort, Move, Position, Question, Variant};
+use kagetsu_game::{Effort, Move, Position, Question, Variant, quote};
 use kagetsu_search::Engine;
 
 use crate::budget::budget;
@@ -99,11 +99,7 @@ impl UciBrain {
             }
             ToEngine::Position { fen, moves } => match self.read_position(fen.as_deref(), &moves) {
                 Ok(position) => self.set_position(position),
-                Err(wrong) => {
-                    let _ = self.finder();
-                    self.complain(&format!("there is no position to search: {wrong}"));
-                    self.fault = Some(wrong);
-                }
+                Err(wrong) => self.refuse_position(wrong),
             },
             ToEngine::BanMoves(moves) => {
                 let talk = self.talk();
@@ -119,10 +115,7 @@ impl UciBrain {
                     // The answer to the search before comes first.
                     let _ = self.finder();
                     if self.dialect == Dialect::Ucci {
-                        self.say(&FromEngine::BestMove {
-                            best: None,
-                            ponder: None,
-                        });
+                        self.no_move();
                     }
                 }
             },
@@ -131,9 +124,34 @@ impl UciBrain {
                     thinking.release(*time);
                 }
             }
-            // The protocols want other lines ignored.
-            ToEngine::Quit | ToEngine::Other(_) => {}
+            ToEngine::Other(line) => match line.split_whitespace().next() {
+                Some("position") => {
+                    self.refuse_position("write `position startpos` or `position fen FEN`".into());
+                }
+                Some("go") => {
+                    let _ = self.finder();
+                    let line = quote(line.trim());
+                    self.complain(&format!("a limit of '{line}' is no number"));
+                    self.no_move();
+                }
+                // The protocols want other lines ignored.
+                _ => {}
+            },
+            ToEngine::Quit => {}
         }
+    }
+
+    fn refuse_position(&mut self, wrong: String) {
+        let _ = self.finder();
+        self.complain(&format!("there is no position to search: {wrong}"));
+        self.fault = Some(wrong);
+    }
+
+    fn no_move(&self) {
+        self.say(&FromEngine::BestMove {
+            best: None,
+            ponder: None,
+        });
     }
 
     fn say(&self, line: &FromEngine) {
@@ -249,10 +267,7 @@ impl UciBrain {
         if let Some(fault) = &self.fault {
             // A move for another position would be played as if it were one for this.
             self.complain(&format!("there is no position to search: {fault}"));
-            self.say(&FromEngine::BestMove {
-                best: None,
-                ponder: None,
-            });
+            self.no_move();
             return;
         }
         let begun = Instant::now();

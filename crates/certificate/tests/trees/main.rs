@@ -269,7 +269,7 @@ fn xiangqi_and_surakarta_are_played_by_their_rules() {
     );
     assert_eq!(
         mate(rooks, Variant::XIANGQI, "b0a9"),
-        fault(6, "b0a9 is not legal here")
+        fault(6, "b0a9 is not legal here: the piece does not move so")
     );
     // The last piece is captured around the corner.
     let last = "6/6/5b/6/6/2w3 w";

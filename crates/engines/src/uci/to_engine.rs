@@ -35,7 +35,7 @@ pub enum ToEngine {
     PonderHit,
     /// Ends the engine.
     Quit,
-    /// Any other line, unchanged; also a blank line.
+    /// Any other line, unchanged; also a blank line, and a `position` or `go` that cannot be read.
     Other(String),
 }
 
@@ -73,8 +73,8 @@ pub struct Clock {
 }
 
 impl ToEngine {
-    /// Reads a line. Never fails: an unknown line becomes [`ToEngine::Other`], and unknown words of
-    /// `go` are skipped, as the protocols demand.
+    /// Reads a line. Never fails: an unknown line becomes [`ToEngine::Other`], as does a `go` with
+    /// a limit that is no number. Unknown words of `go` are skipped, as the protocols demand.
     #[must_use]
     pub fn read(dialect: Dialect, line: &str) -> Self {
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -88,7 +88,7 @@ impl ToEngine {
             ("setoption", _) => set_option(dialect, rest),
             ("position", _) => position(rest),
             ("banmoves", Dialect::Ucci) => Some(Self::BanMoves(texts(rest))),
-            ("go", _) => Some(Self::Go(Go::read(dialect, rest))),
+            ("go", _) => Go::read(dialect, rest).map(Self::Go),
             ("stop", _) => Some(Self::Stop),
             ("ponderhit", _) => Some(Self::PonderHit),
             ("quit", _) => Some(Self::Quit),
@@ -183,7 +183,8 @@ fn position(words: &[&str]) -> Option<ToEngine> {
 }
 
 impl Go {
-    fn read(dialect: Dialect, words: &[&str]) -> Self {
+    /// Returns `None` if a number is missing or cannot be read.
+    fn read(dialect: Dialect, words: &[&str]) -> Option<Self> {
         let mut go = Self::default();
         let mut rest = words.iter().copied();
         while let Some(word) = rest.next() {
@@ -192,32 +193,36 @@ impl Go {
                 ("ponder", _) => go.ponders = true,
                 ("depth", Dialect::Ucci) => match rest.next() {
                     Some("infinite") => go.is_infinite = true,
-                    depth => go.depth = number(depth),
+                    depth => go.depth = Some(number(depth)?),
                 },
-                ("depth", _) => go.depth = number(rest.next()),
-                ("nodes", _) => go.nodes = number(rest.next()),
-                ("movetime", Dialect::Uci) => go.move_time = number(rest.next()),
-                ("mate", Dialect::Uci) => go.mate = number(rest.next()),
+                ("depth", _) => go.depth = Some(number(rest.next())?),
+                ("nodes", _) => go.nodes = Some(number(rest.next())?),
+                ("movetime", Dialect::Uci) => go.move_time = Some(number(rest.next())?),
+                ("mate", Dialect::Uci) => go.mate = Some(number(rest.next())?),
                 ("wtime", Dialect::Uci) | ("time", Dialect::Ucci) => {
-                    go.clocks[0].time = number(rest.next())
+                    go.clocks[0].time = Some(number(rest.next())?)
                 }
                 ("btime", Dialect::Uci) | ("opptime", Dialect::Ucci) => {
-                    go.clocks[1].time = number(rest.next())
+                    go.clocks[1].time = Some(number(rest.next())?)
                 }
                 ("winc", Dialect::Uci) | ("increment", Dialect::Ucci) => {
-                    go.clocks[0].increment = number(rest.next())
+                    go.clocks[0].increment = Some(number(rest.next())?)
                 }
                 ("binc", Dialect::Uci) | ("oppincrement", Dialect::Ucci) => {
-                    go.clocks[1].increment = number(rest.next());
+                    go.clocks[1].increment = Some(number(rest.next())?);
                 }
                 ("movestogo", Dialect::Uci) => {
-                    let moves = number(rest.next());
+                    let moves = Some(number(rest.next())?);
                     go.clocks
                         .iter_mut()
                         .for_each(|clock| clock.moves_to_go = moves);
                 }
-                ("movestogo", Dialect::Ucci) => go.clocks[0].moves_to_go = number(rest.next()),
-                ("oppmovestogo", Dialect::Ucci) => go.clocks[1].moves_to_go = number(rest.next()),
+                ("movestogo", Dialect::Ucci) => {
+                    go.clocks[0].moves_to_go = Some(number(rest.next())?)
+                }
+                ("oppmovestogo", Dialect::Ucci) => {
+                    go.clocks[1].moves_to_go = Some(number(rest.next())?)
+                }
                 // The protocol puts it last; all words that follow are moves.
                 ("searchmoves", Dialect::Uci) => {
                     go.search_moves = rest.by_ref().map(String::from).collect()
@@ -225,7 +230,7 @@ impl Go {
                 _ => {}
             }
         }
-        go
+        Some(go)
     }
 
     fn write(&self, dialect: Dialect) -> String {

@@ -193,9 +193,9 @@ pub enum MoveError {
     /// The point has a stone.
     #[error("{0} is taken")]
     Taken(String),
-    /// The rules do not allow it.
-    #[error("{0} is not legal here")]
-    Illegal(String),
+    /// The rules do not allow it, for the reason given.
+    #[error("{0} is not legal here: {1}")]
+    Illegal(String, &'static str),
     /// The game is over.
     #[error("{0} comes after the end of the game")]
     AfterEnd(String),

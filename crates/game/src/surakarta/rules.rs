@@ -195,7 +195,14 @@ impl Game for Surakarta {
         let (from, to) = notation::ends(m)
             .ok_or_else(|| MoveError::OffBoard(notation::write(m), self.variant()))?;
         if self.targets(from) >> to & 1 == 0 {
-            return Err(MoveError::Illegal(notation::write(m)));
+            let reason = match [Side::First, Side::Second]
+                .map(|side| self.board.stones(side) >> from & 1 != 0)
+            {
+                [false, false] => "no stone stands there",
+                sides if sides[self.side.index()] => "the stone cannot go there",
+                _ => "the stone is the other side's",
+            };
+            return Err(MoveError::Illegal(notation::write(m), reason));
         }
         if self.has_stones() && !self.is_over_by_history() {
             Ok(())

@@ -1,6 +1,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::board::reach;
 use super::packing::{flaw, image, image_side, swaps};
 use super::{
     Board, FILES, Piece, SQUARES, Square, Squares, draw, entry_reader, notation, packing,
@@ -178,6 +179,36 @@ impl Xiangqi {
     }
 }
 
+impl Xiangqi {
+    /// Why a move that is not legal is refused.
+    fn refusal(&self, from: Square, to: Square) -> &'static str {
+        let Some(piece) = self.board.at(from) else {
+            return "no piece stands there";
+        };
+        if piece.side != self.side {
+            "the piece is the other side's"
+        } else if self.board.targets(from, piece).has(to) {
+            "it leaves the own general in check"
+        } else if reach(from, piece, Squares::one(from)).has(to) {
+            "another piece is in the way"
+        } else {
+            "the piece does not move so"
+        }
+    }
+
+    /// Returns the moves of all pieces as if each stood alone, those of the side to move first.
+    fn moves_on_empty_board(&self) -> Vec<Move> {
+        let mut moves = Vec::new();
+        for side in [self.side, self.side.other()] {
+            for (from, piece) in self.board.iter().filter(|(_, piece)| piece.side == side) {
+                let targets = reach(from, piece, Squares::one(from));
+                moves.extend(targets.into_iter().map(|to| notation::join(from, to)));
+            }
+        }
+        moves
+    }
+}
+
 /// Symmetry bit 0 mirrors the files; bit 1 mirrors the ranks and swaps the sides, with the side to
 /// move.
 impl Game for Xiangqi {
@@ -235,7 +266,7 @@ impl Game for Xiangqi {
         let (from, to) =
             notation::ends(m).ok_or_else(|| MoveError::OffBoard(text(), self.variant()))?;
         if !self.is_legal(from, to) {
-            return Err(MoveError::Illegal(text()));
+            return Err(MoveError::Illegal(text(), self.refusal(from, to)));
         }
         if self.is_over_by_history() {
             Err(MoveError::AfterEnd(text()))
@@ -326,7 +357,9 @@ impl Game for Xiangqi {
         if entry_reader::is_entry(text) {
             let mut moves = Vec::new();
             self.moves_on_board(&mut moves);
-            if let Some(m) = entry_reader::read(&self.board, self.side, &moves, text) {
+            let read = |moves: &[Move]| entry_reader::read(&self.board, self.side, moves, text);
+            // An entry that names no legal move may name one that can be refused with a reason.
+            if let Some(m) = read(&moves).or_else(|| read(&self.moves_on_empty_board())) {
                 return Ok(m);
             }
         }

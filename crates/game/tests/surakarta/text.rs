@@ -38,10 +38,15 @@ fn moves_are_read_in_every_form() {
             "{text}"
         );
     }
-    for text in ["a5a4", "a2a4", "b2b3", "a2a2"] {
+    for (text, reason) in [
+        ("a5a4", "the stone is the other side's"),
+        ("a2a4", "the stone cannot go there"),
+        ("a3a4", "no stone stands there"),
+        ("a2a2", "the stone cannot go there"),
+    ] {
         assert_eq!(
             position.parse_move(text),
-            Err(MoveError::Illegal(text.into())),
+            Err(MoveError::Illegal(text.into(), reason)),
             "{text}"
         );
     }

@@ -39,13 +39,33 @@ fn moves_are_read_in_every_form() {
             "{text}"
         );
     }
-    for text in ["h3e3", "h7e7", "e2e3", "h2h8", "a0a3"] {
+    let (none, other) = ("no piece stands there", "the piece is the other side's");
+    for (text, named, reason) in [
+        ("h3e3", "h3e3", none),
+        ("e2e3", "e2e3", none),
+        ("h7e7", "h7e7", other),
+        ("马8进7", "h9g7", other),
+        ("h2h8", "h2h8", "another piece is in the way"),
+        ("C2+6", "h2h8", "another piece is in the way"),
+        ("a0a3", "a0a3", "another piece is in the way"),
+        ("a0b1", "a0b1", "the piece does not move so"),
+    ] {
         assert_eq!(
             start.parse_move(text),
-            Err(MoveError::Illegal(text.into())),
+            Err(MoveError::Illegal(named.into(), reason)),
             "{text}"
         );
     }
+    // A rook that leaves the file of both generals.
+    let fen = "4k4/9/9/9/9/9/9/9/4R4/4K4 w";
+    let pinned = Position::from_fen(VARIANT, fen).expect("a position");
+    assert_eq!(
+        pinned.parse_move("R5=4"),
+        Err(MoveError::Illegal(
+            "e1f1".into(),
+            "it leaves the own general in check"
+        ))
+    );
 }
 
 /// Moves survive the round trip through the notation with ranks from 1.

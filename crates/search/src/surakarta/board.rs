@@ -1,7 +1,7 @@
 use kagetsu_game::surakarta::{POINTS, SIZE, Surakarta};
 use kagetsu_game::{Game, Move, Side, Variant, zobrist};
 
-use super::rings::{Rings, View};
+use super::rings::{RingView, Rings};
 use super::weights::PointWeights;
 use crate::EngineOptions;
 
@@ -40,7 +40,7 @@ pub(crate) struct Board {
     pub(super) side: Side,
     pub(super) stones: [u64; 2],
     rings: Rings,
-    pub(super) view: View,
+    pub(super) view: RingView,
     state: SurakartaState,
     limit: u8,
     past: Vec<Past>,
@@ -60,7 +60,7 @@ impl Board {
             side: game.side(),
             stones: [Side::First, Side::Second].map(|side| game.board().stones(side)),
             rings: Rings::default(),
-            view: View::default(),
+            view: RingView::default(),
             state: SurakartaState {
                 hash: game.hash(),
                 quiet: game.quiet(),

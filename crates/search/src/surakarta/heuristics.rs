@@ -2,7 +2,7 @@ use kagetsu_game::surakarta::{NEIGHBOURS, POINTS, Surakarta};
 use kagetsu_game::{Move, ProofKind, Score, Side};
 
 use super::board::{Board, ends, join, points};
-use super::rings::View;
+use super::rings::RingView;
 use super::weights::PointWeights;
 use crate::EngineOptions;
 use crate::heuristics::{Force, Heuristics, Late, Moves, Situation, Style};
@@ -73,7 +73,7 @@ impl Heuristics for Board {
             return Score::opinion(stones + turn);
         }
         let worth = |side: Side| {
-            let View { captures, ends } = &self.view;
+            let RingView { captures, ends } = &self.view;
             let (captures, ends) = (
                 captures[side.index()].len() as i32,
                 i32::from(ends[side.index()]),

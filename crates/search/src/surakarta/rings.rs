@@ -33,7 +33,7 @@ const fn places() -> [[u32; 2]; POINTS] {
 
 /// The captures on the rings, by side.
 #[derive(Clone, Debug, Default)]
-pub(super) struct View {
+pub(super) struct RingView {
     /// Possible captures of each side.
     pub(super) captures: [Captures; 2],
     /// Number of the 16 arc ends where the side's stone is the first to be met.
@@ -54,11 +54,11 @@ impl Rings {
 
     /// Returns the captures of both sides; `first` are the first side's stones.
     #[inline]
-    pub(super) fn view(self, first: u64) -> View {
-        let View {
+    pub(super) fn view(self, first: u64) -> RingView {
+        let RingView {
             captures: mut found,
             mut ends,
-        } = View::default();
+        } = RingView::default();
         let mut note = |from: u8, to: u8| {
             let side = owner(first, from);
             let list = &mut found[side];
@@ -98,7 +98,7 @@ impl Rings {
                 note(before, behind);
             }
         }
-        View {
+        RingView {
             captures: found,
             ends,
         }

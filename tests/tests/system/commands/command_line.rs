@@ -44,7 +44,7 @@ fn every_command_prints_json() {
         format!("import --format sgf --variant freestyle-15 --book {other} {sgf}"),
         format!("annotate --variant freestyle-15 --depth 1 --out {other} {sgf}"),
         format!("merge --into {other} {book}"),
-        format!("prune --book {other}"),
+        format!("prune --book {other} --max-ply 9"),
         format!("compact --book {other}"),
         format!("backup --book {book} --to {}", path("backup")),
         format!("certs {certs} --host localhost"),

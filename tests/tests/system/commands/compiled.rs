@@ -130,7 +130,7 @@ fn folder_file_and_server_answer_alike() {
             &["--moves", first, "--positions", "25", "--depth", "2"],
         );
         assert_eq!(
-            kagetsu(&["compile", "--book", &folder, "--out", &file]).code,
+            kagetsu(&["compile", "--book", &folder, "--out", &file, "--force"]).code,
             Some(0)
         );
         let root: Value =

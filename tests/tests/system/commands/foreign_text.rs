@@ -151,6 +151,51 @@ fn names_in_files_are_quoted() {
 }
 
 #[test]
+fn names_of_files_are_escaped_everywhere() {
+    let scratch = Scratch::new();
+    let name = |end: &str| {
+        let path = scratch.path(&format!("{ESCAPES}\n{end}"));
+        path.to_str().expect("UTF-8").to_string()
+    };
+    let [book, merged, copy] = ["book", "merged", "copy"].map(name);
+    let [lines, proof, small] = ["lines", "proof", "small"].map(name);
+    let [compiled, written, certs] = ["book.kbk", "written", "certs"].map(name);
+    let tree = include_str!("freestyle-15-h8-l9.proof");
+    std::fs::write(&lines, "h8 i9\n").expect("room");
+    std::fs::write(&proof, tree).expect("room");
+    let kind = ["--variant", "freestyle-15"];
+    let build = ["--depth", "1", "--positions", "3", "--book", &book];
+    #[rustfmt::skip]
+    let rows: Vec<(i32, Vec<&str>)> = vec![
+        (0, [&["build"], &build[..], &kind[..]].concat()),
+        (0, vec!["check", "--book", &book]),
+        (0, vec!["repair", "--book", &book]),
+        (0, vec!["compact", "--book", &book]),
+        (0, vec!["stats", "--book", &book]),
+        (0, vec!["compile", "--book", &book, "--out", &compiled]),
+        (0, vec!["check", "--book", &compiled]),
+        (0, vec!["merge", "--into", &merged, &book]),
+        (0, vec!["diff", &book, &merged]),
+        (0, vec!["backup", "--book", &book, "--to", &copy]),
+        (0, vec!["export", "--format", "json", "--book", &book, &written]),
+        (0, [&["import", "--format", "json", "--book", &book, &written], &kind[..]].concat()),
+        (0, vec!["verify", &proof]),
+        (0, vec!["shrink", "--out", &small, &proof]),
+        (0, vec!["verify", "--book", &book]),
+        (1, vec!["verify", &lines]),
+        (2, vec!["serve", "--book", &lines]),
+        (2, [&["query", "--book", &lines], &kind[..]].concat()),
+        (2, vec!["compile", "--book", &lines, "--out", &compiled]),
+        (0, vec!["certs", &certs]),
+    ];
+    for (code, row) in rows {
+        let ended = Program::Kagetsu.run(&row);
+        check(&format!("{row:?}"), &ended);
+        assert_eq!(ended.code, Some(code), "{row:?}: {ended:?}");
+    }
+}
+
+#[test]
 fn arguments_and_variables_are_quoted() {
     let scratch = Scratch::new();
     let book = scratch.path("book");

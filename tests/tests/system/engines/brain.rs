@@ -175,6 +175,10 @@ fn uci_handles_other_games_and_bad_commands() {
             "'h8' is not a legal move of freestyle-15",
         ),
         ("position fen x y z", "there is no position to search"),
+        ("position", "write `position startpos`"),
+        ("go depth x", "a limit of 'go depth x' is no number"),
+        ("go movetime", "a limit of 'go movetime' is no number"),
+        ("position fen", "write `position startpos`"),
     ] {
         engine.say(line);
         let (reply, _) = engine.until("info string ");
@@ -185,11 +189,26 @@ fn uci_handles_other_games_and_bad_commands() {
     let (reply, _) = engine.until("bestmove ");
     assert_eq!(reply.trim(), "bestmove (none)");
     engine.say("position startpos moves h8");
-    engine.say("\u{1}\u{2}\ngo\u{0}\nposition\nsetoption\nxyzzy\nisready");
+    engine.say("\u{1}\u{2}\ngo\u{0}\nsetoption\nxyzzy\nisready");
     let (_, lines) = engine.until("readyok");
     assert!(lines.is_empty(), "{lines:?}");
     engine.say("go depth 2");
     engine.until("bestmove ");
+}
+
+#[test]
+fn piped_lines_get_a_searched_move() {
+    let lines = "START 15\nINFO max_node 3000\nBEGIN\nEND\n";
+    for lines in [lines, lines.strip_suffix("END\n").expect("its end")] {
+        let mut engine = brain(&["--protocol", "gomocup"]);
+        engine.say(lines);
+        let (ended, said) = engine.hang_up();
+        assert!(ended.success(), "{said:?}");
+        assert!(point(said.last().expect("a move")).is_some(), "{said:?}");
+        // Each iteration is reported; a search that is stopped reports one.
+        let iterations = said.iter().filter(|line| line.contains("depth "));
+        assert!(iterations.count() > 1, "{said:?}");
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::process::Command;
 use kagetsu_tests::{Finished, Program};
 
 /// Returns a Python that has the package `kagetsu` and pytest: KAGETSU_PYTHON, or python3.
-fn python() -> Option<String> {
+pub(super) fn python() -> Option<String> {
     let python = std::env::var("KAGETSU_PYTHON").unwrap_or_else(|_| "python3".into());
     let output = Command::new(&python)
         .args(["-c", "import kagetsu, pytest"])

@@ -8,3 +8,4 @@ mod clients;
 pub(crate) mod http;
 mod page;
 mod panels;
+mod views;

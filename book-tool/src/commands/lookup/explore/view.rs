@@ -248,10 +248,10 @@ mod tests {
 
     use super::*;
     use crate::commands::lookup::explore::walk::WalkStep;
-    use kagetsu_reader::{BookReader, FolderReader};
+    use kagetsu_reader::Source;
 
     /// Returns a book in which Black's best move after h8 i9 is h10, and White's best reply is j10.
-    fn book(folder: &std::path::Path) -> Box<dyn BookReader> {
+    fn book(folder: &std::path::Path) -> Source {
         let options = BookOptions {
             create: true,
             ..BookOptions::default()
@@ -286,7 +286,7 @@ mod tests {
             book.learn(&position, &answer).expect("room for it");
         }
         drop(book);
-        Box::new(FolderReader::open(folder).expect("the new book"))
+        kagetsu_reader::open_files(folder).expect("the new book")
     }
 
     fn screen(walk: &Walk, width: u16, height: u16) -> String {

@@ -3,8 +3,8 @@ use kagetsu_book::Choice;
 use kagetsu_game::{Answer, Move, Notation, Position, Verdict};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use crate::commands::lookup::branches::branches;
-use kagetsu_reader::BookReader;
+use kagetsu_reader::Source;
+use kagetsu_reader::views::tree::moves_of;
 use kagetsu_terminal::table;
 
 /// Whether to go on after a key.
@@ -34,7 +34,7 @@ pub(crate) struct Branch {
 
 /// The current place in a book, and what the book knows there.
 pub(crate) struct Walk {
-    source: Box<dyn BookReader>,
+    source: Source,
     /// The notation of moves on the screen.
     pub(crate) notation: Notation,
     /// The whole line, and how many of its moves are on the board.
@@ -58,11 +58,7 @@ impl Walk {
     ///
     /// # Errors
     /// If the book cannot be read.
-    pub(crate) fn new(
-        source: Box<dyn BookReader>,
-        position: Position,
-        notation: Notation,
-    ) -> Result<Self> {
+    pub(crate) fn new(source: Source, position: Position, notation: Notation) -> Result<Self> {
         let moves = position.moves();
         let before = |count: usize| {
             Position::new(
@@ -146,7 +142,7 @@ impl Walk {
         let Some(answer) = self.source.lookup(position)? else {
             return Ok(());
         };
-        for (m, verdict) in branches(&mut *self.source, position, &answer, WIDTH)? {
+        for (m, verdict) in moves_of(&self.source, position, &answer, WIDTH)? {
             if tree.len() == MAX_TREE_LINES {
                 break;
             }

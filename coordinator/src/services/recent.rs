@@ -1,8 +1,7 @@
 use std::time::{Duration, Instant};
 
 use tokio::sync::Mutex;
-
-use crate::error::ApiError;
+use tonic::Status;
 
 /// A value of the book that is expensive to read: it is read again when the book has changed, but
 /// not more often than once in an interval.
@@ -35,8 +34,8 @@ impl<T: Clone> Recent<T> {
     pub(crate) async fn get(
         &self,
         epoch: Option<u64>,
-        read: impl AsyncFnOnce() -> Result<T, ApiError>,
-    ) -> Result<T, ApiError> {
+        read: impl AsyncFnOnce() -> Result<T, Status>,
+    ) -> Result<T, Status> {
         let mut known = self.known.lock().await;
         if let Some(known) = &*known
             && (known.epoch == epoch || known.at.elapsed() < self.interval)
@@ -65,11 +64,17 @@ mod tests {
             Ok(reads.get())
         };
         let lasting = Recent::new(Duration::from_secs(3_600));
-        assert_eq!(lasting.get(Some(1), read).await, Ok(1));
-        assert_eq!(lasting.get(Some(2), read).await, Ok(1));
         let fleeting = Recent::new(Duration::ZERO);
-        assert_eq!(fleeting.get(Some(1), read).await, Ok(2));
-        assert_eq!(fleeting.get(Some(1), read).await, Ok(2));
-        assert_eq!(fleeting.get(Some(2), read).await, Ok(3));
+        let rows = [
+            (&lasting, 1, 1),
+            (&lasting, 2, 1),
+            (&fleeting, 1, 2),
+            (&fleeting, 1, 2),
+            (&fleeting, 2, 3),
+        ];
+        for (recent, epoch, expected) in rows {
+            let value = recent.get(Some(epoch), read).await;
+            assert_eq!(value.ok(), Some(expected), "epoch {epoch}");
+        }
     }
 }

@@ -1,14 +1,22 @@
+//! The fewest leaves of a book that decide a choice.
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write;
 
 use anyhow::Result;
-use kagetsu_game::{Answer, Bound, Key, Move, Position, Score};
-use kagetsu_program::Exit;
-use serde::Serialize;
+use kagetsu_game::{Answer, Bound, Key, Move, Notation, Position, Score};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
-use crate::arguments::query::BookPosition;
-use kagetsu_reader::not_held;
-use kagetsu_terminal::json::write_json;
+use crate::error::ViewError;
+use crate::print::TextBlock;
+use crate::source::Source;
+use crate::view::View;
+
+/// The look-ups that one search may make.
+const MAX_LOOKUPS: usize = 100_000;
+
+/// The leaves that decide a choice.
+pub struct BottlenecksView;
 
 /// Finds the fewest leaves of a book that decide the choice of a move
 ///
@@ -20,17 +28,15 @@ use kagetsu_terminal::json::write_json;
 /// The exit code is 1 if the book does not hold the position, or nothing could change its choice.
 ///
 /// Example: kagetsu bottlenecks --book h8.book --variant freestyle-15 --moves h8 > roots.txt
-#[derive(Debug, clap::Args)]
-pub(crate) struct Args {
-    #[command(flatten)]
-    book_position: BookPosition,
-    /// Prints one JSON object
-    #[arg(long)]
-    json: bool,
-}
+#[derive(Clone, Debug, Default, Deserialize, Serialize, ToSchema, clap::Args)]
+#[serde(default, deny_unknown_fields)]
+pub struct BottlenecksQuery {}
 
-#[derive(Serialize)]
-struct BottlenecksJson {
+/// The fewest leaves that decide the choice of a move.
+#[derive(Debug, Deserialize, Serialize, ToSchema)]
+#[schema(as = Bottlenecks)]
+pub struct BottlenecksJson {
+    /// The move that is chosen.
     best: String,
     /// The move that would be chosen instead.
     instead: String,
@@ -38,50 +44,60 @@ struct BottlenecksJson {
     leaves: Vec<Vec<String>>,
 }
 
-pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
-    let (position, mut source) = args.book_position.open()?;
-    let mut lookup = |position: &Position| source.lookup(position);
-    let found = MoveFlip::new(&mut lookup).flip(&position)?;
-    if found.is_none() && source.lookup(&position)?.is_none() {
-        writeln!(std::io::stderr(), "{}", not_held(&mut *source, &position)?)?;
-        return Ok(Exit::No);
+impl View for BottlenecksView {
+    const NAME: &'static str = "bottlenecks";
+    type At = Position;
+    type Options = BottlenecksQuery;
+    type Result = BottlenecksJson;
+
+    fn read(
+        source: &Source,
+        at: &Position,
+        _: BottlenecksQuery,
+    ) -> Result<BottlenecksJson, ViewError> {
+        let mut left = MAX_LOOKUPS;
+        let mut lookup = |position: &Position| {
+            anyhow::ensure!(
+                left > 0,
+                "the book behind {at} is too large: the choice depends on more than \
+                 {MAX_LOOKUPS} positions"
+            );
+            left -= 1;
+            source.lookup(position)
+        };
+        if lookup(at)?.is_none() {
+            return Err(source.not_held(at));
+        }
+        let Some(found) = MoveFlip::new(&mut lookup).flip(at)? else {
+            return Err(ViewError::Nothing(format!(
+                "nothing that the book holds of {at} could flip its choice"
+            )));
+        };
+        let names = |leaf: &Position| leaf.moves().iter().map(|&m| leaf.write_move(m)).collect();
+        Ok(BottlenecksJson {
+            best: at.write_move(found.best),
+            instead: at.write_move(found.instead),
+            leaves: found.leaves.iter().map(names).collect(),
+        })
     }
-    let Some(found) = found else {
-        writeln!(
-            std::io::stderr(),
-            "nothing that the book holds of {position} could flip its choice"
-        )?;
-        return Ok(Exit::No);
-    };
-    let names = |leaf: &Position| leaf.moves().iter().map(|&m| leaf.write_move(m)).collect();
-    let leaves: Vec<Vec<String>> = found.leaves.iter().map(names).collect();
-    let json = BottlenecksJson {
-        best: position.write_move(found.best),
-        instead: position.write_move(found.instead),
-        leaves,
-    };
-    if args.json {
-        write_json(out, &json)?;
-        return Ok(Exit::Done);
+
+    fn print(result: &BottlenecksJson, _: &Position, _: Notation) -> Vec<TextBlock> {
+        let BottlenecksJson {
+            best,
+            instead,
+            leaves,
+        } = result;
+        let count = if let [_] = &leaves[..] {
+            "1 leaf".into()
+        } else {
+            format!("{} leaves", leaves.len())
+        };
+        let mut blocks = vec![TextBlock::Note(format!(
+            "{best} or {instead}: it depends on {count}"
+        ))];
+        blocks.extend(leaves.iter().map(|leaf| TextBlock::Line(leaf.join(" "))));
+        blocks
     }
-    let BottlenecksJson {
-        best,
-        instead,
-        leaves,
-    } = &json;
-    let count = if let [_] = &leaves[..] {
-        "1 leaf".into()
-    } else {
-        format!("{} leaves", leaves.len())
-    };
-    writeln!(
-        std::io::stderr(),
-        "{best} or {instead}: it depends on {count}"
-    )?;
-    for leaf in leaves {
-        writeln!(out, "{}", leaf.join(" "))?;
-    }
-    Ok(Exit::Done)
 }
 
 /// A change that would alter the choice.

@@ -1,0 +1,30 @@
+//! Paths that must exist, or must not.
+
+use std::path::Path;
+
+use anyhow::{Result, bail, ensure};
+
+/// Refuses a path without a book where to build one is no help.
+///
+/// # Errors
+/// If nothing is there.
+pub(crate) fn check_is_there(book: &Path) -> Result<()> {
+    let is_compiled = book.extension().is_some_and(|ending| ending == "kbk");
+    if book.exists() || is_compiled || book.to_string_lossy().contains("://") {
+        return Ok(());
+    }
+    bail!("there is no book at {}; check the name", book.display())
+}
+
+/// Refuses to write over a file, unless it is to be replaced.
+///
+/// # Errors
+/// If the file exists.
+pub(crate) fn check_is_new(path: &Path, replaces: bool) -> Result<()> {
+    ensure!(
+        replaces || !path.exists(),
+        "{} is there already; name another file, or replace it by --force",
+        path.display()
+    );
+    Ok(())
+}

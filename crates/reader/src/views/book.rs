@@ -1,0 +1,40 @@
+//! The knowledge of a book about a position.
+
+use kagetsu_api::AnswerJson;
+use kagetsu_game::Position;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::error::ViewError;
+use crate::source::Source;
+use crate::view::View;
+
+/// The moves of a position with their values.
+pub struct BookView;
+
+/// Looks up a position in a book
+#[derive(Clone, Debug, Default, Deserialize, Serialize, ToSchema, clap::Args)]
+#[serde(default, deny_unknown_fields)]
+pub struct BookQuery {
+    /// Shows the values as they were searched, without those from positions behind the moves
+    #[arg(long)]
+    pub searched: bool,
+}
+
+impl View for BookView {
+    const NAME: &'static str = "book";
+    const COMMAND: &'static str = "query";
+    type At = Position;
+    type Options = BookQuery;
+    type Result = AnswerJson;
+
+    fn read(source: &Source, at: &Position, options: BookQuery) -> Result<AnswerJson, ViewError> {
+        let answer = if options.searched {
+            source.lookup_searched(at)?
+        } else {
+            source.lookup(at)?
+        };
+        let answer = answer.ok_or_else(|| source.not_held(at))?;
+        Ok(AnswerJson::new(at, &answer, 0))
+    }
+}

@@ -1,0 +1,208 @@
+//! One move, as an engine chooses it.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+use anyhow::Context;
+use kagetsu_api::ValueJson;
+use kagetsu_book::Choice;
+use kagetsu_game::{Move, Notation, Position};
+use serde::{Deserialize, Deserializer, Serialize};
+use utoipa::openapi::{ObjectBuilder, RefOr, Schema, Type};
+use utoipa::{PartialSchema, ToSchema};
+
+use crate::error::ViewError;
+use crate::print::{TextBlock, write_move};
+use crate::ranged::Ranged;
+use crate::source::Source;
+use crate::view::View;
+
+/// The choice of a move.
+pub struct PickView;
+
+/// Chooses one book move, as an engine would
+///
+/// Without --temperature it picks the best move; with it, a random one, in which a move T
+/// centi-units worse than the best is e times less likely. A proven win is always chosen, a proven
+/// loss only if every move loses. Moves with only an upper bound are never chosen; they are listed
+/// on stderr if they may be better.
+///
+/// The exit code is 1 if the book has no move, or ends too soon after it (--before-edge).
+///
+/// Example: kagetsu pick --book h8.book --variant freestyle-15 --moves h8 --temperature 20 --seed 7
+#[derive(Clone, Debug, Default, Deserialize, Serialize, ToSchema, clap::Args)]
+#[serde(default, deny_unknown_fields)]
+pub struct PickQuery {
+    /// Loss of value, in centi-units, that makes a move e times less likely; 0 picks the best move
+    #[arg(long, default_value_t, value_name = "T")]
+    #[schema(inline)]
+    temperature: Temperature,
+    /// Seed of the random generator; without one each choice has another
+    #[arg(long, value_name = "S")]
+    seed: Option<u64>,
+    /// Skips unproven moves that were searched less deeply than N plies
+    #[arg(long, default_value_t, value_name = "N")]
+    #[schema(inline)]
+    min_depth: Ranged<0, 0, 255>,
+    /// Skips moves more than N centi-units worse than the best
+    #[arg(long, value_name = "N")]
+    margin: Option<u16>,
+    /// Skips moves after which the book's best line is shorter than N plies
+    #[arg(long, default_value_t, value_name = "N")]
+    #[schema(inline)]
+    before_edge: Ranged<0, 0, 255>,
+}
+
+/// A temperature in centi-units.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[serde(transparent)]
+struct Temperature(f64);
+
+/// The greatest temperature.
+const MAX_TEMPERATURE: f64 = 1e6;
+
+impl Temperature {
+    fn checked(value: f64) -> Result<Self, String> {
+        if (0.0..=MAX_TEMPERATURE).contains(&value) {
+            return Ok(Self(value));
+        }
+        Err(format!(
+            "{value}: must be a number from 0 to {MAX_TEMPERATURE}"
+        ))
+    }
+}
+
+impl fmt::Display for Temperature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for Temperature {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = text.parse().map_err(|_| "not a number".to_string());
+        number.and_then(Self::checked)
+    }
+}
+
+impl<'de> Deserialize<'de> for Temperature {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::checked(f64::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    }
+}
+
+impl PartialSchema for Temperature {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::Number)
+            .minimum(Some(0))
+            .maximum(Some(MAX_TEMPERATURE))
+            .default(Some(0.into()))
+            .into()
+    }
+}
+
+impl ToSchema for Temperature {
+    fn name() -> Cow<'static, str> {
+        "Temperature".into()
+    }
+}
+
+/// A book move, as an engine chooses it.
+#[derive(Debug, Deserialize, Serialize, ToSchema)]
+#[schema(as = Pick)]
+pub struct PickJson {
+    /// The move.
+    r#move: String,
+    /// Its value, from the view of the side that makes it.
+    #[serde(flatten)]
+    value: ValueJson,
+    /// Plies of the search that valued it.
+    depth: u8,
+    /// Moves that may be better: the book has only an upper bound of them.
+    rivals: Vec<String>,
+}
+
+impl View for PickView {
+    const NAME: &'static str = "pick";
+    type At = Position;
+    type Options = PickQuery;
+    type Result = PickJson;
+
+    fn read(source: &Source, at: &Position, options: PickQuery) -> Result<PickJson, ViewError> {
+        let choice = Choice {
+            temperature: options.temperature.0,
+            seed: options.seed,
+            min_depth: options.min_depth.get() as u8,
+            margin: options.margin,
+        };
+        let answer = source.lookup(at)?.unwrap_or_default();
+        if answer.is_empty() {
+            return Err(source.not_held(at));
+        }
+        let Some((m, verdict)) = choice.pick(&answer) else {
+            let deeper = Choice {
+                min_depth: 0,
+                ..choice
+            };
+            let least = choice.min_depth;
+            return Err(ViewError::Nothing(if deeper.pick(&answer).is_some() {
+                format!(
+                    "the book has moves for {at}, all of them searched less deeply than {least} \
+                     plies; --min-depth leaves them out"
+                )
+            } else {
+                format!("the book has no move for {at}")
+            }));
+        };
+        let most = options.before_edge.get();
+        let plies = plies_behind(source, at, *m, most)?;
+        if plies < most {
+            let name = at.write_move(*m);
+            let message = format!("the book ends {plies} plies behind {name}");
+            return Err(ViewError::Nothing(message));
+        }
+        let rivals = choice.rivals(&answer).into_iter();
+        let rivals = rivals.filter(|(rival, _)| rival != m);
+        Ok(PickJson {
+            r#move: at.write_move(*m),
+            value: ValueJson::of(verdict),
+            depth: verdict.depth,
+            rivals: rivals.map(|(m, _)| at.write_move(*m)).collect(),
+        })
+    }
+
+    fn print(result: &PickJson, at: &Position, notation: Notation) -> Vec<TextBlock> {
+        let mut blocks = vec![TextBlock::Line(write_move(at, &result.r#move, notation))];
+        if !result.rivals.is_empty() {
+            let rivals = result.rivals.join(" ");
+            blocks.push(TextBlock::Note(format!(
+                "in doubt: {rivals} may be better, the book has only an upper bound; build on"
+            )));
+        }
+        blocks
+    }
+}
+
+/// Returns the length of the book's best line after a move, up to `most` plies. A line that ends
+/// the game counts as long enough.
+fn plies_behind(source: &Source, position: &Position, m: Move, most: u32) -> anyhow::Result<u32> {
+    let (mut at, mut next) = (position.clone(), m);
+    for plies in 0..most {
+        at = at
+            .play(next)
+            .with_context(|| format!("the book has an illegal move in {at}"))?;
+        if at.outcome().is_some() {
+            return Ok(most);
+        }
+        let answer = source.lookup(&at)?.unwrap_or_default();
+        let Some((best, _)) = Choice::default().pick(&answer) else {
+            return Ok(plies);
+        };
+        next = *best;
+    }
+    Ok(most)
+}

@@ -1,0 +1,182 @@
+//! The positions of a book whose values are most doubtful.
+
+use kagetsu_book::{Doubt, Suspect, SuspectSearch};
+use kagetsu_game::{Move, Notation, Position};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::error::ViewError;
+use crate::print::TextBlock;
+use crate::ranged::Ranged;
+use crate::source::Source;
+use crate::view::View;
+
+/// Positions that one reading of a growing book looks at.
+const PART: usize = 32;
+
+/// The most doubtful positions.
+pub struct SuspectsView;
+
+/// Ranks the positions whose value is most doubtful
+#[derive(Clone, Debug, Default, Deserialize, Serialize, ToSchema, clap::Args)]
+#[serde(default, deny_unknown_fields)]
+pub struct SuspectsQuery {
+    /// Number of positions to list
+    #[arg(long, default_value_t, value_name = "K")]
+    #[schema(inline)]
+    top: Ranged<20, 1, 1_000>,
+    /// Number of positions to look at, the most important first
+    #[arg(long, default_value_t, value_name = "N")]
+    #[schema(inline)]
+    most: Ranged<3_000, 1, 100_000>,
+}
+
+/// The most doubtful positions from one on.
+#[derive(Debug, Deserialize, Serialize, ToSchema)]
+#[schema(as = Suspects)]
+pub struct SuspectsJson {
+    /// The positions, the most doubtful first.
+    pub suspects: Vec<SuspectJson>,
+}
+
+/// A position whose value is doubtful.
+#[derive(Debug, Deserialize, Serialize, ToSchema)]
+#[schema(as = Suspect)]
+pub struct SuspectJson {
+    /// The moves from the start of the game, or from the position that the question was about
+    /// where that was a FEN.
+    pub moves: Vec<String>,
+    /// How doubtful the value is, in missing plies; less for positions far from the first one.
+    pub doubt: f64,
+    /// Plies of the search that valued it.
+    pub depth: u8,
+    /// Why the value is doubtful, in English.
+    pub reasons: Vec<String>,
+    /// The search was this many plies less deep than half of the book.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing_plies: Option<u8>,
+    /// The value of the search in centi-units, where the positions behind the moves give another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub searched_score: Option<i16>,
+    /// The value of the positions behind the moves, in centi-units.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub behind_score: Option<i16>,
+    /// The best move of the search, where the positions behind the moves prefer another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub searched_best: Option<String>,
+    /// The best move by the positions behind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub behind_best: Option<String>,
+    /// The engine that searched it, where another searched the newest position.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other_engine: Option<String>,
+}
+
+impl From<&Suspect> for SuspectJson {
+    fn from(suspect: &Suspect) -> Self {
+        let position = &suspect.position;
+        let name = |m: Move| position.write_move(m);
+        let mut json = Self {
+            moves: position.moves().iter().map(|&m| name(m)).collect(),
+            doubt: suspect.doubt,
+            depth: suspect.depth,
+            reasons: suspect
+                .reasons
+                .iter()
+                .map(|reason| words(reason, position))
+                .collect(),
+            missing_plies: None,
+            searched_score: None,
+            behind_score: None,
+            searched_best: None,
+            behind_best: None,
+            other_engine: None,
+        };
+        for reason in &suspect.reasons {
+            match reason {
+                Doubt::Shallow(missing) => json.missing_plies = Some(*missing),
+                Doubt::OtherValue { searched, behind } => {
+                    json.searched_score = Some(searched.raw());
+                    json.behind_score = Some(behind.raw());
+                }
+                Doubt::OtherBest { searched, behind } => {
+                    json.searched_best = Some(name(*searched));
+                    json.behind_best = Some(name(*behind));
+                }
+                Doubt::OtherEngine(engine) => json.other_engine = Some(engine.clone()),
+            }
+        }
+        json
+    }
+}
+
+/// Says a reason in words.
+fn words(reason: &Doubt, position: &Position) -> String {
+    match reason {
+        Doubt::Shallow(missing) => {
+            format!("searched {missing} plies less deeply than half of the book")
+        }
+        Doubt::OtherValue { searched, behind } => {
+            format!("the search says {searched}, the positions behind {behind}")
+        }
+        Doubt::OtherBest { searched, behind } => format!(
+            "the search prefers {}, the positions behind {}",
+            position.write_move(*searched),
+            position.write_move(*behind)
+        ),
+        Doubt::OtherEngine(engine) => format!("searched by {engine}"),
+    }
+}
+
+impl View for SuspectsView {
+    const NAME: &'static str = "suspects";
+    type At = Position;
+    type Options = SuspectsQuery;
+    type Result = SuspectsJson;
+
+    fn read(
+        source: &Source,
+        at: &Position,
+        options: SuspectsQuery,
+    ) -> Result<SuspectsJson, ViewError> {
+        let most = options.most.count();
+        let mut search = SuspectSearch::new(at.clone());
+        while search.seen() < most {
+            let part = PART.min(most - search.seen());
+            let read = source.inspect(move |book| {
+                let is_more = book.look_for_suspects(&mut search, part)?;
+                Ok((search, is_more))
+            })?;
+            let Some((some, is_more)) = read else {
+                let reason = "this book does not keep what its searches said; give its folder, or \
+                              the URL of its coordinator";
+                return Err(ViewError::Unsupported(reason.into()));
+            };
+            search = some;
+            if !is_more {
+                break;
+            }
+        }
+        let found = search.finish().ok_or_else(|| source.not_held(at))?;
+        let listed = found.iter().take(options.top.count());
+        Ok(SuspectsJson {
+            suspects: listed.map(SuspectJson::from).collect(),
+        })
+    }
+
+    fn print(result: &SuspectsJson, _: &Position, _: Notation) -> Vec<TextBlock> {
+        let rows = result.suspects.iter().map(|suspect| {
+            [
+                format!("{:.2}", suspect.doubt),
+                suspect.depth.to_string(),
+                suspect.moves.join(" "),
+                suspect.reasons.join("; "),
+            ]
+        });
+        vec![TextBlock::table(
+            ["doubt", "depth", "moves", "reasons"],
+            [0, 1],
+            rows,
+        )]
+    }
+}
