@@ -77,7 +77,7 @@ fn too_small_numbers_are_refused() {
         ("build", "--alpha", "-1", "0 to 1000"),
         ("build", "--margin", "-3", "from 0 to 65535"),
         ("build", "--top", "-1", "from 1 to 1000"),
-        ("pick", "--temperature", "-5", "0 or more"),
+        ("pick", "--temperature", "-5", "from 0 to 1000000"),
         ("analyze", "--top", "-1", "1.."),
     ] {
         let finished = kagetsu(&[&[command][..], &place, &[flag, value]].concat());
