@@ -143,7 +143,12 @@ fn pruned_book_keeps_its_job_waiting() {
     );
     let jobs = kagetsu(&["jobs", "list", "--book", text(&book), "--json"]).stdout;
     assert!(jobs.contains("\"paused\""), "{jobs}");
-    let nothing = kagetsu(&["prune", "--book", text(&book), "--json"]).json();
+    // A prune without a limit is refused, and one that says the same again removes nothing.
+    refused(
+        &kagetsu(&["prune", "--book", text(&book)]),
+        &["nothing says what to remove", "--max-ply"],
+    );
+    let nothing = kagetsu(&["prune", "--book", text(&book), "--max-ply", "1", "--json"]).json();
     assert_eq!(nothing["removed"], json!(0));
 }
 

@@ -267,11 +267,15 @@ const ROWS: &[Row] = &[
     ),
     (
         "pick --book {book} --temperature -5",
-        ["'-5'", "must be 0 or more"],
+        ["'-5'", "from 0 to 1000000"],
         2,
     ),
-    ("tree --book {book} --plies 0", ["'0'", "1..=100"], 2),
-    ("suspects --book {book} --top none", ["'none'", NUMBER], 2),
+    ("tree --book {book} --plies 0", ["'0'", "from 1 to 100"], 2),
+    (
+        "suspects --book {book} --top none",
+        ["'none'", "from 1 to 1000"],
+        2,
+    ),
     // Builds.
     ("build --variant renju-15", ["--book <DIR>", USAGE], 2),
     (
