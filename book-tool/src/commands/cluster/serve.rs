@@ -3,9 +3,11 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
+use kagetsu_book::without_password;
 use kagetsu_coordinator::{Protection, Reader};
 use kagetsu_http::AccessPolicy;
+use kagetsu_postgres::BookUrl;
 use kagetsu_program::Exit;
 use kagetsu_reader::Source;
 use tokio_util::sync::CancellationToken;
@@ -47,6 +49,13 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     check_is_there(&args.book)?;
+    let name = args.book.to_string_lossy();
+    ensure!(
+        !BookUrl::is_one(&name),
+        "{} is a book in a database, whose coordinator serves it; \
+         `kagetsu journal pull` copies it into a folder",
+        without_password(&name)
+    );
     let shelf = kagetsu_reader::open_files(&args.book)?;
     if let Some(folder) = args.archive.as_ref().filter(|folder| !folder.is_dir()) {
         bail!("--archive {} is not a folder", folder.display());
