@@ -35,6 +35,14 @@ impl<R: Rule> Board<R> {
         }
     }
 
+    /// Takes a pool from that of the board, and adds another.
+    pub(super) fn shift_pool(&mut self, less: &Pool, more: &Pool) {
+        let change = less.as_flattened().iter().zip(more.as_flattened());
+        for (sum, (less, more)) in self.pool.as_flattened_mut().iter_mut().zip(change) {
+            *sum = sum.wrapping_sub(*less).wrapping_add(*more);
+        }
+    }
+
     /// Updates the channels of an empty cell by the windows of a line before and after a change.
     #[inline(always)]
     pub(super) fn update_channels(

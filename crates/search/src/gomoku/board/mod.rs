@@ -8,7 +8,7 @@ mod threats;
 use std::marker::PhantomData;
 
 use kagetsu_game::gomoku::{Gomoku, Lines, MAX_CELLS, Point, Rule, forbidden};
-use kagetsu_game::{Game, Move, Outcome, Side, Symmetry, zobrist};
+use kagetsu_game::{Game, Move, Outcome, Side, Symmetry, Variant, zobrist};
 
 use crate::EngineOptions;
 use crate::gomoku::cells::Cells;
@@ -46,6 +46,9 @@ struct Was {
     cross: u32,
     grades: [CellGrade; 2],
 }
+
+/// The size of the boards of the games from which the weights were learned.
+const LEARNED_SIZE: u8 = 15;
 
 /// Number of slots for cells. A power of two makes index checks cheap.
 const ROOM: usize = MAX_CELLS.next_power_of_two();
@@ -101,8 +104,26 @@ pub(crate) struct Board<R> {
 }
 
 impl<R: Rule> Board<R> {
-    /// Returns the board of a game, without its history.
+    /// Returns the board of a game, without its history. Sums over all cells begin as on the empty
+    /// board of [`LEARNED_SIZE`], so that the value of stones does not depend on the board's size.
     fn of_game(game: &Gomoku<R>, options: &EngineOptions) -> Self {
+        let mut board = Self::unscaled(game, options);
+        if game.size() != LEARNED_SIZE {
+            let [learned, own] = [LEARNED_SIZE, game.size()].map(|size| {
+                let rule = R::NAME;
+                let empty = Gomoku::start(Variant::Gomoku { rule, size });
+                Self::unscaled(&empty, options)
+            });
+            board.shift_pool(&own.pool, &learned.pool);
+            for side in 0..2 {
+                board.sums[side] += learned.sums[side] - own.sums[side];
+            }
+        }
+        board
+    }
+
+    /// Returns the board of a game with sums over its own cells.
+    fn unscaled(game: &Gomoku<R>, options: &EngineOptions) -> Self {
         let geometry = Geometry::of(game.size(), options.neighbourhood);
         let own = options.constants.are_own().then(|| {
             let given = options.evaluation.filter(|given| given.0.rule == R::NAME);
