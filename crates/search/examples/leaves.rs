@@ -7,8 +7,9 @@
 //!
 //! GAMES is a file of the example `selfplay`. From a few positions of each game the example takes
 //! some leaves of a search, and values each by a search of NODES positions. It appends a line each
-//! to FILE, as `learn` reads them: `-;moves;scores`, where all moves but the last lead to the leaf,
-//! and only the last has a score. All cores work; the same games give the same leaves.
+//! to FILE, as `learn` reads them: `-;moves;scores;variant`, where all moves but the last lead to
+//! the leaf, and only the last has a score. VARIANT stands where a game does not name its own. All
+//! cores work; the same games give the same leaves.
 
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
@@ -56,9 +57,7 @@ fn main() -> Result<(), Failure> {
 
 /// Returns the lines of the leaves of a game, a line of the example `selfplay`.
 fn leaves(variant: Variant, nodes: u64, number: u64, line: &str) -> Result<String, Failure> {
-    let [_, moves, scores] = line.split(';').collect::<Vec<_>>()[..] else {
-        return Err(line.into());
-    };
+    let (variant, [_, moves, scores]) = tuning::fields(variant, line).ok_or(line)?;
     let mut engine = Engine::new(EngineOptions {
         table_bytes: 4 << 20,
         ..EngineOptions::default()
@@ -91,7 +90,7 @@ fn leaves(variant: Variant, nodes: u64, number: u64, line: &str) -> Result<Strin
                 .map(|&m| leaf.write_move(m))
                 .collect();
             let unknown = "- ".repeat(leaf.moves().len());
-            writeln!(lines, "-;{};{unknown}{value}", moves.join(" "))?;
+            writeln!(lines, "-;{};{unknown}{value};{variant}", moves.join(" "))?;
         }
     }
     Ok(lines)

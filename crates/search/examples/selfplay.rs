@@ -2,13 +2,14 @@
 //! each:
 //!
 //! ```text
-//! cargo run --release -p kagetsu-search --example selfplay -- VARIANT GAMES NODES FILE [FIRST]
+//! cargo run --release -p kagetsu-search --example selfplay -- VARIANTS GAMES NODES FILE [FIRST]
 //! ```
 //!
-//! A line is `result;moves;scores`. The result is 1, 0 or 0.5 for the first side. Every move that
-//! was searched has a score, in centi-units from the view of the side to move; a move of the random
-//! opening has `-`. A second run continues where the file ends, up to GAMES games. Game n is the
-//! same in every run; the first of the file is FIRST, or 0. All cores play.
+//! VARIANTS is one or several with commas between them, of which each pair of games takes the next.
+//! A line is `result;moves;scores;variant`. The result is 1, 0 or 0.5 for the first side. Every
+//! move that was searched has a score, in centi-units from the view of the side to move; a move of
+//! the random opening has `-`. A second run continues where the file ends, up to GAMES games. Game
+//! n is the same in every run; the first of the file is FIRST, or 0. All cores play.
 //!
 //! A game of gomoku begins with a few random moves. Every second one goes on with up to 60 moves
 //! that keep the game even, because games between strong players are long.
@@ -63,17 +64,21 @@ const ROUND: usize = 16;
 
 fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [variant, games, nodes, file, first @ ..] = arguments.as_slice() else {
-        return Err("selfplay VARIANT GAMES NODES FILE [FIRST]".into());
+    let [variants, games, nodes, file, first @ ..] = arguments.as_slice() else {
+        return Err("selfplay VARIANTS GAMES NODES FILE [FIRST]".into());
     };
-    let (variant, games, nodes): (Variant, u64, u64) =
-        (variant.parse()?, games.parse()?, nodes.parse()?);
+    let variants = variants.split(',').map(str::parse);
+    let variants: Vec<Variant> = variants.collect::<Result<_, _>>()?;
+    let (games, nodes): (u64, u64) = (games.parse()?, nodes.parse()?);
     let first: u64 = first.first().map_or(Ok(0), |first| first.parse())?;
     let played = std::fs::read_to_string(file).map_or(0, |text| text.lines().count() as u64);
     let mut out = OpenOptions::new().create(true).append(true).open(file)?;
     let numbers: Vec<u64> = (first + played..first + games).collect();
     for round in numbers.chunks(ROUND * rayon::current_num_threads()) {
-        let lines = round.par_iter().map(|&number| game(variant, nodes, number));
+        let lines = round.par_iter().map(|&number| {
+            let variant = variants[(number / 2) as usize % variants.len()];
+            game(variant, nodes, number)
+        });
         let lines: Vec<String> = lines.collect::<Result<_, _>>()?;
         writeln!(out, "{}", lines.join("\n"))?;
     }
@@ -264,7 +269,8 @@ fn line(position: &Position, result: Outcome, scores: &[String]) -> String {
         .iter()
         .map(|&m| position.write_move(m))
         .collect();
-    format!("{result};{};{}", moves.join(" "), scores.join(" "))
+    let (moves, scores) = (moves.join(" "), scores.join(" "));
+    format!("{result};{moves};{scores};{}", position.variant())
 }
 
 /// A few stones near a random place, more often than not the middle.

@@ -134,10 +134,24 @@ pub fn chance(logits: f32) -> f32 {
     1.0 / (1.0 + (-logits).exp())
 }
 
-/// Reads a line `result;moves;scores` of the examples `selfplay` and `leaves`, and calls `see` with
-/// each position before a move that has a score and is evaluated, and its target: the winning
-/// chance of the side to move by the score, with weight `opinion`, and by the result, if known.
-/// Scores are in centi-units for the side to move, results 1 to 0 for the first side.
+/// Returns the variant, the result, the moves and the scores of a line of the examples `selfplay`
+/// and `leaves`: `result;moves;scores;variant`, or without the last where the variant is known.
+/// `None` for a line of another form.
+#[must_use]
+pub fn fields(variant: Variant, line: &str) -> Option<(Variant, [&str; 3])> {
+    let mut parts = line.split(';');
+    let known = [parts.next()?, parts.next()?, parts.next()?];
+    let variant = match parts.next() {
+        None => variant,
+        Some(own) => own.parse().ok()?,
+    };
+    Some((variant, known))
+}
+
+/// Reads a line of those [`fields`], and calls `see` with each position before a move that has a
+/// score and is evaluated, and its target: the winning chance of the side to move by the score,
+/// with weight `opinion`, and by the result, if known. Scores are in centi-units for the side to
+/// move, results 1 to 0 for the first side.
 ///
 /// # Errors
 /// If the line has another form or an illegal move.
@@ -165,16 +179,14 @@ pub fn read_targets(
     })
 }
 
-/// Reads a line `result;moves;scores`, and calls `see` with each position before a move that has a
+/// Reads a line of those [`fields`], and calls `see` with each position before a move that has a
 /// score, that move, and the score in centi-units for the side to move.
 fn read_scores(
     variant: Variant,
     line: &str,
     mut see: impl FnMut(&Position, Move, f32),
 ) -> Result<(), Box<dyn Error>> {
-    let [_, moves, scores] = line.split(';').collect::<Vec<_>>()[..] else {
-        return Err(line.into());
-    };
+    let (variant, [_, moves, scores]) = fields(variant, line).ok_or(line)?;
     let mut position = Position::start(variant);
     for (m, score) in moves.split(' ').zip(scores.split(' ')) {
         let m = position.parse_move(m)?;
