@@ -71,9 +71,10 @@ pub struct PlayArgs {
     /// Number of search threads
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: u16,
-    /// Memory for the transposition table, in MiB; a manager may allow less
-    #[arg(long, default_value_t = 128, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
-    table_mib: u64,
+    /// Memory for the transposition table, in MiB; a manager may allow less. Without it, half of
+    /// what a manager allows, else 128
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    table_mib: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]

@@ -6,17 +6,21 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
 use kagetsu_book::Choice;
-use kagetsu_game::{Answer, Move, Position, Question, Verdict};
+use kagetsu_game::{Answer, Effort, Move, Position, Question, Variant, Verdict};
 use kagetsu_proto::Access;
 use kagetsu_search::{Control, Engine, EngineOptions, Progress};
 
 use crate::books::{BookChoice, Books};
 
+/// Mebibytes of the table where neither user nor manager limits it.
+pub(crate) const DEFAULT_TABLE_MIB: u64 = 128;
+
 /// The settings of an engine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Settings {
     pub(crate) threads: usize,
-    pub(crate) table_mib: u64,
+    /// Mebibytes of the table, if the user has said so.
+    pub(crate) table_mib: Option<u64>,
     /// The rule for choosing a book move.
     pub(crate) choice: Choice,
     /// Plies from the start after which the book is not used.
@@ -135,9 +139,8 @@ impl MoveFinder {
     }
 
     fn engine(&mut self) -> Result<&mut Engine> {
-        let Settings {
-            threads, table_mib, ..
-        } = self.settings;
+        let threads = self.settings.threads;
+        let table_mib = self.settings.table_mib.unwrap_or(DEFAULT_TABLE_MIB);
         if self
             .engine
             .as_ref()
@@ -160,12 +163,24 @@ impl MoveFinder {
             .ok_or_else(|| anyhow!("no engine"))
     }
 
-    /// Creates the engine before the first search needs it.
+    /// Creates the engine before the first search needs it, with the tables of some variants, which
+    /// take long to make.
     ///
     /// # Errors
     /// If the system cannot start the threads.
-    pub(crate) fn prepare(&mut self) -> Result<()> {
-        self.engine().map(|_| ())
+    pub(crate) fn prepare(&mut self, variants: &[Variant]) -> Result<()> {
+        let engine = self.engine()?;
+        for variant in variants
+            .iter()
+            .filter(|&&variant| Engine::supports(variant))
+        {
+            let start = Position::start(*variant);
+            let moves = start.legal_moves();
+            let question = Question::new(start.play(moves[moves.len() / 2])?, Effort::depth(2));
+            engine.answer(&question, &Control::new(), &mut |_| {})?;
+        }
+        engine.clear_table();
+        Ok(())
     }
 
     /// Clears the engine's table, before a new game.

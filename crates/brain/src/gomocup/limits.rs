@@ -23,13 +23,16 @@ pub(super) struct GomocupLimits {
     depth: Option<u8>,
     nodes: Option<u64>,
     /// Bytes; none: no limit.
-    pub(super) memory: Option<u64>,
+    memory: Option<u64>,
     pub(super) threads: Option<usize>,
     /// Whether each iteration is reported in Yixin's format.
     pub(super) is_detailed: bool,
     /// Whether moves come from the book.
     pub(super) uses_book: bool,
 }
+
+/// Memory that the engine needs beside its table.
+const BESIDE_TABLE: u64 = 64 << 20;
 
 /// Time for a move without any limit.
 const TURN: Duration = Duration::from_secs(5);
@@ -82,6 +85,15 @@ impl GomocupLimits {
         }
     }
 
+    /// Returns the mebibytes of the table, where the user has `given` some or not: half of the
+    /// manager's memory if it is limited, and never more than it has beside the engine.
+    pub(super) fn table_mib(&self, given: Option<u64>) -> Option<u64> {
+        self.memory.map_or(given, |bytes| {
+            let room = bytes.saturating_sub(BESIDE_TABLE) >> 20;
+            Some(given.unwrap_or(bytes >> 21).min(room).max(1))
+        })
+    }
+
     /// Starts the time of a new game.
     pub(super) fn begin(&mut self) {
         self.spent = Duration::ZERO;
@@ -118,6 +130,20 @@ fn rule(sum: i64) -> Result<RuleName, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn table_takes_half_of_the_memory_or_what_is_given() {
+        let mut limits = GomocupLimits::default();
+        assert_eq!(
+            [None, Some(8)].map(|given| limits.table_mib(given)),
+            [None, Some(8)]
+        );
+        for (memory, free, given) in [(350_u64, 175, 286), (2_048, 1_024, 1_984), (100, 36, 36)] {
+            limits.set("max_memory", &(memory << 20).to_string());
+            let sizes = [None, Some(8), Some(1 << 20)].map(|given| limits.table_mib(given));
+            assert_eq!(sizes, [Some(free), Some(8), Some(given)], "{memory}");
+        }
+    }
 
     #[test]
     fn smallest_limit_counts() {

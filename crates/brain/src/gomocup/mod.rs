@@ -11,7 +11,7 @@ use std::sync::mpsc::Receiver;
 use std::time::Instant;
 
 use kagetsu_engines::gomocup::{FromEngine, Point, ToEngine};
-use kagetsu_game::{Move, Position, Question, RuleName};
+use kagetsu_game::{Move, Position, Question, RuleName, Variant};
 use kagetsu_search::Engine;
 
 use crate::move_finder::{FinderReport, MoveFinder, Settings, ThinkOrder, Thinking};
@@ -21,8 +21,6 @@ use game::{GomocupGame, Owner};
 use limits::{GomocupLimits, MAX_THREADS};
 use talk::{GomocupTalk, Played, one_line};
 
-/// Memory that the engine needs beside its table.
-const BESIDE_TABLE: u64 = 64 << 20;
 /// The greatest number of stones of a board, and of lines of a block.
 const MAX_STONES: usize = 22 * 22;
 
@@ -138,11 +136,15 @@ impl GomocupBrain {
         match line {
             ToEngine::Start(size) => {
                 let game = GomocupGame::new(size)?;
+                let size = game.size;
                 self.rule()?;
                 self.game = Some(game);
                 self.begin();
+                // The rule may come later.
+                let rules = [RuleName::Freestyle, RuleName::Standard, RuleName::Renju];
+                let variants = rules.map(|rule| Variant::Gomoku { rule, size });
                 self.finder()
-                    .prepare()
+                    .prepare(&variants)
                     .map_err(|error| format!("{error:#}"))?;
                 ok()
             }
@@ -382,13 +384,9 @@ impl GomocupBrain {
         let Settings {
             threads, table_mib, ..
         } = self.settings;
-        let room = self
-            .limits
-            .memory
-            .map(|bytes| bytes.saturating_sub(BESIDE_TABLE) >> 20);
         let settings = Settings {
             threads: self.limits.threads.unwrap_or(threads),
-            table_mib: table_mib.min(room.unwrap_or(table_mib)).max(1),
+            table_mib: self.limits.table_mib(table_mib),
             ..self.settings
         };
         let finder = self.finder();

@@ -152,7 +152,7 @@ mod tests {
         let path = write_book(folder.path(), &rows);
         let mut finder = MoveFinder::new(Settings {
             threads: 1,
-            table_mib: 1,
+            table_mib: Some(1),
             choice: Choice::default(),
             book_depth: 100,
         });

@@ -82,7 +82,7 @@ impl UciBrain {
             ToEngine::IsReady => {
                 // A search goes on meanwhile.
                 if let UciState::Idle(finder) = &mut self.state
-                    && let Err(error) = finder.prepare()
+                    && let Err(error) = finder.prepare(&[])
                 {
                     self.complain(&format!("{error:#}"));
                 }

@@ -2,7 +2,7 @@ use kagetsu_engines::uci::{Dialect, OptionKind, OptionLine};
 use kagetsu_game::Variant;
 use kagetsu_search::Engine;
 
-use crate::move_finder::Settings;
+use crate::move_finder::{DEFAULT_TABLE_MIB, Settings};
 
 /// The most threads and mebibytes that can be asked for.
 const THREADS: (i64, i64) = (1, 1_024);
@@ -63,10 +63,10 @@ impl UciOptions {
         };
         match (name.to_ascii_lowercase().as_str(), dialect) {
             ("threads", _) => settings.threads = within(THREADS)? as usize,
-            ("hash", Dialect::Uci) => settings.table_mib = within(TABLE)? as u64,
+            ("hash", Dialect::Uci) => settings.table_mib = Some(within(TABLE)? as u64),
             // 0 leaves it to the engine.
             ("hashsize", Dialect::Ucci) if value == "0" => {}
-            ("hashsize", Dialect::Ucci) => settings.table_mib = within(TABLE)? as u64,
+            ("hashsize", Dialect::Ucci) => settings.table_mib = Some(within(TABLE)? as u64),
             ("multipv", Dialect::Uci) => self.width = within(WIDTH)? as u16,
             ("bookdepth", _) => settings.book_depth = within(PLIES)? as u32,
             ("ownbook", Dialect::Uci) | ("usebook", Dialect::Ucci) => self.uses_book = switch()?,
@@ -126,7 +126,7 @@ pub(super) fn all(dialect: Dialect, settings: &Settings, variant: Variant) -> Ve
         |name: &str, default: bool| line(name, OptionKind::Check, Some(default.to_string()));
     let depth = spin("BookDepth", settings.book_depth.into(), PLIES);
     let threads = settings.threads as i64;
-    let memory = settings.table_mib as i64;
+    let memory = settings.table_mib.unwrap_or(DEFAULT_TABLE_MIB) as i64;
     match dialect {
         Dialect::Uci => {
             let names = [
