@@ -1,8 +1,7 @@
-use kagetsu_game::gomoku::{Freestyle, Renju, Standard};
-use kagetsu_game::{Answer, Effort, Position, Question, RuleName, Variant};
+use kagetsu_game::{Answer, Effort, Position, Question, Variant};
 
 use crate::alphabeta::table::TranspositionTable;
-use crate::gomoku::Board;
+use crate::gomoku::{Board, with_rule};
 use crate::root::RootSearch;
 use crate::threats::ClaimStrategy;
 use crate::{Control, EngineError, EngineOptions, Progress, surakarta, xiangqi};
@@ -175,18 +174,7 @@ impl Engine {
             control,
         };
         match question.position.variant() {
-            Variant::Gomoku {
-                rule: RuleName::Freestyle,
-                ..
-            } => search.run::<Board<Freestyle>>(progress),
-            Variant::Gomoku {
-                rule: RuleName::Standard,
-                ..
-            } => search.run::<Board<Standard>>(progress),
-            Variant::Gomoku {
-                rule: RuleName::Renju,
-                ..
-            } => search.run::<Board<Renju>>(progress),
+            Variant::Gomoku { rule, .. } => with_rule!(rule, R => search.run::<Board<R>>(progress)),
             Variant::Xiangqi { .. } => search.run::<xiangqi::Board>(progress),
             Variant::Surakarta { .. } => search.run::<surakarta::Board>(progress),
         }

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use kagetsu_game::gomoku::{Freestyle, Renju, Rule, Standard};
-use kagetsu_game::{Answer, Effort, Position, PositionError, Question, RuleName, Variant};
+use kagetsu_game::gomoku::Rule;
+use kagetsu_game::{Answer, Effort, Position, PositionError, Question, Variant};
 
-use crate::gomoku::Board;
+use crate::gomoku::{Board, with_rule};
 use crate::heuristics::{Heuristics, Situation};
 use crate::{Control, Engine, EngineError, EngineOptions};
 
@@ -89,18 +89,7 @@ pub fn signature() -> Result<u64, EngineError> {
 /// [`EngineError::Unsupported`] for games other than gomoku.
 pub fn play_and_undo(position: &Position, rounds: u32) -> Result<Duration, EngineError> {
     match position.variant() {
-        Variant::Gomoku {
-            rule: RuleName::Freestyle,
-            ..
-        } => Ok(pairs::<Freestyle>(position, rounds)),
-        Variant::Gomoku {
-            rule: RuleName::Standard,
-            ..
-        } => Ok(pairs::<Standard>(position, rounds)),
-        Variant::Gomoku {
-            rule: RuleName::Renju,
-            ..
-        } => Ok(pairs::<Renju>(position, rounds)),
+        Variant::Gomoku { rule, .. } => Ok(with_rule!(rule, R => pairs::<R>(position, rounds))),
         other => Err(EngineError::Unsupported(other)),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use kagetsu_game::gomoku::{Freestyle, MAX_CELLS, Renju, Rule, Standard};
+use kagetsu_game::gomoku::{MAX_CELLS, Rule};
 use kagetsu_game::{Effort, Move, Position, RuleName, Score, Side, Variant};
 
 use crate::alphabeta::AlphaBeta;
@@ -11,7 +11,7 @@ use crate::alphabeta::table::TranspositionTable;
 use crate::control::limits::SearchLimits;
 use crate::gomoku::{
     self, Board, CHANNELS as MODEL_CHANNELS, CLASSES, COUNTS, DEEP_UNITS as MODEL_DEEP_UNITS,
-    FLAGS, Fitted, KINDS, LINE_CLASSES as MODEL_LINE_CLASSES, UNITS,
+    FLAGS, Fitted, KINDS, LINE_CLASSES as MODEL_LINE_CLASSES, UNITS, with_rule,
 };
 use crate::heuristics::{Heuristics, Situation};
 use crate::{Control, EngineOptions, Evaluation};
@@ -70,21 +70,10 @@ pub struct CellFeatures {
 /// met, because such positions are not evaluated.
 #[must_use]
 pub fn features(position: &Position) -> Option<CellFeatures> {
-    match position.variant() {
-        Variant::Gomoku {
-            rule: RuleName::Freestyle,
-            ..
-        } => of::<Freestyle>(position),
-        Variant::Gomoku {
-            rule: RuleName::Standard,
-            ..
-        } => of::<Standard>(position),
-        Variant::Gomoku {
-            rule: RuleName::Renju,
-            ..
-        } => of::<Renju>(position),
-        _ => None,
-    }
+    let Variant::Gomoku { rule, .. } = position.variant() else {
+        return None;
+    };
+    with_rule!(rule, R => of::<R>(position))
 }
 
 fn of<R: Rule>(position: &Position) -> Option<CellFeatures> {
@@ -109,11 +98,7 @@ pub fn value(position: &Position, evaluation: Option<Evaluation>) -> Option<i32>
         evaluation,
         ..EngineOptions::default()
     };
-    match rule {
-        RuleName::Freestyle => value_of::<Freestyle>(position, &options),
-        RuleName::Standard => value_of::<Standard>(position, &options),
-        RuleName::Renju => value_of::<Renju>(position, &options),
-    }
+    with_rule!(rule, R => value_of::<R>(position, &options))
 }
 
 fn value_of<R: Rule>(position: &Position, options: &EngineOptions) -> Option<i32> {
@@ -237,21 +222,10 @@ pub fn read_best_moves(
 }
 
 fn order_features(position: &Position, evaluation: Option<Evaluation>) -> Option<OrderFeatures> {
-    match position.variant() {
-        Variant::Gomoku {
-            rule: RuleName::Freestyle,
-            ..
-        } => order_of::<Freestyle>(position, evaluation),
-        Variant::Gomoku {
-            rule: RuleName::Standard,
-            ..
-        } => order_of::<Standard>(position, evaluation),
-        Variant::Gomoku {
-            rule: RuleName::Renju,
-            ..
-        } => order_of::<Renju>(position, evaluation),
-        _ => None,
-    }
+    let Variant::Gomoku { rule, .. } = position.variant() else {
+        return None;
+    };
+    with_rule!(rule, R => order_of::<R>(position, evaluation))
 }
 
 fn order_of<R: Rule>(position: &Position, evaluation: Option<Evaluation>) -> Option<OrderFeatures> {
@@ -290,21 +264,10 @@ fn is_evaluated(situation: Situation) -> bool {
 /// judge, quiet positions and others in which an open three must be met.
 #[must_use]
 pub fn leaves(position: &Position, nodes: u64, every: usize) -> Vec<Position> {
-    match position.variant() {
-        Variant::Gomoku {
-            rule: RuleName::Freestyle,
-            ..
-        } => leaves_of::<Freestyle>(position, nodes, every),
-        Variant::Gomoku {
-            rule: RuleName::Standard,
-            ..
-        } => leaves_of::<Standard>(position, nodes, every),
-        Variant::Gomoku {
-            rule: RuleName::Renju,
-            ..
-        } => leaves_of::<Renju>(position, nodes, every),
-        _ => Vec::new(),
-    }
+    let Variant::Gomoku { rule, .. } = position.variant() else {
+        return Vec::new();
+    };
+    with_rule!(rule, R => leaves_of::<R>(position, nodes, every))
 }
 
 fn leaves_of<R: Rule>(position: &Position, nodes: u64, every: usize) -> Vec<Position> {
