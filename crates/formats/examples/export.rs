@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (positions, omissions) = export(format, &book, None, None, &mut out)?;
     out.flush()?;
     println!("{positions} positions");
-    for (what, count) in omissions {
+    for (what, count) in omissions.iter() {
         println!("left out: {count} {what}");
     }
     Ok(())

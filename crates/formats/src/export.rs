@@ -48,7 +48,15 @@ pub fn export(
             let keys = zobrist.context(MISSING_KEYS)?;
             obk::write(book, variant.unwrap_or(Variant::XIANGQI), keys)?
         }
-        Format::Psq | Format::Sgf | Format::Rif | Format::Lines | Format::Pgn | Format::Xqf => {
+        Format::Psq
+        | Format::Pos
+        | Format::Sgf
+        | Format::Rif
+        | Format::Lines
+        | Format::Pgn
+        | Format::Xqf
+        | Format::Cbr
+        | Format::Ubb => {
             bail!(
                 "this format is for games, which are not the positions of a book: json, csv, \
                  sqlite, parquet, yxdb, lib, openings, hints, fen, eleeye, obk and proof are written"

@@ -19,6 +19,8 @@ pub enum Format {
     Lib,
     /// A game of Piskvork or Gomocup (`.psq`).
     Psq,
+    /// A position of old renju collections (`.pos`).
+    Pos,
     /// Gomoku games and trees in SGF.
     Sgf,
     /// Games of RenjuNet (`.rif`, XML).
@@ -35,6 +37,10 @@ pub enum Format {
     Pgn,
     /// A game or tree of XQStudio (`.xqf`).
     Xqf,
+    /// Xiangqi games of CCBridge: one (`.cbr`), or a library (`.cbl`).
+    Cbr,
+    /// Xiangqi games as Chinese forums show them (UBB, DhtmlXQ).
+    Ubb,
     /// A xiangqi book of ElephantEye or XQWizard (`BOOK.DAT`).
     Eleeye,
     /// A xiangqi book in SQLite (`.obk`, `.pfBook`).
@@ -43,7 +49,7 @@ pub enum Format {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 20] = [
         Self::Json,
         Self::Csv,
         Self::Sqlite,
@@ -51,6 +57,7 @@ impl Format {
         Self::Yxdb,
         Self::Lib,
         Self::Psq,
+        Self::Pos,
         Self::Sgf,
         Self::Rif,
         Self::Openings,
@@ -59,6 +66,8 @@ impl Format {
         Self::Fen,
         Self::Pgn,
         Self::Xqf,
+        Self::Cbr,
+        Self::Ubb,
         Self::Eleeye,
         Self::Obk,
     ];
@@ -74,6 +83,7 @@ impl Format {
             Self::Yxdb => "yxdb",
             Self::Lib => "lib",
             Self::Psq => "psq",
+            Self::Pos => "pos",
             Self::Sgf => "sgf",
             Self::Rif => "rif",
             Self::Openings => "openings",
@@ -82,6 +92,8 @@ impl Format {
             Self::Fen => "fen",
             Self::Pgn => "pgn",
             Self::Xqf => "xqf",
+            Self::Cbr => "cbr",
+            Self::Ubb => "ubb",
             Self::Eleeye => "eleeye",
             Self::Obk => "obk",
         }
@@ -98,6 +110,7 @@ impl Format {
             Self::Yxdb => "A gomoku position database of Yixin or Rapfi (.db)",
             Self::Lib => "A RenLib library (.lib): a tree of moves with texts, on 15x15",
             Self::Psq => "A game of Piskvork or Gomocup (.psq)",
+            Self::Pos => "A position of old renju collections (.pos)",
             Self::Sgf => "Gomoku games and trees in SGF; export writes the imported games",
             Self::Rif => "Games of RenjuNet (.rif, XML)",
             Self::Openings => {
@@ -115,6 +128,8 @@ impl Format {
                 "Xiangqi games in PGN: coordinates, WXF or Chinese moves; export writes the imported games"
             }
             Self::Xqf => "A xiangqi game or tree of XQStudio (.xqf)",
+            Self::Cbr => "Xiangqi games of CCBridge (.cbr, .cbl)",
+            Self::Ubb => "Xiangqi games of Chinese forums (UBB, DhtmlXQ)",
             Self::Eleeye => "A xiangqi book of ElephantEye or XQWizard (BOOK.DAT)",
             Self::Obk => "A xiangqi book in SQLite (.obk, .pfBook); needs --zobrist",
         }
@@ -129,7 +144,10 @@ impl Format {
     /// Whether `kagetsu export` writes it.
     #[must_use]
     pub const fn is_exported(self) -> bool {
-        !matches!(self, Self::Psq | Self::Rif | Self::Lines | Self::Xqf)
+        !matches!(
+            self,
+            Self::Psq | Self::Pos | Self::Rif | Self::Lines | Self::Xqf | Self::Cbr | Self::Ubb
+        )
     }
 
     /// Returns the format that the ending of a file's name tells, if one does.
@@ -141,6 +159,11 @@ impl Format {
             "db" => Some(Self::Yxdb),
             "dat" => Some(Self::Eleeye),
             "pfbook" => Some(Self::Obk),
+            "cbl" => Some(Self::Cbr),
+            "epd" => Some(Self::Fen),
+            "wxf" | "pgns" => Some(Self::Pgn),
+            "dhtmlxq" => Some(Self::Ubb),
+            "xml" => Some(Self::Rif),
             name => Self::ALL.into_iter().find(|format| format.name() == name),
         }
     }

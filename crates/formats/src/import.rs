@@ -1,19 +1,24 @@
 //! Files as positions with answers.
 
+use std::borrow::Cow;
+
 use anyhow::{Context, Result, bail};
 use kagetsu_game::{Answer, Position, Variant};
 use kagetsu_games::GameRecord;
 
 use crate::format::Format;
-use crate::game_tree::GameTree;
-use crate::games::Games;
-use crate::gomoku::{hints, library, psq, rif, sgf, yixin, yxdb};
+use crate::games::tally::Games;
+use crate::games::tree::GameTree;
+use crate::gomoku::{hints, library, pos, psq, rif, sgf, yixin, yxdb};
+use crate::input::archive::{self, PackedFile};
+use crate::input::detect::detect;
+use crate::input::encoding::decode_entries;
 use crate::lists;
 use crate::native::record::PositionRecord;
-use crate::omissions::{Omissions, omit};
+use crate::omissions::{Omissions, omit, omit_text};
 use crate::table::csv as table;
 use crate::xiangqi::zobrist::{MISSING_KEYS, ZobristKeys};
-use crate::xiangqi::{eleeye, obk, pgn, xqf};
+use crate::xiangqi::{bridge, eleeye, obk, pgn, ubb, xqf};
 
 /// The mark with which editors on Windows begin a text file.
 pub const BYTE_ORDER_MARK: &str = "\u{feff}";
@@ -31,9 +36,12 @@ pub struct Contents {
     pub omissions: Omissions,
 }
 
-/// Reads files of one format. The games of all files are counted together.
+/// Reads files. The games of all files are counted together.
 pub struct Importer {
-    format: Format,
+    /// The format of all files; `None` for what each file shows.
+    format: Option<Format>,
+    /// The format of the first file that was read.
+    first: Option<Format>,
     variant: Option<Variant>,
     zobrist: Option<ZobristKeys>,
     root: Option<Position>,
@@ -44,11 +52,13 @@ pub struct Importer {
 }
 
 impl Importer {
-    /// Begins an import. `variant` is the game that was played, for formats that do not say it.
+    /// Begins an import. Without a format each file is read by its content and the ending of its
+    /// name. `variant` is the game that was played, for formats that do not say it.
     #[must_use]
-    pub fn new(format: Format, variant: Option<Variant>) -> Self {
+    pub fn new(format: impl Into<Option<Format>>, variant: Option<Variant>) -> Self {
         Self {
-            format,
+            format: format.into(),
+            first: None,
             variant,
             zobrist: None,
             root: None,
@@ -75,20 +85,62 @@ impl Importer {
         self.source = name.into();
     }
 
-    /// Reads one file.
+    /// Reads one file, or the files in an archive.
     ///
     /// # Errors
     /// The first thing in the file that is not of the format or not possible by the rules.
     pub fn add(&mut self, bytes: &[u8]) -> Result<()> {
-        self.check_is_no_other(bytes)?;
+        let Some(files) = archive::files(bytes)? else {
+            let format = self.format_of(bytes)?;
+            return self.add_file(format, bytes);
+        };
+        let packed = std::mem::take(&mut self.source);
+        let mut read = 0;
+        for PackedFile { name, content } in files {
+            self.source = inner_name(&packed, &name);
+            // Descriptions and pictures lie beside games.
+            let own = Some(detect(&self.source, &content));
+            let Some(format) = own
+                .filter(|own| *own == self.format || self.format.is_none())
+                .flatten()
+            else {
+                let kind = "files_of_another_format";
+                omit_text(&mut self.contents.omissions, kind, "", &self.source);
+                continue;
+            };
+            let result = self.add_file(format, &content);
+            result.with_context(|| self.source.clone())?;
+            read += 1;
+        }
+        self.source = packed;
+        if read == 0 {
+            bail!("the archive holds no file of a format that is read here");
+        }
+        Ok(())
+    }
+
+    /// Returns the format of a file.
+    ///
+    /// # Errors
+    /// If neither the importer nor the file says it.
+    fn format_of(&self, bytes: &[u8]) -> Result<Format> {
+        let found = self.format.or_else(|| detect(&self.source, bytes));
+        found.context(
+            "neither its content nor the ending of its name tells the format: give --format; \
+             `kagetsu import --help` lists them",
+        )
+    }
+
+    fn add_file(&mut self, format: Format, bytes: &[u8]) -> Result<()> {
+        self.first.get_or_insert(format);
         // Editors on Windows begin a text with a mark.
         let unmarked = bytes
             .strip_prefix(BYTE_ORDER_MARK.as_bytes())
             .unwrap_or(bytes);
-        match self.format {
-            Format::Json => self.add_records(text(unmarked)?),
+        match format {
+            Format::Json => self.add_records(&decode_entries(unmarked)),
             Format::Csv => {
-                let (answers, items) = table::read(text(unmarked)?)?;
+                let (answers, items) = table::read(&decode_entries(unmarked))?;
                 self.add_answers(answers, items, Omissions::new());
                 Ok(())
             }
@@ -100,7 +152,7 @@ impl Importer {
                 Ok(())
             }
             _ => {
-                let (mut games, items, mut omissions) = self.read_games(bytes, unmarked)?;
+                let (mut games, items, mut omissions) = self.read_games(format, bytes, unmarked)?;
                 omit(&mut omissions, "moves_on_forbidden_points", games.fouls());
                 for mut record in games.take_records() {
                     if record.tags.is_named() {
@@ -115,74 +167,108 @@ impl Importer {
         }
     }
 
-    /// Refuses a binary file of another kind, before it is taken for a text in another encoding.
-    fn check_is_no_other(&self, bytes: &[u8]) -> Result<()> {
-        if bytes.starts_with(b"PK\x03\x04") {
-            bail!("it is a zip file; unpack it, and import the files in it");
-        }
-        if self.format != Format::Lib && bytes.starts_with(b"\xffRenLib") {
-            bail!("it is a RenLib library; import it by --format lib");
-        }
-        Ok(())
-    }
-
     /// Reads the games of one file as trees, with their comments. Counts what the trees lack.
     ///
     /// # Errors
     /// As in [`Importer::add`]; or if the format holds no games.
     pub fn read_trees(&self, bytes: &[u8]) -> Result<(Vec<GameTree>, Omissions)> {
-        let unmarked = bytes
-            .strip_prefix(BYTE_ORDER_MARK.as_bytes())
-            .unwrap_or(bytes);
-        let xiangqi = self.variant.unwrap_or(Variant::XIANGQI);
-        let mut trees = Vec::new();
-        let mut take = |tree| trees.push(tree);
-        let mut omissions = match self.format {
-            Format::Sgf => sgf::read_trees(unmarked, self.played()?, &mut take)?,
-            Format::Pgn => pgn::read_trees(unmarked, xiangqi, &mut take)?.1,
-            Format::Xqf => {
-                let (tree, omissions) = xqf::read_tree(bytes, xiangqi)?;
-                take(tree);
-                omissions
+        let (mut trees, mut omissions) = (Vec::new(), Omissions::new());
+        let files = archive::files(bytes)?;
+        for PackedFile { name, content } in files.iter().flatten() {
+            if let Some(format) = detect(&inner_name(&self.source, name), content) {
+                let read = self.trees_of(format, content, &mut trees);
+                omissions.join(read.with_context(|| name.clone())?, name);
             }
-            _ => {
-                let (mut games, _, omissions) = self.read_games(bytes, unmarked)?;
-                let records = games.take_records();
-                records.iter().map(GameTree::from).for_each(take);
-                omissions
-            }
-        };
-        for kept in ["comments", "comments_and_variations"] {
+        }
+        if files.is_none() {
+            omissions = self.trees_of(self.format_of(bytes)?, bytes, &mut trees)?;
+        }
+        for kept in [
+            "comments",
+            "comments_and_variations",
+            "board_texts",
+            "other_properties",
+        ] {
             omissions.remove(kept);
         }
         Ok((trees, omissions))
     }
 
+    fn trees_of(
+        &self,
+        format: Format,
+        bytes: &[u8],
+        trees: &mut Vec<GameTree>,
+    ) -> Result<Omissions> {
+        let unmarked = bytes
+            .strip_prefix(BYTE_ORDER_MARK.as_bytes())
+            .unwrap_or(bytes);
+        let xiangqi = self.variant.unwrap_or(Variant::XIANGQI);
+        let mut take = |tree| trees.push(tree);
+        match format {
+            Format::Sgf => sgf::read_trees(unmarked, self.played()?, &mut take),
+            Format::Pgn => Ok(pgn::read_trees(unmarked, xiangqi, &mut take)?.1),
+            Format::Xqf => {
+                let (tree, omissions) = xqf::read_tree(bytes, xiangqi)?;
+                take(tree);
+                Ok(omissions)
+            }
+            Format::Cbr => bridge::read_trees(bytes, xiangqi, &mut take),
+            Format::Ubb => ubb::read_trees(bytes, xiangqi, &mut take),
+            _ => {
+                let (mut games, _, omissions) = self.read_games(format, bytes, unmarked)?;
+                let records = games.take_records();
+                records.iter().map(GameTree::from).for_each(take);
+                Ok(omissions)
+            }
+        }
+    }
+
     /// Returns everything that was read.
     #[must_use]
     pub fn finish(mut self) -> Contents {
-        let games = self.games.answers(self.format.provenance());
+        let format = self.format.or(self.first).unwrap_or(Format::Lines);
+        let games = self.games.answers(format.provenance());
         self.contents.answers.extend(games);
         self.contents
     }
 
-    fn read_games(&self, bytes: &[u8], unmarked: &[u8]) -> Result<(Games, u64, Omissions)> {
+    fn read_games(
+        &self,
+        format: Format,
+        bytes: &[u8],
+        unmarked: &[u8],
+    ) -> Result<(Games, u64, Omissions)> {
         let xiangqi = self.variant.unwrap_or(Variant::XIANGQI);
-        match self.format {
+        let text = || -> Cow<'_, str> { decode_entries(unmarked) };
+        match format {
             Format::Json | Format::Csv | Format::Yxdb => bail!("this format holds no games"),
             Format::Sqlite | Format::Parquet => {
                 bail!("this format is written only; json and csv are read again")
             }
             Format::Lib => library::read(bytes, self.played()?),
-            Format::Psq => psq::read(&String::from_utf8_lossy(unmarked), self.played()?),
+            Format::Psq => psq::read(&text(), self.played()?),
+            Format::Pos => pos::read(bytes, self.played()?),
             Format::Sgf => sgf::read(unmarked, self.played()?),
-            Format::Rif => rif::read(&rif::text(unmarked)?, self.played()?),
-            Format::Hints => hints::read(text(unmarked)?, self.played()?),
-            Format::Openings => lists::openings(text(unmarked)?, self.played()?),
-            Format::Lines => lists::games(text(unmarked)?, self.played()?),
-            Format::Fen => lists::fens(text(unmarked)?, self.played()?),
+            Format::Rif => {
+                let renju = self.variant.unwrap_or(Variant::RENJU_15);
+                rif::read(&rif::text(unmarked)?, renju)
+            }
+            Format::Hints => hints::read(&text(), self.played()?),
+            Format::Openings => lists::openings(&text(), self.played()?),
+            Format::Lines => lists::games(&text(), self.played()?),
+            Format::Fen => lists::fens(&text(), xiangqi),
             Format::Pgn => pgn::read(unmarked, xiangqi),
             Format::Xqf => xqf::read(bytes, xiangqi),
+            Format::Cbr | Format::Ubb => {
+                let mut trees = Vec::new();
+                let omissions = self.trees_of(format, bytes, &mut trees)?;
+                let (mut games, count) = (Games::default(), trees.len() as u64);
+                for tree in trees {
+                    games.play_tree(tree);
+                }
+                Ok((games, count, omissions))
+            }
             Format::Eleeye => eleeye::read(bytes, xiangqi),
             Format::Obk => {
                 let keys = self.zobrist.as_ref().context(MISSING_KEYS)?;
@@ -213,12 +299,15 @@ impl Importer {
     fn add_answers(&mut self, answers: Vec<(Position, Answer)>, items: u64, omissions: Omissions) {
         self.contents.answers.extend(answers);
         self.contents.items += items;
-        for (kind, count) in omissions {
-            omit(&mut self.contents.omissions, kind, count);
-        }
+        self.contents.omissions.join(omissions, &self.source);
     }
 }
 
-fn text(bytes: &[u8]) -> Result<&str> {
-    std::str::from_utf8(bytes).context("it is no text in UTF-8; `iconv` makes it one")
+/// Names a file in an archive.
+fn inner_name(archive: &str, name: &str) -> String {
+    match name {
+        // The file in `game.pgn.gz` is `game.pgn`.
+        "" => archive.trim_end_matches(".gz").into(),
+        name => format!("{archive}/{name}"),
+    }
 }

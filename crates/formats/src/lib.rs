@@ -17,11 +17,10 @@
 
 mod export;
 mod format;
-mod game_tree;
 mod games;
-mod games_text;
 mod gomoku;
 mod import;
+mod input;
 mod lists;
 mod native;
 mod omissions;
@@ -33,9 +32,10 @@ mod xiangqi;
 
 pub use export::export;
 pub use format::Format;
-pub use game_tree::{GameMove, GameTree};
-pub use games_text::{MoveNote, write_game};
+pub use games::text::{MoveNote, write_game};
+pub use games::tree::{GameMove, GameTree};
 pub use import::{BYTE_ORDER_MARK, Contents, Importer};
+pub use input::detect::detect;
 pub use native::record::PositionRecord;
 pub use omissions::{Omissions, omit, write_omissions};
 pub use table::{COLUMNS, Column, ColumnKind};

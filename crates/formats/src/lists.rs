@@ -2,14 +2,16 @@
 
 use anyhow::{Context, Result, bail};
 use kagetsu_book::Book;
-use kagetsu_game::{Bound, Claim, Move, Position, Proof, ProofKind, Score, Side, Variant};
+use kagetsu_game::{Bound, Claim, Move, Position, Proof, ProofKind, Score, Variant};
 
-use crate::games::{GameResult, Games, GivenValue, after, bare};
+use crate::games::tally::{GameResult, Games, GivenValue};
+use crate::games::words::result_of;
 use crate::omissions::{
-    IMPOSSIBLE_ENDS, MoveDetail, Omissions, VALUES_OUT_OF_RANGE, omit, omit_details,
+    IMPOSSIBLE_ENDS, MoveDetail, Omissions, VALUES_OUT_OF_RANGE, omit, omit_at, omit_details,
 };
 use crate::openings as roots;
 use crate::xiangqi::colours::{as_they_come_up, others};
+use kagetsu_games::{after, read_move};
 
 /// The number of stones of an exported opening.
 const OPENING_STONES: std::ops::RangeInclusive<u16> = 2..=12;
@@ -83,8 +85,8 @@ pub(crate) fn write_openings(book: &Book, variant: Variant) -> Result<(String, u
 }
 
 /// Reads one game a line: its moves in any notation that a command takes, optionally with a FEN and
-/// `|` before them, and with `1-0`, `0-1` or `1/2-1/2` behind them. Blank lines and text after `#`
-/// are skipped.
+/// `|` before them, and with a result behind them: `1-0`, `0-1`, `1/2-1/2`, 红胜. Blank lines and
+/// text after `#` are skipped.
 ///
 /// # Errors
 /// The first invalid line, by its number.
@@ -103,12 +105,12 @@ pub(crate) fn games(text: &str, variant: Variant) -> Result<(Games, u64, Omissio
             ),
             None => (Position::start(variant), line),
         };
-        let (line, ending) = match line.rsplit_once(char::is_whitespace).unwrap_or(("", line)) {
-            (rest, "1-0") => (rest, GameResult::Won(Side::First)),
-            (rest, "0-1") => (rest, GameResult::Won(Side::Second)),
-            (rest, "1/2-1/2") => (rest, GameResult::Drawn),
-            _ => (line, GameResult::Unknown),
-        };
+        let (rest, last) = line.rsplit_once(char::is_whitespace).unwrap_or(("", line));
+        // A last word that is a move is no result.
+        let is_result = last.starts_with(|c: char| !c.is_ascii_alphabetic() && c != '[');
+        let ending = result_of(last, variant).filter(|_| is_result && !is_number(last));
+        let line = if ending.is_some() { rest } else { line };
+        let ending = ending.unwrap_or_default();
         let moves = match start.play_line(line) {
             Ok(end) => end.moves()[start.moves().len()..].to_vec(),
             Err(error) => played_on(&start, line).ok_or(error).with_context(about)?,
@@ -119,6 +121,11 @@ pub(crate) fn games(text: &str, variant: Variant) -> Result<(Games, u64, Omissio
     Ok((games, count, Omissions::new()))
 }
 
+/// Whether a word is a pair of numbers, as moves of Gomocup are.
+fn is_number(word: &str) -> bool {
+    word.split(',').all(|part| part.parse::<u8>().is_ok())
+}
+
 /// Returns the moves of a line that goes on after a game was over by repetition, as some programs
 /// do.
 fn played_on(start: &Position, line: &str) -> Option<Vec<Move>> {
@@ -127,10 +134,7 @@ fn played_on(start: &Position, line: &str) -> Option<Vec<Move>> {
         .split(|c: char| c.is_whitespace() || c == ',')
         .filter(|word| !word.is_empty())
     {
-        let m = at
-            .parse_move(word)
-            .ok()
-            .or_else(|| bare(&at)?.parse_move(word).ok())?;
+        let m = read_move(&at, word)?;
         at = after(&at, m)?;
         moves.push(m);
     }
@@ -146,19 +150,29 @@ fn played_on(start: &Position, line: &str) -> Option<Vec<Move>> {
 pub(crate) fn fens(text: &str, variant: Variant) -> Result<(Games, u64, Omissions)> {
     let (mut games, mut count, mut omissions) = (Games::default(), 0, Omissions::new());
     for (number, line) in (1..).zip(text.lines()) {
-        let line = line.split('#').next().unwrap_or_default().trim();
+        let line = roots::bare(line);
         if line.is_empty() {
             continue;
         }
         let about = || format!("line {number}");
-        let mut parts = line.split(';').map(str::trim);
-        let fen = parts.next().unwrap_or_default();
+        let (fen, rest) = roots::split_fen(line);
         let position = Position::from_fen(variant, fen).with_context(about)?;
-        let (mut best, mut given) = (None, None);
-        for (name, value) in parts.filter_map(|part| part.split_once(' ')) {
+        let (mut best, mut given) = (Vec::new(), None);
+        for part in rest
+            .split(';')
+            .map(str::trim)
+            .filter(|part| !part.is_empty())
+        {
+            let (name, value) = part.split_once(char::is_whitespace).unwrap_or((part, ""));
             let value = value.trim();
             match name {
-                "bm" => best = Some(position.parse_move(value).with_context(about)?),
+                "bm" => {
+                    for word in value.split([' ', ',']).filter(|word| !word.is_empty()) {
+                        let m = position.parse_move(word).with_context(about)?;
+                        position.play(m).with_context(about)?;
+                        best.push(m);
+                    }
+                }
                 "ce" => {
                     let centi = value.parse::<i32>().with_context(about)?;
                     let most = i32::from(Score::OPINION_MAX.raw());
@@ -188,13 +202,17 @@ pub(crate) fn fens(text: &str, variant: Variant) -> Result<(Games, u64, Omission
                         })
                         .or(given);
                 }
-                _ => omit(&mut omissions, "other_operations", 1),
+                _ => omit_at(&mut omissions, "other_operations", number, part),
             }
         }
-        match (best, given) {
-            (Some(m), Some(given)) => games.set_value(&position, m, given),
-            (Some(m), None) => games.add(&position, m, GameResult::Unknown, 1),
-            (None, _) => omit(&mut omissions, "positions_without_a_move", 1),
+        if best.is_empty() {
+            omit_at(&mut omissions, "positions_without_a_move", number, line);
+        }
+        for m in best {
+            match given {
+                Some(given) => games.set_value(&position, m, given),
+                None => games.add(&position, m, GameResult::Unknown, 1),
+            }
         }
         count += 1;
     }
@@ -279,7 +297,7 @@ mod tests {
                 fens(&format!("{fen}; bm h2e2; {operation}\n"), Variant::XIANGQI).expect("a line");
             omissions.retain(|_, lost| *lost > 0);
             assert_eq!(
-                omissions.into_keys().collect::<Vec<_>>(),
+                omissions.keys().copied().collect::<Vec<_>>(),
                 Vec::from_iter(lost),
                 "{operation}"
             );

@@ -2,12 +2,83 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::ops::{Deref, DerefMut};
+
+use serde::{Serialize, Serializer};
 
 use kagetsu_game::{Position, Variant, Verdict};
 
 /// Counts of what could not be carried over, by kind. A count of zero stays where the kind was
-/// looked for.
-pub type Omissions = BTreeMap<&'static str, u64>;
+/// looked for. Two are equal if their counts are.
+#[derive(Clone, Debug, Default)]
+pub struct Omissions {
+    counts: BTreeMap<&'static str, u64>,
+    /// The first text that could not be read, with its place, for kinds that have one.
+    first: BTreeMap<&'static str, String>,
+}
+
+impl Omissions {
+    /// Returns no counts.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Returns the first text of each kind that could not be read, with its place.
+    #[must_use]
+    pub fn first(&self) -> &BTreeMap<&'static str, String> {
+        &self.first
+    }
+
+    /// Adds the counts of a file, whose name then stands before the places.
+    pub(crate) fn join(&mut self, other: Self, file: &str) {
+        for (kind, count) in other.counts {
+            omit(self, kind, count);
+        }
+        for (kind, text) in other.first {
+            let place = || match file {
+                "" => text,
+                file => format!("{file}, {text}"),
+            };
+            self.first.entry(kind).or_insert_with(place);
+        }
+    }
+}
+
+impl Deref for Omissions {
+    type Target = BTreeMap<&'static str, u64>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.counts
+    }
+}
+
+impl DerefMut for Omissions {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.counts
+    }
+}
+
+impl PartialEq for Omissions {
+    fn eq(&self, other: &Self) -> bool {
+        self.counts == other.counts
+    }
+}
+
+impl Serialize for Omissions {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.counts.serialize(serializer)
+    }
+}
+
+impl<const N: usize> From<[(&'static str, u64); N]> for Omissions {
+    fn from(counts: [(&'static str, u64); N]) -> Self {
+        Self {
+            counts: counts.into(),
+            first: BTreeMap::new(),
+        }
+    }
+}
 
 /// A file without its end; everything before that is read.
 pub(crate) const TRUNCATED_FILES: &str = "files_that_end_in_the_middle";
@@ -17,26 +88,52 @@ pub(crate) const MISSING_DISTANCES: &str = "distances_of_wins_and_losses";
 pub(crate) const IMPOSSIBLE_ENDS: &str = "wins_and_losses_that_cannot_be";
 /// A value outside the range of evaluations.
 pub(crate) const VALUES_OUT_OF_RANGE: &str = "values_beyond_all_bounds";
+/// A result in words that say none.
+pub(crate) const UNREAD_RESULTS: &str = "results_in_unknown_words";
+/// Letters of a text that a message shows.
+const MAX_SHOWN_LETTERS: usize = 60;
 
-/// Writes one line with all counts above zero.
+/// Writes one line for each kind with a count above zero.
 ///
 /// # Errors
 /// If `out` fails.
 pub fn write_omissions(omissions: &Omissions, out: &mut dyn Write) -> std::io::Result<()> {
-    let counts: Vec<String> = omissions
-        .iter()
-        .filter(|(_, count)| **count > 0)
-        .map(|(kind, count)| format!("{count} {}", kind.replace('_', " ")))
-        .collect();
-    if counts.is_empty() {
-        return Ok(());
+    for (kind, count) in omissions.iter().filter(|(_, count)| **count > 0) {
+        write!(out, "not carried over: {count} {}", kind.replace('_', " "))?;
+        match omissions.first.get(kind) {
+            Some(first) => writeln!(out, "; the first: {first}")?,
+            None => writeln!(out)?,
+        }
     }
-    writeln!(out, "not carried over: {}", counts.join(", "))
+    Ok(())
 }
 
 /// Adds to the count of a kind.
 pub fn omit(omissions: &mut Omissions, kind: &'static str, count: u64) {
     *omissions.entry(kind).or_default() += count;
+}
+
+/// Counts a text that cannot be read in a line of the file.
+pub(crate) fn omit_at(omissions: &mut Omissions, kind: &'static str, line: usize, text: &str) {
+    omit_text(omissions, kind, &format!("line {line}: "), text);
+}
+
+/// Counts a text that cannot be read, at a place in the file.
+pub(crate) fn omit_text(omissions: &mut Omissions, kind: &'static str, place: &str, text: &str) {
+    omit(omissions, kind, 1);
+    let is_control = |c: char| if c.is_control() { ' ' } else { c };
+    let shown = || {
+        let mut shown: String = text
+            .chars()
+            .take(MAX_SHOWN_LETTERS)
+            .map(is_control)
+            .collect();
+        if shown.len() < text.len() {
+            shown.push('…');
+        }
+        format!("{place}'{shown}'")
+    };
+    omissions.first.entry(kind).or_insert_with(shown);
 }
 
 /// A property of a searched move beside its value.

@@ -15,9 +15,10 @@ const WRITTEN_AFTER: Duration = Duration::from_secs(2);
 /// line without a line end counts, as lists have it that were published; a file that was changed
 /// within the last two seconds is waited for then, since it may still be written.
 ///
-/// A line holds moves (`h8 i9 h9`), a FEN, or pairs of offsets from the centre as in the opening
-/// lists of Gomocup and Piskvork (`0,0, 1,-1, 3,2`: columns to the right, then rows DOWN; the
-/// centre of an even board is the point right of and below the middle). A `.json` file holds
+/// A line holds moves (`h8 i9 h9`), a FEN (with the operations or comments of EPD), or pairs of
+/// offsets from the centre as in the opening lists of Gomocup and Piskvork (`0,0, 1,-1, 3,2`:
+/// columns to the right, then rows DOWN; the centre of an even board is the point right of and
+/// below the middle). A `.json` file holds
 /// `{"size": 15, "coordinateSystem": "center-relative-x-y", "openings": [{"id": "..",
 /// "coordinates": [[0, 0], ..]}, ..]}`; with `board-row-column` the coordinates are rows from the
 /// top and columns, both from 0.
@@ -100,7 +101,9 @@ pub fn of_lines(text: &str, variant: Variant) -> Result<Vec<Position>> {
         let root = match variant.gomoku() {
             Some((_, size)) if is_offsets => of_offsets(&pairs(line), variant, size),
             // A FEN has a slash, a move has none.
-            None if line.contains('/') => Position::from_fen(variant, line).map_err(Into::into),
+            None if line.contains('/') => {
+                Position::from_fen(variant, split_fen(line).0).map_err(Into::into)
+            }
             _ => Position::from_line(variant, line).map_err(Into::into),
         };
         roots.push(root.with_context(|| format!("line {}", index + 1))?);
@@ -117,6 +120,26 @@ pub fn bare(line: &str) -> &str {
             .strip_suffix(mark)
     };
     inside('\'').or_else(|| inside('"')).unwrap_or(line).trim()
+}
+
+/// Splits a line of EPD into its FEN and the operations or comments behind it, which a semicolon
+/// may begin.
+pub(crate) fn split_fen(line: &str) -> (&str, &str) {
+    let mut end = 0;
+    for (number, word) in line.split_whitespace().enumerate() {
+        let bare = word.trim_end_matches(';');
+        let is_count = bare == "-" || bare.bytes().all(|byte| byte.is_ascii_digit());
+        if bare.is_empty() || number > 1 && !is_count {
+            break;
+        }
+        let begin = word.as_ptr() as usize - line.as_ptr() as usize;
+        end = begin + bare.len();
+        if bare.len() < word.len() {
+            break;
+        }
+    }
+    let (fen, rest) = line.split_at(end);
+    (fen, rest.trim_start_matches([';', ' ', '\t']))
 }
 
 fn pairs(line: &str) -> Vec<Vec<i32>> {
@@ -279,6 +302,16 @@ mod tests {
     #[test]
     fn a_line_is_a_fen_where_there_are_pieces() {
         let text = "h2e2 h9g7\n4k4/9/9/9/9/9/9/R8/1R7/4K4 w\n";
+        for behind in [
+            "; 01. a name",
+            " - - 0 1 ; 01. a name",
+            " - - bm b2b3; id \"x\";",
+            ";",
+        ] {
+            let line = format!("4k4/9/9/9/9/9/9/R8/1R7/4K4 w{behind}");
+            let root = of_lines(&line, Variant::XIANGQI).map(|roots| roots.len());
+            assert!(matches!(root, Ok(1)), "{line}: {root:?}");
+        }
         let roots = of_lines(text, Variant::XIANGQI).expect("two positions");
         let fens: Vec<_> = roots
             .iter()

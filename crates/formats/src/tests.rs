@@ -78,11 +78,9 @@ pub(crate) fn read_obk(
 }
 
 fn nonzero(omissions: &Omissions) -> Omissions {
+    let mut omissions = omissions.clone();
+    omissions.retain(|_, count| *count > 0);
     omissions
-        .iter()
-        .filter(|(_, count)| **count > 0)
-        .map(|(what, count)| (*what, *count))
-        .collect()
 }
 
 fn by_key(answers: &[(Position, Answer)]) -> BTreeMap<Key, usize> {

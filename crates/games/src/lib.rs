@@ -13,6 +13,6 @@ mod record;
 mod store;
 
 pub use found::{FoundGame, FoundGames, GameFilter, MoveScore};
-pub use record::{GameRecord, GameResult, GameTags};
+pub use record::{GameRecord, GameResult, GameTags, after, read_move, without_history};
 #[cfg(feature = "store")]
 pub use store::{GameStore, GameStoreError};

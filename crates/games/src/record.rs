@@ -1,4 +1,4 @@
-use kagetsu_game::{Outcome, Position, Side};
+use kagetsu_game::{Move, Outcome, Position, Side};
 
 /// The result of a game.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -94,12 +94,85 @@ impl GameTags {
 /// A game that was played.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GameRecord {
-    /// The last position, with all moves from the first one.
+    /// The last position, with all moves from the first one, as far as the rules let a game go on.
     pub played: Position,
+    /// The moves behind the end of the game by the rules: some go on after a third repetition.
+    pub tail: Vec<Move>,
     /// The result.
     pub result: GameResult,
     /// Its players, event and date.
     pub tags: GameTags,
+}
+
+impl GameRecord {
+    /// Returns a game with its moves, up to the first one that cannot be made even without the
+    /// moves before it.
+    #[must_use]
+    pub fn new(start: &Position, moves: &[Move], result: GameResult, tags: GameTags) -> Self {
+        let (mut played, mut at) = (start.clone(), 0);
+        while let Some(next) = moves.get(at).and_then(|m| played.play(*m).ok()) {
+            (played, at) = (next, at + 1);
+        }
+        let (mut last, mut tail) = (played.clone(), Vec::new());
+        for m in &moves[at..] {
+            let Some(next) = after(&last, *m) else { break };
+            last = next;
+            tail.push(*m);
+        }
+        Self {
+            played,
+            tail,
+            result,
+            tags,
+        }
+    }
+
+    /// Returns all moves.
+    #[must_use]
+    pub fn moves(&self) -> Vec<Move> {
+        [self.played.moves(), &self.tail].concat()
+    }
+
+    /// Returns the positions of the game, the first one first.
+    #[must_use]
+    pub fn positions(&self) -> Vec<Position> {
+        let (variant, setup) = (self.played.variant(), self.played.setup());
+        let at = |plies: usize| {
+            let moves = &self.played.moves()[..plies];
+            Position::new(variant, setup.cloned(), moves).ok()
+        };
+        let mut positions: Vec<_> = (0..self.played.moves().len()).filter_map(at).collect();
+        positions.push(self.played.clone());
+        for m in &self.tail {
+            let Some(next) = positions.last().and_then(|last| after(last, *m)) else {
+                break;
+            };
+            positions.push(next);
+        }
+        positions
+    }
+}
+
+/// Returns the position after a move, even if the game was over by repetition and went on.
+#[must_use]
+pub fn after(position: &Position, m: Move) -> Option<Position> {
+    let made = position.play(m).ok();
+    made.or_else(|| without_history(position)?.play(m).ok())
+}
+
+/// Reads a legal move, even if the game was over by repetition.
+#[must_use]
+pub fn read_move(position: &Position, text: &str) -> Option<Move> {
+    let read = position.parse_move(text).ok();
+    read.or_else(|| without_history(position)?.parse_move(text).ok())
+}
+
+/// Returns the position without its history and its count of quiet plies, if it has a FEN.
+#[must_use]
+pub fn without_history(position: &Position) -> Option<Position> {
+    let fen = position.fen().ok()?;
+    let board: Vec<&str> = fen.split(' ').take(2).collect();
+    Position::from_fen(position.variant(), &board.join(" ")).ok()
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use kagetsu_game::{Key, Move, Packed, Position, Side, Variant};
 use rusqlite::{Connection, OpenFlags, Row, params};
 
 use crate::found::{FoundGame, FoundGames, GameFilter, MoveScore};
-use crate::record::{GameRecord, GameResult, GameTags};
+use crate::record::{GameRecord, GameResult, GameTags, without_history};
 
 /// The file of the games in a book's folder.
 const FILE: &str = "games.sqlite";
@@ -74,7 +74,8 @@ pub enum GameStoreError {
 /// let mut store = GameStore::create(folder.path())?;
 /// let played = Position::from_line(Variant::FREESTYLE_15, "h8 i9 h9")?;
 /// let tags = GameTags { first: "Sakata".into(), ..GameTags::default() };
-/// store.add(&[GameRecord { played, result: GameResult::Unknown, tags }])?;
+/// let start = Position::start(Variant::FREESTYLE_15);
+/// store.add(&[GameRecord::new(&start, played.moves(), GameResult::Unknown, tags)])?;
 /// let found = store.find(&Position::start(Variant::FREESTYLE_15), &GameFilter::default(), 10)?;
 /// assert_eq!((found.games, found.moves.len()), (1, 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -166,18 +167,16 @@ impl GameStore {
         {
             let mut insert_game = transaction.prepare(GAME)?;
             let mut insert_step = transaction.prepare(STEP)?;
-            for GameRecord {
-                played,
-                result,
-                tags,
-            } in games
-            {
+            for game in games {
+                let GameRecord {
+                    played,
+                    result,
+                    tags,
+                    ..
+                } = game;
                 let setup = played.setup().map_or(&[][..], |packed| &packed.0);
-                let moves: Vec<u8> = played
-                    .moves()
-                    .iter()
-                    .flat_map(|m| m.code().to_le_bytes())
-                    .collect();
+                let moves = game.moves();
+                let moves: Vec<u8> = moves.iter().flat_map(|m| m.code().to_le_bytes()).collect();
                 let added = insert_game.execute(params![
                     played.variant().code(),
                     setup,
@@ -195,10 +194,15 @@ impl GameStore {
                 }
                 new += 1;
                 let id = transaction.last_insert_rowid();
-                let keys = keys_along(played);
+                let positions = game.positions();
+                let keys: Vec<Key> = positions.iter().map(Position::key).collect();
+                let mut passed = HashSet::new();
                 for (ply, pair) in keys.windows(2).enumerate() {
                     let [key, next] = [pair[0], pair[1]].map(|key| key.0.to_be_bytes());
-                    insert_step.execute(params![key, id, ply as i64, next])?;
+                    // A game counts once in a position, however often it comes back to it.
+                    if passed.insert(key) {
+                        insert_step.execute(params![key, id, ply as i64, next])?;
+                    }
                 }
             }
         }
@@ -337,14 +341,6 @@ fn result(code: i64) -> GameResult {
     }
 }
 
-/// Returns the keys of the positions of a game, the first position first.
-fn keys_along(played: &Position) -> Vec<Key> {
-    let (variant, setup) = (played.variant(), played.setup());
-    let at = |plies: usize| Position::new(variant, setup.cloned(), &played.moves()[..plies]);
-    let positions = (0..=played.moves().len()).filter_map(|plies| at(plies).ok());
-    positions.map(|position| position.key()).collect()
-}
-
 /// Gives the moves of a position their scores, which are known by the key of the position behind.
 /// Among moves that are equal by symmetry, the one that most of the listed games made stands for
 /// all.
@@ -354,9 +350,11 @@ fn scores(
     played: &[FoundGame],
 ) -> Vec<MoveScore> {
     let made = |m: Move| {
-        let next = |found: &&FoundGame| found.game.played.moves().get(found.ply) == Some(&m);
+        let next = |found: &&FoundGame| found.game.moves().get(found.ply) == Some(&m);
         played.iter().filter(next).count()
     };
+    let bare = without_history(position);
+    let position = bare.as_ref().unwrap_or(position);
     let mut moves = position.legal_moves();
     moves.sort_by_cached_key(|m| std::cmp::Reverse(made(*m)));
     let mut scores = Vec::new();
@@ -406,12 +404,9 @@ fn record(row: &Row<'_>) -> rusqlite::Result<Option<GameRecord>> {
         .collect();
     let result = result(row.get(3)?);
     let variant = Variant::from_code(variant).ok();
-    let played = variant.and_then(|variant| Position::new(variant, setup, &moves).ok());
-    Ok(played.map(|played| GameRecord {
-        played,
-        result,
-        tags,
-    }))
+    let start = variant.and_then(|variant| Position::new(variant, setup, &[]).ok());
+    let game = start.map(|start| GameRecord::new(&start, &moves, result, tags));
+    Ok(game.filter(|game| game.moves().len() == moves.len()))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::builder::NonEmptyStringValueParser;
-use kagetsu_formats::{Format, GameTree, Importer, MoveNote, write_game, write_omissions};
+use kagetsu_formats::{GameTree, Importer, MoveNote, write_game, write_omissions};
 use kagetsu_game::{Answer, Effort, Move, Notation, Position, Question, Score, Variant, Verdict};
 use kagetsu_program::{Exit, shown};
 use kagetsu_proto::Access;
@@ -89,7 +89,8 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     // Wrong files are reported before a long search.
     let mut files = Vec::new();
     for path in &args.games {
-        files.push((path, target(args, path)?, read(args, path)?));
+        let games = read(args, path)?;
+        files.push((path, target(args, path, &games)?, games));
     }
     std::fs::create_dir_all(&args.out)
         .with_context(|| format!("cannot make the folder {}", args.out.display()))?;
@@ -157,27 +158,13 @@ fn write_report(out: &mut dyn Write, done: &AnnotatedJson) -> Result<()> {
     Ok(())
 }
 
-/// Returns the format of a file by the end of its name.
-fn format_of(path: &Path) -> Result<Format> {
-    let end = path.extension().map(|end| end.to_ascii_lowercase());
-    match end.as_deref().and_then(|end| end.to_str()) {
-        Some("sgf") => Ok(Format::Sgf),
-        Some("pgn") => Ok(Format::Pgn),
-        Some("xqf") => Ok(Format::Xqf),
-        Some("psq") => Ok(Format::Psq),
-        Some("rif" | "xml") => Ok(Format::Rif),
-        _ => bail!(
-            "{}: a game file ends in .sgf, .pgn, .xqf, .psq or .rif",
-            path.display()
-        ),
-    }
-}
-
 /// Returns the file to write, which must not exist yet.
-fn target(args: &Args, path: &Path) -> Result<PathBuf> {
-    let end = match format_of(path)? {
-        Format::Pgn | Format::Xqf => "pgn",
-        _ => "sgf",
+fn target(args: &Args, path: &Path, games: &[GameTree]) -> Result<PathBuf> {
+    let is_xiangqi = |game: &GameTree| matches!(game.start.variant(), Variant::Xiangqi { .. });
+    let end = if games.iter().any(is_xiangqi) {
+        "pgn"
+    } else {
+        "sgf"
     };
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let target = args.out.join(format!("{stem}.annotated.{end}"));
@@ -193,7 +180,8 @@ fn target(args: &Args, path: &Path) -> Result<PathBuf> {
 fn read(args: &Args, path: &Path) -> Result<Vec<GameTree>> {
     let name = shown(path);
     let bytes = std::fs::read(path).with_context(|| format!("cannot read {name}"))?;
-    let importer = Importer::new(format_of(path)?, args.variant);
+    let mut importer = Importer::new(None, args.variant);
+    importer.set_source(&path.to_string_lossy());
     let (games, omissions) = importer
         .read_trees(&bytes)
         .with_context(|| name.to_string())?;
@@ -204,7 +192,7 @@ fn read(args: &Args, path: &Path) -> Result<Vec<GameTree>> {
     ensure!(!games.is_empty(), "{name}: it has no move to annotate");
     if omissions.values().any(|count| *count > 0) {
         let mut notice = std::io::stderr();
-        write!(notice, "{name}: ")?;
+        writeln!(notice, "{name}:")?;
         write_omissions(&omissions, &mut notice)?;
     }
     Ok(games)

@@ -44,7 +44,7 @@ const MAX_LINE_BYTES: u64 = 16 << 20;
 /// Example: kagetsu import --variant renju-15 --book lib.book my.lib
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The file format [default: by the ending of the first FILE]
+    /// The file format [default: by the content and the ending of each FILE]
     #[arg(long, value_name = "FORMAT", value_parser = format_parser(Format::is_imported, false))]
     format: Option<FormatArg>,
     /// The book folder, which is created if missing
@@ -104,12 +104,12 @@ fn open(path: &Path) -> Result<Box<dyn BufRead>> {
 
 impl Args {
     /// Returns the position given by --moves.
-    fn root(&self, format: Format) -> Result<Option<Position>> {
+    fn root(&self, format: Option<Format>) -> Result<Option<Position>> {
         let Some(line) = &self.moves else {
             return Ok(None);
         };
         ensure!(
-            format == Format::Obk,
+            format == Some(Format::Obk),
             "--moves is for --format obk; the other formats are read whole"
         );
         let variant = self.variant.unwrap_or(Variant::XIANGQI);
@@ -119,7 +119,7 @@ impl Args {
     }
 
     /// Reads all files, except in `json`, which is read line by line.
-    fn contents(&self, format: Format, keys: Option<ZobristKeys>) -> Result<Contents> {
+    fn contents(&self, format: Option<Format>, keys: Option<ZobristKeys>) -> Result<Contents> {
         let root = self.root(format)?;
         let mut importer = Importer::new(format, self.variant)
             .with_zobrist(keys)
@@ -141,12 +141,23 @@ impl Args {
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let first = args.files.first().context("a file is needed")?;
-    let format = FormatArg::of(args.format, first)?;
-    let keys = args.zobrist.keys(format)?;
-    let FormatArg::Book(format) = format else {
-        bail!("a win tree is checked by `kagetsu verify`, and not imported")
+    let format = match args.format {
+        Some(format) => Some(format),
+        // The others are told apart file by file.
+        None => FormatArg::of(None, first).ok().filter(|format| {
+            use FormatArg::{Book, Proof};
+            matches!(format, Proof | Book(Format::Json | Format::Obk))
+        }),
     };
-    let is_lines = format == Format::Json;
+    let keys = format.map_or(Ok(None), |format| args.zobrist.keys(format))?;
+    let format = match format {
+        Some(FormatArg::Proof) => {
+            bail!("a win tree is checked by `kagetsu verify`, and not imported")
+        }
+        Some(FormatArg::Book(format)) => Some(format),
+        None => None,
+    };
+    let is_lines = format == Some(Format::Json);
     let stdin = args
         .files
         .iter()
@@ -173,10 +184,13 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         && contents.answers.is_empty()
     {
         bail!(
-            "{} found in {}: is it a file of --format {}? `kagetsu import --help` lists the formats",
+            "{} found in {}: is it a file of {}? `kagetsu import --help` lists the formats",
             nothing_in(contents.items),
             files(&args.files),
-            format.name()
+            format.map_or("a known format".into(), |format| format!(
+                "--format {}",
+                format.name()
+            ))
         );
     }
     let (read, others, conflicts, positions, new) = fill(&args.book, |book| {

@@ -5,7 +5,7 @@ use anyhow::{Context, Result, bail};
 use kagetsu_book::Book;
 use kagetsu_game::{Claim, Position, Variant};
 
-use crate::games::{GameResult, Games};
+use crate::games::tally::{GameResult, Games};
 use crate::omissions::{Omissions, omit};
 use crate::openings;
 use crate::xiangqi::colours::others;

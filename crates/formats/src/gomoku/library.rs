@@ -12,11 +12,12 @@ use kagetsu_game::{
     Claim, Key, Move, Outcome, Position, Proof, ProofKind, Score, Variant, Verdict,
 };
 
-use crate::games::{GameResult, Games, GivenValue, longest};
+use crate::games::tally::{GameResult, Games, GivenValue, longest};
+use crate::gomoku::pass::passed;
 use crate::gomoku::renlib::{self, Library, LibraryBranch, LibraryNode, SIZE};
 use crate::omissions::{
     IMPOSSIBLE_ENDS, MISSING_DISTANCES, MoveDetail, Omissions, TRUNCATED_FILES,
-    VALUES_OUT_OF_RANGE, omit, omit_details,
+    VALUES_OUT_OF_RANGE, omit, omit_details, omit_text,
 };
 
 /// Reads the moves of a library.
@@ -34,10 +35,17 @@ pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissi
     let (mut games, mut omissions) = (Games::default(), Omissions::new());
     omit(&mut omissions, TRUNCATED_FILES, u64::from(is_cut));
     omit(&mut omissions, "bytes_behind_the_end", behind);
-    let mut positions: Vec<Option<Position>> = vec![Some(Position::start(variant))];
+    // The position after each node, and its ply; passes count as plies.
+    let mut positions: Vec<(Option<Position>, u16)> = vec![(Some(Position::start(variant)), 0)];
     note_texts(&nodes[0], PointText::Plain, &mut omissions);
     for node in &nodes[1..] {
-        let before = node.parent.and_then(|parent| positions[parent].clone());
+        let (before, ply) = node.parent.map_or((None, 0), |at| positions[at].clone());
+        let ply = ply + u16::from(node.is_move);
+        if node.cell.is_none() && node.is_move {
+            note_texts(node, PointText::Plain, &mut omissions);
+            positions.push((before.as_ref().and_then(passed), ply));
+            continue;
+        }
         let reached = before.as_ref().and_then(|before| {
             let cell = node.cell.filter(|_| node.is_move)?;
             Some((Move::new(cell), before.play(Move::new(cell)).ok()?))
@@ -45,18 +53,22 @@ pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissi
         match (&before, &reached) {
             (Some(before), Some((m, after))) => {
                 games.add(before, *m, GameResult::of(after), 1);
-                let text = PointText::read(&node.board_text, after);
+                let text = PointText::read(&node.board_text, after, ply);
                 if let PointText::Value(value) | PointText::Endless(value) = text {
                     games.set_value(before, *m, value);
                 }
                 note_texts(node, text, &mut omissions);
             }
-            (Some(_), None) if node.cell.is_none() => omit(&mut omissions, "passes", 1),
             (Some(_), None) if !node.is_move => omit(&mut omissions, "nodes_that_are_no_moves", 1),
-            (Some(_), None) => omit(&mut omissions, "moves_that_cannot_be_made", 1),
+            (Some(before), None) => {
+                let cell = node.cell.map(Move::new);
+                let text = cell.map_or_else(String::new, |m| before.write_move(m));
+                let place = format!("ply {ply}: ");
+                omit_text(&mut omissions, "moves_that_cannot_be_made", &place, &text);
+            }
             (None, _) => omit(&mut omissions, "nodes_beyond_these", 1),
         }
-        positions.push(reached.map(|(_, after)| after));
+        positions.push((reached.map(|(_, after)| after), ply));
     }
     // A file of version 3.0 has no root node and begins with its first move.
     Ok((
@@ -101,8 +113,8 @@ enum PointText {
 }
 
 impl PointText {
-    /// Reads the text of the move that led to a position.
-    fn read(text: &[u8], after: &Position) -> Self {
+    /// Reads the text of the move that led to a position, at ply `made` of the library.
+    fn read(text: &[u8], after: &Position, made: u16) -> Self {
         let Ok(text) = std::str::from_utf8(text) else {
             return Self::Plain;
         };
@@ -139,7 +151,6 @@ impl PointText {
             return Self::Plain;
         };
         // The number is the last ply of the game, counted from its start.
-        let made = after.moves().len() as u16;
         let left = (end + 1).checked_sub(made).filter(|left| *left > 0);
         let proof = left.map(|plies| Proof {
             claim,
@@ -338,10 +349,8 @@ mod tests {
 
     /// Returns the meaning of a text on the last move of a line.
     fn meaning(line: &str, text: &str) -> PointText {
-        PointText::read(
-            text.as_bytes(),
-            &Position::from_line(Variant::FREESTYLE_15, line).expect("a line"),
-        )
+        let after = Position::from_line(Variant::FREESTYLE_15, line).expect("a line");
+        PointText::read(text.as_bytes(), &after, after.moves().len() as u16)
     }
 
     #[test]

@@ -4,7 +4,7 @@ use anyhow::{Context, Result, bail};
 use kagetsu_game::{Move, Position, Variant};
 use kagetsu_games::GameTags;
 
-use crate::games::{GameResult, Games};
+use crate::games::tally::{GameResult, Games};
 use crate::omissions::{Omissions, TRUNCATED_FILES, omit};
 
 /// Reads the game of a file.

@@ -10,7 +10,7 @@ use kagetsu_games::GameTags;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-use crate::games::{GameResult, Games};
+use crate::games::tally::{GameResult, Games};
 use crate::omissions::{Omissions, omit};
 
 /// A game as read so far.

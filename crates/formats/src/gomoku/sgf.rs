@@ -3,13 +3,18 @@
 use std::borrow::Cow;
 
 use anyhow::{Result, bail};
-use encoding_rs::{Encoding, GB18030, WINDOWS_1252};
 use kagetsu_game::{Move, Position, Side, Variant};
 use kagetsu_games::GameTags;
 
-use crate::game_tree::{GameTree, TreePlace};
-use crate::games::{GameResult, Games};
-use crate::omissions::{Omissions, TRUNCATED_FILES, omit};
+use crate::games::tally::{GameResult, Games};
+use crate::games::tree::{GameTree, TreePlace};
+use crate::games::words::result_of;
+use crate::gomoku::pass::passed;
+use crate::input::encoding::decode;
+use crate::omissions::{Omissions, TRUNCATED_FILES, UNREAD_RESULTS, omit, omit_text};
+
+/// Properties that say nothing about a game, or that every file has of its own.
+const FORMAL: [&str; 8] = ["GM", "FF", "CA", "AP", "SZ", "ST", "VW", "MULTIGOGM"];
 
 /// The properties of a node: names, with their values as stored.
 type Node = Vec<(String, Vec<Vec<u8>>)>;
@@ -47,104 +52,178 @@ pub(crate) fn read_trees(
         bail!("this reads games of gomoku, not of {variant}")
     };
     let mut omissions = Omissions::new();
-    let mut tree = GameTree::from_start(Position::start(variant));
-    let mut at = TreePlace::default();
+    let begun = || SgfGame::new(variant, size);
+    let mut game = begun();
     let mut left: Vec<TreePlace> = Vec::new();
-    let (steps, is_cut) = steps(&text(bytes))?;
+    let (steps, is_cut) = steps(text(bytes).as_bytes())?;
     omit(&mut omissions, TRUNCATED_FILES, u64::from(is_cut));
     for step in &steps {
         match step {
-            SgfStep::Open if left.is_empty() => {
-                tree = GameTree::from_start(Position::start(variant));
-                at = TreePlace {
-                    position: Some(tree.start.clone()),
-                    last: None,
-                };
-                left.push(TreePlace::default());
-            }
-            SgfStep::Open => left.push(at.clone()),
+            SgfStep::Open => left.push(game.at.clone()),
             SgfStep::Close => {
-                at = left.pop().unwrap_or_default();
+                game.at = left.pop().unwrap_or_default();
                 if left.is_empty() {
-                    let next = GameTree::from_start(Position::start(variant));
-                    take(std::mem::replace(&mut tree, next));
+                    take(std::mem::replace(&mut game, begun()).finish(&mut omissions));
                 }
             }
-            SgfStep::Node(node) => add_node(&mut tree, &mut at, node, size, &mut omissions)?,
+            SgfStep::Node(node) => game.add(node, &mut omissions)?,
         }
     }
     Ok(omissions)
 }
 
-/// Adds a node's move and names to a tree.
-fn add_node(
-    tree: &mut GameTree,
-    at: &mut TreePlace,
-    node: &Node,
+/// A game that is being read.
+struct SgfGame {
+    tree: GameTree,
+    at: TreePlace,
     size: u8,
-    omissions: &mut Omissions,
-) -> Result<()> {
-    let variant = tree.start.variant();
-    if node.iter().any(|(name, _)| SETUP.contains(&name.as_str())) {
-        // A setup after the first move has no place in a game.
-        let before = at.position.take().filter(|_| tree.moves.is_empty());
-        at.position = before.and_then(|before| setup(&before, node, size));
-        if let Some(position) = &at.position {
-            tree.start.clone_from(position);
+    /// Nodes so far.
+    nodes: u64,
+    /// Whether white stones were played first: they are then the first player's.
+    is_exchanged: bool,
+}
+
+impl SgfGame {
+    fn new(variant: Variant, size: u8) -> Self {
+        let start = Position::start(variant);
+        let at = TreePlace {
+            position: Some(start.clone()),
+            last: None,
+        };
+        Self {
+            tree: GameTree::from_start(start),
+            at,
+            size,
+            nodes: 0,
+            is_exchanged: false,
         }
-        omit(
-            omissions,
-            "set_up_positions",
-            u64::from(at.position.is_none()),
-        );
     }
-    // A comment is about the move of its node, wherever it stands in it.
-    let mut comments = Vec::new();
-    for (name, values) in node {
-        let value = values.first().map(Vec::as_slice).unwrap_or_default();
-        match name.as_str() {
-            "SZ" => is_size(value, size, variant)?,
-            "RE" => tree.result = result(value),
-            "PB" => tree.tags.first = words(value),
-            "PW" => tree.tags.second = words(value),
-            "EV" => tree.tags.event = words(value),
-            "RO" => tree.tags.round = words(value),
-            "DT" => tree.tags.date = GameTags::date_of(&words(value)),
-            "B" | "W" => {
-                let Some(before) = at.position.take() else {
-                    omit(omissions, "nodes_beyond_these", 1);
-                    continue;
-                };
-                let is_turn = (name == "B") == (before.side() == Side::First);
-                let m = point(value, size).filter(|_| is_turn);
-                match m.and_then(|m| Some((m, before.play(m).ok()?))) {
-                    Some((m, after)) => {
-                        at.last = Some(tree.push(at.last, before, m));
-                        at.position = Some(after);
+
+    fn finish(mut self, omissions: &mut Omissions) -> GameTree {
+        if self.is_exchanged {
+            let tags = &mut self.tree.tags;
+            std::mem::swap(&mut tags.first, &mut tags.second);
+            if let GameResult::Won(side) = self.tree.result {
+                self.tree.result = GameResult::Won(side.other());
+            }
+            self.tree.properties.retain(|(name, _)| name != "RE");
+            omit(omissions, "colours_of_games_that_white_began", 1);
+        }
+        self.tree
+    }
+
+    /// Adds a node's move and properties.
+    fn add(&mut self, node: &Node, omissions: &mut Omissions) -> Result<()> {
+        self.nodes += 1;
+        let variant = self.tree.start.variant();
+        if node.iter().any(|(name, _)| SETUP.contains(&name.as_str())) {
+            // A setup after the first move has no place in a game.
+            let before = self.at.position.take();
+            let before = before.filter(|_| self.tree.moves.is_empty());
+            self.at.position = before.and_then(|before| setup(&before, node, self.size));
+            match &self.at.position {
+                Some(position) => self.tree.start.clone_from(position),
+                None => omit_text(omissions, "set_up_positions", &self.place(), &shown(node)),
+            }
+        }
+        let is_root = self.nodes == 1;
+        // A comment is about the move of its node, wherever it stands in it.
+        let (mut comments, mut others) = (Vec::new(), Vec::new());
+        for (name, values) in node {
+            let value = values.first().map(Vec::as_slice).unwrap_or_default();
+            let tags = &mut self.tree.tags;
+            let texts = || values.iter().map(|value| words(value)).collect();
+            match name.as_str() {
+                "SZ" => is_size(value, self.size, variant)?,
+                "RE" => {
+                    let text = words(value);
+                    match result_of(&text, variant) {
+                        Some(result) => self.tree.result = result,
+                        None => omit_text(omissions, UNREAD_RESULTS, &self.place(), &text),
                     }
-                    None if value.is_empty() => omit(omissions, "passes", 1),
-                    None => omit(omissions, "moves_that_cannot_be_made", 1),
+                    // Words say more than a letter.
+                    if !["B+", "W+", "Draw"].contains(&&*text) {
+                        others.push((name.clone(), texts()));
+                    }
+                }
+                "RU" if matches!(value, b"Standard" | b"Renju") => {}
+                "PB" => tags.first = words(value),
+                "PW" => tags.second = words(value),
+                "EV" => tags.event = words(value),
+                "RO" => tags.round = words(value),
+                "DT" => tags.date = GameTags::date_of(&words(value)),
+                "B" | "W" => self.make(name, value, omissions),
+                "C" => comments.push(words(value)),
+                name if SETUP.contains(&name) || FORMAL.contains(&name) => {}
+                name => {
+                    let kind = match name {
+                        "N" => "comments",
+                        "LB" | "TR" | "MA" | "CR" | "SQ" => "board_texts",
+                        _ => "other_properties",
+                    };
+                    omit(omissions, kind, values.len() as u64);
+                    others.push((name.into(), texts()));
                 }
             }
-            "C" => comments.push(words(value)),
-            "N" => omit(omissions, "comments", 1),
-            "LB" | "TR" | "MA" | "CR" | "SQ" => omit(omissions, "board_texts", values.len() as u64),
-            _ => {}
+        }
+        omit(omissions, "comments", comments.len() as u64);
+        // The moves behind an impossible move are dropped, with their comments.
+        if self.at.position.is_some() {
+            for comment in comments {
+                self.tree.remark(self.at.last, &comment);
+            }
+            match self.at.last {
+                Some(last) if !is_root => self.tree.moves[last].properties.extend(others),
+                _ => self.tree.properties.extend(others),
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a move, or a pass.
+    fn make(&mut self, name: &str, value: &[u8], omissions: &mut Omissions) {
+        let Some(before) = self.at.position.take() else {
+            omit(omissions, "nodes_beyond_these", 1);
+            return;
+        };
+        let is_start = self.tree.moves.is_empty() && before == Position::start(before.variant());
+        self.is_exchanged |= is_start && name == "W" && !value.is_empty();
+        let is_turn = (name == "B") == ((before.side() == Side::First) != self.is_exchanged);
+        let m = point(value, self.size).filter(|_| is_turn);
+        if let Some((m, after)) = m.and_then(|m| Some((m, before.play(m).ok()?))) {
+            self.at.last = Some(self.tree.push(self.at.last, before, m));
+            self.at.position = Some(after);
+        } else if is_turn && (value.is_empty() || value == b"tt") {
+            self.at.position = passed(&before);
+        } else {
+            let text = format!("{name}[{}]", words(value));
+            omit_text(omissions, "moves_that_cannot_be_made", &self.place(), &text);
         }
     }
-    omit(omissions, "comments", comments.len() as u64);
-    // The moves behind an impossible move are dropped, with their comments.
-    if at.position.is_some() {
-        for comment in comments {
-            tree.remark(at.last, &comment);
-        }
+
+    /// Says which node is read.
+    fn place(&self) -> String {
+        format!("node {}: ", self.nodes)
     }
-    Ok(())
+}
+
+/// Writes a node as it stands in a file.
+fn shown(node: &Node) -> String {
+    let values = |values: &[Vec<u8>]| -> String {
+        values
+            .iter()
+            .map(|value| format!("[{}]", words(value)))
+            .collect()
+    };
+    node.iter()
+        .map(|(name, read)| format!("{name}{}", values(read)))
+        .collect()
 }
 
 fn is_size(value: &[u8], size: u8, variant: Variant) -> Result<()> {
     let text = String::from_utf8_lossy(value);
-    if text.trim() == size.to_string() {
+    let sizes: Vec<&str> = text.split([':', 'x', '*']).map(str::trim).collect();
+    if sizes.iter().all(|text| *text == size.to_string()) {
         Ok(())
     } else {
         bail!("a game is on a board of size {text}, not of {variant}")
@@ -156,27 +235,23 @@ fn words(value: &[u8]) -> String {
     String::from_utf8_lossy(value).trim().into()
 }
 
-fn result(value: &[u8]) -> GameResult {
-    match value {
-        [b'B', b'+', ..] => GameResult::Won(Side::First),
-        [b'W', b'+', ..] => GameResult::Won(Side::Second),
-        b"0" | b"Draw" | b"draw" => GameResult::Drawn,
-        _ => GameResult::Unknown,
-    }
-}
-
-/// Reads a point: letters for column and row, rows from the top.
+/// Reads a point: letters for column and row, rows from the top; or a letter and a number, rows
+/// from the bottom, as some programs write them.
 fn point(value: &[u8], size: u8) -> Option<Move> {
-    let &[column, row] = value else { return None };
-    let place = |letter: u8| {
-        letter
-            .checked_sub(b'a')
-            .filter(|place| *place < size)
-            .map(u16::from)
+    let value = value.trim_ascii().to_ascii_lowercase();
+    let (&column, row) = value.split_first()?;
+    let place = |letter: u8| letter.checked_sub(b'a').filter(|place| *place < size);
+    let row = match row {
+        [letter] if letter.is_ascii_lowercase() => size - 1 - place(*letter)?,
+        digits => {
+            let number = std::str::from_utf8(digits).ok()?.parse::<u8>().ok()?;
+            number.checked_sub(1).filter(|row| *row < size)?
+        }
     };
-    let (column, row) = (place(column)?, place(row)?);
-    let size = u16::from(size);
-    Some(Move::new((size - 1 - row) * size + column))
+    let number = |place: u8| u16::from(place);
+    Some(Move::new(
+        number(row) * number(size) + number(place(column)?),
+    ))
 }
 
 /// Reads a point, or a rectangle given by two corners with a colon between them.
@@ -251,53 +326,20 @@ fn setup(before: &Position, node: &Node, size: u8) -> Option<Position> {
     .ok()
 }
 
-/// Decodes a file by its byte order mark or the encoding that it names. If it names none, both
-/// GB18030 and Windows-1252 are tried, and the one that yields more moves wins: the second byte of
-/// a Chinese character may look like a bracket.
-fn text(bytes: &[u8]) -> Cow<'_, [u8]> {
-    if std::str::from_utf8(bytes).is_ok() {
-        return bytes.into();
-    }
-    let decoded = |encoding: &'static Encoding| {
-        encoding
-            .decode_without_bom_handling(bytes)
-            .0
-            .into_owned()
-            .into_bytes()
+/// Decodes a file by the encoding that it names, or by the one in which it has most moves: the
+/// second byte of a Chinese character may look like a bracket.
+fn text(bytes: &[u8]) -> Cow<'_, str> {
+    let named = bytes.windows(3).position(|part| part == b"CA[");
+    let label = named.and_then(|at| bytes[at + 3..].split(|byte| *byte == b']').next());
+    let is_move = |(name, _): &&(String, Vec<Vec<u8>>)| matches!(name.as_str(), "B" | "W");
+    let moves = |step: &SgfStep| match step {
+        SgfStep::Node(node) => node.iter().filter(is_move).count(),
+        _ => 0,
     };
-    if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
-        return encoding
-            .decode_without_bom_handling(&bytes[mark..])
-            .0
-            .into_owned()
-            .into_bytes()
-            .into();
-    }
-    let named = bytes
-        .windows(3)
-        .position(|part| part == b"CA[")
-        .map(|at| &bytes[at + 3..]);
-    let label = named.and_then(|rest| rest.split(|byte| *byte == b']').next());
-    if let Some(encoding) = label.and_then(Encoding::for_label) {
-        return decoded(encoding).into();
-    }
-    let moves = |text: &[u8]| {
-        let is_move = |name: &str| matches!(name, "B" | "W");
-        let moves = |step: &SgfStep| {
-            if let SgfStep::Node(node) = step {
-                node.iter().filter(|(name, _)| is_move(name)).count()
-            } else {
-                0
-            }
-        };
-        steps(text).map_or(0, |(steps, _)| steps.iter().map(moves).sum::<usize>())
-    };
-    let (china, europe) = (decoded(GB18030), decoded(WINDOWS_1252));
-    if moves(&europe) > moves(&china) {
-        europe.into()
-    } else {
-        china.into()
-    }
+    decode(bytes, label, |text| {
+        let steps = steps(text.as_bytes());
+        steps.map_or(0, |(steps, _)| steps.iter().map(moves).sum())
+    })
 }
 
 /// Splits a file into its elements, from the first game on. Branches left open are closed at the
@@ -353,6 +395,7 @@ fn node(bytes: &[u8], mut at: usize) -> (Node, usize) {
                 continue;
             }
             byte if byte.is_ascii_uppercase() => name.push(char::from(byte)),
+            // A bracket behind a value is one too many.
             _ => {}
         }
         at += 1;
@@ -361,20 +404,45 @@ fn node(bytes: &[u8], mut at: usize) -> (Node, usize) {
 }
 
 /// Reads a value in brackets. Returns the value and its end, or `None` if the bracket stays open.
+/// Some programs write brackets in a text without a mark: `PB[Anna[3d]]`.
 fn value(bytes: &[u8], mut at: usize) -> Option<(Vec<u8>, usize)> {
-    let mut value = Vec::new();
+    let (mut value, mut inner) = (Vec::new(), 0_usize);
     loop {
         let byte = *bytes.get(at)?;
         at += 1;
         match byte {
-            b']' => return Some((value, at)),
+            b']' if is_end(&bytes[at..]) || inner == 0 && !is_text(&bytes[at..]) => {
+                return Some((value, at));
+            }
             b'\\' => {
                 value.push(*bytes.get(at)?);
                 at += 1;
+                continue;
             }
-            byte => value.push(byte),
+            b'[' => inner += 1,
+            b']' => inner = inner.saturating_sub(1),
+            _ => {}
         }
+        value.push(byte);
     }
+}
+
+/// Whether the bytes behind a bracket go on with the next value, property, node or branch.
+fn is_end(rest: &[u8]) -> bool {
+    let rest = rest.trim_ascii_start();
+    let letters = rest.iter().take_while(|byte| byte.is_ascii_alphabetic());
+    let name = &rest[..letters.count()];
+    match rest.get(name.len()) {
+        None => true,
+        Some(b'[') => name.is_empty() || name.iter().any(u8::is_ascii_uppercase),
+        Some(byte) => name.is_empty() && b";()".contains(byte),
+    }
+}
+
+/// Whether text of the same value stands behind a bracket: more than another bracket.
+fn is_text(rest: &[u8]) -> bool {
+    let next = rest.iter().position(|byte| b"[]".contains(byte));
+    next.is_some_and(|next| next > 0)
 }
 
 #[cfg(test)]

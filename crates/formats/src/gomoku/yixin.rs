@@ -10,7 +10,7 @@ use kagetsu_game::{
     Verdict,
 };
 
-use crate::games::longest;
+use crate::games::tally::longest;
 use crate::gomoku::yxdb::{YixinLabel, YixinRecord, YixinValue};
 use crate::omissions::{
     IMPOSSIBLE_ENDS, MISSING_DISTANCES, MoveDetail, Omissions, omit, omit_details,

@@ -7,7 +7,7 @@ use anyhow::Result;
 use kagetsu_book::Book;
 use kagetsu_game::{Key, Position, Side, Variant};
 
-use crate::games::bare;
+use kagetsu_games::without_history;
 
 /// Returns each position as the moves of the book lead to it from the start, possibly in both
 /// colours. Positions that no move leads to are returned in both colours, because their colours are
@@ -24,7 +24,10 @@ pub(crate) fn as_they_come_up(book: &Book, variant: Variant) -> Result<Vec<Posit
             continue;
         };
         for (m, _) in entry.answer.verdicts() {
-            let after = position.play(*m).ok().and_then(|after| bare(&after));
+            let after = position
+                .play(*m)
+                .ok()
+                .and_then(|after| without_history(&after));
             left.extend(after.filter(|after| seen.insert((after.key(), after.side()))));
         }
         found.push(position);

@@ -1,15 +1,16 @@
 //! Xiangqi books of ElephantEye and XQWizard (`BOOK.DAT`): weighted moves by a 32-bit key.
 
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use anyhow::{Result, bail};
 use kagetsu_book::Book;
 use kagetsu_game::{Bound, Move, Position, Side, Variant};
 
-use crate::games::{GameResult, Games, bare};
+use crate::games::tally::{GameResult, Games};
 use crate::omissions::{MoveDetail, Omissions, omit, omit_details};
 use crate::xiangqi::colours::{as_they_come_up, others};
 use crate::xiangqi::squares::{KINDS, SQUARES, of_text, placed, text};
+use kagetsu_games::without_history;
 
 /// Bytes of a record: key, move, weight.
 const RECORD_BYTES: usize = 8;
@@ -72,10 +73,59 @@ impl Locks {
             .into_iter()
             .try_fold(side, |lock, place| Some(lock ^ number(place)?))
     }
+
+    /// Returns the positions after those moves of a position that lead to records whose moves are
+    /// all legal there. Their keys follow from that of the position.
+    fn known_replies(
+        &self,
+        position: &Position,
+        records: &BTreeMap<u32, Vec<(u16, u16)>>,
+    ) -> Vec<Position> {
+        let mut found = Vec::new();
+        for is_mirrored in [false, true] {
+            let (Some(lock), Some(placed)) = (
+                self.of(position, is_mirrored),
+                placed(position, is_mirrored),
+            ) else {
+                continue;
+            };
+            let pieces: HashMap<usize, usize> =
+                placed.into_iter().map(|(piece, at)| (at, piece)).collect();
+            let number = |piece: Option<&usize>, at: usize| {
+                piece.map_or(0, |piece| self.pieces[piece * SQUARES + at])
+            };
+            for m in position.legal_moves() {
+                let Some((from, to)) = of_text(&position.write_move(m)) else {
+                    continue;
+                };
+                let [from, to] = [from, to].map(|at| match usize::from(at) {
+                    at if is_mirrored => at / 16 * 16 + 14 - at % 16,
+                    at => at,
+                });
+                let (piece, captured) = (pieces.get(&from), pieces.get(&to));
+                let changed = number(piece, from) ^ number(piece, to) ^ number(captured, to);
+                let Some(moves) = records.get(&(lock ^ self.side ^ changed)) else {
+                    continue;
+                };
+                let after = position
+                    .play(m)
+                    .ok()
+                    .and_then(|after| without_history(&after));
+                let is_legal = |after: &Position| {
+                    moves
+                        .iter()
+                        .all(|(code, _)| made(after, *code, is_mirrored).is_some())
+                };
+                found.extend(after.filter(is_legal));
+            }
+        }
+        found
+    }
 }
 
-/// Reads the moves of the positions that the book's moves reach from the start. Other positions
-/// cannot be found by trying, because 32-bit keys would match by accident.
+/// Reads the moves of the positions that the book's moves reach from the start. A book may hold the
+/// moves of one side alone, so all answers of its opponent are tried where the book has none. Other
+/// positions cannot be found by trying, because 32-bit keys would match by accident.
 ///
 /// # Errors
 /// If the file is no such book.
@@ -108,6 +158,8 @@ pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissi
     let start = Position::start(variant);
     let (mut seen, mut left) = (HashSet::from([start.key()]), VecDeque::from([start]));
     while let Some(position) = left.pop_front() {
+        let replies = locks.known_replies(&position, &records);
+        left.extend(replies.into_iter().filter(|after| seen.insert(after.key())));
         let found = [false, true].into_iter().find_map(|is_mirrored| {
             let lock = locks.of(&position, is_mirrored)?;
             records.get(&lock).map(|moves| (lock, moves, is_mirrored))
@@ -117,13 +169,10 @@ pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissi
         };
         used.insert(lock);
         for (code, weight) in moves {
-            let m = text(*code & 255, *code >> 8, is_mirrored)
-                .and_then(|text| position.parse_move(&text).ok());
-            match m.and_then(|m| Some((m, position.play(m).ok()?))) {
+            match made(&position, *code, is_mirrored) {
                 Some((m, after)) => {
                     games.add(&position, m, GameResult::Unknown, (*weight).into());
-                    // Lines may transpose, so the history is dropped.
-                    left.extend(bare(&after).filter(|after| seen.insert(after.key())));
+                    left.extend(Some(after).filter(|after| seen.insert(after.key())));
                 }
                 None => omit(&mut omissions, "moves_that_cannot_be_made", 1),
             }
@@ -140,6 +189,14 @@ pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissi
         lost,
     );
     Ok((games, chunks.len() as u64, omissions))
+}
+
+/// Returns a move of a record and the position after it, without its history, since lines may
+/// transpose.
+fn made(position: &Position, code: u16, is_mirrored: bool) -> Option<(Move, Position)> {
+    let text = text(code & 255, code >> 8, is_mirrored)?;
+    let m = position.parse_move(&text).ok()?;
+    Some((m, without_history(&position.play(m).ok()?)?))
 }
 
 /// Writes the moves worth playing, weighted by how close they are to the best, or by how often they
@@ -218,5 +275,26 @@ mod tests {
         let start = Position::start("xiangqi".parse().expect("a variant"));
         assert_eq!(Locks::new().of(&start, false), Some(0x0526_56D5));
         assert_eq!(Locks::new().of(&start, true), Some(0x0526_56D5));
+    }
+
+    #[test]
+    fn book_of_one_side_is_read_behind_all_answers() {
+        let locks = Locks::new();
+        let start = Position::start(Variant::XIANGQI);
+        let after = start.play_line("h2e2 h9g7").expect("legal");
+        let mut records: Vec<(u32, u16)> = [(&start, "h2e2"), (&after, "h0g2")]
+            .map(|(position, m)| {
+                let (from, to) = of_text(m).expect("two squares");
+                (locks.of(position, false).expect("pieces"), from | to << 8)
+            })
+            .into();
+        records.sort_unstable();
+        let record = |(lock, code): &(u32, u16)| {
+            [&lock.to_le_bytes()[..], &code.to_le_bytes(), &[5, 0]].concat()
+        };
+        let bytes: Vec<u8> = records.iter().flat_map(record).collect();
+        let (games, count, omissions) = read(&bytes, Variant::XIANGQI).expect("a book");
+        assert_eq!((games.answers("x").len(), count), (2, 2));
+        assert_eq!(omissions["moves_of_positions_that_nothing_leads_to"], 0);
     }
 }

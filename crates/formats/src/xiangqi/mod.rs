@@ -1,9 +1,15 @@
 //! Formats of xiangqi programs.
 
+pub(crate) mod bridge;
 pub(crate) mod colours;
 pub(crate) mod eleeye;
 pub(crate) mod obk;
 pub(crate) mod pgn;
+pub(crate) mod pgn_text;
+pub(crate) mod pieces;
 pub(crate) mod squares;
+pub(crate) mod ubb;
+pub(crate) mod written_move;
+pub(crate) mod wxf_text;
 pub(crate) mod xqf;
 pub(crate) mod zobrist;

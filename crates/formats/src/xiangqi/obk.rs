@@ -9,11 +9,12 @@ use kagetsu_game::{Bound, Move, Position, Score, Side, Variant};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, params};
 
-use crate::games::{GameResult, Games, GivenValue, bare};
+use crate::games::tally::{GameResult, Games, GivenValue};
 use crate::omissions::{MoveDetail, Omissions, omit, omit_details};
 use crate::xiangqi::colours::{as_they_come_up, others};
 use crate::xiangqi::squares;
 use crate::xiangqi::zobrist::ZobristKeys;
+use kagetsu_games::without_history;
 
 /// The names that programs give the table.
 const TABLES: [&str; 2] = ["bhobk", "pfBook"];
@@ -175,7 +176,7 @@ pub(crate) fn read(
             };
             say(&mut games, &position, m, row, has_value, &mut omissions);
             // Lines may transpose, so the history is dropped.
-            left.extend(bare(&after).filter(|after| seen.insert(after.key())));
+            left.extend(without_history(&after).filter(|after| seen.insert(after.key())));
         }
     }
     let lost = rows.iter().filter(|row| {

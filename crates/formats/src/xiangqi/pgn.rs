@@ -1,15 +1,24 @@
-//! Xiangqi games in PGN, with moves in coordinates (ICCS), WXF or Chinese notation.
+//! Xiangqi games in PGN, with moves in every notation that programs write.
 
 use anyhow::{Result, bail};
 use kagetsu_game::{Move, Position, Variant};
-use kagetsu_games::GameTags;
+use kagetsu_games::{GameResult, GameTags, after};
 
-use crate::game_tree::{GameTree, TreePlace};
-use crate::games::{GameResult, Games, after, bare};
-use crate::omissions::{Omissions, omit};
+use crate::games::tally::Games;
+use crate::games::tree::{GameTree, TreePlace};
+use crate::games::words::result_of;
+use crate::input::encoding::decode_entries;
+use crate::omissions::{Omissions, UNREAD_RESULTS, omit, omit_at};
+use crate::xiangqi::pgn_text::{PgnGame, PgnToken, split};
+use crate::xiangqi::written_move::read_move;
+use crate::xiangqi::wxf_text;
 
 /// Variations with something that is no move; what comes before it is read.
 const BROKEN_VARIATIONS: &str = "variations_cut_short";
+/// Tags that are written from other fields of a game.
+const OWN_TAGS: [&str; 11] = [
+    "Game", "Event", "Date", "Round", "Red", "Black", "White", "Result", "FEN", "SetUp", "Format",
+];
 
 /// Reads all games of a file, and counts their main lines.
 ///
@@ -43,160 +52,112 @@ pub(crate) fn read_trees(
     if !matches!(variant, Variant::Xiangqi { .. }) {
         bail!("this reads games of xiangqi, not of {variant}");
     }
-    let text = String::from_utf8_lossy(bytes);
-    let (mut omissions, mut count, mut has_tags) = (Omissions::new(), 0, false);
-    for game in split(&text, &mut omissions) {
-        count += 1;
-        has_tags |= !game.tags.is_empty();
-        let tag = |wanted: &str| {
-            let mut tags = game.tags.iter();
-            let found = tags.rfind(|(name, _)| *name == wanted);
-            found.map(|(_, value)| *value).filter(|text| *text != "?")
-        };
-        let start = match tag("FEN").filter(|fen| !fen.is_empty()) {
-            Some(fen) => Position::from_fen(variant, fen).ok(),
-            None => Some(Position::start(variant)),
-        };
-        let Some(start) = start else {
-            omit(&mut omissions, "games_from_impossible_positions", 1);
+    let text = decode_entries(bytes);
+    let as_pgn = wxf_text::as_pgn(&text);
+    let (games, mut omissions) = split(as_pgn.as_deref().unwrap_or(&text));
+    let (mut count, mut has_tags, mut has_moves) = (0, false, false);
+    for game in &games {
+        let Some(mut tree) = begun(game, variant, &mut omissions) else {
+            count += 1;
             continue;
         };
-        let text = |name: &str| tag(name).unwrap_or_default();
-        let mut tree = GameTree {
-            result: tag("Result").map_or(GameResult::Unknown, GameResult::of_text),
-            tags: GameTags {
-                first: text("Red").into(),
-                second: text("Black").into(),
-                event: text("Event").into(),
-                date: GameTags::date_of(text("Date")),
-                round: text("Round").into(),
-                source: String::new(),
-            },
-            ..GameTree::from_start(start)
-        };
-        play(&mut tree, &game.moves, &mut omissions);
+        let mut read = play(&tree, &game.tokens, 0);
+        if read.unread.is_some() {
+            let other = play(&tree, &game.tokens, 1);
+            if other.tree.moves.len() > read.tree.moves.len() {
+                read = other;
+            }
+        }
+        tree = read.tree;
+        let is_empty = tree.moves.is_empty();
+        if is_empty && game.tags.is_empty() {
+            // Some programs put their name behind a game.
+            if let Some((word, line)) = game.first_word() {
+                omit_at(&mut omissions, "words_that_are_no_game", line, word);
+            }
+            continue;
+        }
+        (count, has_moves) = (count + 1, has_moves || !is_empty);
+        has_tags |= !game.tags.is_empty();
+        if let Some((line, word)) = read.unread {
+            omit_at(&mut omissions, "games_cut_short", line, &word);
+        }
+        omit(&mut omissions, BROKEN_VARIATIONS, read.broken);
+        omit(&mut omissions, "games_without_moves", is_empty.into());
         take(tree);
     }
-    let has_moves = omissions.get("games_without_moves") != Some(&count);
-    // Moves in Latin letters are readable in any encoding.
-    if count > 0 && !has_moves && std::str::from_utf8(bytes).is_err() {
-        bail!("it is no text in UTF-8; `iconv -f GB18030 -t UTF-8`, or `-f BIG5`, makes it one");
-    }
     if count == 0 || !(has_tags || has_moves) {
-        bail!("it has no games of PGN");
+        match games.iter().find_map(PgnGame::first_word) {
+            Some((word, line)) => bail!("it has no games of PGN; line {line}: '{word}' is no move"),
+            None => bail!("it has no games of PGN"),
+        }
     }
     Ok((count, omissions))
 }
 
-/// The text of a game.
-#[derive(Default)]
-struct PgnGame<'a> {
-    tags: Vec<(&'a str, &'a str)>,
-    moves: Vec<PgnToken>,
-}
-
-impl PgnGame<'_> {
-    /// Whether there is anything but tags and comments in it.
-    fn has_words(&self) -> bool {
-        let mut tokens = self.moves.iter();
-        tokens.any(|token| matches!(token, PgnToken::Word(_)))
-    }
-
-    /// Adds a letter to the word that is being read.
-    fn push(&mut self, letter: char, is_new: bool) {
-        match self.moves.last_mut() {
-            Some(PgnToken::Word(word)) if !is_new => word.push(letter),
-            _ => self.moves.push(PgnToken::Word(letter.into())),
-        }
-    }
-}
-
-/// A part of the moves of a game.
-enum PgnToken {
-    Word(String),
-    Comment(String),
-    /// The begin of a variation.
-    Open,
-    /// The end of a variation.
-    Close,
-}
-
-/// Splits a text into games: tags, one a line, and then moves.
-fn split<'a>(text: &'a str, omissions: &mut Omissions) -> Vec<PgnGame<'a>> {
-    const INSIDE: &str = "comments_and_variations";
-    let (mut games, mut game) = (Vec::new(), PgnGame::default());
-    let (mut comment, mut depth) = (None::<String>, 0_u32);
-    for line in text.lines() {
-        let is_inside = comment.is_some() || depth > 0;
-        if !is_inside && line.starts_with('%') {
-            continue;
-        }
-        if let Some(tag) = tag(line.trim()).filter(|_| !is_inside) {
-            if game.has_words() {
-                games.push(std::mem::take(&mut game));
+/// Returns a game without its moves; `None` if it begins with no position.
+fn begun(game: &PgnGame, variant: Variant, omissions: &mut Omissions) -> Option<GameTree> {
+    let start = match game.tag("FEN") {
+        Some((fen, line)) => match Position::from_fen(variant, fen) {
+            Ok(start) => start,
+            Err(error) => {
+                let text = format!("{fen}: {error}");
+                omit_at(omissions, "games_from_impossible_positions", line, &text);
+                return None;
             }
-            game.tags.push(tag);
-            continue;
-        }
-        let mut is_new = true;
-        for (at, letter) in line.char_indices() {
-            let was_new = std::mem::replace(&mut is_new, true);
-            match (letter, &mut comment) {
-                ('}', Some(read)) => {
-                    game.moves.push(PgnToken::Comment(std::mem::take(read)));
-                    comment = None;
-                    omit(omissions, INSIDE, u64::from(depth == 0));
-                }
-                (letter, Some(read)) => read.push(letter),
-                ('{', None) => comment = Some(String::new()),
-                (';', None) => {
-                    let rest = line[at + 1..].to_string();
-                    game.moves.push(PgnToken::Comment(rest));
-                    omit(omissions, INSIDE, u64::from(depth == 0));
-                    break;
-                }
-                ('(', None) => {
-                    depth += 1;
-                    game.moves.push(PgnToken::Open);
-                }
-                (')', None) if depth > 0 => {
-                    depth -= 1;
-                    game.moves.push(PgnToken::Close);
-                    omit(omissions, INSIDE, u64::from(depth == 0));
-                }
-                (letter, None) => {
-                    let letter = ascii(letter);
-                    if !letter.is_whitespace() {
-                        game.push(letter, was_new);
-                        is_new = false;
-                    }
-                }
+        },
+        None => Position::start(variant),
+    };
+    let text = |name: &str| game.tag(name).map_or("", |(text, _)| text);
+    let result = game
+        .tag("Result")
+        .map_or(Some(GameResult::Unknown), |(text, line)| {
+            let result = result_of(text, variant);
+            if result.is_none() {
+                omit_at(omissions, UNREAD_RESULTS, line, text);
             }
-        }
-        if let Some(read) = &mut comment {
-            read.push(' ');
-        }
-    }
-    omit(
-        omissions,
-        "comments_and_variations_without_an_end",
-        u64::from(comment.is_some() || depth > 0),
-    );
-    if game.has_words() {
-        games.push(game);
-    }
-    games
+            result
+        });
+    let is_other = |name: &str| !OWN_TAGS.iter().any(|own| own.eq_ignore_ascii_case(name));
+    let others = game.tags.iter().filter(|(name, ..)| is_other(name));
+    Some(GameTree {
+        result: result.unwrap_or_default(),
+        tags: GameTags {
+            first: [text("Red"), text("White")]
+                .into_iter()
+                .find(|name| !name.is_empty())
+                .unwrap_or_default()
+                .into(),
+            second: text("Black").into(),
+            event: text("Event").into(),
+            date: GameTags::date_of(text("Date")),
+            round: text("Round").into(),
+            source: String::new(),
+        },
+        properties: others
+            .map(|(name, value, _)| (name.clone(), vec![value.clone()]))
+            .collect(),
+        ..GameTree::from_start(start)
+    })
 }
 
-/// Reads the name and value of a tag: `[Result "1-0"]`.
-fn tag(line: &str) -> Option<(&str, &str)> {
-    let (name, value) = line.strip_prefix('[')?.strip_suffix(']')?.split_once(' ')?;
-    let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic());
-    is_name.then(|| (name, value.trim().trim_matches('"').trim()))
+/// A game as far as its moves can be read.
+struct ReadGame {
+    tree: GameTree,
+    /// The line and text of the word that ends the main line without being a move.
+    unread: Option<(usize, String)>,
+    /// Variations with such a word.
+    broken: u64,
 }
 
-/// Adds the moves of a game to its tree.
-fn play(tree: &mut GameTree, tokens: &[PgnToken], omissions: &mut Omissions) {
+/// Adds the moves of a game to its tree; the ranks of coordinates count from `lowest`.
+fn play(begun: &GameTree, tokens: &[PgnToken], lowest: u8) -> ReadGame {
+    let mut read = ReadGame {
+        tree: begun.clone(),
+        unread: None,
+        broken: 0,
+    };
+    let tree = &mut read.tree;
     let mut at = TreePlace {
         position: Some(tree.start.clone()),
         last: None,
@@ -220,69 +181,36 @@ fn play(tree: &mut GameTree, tokens: &[PgnToken], omissions: &mut Omissions) {
             }
             PgnToken::Comment(text) if at.position.is_some() => tree.remark(at.last, text.trim()),
             PgnToken::Comment(_) => {}
-            PgnToken::Word(word) => {
-                // A number may touch its move: 1.h2e2
-                let word = word
-                    .trim_start_matches(|c: char| c.is_ascii_digit())
-                    .strip_prefix('.')
-                    .unwrap_or(word);
-                let word = word.trim_start_matches('.');
-                if word.is_empty() || word == "*" || word.starts_with('$') || word.starts_with("==")
-                {
-                    continue;
+            PgnToken::Mark(mark) => {
+                if let Some(last) = at.last.filter(|_| at.position.is_some()) {
+                    let properties = &mut tree.moves[last].properties;
+                    properties.push(("$".into(), vec![mark.clone()]));
                 }
-                let result = GameResult::of_text(word);
-                if result != GameResult::Unknown {
-                    if left.is_empty() {
-                        tree.result = result;
-                        break;
-                    }
-                    continue;
+            }
+            PgnToken::Result(result) => {
+                if *result != GameResult::Unknown {
+                    tree.result = *result;
                 }
+            }
+            PgnToken::Word(word, line) => {
                 let Some(before) = at.position.take() else {
                     continue;
                 };
-                let made = read_move(&before, word).and_then(|m| Some((m, after(&before, m)?)));
-                match made {
+                let made = read_move(&before, word, lowest);
+                match made.and_then(|m| Some((m, after(&before, m)?))) {
                     Some((m, next)) => {
                         at.last = Some(tree.push(at.last, before, m));
                         at.position = Some(next);
                     }
                     None if left.is_empty() => {
-                        omit(omissions, "games_cut_short", 1);
-                        break;
+                        read.unread.get_or_insert((*line, word.clone()));
                     }
-                    None => omit(omissions, BROKEN_VARIATIONS, 1),
+                    None => read.broken += 1,
                 }
             }
         }
     }
-    omit(
-        omissions,
-        "games_without_moves",
-        u64::from(tree.moves.is_empty()),
-    );
-}
-
-/// Replaces full-width letters by ASCII.
-fn ascii(letter: char) -> char {
-    match u32::from(letter) {
-        code @ 0xff01..=0xff5e => char::from_u32(code - 0xfee0).unwrap_or(letter),
-        0x3000 => ' ',
-        _ => letter,
-    }
-}
-
-/// Reads a move in any of the notations, without annotation marks.
-fn read_move(position: &Position, word: &str) -> Option<Move> {
-    let bare = bare(position).filter(|_| position.outcome().is_some());
-    let position = bare.as_ref().unwrap_or(position);
-    let word = word.trim_end_matches(['!', '?', '#']);
-    let coordinates = word.trim_end_matches('+').to_ascii_lowercase();
-    if let Ok(m) = position.parse_move(&coordinates) {
-        return Some(m);
-    }
-    position.parse_move(word).ok()
+    read
 }
 
 #[cfg(test)]
@@ -343,7 +271,7 @@ mod tests {
         // Both rooks and both horses are on the fifth file, and one horse can go to the fourth.
         let position = Position::from_fen(Variant::XIANGQI, "3k5/9/4R4/9/4R4/3p5/9/4N4/9/3KN4 w")
             .expect("legal");
-        let read = |word: &str| read_move(&position, word).map(|m| position.write_move(m));
+        let read = |word: &str| read_move(&position, word, 0).map(|m| position.write_move(m));
         for front in ["+R=1", "R+=1", "R+.1", "前车平一", "前車平一", "e7i7"] {
             assert_eq!(read(front).as_deref(), Some("e7i7"), "{front}");
         }

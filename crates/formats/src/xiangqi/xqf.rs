@@ -7,11 +7,12 @@
 use anyhow::{Result, bail, ensure};
 use encoding_rs::GB18030;
 use kagetsu_game::{Position, Side, Variant};
-use kagetsu_games::GameTags;
+use kagetsu_games::{GameTags, after, read_move};
 
-use crate::game_tree::GameTree;
-use crate::games::{GameResult, Games, after};
-use crate::omissions::{Omissions, TRUNCATED_FILES, omit};
+use crate::games::tally::{GameResult, Games};
+use crate::games::tree::GameTree;
+use crate::omissions::{Omissions, TRUNCATED_FILES, omit, omit_text};
+use crate::xiangqi::pieces::{PieceRow, fen};
 
 /// Length of the header, in bytes.
 const HEADER_BYTES: usize = 0x400;
@@ -19,8 +20,6 @@ const HEADER_BYTES: usize = 0x400;
 const LAST_PLAIN_VERSION: u8 = 10;
 /// The first version whose pieces stand in another order in the header.
 const FIRST_MIXED_VERSION: u8 = 12;
-/// The pieces in the order of the header: Red's, then Black's.
-const PIECES: &[u8; 32] = b"RNBAKABNRCCPPPPPrnbakabnrccppppp";
 /// The text that the keys of the tree are cut from.
 const KEY_TEXT: &[u8; 32] = b"[(C) Copyright Mr. Dong Shiwei.]";
 /// Squares of the board, ten for each file.
@@ -126,36 +125,17 @@ fn start(header: &[u8; HEADER_BYTES], keys: &Keys, variant: Variant) -> Result<P
     let mut board = [['.'; 9]; 10];
     for (at, &written) in header[16..48].iter().enumerate() {
         let piece = if header[2] >= FIRST_MIXED_VERSION {
-            (at + usize::from(keys.pieces) + 1) % PIECES.len()
+            (at + usize::from(keys.pieces) + 1) % PieceRow::STANDARD.len()
         } else {
             at
         };
         let square = written.wrapping_sub(keys.pieces);
         if square < SQUARES {
-            board[usize::from(square % 10)][usize::from(square / 10)] = char::from(PIECES[piece]);
+            board[9 - usize::from(square % 10)][usize::from(square / 10)] =
+                char::from(PieceRow::STANDARD[piece]);
         }
     }
-    let rows: Vec<String> = board
-        .iter()
-        .rev()
-        .map(|row| {
-            let (mut text, mut empty) = (String::new(), 0);
-            for piece in row.iter().chain([&' ']) {
-                if *piece == '.' {
-                    empty += 1;
-                    continue;
-                }
-                if empty > 0 {
-                    text.push_str(&empty.to_string());
-                }
-                empty = 0;
-                text.push(*piece);
-            }
-            text.trim_end().into()
-        })
-        .collect();
-    let side = if header[50] == 1 { "b" } else { "w" };
-    let fen = format!("{} {side}", rows.join("/"));
+    let fen = fen(&board, header[50] == 1);
     Ok(Position::from_fen(variant, &fen)?)
 }
 
@@ -214,11 +194,20 @@ impl TreeReader<'_> {
                 break;
             };
             let made = before.as_ref().and_then(|(_, before)| {
-                let m = before.parse_move(&node.text()?).ok()?;
+                let m = read_move(before, &node.text()?)?;
                 Some((m, after(before, m)?))
             });
             if before.is_some() && made.is_none() {
-                omit(&mut self.omissions, "moves_that_cannot_be_made", 1);
+                let text = node
+                    .text()
+                    .unwrap_or_else(|| format!("{} {}", node.from, node.to));
+                let place = format!("behind move {}: ", tree.moves.len());
+                omit_text(
+                    &mut self.omissions,
+                    "moves_that_cannot_be_made",
+                    &place,
+                    &text,
+                );
             }
             if node.has_variation {
                 open.push(before.clone());

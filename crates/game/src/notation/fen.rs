@@ -92,7 +92,13 @@ pub(crate) struct Fen<P> {
 impl<P: Copy> FenDialect<P> {
     pub(crate) fn read(&self, text: &str) -> Result<Fen<P>, FenError> {
         let mut fields = text.split_whitespace();
-        let cells = self.read_rows(fields.next().unwrap_or_default())?;
+        let rows = fields.next().unwrap_or_default();
+        // Programs of chess with drops write a hand, which other games leave empty.
+        let rows = rows
+            .strip_suffix("[]")
+            .or(rows.strip_suffix("[-]"))
+            .unwrap_or(rows);
+        let cells = self.read_rows(rows)?;
         let word = fields.next().unwrap_or_default();
         let side = (self.side)(word);
         let side = side.ok_or_else(|| FenError::Side {

@@ -13,7 +13,7 @@ use super::{Board, Kind, Piece, RANKS, Square};
 use crate::Side;
 
 /// The piece that moves.
-enum MovedPiece {
+pub(super) enum MovedPiece {
     /// The only one on this file.
     File(usize),
     /// The one in front.
@@ -40,7 +40,7 @@ struct ScoreEntry {
 }
 
 /// Returns the file as its owner counts it, 1 to 9.
-fn file(side: Side, square: Square) -> usize {
+pub(super) fn file(side: Side, square: Square) -> usize {
     match side {
         Side::First => 9 - square.file(),
         Side::Second => 1 + square.file(),
@@ -48,7 +48,7 @@ fn file(side: Side, square: Square) -> usize {
 }
 
 /// Returns the ranks above the owner's first.
-fn height(side: Side, square: Square) -> usize {
+pub(super) fn height(side: Side, square: Square) -> usize {
     match side {
         Side::First => square.rank(),
         Side::Second => RANKS - 1 - square.rank(),
@@ -79,7 +79,8 @@ impl ScoreEntry {
     }
 }
 
-fn subject(board: &Board, from: Square, piece: Piece) -> MovedPiece {
+/// Returns how an entry names the piece on a square.
+pub(super) fn subject(board: &Board, from: Square, piece: Piece) -> MovedPiece {
     let alone = MovedPiece::File(file(piece.side, from));
     let tandems = tandems(board, piece);
     match piece.kind {
@@ -95,6 +96,16 @@ fn subject(board: &Board, from: Square, piece: Piece) -> MovedPiece {
                 .unwrap_or_default(),
         ),
     }
+}
+
+/// Returns the sign of WXF and the number of a move; `None` if no piece stands on `from`.
+pub(super) fn action(board: &Board, from: Square, to: Square) -> Option<(char, usize)> {
+    let entry = ScoreEntry::new(board, from, to)?;
+    Some(match entry.action {
+        Direction::Forward(number) => ('+', number),
+        Direction::Back(number) => ('-', number),
+        Direction::Across(number) => ('=', number),
+    })
 }
 
 /// Returns the pieces of this kind and side that share a file with another: files from the right,
@@ -118,11 +129,7 @@ pub(super) fn wxf(board: &Board, from: Square, to: Square) -> String {
     };
     let letter = ['K', 'A', 'E', 'H', 'R', 'C', 'P'][entry.piece.kind.index()];
     let digit = |number: usize| char::from(b'0' + number as u8);
-    let (sign, number) = match entry.action {
-        Direction::Forward(number) => ('+', number),
-        Direction::Back(number) => ('-', number),
-        Direction::Across(number) => ('=', number),
-    };
+    let (sign, number) = action(board, from, to).unwrap_or_default();
     let (one, two) = match entry.subject {
         MovedPiece::File(number) => (letter, digit(number)),
         MovedPiece::Front => ('+', letter),

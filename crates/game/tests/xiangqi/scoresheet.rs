@@ -80,6 +80,20 @@ fn spellings_of_entries_are_understood() {
     for line in lines {
         assert_eq!(start.play_line(line).as_ref(), Ok(&played), "{line}");
     }
+    // Two soldiers on each of two files, a pair of cannons, and characters of the other side.
+    const PAIRS: &str = "3k5/9/2P3P2/2P3P2/9/4C4/4C4/9/4A4/4K4 w";
+    let pairs = Position::from_fen(Variant::XIANGQI, PAIRS).expect("legal");
+    for (m, names) in [
+        ("c7d7", ["前七平六", "+7=6", "前七.6"]),
+        ("g6f6", ["后三平四", "後3平４", "-3=4"]),
+        ("e4d4", ["前砲平六", "C+=6", "+包平6"]),
+        ("e1d0", ["士五退六", "仕5下六", "a5-6"]),
+    ] {
+        for name in names {
+            assert_eq!(pairs.parse_move(name), pairs.parse_move(m), "{name}");
+        }
+    }
+    assert!(pairs.parse_move("前兵进一").is_err(), "two soldiers can");
     for wrong in ["C9=5", "炮九平五", "炮二", "C2=", "C2*5", "炮二平五马8"] {
         assert!(start.play_line(wrong).is_err(), "{wrong}");
     }

@@ -3,6 +3,7 @@ use super::*;
 fn game(line: &str, result: GameResult, first: &str, date: &str) -> GameRecord {
     GameRecord {
         played: Position::from_line(Variant::FREESTYLE_15, line).expect("legal"),
+        tail: Vec::new(),
         result,
         tags: GameTags {
             first: first.into(),
@@ -85,6 +86,34 @@ fn games_are_found_by_any_order_of_moves() {
         ..by("ann")
     };
     assert_eq!(find("", &drawn).played[0].game.tags.first, "ann lee");
+}
+
+#[test]
+fn game_counts_once_in_a_recurring_position() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut store = GameStore::create(folder.path()).expect("room");
+    let start = Position::start(Variant::XIANGQI);
+    let mut moves = start
+        .play_line("h2e2 h9g7")
+        .expect("legal")
+        .moves()
+        .to_vec();
+    let around = "a0a1 a9a8 a1a0 a8a9";
+    let at = start.play_line("h2e2 h9g7").expect("legal");
+    let around = at.play_line(around).expect("legal").moves()[2..].to_vec();
+    // The third repetition ends the game by the rules, but the players went on.
+    for _ in 0..3 {
+        moves.extend(&around);
+    }
+    let game = GameRecord::new(&start, &moves, GameResult::Drawn, GameTags::default());
+    assert_eq!((game.moves().len(), game.tail.len()), (14, 4));
+    assert_eq!(game.positions().len(), 15);
+    assert_eq!(store.add(std::slice::from_ref(&game)).expect("room"), 1);
+    let found = store
+        .find(&at, &GameFilter::default(), 10)
+        .expect("readable");
+    assert_eq!((found.games, found.moves.len()), (1, 1), "{found:?}");
+    assert_eq!(found.played[0].game, game);
 }
 
 #[test]

@@ -236,11 +236,7 @@ impl From<&FoundGame> for GameJson {
         let setup = played.setup().cloned();
         let setup = setup.and_then(|packed| Position::unpack(played.variant(), packed).ok());
         Self {
-            moves: played
-                .moves()
-                .iter()
-                .map(|&m| played.write_move(m))
-                .collect(),
+            moves: game.moves().iter().map(|&m| played.write_move(m)).collect(),
             fen: setup.and_then(|setup| setup.fen().ok()),
             ply: *ply,
             result: game.result.text().into(),

@@ -1,6 +1,6 @@
 //! Games and trees of moves, counted into answers.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::SystemTime;
 
 use kagetsu_game::{
@@ -10,7 +10,7 @@ use kagetsu_game::{
 pub(crate) use kagetsu_games::GameResult;
 use kagetsu_games::{GameRecord, GameTags};
 
-use crate::game_tree::GameTree;
+use crate::games::tree::GameTree;
 
 /// The value that a file gives a move, from the view of the side that makes it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -132,26 +132,26 @@ impl Games {
         ending: GameResult,
         tags: GameTags,
     ) -> usize {
-        let mut positions = vec![start.clone()];
-        for m in moves {
-            match after(&positions[positions.len() - 1], *m) {
-                Some(next) => positions.push(next),
-                None => break,
-            }
-        }
+        let game = GameRecord::new(start, moves, ending, tags);
+        let (positions, moves) = (game.positions(), game.moves());
         let ending = match ending {
-            GameResult::Unknown => GameResult::of(&positions[positions.len() - 1]),
+            GameResult::Unknown => GameResult::of(&game.played),
             result => result,
         };
-        let made = positions.len() - 1;
-        for (position, m) in positions.iter().zip(&moves[..made]) {
-            self.add(position, *m, ending, 1);
+        // A game counts once in a position, however often it comes back to it.
+        let mut passed = HashSet::new();
+        for (position, m) in positions.iter().zip(&moves) {
+            if passed.insert(position.key()) {
+                self.add(position, *m, ending, 1);
+            }
         }
-        if made > 0 {
-            self.records
-                .push(record(start, &moves[..made], ending, tags));
+        if !moves.is_empty() {
+            self.records.push(GameRecord {
+                result: ending,
+                ..game
+            });
         }
-        made
+        moves.len()
     }
 
     /// Counts a tree of moves. Only a game without variations was played as it stands, so only
@@ -219,22 +219,6 @@ impl Games {
     }
 }
 
-/// Returns a game with its moves, as far as it was not over by the rules.
-fn record(start: &Position, moves: &[Move], result: GameResult, tags: GameTags) -> GameRecord {
-    let mut played = start.clone();
-    for m in moves {
-        match played.play(*m) {
-            Ok(next) => played = next,
-            Err(_) => break,
-        }
-    }
-    GameRecord {
-        played,
-        result,
-        tags,
-    }
-}
-
 /// Returns the proof of the gomoku move that led to a position, for a given win or loss without a
 /// distance: the distance is the longest that the free points allow. Returns `None` if the position
 /// contradicts the claim.
@@ -255,17 +239,4 @@ pub(crate) fn longest(after: &Position, claim: Claim) -> Option<Proof> {
         (None, Claim::Win) => proof(1 + left / 2 * 2).filter(|_| left > 1),
         (None, Claim::Loss) => proof(left.div_ceil(2) * 2).filter(|_| left > 0),
     }
-}
-
-/// Returns the position after a move, even if the game was over by repetition and went on.
-pub(crate) fn after(position: &Position, m: Move) -> Option<Position> {
-    position
-        .play(m)
-        .ok()
-        .or_else(|| bare(position)?.play(m).ok())
-}
-
-/// Returns the position without its history, if it has a FEN.
-pub(crate) fn bare(position: &Position) -> Option<Position> {
-    Position::from_fen(position.variant(), &position.fen().ok()?).ok()
 }

@@ -3,14 +3,12 @@
 use kagetsu_game::{Move, Notation, RuleName, Score, Side, Variant};
 use kagetsu_games::{GameResult, GameTags};
 
-use crate::game_tree::{GameMove, GameTree};
+use crate::games::tree::{GameMove, GameTree};
 
 /// Columns of a line of moves in PGN.
 const PGN_COLUMNS: usize = 80;
 /// The greatest value in SGF, in centi-units.
 const MAX_VALUE: f64 = 10_000.0;
-/// The sides in the order of their stones.
-const ALTERNATELY: [Side; 2] = [Side::First, Side::Second];
 
 /// Something to say about a move.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,6 +52,10 @@ enum Unwritten {
 
 fn sgf(game: &GameTree, notes: &[MoveNote], rule: RuleName, size: u8) -> String {
     let escape = |text: &str| text.replace('\\', "\\\\").replace(']', "\\]");
+    let property = |(name, values): &(String, Vec<String>)| {
+        let values = values.iter().map(|value| format!("[{}]", escape(value)));
+        format!("{name}{}", values.collect::<String>())
+    };
     let mut text = format!("(;GM[4]FF[4]CA[UTF-8]AP[Kagetsu]SZ[{size}]");
     let rule = match rule {
         RuleName::Freestyle => "",
@@ -84,27 +86,29 @@ fn sgf(game: &GameTree, notes: &[MoveNote], rule: RuleName, size: u8) -> String 
         ("RE", result),
         ("C", &game.comment),
     ] {
-        if !value.is_empty() {
+        // The words of the file say more.
+        let is_given = game.properties.iter().any(|(given, _)| given == name);
+        if !value.is_empty() && !is_given {
             text += &format!("{name}[{}]", escape(value));
         }
     }
-    let stone = |m: Move, side: Side| {
+    text.extend(game.properties.iter().map(property));
+    let point = |m: Move| {
         let (column, row) = (m.code() % u16::from(size), m.code() / u16::from(size));
         let letter = |number: u16| char::from(b'a' + number as u8);
-        let colour = if side == Side::First { 'B' } else { 'W' };
-        let top = u16::from(size) - 1 - row;
-        format!(";{colour}[{}{}]", letter(column), letter(top))
+        String::from_iter([letter(column), letter(u16::from(size) - 1 - row)])
     };
-    // A setup of stones has an order in which they could have been played.
-    for (m, side) in game
-        .start
-        .line()
-        .unwrap_or_default()
-        .iter()
-        .zip(ALTERNATELY.iter().cycle())
-    {
-        text += &stone(*m, *side);
+    let colour = |side: Side| if side == Side::First { 'B' } else { 'W' };
+    if let (Some(_), Some(stones)) = (game.start.setup(), game.start.stones()) {
+        for (name, stones) in ["AB", "AW"].into_iter().zip(stones) {
+            let stones: String = stones.iter().map(|m| format!("[{}]", point(*m))).collect();
+            if !stones.is_empty() {
+                text += &format!("{name}{stones}");
+            }
+        }
+        text += &format!("PL[{}]", colour(game.start.side()));
     }
+    let stone = |m: Move, side: Side| format!(";{}[{}]", colour(side), point(m));
     let children = game.children();
     let mut unwritten = Vec::new();
     let behind = |at: usize, unwritten: &mut Vec<Unwritten>| match &children[at][..] {
@@ -129,7 +133,20 @@ fn sgf(game: &GameTree, notes: &[MoveNote], rule: RuleName, size: u8) -> String 
             }
         };
         let side = game.moves[at].before.side();
+        let last = game.moves[at]
+            .parent
+            .map(|last| game.moves[last].before.side().other());
+        let expected = last.unwrap_or(game.start.side());
+        if side != expected {
+            text += &format!(";{}[]", colour(expected));
+        }
         text += &stone(game.moves[at].at, side);
+        let valued = notes.get(at).is_some_and(|note| note.value.is_some());
+        let kept = game.moves[at].properties.iter();
+        text.extend(
+            kept.filter(|(name, _)| name != "V" || !valued)
+                .map(property),
+        );
         if let Some(value) = notes.get(at).and_then(|note| note.value) {
             // SGF gives values from Black's view; a forced win is the greatest.
             let raw = f64::from(value.raw()).clamp(-MAX_VALUE, MAX_VALUE) / 100.0;
@@ -217,6 +234,10 @@ fn pgn(game: &GameTree, notes: &[MoveNote], notation: Notation) -> Option<String
     ] {
         text += &format!("[{name} \"{value}\"]\n");
     }
+    for (name, values) in &game.properties {
+        let value = values.first().map_or("", |value| &**value);
+        text += &format!("[{name} \"{}\"]\n", value.replace('"', "'"));
+    }
     if game.start.setup().is_some() {
         text += &format!("[FEN \"{}\"]\n", game.start.fen().ok()?);
     }
@@ -255,6 +276,9 @@ fn pgn(game: &GameTree, notes: &[MoveNote], notation: Notation) -> Option<String
             lines.put(&format!("{number}..."));
         }
         lines.put(&move_name(m, notation));
+        for (name, values) in &m.properties {
+            lines.put(&format!("{name}{}", values.concat()));
+        }
         is_interrupted = false;
         let comment = comment(game, notes, at);
         if !comment.is_empty() {
@@ -295,6 +319,7 @@ mod tests {
     fn game(variant: Variant, line: &str) -> GameTree {
         GameTree::from(&GameRecord {
             played: Position::from_line(variant, line).expect("legal"),
+            tail: Vec::new(),
             result: GameResult::Won(Side::Second),
             tags: GameTags {
                 first: "Ann ] \\ x".into(),
@@ -316,6 +341,7 @@ mod tests {
     fn bare(mut trees: Vec<GameTree>) -> Vec<GameTree> {
         for m in trees.iter_mut().flat_map(|tree| &mut tree.moves) {
             m.comment.clear();
+            m.properties.clear();
         }
         trees
     }
@@ -443,6 +469,7 @@ mod tests {
         let start = Position::from_fen(Variant::XIANGQI, fen).expect("legal");
         let game = GameTree::from(&GameRecord {
             played: start.play_line("e1e2").expect("legal"),
+            tail: Vec::new(),
             result: GameResult::Unknown,
             tags: GameTags::default(),
         });

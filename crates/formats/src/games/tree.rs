@@ -1,3 +1,5 @@
+//! Games with variations and comments.
+
 use kagetsu_game::{Move, Position};
 use kagetsu_games::{GameRecord, GameResult, GameTags};
 
@@ -12,6 +14,8 @@ pub struct GameTree {
     pub tags: GameTags,
     /// The comment on the start; empty for none.
     pub comment: String,
+    /// Other properties of SGF or tags of PGN, with their values.
+    pub properties: Vec<(String, Vec<String>)>,
     /// All moves, each after the move before it. The first move after a position is that of the
     /// main line, the others are variations.
     pub moves: Vec<GameMove>,
@@ -28,6 +32,8 @@ pub struct GameMove {
     pub at: Move,
     /// The comment on it; empty for none.
     pub comment: String,
+    /// Other properties of SGF, or `$` with a number of PGN.
+    pub properties: Vec<(String, Vec<String>)>,
 }
 
 /// Where a reader is in a tree.
@@ -48,15 +54,21 @@ impl GameTree {
             result: GameResult::Unknown,
             tags: GameTags::default(),
             comment: String::new(),
+            properties: Vec::new(),
             moves: Vec::new(),
         }
     }
 
-    /// Whether it has no variations.
+    /// Whether it has neither variations nor passes.
     #[must_use]
     pub fn is_line(&self) -> bool {
-        let mut moves = self.moves.iter().enumerate();
-        moves.all(|(number, m)| m.parent == number.checked_sub(1))
+        let mut setup = self.start.setup();
+        self.moves.iter().enumerate().all(|(number, m)| {
+            // Behind a pass stands a position of its own; behind a repetition only in xiangqi.
+            let is_next = m.before.setup() == setup || m.before.fen().is_ok();
+            setup = m.before.setup();
+            is_next && m.parent == number.checked_sub(1)
+        })
     }
 
     /// Returns the moves after each move, the main line's first; the last list is that of the
@@ -91,6 +103,7 @@ impl GameTree {
             before,
             at,
             comment: String::new(),
+            properties: Vec::new(),
         });
         self.moves.len() - 1
     }
@@ -108,26 +121,18 @@ impl GameTree {
     }
 }
 
-/// The line of a game as a tree. Moves behind the end of the game by the rules are left out.
+/// The line of a game as a tree.
 impl From<&GameRecord> for GameTree {
     fn from(game: &GameRecord) -> Self {
-        let GameRecord {
-            played,
-            result,
-            tags,
-        } = game;
-        let at = |plies: usize| {
-            let setup = played.setup().cloned();
-            Position::new(played.variant(), setup, &played.moves()[..plies]).ok()
-        };
+        let positions = game.positions();
+        let start = positions.first().unwrap_or(&game.played);
         let mut tree = Self {
-            result: *result,
-            tags: tags.clone(),
-            ..Self::from_start(at(0).unwrap_or_else(|| Position::start(played.variant())))
+            result: game.result,
+            tags: game.tags.clone(),
+            ..Self::from_start(start.clone())
         };
-        for (ply, m) in played.moves().iter().enumerate() {
-            let Some(before) = at(ply) else { break };
-            tree.push(ply.checked_sub(1), before, *m);
+        for (ply, (before, m)) in positions.iter().zip(game.moves()).enumerate() {
+            tree.push(ply.checked_sub(1), before.clone(), m);
         }
         tree
     }
@@ -143,6 +148,7 @@ mod tests {
         let played = Position::from_line(Variant::FREESTYLE_15, "h8 i9 h9").expect("legal");
         let game = GameRecord {
             played,
+            tail: Vec::new(),
             result: GameResult::Drawn,
             tags: GameTags::default(),
         };

@@ -1,0 +1,126 @@
+//! Which format a file has.
+
+use std::path::Path;
+
+use crate::format::Format;
+use crate::input::encoding::decode_entries;
+
+/// Bytes of a text that are looked at.
+const HEAD_BYTES: usize = 4096;
+
+/// Returns the format of a file by its content, or by the ending of its name where the content says
+/// nothing certain; `None` if neither is known.
+#[must_use]
+pub fn detect(name: &str, bytes: &[u8]) -> Option<Format> {
+    let by_name = Format::of_file(Path::new(name));
+    by_magic(bytes)
+        .or_else(|| {
+            by_text(
+                &decode_entries(&bytes[..bytes.len().min(HEAD_BYTES)]),
+                by_name,
+            )
+        })
+        .or(by_name)
+}
+
+fn by_magic(bytes: &[u8]) -> Option<Format> {
+    const MAGIC: [(&[u8], Format); 6] = [
+        (b"\xffRenLib\xff", Format::Lib),
+        (b"XQ\x0a", Format::Xqf),
+        (b"XQ\x12", Format::Xqf),
+        (b"SQLite format 3\0", Format::Obk),
+        (b"CCBridge", Format::Cbr),
+        (b"\x04\x22\x4d\x18", Format::Yxdb),
+    ];
+    let mut magic = MAGIC.iter();
+    let found = magic.find(|(magic, _)| bytes.starts_with(magic));
+    found.map(|(_, format)| *format)
+}
+
+/// Returns the format that the beginning of a text shows.
+fn by_text(text: &str, by_name: Option<Format>) -> Option<Format> {
+    let text = text.trim_start_matches(crate::BYTE_ORDER_MARK).trim_start();
+    let line = text.lines().next().unwrap_or_default();
+    if text.contains("[DhtmlXQ") {
+        return Some(Format::Ubb);
+    }
+    if text.starts_with("(;") || text.starts_with("( ;") {
+        return Some(Format::Sgf);
+    }
+    if text.starts_with('<') && (text.contains("<game") || text.contains("<database")) {
+        return Some(Format::Rif);
+    }
+    if line.starts_with("Piskvorky ") {
+        return Some(Format::Psq);
+    }
+    if line.starts_with('{') && line.contains("\"variant\"") {
+        return Some(Format::Json);
+    }
+    let is_fen = |line: &str| {
+        let rows = line.split_whitespace().next().unwrap_or_default();
+        rows.matches('/').count() > 4
+    };
+    if is_fen(line) && !line.contains('|') {
+        return Some(Format::Fen);
+    }
+    let is_tag = |line: &str| {
+        let begins = line.trim().strip_prefix('[');
+        begins.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))
+            && line.contains(' ')
+    };
+    let is_wxf = line.starts_with("FORMAT") && line.contains("WXF");
+    // A text with an ending of another format is what its ending says.
+    let is_open = by_name.is_none_or(|format| format == Format::Pgn);
+    let is_moves = || {
+        let words = text.split_whitespace().take(3);
+        let is_number = |word: &str| word.trim_end_matches('.').parse::<u16>().is_ok();
+        line.starts_with("1.") || words.filter(|word| is_number(word)).count() == 1
+    };
+    (is_open && (is_wxf || text.lines().take(3).any(is_tag) || is_moves())).then_some(Format::Pgn)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_and_ending_tell_the_format() {
+        let start = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w";
+        for (name, text, expected) in [
+            ("a.lib", "\u{78}\0", Some(Format::Lib)),
+            ("a.txt", "XQ\x0a", Some(Format::Xqf)),
+            ("a.sgf", "(;SZ[15];B[hh])", Some(Format::Sgf)),
+            ("a.txt", "\u{feff} (;SZ[15];B[hh])", Some(Format::Sgf)),
+            (
+                "a.txt",
+                "[Game \"Chinese Chess\"]\n1. h2e2",
+                Some(Format::Pgn),
+            ),
+            (
+                "a.pgn",
+                "[DhtmlXQ]\n[DhtmlXQ_movelist]7747[/DhtmlXQ_movelist]",
+                Some(Format::Ubb),
+            ),
+            ("a.txt", "FORMAT\tWXF\nGAME\tx\n", Some(Format::Pgn)),
+            ("a.txt", "1. 炮二平五 马8进7", Some(Format::Pgn)),
+            ("a.epd", start, Some(Format::Fen)),
+            ("a.txt", start, Some(Format::Fen)),
+            ("a.psq", "Piskvorky 15x15, 0:0, 0\n", Some(Format::Psq)),
+            (
+                "a.rif",
+                "<?xml version='1.0'?><database>",
+                Some(Format::Rif),
+            ),
+            ("a.json", "{\"variant\":\"xiangqi\"}", Some(Format::Json)),
+            ("BOOK.DAT", "", Some(Format::Eleeye)),
+            ("a.CBL", "CCBridgeLibrary", Some(Format::Cbr)),
+            ("a.pos", "\u{1}p", Some(Format::Pos)),
+            ("a.lines", "h2e2 h9g7 1-0", Some(Format::Lines)),
+            ("notes.txt", "see the file", None),
+            ("a", "", None),
+        ] {
+            assert_eq!(detect(name, text.as_bytes()), expected, "{name}: {text}");
+        }
+        assert_eq!(detect("a.bin", b"\xffRenLib\xff"), Some(Format::Lib));
+    }
+}

@@ -1,0 +1,103 @@
+//! Texts in the encodings that programs wrote before UTF-8.
+
+use std::borrow::Cow;
+
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use encoding_rs::{BIG5, Encoding, GB18030, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+
+/// The letters of moves on Chinese score sheets.
+const ENTRY_LETTERS: &str =
+    "车車俥马馬傌炮砲兵卒士仕象相将將帅帥进進退平前后後一二三四五六七八九１２３４５６７８９";
+
+/// Decodes a text of xiangqi.
+pub(crate) fn decode_entries(bytes: &[u8]) -> Cow<'_, str> {
+    let is_entry = |letter: &char| ENTRY_LETTERS.contains(*letter);
+    decode(bytes, None, |text| text.chars().filter(is_entry).count())
+}
+
+/// Decodes a text by its byte order mark; as UTF-8; in the encoding that it names, if its bytes are
+/// of it; else in the one of the likely encodings in which the most is `readable`.
+pub(crate) fn decode<'a>(
+    bytes: &'a [u8],
+    named: Option<&[u8]>,
+    readable: impl Fn(&str) -> usize,
+) -> Cow<'a, str> {
+    if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
+        return encoding.decode_without_bom_handling(&bytes[mark..]).0;
+    }
+    let zeros = |odd: usize| {
+        let bytes = bytes.iter().skip(odd).step_by(2);
+        bytes.filter(|byte| **byte == 0).count()
+    };
+    // A text without letters beyond ASCII has a zero beside each letter.
+    for (encoding, odd) in [(UTF_16LE, 1), (UTF_16BE, 0)] {
+        if zeros(odd) * 4 > bytes.len() && zeros(1 - odd) * 16 < bytes.len() {
+            return encoding.decode_without_bom_handling(bytes).0;
+        }
+    }
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return text.into();
+    }
+    let encoding = named.and_then(Encoding::for_label);
+    if let Some(text) = encoding
+        .and_then(|encoding| encoding.decode_without_bom_handling_and_without_replacement(bytes))
+    {
+        return text;
+    }
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+    detector.feed(bytes, true);
+    let guess = detector.guess(None, Utf8Detection::Allow);
+    let texts = [guess, GB18030, BIG5, UTF_8, WINDOWS_1252].map(|encoding| {
+        let text = encoding.decode_without_bom_handling(bytes).0;
+        let lost = text.matches(char::REPLACEMENT_CHARACTER).count();
+        (readable(&text), std::cmp::Reverse(lost), text)
+    });
+    // Among equals the first stays.
+    let best = texts.into_iter().reduce(|best, next| {
+        let is_better = (next.0, next.1) > (best.0, best.1);
+        if is_better { next } else { best }
+    });
+    best.map_or_else(|| String::from_utf8_lossy(bytes), |(.., text)| text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_read_in_its_encoding() {
+        const SIMPLE: &str = "[Red \"王一\"]\n1. 炮二平五 马8进7 2. 马二进三 车９平８\n";
+        const FULL: &str = "[Red \"王一\"]\n1. 炮二平五 馬8進7 2. 馬二進三 車９平８\n";
+        let wide = |text: &str, bytes: fn(u16) -> [u8; 2]| -> Vec<u8> {
+            text.encode_utf16().flat_map(bytes).collect()
+        };
+        for (text, bytes) in [
+            (SIMPLE, SIMPLE.as_bytes().to_vec()),
+            (SIMPLE, GB18030.encode(SIMPLE).0.into_owned()),
+            (FULL, BIG5.encode(FULL).0.into_owned()),
+            (FULL, GB18030.encode(FULL).0.into_owned()),
+            (SIMPLE, ["\u{feff}", SIMPLE].concat().into_bytes()),
+            (
+                SIMPLE,
+                wide(&["\u{feff}", SIMPLE].concat(), u16::to_le_bytes),
+            ),
+            (
+                SIMPLE,
+                wide(&["\u{feff}", SIMPLE].concat(), u16::to_be_bytes),
+            ),
+            ("1. h2e2 h9g7", wide("1. h2e2 h9g7", u16::to_le_bytes)),
+            ("1. h2e2 h9g7", wide("1. h2e2 h9g7", u16::to_be_bytes)),
+        ] {
+            assert_eq!(decode_entries(&bytes), text, "{bytes:?}");
+        }
+        // One wrong byte makes no other encoding of a text in UTF-8.
+        let mut broken = SIMPLE.as_bytes().to_vec();
+        broken.push(0xff);
+        assert!(decode_entries(&broken).starts_with(SIMPLE));
+        // Names alone, with moves in Latin letters.
+        let names = "[Event \"全国象棋团体锦标赛\"]\n[Red \"柳大华\"]\n1. h2e2 h9g7\n";
+        assert_eq!(decode_entries(&GB18030.encode(names).0), names);
+        let names = "[Event \"臺灣象棋團體賽\"]\n[Red \"趙國榮\"]\n1. h2e2 h9g7\n";
+        assert_eq!(decode_entries(&BIG5.encode(names).0), names);
+    }
+}

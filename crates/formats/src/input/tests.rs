@@ -1,0 +1,288 @@
+//! Files as people have them: every row stands for a kind.
+
+use std::io::{Cursor, Write};
+
+use encoding_rs::{BIG5, GB18030};
+use flate2::write::GzEncoder;
+use kagetsu_game::{Notation, Position, Variant};
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+use crate::{Contents, GameTree, Importer, write_game};
+
+fn trees(name: &str, bytes: &[u8], variant: Option<Variant>) -> Vec<GameTree> {
+    let mut importer = Importer::new(None, variant);
+    importer.set_source(name);
+    let read = importer.read_trees(bytes);
+    read.unwrap_or_else(|error| panic!("{name}: {error:#}")).0
+}
+
+fn contents(name: &str, bytes: &[u8], variant: Option<Variant>) -> Result<Contents, String> {
+    let mut importer = Importer::new(None, variant);
+    importer.set_source(name);
+    let read = importer.add(bytes);
+    read.map_err(|error| format!("{error:#}"))?;
+    Ok(importer.finish())
+}
+
+/// Writes the games of a file: the moves of their main lines, and their results.
+fn played(trees: &[GameTree]) -> String {
+    let line = |tree: &GameTree| {
+        let moves = tree.main_line().into_iter().map(|at| &tree.moves[at]);
+        let mut words: Vec<String> = moves.map(|m| m.before.write_move(m.at)).collect();
+        words.push(tree.result.text().into());
+        words.join(" ")
+    };
+    trees.iter().map(line).collect::<Vec<_>>().join(" | ")
+}
+
+#[test]
+fn xiangqi_texts_of_many_programs_are_read() {
+    const TAGS: &str = "[Game \"Chinese Chess\"]\n[Red \"胡一\"]\n";
+    let fen = |rows: &str| format!("[FEN \"{rows} w - - 0 1\"]\n");
+    for (text, expected) in [
+        ("1. 炮二平五 马8进7 2. 马二进三 1-0", "h2e2 h9g7 h0g2 1-0"),
+        ("1. 砲二平五 馬８進７\n2. 傌二進三 *", "h2e2 h9g7 h0g2 *"),
+        ("1.炮二平五马8进7 2.马二进三", "h2e2 h9g7 h0g2 *"),
+        (
+            "1、炮二平五，马8进7；2、马二进三。 红胜",
+            "h2e2 h9g7 h0g2 1-0",
+        ),
+        ("1. C2=5 H8+7 2. H2+3 0-1", "h2e2 h9g7 h0g2 0-1"),
+        ("1. C2.5 n8+7 2. N2+3 1/2", "h2e2 h9g7 h0g2 1/2-1/2"),
+        ("1. H2-E2 H9-G7 2. H0-G2", "h2e2 h9g7 h0g2 *"),
+        ("1. h2e2 1... h9g7 2. h0g2 ½-½", "h2e2 h9g7 h0g2 1/2-1/2"),
+        // XBoard and UCI2WB; Fairy-Stockfish and pychess, ranks from 1.
+        ("1. Che2 Hg7 2. Hg2 *", "h2e2 h9g7 h0g2 *"),
+        ("1. Che3 Nhg8 2. Ng3 *", "h2e2 h9g7 h0g2 *"),
+        ("1. h3e3 h10g8 2. h1g3", "h2e2 h9g7 h0g2 *"),
+        ("1. c4 Cxh0+ 2. Rxh0 1-0", "c3c4 h7h0 i0h0 1-0"),
+        ("1. c5 Cxh1+ 2. Rxh1 1-0", "c3c4 h7h0 i0h0 1-0"),
+        (
+            "1. h2e2! {a;b} h9g7?? $4 2. h0g2 ± 1-0",
+            "h2e2 h9g7 h0g2 1-0",
+        ),
+        (
+            "1. h2e2（好棋）h9g7 (1... b9c7) 2. h0g2 黑胜",
+            "h2e2 h9g7 h0g2 0-1",
+        ),
+        // Where a game ends.
+        (
+            "1. h2e2 h9g7 *\n\n1. b0c2 c6c5 *",
+            "h2e2 h9g7 * | b0c2 c6c5 *",
+        ),
+        ("1. h2e2 h9g7\n\n1. b0c2 c6c5", "h2e2 h9g7 * | b0c2 c6c5 *"),
+        (
+            "1. h2e2 h9g7 1-0\n====\n欢迎访问 http://a.b/\n",
+            "h2e2 h9g7 1-0",
+        ),
+        (
+            "1. h2e2 h9g7 1-0\n[Red \"a\"]\n1. b0c2 0-1",
+            "h2e2 h9g7 1-0 | b0c2 0-1",
+        ),
+    ] {
+        let bare = text.to_string();
+        let tagged = [TAGS, text].concat();
+        let set_up = [
+            TAGS,
+            &fen("rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR[]"),
+            text,
+        ]
+        .concat();
+        for whole in [&bare, &tagged, &set_up] {
+            let of_bytes = |bytes: &[u8]| played(&trees("a.pgn", bytes, None));
+            assert_eq!(of_bytes(whole.as_bytes()), expected, "{whole}");
+            assert_eq!(of_bytes(&GB18030.encode(whole).0), expected, "{whole}");
+            let (full, _, is_lossy) = BIG5.encode(whole);
+            if !is_lossy {
+                assert_eq!(of_bytes(&full), expected, "{whole}");
+            }
+        }
+    }
+    let wxf = "FORMAT\tWXF\nGAME\tx\nRED\t胡一;上海\nBLACK\t柳二;\nRESULT\t1-0\n\
+               START{\n1. C2.5 H8+7\n2. H2+3\n}END\nCOMMENT{\nfine\n}END\n";
+    let found = trees("a.wxf", wxf.as_bytes(), None);
+    assert_eq!(played(&found), "h2e2 h9g7 h0g2 1-0");
+    assert_eq!(found[0].tags.first, "胡一");
+}
+
+#[test]
+fn stones_of_many_programs_are_read() {
+    let renju = Some(Variant::RENJU_15);
+    for (text, expected) in [
+        ("(;SZ[15]RE[黑胜];B[hh];W[ih])", "h8 i8 1-0"),
+        ("(;SZ[15]RE[White wins];B[hh];W[ih])", "h8 i8 0-1"),
+        ("(;SZ[15:15]RE[W+R];B[HH];W[i8])", "h8 i8 0-1"),
+        // White first; a pass; a result that says nothing.
+        ("(;SZ[15]RE[W+];W[hh];B[ih])", "h8 i8 1-0"),
+        ("(;SZ[15]RE[soon];B[hh];W[];B[ih];W[hi])", "h8 i8 h7 *"),
+        // Brackets without a mark, one too many, and an escaped one.
+        (
+            "(;SZ[15]PB[Anna[3d]]PW[Ben]RE[B+R];B[hh];W[ih])",
+            "h8 i8 1-0",
+        ),
+        ("(;SZ[15]C[see A] and B];B[hh]C[[a];b];W[ih])", "h8 i8 *"),
+        ("(;SZ[15];B[hh]];W[ih]C[a\\]b])", "h8 i8 *"),
+        // A wrong name of the encoding.
+        ("(;SZ[15]CA[UTF-16]PB[胡一];B[hh];W[ih])", "h8 i8 *"),
+    ] {
+        assert_eq!(
+            played(&trees("a.sgf", text.as_bytes(), renju)),
+            expected,
+            "{text}"
+        );
+    }
+    let gbk = GB18030
+        .encode("(;SZ[15]CA[UTF-8]PB[胡一]RE[白勝];B[hh];W[ih])")
+        .0;
+    let found = trees("a.sgf", &gbk, renju);
+    assert_eq!(
+        (&*played(&found), &*found[0].tags.first),
+        ("h8 i8 0-1", "胡一")
+    );
+    let anna = "(;SZ[15]PB[Anna[3d]]PW[Ben];B[hh])";
+    assert_eq!(trees("a", anna.as_bytes(), renju)[0].tags.first, "Anna[3d]");
+}
+
+#[test]
+fn set_up_stones_and_properties_are_written_again() {
+    for text in [
+        "(;SZ[15]AB[hh][hi][hj]AW[ii]PL[W];W[gg];B[ff])",
+        "(;SZ[15]AB[aa:ac]AW[da][db][dc];B[hh]N[n]TR[hh]LB[ii:a];W[ii])",
+        "(;SZ[15]PB[Anna]PW[Ben]BR[5d]RU[Gomoku]GN[g]PC[Oslo]RE[B+R];B[hh]MA[a][b];W[ii])",
+        "(;SZ[15];B[hh];W[];B[ii])",
+    ] {
+        let freestyle = Some(Variant::FREESTYLE_15);
+        let tree = trees("a.sgf", text.as_bytes(), freestyle).remove(0);
+        let written = write_game(&tree, &[], Notation::Engine).expect("stones");
+        let again = trees("a.sgf", written.as_bytes(), freestyle).remove(0);
+        let drawn = |tree: &GameTree| {
+            let last = tree.moves.last().expect("a move");
+            (tree.start.draw(), last.before.draw(), tree.start.side())
+        };
+        assert_eq!(drawn(&again), drawn(&tree), "{written}");
+        assert_eq!(again.properties, tree.properties, "{written}");
+        let kept = |tree: &GameTree| {
+            let moves = tree.moves.iter().map(|m| m.properties.clone());
+            moves.collect::<Vec<_>>()
+        };
+        assert_eq!(kept(&again), kept(&tree), "{written}");
+    }
+    let pgn = "[Red \"a\"]\n[ECCO \"B10\"]\n[FEN \"3k5/9/9/9/9/9/9/R8/9/4K4 b\"]\n1... d9d8 $3 *";
+    let tree = trees("a.pgn", pgn.as_bytes(), None).remove(0);
+    let written = write_game(&tree, &[], Notation::Engine).expect("pieces");
+    for part in ["[ECCO \"B10\"]", "[FEN \"3k5", "1... D9-D8 $3 *"] {
+        assert!(written.contains(part), "{written}");
+    }
+}
+
+#[test]
+fn packed_files_are_read_and_others_are_told() {
+    let game = GB18030.encode("1. 炮二平五 马8进7 1-0").0.into_owned();
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, content) in [
+        ("games/one.pgn", &game[..]),
+        ("two.wxf", b"FORMAT WXF\nSTART{\n1. C2=5\n}END"),
+        ("readme.txt", b"read me"),
+    ] {
+        zip.start_file(name, SimpleFileOptions::default())
+            .expect("room");
+        zip.write_all(content).expect("room");
+    }
+    let zip = zip.finish().expect("room").into_inner();
+    assert_eq!(
+        played(&trees("a.zip", &zip, None)),
+        "h2e2 h9g7 1-0 | h2e2 *"
+    );
+    let read = contents("a.zip", &zip, None).expect("two games");
+    assert_eq!(read.items, 2);
+    let other = &read.omissions.first()["files_of_another_format"];
+    assert_eq!(other, "'a.zip/readme.txt'");
+    let mut gzip = GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(&game).expect("room");
+    let gzip = gzip.finish().expect("room");
+    assert_eq!(played(&trees("a.pgn.gz", &gzip, None)), "h2e2 h9g7 1-0");
+    let cut = contents("a.zip", &zip[..zip.len() / 2], None);
+    assert!(cut.is_err_and(|error| error.contains("damaged")));
+}
+
+#[test]
+fn unread_text_is_named_with_its_place() {
+    let xiangqi = |text: &str| contents("a.pgn", text.as_bytes(), None).expect("a game");
+    for (text, kind, first) in [
+        ("1. h2e2 h9g8 1-0", "games_cut_short", "line 1: 'h9g8'"),
+        (
+            "[Red \"a\"]\n\n1. 炮二平五\n马8进9 兵一进九",
+            "games_cut_short",
+            "line 4: '兵一进九'",
+        ),
+        (
+            "[Red \"a\"]\n[Result \"soon\"]\n1. h2e2",
+            "results_in_unknown_words",
+            "line 2: 'soon'",
+        ),
+        (
+            "1. h2e2 1-0\nthe end",
+            "words_that_are_no_game",
+            "line 2: 'the'",
+        ),
+        (
+            "[Red \"a\"]\n[FEN \"4k4/9 w\"]\n1. h2e2\n\n[Red \"b\"]\n1. h2e2",
+            "games_from_impossible_positions",
+            "line 2: '4k4/9 w: the FEN has 2 rows, a board of xiangqi has 10'",
+        ),
+    ] {
+        let read = xiangqi(text);
+        assert_eq!(read.omissions[kind], 1, "{text}");
+        assert_eq!(
+            read.omissions.first()[kind],
+            format!("a.pgn, {first}"),
+            "{text}"
+        );
+    }
+    for (name, text, part) in [
+        ("a.pgn", "hello world", "line 1: 'hello' is no move"),
+        ("a", "what is this", "tells the format"),
+        ("a.lines", "h2e2 h9g8", "line 1"),
+        ("a.epd", "4k4/9 w", "line 1: the FEN has 2 rows"),
+        ("a.cbr", "CCBridge", "does not begin as"),
+        ("a.ubb", "[DhtmlXQ][/DhtmlXQ]", "DhtmlXQ_movelist"),
+    ] {
+        let variant = Some(Variant::XIANGQI);
+        let error = contents(name, text.as_bytes(), variant).expect_err("wrong");
+        assert!(error.contains(part), "{name}: {error}");
+    }
+}
+
+#[test]
+fn results_of_lines_are_told_from_moves() {
+    for (line, variant, games) in [
+        ("h2e2 h9g7 1/2", Variant::XIANGQI, "1/2-1/2"),
+        ("炮二平五 马8进7 红胜", Variant::XIANGQI, "1-0"),
+        ("h8 i9 0-1", Variant::FREESTYLE_15, "0-1"),
+        ("7,7 8,6", Variant::FREESTYLE_15, "*"),
+        ("7,7 8,6 1-0", Variant::FREESTYLE_15, "1-0"),
+    ] {
+        let mut importer = Importer::new(crate::Format::Lines, Some(variant));
+        importer.add(line.as_bytes()).expect(line);
+        let trees = importer.read_trees(line.as_bytes()).expect(line).0;
+        assert_eq!(trees[0].result.text(), games, "{line}");
+        assert_eq!(trees[0].moves.len(), 2, "{line}");
+    }
+    let start = Position::start(Variant::XIANGQI);
+    let around = "a0a1 a9a8 a1a0 a8a9 ".repeat(3);
+    let mut importer = Importer::new(crate::Format::Lines, Some(Variant::XIANGQI));
+    importer
+        .add(around.as_bytes())
+        .expect("a game that goes on");
+    let contents = importer.finish();
+    let first = contents
+        .answers
+        .iter()
+        .find(|(position, _)| position.key() == start.key());
+    let verdicts = first.expect("it was played from").1.verdicts();
+    assert_eq!(
+        verdicts[0].1.nodes, 1,
+        "it counts once in its first position"
+    );
+}

@@ -1,0 +1,334 @@
+//! Games of CCBridge (象棋桥): `.cbr` holds one game, `.cbl` a library of them.
+//!
+//! A record has fields of fixed length in UTF-16, the board, and then the moves with their
+//! comments. In a library records begin at multiples of 4,096 bytes behind its index.
+
+use anyhow::{Result, bail, ensure};
+use encoding_rs::UTF_16LE;
+use kagetsu_game::{Position, Side, Variant};
+use kagetsu_games::{GameResult, GameTags, after, read_move};
+
+use crate::games::tree::GameTree;
+use crate::omissions::{Omissions, TRUNCATED_FILES, omit, omit_text};
+use crate::xiangqi::pieces::fen;
+
+const RECORD: &[u8] = b"CCBridge Record\0";
+const LIBRARY: &[u8] = b"CCBridgeLibrary\0";
+/// Bytes of a record before its moves.
+const RECORD_BYTES: usize = 2_214;
+/// Bytes of a library before its index, and of each entry of the index.
+const INDEX_BEGIN: usize = 66_624;
+const INDEX_ENTRY: usize = 276;
+/// Records of a library begin at multiples of this.
+const SLOT: usize = 4_096;
+/// Flags of a move: the line ends with it; another move stands beside it later; a comment follows.
+const LAST: u8 = 1;
+const BESIDE: u8 = 2;
+const COMMENT: u8 = 4;
+
+/// Reads all games of a file. The omissions count comments, too, which trees have.
+///
+/// # Errors
+/// If the file is no such file.
+pub(crate) fn read_trees(
+    bytes: &[u8],
+    variant: Variant,
+    take: &mut dyn FnMut(GameTree),
+) -> Result<Omissions> {
+    if !matches!(variant, Variant::Xiangqi { .. }) {
+        bail!("this reads games of xiangqi, not of {variant}");
+    }
+    let mut omissions = Omissions::new();
+    let mut records: Vec<&[u8]> = Vec::new();
+    if bytes.starts_with(LIBRARY) {
+        ensure!(
+            bytes.len() > INDEX_BEGIN,
+            "it ends in the middle of its header"
+        );
+        let slots = u32::from_le_bytes([bytes[60], bytes[61], bytes[62], bytes[63]]);
+        let begin = usize::try_from(slots)
+            .ok()
+            .and_then(|slots| slots.checked_mul(INDEX_ENTRY));
+        let begin = begin.and_then(|index| bytes.get(INDEX_BEGIN.checked_add(index)?..));
+        let mut rest = begin.unwrap_or_default();
+        while !rest.is_empty() {
+            if rest.starts_with(RECORD) {
+                records.push(rest);
+            }
+            rest = rest.get(SLOT..).unwrap_or_default();
+        }
+        ensure!(!records.is_empty(), "the library has no game");
+    } else if bytes.starts_with(RECORD) {
+        records.push(bytes);
+    } else {
+        bail!("it does not begin as a file of CCBridge does");
+    }
+    for (number, record) in (1..).zip(records) {
+        match record.split_at_checked(RECORD_BYTES) {
+            Some((header, moves)) => {
+                if let Some(tree) = tree(header, moves, variant, number, &mut omissions) {
+                    take(tree);
+                }
+            }
+            None => omit(&mut omissions, TRUNCATED_FILES, 1),
+        }
+    }
+    Ok(omissions)
+}
+
+fn tree(
+    header: &[u8],
+    moves: &[u8],
+    variant: Variant,
+    number: usize,
+    omissions: &mut Omissions,
+) -> Option<GameTree> {
+    let text = |at: usize, bytes: usize| words(&header[at..at + bytes]);
+    let fen = board(&header[2_120..2_210], header[2_112] == 2);
+    let start = match Position::from_fen(variant, &fen) {
+        Ok(start) => start,
+        Err(error) => {
+            let place = format!("game {number}: ");
+            let text = format!("{fen}: {error}");
+            omit_text(omissions, "games_from_impossible_positions", &place, &text);
+            return None;
+        }
+    };
+    let mut tree = GameTree::from_start(start);
+    tree.result = match header[2_076] {
+        1 => GameResult::Won(Side::First),
+        2 => GameResult::Won(Side::Second),
+        3 => GameResult::Drawn,
+        _ => GameResult::Unknown,
+    };
+    let event = [text(692, 64), text(180, 128)];
+    tree.tags = GameTags {
+        first: text(1_076, 64),
+        second: text(1_300, 64),
+        event: event
+            .into_iter()
+            .find(|text| !text.is_empty())
+            .unwrap_or_default(),
+        date: GameTags::date_of(&text(884, 64)),
+        round: text(756, 64),
+        source: String::new(),
+    };
+    let mut reader = MoveReader {
+        rest: moves,
+        omissions,
+        number,
+    };
+    if !reader.moves(&mut tree) {
+        omit(omissions, TRUNCATED_FILES, 1);
+    }
+    omit(
+        omissions,
+        "games_without_moves",
+        tree.moves.is_empty().into(),
+    );
+    Some(tree)
+}
+
+/// Writes the board, a byte for each square from the top left: colour and kind.
+fn board(squares: &[u8], is_black: bool) -> String {
+    const PIECES: &[u8; 7] = b"RNBAKCP";
+    let mut board = [['.'; 9]; 10];
+    for (at, square) in squares.iter().enumerate() {
+        let kind = usize::from(square & 15).checked_sub(1);
+        let Some(&piece) = kind.and_then(|kind| PIECES.get(kind)) else {
+            continue;
+        };
+        let piece = match square >> 4 {
+            1 => piece,
+            2 => piece.to_ascii_lowercase(),
+            _ => continue,
+        };
+        board[at / 9][at % 9] = char::from(piece);
+    }
+    fen(&board, is_black)
+}
+
+/// Reads the moves of a record.
+struct MoveReader<'a, 'b> {
+    rest: &'a [u8],
+    omissions: &'b mut Omissions,
+    /// The number of the record.
+    number: usize,
+}
+
+impl MoveReader<'_, '_> {
+    /// Adds the moves to a tree. Returns whether they are whole.
+    fn moves(&mut self, tree: &mut GameTree) -> bool {
+        // The first record is no move; it holds the comment on the start.
+        let Some((flags, _, comment)) = self.node() else {
+            return false;
+        };
+        tree.remark(None, &comment);
+        if flags & LAST != 0 {
+            return true;
+        }
+        // Where the moves stand beside which others follow; `None` behind an impossible move.
+        let mut waiting: Vec<Option<(Option<usize>, Position)>> = Vec::new();
+        let mut at = Some((None, tree.start.clone()));
+        while let Some((flags, [from, to], comment)) = self.node() {
+            if flags & BESIDE != 0 {
+                waiting.push(at.clone());
+            }
+            if let Some((parent, before)) = at.take() {
+                let square = |code: u8| format!("{}{}", char::from(b'a' + code % 9), 9 - code / 9);
+                let is_on_board = from < 90 && to < 90;
+                let text = if is_on_board {
+                    square(from) + &square(to)
+                } else {
+                    String::new()
+                };
+                let m = read_move(&before, &text);
+                match m.and_then(|m| Some((m, after(&before, m)?))) {
+                    Some((m, next)) => {
+                        let number = Some(tree.push(parent, before, m));
+                        tree.remark(number, &comment);
+                        at = Some((number, next));
+                    }
+                    None => {
+                        let place = format!("game {}: ", self.number);
+                        let text = if is_on_board {
+                            text
+                        } else {
+                            format!("{from} {to}")
+                        };
+                        omit_text(self.omissions, "moves_that_cannot_be_made", &place, &text);
+                    }
+                }
+            }
+            if flags & LAST != 0 {
+                match waiting.pop() {
+                    Some(place) => at = place,
+                    None => return true,
+                }
+            }
+        }
+        false
+    }
+
+    /// Reads the flags, the squares and the comment of a move.
+    fn node(&mut self) -> Option<(u8, [u8; 2], String)> {
+        let (&[flags, _, from, to], rest) = self.rest.split_first_chunk()?;
+        self.rest = rest;
+        let mut comment = String::new();
+        if flags & COMMENT != 0 {
+            let (length, rest) = rest.split_first_chunk()?;
+            let length = usize::try_from(u32::from_le_bytes(*length)).ok()?;
+            let (text, rest) = rest.split_at_checked(length)?;
+            self.rest = rest;
+            comment = words(text);
+            omit(self.omissions, "comments", u64::from(!comment.is_empty()));
+        }
+        Some((flags, [from, to], comment))
+    }
+}
+
+/// Reads a text up to its end, or to a zero.
+fn words(text: &[u8]) -> String {
+    let (text, _) = UTF_16LE.decode_without_bom_handling(text);
+    text.split('\0').next().unwrap_or_default().trim().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Writes a record of nodes: flags, squares, and a comment.
+    fn record(nodes: &[(u8, u8, u8, &str)]) -> Vec<u8> {
+        let mut bytes = vec![0; RECORD_BYTES];
+        bytes[..16].copy_from_slice(RECORD);
+        let mut put = |at: usize, text: &str| {
+            let text: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+            bytes[at..at + text.len()].copy_from_slice(&text);
+        };
+        put(1_076, "王一");
+        put(692, "杯");
+        bytes[2_076] = 2;
+        bytes[2_112] = 1;
+        let back: [u8; 9] = [1, 2, 3, 4, 5, 4, 3, 2, 1];
+        for (file, kind) in back.into_iter().enumerate() {
+            bytes[2_120 + file] = 0x20 + kind;
+            bytes[2_120 + 81 + file] = 0x10 + kind;
+        }
+        bytes[2_120 + 70] = 0x16;
+        for (flags, from, to, comment) in nodes {
+            bytes.extend([*flags, 0, *from, *to]);
+            let text: Vec<u8> = comment.encode_utf16().flat_map(u16::to_le_bytes).collect();
+            if !text.is_empty() {
+                bytes.extend((text.len() as u32).to_le_bytes());
+                bytes.extend(text);
+            }
+        }
+        bytes
+    }
+
+    fn trees(bytes: &[u8]) -> Result<(Vec<GameTree>, Omissions)> {
+        let mut trees = Vec::new();
+        let mut omissions = read_trees(bytes, Variant::XIANGQI, &mut |tree| trees.push(tree))?;
+        omissions.retain(|_, count| *count > 0);
+        Ok((trees, omissions))
+    }
+
+    #[test]
+    fn record_and_library_are_read() {
+        // h2e2, and behind it i9i8 or a9a8.
+        let nodes = [
+            (COMMENT, 0, 0, "start"),
+            (COMMENT, 70, 67, "best"),
+            (BESIDE | LAST, 8, 17, ""),
+            (LAST, 0, 9, ""),
+        ];
+        let one = record(&nodes);
+        let (found, omissions) = trees(&one).expect("a game");
+        let moves: Vec<_> = found[0]
+            .moves
+            .iter()
+            .map(|m| (m.parent, m.before.write_move(m.at), &*m.comment))
+            .collect();
+        let expected = [
+            (None, "h2e2".to_string(), "best"),
+            (Some(0), "i9i8".to_string(), ""),
+            (Some(0), "a9a8".to_string(), ""),
+        ];
+        assert_eq!(
+            (moves, omissions),
+            (expected.to_vec(), [("comments", 2)].into())
+        );
+        assert_eq!(
+            (&*found[0].tags.first, found[0].result.text()),
+            ("王一", "0-1")
+        );
+        let mut library = vec![0; INDEX_BEGIN + 3 * INDEX_ENTRY];
+        library[..16].copy_from_slice(LIBRARY);
+        library[60] = 3;
+        for _ in 0..2 {
+            library.extend(&one);
+            library.resize(library.len().next_multiple_of(4) + 4, 0);
+            let records = library.len() - INDEX_BEGIN - 3 * INDEX_ENTRY;
+            library.resize(library.len() - records + records.next_multiple_of(SLOT), 0);
+        }
+        assert_eq!(trees(&library).expect("a library").0.len(), 2);
+    }
+
+    #[test]
+    fn cut_or_wrong_bytes_are_told() {
+        let whole = record(&[(0, 0, 0, ""), (0, 70, 67, ""), (LAST, 0, 90, "")]);
+        let (_, omissions) = trees(&whole).expect("a game");
+        assert_eq!(
+            omissions.first()["moves_that_cannot_be_made"],
+            "game 1: '0 90'"
+        );
+        for length in 0..whole.len() {
+            let _ = trees(&whole[..length]);
+        }
+        let (_, omissions) = trees(&whole[..whole.len() - 2]).expect("a part of it");
+        assert_eq!(omissions[TRUNCATED_FILES], 1);
+        for bytes in [&b""[..], b"CCBridge", LIBRARY, b"[Event]"] {
+            assert!(trees(bytes).is_err(), "{bytes:?}");
+        }
+    }
+}
