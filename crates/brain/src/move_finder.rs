@@ -11,6 +11,7 @@ use kagetsu_proto::Access;
 use kagetsu_search::{Control, Engine, EngineOptions, Progress};
 
 use crate::books::{BookChoice, Books};
+use crate::budget::Pace;
 
 /// Mebibytes of the table where neither user nor manager limits it.
 pub(crate) const DEFAULT_TABLE_MIB: u64 = 128;
@@ -43,6 +44,8 @@ pub(crate) struct ThinkOrder {
     pub(crate) question: Question,
     /// Whether a book move may answer it.
     pub(crate) asks_book: bool,
+    /// The share of a clock, where one limits the search.
+    pub(crate) share: Option<Duration>,
     /// Whether to hold the answer until the search is stopped or [`Thinking::release`]d.
     pub(crate) waits: bool,
 }
@@ -218,8 +221,14 @@ impl MoveFinder {
         let answer = self.engine().and_then(|engine| {
             let begun = Instant::now();
             let mut has_reported = false;
+            let mut pace = order.share.map(Pace::new);
             let answer = engine.answer(&order.question, control, &mut |progress| {
                 has_reported = true;
+                if let Some((pace, (m, best))) = pace.as_mut().zip(progress.answer.best())
+                    && pace.is_enough(begun.elapsed(), m, best.score.raw().into())
+                {
+                    control.stop();
+                }
                 report(FinderReport::Progress(progress.clone()));
             })?;
             // A win that the threat search proves needs no iteration, but a user wants to see it.

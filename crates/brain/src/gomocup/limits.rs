@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use kagetsu_game::{Effort, RuleName};
 
-use crate::budget::budget;
+use crate::budget::{MoveTime, budget};
 
 /// Most threads that can be asked for.
 pub(super) const MAX_THREADS: u64 = 1_024;
@@ -102,16 +102,21 @@ impl GomocupLimits {
 
     /// Returns the effort for the next move.
     pub(super) fn effort(&self) -> Effort {
+        Effort {
+            depth: self.depth,
+            nodes: self.nodes,
+            time: self.time().map(|time| time.most),
+        }
+    }
+
+    /// Returns the time for the next move, if anything limits it.
+    pub(super) fn time(&self) -> Option<MoveTime> {
         let left = self
             .left
             .or_else(|| self.whole.map(|whole| whole.saturating_sub(self.spent)));
         let is_limited = left.is_some() || self.depth.is_some() || self.nodes.is_some();
         let turn = self.turn.or_else(|| (!is_limited).then_some(TURN));
-        Effort {
-            depth: self.depth,
-            nodes: self.nodes,
-            time: budget(left, Duration::ZERO, None, turn),
-        }
+        budget(left, Duration::ZERO, None, turn)
     }
 }
 

@@ -464,6 +464,7 @@ impl GomocupBrain {
             let order = ThinkOrder {
                 question,
                 asks_book,
+                share: self.limits.time().and_then(|time| time.share),
                 waits: false,
             };
             let thinking = Thinking::begin(*finder, order, move |report: FinderReport| {

@@ -10,7 +10,7 @@ use kagetsu_engines::uci::{Clock, Dialect, FromEngine, Go, ToEngine};
 use kagetsu_game::{Effort, Move, Position, Question, Variant, quote};
 use kagetsu_search::Engine;
 
-use crate::budget::budget;
+use crate::budget::{MoveTime, budget};
 use crate::move_finder::{FinderReport, MoveFinder, Settings, ThinkOrder, Thinking};
 use crate::output::{EngineOutput, say};
 use options::UciOptions;
@@ -285,7 +285,7 @@ impl UciBrain {
                     .clamp(1, Effort::MAX_DEPTH)
             }),
             nodes: go.nodes.map(|nodes| nodes.max(1)),
-            time: time.filter(|_| !waits),
+            time: time.filter(|_| !waits).map(|time| time.most),
         };
         let asks_book = chosen.is_empty() && !waits && self.options.uses_book;
         let question = Question {
@@ -296,6 +296,7 @@ impl UciBrain {
         let order = ThinkOrder {
             question,
             asks_book,
+            share: time.filter(|_| !waits).and_then(|time| time.share),
             waits,
         };
         let _ = self.finder();
@@ -304,7 +305,7 @@ impl UciBrain {
             let report = move |report: FinderReport| talk.report(&position, begun, &report);
             self.state = UciState::Thinking {
                 thinking: Thinking::begin(*finder, order, report),
-                time,
+                time: time.map(|time| time.most),
             };
         }
     }
@@ -326,7 +327,7 @@ impl UciBrain {
     }
 
     /// Returns the time for the move, if anything limits it.
-    fn time(&self, go: &Go) -> Option<Duration> {
+    fn time(&self, go: &Go) -> Option<MoveTime> {
         let unit = match self.dialect {
             Dialect::Ucci if !self.options.uses_milliseconds => 1_000,
             _ => 1,
