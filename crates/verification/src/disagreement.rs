@@ -18,7 +18,8 @@ const QUARANTINE_DOUBT: i32 = 20;
 /// Disagreements: what opinions say of each other, and who is doubted for it.
 impl Verification {
     /// Compares the last opinion of a check with the others: two that agree settle it, else a
-    /// third decides. The coordinator decides between a win or a loss and anything else.
+    /// third decides. The coordinator decides about a win or a loss without evidence: two workers
+    /// that claim it may lie alike.
     pub(crate) fn weigh(&mut self, now: Duration, check: Check) {
         let last = check.opinions.len() - 1;
         if check.opinions[last].is_own() {
@@ -33,8 +34,11 @@ impl Verification {
             _ => Vec::new(),
         };
         use AnswerRelation::{Apart, Decided, Equal, Near};
+        let has_claim = (0..=last).any(|index| check.has_claim(index));
         match &compared[..] {
-            all if all.iter().any(|one| matches!(one, Decided { .. })) => self.search(check),
+            all if has_claim || all.iter().any(|one| matches!(one, Decided { .. })) => {
+                self.search(check);
+            }
             [Equal] => self.settle(&check, 0, &[0, 1]),
             // Two engines may differ so much. The one that the coordinator knows counts.
             [Near] if self.is_known(&check.opinions[0]) => self.settle(&check, 0, &[]),
@@ -133,10 +137,10 @@ impl Verification {
     ///
     /// A stronger search than the coordinator's may be right, so this alone shows no liar. Each
     /// such claim counts 1, or more where the [`weight`](Self::weight) of an equal search says so;
-    /// each claim that another search confirms counts -2. At 20 the worker is quarantined. A worker
-    /// half of whose claims are confirmed comes to 20 with a probability below 1.618^-20, one in
-    /// 15,000 (the bound of a random walk whose steps 1 and -2 are equally likely). From its first
-    /// such claim on, all its claims are checked, and the earlier ones are asked again.
+    /// each claim that it sees counts -2. At 20 the worker is quarantined. A worker half of whose
+    /// claims are seen comes to 20 with a probability below 1.618^-20, one in 15,000 (the bound of
+    /// a random walk whose steps 1 and -2 are equally likely). From its first such claim on, all
+    /// its claims are checked, and the earlier ones are asked again.
     pub(crate) fn doubt(&mut self, now: Duration, worker: WorkerId, weight: i32, reason: String) {
         let Some(record) = self.records.get(&worker) else {
             return;
@@ -160,7 +164,7 @@ impl Verification {
         }
     }
 
-    /// Another search confirms a claim of a worker.
+    /// The coordinator's own engine sees a claim of a worker.
     pub(crate) fn doubt_less(&mut self, worker: WorkerId) {
         if let Some(record) = self.records.get(&worker)
             && let Some(doubt) = self.doubts.get_mut(&record.profile.principal())

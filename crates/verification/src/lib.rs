@@ -11,9 +11,9 @@
 //!   Otherwise it is an opinion. Two workers that agree are no proof.
 //! - A share of the other answers is asked again at the same effort. Only the operator's workers
 //!   and the coordinator's own engine confirm answers; volunteers never do.
-//! - A win or a loss without evidence that another search does not see is settled by the
-//!   coordinator's own engine, which tries the line. A worker is quarantined when that engine does
-//!   not see most of its claims.
+//! - A win or a loss without evidence is settled by the coordinator's own engine, which tries the
+//!   line, even if two workers agree. A worker is quarantined when that engine does not see most of
+//!   its claims.
 //! - Nothing that a worker says of itself widens what is believed.
 //! - A worker with a wrong answer is quarantined, and its unconfirmed answers are asked again. The
 //!   quarantine of a volunteer covers all volunteers of its token.

@@ -53,6 +53,32 @@ fn liars_of_all_claims_are_found_under_every_name() {
     }
 }
 
+/// Two workers of the operator make the same claims, under the coordinator's engine or another.
+#[test]
+fn claims_of_two_that_lie_alike_are_not_confirmed() {
+    for lie in [Lie::Decided(20_000), Lie::Decided(-20_000), Lie::Claim] {
+        for engine in [ENGINE, "other 1.0"] {
+            let mut world = World::new(100.0);
+            for id in [10, 11] {
+                let operators = profile(&format!("w{id}"), None, Class::Operator);
+                let liar = Profile {
+                    engine: engine.into(),
+                    ..operators
+                };
+                world.join(id, liar, Worker::liar(lie, 100));
+            }
+            world.queue = (0..60).map(position).collect();
+            world.run();
+            let what = format!("{lie:?} {engine}");
+            assert_eq!((world.false_values(), world.proofs()), (0, 0), "{what}");
+            for id in [10, 11] {
+                assert!(world.is_quarantined(id), "{what}");
+                assert_eq!(world.verification.trust(WorkerId(id)).verified, 0, "{what}");
+            }
+        }
+    }
+}
+
 /// A bias that other engines may show is never confirmed, and never stays where it was checked.
 #[test]
 fn bias_under_another_name_is_not_believed() {
