@@ -432,4 +432,35 @@ mod tests {
             assert_eq!(found, holds, "{text} {claim:?} {kind:?} {plies}");
         }
     }
+
+    #[test]
+    fn tried_lines_show_deep_wins_and_no_others() {
+        let (mut queue, mut unseen) = (queue(), 0);
+        for (line, depth, claimed) in [
+            (
+                "j7 g6 g7 g8 f9 j9 f8 j8 h8 i8 g9 i6",
+                2,
+                "h7 i7 i9 i5 i4 j10 e5",
+            ),
+            ("i10 h8 i7 f7 f10 g9 i9 j6 f9 i6 i8", 4, "i11 f12 f8 h10"),
+            (
+                "h7 j7 g8 i8 i6 f8 h9 j10 j6 j9 g10",
+                4,
+                "j11 j8 j12 j13 j5 f9",
+            ),
+        ] {
+            let position = Position::from_line(Variant::FREESTYLE_15, line).expect("a line");
+            let question = Question::new(position.clone(), Effort::depth(depth));
+            let mut is_decided = |tried: &str| {
+                let end = position.play_line(tried).expect("a line");
+                let tried = end.moves()[position.moves().len()..].to_vec();
+                let answer = queue.search(question.clone(), &[tried]).expect("an answer");
+                let (_, best) = answer.best().expect("a verdict");
+                i32::from(best.score.raw()).abs() >= UNPROVEN_WIN
+            };
+            assert!(is_decided(claimed), "{line}: {claimed}");
+            unseen += usize::from(!is_decided("a1 a2 o1 o2 a15 o15"));
+        }
+        assert_eq!(unseen, 3, "moves that decide nothing show nothing");
+    }
 }
