@@ -13,9 +13,8 @@ use kagetsu_tests::{Program, Running, Scratch};
 use nix::sys::signal::Signal;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use serde_json::Value;
 
-use crate::world::{Cluster, LateWorker, LyingWorker, Relay, book_keys, until};
+use crate::world::{Cluster, LateWorker, Lie, LyingWorker, Relay, book_keys, until};
 
 const DEPTH: u32 = 3;
 
@@ -155,15 +154,6 @@ fn positions(cluster: &Cluster) -> Option<u64> {
     cluster.job()?["positions"].as_u64()
 }
 
-/// Returns the quarantine reason of the worker with this name, if there is one.
-fn quarantine(cluster: &Cluster, name: &str) -> Option<String> {
-    let listed =
-        Program::Kagetsu.run(&["workers", "list", "--coordinator", &cluster.url, "--json"]);
-    let workers: Vec<Value> = serde_json::from_str(&listed.stdout).ok()?;
-    let found = workers.into_iter().find(|worker| worker["name"] == name)?;
-    found["quarantine"].as_str().map(Into::into)
-}
-
 fn storm(seed: u64, strikes: u32, size: u32) {
     println!("seed {seed}");
     let chance = &mut StdRng::seed_from_u64(seed);
@@ -214,7 +204,7 @@ fn storm(seed: u64, strikes: u32, size: u32) {
     });
 
     // Phase two adds a worker that lies and sends everything twice.
-    let liar = LyingWorker::start(&cluster.url, seed);
+    let liar = LyingWorker::start(&cluster.url, seed, Lie::FavourTheWorst);
     until("the liar is there", || {
         let listed = Program::Kagetsu.run(&["workers", "list", "--coordinator", &cluster.url]);
         listed.stdout.contains(liar.name()).then_some(())
@@ -227,7 +217,7 @@ fn storm(seed: u64, strikes: u32, size: u32) {
     drop(client);
     let mut target = 2 * size;
     let reason = until("the liar is found", || {
-        let reason = quarantine(&cluster, liar.name());
+        let reason = cluster.quarantine(liar.name());
         // If the other workers finished before the liar got a task, there is more to do.
         if reason.is_none() && cluster.job()?["state"] == "done" {
             target += size;
@@ -241,7 +231,7 @@ fn storm(seed: u64, strikes: u32, size: u32) {
         cluster.build(target, DEPTH).wait().success().then_some(())
     });
     assert_eq!(
-        quarantine(&cluster, "laggard"),
+        cluster.quarantine("laggard"),
         None,
         "seed {seed}: a slow worker is not quarantined"
     );

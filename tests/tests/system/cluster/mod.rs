@@ -7,6 +7,7 @@ mod database_faults;
 mod databases;
 mod full_disk;
 mod kills;
+mod liars;
 mod metrics;
 mod patroni;
 mod replication;

@@ -20,9 +20,14 @@ pub(crate) struct Cluster {
 
 impl Cluster {
     pub(crate) fn start(book: &Path) -> Self {
+        Self::start_with(book, &[])
+    }
+
+    /// Starts a coordinator with more arguments.
+    pub(crate) fn start_with(book: &Path, more: &[&str]) -> Self {
         let book = book.to_str().expect("a plain name");
-        let mut coordinator =
-            Program::Coordinator.start(&["--book", book, "--listen", "127.0.0.1:0"]);
+        let place = ["--book", book, "--listen", "127.0.0.1:0"];
+        let mut coordinator = Program::Coordinator.start(&[&place, more].concat());
         let url = coordinator.address();
         Self { coordinator, url }
     }
@@ -42,6 +47,26 @@ impl Cluster {
         let jobs = Program::Kagetsu.run(&["jobs", "list", "--coordinator", &self.url, "--json"]);
         let jobs: Value = serde_json::from_str(&jobs.stdout).ok()?;
         jobs.get(0).cloned()
+    }
+
+    /// Returns all workers; none while the coordinator does not answer.
+    pub(crate) fn workers(&self) -> Vec<Value> {
+        let listed =
+            Program::Kagetsu.run(&["workers", "list", "--coordinator", &self.url, "--json"]);
+        serde_json::from_str(&listed.stdout).unwrap_or_default()
+    }
+
+    /// Returns the worker with this name, if there is one.
+    pub(crate) fn worker_named(&self, name: &str) -> Option<Value> {
+        let mut workers = self.workers().into_iter();
+        workers.find(|worker| worker["name"] == name)
+    }
+
+    /// Returns the quarantine reason of the worker with this name, if there is one.
+    pub(crate) fn quarantine(&self, name: &str) -> Option<String> {
+        self.worker_named(name)?["quarantine"]
+            .as_str()
+            .map(Into::into)
     }
 
     pub(crate) fn stop(mut self) {
