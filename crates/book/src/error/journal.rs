@@ -76,7 +76,7 @@ pub enum JournalError {
     /// The place of the journal has lost or changed entries that were acknowledged.
     #[error(
         "the journal {place} is not what was acknowledged: {fault}; restore the database from a \
-         backup, or `kagetsu journal push` a copy under another name; nothing was changed"
+         backup, or `kagetsu journal push` a copy under another name; no table was changed"
     )]
     Altered {
         /// The place.

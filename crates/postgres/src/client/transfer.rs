@@ -44,11 +44,19 @@ pub fn push(folder: &Path, url: &BookUrl) -> Result<TransferReport, BookError> {
 /// copy. The journal's file is then the same as the leader's would be in a folder, byte for byte.
 ///
 /// # Errors
-/// If there is no such book, the folder has another book, or the database or the disk refuses.
+/// If there is no such book, the folder has another book, or the database or the disk refuses. A
+/// damaged journal is copied up to the damage, and the error says so.
 pub fn pull(url: &BookUrl, folder: &Path) -> Result<TransferReport, BookError> {
     let source = PostgresJournal::open(url)?;
     let mut target = FolderJournal::open(folder, true)?;
-    copy(&source, target.journal(), &|| Ok(()))
+    copy(&source, target.journal(), &|| Ok(())).map_err(|error| match error {
+        BookError::Journal(JournalError::Altered { place, fault }) => {
+            let folder = folder.display();
+            let fault = format!("{fault}, and the copy in {folder} ends before it");
+            JournalError::Altered { place, fault }.into()
+        }
+        error => error,
+    })
 }
 
 fn copy(

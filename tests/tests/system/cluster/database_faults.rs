@@ -303,6 +303,14 @@ fn altered_journals_are_refused_by_all_commands() {
         found.stdout.contains("begins with entry 1 is damaged"),
         "{found:#?}"
     );
+    // A copy of what is whole may be wanted, and the message names it.
+    let copy = world.scratch.path("copy");
+    let pulled = world.run("journal pull --book URL --to OUT", &url, &copy);
+    assert_eq!(pulled.code, Some(2), "{pulled:#?}");
+    assert!(
+        pulled.stderr.contains("is damaged, and the copy in"),
+        "{pulled:#?}"
+    );
 }
 
 #[test]
