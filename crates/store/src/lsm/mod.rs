@@ -23,8 +23,9 @@ use crate::sled_level::SledLevel;
 use crate::sstable::SortedFile;
 use crate::store::{Batch, Pairs, Store};
 
-/// Memory for each change that is not in the sorted file.
-const BYTES_PER_CHANGE: u64 = 256;
+/// Memory of the store for each change in a memtable, which takes some 330 bytes. A second memtable
+/// is being compacted meanwhile.
+const STORE_BYTES_PER_CHANGE: u64 = 660;
 /// The most entries of the level in sled, which opens slowly with many.
 const MAX_SLED_ENTRIES: usize = 16_384;
 /// Memory that sled takes for each new entry.
@@ -126,7 +127,7 @@ impl LsmStore {
 
     /// Returns the number of changes with which a memtable is full.
     fn max_changes(&self) -> usize {
-        usize::try_from(self.cache_bytes / BYTES_PER_CHANGE)
+        usize::try_from(self.cache_bytes / STORE_BYTES_PER_CHANGE)
             .unwrap_or(usize::MAX)
             .max(4)
     }
@@ -161,7 +162,7 @@ impl LsmStore {
 
     /// Returns whether changes come faster than they are compacted.
     fn is_behind(&self) -> bool {
-        self.changes() >= 2 * self.max_changes()
+        self.changes() >= self.max_changes()
     }
 
     /// Returns whether the memtable has room in the level in sled.
