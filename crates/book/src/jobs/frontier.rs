@@ -42,16 +42,17 @@ impl Frontier for JobFrontier<'_, '_> {
 
     fn most_urgent(&mut self, n: usize) -> Result<Vec<Id>, BookError> {
         let job = self.job.0;
-        if self.frontiers.get(job).is_none() {
+        let least = self.at_hand.len() + n;
+        if self.frontiers.first(job, least).is_none() {
             let jobs = self.index.jobs()?;
             let is_running = |job| {
                 jobs.iter()
                     .any(|(id, body)| *id == job && body.state == JobState::Running)
             };
             self.frontiers.retain(is_running);
-            self.frontiers.read(self.store, self.marker, job)?;
+            self.frontiers.read(self.store, self.marker, job, least)?;
         }
-        let waiting = self.frontiers.get(job).into_iter().flatten();
+        let waiting = self.frontiers.first(job, least).into_iter().flatten();
         let ids = waiting.map(|(_, id)| *id);
         let is_free = |id: &Id| !self.at_hand.contains_key(&(self.job, *id));
         Ok(ids.filter(is_free).take(n).collect())

@@ -210,82 +210,40 @@ impl Book {
     ) -> Result<(), BookError> {
         let of = |many: &ByJob, job: u32| many.get(&job).copied().unwrap_or_default();
         for (job, state) in self.index().jobs()? {
+            let read = |end| Queue::new(usize::MAX, end).read(&*self.store, self.marker, job);
             let mut due = of(&content.due, job);
-            if self.index().move_filter(job)?.deepen.is_some() {
-                due = self.due_again(job)?;
+            // Which positions of such a job wait depends on stored judgements.
+            if self.index().move_filter(job)?.deepen.is_some()
+                && let Ok(all) = read(None)
+            {
+                due = all.first.len() as u64;
             }
-            let [aside, walking] =
-                [&content.aside, &content.walking].map(|many| of(many, job).count);
-            report.frontier += due.count;
+            let [aside, walking] = [&content.aside, &content.walking].map(|many| of(many, job));
+            report.frontier += due;
             let counts = [
                 (aside, state.set_aside, "positions are set aside"),
                 (walking, state.walking, "positions are to be walked on from"),
-                (due.count, state.frontier, "positions wait"),
+                (due, state.frontier, "positions wait"),
             ];
             for (found, recorded, what) in counts {
                 report.hold(found == recorded, || {
                     format!("job {job}: {found} {what}, it says {recorded}")
                 });
             }
-            let Some(queue) = self.frontiers.get(job) else {
-                continue;
-            };
-            let mut waiting = Many::default();
-            queue.iter().for_each(|place| waiting.put(*place));
-            if waiting != due {
-                self.name_waiting(job, queue, due.count, report)?;
+            // The report has the damaged rows already.
+            if let Some(queue) = self.frontiers.get(job)
+                && let Ok(right) = read(queue.end)
+            {
+                for (_, id) in right.first.difference(&queue.first) {
+                    report.fault(format!("position {} does not wait in job {job}", id.key()));
+                }
+                for (_, id) in queue.first.difference(&right.first) {
+                    report.fault(format!(
+                        "position {} should not wait in job {job}",
+                        id.key()
+                    ));
+                }
             }
-        }
-        Ok(())
-    }
-
-    /// Returns the positions that should wait for a job that searches known positions anew, which
-    /// depends on stored judgements.
-    fn due_again(&self, job: u32) -> Result<Many, BookError> {
-        let (mut due, mut index) = (Many::default(), self.index());
-        for pair in self.store.scan(&[POSITION], Some(&[POSITION + 1])) {
-            let id = Id::at_end(&pair?.0).ok_or(BookError::entry("a link"))?;
-            let Ok(reach) = index.reach(id) else {
-                continue;
-            };
-            if let Some(priority) = index.waiting(job, id, &reach)? {
-                due.put((priority, id));
-            }
-        }
-        Ok(due)
-    }
-
-    /// Reports positions that should wait and do not, and those that wait and should not.
-    fn name_waiting(
-        &self,
-        job: u32,
-        queue: &Queue,
-        due: u64,
-        report: &mut CheckReport,
-    ) -> Result<(), BookError> {
-        let waiting = queue.len();
-        report.fault(format!("job {job}: {waiting} positions wait, {due} should"));
-        let mut index = self.index();
-        for pair in self.store.scan(&[POSITION], Some(&[POSITION + 1])) {
-            let id = Id::at_end(&pair?.0).ok_or(BookError::entry("a link"))?;
-            let Ok(reach) = index.reach(id) else {
-                continue;
-            };
-            let Some(priority) = index.waiting(job, id, &reach)? else {
-                continue;
-            };
-            report.hold(queue.contains(&(priority, id)), || {
-                format!("position {} does not wait in job {job}", id.key())
-            });
-        }
-        for &(priority, id) in queue {
-            let Ok(reach) = index.reach(id) else {
-                continue;
-            };
-            let should = index.waiting(job, id, &reach)? == Some(priority);
-            report.hold(should, || {
-                format!("position {} should not wait in job {job}", id.key())
-            });
         }
         Ok(())
     }

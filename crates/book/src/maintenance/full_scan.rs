@@ -37,8 +37,8 @@ impl Many {
     }
 }
 
-/// A set for each job.
-pub(crate) type ByJob = BTreeMap<u32, Many>;
+/// A count for each job.
+pub(crate) type ByJob = BTreeMap<u32, u64>;
 
 /// The content of one partition or of the whole store, except the records.
 #[derive(Default)]
@@ -193,14 +193,14 @@ impl StoreContent {
                     .is_some()
             }
             Some(&WALK) => queued(key)
-                .map(|(job, ..)| self.walking.entry(job).or_default().count += 1)
+                .map(|(job, ..)| *self.walking.entry(job).or_default() += 1)
                 .is_some(),
             Some(&ASIDE) => {
                 let job = key
                     .get(1..)
                     .and_then(|rest| rest.first_chunk())
                     .map(|job| u32::from_be_bytes(*job));
-                job.map(|job| self.aside.entry(job).or_default().count += 1)
+                job.map(|job| *self.aside.entry(job).or_default() += 1)
                     .is_some()
             }
             _ => true,
@@ -223,12 +223,9 @@ impl StoreContent {
         if !level.is_empty() {
             self.level.push((id, level));
         }
-        for (job, priority) in reach
-            .jobs()
-            .into_iter()
-            .filter_map(|job| Some((job, reach.waiting(job)?)))
-        {
-            self.due.entry(job).or_default().put((priority, id));
+        let is_due = |job: &u32| reach.waiting(*job).is_some();
+        for job in reach.jobs().into_iter().filter(is_due) {
+            *self.due.entry(job).or_default() += 1;
         }
     }
 }
@@ -249,7 +246,7 @@ fn combine(contents: Vec<StoreContent>) -> (StoreContent, Known) {
         ];
         for (sums, jobs) in of_jobs {
             jobs.into_iter()
-                .for_each(|(job, many)| sums.entry(job).or_default().add(many));
+                .for_each(|(job, count)| *sums.entry(job).or_default() += count);
         }
         content
             .values

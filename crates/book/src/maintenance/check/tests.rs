@@ -1,4 +1,4 @@
-use kagetsu_game::{Answer, Move, Position, Score, Variant};
+use kagetsu_game::{Answer, Key, Move, Position, Score, Variant};
 
 use super::*;
 use crate::graph::frontier_change::FrontierChange;
@@ -22,6 +22,12 @@ fn answer(position: &Position) -> Answer {
 }
 
 fn grown(folder: &std::path::Path) -> Book {
+    grown_with(folder, None).0
+}
+
+/// Grows a book that keeps at most so many waiting positions in memory. Returns it with the
+/// positions in the order in which they were searched.
+fn grown_with(folder: &std::path::Path, most: Option<usize>) -> (Book, Vec<Key>) {
     let variant: Variant = "freestyle-7".parse().expect("a variant");
     let (mut book, _) = Book::open(
         folder,
@@ -44,12 +50,35 @@ fn grown(folder: &std::path::Path) -> Book {
             ..BuildSpec::default()
         },
     };
+    book.frontiers.most = most.unwrap_or(book.frontiers.most);
     let job = book.create_job(&spec).expect("a job");
+    let mut order = Vec::new();
     while let Some(work) = book.next_work(job, 1).expect("readable").first() {
-        book.finish(work, &answer(&work.question.position))
-            .expect("room");
+        let position = &work.question.position;
+        order.push(position.key());
+        book.finish(work, &answer(position)).expect("room");
     }
-    book
+    (book, order)
+}
+
+#[test]
+fn full_frontier_is_read_again_and_checked() {
+    let folders = [(); 2].map(|()| tempfile::tempdir().expect("a folder"));
+    let (_, order) = grown_with(folders[0].path(), None);
+    let (mut book, bounded) = grown_with(folders[1].path(), Some(4));
+    assert_eq!(order, bounded);
+    let queue = book.frontiers.get(0).expect("it was read");
+    assert!(queue.end.is_some() && queue.first.len() <= 4, "{queue:?}");
+    assert!(book.check(&mut |_| {}).expect("readable").is_clean());
+    let (priority, id) = *queue.first.first().expect("it waits");
+    let lost = FrontierChange {
+        job: 0,
+        id,
+        before: Some(priority),
+        now: None,
+    };
+    book.frontiers.apply(vec![lost]);
+    assert!(!book.check(&mut |_| {}).expect("readable").is_clean());
 }
 
 fn scanned(book: &Book, kind: u8) -> Vec<Pair> {
@@ -96,7 +125,7 @@ fn wrong_frontier_in_memory_is_named() {
     let (priority, id) = *book
         .frontiers
         .get(0)
-        .and_then(|queue| queue.iter().nth(3))
+        .and_then(|queue| queue.first.iter().nth(3))
         .expect("it waits");
     let change = |before, now| {
         vec![FrontierChange {
