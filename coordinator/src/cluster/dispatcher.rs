@@ -168,6 +168,10 @@ impl Dispatcher {
                 nodes,
                 by,
             } => self.finished(question, answer, nodes, by),
+            Effect::Behind { worker } => {
+                let now = self.clock();
+                self.verification.fell_behind(now, worker);
+            }
             Effect::Failed { question, reason } => self.failed(question, &reason),
         }
     }

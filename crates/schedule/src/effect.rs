@@ -54,6 +54,11 @@ pub enum Effect {
         /// The workers whose answers were merged, in the order of their reports.
         by: Vec<WorkerId>,
     },
+    /// The worker has had a task for too long, so that another may get it too.
+    Behind {
+        /// The worker, which keeps the task.
+        worker: WorkerId,
+    },
     /// A question has failed too often and is dropped. No task of it remains.
     Failed {
         /// The question.

@@ -400,6 +400,7 @@ impl Verification {
             };
             is_ready
                 && record.is_connected
+                && !record.is_behind
                 && record.profile.class == Class::Operator
                 && record.profile.plays.contains(&variant)
                 && !except.contains(id)

@@ -111,8 +111,17 @@ impl Verification {
     pub fn succeeded(&mut self, worker: WorkerId) {
         if let Some(record) = self.records.get_mut(&worker) {
             record.failures_in_a_row = 0;
+            record.is_behind = false;
             record.done += 1;
         }
+    }
+
+    /// A worker has had a task for too long. Checks that wait for it alone end without it.
+    pub fn fell_behind(&mut self, now: Duration, worker: WorkerId) {
+        if let Some(record) = self.records.get_mut(&worker) {
+            record.is_behind = true;
+        }
+        self.tick(now);
     }
 
     /// A worker has failed a task. After too many in a row it is quarantined.

@@ -131,6 +131,8 @@ pub(crate) enum WorkerStanding {
 pub(crate) struct WorkerRecord {
     pub(crate) profile: Profile,
     pub(crate) is_connected: bool,
+    /// Whether it has had a task for too long, and answered none since: no check waits for it.
+    pub(crate) is_behind: bool,
     pub(crate) standing: WorkerStanding,
     /// Whether its calibration answers were those of the coordinator's own engine.
     pub(crate) is_exact: bool,
@@ -162,6 +164,7 @@ impl WorkerRecord {
         Self {
             profile,
             is_connected: true,
+            is_behind: false,
             standing,
             is_exact: false,
             done: 0,

@@ -226,6 +226,7 @@ impl Scheduler {
         if let Some(state) = self.tasks.get_mut(&task) {
             state.mark_overdue(worker);
         }
+        self.effects.push_back(Effect::Behind { worker });
         self.requeue(task);
     }
 

@@ -85,8 +85,11 @@ impl Harness {
         self.report(worker, task, Report::Failed("no memory".into()));
     }
 
+    /// Returns the effects but the news of workers behind, which the totals count.
     pub(crate) fn effects(&mut self) -> Vec<Effect> {
-        std::iter::from_fn(|| self.scheduler.poll()).collect()
+        let mut effects: Vec<Effect> = std::iter::from_fn(|| self.scheduler.poll()).collect();
+        effects.retain(|effect| !matches!(effect, Effect::Behind { .. }));
+        effects
     }
 
     /// Returns the assignments, and checks that there are no other effects.

@@ -106,7 +106,7 @@ impl Ledger {
                 Effect::Assign { worker, task } => _ = self.held.insert((worker, task.id), task),
                 Effect::Revoke { worker, task } => _ = self.held.remove(&(worker, task)),
                 Effect::Finished { .. } | Effect::Failed { .. } => self.open -= 1,
-                Effect::Acknowledge { .. } | Effect::Progress { .. } => {}
+                Effect::Acknowledge { .. } | Effect::Progress { .. } | Effect::Behind { .. } => {}
             }
         }
     }

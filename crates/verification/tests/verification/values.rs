@@ -102,6 +102,25 @@ fn check_whose_worker_leaves_goes_to_the_coordinator() {
 }
 
 #[test]
+fn checks_do_not_wait_for_a_worker_behind() {
+    let mut world = World::new(100.0);
+    world.operator(1, Worker::HONEST);
+    world.operator(2, Worker::HONEST);
+    // The second holds a task, and answers no check.
+    world.workers.remove(&WorkerId(2));
+    world.answer(1, &position(1), Lie::None);
+    assert!(world.book.is_empty(), "its check waits");
+    world.verification.fell_behind(world.now, WorkerId(2));
+    world.carry_out();
+    assert_eq!((world.book.len(), world.open_checks.len()), (1, 0));
+    world.answer(1, &position(2), Lie::None);
+    assert_eq!(world.book.len(), 2, "no check waits for it");
+    world.verification.succeeded(WorkerId(2));
+    world.answer(1, &position(3), Lie::None);
+    assert_eq!(world.book.len(), 2, "it answers again");
+}
+
+#[test]
 fn stopped_job_ends_its_checks() {
     let mut world = World::new(0.0);
     world.operator(1, Worker::HONEST);

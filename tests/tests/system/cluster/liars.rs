@@ -6,7 +6,7 @@ use kagetsu_book::{Book, BookOptions};
 use kagetsu_game::{Effort, Question, Verdict};
 use kagetsu_search::{Control, Engine, EngineOptions};
 use kagetsu_tests::Scratch;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::world::{Cluster, Lie, LyingWorker, until};
 
@@ -21,8 +21,8 @@ fn build_with(book: &Path, lie: Lie) -> (Cluster, LyingWorker) {
     let honest = cluster.worker();
     until("two workers are admitted", || {
         let workers = cluster.workers();
-        let is_idle = |name: &serde_json::Value| name["idle"] == "no tasks";
-        (workers.iter().filter(|worker| is_idle(worker)).count() == 2).then_some(())
+        let is_admitted = |worker: &&Value| worker["trust"] == "operator";
+        (workers.iter().filter(is_admitted).count() == 2).then_some(())
     });
     let _client = cluster.build(POSITIONS, DEPTH.into());
     let job = until("the job ends", || {

@@ -254,7 +254,7 @@ impl Cluster {
                     task,
                     attempt,
                 } => self.tell(worker, Order::Acknowledge(task, attempt)),
-                Effect::Progress { .. } => {}
+                Effect::Progress { .. } | Effect::Behind { .. } => {}
                 Effect::Finished {
                     question, answer, ..
                 } => {
@@ -313,6 +313,7 @@ fn brief(effect: &Effect) -> String {
         } => {
             format!("{question} finished: {} moves, {nodes}", answer.len())
         }
+        Effect::Behind { worker } => format!("{worker} is behind"),
         Effect::Failed { question, reason } => format!("{question} failed: {reason}"),
     }
 }
