@@ -67,8 +67,8 @@ async fn true_proofs_enter_the_book_as_they_are() {
 /// Further stones with which Black loses after the first move of [`FORGED`].
 const MORE_STONES: &str = " m8 a14 o10 b14 m14 c14";
 
-/// Returns the position of a certificate with more stones, and its nodes as a strategy for the image
-/// of the position that a book stores.
+/// Returns the position of a certificate with more stones, and its nodes as a strategy for the
+/// image of the position that a book stores.
 fn strategy_of(certificate: &str) -> (Position, v1::Strategy) {
     let mut lines = certificate.lines().skip(1);
     let mut field = |name| {
