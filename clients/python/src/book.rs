@@ -153,22 +153,23 @@ impl PyBook {
         py.detach(|| read_view(&source, name, position, options))
     }
 
-    /// Iterates over the positions, as answers. A compiled book holds no list of its positions, so
-    /// they are found by walking from `roots` through all legal moves.
+    /// Iterates over the positions, as answers: those behind `roots` (by default the roots of the
+    /// book and the starts of all games) with the moves that lead to them, then, without `roots`,
+    /// the other positions of a folder. A compiled book holds no list of its positions, so its walk
+    /// goes through all legal moves.
     #[pyo3(signature = (roots = Vec::new()))]
     fn positions(&self, roots: Vec<PyRef<'_, PyPosition>>) -> PyResult<PyPositions> {
-        let walk = match *self.source.open()? {
-            Source::File(_) if roots.is_empty() => {
-                let starts = Variant::all().map(kagetsu_game::Position::start);
-                PositionWalk::compiled(starts)
-            }
-            Source::File(_) => PositionWalk::compiled(roots.iter().map(|root| root.0.clone())),
-            _ if !roots.is_empty() => {
-                return Err(PyValueError::new_err(
-                    "roots: a folder lists its positions by itself",
-                ));
-            }
-            _ => PositionWalk::folder(),
+        let walk = if roots.is_empty() {
+            let overview = self
+                .source
+                .open()?
+                .overview()
+                .map_err(|error| errors::view(error.into()))?;
+            let known = overview.variants.into_iter().flat_map(|one| one.roots);
+            let starts = Variant::all().map(kagetsu_game::Position::start);
+            PositionWalk::whole(known.map(|root| root.position).chain(starts))
+        } else {
+            PositionWalk::behind(roots.iter().map(|root| root.0.clone()))
         };
         Ok(PyPositions::new(Arc::clone(&self.source), walk))
     }

@@ -7,6 +7,7 @@ use kagetsu_book::{Entry, Place};
 use kagetsu_compiled::Compiled;
 use kagetsu_game::Key;
 use kagetsu_reader::{Found, Source};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::answer::PyAnswer;
@@ -33,24 +34,84 @@ impl PyPositions {
 }
 
 /// The state of an iteration.
-pub(crate) enum PositionWalk {
-    /// The place of the last entry, and entries that were read ahead.
-    Folder(Option<Place>, VecDeque<Entry>),
-    /// Positions to return, and the keys of all that were queued.
-    Compiled(VecDeque<kagetsu_game::Position>, HashSet<Key>),
+pub(crate) struct PositionWalk {
+    /// Positions to return where the book has them, with the moves that lead to them.
+    queue: VecDeque<kagetsu_game::Position>,
+    /// The keys of all that were queued.
+    seen: HashSet<Key>,
+    /// The place of the last entry that was listed, and entries that were read ahead; `None` if
+    /// only positions behind roots are wanted.
+    pages: Option<(Option<Place>, VecDeque<Entry>)>,
+    /// Positions so far.
+    found: u64,
 }
 
 impl PositionWalk {
-    /// Begins an iteration over a folder, which lists its positions.
-    pub(crate) fn folder() -> Self {
-        Self::Folder(None, VecDeque::new())
+    /// Begins a walk from the roots of a book, and then lists the positions that it missed.
+    pub(crate) fn whole(roots: impl Iterator<Item = kagetsu_game::Position>) -> Self {
+        let pages = Some((None, VecDeque::new()));
+        Self {
+            pages,
+            ..Self::behind(roots)
+        }
     }
 
-    /// Begins a walk through a compiled book from positions that it may have.
-    pub(crate) fn compiled(roots: impl Iterator<Item = kagetsu_game::Position>) -> Self {
+    /// Begins a walk from positions that a book may have.
+    pub(crate) fn behind(roots: impl Iterator<Item = kagetsu_game::Position>) -> Self {
         let mut seen = HashSet::new();
         let queue = roots.filter(|root| seen.insert(root.key())).collect();
-        Self::Compiled(queue, seen)
+        Self {
+            queue,
+            seen,
+            pages: None,
+            found: 0,
+        }
+    }
+
+    fn next(&mut self, source: &Source) -> PyResult<Option<PyAnswer>> {
+        let Self { queue, seen, .. } = self;
+        if let Source::File(file) = source {
+            return next_of_compiled(&file.newest(), queue, seen).map_err(errors::book);
+        }
+        while let Some(position) = queue.pop_front() {
+            let Some(found) = source
+                .find(&position)
+                .map_err(|error| errors::view(error.into()))?
+            else {
+                continue;
+            };
+            for (m, _) in found.answer.verdicts() {
+                let after = position.play(*m).ok();
+                queue.extend(after.filter(|after| seen.insert(after.key())));
+            }
+            return Ok(Some(answer_of(position, found)));
+        }
+        let Some((place, ahead)) = &mut self.pages else {
+            return Ok(None);
+        };
+        loop {
+            if ahead.is_empty() {
+                let page = source.page(*place, PAGE).map_err(errors::view)?;
+                *place = page.last().map(|last| Place::of(&last.position)).or(*place);
+                ahead.extend(page);
+            }
+            let Some(entry) = ahead.pop_front() else {
+                return Ok(None);
+            };
+            if self.seen.insert(entry.position.key()) {
+                // Stones can be placed in turn; pieces cannot.
+                let variant = entry.position.variant();
+                let line = entry.position.line();
+                let placed =
+                    line.and_then(|line| kagetsu_game::Position::new(variant, None, &line).ok());
+                let shown = placed.filter(|placed| placed.key() == entry.position.key());
+                let position = shown.unwrap_or_else(|| entry.position.clone());
+                let found = source
+                    .find(&position)
+                    .map_err(|error| errors::view(error.into()))?;
+                return Ok(found.map(|found| answer_of(position, found)));
+            }
+        }
     }
 }
 
@@ -64,21 +125,14 @@ impl PyPositions {
         py.detach(|| {
             let mut walk = self.walk.lock().unwrap_or_else(PoisonError::into_inner);
             let source = self.source.open()?;
-            match (&*source, &mut *walk) {
-                (Source::File(file), PositionWalk::Compiled(queue, seen)) => {
-                    next_of_compiled(&file.newest(), queue, seen).map_err(errors::book)
-                }
-                (source, PositionWalk::Folder(place, ahead)) => {
-                    if ahead.is_empty() {
-                        let page = source.page(*place, PAGE).map_err(errors::view)?;
-                        *place = page.last().map(|last| Place::of(&last.position)).or(*place);
-                        ahead.extend(page);
-                    }
-                    let entry = ahead.pop_front();
-                    Ok(entry.map(|entry| answer_of(entry.position.clone(), entry.into())))
-                }
-                _ => Ok(None),
+            let next = walk.next(&source)?;
+            walk.found += u64::from(next.is_some());
+            if next.is_none() && walk.found == 0 && source.positions().is_some_and(|all| all > 0) {
+                return Err(PyValueError::new_err(
+                    "the walk met no position of the book: give roots that it holds",
+                ));
             }
+            Ok(next)
         })
     }
 }

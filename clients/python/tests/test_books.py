@@ -50,13 +50,20 @@ def test_a_walk_finds_all_positions(compiled, folder):
     with Book(folder) as book:
         listed = {answer.position.key for answer in book}
         assert len(listed) == len(book)
-        with pytest.raises(ValueError):
-            book.positions(roots)
+        behind = {answer.position.key for answer in book.positions(roots)}
+        assert behind <= listed and behind
+        lines = [answer.position.moves for answer in book]
+        assert sum(map(bool, lines)) >= len(lines) - 4, "only starts have no moves"
     with pytest.raises(kagetsu.BookError, match="closed"):
         len(book)
     walked = [answer.position for answer in Book(compiled).positions(roots)]
     assert {position.key for position in walked} == listed
     assert len(walked) == len(listed)
+    # The roots of the book are known to its file, so a walk without roots begins there.
+    assert {answer.position.key for answer in Book(compiled)} <= listed
+    elsewhere = [Position("freestyle-15", "a1")]
+    with pytest.raises(ValueError, match="give roots"):
+        list(Book(compiled).positions(elsewhere))
 
 
 def test_keys_are_looked_up_in_batches(compiled):

@@ -1,3 +1,4 @@
+use std::cmp::Reverse;
 use std::fmt;
 
 use kagetsu_book::Choice;
@@ -22,7 +23,12 @@ pub struct AnswerJson {
     best: Option<String>,
     #[serde(flatten)]
     value: ValueJson,
-    /// The moves, best first.
+    /// The results of the imported games that passed the position, for the side to move; absent
+    /// where none did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    games: Option<ResultsJson>,
+    /// The moves: those with a value, best first; then those of games alone, the most frequent
+    /// first; then those with only an upper bound.
     answers: Vec<VerdictJson>,
     /// Positions visited by the searches of all moves.
     nodes: u64,
@@ -30,6 +36,26 @@ pub struct AnswerJson {
     time_ms: u64,
     /// Plies of the best move's search.
     depth: u8,
+}
+
+/// The results of games for one side. Games without a known result are left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Results))]
+pub struct ResultsJson {
+    /// Games that the side won.
+    pub wins: u64,
+    /// Drawn games.
+    pub draws: u64,
+    /// Games that the side lost.
+    pub losses: u64,
+}
+
+impl ResultsJson {
+    /// The number of games.
+    #[must_use]
+    pub fn sum(self) -> u64 {
+        self.wins + self.draws + self.losses
+    }
 }
 
 /// A value: a score, or the plies to a forced win or loss.
@@ -57,6 +83,9 @@ pub struct VerdictJson {
     /// Its value.
     #[serde(flatten)]
     value: ValueJson,
+    /// The results of the imported games in which the side to move made it; absent where none did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    games: Option<ResultsJson>,
     /// `exact`, `lower` or `upper`.
     bound: String,
     /// Plies of its search.
@@ -80,6 +109,7 @@ impl AnswerJson {
         let verdict = |(m, v): &(Move, Verdict)| VerdictJson {
             r#move: position.write_move(*m),
             value: ValueJson::of(v),
+            games: None,
             bound: v.bound.to_string(),
             depth: v.depth,
             nodes: v.nodes,
@@ -87,6 +117,13 @@ impl AnswerJson {
             engine: v.by.engine.to_string(),
             date: date(v.by.day),
         };
+        let place = |(_, v): &&(Move, Verdict)| match v {
+            v if v.is_silent() => (1, Reverse(v.nodes)),
+            v if v.bound == Bound::Upper && v.proof.is_none() => (2, Reverse(0)),
+            _ => (0, Reverse(0)),
+        };
+        let mut verdicts: Vec<&(Move, Verdict)> = answer.verdicts().iter().collect();
+        verdicts.sort_by_key(place);
         Self {
             variant: position.variant().to_string(),
             moves: names(position.moves()),
@@ -94,11 +131,26 @@ impl AnswerJson {
             key: position.key().to_string(),
             best: best.map(|(m, _)| position.write_move(*m)),
             value: best.map_or_else(ValueJson::unknown, |(_, v)| ValueJson::of(v)),
-            answers: answer.verdicts().iter().map(verdict).collect(),
+            games: None,
+            answers: verdicts.into_iter().map(verdict).collect(),
             nodes: answer.nodes(),
             time_ms,
             depth: best.map_or(0, |(_, v)| v.depth),
         }
+    }
+
+    /// Adds the results of the games that passed the position, and those of each move by its name.
+    #[must_use]
+    pub fn with_games(
+        mut self,
+        all: ResultsJson,
+        of_move: impl Fn(&str) -> Option<ResultsJson>,
+    ) -> Self {
+        self.games = Some(all).filter(|all| all.sum() > 0);
+        for verdict in &mut self.answers {
+            verdict.games = of_move(&verdict.r#move).filter(|results| results.sum() > 0);
+        }
+        self
     }
 
     /// Replaces the number of visited positions.

@@ -20,7 +20,7 @@ mod worker;
 pub use kagetsu_book::describe_build;
 
 pub use analysis::{EffortJson, QuestionJson, UpdateJson};
-pub use answer::{AnswerJson, ValueJson, VerdictJson, is_unknown};
+pub use answer::{AnswerJson, ResultsJson, ValueJson, VerdictJson, is_unknown};
 pub use date::{date, day};
 pub use error::{ErrorBody, ErrorJson};
 pub use job::{AsideJson, HistoryPoint, JobJson, PriorityJson, job_state};

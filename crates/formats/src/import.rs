@@ -1,9 +1,10 @@
 //! Files as positions with answers.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use anyhow::{Context, Result, bail};
-use kagetsu_game::{Answer, Position, Variant};
+use kagetsu_game::{Answer, Move, Position, Variant};
 use kagetsu_games::GameRecord;
 
 use crate::format::Format;
@@ -28,7 +29,8 @@ pub const BYTE_ORDER_MARK: &str = "\u{feff}";
 pub struct Contents {
     /// Positions with what the files say of their moves.
     pub answers: Vec<(Position, Answer)>,
-    /// The games whose players, event or date the files give.
+    /// The games that were played, each as long as the rules let it go on. Games without names that
+    /// have the same moves are numbered in each file, as their round.
     pub games: Vec<GameRecord>,
     /// The number of records, nodes, games or lines in the files.
     pub items: u64,
@@ -154,11 +156,21 @@ impl Importer {
             _ => {
                 let (mut games, items, mut omissions) = self.read_games(format, bytes, unmarked)?;
                 omit(&mut omissions, "moves_on_forbidden_points", games.fouls());
+                let is_list = matches!(format, Format::Openings | Format::Pos);
+                let mut alike: HashMap<(Position, Vec<Move>), u32> = HashMap::new();
                 for mut record in games.take_records() {
-                    if record.tags.is_named() {
-                        record.tags.source.clone_from(&self.source);
-                        self.contents.games.push(record);
+                    if !record.tags.is_named() {
+                        let line = (record.played.clone(), record.tail.clone());
+                        let number = alike.entry(line).or_default();
+                        *number += 1;
+                        if *number > 1 {
+                            record.tags.round = number.to_string();
+                        }
                     }
+                    record.tags.source.clone_from(&self.source);
+                    self.contents
+                        .games
+                        .extend(Some(record).filter(|_| !is_list));
                 }
                 self.games.join(games);
                 self.add_answers(Vec::new(), items, omissions);

@@ -211,7 +211,7 @@ pub(crate) fn fens(text: &str, variant: Variant) -> Result<(Games, u64, Omission
         for m in best {
             match given {
                 Some(given) => games.set_value(&position, m, given),
-                None => games.add(&position, m, GameResult::Unknown, 1),
+                None => games.add(&position, m, 1),
             }
         }
         count += 1;

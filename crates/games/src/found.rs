@@ -1,4 +1,4 @@
-use kagetsu_game::Move;
+use kagetsu_game::{Key, Move};
 
 use crate::record::{GameRecord, GameResult};
 
@@ -26,6 +26,21 @@ pub struct MoveScore {
     pub draws: u64,
     /// Games that the second side won.
     pub second_wins: u64,
+}
+
+/// The games in which a move was made, each with its weight.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MoveResults {
+    /// The key of the position after the move.
+    pub next: Key,
+    /// Games that the first side won.
+    pub first_wins: f64,
+    /// Drawn games.
+    pub draws: f64,
+    /// Games that the second side won.
+    pub second_wins: f64,
+    /// Games without a known result.
+    pub unknown: f64,
 }
 
 /// A game that passed a position.

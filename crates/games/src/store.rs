@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use kagetsu_game::{Key, Move, Packed, Position, Side, Variant};
 use rusqlite::{Connection, OpenFlags, Row, params};
 
-use crate::found::{FoundGame, FoundGames, GameFilter, MoveScore};
+use crate::found::{FoundGame, FoundGames, GameFilter, MoveResults, MoveScore};
 use crate::record::{GameRecord, GameResult, GameTags, without_history};
 
 /// The file of the games in a book's folder.
@@ -264,6 +264,66 @@ impl GameStore {
             moves: scores(position, &mut by_next, &played),
             played,
         })
+    }
+
+    /// Returns the results of the games that passed a position, for each move. A game counts once;
+    /// with a half-life in years it counts half as much for each such time that it is older than
+    /// the newest of these games, and a game without a year as much as the oldest.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn results(
+        &self,
+        position: &Position,
+        half_life: Option<f64>,
+    ) -> Result<Vec<MoveResults>, GameStoreError> {
+        const SQL: &str = "
+            SELECT step.next, game.result, CAST(substr(game.date, 1, 4) AS INTEGER), count(*)
+            FROM step JOIN game ON game.id = step.game
+            WHERE step.key = ?1 AND game.variant = ?2 GROUP BY 1, 2, 3";
+        let read = || {
+            let mut counting = self.connection.prepare_cached(SQL)?;
+            let key = position.key().0.to_be_bytes();
+            let rows = counting.query_map(params![key, position.variant().code()], |row| {
+                let next: [u8; 16] = row.get(0)?;
+                let numbers: [i64; 3] = [row.get(1)?, row.get(2)?, row.get(3)?];
+                Ok((Key(u128::from_be_bytes(next)), numbers))
+            })?;
+            rows.collect::<rusqlite::Result<Vec<_>>>()
+        };
+        let rows = read().map_err(self.failed())?;
+        let years = || {
+            rows.iter()
+                .map(|(_, [_, year, _])| *year)
+                .filter(|year| *year > 0)
+        };
+        let (newest, oldest) = (years().max().unwrap_or(0), years().min().unwrap_or(0));
+        let mut results: Vec<MoveResults> = Vec::new();
+        for (next, [result, year, games]) in rows {
+            let year = if year > 0 { year } else { oldest };
+            let age = (newest - year) as f64;
+            let weight = half_life.map_or(1.0, |years| 0.5_f64.powf(age / years));
+            let at = results.iter().position(|known| known.next == next);
+            let at = at.unwrap_or_else(|| {
+                results.push(MoveResults {
+                    next,
+                    first_wins: 0.0,
+                    draws: 0.0,
+                    second_wins: 0.0,
+                    unknown: 0.0,
+                });
+                results.len() - 1
+            });
+            let known = &mut results[at];
+            let count = match result {
+                1 => &mut known.first_wins,
+                2 => &mut known.draws,
+                3 => &mut known.second_wins,
+                _ => &mut known.unknown,
+            };
+            *count += weight * games as f64;
+        }
+        Ok(results)
     }
 
     /// Adds the games of one folder to those of another, which gets a file if it has none. Returns

@@ -34,6 +34,7 @@ mod open_folder;
 mod print;
 mod ranged;
 mod registry;
+mod results;
 mod server;
 mod source;
 mod view;
@@ -48,6 +49,7 @@ pub use open_folder::{
 pub use print::TextBlock;
 pub use ranged::Ranged;
 pub use registry::{NamedSchema, RegisteredView, VIEWS, ViewSchemas, read_view};
+pub use results::GameResults;
 pub use server::ServerBook;
 pub use source::{BookClosed, CertificateBook, FolderBook, GrowingBook, Inspection, Source};
 pub use view::{Subject, View, WholeBook};

@@ -9,6 +9,7 @@ use kagetsu_proofs::ProofBook;
 
 use crate::error::ViewError;
 use crate::found::Found;
+use crate::results::GameResults;
 use crate::server::ServerBook;
 
 /// Earlier positions of a line that are looked up for a message.
@@ -311,6 +312,24 @@ impl Source {
         let store = GameStore::open(&folder).map_err(anyhow::Error::from)?;
         let found = store.map(|store| store.find(at, filter, top)).transpose();
         Ok(found.map_err(anyhow::Error::from)?.unwrap_or_default())
+    }
+
+    /// Returns the results of the imported games that passed a position; none where the book holds
+    /// positions alone. With a half-life in years older games count less.
+    ///
+    /// # Errors
+    /// If the games cannot be read.
+    pub fn results<'a>(
+        &self,
+        at: &'a Position,
+        half_life: Option<f64>,
+    ) -> Result<GameResults<'a>, ViewError> {
+        let folder = self.inspect(|book| Ok(book.path().to_path_buf()))?;
+        let store = folder.map(|folder| GameStore::open(&folder));
+        let store = store.transpose().map_err(anyhow::Error::from)?.flatten();
+        let results = store.map(|store| store.results(at, half_life)).transpose();
+        let results = results.map_err(anyhow::Error::from)?.unwrap_or_default();
+        Ok(GameResults::new(at, results))
     }
 
     /// Returns the error for a position that the book does not hold. It names the nearest part that

@@ -1,5 +1,6 @@
 //! Answers as tables.
 
+use std::cmp::Reverse;
 use std::io::Write;
 
 use anyhow::Result;
@@ -59,14 +60,19 @@ pub fn write(out: &mut dyn Write, table: &Table) -> Result<()> {
 }
 
 /// Returns the moves in the order in which tables show them: those with a value, best first, then
-/// those that are only known to be no better than a bound.
+/// those that were made in games, the most frequent first, then those that are only known to be no
+/// better than a bound.
 #[must_use]
 pub fn ordered(answer: &Answer) -> Vec<&(Move, Verdict)> {
     let (bounded, valued): (Vec<_>, Vec<_>) = answer
         .verdicts()
         .iter()
         .partition(|(_, verdict)| is_only_bounded(verdict));
-    valued.into_iter().chain(bounded).collect()
+    let (mut made, valued): (Vec<_>, Vec<_>) = valued
+        .into_iter()
+        .partition(|(_, verdict)| verdict.is_silent());
+    made.sort_by_key(|(_, verdict)| Reverse(verdict.nodes));
+    valued.into_iter().chain(made).chain(bounded).collect()
 }
 
 /// Whether only an upper bound of the value is known.

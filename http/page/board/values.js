@@ -1,7 +1,7 @@
 // Values: as text, as a mark on the board, as one number, as a colour.
 
 import { unit } from "../base/settings.js";
-import { t } from "../base/words.js";
+import { short, t } from "../base/words.js";
 
 /** Centi-units that make a win e times as likely as a loss. */
 const SCALE = 200;
@@ -9,6 +9,11 @@ const SCALE = 200;
 /** Whether a move has an exact value or a proof; a bound only limits its value. */
 export function isValued(verdict) {
   return verdict.bound === "exact" || verdict.proof !== "none";
+}
+
+/** Whether a move was made in games, and nothing is known of its value. */
+export function isPlayed(verdict) {
+  return verdict.bound === "lower" && verdict.depth === 0 && verdict.proof === "none" && verdict.score === null;
 }
 
 /** A value as text. `value` has score, win_in, loss_in and proof. */
@@ -24,6 +29,7 @@ export function sayValue(value, bound = "exact") {
 export function label(verdict) {
   const mate = forced(verdict, "mark_win", "mark_loss", "mark_draw");
   if (mate) return mate;
+  if (isPlayed(verdict)) return short(verdict.nodes);
   const score = verdict.score ?? 0;
   return unit() === "percent" ? `${percent(score)}%` : signed(score, Math.abs(score) < 1000 ? 2 : 1);
 }
@@ -65,6 +71,7 @@ export function isKnown(value) {
 export function tone(verdict, best) {
   if (verdict.win_in !== null && verdict.win_in !== undefined) return "win";
   if (verdict.loss_in !== null && verdict.loss_in !== undefined) return "loss";
+  if (isPlayed(verdict)) return "t2";
   const lost = Math.max(0, rank(best) - rank(verdict));
   if (rank(best) > 30000) return "t4";
   return ["t0", "t1", "t2", "t3", "t4"][[8, 25, 60, 120].filter((limit) => lost > limit).length];

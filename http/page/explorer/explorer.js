@@ -288,9 +288,9 @@ export class Explorer {
   }
 
   marks() {
-    const { valued } = sortedVerdicts(this.answer());
-    return valued.slice(0, MAX_MARKS).map((verdict, at) => ({
-      move: verdict.move, tone: tone(verdict, valued[0]), label: label(verdict), rank: at,
+    const { shown } = sortedVerdicts(this.answer());
+    return shown.slice(0, MAX_MARKS).map((verdict, at) => ({
+      move: verdict.move, tone: tone(verdict, shown[0]), label: label(verdict), rank: at,
       words: sayValue(verdict, verdict.bound),
     }));
   }
@@ -375,7 +375,7 @@ export class Explorer {
 
   renderTabs() {
     const extra = {
-      book: this.known && h("span", { class: "count" }, number(sortedVerdicts(this.known).valued.length)),
+      book: this.known && h("span", { class: "count" }, number(sortedVerdicts(this.known).shown.length)),
       analysis: this.analysis.isThinking && h("span", { class: "pulse", "aria-label": t("thinking") }),
       practice: this.practice.isOn && h("span", { class: "dot", "aria-hidden": "true" }),
     };
@@ -475,7 +475,7 @@ export class Explorer {
   /** Handles a key that no field took. */
   pressed(event) {
     const at = this.line.at;
-    const row = sortedVerdicts(this.answer()).valued[Number(event.key) - 1];
+    const row = sortedVerdicts(this.answer()).shown[Number(event.key) - 1];
     const does = {
       ArrowLeft: () => this.go(at - 1), ArrowRight: () => this.go(at + 1), Home: () => this.go(0),
       End: () => this.go(this.line.moves.length), n: () => this.toggleNumbers(), f: () => this.board.turn(),

@@ -1,20 +1,40 @@
-// The moves of a position with their values: exact ones first, bounds folded below them.
+// The moves of a position: those with a value, then those of games alone, bounds folded below them;
+// beside each the results of its games.
 
 import { h } from "../base/element.js";
 import { proofText } from "../base/messages.js";
 import { number, short, t } from "../base/words.js";
 import { nameLine } from "../board/notation.js";
-import { isValued, rank, sayValue, tone } from "../board/values.js";
+import { isPlayed, isValued, rank, sayValue, tone } from "../board/values.js";
 
 /** Moves of the list before "show all". */
 const SHORT_LIST = 12;
 /** Moves in doubt that are named. */
 const MAX_RIVALS = 5;
 
-/** The moves of an answer: first those with a value, best first, then those with only a bound. */
+/** The moves of an answer: those with a value, best first; the same with those of games alone behind
+ * them, the most frequent first; those with only a bound. */
 export function sortedVerdicts(answer) {
   const all = answer?.answers ?? [];
-  return { valued: all.filter(isValued), bounded: all.filter((verdict) => !isValued(verdict)) };
+  const valued = all.filter(isValued);
+  const bounded = all.filter((verdict) => !isValued(verdict) && !isPlayed(verdict));
+  return { valued, bounded, shown: [...valued, ...all.filter(isPlayed)] };
+}
+
+/** A bar of the results of games, for the side to move. */
+function resultsBar(explorer, games) {
+  const { wins, draws, losses } = games ?? { wins: 0, draws: 0, losses: 0 };
+  const sum = wins + draws + losses;
+  if (sum === 0) return null;
+  const [own, other] = explorer.position.side === "first" ? ["first", "second"] : ["second", "first"];
+  const words = `${t("firstWins", { side: explorer.side(own) })} ${wins}, ${t("drawnGames")} ${draws}, ${t("firstWins", { side: explorer.side(other) })} ${losses}`;
+  const part = (kind, count) => {
+    const span = h("span", { class: kind });
+    span.style.width = `${(100 * count) / sum}%`;
+    return span;
+  };
+  return h("span", { class: `results ${explorer.shape().kind}`, role: "img", "aria-label": words, title: words },
+    part(own, wins), part("draws", draws), part(other, losses));
 }
 
 /** The filled part of a bar; a style attribute would offend the page's policy. */
@@ -89,17 +109,19 @@ export class Verdicts {
   table(answer) {
     const { explorer } = this;
     const all = answer.answers;
-    const { valued, bounded } = sortedVerdicts(answer);
-    const best = valued[0] ?? all[0];
-    const rows = this.showsAll ? valued : valued.slice(0, SHORT_LIST);
+    const { bounded, shown } = sortedVerdicts(answer);
+    const best = shown[0] ?? all[0];
+    const rows = this.showsAll ? shown : shown.slice(0, SHORT_LIST);
     const hasPlay = all.some(({ line }) => line.length > 1);
-    const head = ["move", "value", "bound", "depth", "nodes", "next", "engine", "date"].filter((name) => name !== "next" || hasPlay);
+    const hasGames = all.some(({ games }) => games);
+    const head = ["move", "value", "played", "bound", "depth", "nodes", "next", "engine", "date"]
+      .filter((name) => (name !== "next" || hasPlay) && (name !== "played" || hasGames));
     const groups = new Map((explorer.ways?.behind ?? []).flatMap(({ moves }) => moves.map((move) => [move, moves])));
     const row = (verdict, at) => {
       const group = groups.get(verdict.move);
       const same = (group ?? []).filter((move) => move !== verdict.move).map((move) => explorer.name(move));
       const names = nameLine(explorer.shape(), explorer.position.fen, verdict.line.length > 0 ? verdict.line : [verdict.move]);
-      const isExact = isValued(verdict);
+      const isExact = isValued(verdict) || isPlayed(verdict);
       return h("tr", {
         class: isExact ? (verdict.move === answer.best ? "best" : null) : "bounded", "data-move": verdict.move,
         onmouseenter: () => this.point(verdict, group), onmouseleave: () => this.point(null),
@@ -111,7 +133,8 @@ export class Verdicts {
           same.length > 0 && h("span", { class: "same", title: t("sameAs", { moves: same.join(" ") }), "aria-label": t("sameAs", { moves: same.join(" ") }), role: "img" }, "≡")),
         h("td", { class: "val" }, h("span", { class: `value ${isExact ? tone(verdict, best) : "bound"}` }, sayValue(verdict, verdict.bound)),
           verdict.proof !== "none" && h("span", { class: "seal", title: t("proven", { kind: proofText(verdict.proof_kind) }) }, proofText(verdict.proof_kind))),
-        h("td", { class: "bnd", "data-label": t("bound") }, t(verdict.bound)),
+        hasGames && h("td", { class: "games", "data-label": t("played") }, resultsBar(explorer, verdict.games)),
+        h("td", { class: "bnd", "data-label": t("bound") }, isPlayed(verdict) ? "" : t(verdict.bound)),
         h("td", { class: "num", "data-label": t("depth") }, String(verdict.depth)),
         h("td", { class: "num", "data-label": t("nodes"), title: number(verdict.nodes) }, short(verdict.nodes)),
         hasPlay && h("td", { class: "pv" }, names.slice(1, 6).join(" ")),
@@ -128,8 +151,8 @@ export class Verdicts {
             h("button", { type: "button", class: "fold", "aria-expanded": String(this.showsBounds), onclick: () => { this.showsBounds = !this.showsBounds; redraw(); } },
               t(bounded.length === 1 ? "bounded1" : "bounded", { n: number(bounded.length) })))),
           this.showsBounds && bounded.map(row))),
-      valued.length > SHORT_LIST && h("button", { type: "button", class: "more", onclick: () => { this.showsAll = !this.showsAll; redraw(); } },
-        this.showsAll ? t("showFew") : t("showAll", { n: number(valued.length) })),
+      shown.length > SHORT_LIST && h("button", { type: "button", class: "more", onclick: () => { this.showsAll = !this.showsAll; redraw(); } },
+        this.showsAll ? t("showFew") : t("showAll", { n: number(shown.length) })),
     ];
   }
 

@@ -33,9 +33,9 @@ const MAX_LINE_BYTES: u64 = 16 << 20;
 ///
 /// The book is created if missing. For each move the stronger evidence stays: a proof, then the
 /// deeper search. Contradictory proofs are reported, and the exit code is 1. A second import
-/// changes nothing. Games add up only within one command, so name all files at once, as in *.psq.
-/// Games of which a file names players, event or date are kept with these beside the positions;
-/// `kagetsu query --games` shows them.
+/// changes nothing. Games are kept beside the positions, each once however often it is imported,
+/// and their results are counted for each move; they are no values. `kagetsu query --games` shows
+/// them.
 ///
 /// An invalid file ends the import with the line number; of `json` the lines before it are in the
 /// book. After Ctrl-C, run the same command again. Content that cannot be carried over is counted
@@ -75,7 +75,7 @@ struct ImportJson {
     /// Given where there are any.
     #[serde(flatten)]
     conflicts: Option<Conflicts>,
-    /// The number of games with players, event or date, and how many of them are new.
+    /// The number of games, and how many of them are new.
     #[serde(skip_serializing_if = "Option::is_none")]
     games: Option<ImportedGames>,
     /// The number of records, nodes, games or lines in the files.
@@ -278,8 +278,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     if let Some(ImportedGames { read, new }) = games {
         writeln!(
             out,
-            "{read} games with players, event or date kept, {new} of them new; `kagetsu query \
-             --games` shows them"
+            "{read} games kept, {new} of them new; `kagetsu query --games` shows them"
         )?;
     }
     write_omissions(&losses.unwrap_or_default(), out)?;
@@ -450,7 +449,8 @@ mod tests {
         let variant = Variant::FREESTYLE_15;
         let games = ["h8 i9 1-0\n", "h8 h9 0-1\n", "h8 i9 1-0\nh8 i9 1-0\n"];
         let together = imported(Format::Lines, variant, &[("all", &games.concat())], "h8").0;
-        assert_eq!(together, (Score::opinion(50), 4));
+        // Results are no values.
+        assert_eq!(together, (-Score::OPINION_MAX, 4));
         let [a, b, c] = [("a", games[0]), ("b", games[1]), ("c", games[2])];
         for files in [[a, b, c], [c, a, b]] {
             assert_eq!(imported(Format::Lines, variant, &files, "h8").0, together);

@@ -1,7 +1,7 @@
 use std::io::Write;
 
 use anyhow::Result;
-use kagetsu_api::AnswerJson;
+use kagetsu_api::{AnswerJson, ResultsJson};
 use kagetsu_book::Choice;
 use kagetsu_program::Exit;
 use kagetsu_reader::RegisteredView;
@@ -104,9 +104,17 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         Ok(games) => games,
         Err(error) => return no_result(error),
     };
+    let results = reader
+        .results(&position, None)
+        .map_err(anyhow::Error::from)?;
     if args.json {
+        let mut answer = AnswerJson::new(&position, &answer, 0);
+        if games.is_none() {
+            let of_move = |name: &str| Some(results.of_move(position.parse_move(name).ok()?));
+            answer = answer.with_games(results.all(), of_move);
+        }
         let json = QueryJson {
-            answer: AnswerJson::new(&position, &answer, 0),
+            answer,
             games: games.map(|json| serde_json::from_str(&json)).transpose()?,
         };
         write_json(out, &json)?;
@@ -134,6 +142,18 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
                 verdict.score, verdict.depth
             )?;
         }
+    }
+    let all = results.all();
+    if all.sum() > 0 {
+        let ResultsJson {
+            wins,
+            draws,
+            losses,
+        } = all;
+        writeln!(
+            out,
+            "games: {wins} won, {draws} drawn, {losses} lost by the side to move"
+        )?;
     }
     table::write_answer(out, &position, &answer, args.top, notation)?;
     if let Some(json) = games {

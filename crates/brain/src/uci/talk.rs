@@ -115,8 +115,9 @@ impl UciTalk {
             self.say(&FromEngine::Info(Info {
                 depth: Some(depth.into()),
                 multi_pv: (self.options.width > 1).then_some(number),
-                score: Some(value(self.dialect, verdict.score)),
-                bound: Some(verdict.bound),
+                // A move of games has no value.
+                score: (!verdict.is_silent()).then(|| value(self.dialect, verdict.score)),
+                bound: Some(verdict.bound).filter(|_| !verdict.is_silent()),
                 nodes: spent.map(|(nodes, _)| nodes),
                 time: spent.map(|(_, elapsed)| self.time(elapsed)),
                 speed: spent.filter(|_| self.dialect == Dialect::Uci).map(speed),

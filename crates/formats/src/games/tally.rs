@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::SystemTime;
 
 use kagetsu_game::{
-    Answer, Bound, Claim, Key, Move, Outcome, Position, Proof, ProofKind, Provenance, Score, Side,
+    Answer, Bound, Claim, Key, Move, Outcome, Position, Proof, ProofKind, Provenance, Score,
     Variant, Verdict,
 };
 pub(crate) use kagetsu_games::GameResult;
@@ -19,13 +19,10 @@ pub(crate) struct GivenValue {
     pub(crate) proof: Option<Proof>,
 }
 
-/// The results of the games in which a move was made, and the value that a file gives it.
+/// The number of games in which a move was made, and the value that a file gives it.
 #[derive(Clone, Copy, Debug, Default)]
 struct GameTally {
-    wins: u64,
-    draws: u64,
-    omissions: u64,
-    unknown: u64,
+    games: u64,
     given: Option<GivenValue>,
 }
 
@@ -57,7 +54,7 @@ impl Games {
         self.fouls
     }
 
-    fn tally(&mut self, position: &Position, m: Move) -> Option<(&mut GameTally, Side)> {
+    fn tally(&mut self, position: &Position, m: Move) -> Option<&mut GameTally> {
         let (variant, canonical) = (position.variant(), position.canonical());
         let at = match self.known.get(&(variant, canonical.key)) {
             Some(at) => *at,
@@ -74,28 +71,21 @@ impl Games {
             self.fouls += 1;
             return None;
         }
-        Some((played.1.entry(m).or_default(), position.side()))
+        Some(played.1.entry(m).or_default())
     }
 
-    /// Counts `games` games with a result in which a move was made.
-    pub(crate) fn add(&mut self, position: &Position, m: Move, ending: GameResult, games: u64) {
-        let Some((tally, side)) = self.tally(position, m) else {
-            return;
-        };
-        match ending {
-            GameResult::Won(winner) if winner == side => tally.wins += games,
-            GameResult::Won(_) => tally.omissions += games,
-            GameResult::Drawn => tally.draws += games,
-            GameResult::Unknown => tally.unknown += games,
+    /// Counts `games` games in which a move was made.
+    pub(crate) fn add(&mut self, position: &Position, m: Move, games: u64) {
+        if let Some(tally) = self.tally(position, m) {
+            tally.games += games;
         }
     }
 
     /// Sets the value that a file gives a move.
     pub(crate) fn set_value(&mut self, position: &Position, m: Move, given: GivenValue) {
-        let Some((tally, _)) = self.tally(position, m) else {
-            return;
-        };
-        tally.given = Some(given);
+        if let Some(tally) = self.tally(position, m) {
+            tally.given = Some(given);
+        }
     }
 
     /// Adds other games. A proof stays among two given values of a move, then the stronger proof,
@@ -105,13 +95,10 @@ impl Games {
         self.records.extend(other.records);
         for (position, moves) in other.played {
             for (m, theirs) in moves {
-                let Some((tally, _)) = self.tally(&position, m) else {
+                let Some(tally) = self.tally(&position, m) else {
                     continue;
                 };
-                tally.wins += theirs.wins;
-                tally.draws += theirs.draws;
-                tally.omissions += theirs.omissions;
-                tally.unknown += theirs.unknown;
+                tally.games += theirs.games;
                 let given = [tally.given, theirs.given].into_iter().flatten();
                 tally.given = given.max_by_key(|given| (given.proof, given.score));
             }
@@ -142,7 +129,7 @@ impl Games {
         let mut passed = HashSet::new();
         for (position, m) in positions.iter().zip(&moves) {
             if passed.insert(position.key()) {
-                self.add(position, *m, ending, 1);
+                self.add(position, *m, 1);
             }
         }
         if !moves.is_empty() {
@@ -154,8 +141,7 @@ impl Games {
         moves.len()
     }
 
-    /// Counts a tree of moves. Only a game without variations was played as it stands, so only
-    /// there the result counts.
+    /// Counts a tree of moves. Only one without variations is a game that was played as it stands.
     pub(crate) fn play_tree(&mut self, tree: GameTree) {
         if tree.is_line() {
             let line: Vec<Move> = tree.moves.iter().map(|m| m.at).collect();
@@ -163,13 +149,12 @@ impl Games {
             return;
         }
         for m in &tree.moves {
-            self.add(&m.before, m.at, GameResult::Unknown, 1);
+            self.add(&m.before, m.at, 1);
         }
     }
 
-    /// Returns each position with the values of its moves: the given value; else, for games with a
-    /// result, 100 centi-units times the share of wins minus losses; else a mark that the move was
-    /// made.
+    /// Returns each position with its moves: with the value that a file gives, else with a mark
+    /// that the move was made. Results of games are no values.
     pub(crate) fn answers(self, engine: &str) -> Vec<(Position, Answer)> {
         let day = SystemTime::UNIX_EPOCH
             .elapsed()
@@ -179,15 +164,8 @@ impl Games {
             day,
         };
         let verdict = |(m, tally): (Move, GameTally)| {
-            let decided = tally.wins + tally.draws + tally.omissions;
-            let share = (tally.wins as f64 - tally.omissions as f64) / decided.max(1) as f64;
             let (score, bound, proof) = match tally.given {
                 Some(GivenValue { score, proof }) => (score, Bound::Exact, proof),
-                None if decided > 0 => (
-                    Score::opinion((100.0 * share).round() as i32),
-                    Bound::Exact,
-                    None,
-                ),
                 None => (-Score::OPINION_MAX, Bound::Lower, None),
             };
             let line = if bound == Bound::Exact {
@@ -195,7 +173,7 @@ impl Games {
             } else {
                 Vec::new()
             };
-            let nodes = decided + tally.unknown;
+            let nodes = tally.games;
             (
                 m,
                 Verdict {

@@ -5,7 +5,7 @@ use anyhow::{Context, Result, bail};
 use kagetsu_book::Book;
 use kagetsu_game::{Claim, Position, Variant};
 
-use crate::games::tally::{GameResult, Games};
+use crate::games::tally::Games;
 use crate::omissions::{Omissions, omit};
 use crate::openings;
 use crate::xiangqi::colours::others;
@@ -28,7 +28,7 @@ pub(crate) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Omission
         let end = Position::from_line(variant, line).with_context(about)?;
         if let Some((last, before)) = end.moves().split_last() {
             let before = Position::new(variant, None, before).with_context(about)?;
-            games.add(&before, *last, GameResult::Unknown, 1);
+            games.add(&before, *last, 1);
             count += 1;
         }
     }

@@ -12,7 +12,7 @@ use kagetsu_game::{
     Claim, Key, Move, Outcome, Position, Proof, ProofKind, Score, Variant, Verdict,
 };
 
-use crate::games::tally::{GameResult, Games, GivenValue, longest};
+use crate::games::tally::{Games, GivenValue, longest};
 use crate::gomoku::pass::passed;
 use crate::gomoku::renlib::{self, Library, LibraryBranch, LibraryNode, SIZE};
 use crate::omissions::{
@@ -52,7 +52,7 @@ pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissi
         });
         match (&before, &reached) {
             (Some(before), Some((m, after))) => {
-                games.add(before, *m, GameResult::of(after), 1);
+                games.add(before, *m, 1);
                 let text = PointText::read(&node.board_text, after, ply);
                 if let PointText::Value(value) | PointText::Endless(value) = text {
                     games.set_value(before, *m, value);

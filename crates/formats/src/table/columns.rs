@@ -2,6 +2,7 @@
 
 use kagetsu_book::ScannedEntry;
 use kagetsu_game::{Bound, Move, Position, Proof, Score, Variant};
+use kagetsu_games::without_history;
 
 use crate::native::record::{board_text, draw_plies, write_date};
 
@@ -219,8 +220,8 @@ impl<'a> Cell<'a> {
 /// A scanned position with what its rows need beside it.
 pub(crate) struct PositionRows {
     pub(crate) scanned: ScannedEntry,
-    /// The moves that lead to the position, if a job leads to it.
-    pub(crate) way: Option<Vec<Move>>,
+    /// The position as a job leads to it, if one does.
+    pub(crate) way: Option<Position>,
 }
 
 impl PositionRows {
@@ -237,11 +238,12 @@ impl PositionRows {
             best,
             ..
         } = &self.scanned;
-        let (variant, side) = (
-            position.variant().to_string(),
-            self.scanned.side.to_string(),
-        );
-        let place = place(position);
+        // The board as the moves of the row lead to it; the book keeps one of its images.
+        let shown = self.way.as_ref().unwrap_or(position);
+        let back = position.variant().inverse(shown.key_and_symmetry().1);
+        let turned = |m: Move| position.variant().image(m, back);
+        let (variant, side) = (position.variant().to_string(), shown.side().to_string());
+        let place = place(shown);
         let key = self.scanned.key.to_string();
         let moves = self.moves(names);
         let mut date = (None, String::new());
@@ -251,7 +253,8 @@ impl PositionRows {
                 date = (Some(verdict.by.day), write_date(verdict.by.day));
             }
             line.clear();
-            names.push_line(position, &verdict.line, &mut line);
+            let played: Vec<Move> = verdict.line.iter().map(|m| turned(*m)).collect();
+            names.push_line(position, &played, &mut line);
             let value = match known.backed_up {
                 Some((score, proof)) => value_cells(score, Bound::Exact, proof),
                 None => value_cells(verdict.score, verdict.bound, verdict.proof),
@@ -264,7 +267,7 @@ impl PositionRows {
                 Cell::Text(&key),
                 Cell::integer(self.scanned.stones),
                 Cell::Text(&side),
-                Cell::Text(names.name(position, *m)),
+                Cell::Text(names.name(position, turned(*m))),
                 Cell::Boolean(*best == Some(*m)),
                 Cell::Boolean(known.behind.is_some()),
                 self.scanned.priority.map_or(Cell::Empty, Cell::Number),
@@ -294,24 +297,23 @@ impl PositionRows {
     /// that its stones allow, if the game places stones.
     fn moves(&self, names: &mut MoveNames) -> Option<String> {
         let position = &self.scanned.position;
-        let own = || {
-            position
-                .variant()
-                .places_stones()
-                .then(|| position.line())?
+        let places_stones = position.variant().places_stones();
+        let way = match &self.way {
+            Some(way) => way.moves().to_vec(),
+            None => position.line().filter(|_| places_stones)?,
         };
-        let way = self.way.clone().or_else(own)?;
         let mut text = String::new();
         names.push_line(position, &way, &mut text);
         Some(text)
     }
 }
 
-/// Returns the FEN of a position, or the rows of its board.
+/// Returns the FEN of a position without its history, or the rows of its board.
 fn place(position: &Position) -> String {
     // A game that places stones has no FEN.
-    let fen = (!position.variant().places_stones()).then(|| position.fen().ok());
-    fen.flatten().unwrap_or_else(|| board_text(position))
+    let pieces = without_history(position).filter(|_| !position.variant().places_stones());
+    let fen = pieces.and_then(|pieces| pieces.fen().ok());
+    fen.unwrap_or_else(|| board_text(position))
 }
 
 /// The moves of a variant as text. Each is written once.

@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use anyhow::Result;
 use kagetsu_book::{Book, BookScan, ScannedEntry};
-use kagetsu_game::{Move, Symmetry, Variant};
+use kagetsu_game::{Move, Position, Symmetry, Variant};
 
 /// The shortest way from a root to each position of a scan, in 8 bytes for each: the last move and
 /// the position before it.
@@ -35,7 +35,7 @@ const _: () = assert!(size_of::<LastMove>() == 8);
 
 /// The position where a job begins.
 struct RootWay {
-    moves: Vec<Move>,
+    root: Position,
     /// The symmetry that leads to its canonical orientation.
     symmetry: Symmetry,
 }
@@ -62,12 +62,11 @@ impl Paths {
             let Some(number) = scan.number(root) else {
                 continue;
             };
-            let moves = root.moves().to_vec();
-            let symmetry = root.canonical().symmetry;
-            let is_new = paths
-                .roots
-                .insert(number, RootWay { moves, symmetry })
-                .is_none();
+            let way = RootWay {
+                root: root.clone(),
+                symmetry: root.canonical().symmetry,
+            };
+            let is_new = paths.roots.insert(number, way).is_none();
             if is_new && !root.variant().places_stones() {
                 queue.push_back(number);
             }
@@ -108,9 +107,9 @@ impl Paths {
         }
     }
 
-    /// Returns the moves to a position of the scan in the orientation of the root, those of the
-    /// root first. `None` where no job leads.
-    pub(crate) fn way(&self, scanned: &ScannedEntry) -> Option<Vec<Move>> {
+    /// Returns a position of the scan as a job leads to it: in the orientation of the job's root,
+    /// with all moves. `None` where no job leads.
+    pub(crate) fn way(&self, scanned: &ScannedEntry) -> Option<Position> {
         let variant = scanned.position.variant();
         let (mut number, mut steps) = (scanned.number, Vec::new());
         let root = loop {
@@ -124,8 +123,7 @@ impl Paths {
             steps.push(step);
             number = step.from;
         };
-        let mut moves = Vec::with_capacity(root.moves.len() + steps.len());
-        moves.extend_from_slice(&root.moves);
+        let mut moves = root.root.moves().to_vec();
         // The symmetries from the root's own orientation to the canonical one of the position.
         let mut turns = vec![root.symmetry];
         for step in steps.iter().rev() {
@@ -135,6 +133,6 @@ impl Paths {
                 turns.push(step.symmetry);
             }
         }
-        Some(moves)
+        Position::new(variant, root.root.setup().cloned(), &moves).ok()
     }
 }

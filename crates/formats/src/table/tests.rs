@@ -53,6 +53,15 @@ fn rows(bytes: &[u8]) -> Vec<std::collections::BTreeMap<String, String>> {
     table.deserialize().map(|row| row.expect("a row")).collect()
 }
 
+/// Draws a position without its last move marked.
+fn without_mark(position: &Position) -> String {
+    let bare = match position.fen() {
+        Ok(fen) => Position::from_fen(position.variant(), &fen),
+        Err(_) => Position::from_board(position.variant(), &position.draw(), Some(position.side())),
+    };
+    bare.expect("valid").draw()
+}
+
 fn written(format: Format, book: &Book) -> Vec<u8> {
     let mut bytes = Vec::new();
     export(format, book, None, None, &mut bytes).expect("memory");
@@ -86,7 +95,7 @@ fn moves_lead_to_each_position() {
             assert_eq!(position.key().to_string(), row["key"], "{row:?}");
             let plies = position.moves().len() - root.moves().len();
             let entry = book.lookup(&position).expect("readable").expect("there");
-            // The cells are in the canonical orientation, as `position` is.
+            // All cells have the orientation of the moves.
             let shown = match row["position"].contains(' ') {
                 true => Position::from_fen(root.variant(), &row["position"]),
                 false => Position::from_board(
@@ -96,13 +105,19 @@ fn moves_lead_to_each_position() {
                 ),
             }
             .expect("valid");
-            assert_eq!(shown.key(), position.key());
-            let m = shown.parse_move(&row["move"]).expect("legal");
-            let child = shown.play(m).expect("legal");
+            assert_eq!(shown.draw(), without_mark(&position), "{row:?}");
+            assert_eq!(row["side"], position.side().to_string());
+            let m = position.parse_move(&row["move"]).expect("legal");
+            let child = position.play(m).expect("legal");
+            let verdict = entry.facts.get(m).expect("a move of the book");
+            assert_eq!(row["depth"], verdict.depth.to_string());
+            let line = position.play_line(&row["line"]).expect("legal");
+            assert_eq!(line.moves()[position.moves().len()..], verdict.line);
             let has = book.lookup(&child).expect("readable").is_some();
             assert_eq!(row["in_book"], if has { "1" } else { "0" });
             if row["is_best"] == "1" {
                 best += 1;
+                assert_eq!(entry.derived.best, Some(m), "{row:?}");
                 let value = entry.derived.score;
                 let cell = |name: &str| row[name].parse::<i64>().ok();
                 assert_eq!(cell("value_win_in"), value.win_plies().map(Into::into));

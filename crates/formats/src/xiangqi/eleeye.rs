@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use kagetsu_book::Book;
 use kagetsu_game::{Bound, Move, Position, Side, Variant};
 
-use crate::games::tally::{GameResult, Games};
+use crate::games::tally::Games;
 use crate::omissions::{MoveDetail, Omissions, omit, omit_details};
 use crate::xiangqi::colours::{as_they_come_up, others};
 use crate::xiangqi::squares::{KINDS, SQUARES, of_text, placed, text};
@@ -171,7 +171,7 @@ pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissi
         for (code, weight) in moves {
             match made(&position, *code, is_mirrored) {
                 Some((m, after)) => {
-                    games.add(&position, m, GameResult::Unknown, (*weight).into());
+                    games.add(&position, m, (*weight).into());
                     left.extend(Some(after).filter(|after| seen.insert(after.key())));
                 }
                 None => omit(&mut omissions, "moves_that_cannot_be_made", 1),

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use anyhow::{Context, Result, bail, ensure};
 use kagetsu_book::Book;
-use kagetsu_game::{Bound, Move, Position, Score, Side, Variant};
+use kagetsu_game::{Bound, Move, Position, Score, Variant};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, params};
 
-use crate::games::tally::{GameResult, Games, GivenValue};
+use crate::games::tally::{Games, GivenValue};
 use crate::omissions::{MoveDetail, Omissions, omit, omit_details};
 use crate::xiangqi::colours::{as_they_come_up, others};
 use crate::xiangqi::squares;
@@ -104,8 +104,8 @@ fn rows(bytes: &[u8]) -> Result<Vec<ObkRow>> {
 }
 
 /// Reads the moves of the positions that the book's moves reach from the start and from `root`. A
-/// move has the value of its games, else its weight; if no move of a position has either, the moves
-/// are kept as moves that were made.
+/// move has its weight as value, and its number of games; if no move of a position has a weight,
+/// the moves are kept as moves that were made.
 ///
 /// # Errors
 /// If the file is no such book.
@@ -166,9 +166,7 @@ pub(crate) fn read(
                 }
             }
         }
-        let has_value = moves
-            .values()
-            .any(|row| row.score != 0 || row.games.iter().any(|games| *games > 0));
+        let has_value = moves.values().any(|row| row.score != 0);
         for (m, row) in moves {
             let Ok(after) = position.play(m) else {
                 omit(&mut omissions, "moves_that_cannot_be_made", 1);
@@ -198,7 +196,7 @@ fn is_xiangqi(variant: Variant) -> Result<()> {
     Ok(())
 }
 
-/// Counts the games or the weight of a row.
+/// Counts the games of a row, and takes its weight.
 fn say(
     games: &mut Games,
     position: &Position,
@@ -207,21 +205,12 @@ fn say(
     has_value: bool,
     omissions: &mut Omissions,
 ) {
-    let [won, drawn, lost] = row.games.map(|games| u64::try_from(games).unwrap_or(0));
-    if won + drawn + lost > 0 {
-        let (side, other) = match position.side() {
-            Side::First => (Side::First, Side::Second),
-            Side::Second => (Side::Second, Side::First),
-        };
-        for (ending, count) in [
-            (GameResult::Won(side), won),
-            (GameResult::Drawn, drawn),
-            (GameResult::Won(other), lost),
-        ] {
-            games.add(position, m, ending, count);
-        }
-        omit(omissions, "weights_beside_games", u64::from(row.score != 0));
-    } else if has_value {
+    let played = row.games.map(|games| u64::try_from(games).unwrap_or(0));
+    let played: u64 = played.iter().sum();
+    // The file names no games, so their results belong to nothing.
+    omit(omissions, "results_of_games", u64::from(played > 0));
+    games.add(position, m, if has_value { played } else { played.max(1) });
+    if has_value {
         let centi = row.score.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
         games.set_value(
             position,
@@ -231,8 +220,6 @@ fn say(
                 proof: None,
             },
         );
-    } else {
-        games.add(position, m, GameResult::Unknown, 1);
     }
 }
 

@@ -35,6 +35,8 @@ impl View for BookView {
             source.lookup(at)?
         };
         let answer = answer.ok_or_else(|| source.not_held(at))?;
-        Ok(AnswerJson::new(at, &answer, 0))
+        let results = source.results(at, None)?;
+        let of_move = |name: &str| Some(results.of_move(at.parse_move(name).ok()?));
+        Ok(AnswerJson::new(at, &answer, 0).with_games(results.all(), of_move))
     }
 }

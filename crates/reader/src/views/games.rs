@@ -1,5 +1,6 @@
 //! The imported games that passed a position.
 
+use kagetsu_api::ResultsJson;
 use kagetsu_game::{Notation, Position, Side};
 use kagetsu_games::{FoundGame, FoundGames, GameFilter, GameResult, MoveScore};
 use serde::{Deserialize, Serialize};
@@ -86,6 +87,9 @@ impl From<ResultArg> for GameResult {
 pub struct GamesJson {
     /// The number of games.
     pub games: u64,
+    /// Games that the side to move won, drew and lost.
+    #[serde(flatten)]
+    pub results: ResultsJson,
     /// The moves that were made in them, the most frequent first.
     pub moves: Vec<MoveGamesJson>,
     /// The first of the games, the latest first.
@@ -222,8 +226,19 @@ impl GamesJson {
                 score: (decided > 0).then(|| (1_000.0 * share).round() / 10.0),
             }
         };
+        let sum = |count: fn(&MoveScore) -> u64| found.moves.iter().map(count).sum();
+        let wins = [
+            sum(|score| score.first_wins),
+            sum(|score| score.second_wins),
+        ];
+        let [own, other] = if is_first { [0, 1] } else { [1, 0] };
         Self {
             games: found.games,
+            results: ResultsJson {
+                wins: wins[own],
+                draws: sum(|score| score.draws),
+                losses: wins[other],
+            },
             moves: found.moves.iter().map(of_move).collect(),
             played: found.played.iter().map(GameJson::from).collect(),
         }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use anyhow::Context;
-use kagetsu_api::ValueJson;
+use kagetsu_api::{ResultsJson, ValueJson};
 use kagetsu_book::Choice;
 use kagetsu_game::{Move, Notation, Position};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -15,6 +15,7 @@ use utoipa::{PartialSchema, ToSchema};
 use crate::error::ViewError;
 use crate::print::{TextBlock, write_move};
 use crate::ranged::Ranged;
+use crate::results::PickBy;
 use crate::source::Source;
 use crate::view::View;
 
@@ -27,6 +28,11 @@ pub struct PickView;
 /// centi-units worse than the best is e times less likely. A proven win is always chosen, a proven
 /// loss only if every move loses. Moves with only an upper bound are never chosen; they are listed
 /// on stderr if they may be better.
+///
+/// --by games compares a lower bound of each move's share of points in the imported games: the
+/// share p of its n games and of 4 games with the mean result of the position, less
+/// sqrt(p(1-p)/(n+4)). The bound b counts as 200 ln(b/(1-b)) centi-units; --by both takes the mean
+/// of that and the value.
 ///
 /// The exit code is 1 if the book has no move, or ends too soon after it (--before-edge).
 ///
@@ -52,6 +58,14 @@ pub struct PickQuery {
     #[arg(long, default_value_t, value_name = "N")]
     #[schema(inline)]
     before_edge: Ranged<0, 0, 255>,
+    /// Measure by which moves are compared: values, results of imported games, or both
+    #[arg(long, value_enum, default_value_t, value_name = "BY")]
+    #[schema(inline)]
+    by: PickBy,
+    /// Years after which a game counts half as much, for --by games and both; 0 counts all alike
+    #[arg(long, default_value_t, value_name = "YEARS")]
+    #[schema(inline)]
+    half_life: Ranged<0, 0, 1_000>,
 }
 
 /// A temperature in centi-units.
@@ -120,6 +134,9 @@ pub struct PickJson {
     /// Its value, from the view of the side that makes it.
     #[serde(flatten)]
     value: ValueJson,
+    /// The results of the imported games in which it was made; absent where none was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    games: Option<ResultsJson>,
     /// Plies of the search that valued it.
     depth: u8,
     /// Moves that may be better: the book has only an upper bound of them.
@@ -139,9 +156,19 @@ impl View for PickView {
             min_depth: options.min_depth.get() as u8,
             margin: options.margin,
         };
-        let answer = source.lookup(at)?.unwrap_or_default();
-        if answer.is_empty() {
+        let known = source.lookup(at)?.unwrap_or_default();
+        if known.is_empty() {
             return Err(source.not_held(at));
+        }
+        let years = options.half_life.get();
+        let results = source.results(at, (years > 0).then(|| years.into()))?;
+        let answer = match options.by {
+            PickBy::Value => known.clone(),
+            by => results.valued(&known, by),
+        };
+        if answer.is_empty() {
+            let reason = format!("no imported game with a result passed {at}, and --by needs one");
+            return Err(ViewError::Nothing(reason));
         }
         let Some((m, verdict)) = choice.pick(&answer) else {
             let deeper = Choice {
@@ -167,9 +194,11 @@ impl View for PickView {
         }
         let rivals = choice.rivals(&answer).into_iter();
         let rivals = rivals.filter(|(rival, _)| rival != m);
+        let games = results.of_move(*m);
         Ok(PickJson {
             r#move: at.write_move(*m),
-            value: ValueJson::of(verdict),
+            value: known.get(*m).map_or_else(ValueJson::unknown, ValueJson::of),
+            games: Some(games).filter(|games| games.sum() > 0),
             depth: verdict.depth,
             rivals: rivals.map(|(m, _)| at.write_move(*m)).collect(),
         })

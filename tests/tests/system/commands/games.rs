@@ -63,6 +63,31 @@ fn imported_games_are_found_and_written() {
         "{all}"
     );
     assert_eq!(all["moves"][0]["score"], 75.0, "a win and a draw of Red");
+    // Results are counts, and no values.
+    let query = ["query", "--book", text(&book), "--json"];
+    let answer = json(&query);
+    let counts = serde_json::json!({"wins": 1, "draws": 1, "losses": 1});
+    assert_eq!(
+        (&answer["games"], &answer["score"]),
+        (&counts, &Value::Null)
+    );
+    let first = &answer["answers"][0];
+    let counts = serde_json::json!({"wins": 1, "draws": 1, "losses": 0});
+    assert_eq!((&first["games"], &first["score"]), (&counts, &Value::Null));
+    assert_eq!(answer["best"], first["move"], "the most frequent");
+    for by in ["value", "games", "both"] {
+        let pick = [
+            "pick",
+            "--book",
+            text(&book),
+            "--json",
+            "--by",
+            by,
+            "--half-life",
+            "2",
+        ];
+        assert_eq!(json(&pick)["move"], first["move"], "{by}");
+    }
     let listed = all["played"].as_array().expect("games").iter();
     let dates: Vec<_> = listed.map(|game| &game["date"]).collect();
     assert_eq!(dates, ["2001-03-02", "1997-11-16", ""]);

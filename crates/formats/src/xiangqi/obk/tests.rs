@@ -128,13 +128,13 @@ fn all_kinds_of_rows_are_read_or_counted() {
         ("moves_that_are_switched_off", 1),
         ("moves_that_cannot_be_made", 1),
         ("moves_without_a_key", 1),
-        ("weights_beside_games", 1),
+        ("results_of_games", 1),
     ];
     assert_eq!((omissions, contents.items), (expected.into(), 9));
     let value = |position: &Position, m| {
         verdict(&contents, position, m).map(|v| (v.score.raw(), v.nodes, v.bound))
     };
-    assert_eq!(value(&start, "b2e2"), Some((75, 4, Bound::Exact)));
+    assert_eq!(value(&start, "b2e2"), Some((250, 4, Bound::Exact)));
     assert_eq!(value(&start, "c3c4"), Some((0, 0, Bound::Exact)));
     assert_eq!(value(&after, "b9c7"), Some((17, 0, Bound::Exact)));
     assert_eq!(

@@ -1,0 +1,192 @@
+//! Results of games: as counts for the side to move, and as values of moves.
+
+use kagetsu_api::ResultsJson;
+use kagetsu_game::{Answer, Bound, Move, Position, Score, Side, Verdict};
+use kagetsu_games::MoveResults;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// Games of average result that each move has beside its own.
+const PRIOR_GAMES: f64 = 4.0;
+/// Centi-units that make a win e times as likely as a loss.
+const SCALE: f64 = 200.0;
+/// The least share of points, and the distance of the greatest from 1.
+const MIN_SHARE: f64 = 0.001;
+
+/// The measure by which moves are compared.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, ToSchema, clap::ValueEnum,
+)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum PickBy {
+    /// Searched values; where none is known, the number of games
+    #[default]
+    Value,
+    /// Results of the imported games alone
+    Games,
+    /// The mean of both, for moves that have them
+    Both,
+}
+
+/// The games that passed a position, by the moves made there.
+pub struct GameResults<'a> {
+    at: &'a Position,
+    moves: Vec<MoveResults>,
+}
+
+impl<'a> GameResults<'a> {
+    pub(crate) fn new(at: &'a Position, moves: Vec<MoveResults>) -> Self {
+        Self { at, moves }
+    }
+
+    /// Returns wins, draws and losses of the side to move, with their weights.
+    fn weights(&self, m: Move) -> [f64; 3] {
+        let next = self.at.play(m).ok().map(|after| after.key());
+        let found = self.moves.iter().find(|results| Some(results.next) == next);
+        found.map_or([0.0; 3], |results| self.of_side(results))
+    }
+
+    fn of_side(&self, results: &MoveResults) -> [f64; 3] {
+        let [first, second] = [results.first_wins, results.second_wins];
+        match self.at.side() {
+            Side::First => [first, results.draws, second],
+            Side::Second => [second, results.draws, first],
+        }
+    }
+
+    /// Returns the results of a move in whole games.
+    #[must_use]
+    pub fn of_move(&self, m: Move) -> ResultsJson {
+        whole(self.weights(m))
+    }
+
+    /// Returns the results of all games in whole games.
+    #[must_use]
+    pub fn all(&self) -> ResultsJson {
+        let add = |sum: [f64; 3], results: &MoveResults| {
+            let more = self.of_side(results);
+            [sum[0] + more[0], sum[1] + more[1], sum[2] + more[2]]
+        };
+        whole(self.moves.iter().fold([0.0; 3], add))
+    }
+
+    /// Returns the moves with values by their games, alone or as the mean with the searched value.
+    pub(crate) fn valued(&self, answer: &Answer, by: PickBy) -> Answer {
+        let sums: Vec<[f64; 3]> = self
+            .moves
+            .iter()
+            .map(|results| self.of_side(results))
+            .collect();
+        let games: f64 = sums.iter().flatten().sum();
+        let points: f64 = sums.iter().map(|[wins, draws, _]| wins + draws / 2.0).sum();
+        let mean = if games > 0.0 { points / games } else { 0.5 };
+        let valued = |(m, verdict): &(Move, Verdict)| {
+            let weights = self.weights(*m);
+            let is_played = weights.iter().sum::<f64>() > 0.0;
+            let is_valued =
+                verdict.is_exact() || (verdict.bound == Bound::Lower && !verdict.is_silent());
+            let own = f64::from(verdict.score.raw());
+            let of_games = centi(lower_bound(weights, mean));
+            let score = match by {
+                PickBy::Games if is_played => of_games,
+                PickBy::Both if verdict.proof.is_some() => return Some((*m, verdict.clone())),
+                PickBy::Both if is_valued => (own + of_games) / 2.0,
+                PickBy::Both if is_played => of_games,
+                _ => return None,
+            };
+            let verdict = Verdict {
+                score: Score::opinion(score.round() as i32),
+                bound: Bound::Exact,
+                proof: None,
+                ..verdict.clone()
+            };
+            Some((*m, verdict))
+        };
+        answer.verdicts().iter().filter_map(valued).collect()
+    }
+}
+
+fn whole([wins, draws, losses]: [f64; 3]) -> ResultsJson {
+    let [wins, draws, losses] = [wins, draws, losses].map(|games| games.round() as u64);
+    ResultsJson {
+        wins,
+        draws,
+        losses,
+    }
+}
+
+/// Returns a lower bound of a move's share of points: its share with some games of the mean result
+/// added, less one standard error.
+fn lower_bound([wins, draws, losses]: [f64; 3], mean: f64) -> f64 {
+    let games = wins + draws + losses + PRIOR_GAMES;
+    let share = (wins + draws / 2.0 + PRIOR_GAMES * mean) / games;
+    share - (share * (1.0 - share) / games).sqrt()
+}
+
+/// Returns the centi-units that stand for a share of points.
+fn centi(share: f64) -> f64 {
+    let share = share.clamp(MIN_SHARE, 1.0 - MIN_SHARE);
+    SCALE * (share / (1.0 - share)).ln()
+}
+
+#[cfg(test)]
+mod tests {
+    use kagetsu_game::{Provenance, Variant};
+
+    use super::*;
+
+    fn opinion(m: Move, centi: i32) -> (Move, Verdict) {
+        let by = Provenance {
+            engine: "test".into(),
+            day: 0,
+        };
+        let verdict = Verdict {
+            score: Score::opinion(centi),
+            bound: Bound::Exact,
+            depth: 4,
+            nodes: 1,
+            line: vec![m],
+            proof: None,
+            by,
+        };
+        (m, verdict)
+    }
+
+    #[test]
+    fn few_games_count_less_than_many() {
+        let start = Position::start(Variant::XIANGQI);
+        let names = ["h2e2", "g3g4", "a0a1"];
+        let moves = names.map(|name| start.parse_move(name).expect("legal"));
+        let played = |m: Move, [wins, draws, losses]: [f64; 3]| MoveResults {
+            next: start.play(m).expect("legal").key(),
+            first_wins: wins,
+            draws,
+            second_wins: losses,
+            unknown: 1.0,
+        };
+        // 1,324 games with 58 % of the points, and one that was won.
+        let results = vec![
+            played(moves[0], [520.0, 496.0, 308.0]),
+            played(moves[1], [1.0, 0.0, 0.0]),
+        ];
+        let games = GameResults::new(&start, results);
+        let answer: Answer = [
+            opinion(moves[0], 0),
+            opinion(moves[1], 10),
+            opinion(moves[2], 20),
+        ]
+        .into_iter()
+        .collect();
+        let best = |by| {
+            let valued = games.valued(&answer, by);
+            let (m, _) = valued.best().expect("a move");
+            start.write_move(m)
+        };
+        assert_eq!(best(PickBy::Games), "h2e2");
+        assert_eq!(best(PickBy::Both), "h2e2");
+        assert_eq!(games.valued(&answer, PickBy::Games).len(), 2);
+        let whole = games.all();
+        assert_eq!((whole.wins, whole.draws, whole.losses), (521, 496, 308));
+        assert_eq!(games.of_move(moves[2]).sum(), 0);
+    }
+}
