@@ -12,10 +12,9 @@ use anyhow::{Context, Result};
 use clap::Parser;
 use kagetsu_book::{BookError, JournalError};
 use kagetsu_coordinator::{Config, Protected, Protection, Server};
-use kagetsu_program::{Exit, LogFormat, check_place, start_log, write_whole};
-use kagetsu_proto::Listener;
+use kagetsu_program::{Exit, LogFormat, Readers, check_place, start_log, write_whole};
+use kagetsu_proto::{Listener, stop_requested};
 use mimalloc::MiMalloc;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 /// A coordinator with much to do spends a fourth of its time on memory with the system's allocator.
@@ -175,7 +174,8 @@ async fn serve(
     let server = Server::start(&arguments.config, shutdown.clone())?
         .with_authenticator(Arc::clone(&protected.authenticator));
     if let Some(file) = &arguments.address_file {
-        write_whole(file, &format!("{address}\n"), 0o644).with_context(|| cannot_write(file))?;
+        write_whole(file, &format!("{address}\n"), Readers::Usual)
+            .with_context(|| cannot_write(file))?;
     }
     let mut out = std::io::stdout();
     writeln!(out, "listening on {address}").and_then(|()| out.flush())?;
@@ -270,15 +270,9 @@ fn cannot_write(file: &Path) -> String {
 }
 
 fn stop_on_signals(shutdown: CancellationToken) -> Result<()> {
-    let (mut term, mut int) = (
-        signal(SignalKind::terminate())?,
-        signal(SignalKind::interrupt())?,
-    );
+    let stop = stop_requested()?;
     tokio::spawn(async move {
-        tokio::select! {
-            _ = term.recv() => {}
-            _ = int.recv() => {}
-        }
+        stop.await;
         shutdown.cancel();
     });
     Ok(())

@@ -8,10 +8,9 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use clap::Parser;
 use kagetsu_program::{Exit, LogFormat, start_log};
-use kagetsu_proto::Access;
+use kagetsu_proto::{Access, stop_requested};
 use kagetsu_worker::{Config, GOODBYE_TIMEOUT};
 use mimalloc::MiMalloc;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 /// Uses huge pages for large tables where Linux offers them, which makes a search a tenth faster.
@@ -94,10 +93,7 @@ async fn work(arguments: Arguments) -> Result<()> {
         .map(|limit| working_time(limit, arguments.config.grace))
         .transpose()?;
     let shutdown = CancellationToken::new();
-    let (mut term, mut int) = (
-        signal(SignalKind::terminate())?,
-        signal(SignalKind::interrupt())?,
-    );
+    let requested = stop_requested()?;
     let stop = shutdown.clone();
     tokio::spawn(async move {
         let time_is_up = async {
@@ -107,8 +103,7 @@ async fn work(arguments: Arguments) -> Result<()> {
             }
         };
         tokio::select! {
-            _ = term.recv() => {}
-            _ = int.recv() => {}
+            () = requested => {}
             () = time_is_up => {}
         }
         stop.cancel();

@@ -2,10 +2,10 @@
 //! the disk; removing one does not.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use kagetsu_files::{Readers, replace_file};
 use kagetsu_proto::v1;
 use prost::Message;
 
@@ -99,36 +99,32 @@ impl Spool {
                 "cannot write to the spool {}: {error}; the result is kept in memory alone",
                 self.folder.display()
             );
-            let _ = fs::remove_file(self.path(number, "new"));
         }
     }
 
     /// Removes a report, without waiting for the disk.
     pub(crate) fn remove(&self, number: u64) {
-        self.remover.remove(self.path(number, "report"));
+        self.remover.remove(self.path(number));
     }
 
     fn write(&self, number: u64, report: &v1::Spooled) -> std::io::Result<()> {
         let mut bytes = HEADER.to_vec();
         bytes.extend(report.encode_to_vec());
         bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
-        let new = self.path(number, "new");
-        let mut file = File::create(&new)?;
-        file.write_all(&bytes)?;
-        file.sync_data()?;
-        fs::rename(&new, self.path(number, "report"))?;
-        File::open(&self.folder)?.sync_data()
+        let report = self.path(number);
+        replace_file(&report, Readers::Usual, |file| file.write_all(&bytes))
     }
 
-    fn path(&self, number: u64, extension: &str) -> PathBuf {
-        self.folder.join(format!("{number:016x}.{extension}"))
+    fn path(&self, number: u64) -> PathBuf {
+        self.folder.join(format!("{number:016x}.report"))
     }
 }
 
-/// Returns the number in the name of a report's file; `None` for other files.
+/// Returns the number in the name of a report's file, or of one that was never finished; `None` for
+/// other files.
 fn number(path: &Path) -> Option<u64> {
-    let stem = path.file_stem()?.to_str().filter(|stem| stem.len() == 16)?;
-    u64::from_str_radix(stem, 16).ok()
+    let (number, _) = path.file_name()?.to_str()?.split_once('.')?;
+    (number.len() == 16).then(|| u64::from_str_radix(number, 16).ok())?
 }
 
 /// Reads a report; `None` for damaged bytes.
@@ -175,11 +171,14 @@ mod tests {
                 .contains("--spool")
         );
         drop(spool);
-        fs::write(path.join("0000000000000009.new"), "half").expect("room");
+        fs::write(path.join("0000000000000009.report.7-0.new"), "half").expect("room");
         fs::write(path.join("notes.new"), "another file").expect("room");
         let (_spool, left) = Spool::open(&path).expect("room");
         assert_eq!(left, [(1, report(1)), (3, report(3)), (4, report(4))]);
-        assert!(!path.join("0000000000000009.new").exists() && path.join("notes.new").exists());
+        assert!(
+            !path.join("0000000000000009.report.7-0.new").exists()
+                && path.join("notes.new").exists()
+        );
     }
 
     #[test]
@@ -187,7 +186,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let (spool, _) = Spool::open(folder.path()).expect("room");
         spool.keep(1, &report(1));
-        let file = spool.path(1, "report");
+        let file = spool.path(1);
         drop(spool);
         let whole = fs::read(&file).expect("written");
         for at in 0..whole.len() {

@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::io::ErrorKind;
-use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use anyhow::{Context, Result, anyhow};
@@ -39,8 +38,8 @@ pub(crate) fn run(args: Args) -> Result<Exit> {
 pub fn run_beside(arguments: impl IntoIterator<Item = OsString>) -> Result<Exit> {
     let program = std::env::current_exe()
         .context("cannot find the folder of this program")?
-        .with_file_name(PROGRAM);
-    let error = Command::new(&program).args(arguments).exec();
+        .with_file_name(format!("{PROGRAM}{}", std::env::consts::EXE_SUFFIX));
+    let error = replace_process(Command::new(&program).args(arguments));
     let shown = program.display();
     Err(match error.kind() {
         ErrorKind::NotFound => anyhow!(
@@ -49,4 +48,19 @@ pub fn run_beside(arguments: impl IntoIterator<Item = OsString>) -> Result<Exit>
         ),
         _ => anyhow!("cannot start {shown}: {error}"),
     })
+}
+
+/// Replaces this process by a program, and returns only with an error.
+#[cfg(unix)]
+fn replace_process(command: &mut Command) -> std::io::Error {
+    std::os::unix::process::CommandExt::exec(command)
+}
+
+/// Runs a program and ends with its exit code; returns only with an error.
+#[cfg(windows)]
+fn replace_process(command: &mut Command) -> std::io::Error {
+    match command.status() {
+        Ok(status) => std::process::exit(status.code().unwrap_or(2)),
+        Err(error) => error,
+    }
 }

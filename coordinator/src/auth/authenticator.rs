@@ -1,12 +1,12 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use http::Extensions;
+use kagetsu_files::FileIdentity;
 use kagetsu_http::CallerExtensions;
 use parking_lot::Mutex;
 use subtle::ConstantTimeEq;
@@ -45,9 +45,8 @@ struct TokenTable {
     holders: BTreeMap<Hash, Holder>,
 }
 
-/// Identifies one state of a file: when its content or its permissions changed (seconds and
-/// nanoseconds since 1970), its length, and its inode. `None` if it cannot be read.
-type FileVersion = Option<(i64, i64, u64, u64)>;
+/// The state of a file; `None` if it cannot be read.
+type FileVersion = Option<FileIdentity>;
 
 #[derive(Debug)]
 struct Holder {
@@ -319,8 +318,7 @@ fn bearer_token(authorization: &str) -> Option<&str> {
 }
 
 fn file_version(file: &Path) -> FileVersion {
-    let about = file.metadata().ok()?;
-    Some((about.ctime(), about.ctime_nsec(), about.len(), about.ino()))
+    file.metadata().ok().as_ref().map(FileIdentity::of)
 }
 
 #[cfg(test)]

@@ -1,5 +1,3 @@
-use nix::sys::resource::{Resource, getrlimit, setrlimit};
-
 /// The largest limit of gRPC connections. One address may have half of them, so that 10,000 workers
 /// fit behind one.
 const MAX_GRPC: u64 = 24_576;
@@ -22,17 +20,11 @@ impl Connections {
     /// The limits for this process. Raises its limit of open files to what the system allows,
     /// because shells often grant only a thousand.
     pub(crate) fn of_system() -> Self {
-        let raised = getrlimit(Resource::RLIMIT_NOFILE).and_then(|(soft, hard)| {
-            if soft < hard {
-                setrlimit(Resource::RLIMIT_NOFILE, hard, hard)
-            } else {
-                Ok(())
-            }
-        });
-        if let Err(error) = raised {
+        let files = rlimit::increase_nofile_limit(u64::MAX).unwrap_or_else(|error| {
             tracing::warn!("cannot raise the limit of open files: {error}");
-        }
-        Self::of(getrlimit(Resource::RLIMIT_NOFILE).map_or(DEFAULT_OPEN_FILES, |(soft, _)| soft))
+            DEFAULT_OPEN_FILES
+        });
+        Self::of(files)
     }
 
     fn of(files: u64) -> Self {

@@ -4,9 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow, bail};
-use kagetsu_proto::{Listener, ServerFiles, ServerTls};
+use kagetsu_proto::{Listener, ServerFiles, ServerTls, on_hangup};
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
 
 use super::authenticator::{Authenticator, DEFAULT_RATE};
 use super::connections::Connections;
@@ -203,19 +202,15 @@ impl Protected {
     /// # Errors
     /// If the signal handler cannot be installed.
     pub fn reload_on_hangup(&self) -> std::io::Result<()> {
-        let mut hangups = signal(SignalKind::hangup())?;
         let all = self.clone();
-        tokio::spawn(async move {
-            while hangups.recv().await.is_some() {
-                tracing::info!("SIGHUP: reloading changed certificates and tokens");
-                all.authenticator.reload_and_log();
-                for tls in all.tls.iter().flatten() {
-                    if let Err(error) = tls.reload() {
-                        tracing::warn!("the previous certificates stay in use: {error}");
-                    }
+        on_hangup(move || {
+            tracing::info!("SIGHUP: reloading changed certificates and tokens");
+            all.authenticator.reload_and_log();
+            for tls in all.tls.iter().flatten() {
+                if let Err(error) = tls.reload() {
+                    tracing::warn!("the previous certificates stay in use: {error}");
                 }
             }
-        });
-        Ok(())
+        })
     }
 }

@@ -1,7 +1,8 @@
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use kagetsu_files::lock_folder;
+use kagetsu_program::{Readers, write_whole};
 use ring::digest::{SHA256, digest};
 use ring::rand::{SecureRandom, SystemRandom};
 use serde::{Deserialize, Serialize};
@@ -136,8 +137,7 @@ impl Tokens {
             .parent()
             .filter(|folder| !folder.as_os_str().is_empty())
             .unwrap_or(Path::new("."));
-        let folder = File::open(folder).map_err(broken)?;
-        folder.lock().map_err(broken)?;
+        let _lock = lock_folder(folder).map_err(broken)?;
         let mut tokens = match Self::read(path) {
             Err(TokensError::Read(_, error)) if error.kind() == io::ErrorKind::NotFound => {
                 Self::default()
@@ -161,7 +161,7 @@ impl Tokens {
             tokens: self.0.iter().map(entry).collect(),
         };
         let text = toml::to_string(&body).map_err(io::Error::other)?;
-        kagetsu_program::write_whole(path, &format!("{HEADER}{text}"), 0o600)
+        write_whole(path, &format!("{HEADER}{text}"), Readers::Owner)
     }
 
     /// Makes a token and returns its text, which is stored nowhere.

@@ -1,11 +1,11 @@
 //! The file of quarantined workers beside the book, by which a restarted coordinator knows them.
 
-use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use kagetsu_files::{Readers, replace_file};
 use kagetsu_schedule::WorkerId;
 use kagetsu_verification::{Quarantine, QuarantinedWorker, Scope};
 use serde::{Deserialize, Serialize};
@@ -137,12 +137,9 @@ pub(crate) fn text(all: &[QuarantinedWorker]) -> io::Result<String> {
 pub(crate) fn write(book: &Path, all: &[QuarantinedWorker]) -> io::Result<()> {
     let text = text(all)?;
     let path = book.join(FILE);
-    let new = path.with_extension("new");
-    let mut file = File::create(&new)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()?;
-    std::fs::rename(&new, &path)?;
-    File::open(book)?.sync_all()
+    replace_file(&path, Readers::Usual, |file| {
+        file.write_all(text.as_bytes())
+    })
 }
 
 #[cfg(test)]

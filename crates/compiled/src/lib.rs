@@ -28,9 +28,9 @@ pub use content::overview::{Overview, RootOverview, VariantOverview};
 pub use content::stats::Stats;
 pub use error::CompiledError;
 pub use format::encoding::{Compact, CompactMove};
-pub use read::compiled::{Compiled, ENGINE};
 #[cfg(feature = "files")]
-pub use read::file::FileIdentity;
+pub use kagetsu_files::FileIdentity;
+pub use read::compiled::{Compiled, ENGINE};
 #[cfg(feature = "files")]
 pub use read::named::NamedBook;
 pub use read::source::ReadAt;

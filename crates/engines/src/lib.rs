@@ -27,8 +27,8 @@
 //! What does this crate refuse? Async, network, the book, and trust in an engine about the rules.
 
 mod address;
-mod descendants;
 mod engine;
+mod family;
 mod fault;
 pub mod gomocup;
 mod process;

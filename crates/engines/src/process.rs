@@ -6,20 +6,16 @@
 //! pipe.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-use nix::sys::signal::{Signal, killpg};
-use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
-use nix::unistd::Pid;
 use parking_lot::Mutex;
 
 use crate::address::EngineAddress;
-use crate::descendants::Descendants;
+use crate::family::Family;
 use crate::fault::{FaultKind, clip};
 
 /// Longest line, in bytes.
@@ -38,10 +34,10 @@ enum Output {
     End(String),
 }
 
-/// A running process. It, its process group and its other descendants are killed on drop.
+/// A running process. It and all that it started are killed on drop.
 pub(crate) struct EngineProcess {
-    group: Pid,
-    descendants: Descendants,
+    /// `None` once it was killed.
+    family: Option<Family>,
     output: Option<Receiver<Output>>,
     lines: Option<SyncSender<String>>,
     /// Dropping it lets the reading thread reap the child; its process number is free from then on.
@@ -67,22 +63,20 @@ impl EngineProcess {
         let (release, released) = sync_channel(0);
         let (reaps, reaped) = sync_channel(1);
         let address = address.clone();
-        let descendants = Descendants::new();
-        let mark = descendants.mark().to_string();
         let keep = move || {
-            let mut child = match spawn(&address, &mark) {
-                Ok(child) => child,
+            let (family, mut child) = match spawn(&address) {
+                Ok(started) => started,
                 Err(error) => {
                     return drop(started.send(Err(format!("{}: {error}", address.program))));
                 }
             };
             let complaint = complaint(&mut child);
-            let (id, stdin, stdout) = (child.id(), child.stdin.take(), child.stdout.take());
-            if started.send(Ok((id, stdin))).is_ok() {
+            let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
+            if started.send(Ok((family, stdin))).is_ok() {
                 if let Some(stdout) = stdout {
                     listen(stdout, &sender);
                 }
-                let _ = sender.send(Output::End(end(&child, &complaint)));
+                let _ = sender.send(Output::End(end(&mut child, &complaint)));
             }
             drop(sender);
             let _ = released.recv();
@@ -96,12 +90,10 @@ impl EngineProcess {
             .spawn(keep)
             .map_err(|error| failed(error.to_string()))?;
         let started = start.recv().map_err(|_| failed("no thread".into()))?;
-        let (id, stdin) = started.map_err(failed)?;
-        let group = Pid::from_raw(i32::try_from(id).map_err(|error| failed(error.to_string()))?);
+        let (family, stdin) = started.map_err(failed)?;
         let (lines, queue) = sync_channel(MAX_UNSENT_LINES);
         let process = Self {
-            group,
-            descendants,
+            family: Some(family),
             output: Some(output),
             lines: Some(lines),
             release: Some(release),
@@ -173,50 +165,23 @@ impl Drop for EngineProcess {
                 }
             }
         }
-        // The child is not reaped yet, so the process number still belongs to it.
-        let _ = killpg(self.group, Signal::SIGKILL);
-        self.descendants.kill();
+        // The child is not reaped yet.
+        self.family = None;
         (self.output, self.lines, self.release) = (None, None, None);
         // If another process holds the pipe open, the reading thread goes on alone.
         let _ = self.reaped.recv_timeout(QUIT_TIMEOUT);
     }
 }
 
-fn spawn(address: &EngineAddress, mark: &str) -> std::io::Result<Child> {
+fn spawn(address: &EngineAddress) -> std::io::Result<(Family, Child)> {
     let mut command = Command::new(&address.program);
-    command.args(&address.arguments).process_group(0);
-    command.env(Descendants::VARIABLE, mark);
     command
+        .args(&address.arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    kill_with_parent(&mut command);
-    command.spawn()
+    Family::start(&mut command)
 }
-
-/// Makes the system kill the program when the thread that started it ends for any reason.
-#[cfg(target_os = "linux")]
-fn kill_with_parent(command: &mut Command) {
-    let us = nix::unistd::getpid();
-    let die = move || {
-        nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?;
-        // A parent that ended before the call would never be noticed.
-        if nix::unistd::getppid() == us {
-            Ok(())
-        } else {
-            Err(std::io::ErrorKind::BrokenPipe.into())
-        }
-    };
-    // SAFETY: between fork and exec only two system calls are made. Both are safe after a fork, and
-    // nothing is allocated.
-    #[expect(unsafe_code, reason = "there is no safe way to say this to the system")]
-    unsafe {
-        command.pre_exec(die);
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn kill_with_parent(_: &mut Command) {}
 
 /// Forwards lines until the process ends, the receiver is gone, or a line is too long.
 fn listen(stdout: impl Read, output: &SyncSender<Output>) {
@@ -248,17 +213,15 @@ fn listen(stdout: impl Read, output: &SyncSender<Output>) {
 
 /// Describes how the process ended, as far as visible without reaping it, with its last line on
 /// stderr.
-fn end(child: &Child, complaint: &Stderr) -> String {
+fn end(child: &mut Child, complaint: &Stderr) -> String {
     /// A process that closes its output is about to end.
     const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
     let until = Instant::now() + EXIT_TIMEOUT;
     let how = loop {
-        let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
-        match waitid(Id::Pid(Pid::from_raw(child.id() as i32)), flags) {
-            Ok(WaitStatus::Exited(_, code)) => break format!("exit code {code}"),
-            Ok(WaitStatus::Signaled(_, signal, _)) => break format!("ended by {signal}"),
-            _ if Instant::now() > until => break "it has closed its output".to_string(),
-            _ => std::thread::sleep(Duration::from_millis(5)),
+        match Family::end_of(child) {
+            Some(how) => break how,
+            None if Instant::now() > until => break "it has closed its output".to_string(),
+            None => std::thread::sleep(Duration::from_millis(5)),
         }
     };
     // The last line on stderr may still be on its way.

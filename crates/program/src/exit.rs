@@ -1,12 +1,9 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
-use anyhow::{Context, ensure};
+use anyhow::ensure;
 use kagetsu_game::quote_message;
-use signal_hook::consts::SIGXFSZ;
 
 /// How a command ended without an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,13 +32,21 @@ pub fn run(name: &str, body: impl FnOnce() -> anyhow::Result<Exit>) -> ExitCode 
     }
 }
 
-/// Lets a write beyond the limit of file sizes fail instead of ending the process, and checks the
-/// clock.
 fn prepare() -> anyhow::Result<()> {
-    // A signal with a handler does not end the process; the write returns its error.
-    let ignored = Arc::new(AtomicBool::new(false));
-    signal_hook::flag::register(SIGXFSZ, ignored).context("cannot set a signal handler")?;
+    #[cfg(unix)]
+    refuse_large_writes()?;
     check_clock(SystemTime::now())
+}
+
+/// Lets a write beyond the limit of file sizes fail instead of ending the process.
+#[cfg(unix)]
+fn refuse_large_writes() -> anyhow::Result<()> {
+    use anyhow::Context;
+    // A signal with a handler does not end the process; the write returns its error.
+    let ignored = std::sync::Arc::default();
+    signal_hook::flag::register(signal_hook::consts::SIGXFSZ, ignored)
+        .context("cannot set a signal handler")?;
+    Ok(())
 }
 
 fn check_clock(now: SystemTime) -> anyhow::Result<()> {

@@ -1,8 +1,7 @@
-use std::fs::{File, Permissions};
-use std::io::{Error, ErrorKind, Result, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::io::{Error, ErrorKind, Result};
 use std::path::{Path, PathBuf};
 
+use kagetsu_files::{Readers, replace_file};
 use kagetsu_game::quote_line;
 
 /// Writes the name of a file for a message: line ends and escape sequences in it are escaped, so
@@ -12,22 +11,15 @@ pub fn shown(path: &Path) -> String {
     quote_line(&path.to_string_lossy()).to_string()
 }
 
-/// Writes a file whole or not at all: a reader finds the old content or the new one. The target of
-/// a link is replaced, not the link. `mode` has the rights of a new file, as in `0o600`, less the
-/// process's mask; no other file is touched.
+/// Writes a text as a whole file or not at all, as [`replace_file`] does. The target of a link is
+/// replaced, not the link.
 ///
 /// # Errors
 /// Those of [`check_place`], or if there is no room.
-pub fn write_whole(path: &Path, text: &str, mode: u32) -> Result<()> {
-    let path = place(path)?;
-    let folder = path.parent().unwrap_or(Path::new("/"));
-    let mut file = tempfile::Builder::new()
-        .permissions(Permissions::from_mode(mode))
-        .tempfile_in(folder)?;
-    file.write_all(text.as_bytes())?;
-    file.as_file().sync_all()?;
-    file.persist(&path).map_err(|error| error.error)?;
-    File::open(folder)?.sync_all()
+pub fn write_whole(path: &Path, text: &str, readers: Readers) -> Result<()> {
+    replace_file(&place(path)?, readers, |file| {
+        file.write_all(text.as_bytes())
+    })
 }
 
 /// Checks that [`write_whole`] can write there, and changes nothing.
@@ -81,8 +73,10 @@ fn place(path: &Path) -> Result<PathBuf> {
     Ok(path)
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     #[test]
@@ -96,7 +90,7 @@ mod tests {
         std::fs::write(&beside, "another file").expect("room");
         std::os::unix::fs::symlink(&file, &link).expect("room");
         for (path, text) in [(&file, "one"), (&file, "two"), (&link, "three")] {
-            write_whole(path, text, 0o600).expect("room");
+            write_whole(path, text, Readers::Owner).expect("room");
             assert_eq!(std::fs::read_to_string(&file).expect("text"), text);
             assert_eq!(
                 std::fs::metadata(&file)
@@ -108,7 +102,7 @@ mod tests {
             );
         }
         std::fs::remove_file(&file).expect("there");
-        write_whole(&link, "four", 0o600).expect("room");
+        write_whole(&link, "four", Readers::Owner).expect("room");
         assert!(link.is_symlink());
         assert_eq!(
             std::fs::read_to_string(&file).expect("text"),
@@ -130,7 +124,7 @@ mod tests {
     fn unwritable_place_is_reported_with_the_way_out() {
         let folder = tempfile::tempdir().expect("a folder");
         let error = |path: &Path| {
-            write_whole(path, "text", 0o644)
+            write_whole(path, "text", Readers::Usual)
                 .expect_err("no file")
                 .to_string()
         };

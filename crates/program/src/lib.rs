@@ -12,6 +12,7 @@ mod stdout;
 
 pub use exit::{Exit, run};
 pub use file::{check_place, shown, write_whole};
+pub use kagetsu_files::Readers;
 pub use log::{LogError, LogFormat, start_log};
 pub use settings::{COMMON_HEADING, SettingsError, exit_with_usage, parse, parse_from};
 pub use stdout::Stdout;

@@ -24,10 +24,12 @@ pub(crate) fn open(text: &str) -> Result<Book> {
 
 /// Returns the folder for the index of a book.
 fn folder(url: &BookUrl) -> Result<PathBuf> {
+    let inside = |folder, name| Some(PathBuf::from(std::env::var_os(folder)?).join(name));
     let base = std::env::var_os(CACHE_VARIABLE)
         .map(PathBuf::from)
-        .or_else(|| Some(PathBuf::from(std::env::var_os("XDG_CACHE_HOME")?).join("kagetsu")))
-        .or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache/kagetsu")));
+        .or_else(|| inside("XDG_CACHE_HOME", "kagetsu"))
+        .or_else(|| inside("HOME", ".cache/kagetsu"))
+        .or_else(|| inside("LOCALAPPDATA", "kagetsu"));
     let base = base.with_context(|| {
         format!("{url} needs a folder for its index: give one as {CACHE_VARIABLE}")
     })?;

@@ -1,9 +1,10 @@
 //! The files of a store, and the file that names them.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
+use kagetsu_files::{Readers, replace_file};
 use serde::{Deserialize, Serialize};
 
 use crate::StoreError;
@@ -50,14 +51,9 @@ impl Manifest {
     /// Replaces the manifest, whole or not at all.
     pub(crate) fn write(self, folder: &Path) -> Result<(), StoreError> {
         let path = folder.join(FILE_NAME);
-        let temporary = folder.join("current.new");
-        let error = |error| StoreError::io("cannot write to", &temporary)(error);
-        let mut file = File::create(&temporary).map_err(error)?;
-        file.write_all(&encode(FILE_NAME.as_bytes(), &self))
-            .and_then(|()| file.sync_all())
-            .map_err(error)?;
-        fs::rename(&temporary, &path).map_err(error)?;
-        sync_folder(folder)
+        let bytes = encode(FILE_NAME.as_bytes(), &self);
+        replace_file(&path, Readers::Usual, |file| file.write_all(&bytes))
+            .map_err(StoreError::io("cannot write to", &path))
     }
 
     /// Removes files that the manifest does not name: levels that were replaced, and files that
@@ -87,10 +83,4 @@ pub(crate) fn sled_path(folder: &Path, number: u64) -> PathBuf {
 
 pub(crate) fn sorted_path(folder: &Path, number: u64) -> PathBuf {
     folder.join(format!("{number:06}.sorted"))
-}
-
-pub(crate) fn sync_folder(folder: &Path) -> Result<(), StoreError> {
-    File::open(folder)
-        .and_then(|file| file.sync_all())
-        .map_err(StoreError::io("cannot write to", folder))
 }

@@ -83,7 +83,9 @@ impl SledDb {
         self.db.flush().map_err(|error| self.error(error))?;
         // sled's flush hands the data to the operating system but does not wait for the disk.
         let file = self.path.join("db");
-        File::open(&file)
+        // Windows syncs only what may be written.
+        let written = File::options().write(true).open(&file);
+        written
             .and_then(|file| file.sync_data())
             .map_err(StoreError::io("cannot flush", &file))
     }
@@ -99,11 +101,8 @@ fn wait_until_unlocked(file: &Path) -> Result<(), StoreError> {
     let begun = Instant::now();
     loop {
         match locked.try_lock() {
-            Ok(()) => {
-                return locked
-                    .unlock()
-                    .map_err(StoreError::io("cannot unlock", file));
-            }
+            // Closing the file unlocks it.
+            Ok(()) => return Ok(()),
             Err(TryLockError::WouldBlock) if begun.elapsed() < LOCK_TIMEOUT => {
                 sleep(Duration::from_millis(1))
             }

@@ -1,8 +1,5 @@
 //! Settings of the terminal below a live display.
 
-use nix::sys::termios::{LocalFlags, SetArg, tcgetattr, tcsetattr};
-use nix::unistd::{getpgrp, tcgetpgrp};
-
 /// Suppresses the `^C` that the terminal writes at Ctrl-C, while it lives. The `^C` would move the
 /// cursor, so that the live display could not be removed.
 pub struct EchoOff {
@@ -30,7 +27,11 @@ impl Drop for EchoOff {
 
 /// Sets whether typed control characters are echoed, and returns the former setting. Returns `None`
 /// in the background, where the system would stop a process that changes its terminal.
+#[cfg(unix)]
 fn echo_control(wanted: bool) -> Option<bool> {
+    use nix::sys::termios::{LocalFlags, SetArg, tcgetattr, tcsetattr};
+    use nix::unistd::{getpgrp, tcgetpgrp};
+
     let terminal = std::io::stderr();
     if tcgetpgrp(&terminal).ok()? != getpgrp() {
         return None;
@@ -40,4 +41,10 @@ fn echo_control(wanted: bool) -> Option<bool> {
     settings.local_flags.set(LocalFlags::ECHOCTL, wanted);
     tcsetattr(&terminal, SetArg::TCSANOW, &settings).ok()?;
     Some(before)
+}
+
+/// A console of Windows writes nothing at Ctrl-C.
+#[cfg(windows)]
+fn echo_control(_: bool) -> Option<bool> {
+    None
 }

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use kagetsu_files::others_may_read;
 use kagetsu_game::quote;
 
 use super::connector::{ConnectError, Connector};
@@ -224,11 +225,9 @@ fn read(path: &Path) -> Result<String, AccessError> {
     Ok(text)
 }
 
-/// Whether other users than the owner and its group can read a file.
 fn is_readable_by_others(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    path.metadata()
-        .is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o004 != 0)
+    let about = path.metadata();
+    about.is_ok_and(|about| about.is_file() && others_may_read(&about) == Some(true))
 }
 
 /// Whether a URL names this machine.
@@ -242,7 +241,7 @@ fn is_loopback(url: &str) -> bool {
             .is_ok_and(|address| address.is_loopback())
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
     use std::fs::Permissions;

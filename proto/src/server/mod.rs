@@ -5,6 +5,7 @@ mod listener;
 mod log_throttle;
 mod per_ip_limiter;
 mod response_budget;
+mod signals;
 mod tls;
 
 pub use connection::Connection;
@@ -12,4 +13,5 @@ pub use listener::Listener;
 pub use log_throttle::LogThrottle;
 pub use per_ip_limiter::{LimitReached, PerIpLimiter, PerIpPermit};
 pub use response_budget::{BudgetedBody, ResponseBudget, ResponseSize};
+pub use signals::{on_hangup, stop_requested};
 pub use tls::{ServerFiles, ServerTls};

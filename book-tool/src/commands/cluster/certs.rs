@@ -2,7 +2,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use kagetsu_program::{Exit, shown};
+use kagetsu_program::{Exit, Readers, shown, write_whole};
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
     KeyUsagePurpose, SerialNumber,
@@ -135,7 +135,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
             &issuer,
         )?;
     }
-    folder.write(SETTINGS_FILE, &toml::to_string(&record)?, 0o644)?;
+    folder.write(SETTINGS_FILE, &toml::to_string(&record)?, Readers::Usual)?;
 
     if args.json {
         let made = CertsJson {
@@ -200,8 +200,8 @@ impl CertsFolder<'_> {
         params.not_before = OffsetDateTime::now_utc() - Duration::DAY;
         params.not_after = until;
         params.serial_number = Some(serial());
-        self.write("ca.key", &key.serialize_pem(), 0o600)?;
-        self.write("ca.pem", &params.self_signed(&key)?.pem(), 0o644)?;
+        self.write("ca.key", &key.serialize_pem(), Readers::Owner)?;
+        self.write("ca.pem", &params.self_signed(&key)?.pem(), Readers::Usual)?;
         let mut hosts: Vec<String> = LOCAL_NAMES.map(String::from).to_vec();
         hosts.extend(this_machine().filter(|name| name != "localhost"));
         let record = CertSettings {
@@ -264,7 +264,7 @@ impl CertsFolder<'_> {
             self.key(&file, "its certificate cannot be renewed")?
         } else {
             let key = KeyPair::generate()?;
-            self.write(&file, &key.serialize_pem(), 0o600)?;
+            self.write(&file, &key.serialize_pem(), Readers::Owner)?;
             key
         };
         let mut params = CertificateParams::new(hosts)
@@ -280,14 +280,14 @@ impl CertsFolder<'_> {
         self.write(
             &format!("{name}.pem"),
             &params.signed_by(&key, issuer)?.pem(),
-            0o644,
+            Readers::Usual,
         )
     }
 
     /// Writes a file atomically.
-    fn write(&self, name: &str, text: &str, mode: u32) -> Result<()> {
+    fn write(&self, name: &str, text: &str, readers: Readers) -> Result<()> {
         let path = self.path(name);
-        kagetsu_program::write_whole(&path, text, mode)
+        write_whole(&path, text, readers)
             .with_context(|| format!("cannot write {}", path.display()))
     }
 }
@@ -309,6 +309,5 @@ fn serial() -> SerialNumber {
 }
 
 fn this_machine() -> Option<String> {
-    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
-    host(name.trim()).ok()
+    host(gethostname::gethostname().to_str()?).ok()
 }

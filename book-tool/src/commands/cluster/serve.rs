@@ -106,12 +106,9 @@ async fn serve(args: &Args, shelf: Source, out: &mut dyn Write) -> Result<()> {
 }
 
 fn stop_on_signals(shutdown: CancellationToken) -> Result<()> {
-    let mut term = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
+    let stop = kagetsu_proto::stop_requested()?;
     tokio::spawn(async move {
-        tokio::select! {
-            _ = term.recv() => {}
-            _ = tokio::signal::ctrl_c() => {}
-        }
+        stop.await;
         shutdown.cancel();
     });
     Ok(())

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use clap::Subcommand;
 use kagetsu_coordinator::{Role, TokenEntry, Tokens};
-use kagetsu_program::{Exit, check_place, write_whole};
+use kagetsu_program::{Exit, Readers, check_place, write_whole};
 use serde::Serialize;
 
 use kagetsu_terminal::json::write_json;
@@ -138,7 +138,7 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
                 tokens.make(&name, &role, rate, today)
             })?;
             match path {
-                Some(path) => write_whole(&path, &format!("{token}\n"), 0o600)
+                Some(path) => write_whole(&path, &format!("{token}\n"), Readers::Owner)
                     .with_context(|| format!("cannot write the token to {}", path.display()))?,
                 None if json => write_json(
                     out,

@@ -1,10 +1,10 @@
 //! Checks of a book and of certificates, by the code that opens them at the start of a program.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use kagetsu_book::{Book, BookError, BookOptions, Journal, OpenError, without_password};
+use kagetsu_files::others_may_read;
 use kagetsu_postgres::{BookUrl, PostgresJournal};
 use kagetsu_proto::certificate_validity;
 use time::OffsetDateTime;
@@ -107,15 +107,16 @@ fn certificate(path: &Path) -> HealthFinding {
 
 fn key(path: &Path) -> HealthFinding {
     let subject = path.display().to_string();
-    match fs::metadata(path).map(|about| about.permissions().mode() & 0o777) {
+    match fs::metadata(path).map(|about| others_may_read(&about)) {
         Err(error) => {
             HealthFinding::new(Level::Fault, subject, error).advise("give this user access to it")
         }
-        Ok(mode) if mode & 0o077 != 0 => {
-            let found = format!("other users may read it (mode {mode:o})");
+        Ok(Some(true)) => {
             let advice = format!("chmod 600 {subject}");
-            HealthFinding::new(Level::Fault, subject, found).advise(advice)
+            HealthFinding::new(Level::Fault, subject, "other users may read it").advise(advice)
         }
-        Ok(_) => HealthFinding::new(Level::Ok, subject, "only its owner may read it"),
+        Ok(Some(false)) => HealthFinding::new(Level::Ok, subject, "only its owner may read it"),
+        Ok(None) => HealthFinding::new(Level::Warning, subject, "has the rights of its folder")
+            .advise("look with icacls that no other user may read it"),
     }
 }

@@ -11,7 +11,7 @@ use crate::journal::frame::{frame, header};
 use crate::journal::log::{Journal, JournalDigest, JournalSync, Sequence, Syncer};
 use crate::journal::manifest::JournalManifest;
 use crate::journal::reader::{JournalReader, Next, file_of, scan};
-use kagetsu_store::PositionedFile;
+use kagetsu_files::{PositionedFile, sync_folder};
 use parking_lot::Mutex;
 
 /// Entries between two checkpoints.
@@ -94,14 +94,12 @@ impl FileJournal {
         file.write_all(&header())
             .and_then(|()| file.sync_all())
             .map_err(fail)?;
-        File::open(&whole)
-            .and_then(|folder| folder.sync_all())
-            .map_err(fail)?;
+        // Windows renames no folder with an open file.
+        drop(file);
+        sync_folder(&whole).map_err(fail)?;
         fs::rename(&whole, folder).map_err(fail)?;
         let parent = folder.parent().unwrap_or(Path::new("."));
-        File::open(parent)
-            .and_then(|parent| parent.sync_all())
-            .map_err(fail)
+        sync_folder(parent).map_err(fail)
     }
 
     /// Reads the whole journal of the book in a folder, and cuts off an unfinished entry at its

@@ -3,7 +3,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::{FileError, JournalError};
-use kagetsu_store::PositionedFile;
+use kagetsu_files::PositionedFile;
 
 const MAGIC: [u8; 8] = *b"kagetsum";
 const VERSION: u32 = 1;

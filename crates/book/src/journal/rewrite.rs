@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use kagetsu_files::sync_folder;
+
 use crate::error::JournalError;
 use crate::journal::entry::LogEntry;
 use crate::journal::frame;
@@ -69,6 +71,8 @@ impl Rewrite {
             .into_inner()
             .map_err(|error| fail(error.into_error()))?;
         file.sync_all().map_err(fail)?;
+        // Windows renames no file that is open.
+        drop(file);
         let old = path.with_extension("journal");
         if let Some(extension) = keep {
             let kept = path.with_extension(extension);
@@ -85,9 +89,7 @@ impl Rewrite {
         }
         fs::rename(&path, &old).map_err(fail)?;
         let folder = book.join("journal");
-        File::open(&folder)
-            .and_then(|folder| folder.sync_all())
-            .map_err(JournalError::io("cannot write to", &folder))?;
+        sync_folder(&folder).map_err(JournalError::io("cannot write to", &folder))?;
         manifest.write_durably(entries)?;
         Ok(entries)
     }

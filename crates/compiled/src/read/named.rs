@@ -2,9 +2,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use kagetsu_files::FileIdentity;
+
 use crate::error::CompiledError;
 use crate::read::compiled::Compiled;
-use crate::read::file::FileIdentity;
 
 /// A compiled book by the name of its file. When another file has the name, or the file was
 /// written, the book is opened again.

@@ -1,6 +1,8 @@
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use kagetsu_files::{Readers, replace_file};
 
 use crate::error::CompiledError;
 use crate::format::header::MAGIC;
@@ -18,29 +20,9 @@ pub fn leave_others_alone(path: &Path) -> Result<(), CompiledError> {
     }
 }
 
-/// Writes a temporary file, makes it durable, and renames it.
+/// Replaces a file, whole or not at all.
 pub(crate) fn put(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
-    let mut name = path
-        .file_name()
-        .ok_or(io::ErrorKind::InvalidFilename)?
-        .to_os_string();
-    name.push(format!(".{}.new", std::process::id()));
-    let temporary = path.with_file_name(name);
-    let folder = path
-        .parent()
-        .filter(|folder| *folder != Path::new(""))
-        .map_or_else(|| PathBuf::from("."), Path::to_path_buf);
-    let write = || {
-        let mut file = BufWriter::new(File::create(&temporary)?);
-        parts.iter().try_for_each(|part| file.write_all(part))?;
-        file.into_inner()?.sync_all()?;
-        fs::rename(&temporary, path)?;
-        File::open(&folder)?.sync_all()
-    };
-    let written = write();
-    if written.is_err() {
-        // A partial file is of no use.
-        let _ = fs::remove_file(&temporary);
-    }
-    written
+    replace_file(path, Readers::Usual, |file| {
+        parts.iter().try_for_each(|part| file.write_all(part))
+    })
 }

@@ -110,6 +110,8 @@ const MAX_NAME_CHARS: usize = 200;
 /// Returns whether all hosts are this machine.
 fn is_local(config: &postgres::Config) -> bool {
     config.get_hosts().iter().all(|host| match host {
+        // Only Unix has sockets in the file system here.
+        #[cfg(unix)]
         postgres::config::Host::Unix(_) => true,
         postgres::config::Host::Tcp(name) => {
             name == "localhost"

@@ -5,17 +5,16 @@ use std::path::PathBuf;
 use postgres::config::Host;
 
 /// Finds the password for a connection: `PGPASSWORD`, then the file `PGPASSFILE`, then
-/// `~/.pgpass`.
+/// `~/.pgpass`, on Windows `%APPDATA%\postgresql\pgpass.conf`.
 pub(crate) fn find(config: &postgres::Config) -> Option<String> {
     if let Ok(password) = std::env::var("PGPASSWORD") {
         return Some(password);
     }
+    let inside = |folder, name| Some(PathBuf::from(std::env::var_os(folder)?).join(name));
     let file = std::env::var_os("PGPASSFILE")
         .map(PathBuf::from)
-        .or_else(|| {
-            let home = std::env::var_os("HOME")?;
-            Some(PathBuf::from(home).join(".pgpass"))
-        })?;
+        .or_else(|| inside("HOME", ".pgpass"))
+        .or_else(|| inside("APPDATA", "postgresql/pgpass.conf"))?;
     let text = std::fs::read_to_string(file).ok()?;
     let host = match config.get_hosts().first() {
         Some(Host::Tcp(name)) => name.clone(),

@@ -15,7 +15,9 @@ use std::time::Instant;
 use crate::StoreError;
 use crate::bloom::hash;
 use crate::lsm::snapshot::LsmSnapshot;
-use crate::manifest::{Manifest, sled_path, sorted_path, sync_folder};
+use kagetsu_files::sync_folder;
+
+use crate::manifest::{Manifest, sled_path, sorted_path};
 use crate::memtable::Memtable;
 use crate::merge::{MergeIterator, before, drop_tombstones, with_prefix, without_tombstones};
 use crate::sled_db::catch_panics;
@@ -221,7 +223,7 @@ impl LsmStore {
             .unwrap_or(Err(StoreError::Damaged("it could not be compacted")))?;
         let pause = COMPACTION_PAUSE * compaction.begun.elapsed();
         self.next_compaction = Instant::now().checked_add(pause);
-        sync_folder(&self.folder)?;
+        sync_folder(&self.folder).map_err(StoreError::io("cannot write to", &self.folder))?;
         let mut manifest = Manifest {
             sled: self.manifest.sled,
             sorted: Some(compaction.number),

@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
+use kagetsu_files::link_file;
+
 use crate::StoreError;
 use crate::lsm::LsmStore;
 use crate::manifest::{Manifest, sled_path, sorted_path};
@@ -32,11 +34,6 @@ impl LsmStore {
         manifest.write(to)
     }
 }
-
-#[cfg(unix)]
-use std::os::unix::fs::symlink as link_file;
-#[cfg(windows)]
-use std::os::windows::fs::symlink_file as link_file;
 
 /// Copies a folder with all below it.
 fn copy_folder(from: &Path, to: &Path) -> Result<(), StoreError> {

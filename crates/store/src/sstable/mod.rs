@@ -16,8 +16,8 @@ use self::layout::{BLOCK_BYTES, Directory, FOOTER_BYTES, Footer, HEADER_BYTES, M
 use self::writer::SstableWriter;
 use crate::StoreError;
 use crate::bloom::{KeyFilter, hash};
-use crate::positioned::PositionedFile;
 use crate::store::Pair;
+use kagetsu_files::PositionedFile;
 
 /// A sorted file, open for reading by any number of threads.
 #[derive(Debug)]
@@ -71,6 +71,8 @@ impl SortedFile {
         }
         let (directory, file) = writer.finish().map_err(error)?;
         file.sync_all().map_err(error)?;
+        // Windows renames no file that is open.
+        drop(file);
         std::fs::rename(&temporary, path).map_err(error)?;
         let file = File::open(path).map_err(error)?;
         Ok(Self::new(path, file, directory, content, cache_bytes))

@@ -4,3 +4,4 @@ mod manifests;
 mod monitoring;
 mod releases;
 mod slurm;
+mod windows;

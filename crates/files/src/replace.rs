@@ -1,0 +1,115 @@
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::system;
+
+/// The users that may read a new file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Readers {
+    /// Those that the process's mask or the folder allows.
+    Usual,
+    /// Its owner alone. Windows gives the file the rights of its folder.
+    Owner,
+}
+
+/// Replaces a file whole or not at all: a reader, also one after a loss of power, finds the old
+/// content or the new one. `write` gets the new file.
+///
+/// The content is written beside the file, under its name with `.NUMBER.new` behind it. A process
+/// that is killed meanwhile leaves that file; nothing reads it.
+///
+/// # Errors
+/// The error of `write`, or if there is no room, or the disk refuses; the file is as it was then.
+pub fn replace_file<T, E: From<io::Error>>(
+    path: &Path,
+    readers: Readers,
+    write: impl FnOnce(&mut dyn Write) -> Result<T, E>,
+) -> Result<T, E> {
+    let new = new_name(path)?;
+    let written = write_new(&new, readers, write).and_then(|value| {
+        fs::rename(&new, path)?;
+        system::sync_folder(folder_of(path))?;
+        Ok(value)
+    });
+    written.inspect_err(|_| {
+        // The first error is the one to report.
+        let _ = fs::remove_file(&new);
+    })
+}
+
+/// Writes a file and closes it: Windows renames no file that is open.
+fn write_new<T, E: From<io::Error>>(
+    new: &Path,
+    readers: Readers,
+    write: impl FnOnce(&mut dyn Write) -> Result<T, E>,
+) -> Result<T, E> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    if readers == Readers::Owner {
+        system::owner_only(&mut options);
+    }
+    let mut file: BufWriter<File> = BufWriter::new(options.open(new)?);
+    let value = write(&mut file)?;
+    let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
+    file.sync_all()?;
+    Ok(value)
+}
+
+/// Returns a name beside the file that no other replacement has.
+fn new_name(path: &Path) -> io::Result<PathBuf> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
+    loop {
+        let (process, count) = (std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let mut new = name.to_os_string();
+        new.push(format!(".{process}-{count}.new"));
+        let new = path.with_file_name(new);
+        // A process with the same number may have been killed.
+        if fs::symlink_metadata(&new).is_err() {
+            return Ok(new);
+        }
+    }
+}
+
+/// Returns the folder of a file; a name alone is in the present folder.
+fn folder_of(path: &Path) -> &Path {
+    path.parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failed_write_leaves_the_old_content() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("file");
+        let write = |text: &'static str, then: io::Result<u8>| {
+            replace_file(&path, Readers::Usual, move |file| {
+                file.write_all(text.as_bytes())?;
+                then
+            })
+        };
+        assert_eq!(write("one", Ok(1)).expect("room"), 1);
+        write("two", Err(io::ErrorKind::Other.into())).expect_err("the writer failed");
+        assert_eq!(fs::read_to_string(&path).expect("text"), "one");
+        assert_eq!(write("three", Ok(3)).expect("room"), 3);
+        assert_eq!(fs::read_to_string(&path).expect("text"), "three");
+        let left = fs::read_dir(folder.path()).expect("a folder").count();
+        assert_eq!(left, 1, "nothing is left behind");
+    }
+
+    #[test]
+    fn owner_alone_reads_a_secret() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("secret");
+        let write = |file: &mut dyn Write| file.write_all(b"text");
+        replace_file(&path, Readers::Owner, write).expect("room");
+        let about = fs::metadata(&path).expect("there");
+        assert_ne!(system::others_may_read(&about), Some(true));
+    }
+}

@@ -1,0 +1,55 @@
+use std::fs::{File, Metadata, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, symlink};
+use std::path::Path;
+
+/// Waits until the names of a folder's files are on the disk.
+///
+/// # Errors
+/// If the folder cannot be opened, or the disk refuses.
+pub fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// Waits for other processes that hold this lock, and holds it until the result is dropped.
+///
+/// # Errors
+/// If the folder cannot be opened or locked.
+pub fn lock_folder(folder: &Path) -> io::Result<File> {
+    let lock = File::open(folder)?;
+    lock.lock().map(|()| lock)
+}
+
+/// Gives a file that never changes a second name.
+///
+/// # Errors
+/// If the name is taken, or the disk refuses.
+pub fn link_file(file: &Path, link: &Path) -> io::Result<()> {
+    symlink(file, link)
+}
+
+/// Whether users other than the owner and its group may read or write a file; `None` if the
+/// system does not say.
+#[must_use]
+pub fn others_may_read(about: &Metadata) -> Option<bool> {
+    Some(about.mode() & 0o007 != 0)
+}
+
+/// Options for a new file that its owner alone may read.
+pub(crate) fn owner_only(options: &mut OpenOptions) {
+    options.mode(0o600);
+}
+
+pub(crate) fn read_all_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+    file.read_exact_at(buffer, offset)
+}
+
+pub(crate) fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
+    file.write_all_at(bytes, offset)
+}
+
+/// Returns the device, the inode, and the time of the last change in seconds and nanoseconds.
+pub(crate) fn inode(about: &Metadata) -> [u64; 4] {
+    let time = [about.ctime(), about.ctime_nsec()].map(i64::cast_unsigned);
+    [about.dev(), about.ino(), time[0], time[1]]
+}

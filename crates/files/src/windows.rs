@@ -1,0 +1,79 @@
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io;
+use std::os::windows::fs::FileExt;
+use std::path::Path;
+
+/// Does nothing: Windows opens no folder as a file, and keeps the names in the file system's own
+/// journal.
+///
+/// # Errors
+/// None; Unix has some.
+pub fn sync_folder(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// Waits for other processes that hold this lock, and holds it until the result is dropped. Windows
+/// locks no folder, so the lock is a file in it.
+///
+/// # Errors
+/// If the file cannot be made or locked.
+pub fn lock_folder(folder: &Path) -> io::Result<File> {
+    let lock = File::create(folder.join("kagetsu.lock"))?;
+    lock.lock().map(|()| lock)
+}
+
+/// Gives a file that never changes a second name: a hard link, or a copy where the names are on
+/// different disks.
+///
+/// # Errors
+/// If the name is taken, or the disk refuses.
+pub fn link_file(file: &Path, link: &Path) -> io::Result<()> {
+    fs::hard_link(file, link).or_else(|_| fs::copy(file, link).map(drop))
+}
+
+/// Whether users other than the owner and its group may read or write a file; `None` if the
+/// system does not say.
+#[must_use]
+pub fn others_may_read(_: &Metadata) -> Option<bool> {
+    None
+}
+
+/// Options for a new file that its owner alone may read: it has the rights of its folder.
+pub(crate) fn owner_only(_: &mut OpenOptions) {}
+
+/// Each call names its place, so the position that Windows moves meanwhile does not matter.
+pub(crate) fn read_all_at(file: &File, mut buffer: &mut [u8], mut offset: u64) -> io::Result<()> {
+    while !buffer.is_empty() {
+        match file.seek_read(buffer, offset) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(read) => {
+                buffer = &mut buffer[read..];
+                offset += read as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn write_all_at(file: &File, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match file.seek_write(bytes, offset) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => {
+                bytes = &bytes[written..];
+                offset += written as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Returns the time at which the file was made: one that replaces another has its own.
+pub(crate) fn inode(about: &Metadata) -> [u64; 4] {
+    use std::os::windows::fs::MetadataExt;
+    [about.creation_time(), 0, 0, 0]
+}
