@@ -8,7 +8,7 @@ use crate::commands::analysis::{analyze, moves, perft};
 use crate::commands::cluster::{certs, serve, token, workers};
 use crate::commands::exchange::{annotate, export, import};
 use crate::commands::jobs::{grow, manage};
-use crate::commands::lookup::{explore, practice, query, suspects, view};
+use crate::commands::lookup::{explore, open, practice, query, suspects, view};
 use crate::commands::maintenance::{
     backup, check, compact, compile, diff, journal, merge, patch, prune, repair,
 };
@@ -60,6 +60,7 @@ enum Command {
     Query(query::Args),
     #[command(flatten)]
     View(view::ViewCommand),
+    Open(open::Args),
     Explore(explore::Args),
     Practice(practice::Args),
     Suspects(suspects::Args),
@@ -111,6 +112,7 @@ impl Cli {
             Command::Jobs(args) => manage::run(args, out),
             Command::Query(args) => query::run(&args, out),
             Command::View(args) => view::run(&args, out),
+            Command::Open(args) => open::run(&args, out),
             Command::Explore(args) => explore::run(&args),
             Command::Suspects(args) => suspects::run(&args, out),
             Command::Practice(args) => practice::run(args, out),

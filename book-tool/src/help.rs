@@ -8,7 +8,7 @@ use clap::Command;
 const FIRST: (&str, &[&str]) = (
     "First steps",
     &[
-        "analyze", "build", "query", "tree", "explore", "practice", "import", "export", "serve",
+        "open", "analyze", "build", "query", "tree", "explore", "practice", "import", "export",
     ],
 );
 
@@ -37,7 +37,10 @@ const OTHERS: &[(&str, &[&str])] = &[
     ("Compiled books", &["compile", "patch"]),
     ("Proofs", &["verify", "shrink"]),
     ("Engines", &["brain"]),
-    ("Clusters", &["jobs", "workers", "certs", "token", "doctor"]),
+    (
+        "Servers",
+        &["serve", "jobs", "workers", "certs", "token", "doctor"],
+    ),
     ("Development", &["perft", "bench", "man", "completions"]),
 ];
 

@@ -1,7 +1,9 @@
 //! The command `kagetsu`.
 #![forbid(unsafe_code)]
 
+use std::ffi::OsString;
 use std::io::{BufWriter, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use book_tool::Cli;
@@ -21,7 +23,15 @@ fn main() -> ExitCode {
             return book_tool::run_beside(arguments);
         }
         let command = book_tool::command();
-        let matches = kagetsu_program::parse_from(command, std::env::args_os().collect())?
+        let mut arguments: Vec<OsString> = std::env::args_os().collect();
+        // A file manager starts the program with a file alone, on a double click.
+        if let [_, place] = &arguments[..]
+            && command.find_subcommand(place).is_none()
+            && Path::new(place).exists()
+        {
+            arguments.insert(1, "open".into());
+        }
+        let matches = kagetsu_program::parse_from(command, arguments)?
             .unwrap_or_else(|error| exit_with_usage(&error));
         let cli = Cli::from_arg_matches(&matches)
             .unwrap_or_else(|error| exit_with_usage(&error.format(&mut book_tool::command())));

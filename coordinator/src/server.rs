@@ -15,6 +15,7 @@ use kagetsu_proto::{
     ConnectError, Connector, DESCRIPTORS, IN_PROCESS, Listener, MESSAGE_LIMIT, ProtocolVersion,
     ResponseBudget, keepalive,
 };
+use kagetsu_reader::Source;
 use kagetsu_search::Engine;
 use kagetsu_verification::{Verification, VerificationOptions};
 use tokio::io::DuplexStream;
@@ -68,6 +69,8 @@ const PIPE_BYTES: usize = 64 << 10;
 pub struct Server {
     cluster: Arc<Cluster>,
     book: Option<BookHandle>,
+    /// A book that is read, where none is grown.
+    source: Option<Arc<Source>>,
     authenticator: Arc<Authenticator>,
     thread: Option<JoinHandle<Result<()>>>,
     shutdown: CancellationToken,
@@ -108,6 +111,7 @@ impl Server {
         let server = |cluster, book, thread, leadership, lease_keeper| Self {
             cluster,
             book,
+            source: None,
             authenticator: Authenticator::open(),
             thread,
             shutdown: shutdown.clone(),
@@ -187,6 +191,15 @@ impl Server {
         }
     }
 
+    /// Gives a server that was started without a book one to read; its analyses are not kept.
+    #[must_use]
+    pub fn with_source(self, source: Source) -> Self {
+        Self {
+            source: Some(Arc::new(source)),
+            ..self
+        }
+    }
+
     /// Serves a listener until the shutdown, or until the book can no longer be written.
     ///
     /// # Errors
@@ -225,6 +238,7 @@ impl Server {
             info: Arc::new(CoordinatorInfo {
                 cluster: Arc::clone(&self.cluster),
                 book: self.book.clone(),
+                source: self.source.clone(),
             }),
             internal: Principal::internal().into(),
         };
@@ -387,8 +401,11 @@ impl Server {
             shutdown: self.shutdown.clone(),
             limit: watches,
         };
-        let books =
-            BooksService::of_coordinator(self.book.clone(), self.shutdown.clone(), &self.limits);
+        let shutdown = self.shutdown.clone();
+        let books = match &self.source {
+            Some(source) => BooksService::of_source(Arc::clone(source), shutdown, &self.limits),
+            None => BooksService::of_coordinator(self.book.clone(), shutdown, &self.limits),
+        };
         let workers = WorkersService {
             cluster: Arc::clone(&self.cluster),
             book: self.book.clone(),
@@ -424,19 +441,33 @@ async fn set_leading(health: &HealthReporter, is_leader: bool) {
 struct CoordinatorInfo {
     cluster: Arc<Cluster>,
     book: Option<BookHandle>,
+    source: Option<Arc<Source>>,
 }
 
 impl ServerInfo for CoordinatorInfo {
     fn epoch(&self) -> Option<u64> {
-        self.book.as_ref().map(|book| book.size().entries())
+        match (&self.book, &self.source) {
+            (Some(book), _) => Some(book.size().entries()),
+            (None, source) => source.as_ref().map(|source| source.version()),
+        }
     }
 
     fn positions(&self) -> u64 {
-        self.book.as_ref().map_or(0, |book| book.size().positions())
+        match (&self.book, &self.source) {
+            (Some(book), _) => book.size().positions(),
+            (None, source) => source
+                .as_ref()
+                .and_then(|source| source.positions())
+                .unwrap_or(0),
+        }
     }
 
     fn is_cluster(&self) -> bool {
         true
+    }
+
+    fn grows(&self) -> bool {
+        self.book.is_some()
     }
 
     fn record(&self, method: &str, route: &'static str, time: Duration) {

@@ -27,8 +27,12 @@ pub trait ServerInfo: Send + Sync + 'static {
     fn epoch(&self) -> Option<u64>;
     /// Positions in the book.
     fn positions(&self) -> u64;
-    /// Whether the server analyses positions and grows its book.
+    /// Whether the server analyses positions.
     fn is_cluster(&self) -> bool;
+    /// Whether the server grows its book.
+    fn grows(&self) -> bool {
+        self.is_cluster() && self.epoch().is_some()
+    }
     /// Records the time until the head of a response, for metrics.
     fn record(&self, _method: &str, _route: &'static str, _time: Duration) {}
 }

@@ -48,6 +48,6 @@ impl AppState {
 
     /// Whether the server can have build jobs.
     pub(crate) fn has_jobs(&self) -> bool {
-        self.server.is_cluster() && self.server.epoch().is_some()
+        self.server.grows()
     }
 }

@@ -19,6 +19,7 @@ export const CHINESE_TEXTS = {
   badLink: "无法打开链接：{reason}", dismiss: "关闭提示",
   inBook: "库中有后续", sameAs: "与 {moves} 局面相同",
   ways: "其他到达次序", waysNone: "库中没有其他次序到达此局面。", via: "经 {line}",
+  grow: "从此扩展", growHint: "向开局库添加此局面之后的 {n} 个局面", growing: "任务 {name} 将从此局面扩展开局库。",
   analyze: "分析", stop: "停止", effort: "时长", seconds: "{n} 秒", minutes: "{n} 分钟",
   thinking: "思考中", done: "完成", stopped: "已停止", waiting: "等待计算节点…", workers: "{n} 个计算节点", worker: "1 个计算节点",
   analysisIdle: "由集群思考这个局面，可以看着它逐步加深。",

@@ -19,6 +19,7 @@ export const ENGLISH = {
   badLink: "The link cannot be opened: {reason}", dismiss: "Dismiss",
   inBook: "leads on in the book", sameAs: "same position as {moves}",
   ways: "Other ways here", waysNone: "No other order of moves leads here through the book.", via: "via {line}",
+  grow: "Grow from here", growHint: "Adds {n} positions behind this one to the book", growing: "The build {name} grows the book from here.",
   analyze: "Analyse", stop: "Stop", effort: "How long", seconds: "{n} s", minutes: "{n} min",
   thinking: "Thinking", done: "Done", stopped: "Stopped", waiting: "Waiting for a worker…", workers: "{n} workers", worker: "1 worker",
   analysisIdle: "The cluster analyses this position; the answer deepens as you watch.",

@@ -1,6 +1,6 @@
 // An analysis of the position by the cluster, which deepens as one watches.
 
-import { listen } from "../base/api.js";
+import { listen, post } from "../base/api.js";
 import { h } from "../base/element.js";
 import { short, t } from "../base/words.js";
 import { sayValue } from "../board/values.js";
@@ -9,6 +9,8 @@ import { sayValue } from "../board/values.js";
 const TIMES = [5, 15, 60, 300, 1800];
 /** Steps of the log that are shown. */
 const MAX_LOG = 12;
+/** Positions that a build from here adds. */
+const GROWTH = 100;
 
 export class Analysis {
   constructor(explorer) {
@@ -37,7 +39,8 @@ export class Analysis {
         TIMES.map((seconds) => h("option", { value: seconds, selected: seconds === this.seconds }, time(seconds)))),
       this.isThinking
         ? h("button", { type: "button", id: "stop", class: "danger", onclick: () => this.stop(true) }, t("stop"))
-        : h("button", { type: "button", id: "analyze", class: "primary", disabled: !status?.may_analyse || Boolean(position.outcome), onclick: () => this.start() }, t("analyze")));
+        : h("button", { type: "button", id: "analyze", class: "primary", disabled: !status?.may_analyse || Boolean(position.outcome), onclick: () => this.start() }, t("analyze")),
+      this.growButton());
     if (!status?.may_analyse) {
       return [controls, h("p", { class: "quiet" }, t(status?.is_cluster ? "analysisForbidden" : "analysisReadonly"))];
     }
@@ -52,6 +55,31 @@ export class Analysis {
         h("span", { class: "quiet" }, `${t("depth")} ${entry.depth}`), h("strong", {}, this.explorer.name(entry.best)),
         h("span", {}, sayValue(entry.value)), h("span", { class: "quiet" }, `${(entry.time_ms / 1000).toFixed(1)} s`)))));
     return [controls, line, answer && this.explorer.verdicts.table(answer), deepened];
+  }
+
+  /** The button that grows the book from here, where the server may. */
+  growButton() {
+    const { app, position } = this.explorer;
+    const may = app.status?.may_change && app.status.has_book && !position.outcome;
+    return may && h("button", { type: "button", "data-action": "grow", title: t("growHint", { n: GROWTH }), onclick: (event) => this.grow(event.currentTarget) }, t("grow"));
+  }
+
+  /** Starts a build that grows the book from the position. */
+  async grow(button) {
+    const { explorer } = this;
+    const { fen, ...rest } = explorer.parameters();
+    const moves = rest.moves.split(" ").filter(Boolean);
+    const name = `grow-${moves.length}-${moves.slice(-6).join("-") || rest.variant}`;
+    const body = { name, variant: rest.variant, roots: [rest.moves], policy: "drop-out", positions: GROWTH };
+    if (fen) body.fen = fen;
+    button.disabled = true;
+    try {
+      await post("/jobs", body);
+      explorer.app.announce(t("growing", { name }), true);
+    } catch (error) {
+      explorer.app.complain(error);
+    }
+    button.disabled = false;
   }
 
   async start() {

@@ -80,6 +80,11 @@ export class Verdicts {
     const roots = overview?.variants.find(({ variant }) => variant === explorer.shown.variant)?.roots ?? [];
     const others = (overview?.variants ?? []).filter(({ variant }) => variant !== explorer.shown.variant);
     const go = (text, does) => h("button", { type: "button", onclick: does }, text);
+    const { status } = explorer.app;
+    const ask = [
+      status?.may_analyse && !explorer.position.outcome && h("button", { type: "button", class: "primary", "data-action": "analyze", onclick: () => explorer.analysis.start() }, t("analyze")),
+      explorer.analysis.growButton(),
+    ].filter(Boolean);
     const offers = [];
     if (held !== null && held < explorer.shown.at) {
       offers.push(go(t("backToBook", { n: held }), () => explorer.go(held)));
@@ -90,6 +95,7 @@ export class Verdicts {
     }
     return h("div", { class: "empty" },
       h("p", {}, t("notInBook")),
+      ask.length > 0 && h("p", { class: "offers" }, ask),
       offers.length > 0 ? h("p", { class: "offers" }, h("span", { class: "quiet" }, t(held === null && roots.length > 0 ? "bookBegins" : held === null ? "bookHolds" : "bookHoldsLine")), offers)
         : h("p", { class: "quiet" }, t("notInBookHint")));
   }

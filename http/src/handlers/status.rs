@@ -30,7 +30,7 @@ pub(crate) async fn status(
         positions: app.server.positions(),
         epoch,
         is_cluster: app.server.is_cluster(),
-        may_change: is_changeable && rights.build,
+        may_change: is_changeable && app.server.grows() && rights.build,
         may_analyse: is_changeable && rights.analyse,
         takes_tokens: rights.by_token,
     })

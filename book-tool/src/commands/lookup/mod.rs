@@ -1,7 +1,8 @@
-//! Reading a book: the commands of the registry of views, `query`, `suspects`, `explore` and
-//! `practice`.
+//! Reading a book: the commands of the registry of views, `query`, `suspects`, `explore`,
+//! `open` and `practice`.
 
 pub(crate) mod explore;
+pub(crate) mod open;
 pub(crate) mod practice;
 pub(crate) mod query;
 pub(crate) mod suspects;

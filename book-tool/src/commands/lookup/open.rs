@@ -1,0 +1,181 @@
+//! `kagetsu open`: a book or a file of games on the page, with an engine.
+
+use std::io::{ErrorKind, Write};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::FromArgMatches;
+use kagetsu_coordinator::{Config, Server};
+use kagetsu_http::AccessPolicy;
+use kagetsu_postgres::BookUrl;
+use kagetsu_program::{Exit, shown};
+use kagetsu_proto::{Access, Listener, stop_requested};
+use kagetsu_reader::Source;
+use kagetsu_terminal::runtime::runtime;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::commands::exchange::import;
+
+/// The port of the page, where it is free.
+const PORT: u16 = 7616;
+/// Connections of browsers at a time.
+const MAX_CONNECTIONS: usize = 256;
+/// Memory of each engine's table, in MiB.
+const TABLE_MIB: u64 = 64;
+
+/// Opens a book or a file of games in the browser, with an engine
+///
+/// PLACE is a book's folder, a compiled book, a certificate, the URL of a coordinator or a book
+/// server, or any file that `kagetsu import` reads. Such a file is imported into a book beside it
+/// first: games.pgn into games.book.
+///
+/// The page is on this machine alone. An engine in this process analyses, and a book's folder keeps
+/// what it finds and grows from any position. Ctrl-C ends it; nothing is lost.
+///
+/// Example: kagetsu open games.pgn --variant xiangqi
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A book, a certificate, a file of games, or a URL
+    #[arg(value_name = "PLACE")]
+    place: String,
+    /// The game that a file of games does not say
+    #[arg(long, value_name = "VARIANT")]
+    variant: Option<String>,
+    /// Port of the page [default: 7616, or any free one]
+    #[arg(long, value_name = "PORT")]
+    port: Option<u16>,
+    /// Prints the address and opens no browser
+    #[arg(long)]
+    no_browser: bool,
+    #[command(flatten)]
+    access: Access,
+}
+
+pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
+    let opened = args.find()?;
+    runtime()?.block_on(show(args, opened, out))?;
+    Ok(Exit::Done)
+}
+
+/// The book behind a place.
+enum Opened {
+    /// A folder, which grows.
+    Folder(PathBuf),
+    /// A book that is read.
+    Source(Box<Source>),
+}
+
+impl Args {
+    /// Finds the book, and imports a file of games.
+    fn find(&self) -> Result<Opened> {
+        let path = Path::new(&self.place);
+        let is_url = self.place.contains("://");
+        ensure!(
+            is_url || path.exists(),
+            "there is no {}; check the name, or make a book by `kagetsu build`",
+            shown(path)
+        );
+        if path.is_dir() {
+            return Ok(Opened::Folder(path.into()));
+        }
+        if !is_url && kagetsu_reader::open_files(path).is_err() {
+            let book = self.import(path)?;
+            return Ok(Opened::Folder(book));
+        }
+        ensure!(
+            !BookUrl::is_one(&self.place),
+            "a book in a database is shown by its coordinator; give the coordinator's URL"
+        );
+        let source = kagetsu_reader::open(&self.place, &self.access)?;
+        Ok(Opened::Source(Box::new(source)))
+    }
+
+    /// Imports a file into the book beside it, and returns the book's folder.
+    fn import(&self, file: &Path) -> Result<PathBuf> {
+        let book = file.with_extension("book");
+        let mut words: Vec<String> = vec!["import".into(), "--book".into()];
+        words.push(book.to_string_lossy().into_owned());
+        words.extend(
+            self.variant
+                .iter()
+                .flat_map(|name| ["--variant".into(), name.clone()]),
+        );
+        words.extend(["--".into(), self.place.clone()]);
+        let command = <import::Args as clap::Args>::augment_args(clap::Command::new("import"));
+        let matches = command.try_get_matches_from(words)?;
+        let args = import::Args::from_arg_matches(&matches)?;
+        import::run(&args, &mut std::io::stderr())?;
+        Ok(book)
+    }
+
+    /// Opens the socket of the page.
+    async fn listen(&self) -> Result<Listener> {
+        let at = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let taken = |error: &anyhow::Error| {
+            let cause = error.downcast_ref::<std::io::Error>();
+            cause.is_some_and(|cause| cause.kind() == ErrorKind::AddrInUse)
+        };
+        let bind = async |port| -> Result<Listener> {
+            let socket = tokio::net::TcpListener::bind(at(port)).await?;
+            Ok(Listener::new(socket, None, MAX_CONNECTIONS)?)
+        };
+        let port = self.port.unwrap_or(PORT);
+        match bind(port).await {
+            Err(error) if self.port.is_none() && taken(&error) => bind(0).await,
+            bound => bound,
+        }
+        .with_context(|| format!("cannot listen on {}; --port says where else", at(port)))
+    }
+}
+
+/// Serves the page until Ctrl-C.
+async fn show(args: &Args, opened: Opened, out: &mut dyn Write) -> Result<()> {
+    let (shutdown, retire) = (CancellationToken::new(), CancellationToken::new());
+    let mut config = Config {
+        cache_mib: 128,
+        trusts_workers: true,
+        ..Config::default()
+    };
+    let server = match opened {
+        Opened::Folder(book) => {
+            config.book = Some(book);
+            Server::start(&config, shutdown.clone())?
+        }
+        Opened::Source(source) => Server::start(&config, shutdown.clone())?.with_source(*source),
+    };
+    let listener = args.listen().await?;
+    let address = listener.address();
+    let router = server.http(AccessPolicy::at(address));
+    let pages = tokio::spawn(kagetsu_http::serve(listener, router, shutdown.clone()));
+    let coordinator = server.embed();
+    let mut workers = JoinSet::new();
+    for number in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+        workers.spawn(kagetsu_worker::run(
+            kagetsu_worker::Config::embedded(format!("worker-{number}"), TABLE_MIB),
+            coordinator.connector().clone(),
+            retire.clone(),
+        ));
+    }
+    let url = format!("http://{address}/");
+    writeln!(out, "{url}\nCtrl-C ends it")?;
+    out.flush()?;
+    if !args.no_browser
+        && let Err(error) = opener::open_browser(&url)
+    {
+        writeln!(std::io::stderr(), "open {url} in a browser ({error})")?;
+    }
+    let ended = tokio::select! {
+        () = stop_requested()? => Ok(()),
+        Some(ended) = workers.join_next() => {
+            ended?.and_then(|()| bail!("an engine ended before the page did"))
+        }
+    };
+    retire.cancel();
+    while workers.join_next().await.is_some() {}
+    shutdown.cancel();
+    coordinator.end().await?;
+    pages.await?;
+    ended
+}

@@ -1,0 +1,74 @@
+//! `kagetsu open`: files on the page, with an engine.
+
+use kagetsu_tests::{Program, Running, Scratch, http};
+use serde_json::{Value, json};
+
+use crate::world::{kagetsu_line, refused, text, until};
+
+const GAME: &str =
+    "[Event \"A\"]\n[Red \"B\"]\n[Black \"C\"]\n[Result \"1-0\"]\n\n1. C2=5 H8+7 2. H2+3 1-0\n";
+
+/// Opens a place, and returns the process with the address of the page.
+fn open(arguments: &[&str]) -> (Running, String) {
+    let all = [arguments, &["--no-browser", "--port", "0"]].concat();
+    let mut opened = Program::Kagetsu.start(&all);
+    let line = opened.line();
+    let page = line.strip_prefix("http://").expect("a URL");
+    (opened, page.trim_end_matches('/').into())
+}
+
+fn get(page: &str, path: &str) -> Value {
+    let answered = http(page, "GET", &format!("/api/v1/{path}"), "");
+    assert_eq!(answered.status, 200, "{path}: {answered:#?}");
+    answered.json()
+}
+
+#[test]
+fn file_of_games_is_analysed_and_grown_at_once() {
+    let scratch = Scratch::new();
+    let file = scratch.path("games.pgn");
+    std::fs::write(&file, GAME).expect("room");
+    let (mut opened, page) = open(&["open", text(&file), "--variant", "xiangqi"]);
+    let status = get(&page, "status");
+    assert_eq!(status["positions"], json!(3), "{status}");
+    assert_eq!(status["may_analyse"], json!(true), "{status}");
+    assert_eq!(status["may_change"], json!(true), "{status}");
+    let asked = json!({"variant": "xiangqi", "moves": "", "time_ms": 200}).to_string();
+    let answered = http(&page, "POST", "/api/v1/analyses", &asked);
+    assert_eq!(answered.status, 200, "{answered:#?}");
+    let job = json!({"name": "grow", "variant": "xiangqi", "roots": ["h2e2"],
+        "policy": "drop-out", "positions": 3, "depth": 2});
+    let started = http(&page, "POST", "/api/v1/jobs", &job.to_string());
+    assert!(started.status < 300, "{started:#?}");
+    until("the end of the build", || {
+        (get(&page, "jobs/grow")["state"] == json!("done")).then_some(())
+    });
+    let grown = get(&page, "status")["positions"].clone();
+    opened.kill();
+    // The book keeps all of it, and the same file opens it again.
+    let (_again, page) = open(&["open", text(&file), "--variant", "xiangqi"]);
+    assert_eq!(get(&page, "status")["positions"], grown);
+}
+
+#[test]
+fn compiled_book_is_analysed_and_not_grown() {
+    let scratch = Scratch::new();
+    let (book, file) = (scratch.path("b"), scratch.path("b.kbk"));
+    let (book, file) = (text(&book), text(&file));
+    let built = kagetsu_line(&format!(
+        "build --book {book} --variant freestyle-15 --moves h8 --positions 3 --depth 2"
+    ));
+    assert_eq!(built.code, Some(0), "{built:#?}");
+    let compiled = kagetsu_line(&format!("compile --book {book} --out {file}"));
+    assert_eq!(compiled.code, Some(0), "{compiled:#?}");
+    let (_opened, page) = open(&["open", file]);
+    let status = get(&page, "status");
+    assert_eq!(status["positions"], json!(3), "{status}");
+    assert_eq!(status["may_analyse"], json!(true), "{status}");
+    assert_eq!(status["may_change"], json!(false), "{status}");
+    get(&page, "book?variant=freestyle-15&moves=h8");
+    refused(
+        &kagetsu_line("open away.kbk"),
+        &["away.kbk", "check the name"],
+    );
+}
