@@ -20,8 +20,8 @@ pub struct Config {
     #[arg(long, default_value = "10s", value_name = "TIME", value_parser = lease_time,
         help_heading = "Several coordinators")]
     pub lease: Duration,
-    /// Memory for the book's store, in MiB; the process takes about twice as much and 60 MiB more,
-    /// however many positions the book has
+    /// Memory for the book's store, in MiB; the process takes about two and a half times as much
+    /// and 70 MiB more, however many positions the book has
     #[arg(long, default_value_t = 128, value_name = "MIB", value_parser = clap::value_parser!(u64).range(8..=1 << 20))]
     pub cache_mib: u64,
     /// Time after SIGTERM in which workers may report their tasks; later they keep their results
