@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use anyhow::{Result, bail};
-use kagetsu_game::{Move, Position, Side, Variant};
+use kagetsu_game::{Move, Position, RuleName, Side, Variant};
 use kagetsu_games::GameTags;
 
 use crate::games::tally::{GameResult, Games};
@@ -146,7 +146,7 @@ impl SgfGame {
                         others.push((name.clone(), texts()));
                     }
                 }
-                "RU" if matches!(value, b"Standard" | b"Renju") => {}
+                "RU" if is_own_rule(value, variant) => {}
                 "PB" => tags.first = words(value),
                 "PW" => tags.second = words(value),
                 "EV" => tags.event = words(value),
@@ -205,6 +205,15 @@ impl SgfGame {
     fn place(&self) -> String {
         format!("node {}: ", self.nodes)
     }
+}
+
+/// Whether a rule is the one that is written for the variant.
+fn is_own_rule(value: &[u8], variant: Variant) -> bool {
+    let rule = variant.gomoku().map(|(rule, _)| rule);
+    matches!(
+        (rule, value),
+        (Some(RuleName::Renju), b"Renju") | (Some(RuleName::Standard), b"Standard")
+    )
 }
 
 /// Writes a node as it stands in a file.

@@ -149,7 +149,7 @@ fn set_up_stones_and_properties_are_written_again() {
     for text in [
         "(;SZ[15]AB[hh][hi][hj]AW[ii]PL[W];W[gg];B[ff])",
         "(;SZ[15]AB[aa:ac]AW[da][db][dc];B[hh]N[n]TR[hh]LB[ii:a];W[ii])",
-        "(;SZ[15]PB[Anna]PW[Ben]BR[5d]RU[Gomoku]GN[g]PC[Oslo]RE[B+R];B[hh]MA[a][b];W[ii])",
+        "(;SZ[15]PB[Anna]PW[Ben]BR[5d]RU[Renju]GN[g]PC[Oslo]RE[B+R];B[hh]MA[a][b];W[ii])",
         "(;SZ[15];B[hh];W[];B[ii])",
     ] {
         let freestyle = Some(Variant::FREESTYLE_15);
