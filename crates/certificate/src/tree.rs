@@ -63,7 +63,7 @@ impl Reference {
     #[must_use]
     pub fn turned(self, turn: Symmetry) -> Self {
         Self {
-            turn: both(self.turn, turn),
+            turn: self.turn.then(turn),
             ..self
         }
     }
@@ -200,19 +200,4 @@ fn name(next: Reference) -> String {
         0 => (next.node + 1).to_string(),
         turn => format!("{}/{turn}", next.node + 1),
     }
-}
-
-/// Returns the composition of two symmetries of a square board.
-fn both(first: Symmetry, then: Symmetry) -> Symmetry {
-    if first == Symmetry::IDENTITY {
-        return then;
-    }
-    // On this board the point (0, 1) is fixed by the identity alone.
-    const SIZE: u8 = 5;
-    let (column, row) = first.square(SIZE, 0, 1);
-    let wanted = then.square(SIZE, column, row);
-    let found = (0..8)
-        .map(Symmetry::new)
-        .find(|both| both.square(SIZE, 0, 1) == wanted);
-    found.expect("the symmetries of a square are a group")
 }

@@ -51,11 +51,36 @@ impl Symmetry {
             n => Self(n),
         }
     }
+
+    /// Returns the symmetry of a square board that does this one and then another.
+    #[must_use]
+    pub const fn then(self, other: Self) -> Self {
+        // A swap after mirrors exchanges them.
+        let swapped = (self.0 & 1) << 1 | (self.0 & 2) >> 1;
+        let mirrors = if other.0 & 4 == 0 {
+            self.0 & 3
+        } else {
+            swapped
+        };
+        Self((self.0 & 4) ^ (other.0 & 4) | mirrors ^ (other.0 & 3))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn composition_moves_every_point_twice() {
+        for (first, second) in (0..8).flat_map(|first| (0..8).map(move |second| (first, second))) {
+            let (first, second) = (Symmetry::new(first), Symmetry::new(second));
+            for (x, y) in (0..7).flat_map(|x| (0..7).map(move |y| (x, y))) {
+                let (u, v) = first.square(7, x, y);
+                let both = first.then(second).square(7, x, y);
+                assert_eq!(both, second.square(7, u, v), "{first:?} {second:?}");
+            }
+        }
+    }
 
     #[test]
     fn the_inverse_on_a_square_brings_every_point_back() {
