@@ -6,6 +6,7 @@ It is written from FORMAT.md ("Win tree, version 1") alone and shares no code wi
 
 It does not play every reply at every node: a win comes with conditions on the loser's stones, and
 holds with all stones that meet them (see `Checker`). `docs/development/zones.md` has the proof.
+With --board the board is a part of a larger one or of the plane, and the loser may play beyond it.
 
 Exit code 0 the tree holds, 1 it does not, 2 an error.
 """
@@ -20,7 +21,11 @@ MAX_PLIES = 1_999
 MAX_LINE_BYTES = 1 << 20
 FIVE = 5
 # Row stride of a board in a bit mask: the columns beyond the board stay empty.
-STRIDE = 24
+STRIDE = 32
+# Points on each side of a part of the plane: rows of five with a point of it lie within them.
+MARGIN = 4
+# A point that stands for all points of the plane that are not in the mask.
+FAR = 1 << 64 * STRIDE
 # The most stones of the loser in an open row where a reply makes no five.
 MAX_IN_ROW = 3
 # Wins that are remembered.
@@ -39,36 +44,52 @@ class Fault(Exception):
 
 
 class Board:
-    """The points of a board of one size, as numbers and as bits of a mask."""
+    """The points of a board of one size, as numbers and as bits of a mask.
 
-    def __init__(self, size):
-        self.size = size
-        self.points = [row * STRIDE + column for row in range(size) for column in range(size)]
-        self.full = sum(1 << point for point in self.points)
+    `full` has the points on which the loser may play, and `beyond` those of them that are not on
+    the board. There are some only if the board is a part of the plane.
+    """
+
+    def __init__(self, size, is_plane=False):
+        self.size, self.margin = size, MARGIN if is_plane else 0
+        side = size + 2 * self.margin
+        self.points = [self._point(row, column) for row in range(size) for column in range(size)]
+        self.inside = sum(1 << point for point in self.points)
+        self.full = sum(1 << row * STRIDE + column for row in range(side) for column in range(side))
+        if is_plane:
+            self.full |= FAR
+        self.beyond = self.full & ~self.inside
         self.turns = [self._turn(number) for number in range(8)]
         self.products = self._products()
         # The first points of all rows of five points, by the step to the next point.
         self.rows_of_five = []
         for step_row, step_column in ((0, 1), (1, 0), (1, 1), (1, -1)):
             step, first = step_row * STRIDE + step_column, 0
-            for row in range(size - 4 * step_row):
-                for column in range(size):
-                    if 0 <= column + 4 * step_column < size:
+            for row in range(side - 4 * step_row):
+                for column in range(side):
+                    if 0 <= column + 4 * step_column < side:
                         first |= 1 << (row * STRIDE + column)
             self.rows_of_five.append((step, first))
+
+    def _point(self, row, column):
+        return (row + self.margin) * STRIDE + column + self.margin
+
+    def _place(self, point):
+        row, column = divmod(point, STRIDE)
+        return row - self.margin, column - self.margin
 
     def _turn(self, number):
         """The images of all points: bit 2 swaps columns and rows, then bits 0 and 1 mirror."""
         last, images = self.size - 1, {}
         for point in self.points:
-            row, column = divmod(point, STRIDE)
+            row, column = self._place(point)
             if number & 4:
                 row, column = column, row
             if number & 1:
                 column = last - column
             if number & 2:
                 row = last - row
-            images[point] = row * STRIDE + column
+            images[point] = self._point(row, column)
         return images
 
     def _products(self):
@@ -87,10 +108,12 @@ class Board:
             return None
         if digits[0] == "0" or not 1 <= int(digits) <= self.size:
             return None
-        return (int(digits) - 1) * STRIDE + column
+        return self._point(int(digits) - 1, column)
 
     def name(self, point):
-        row, column = divmod(point, STRIDE)
+        if not self.inside >> point & 1:
+            return "beyond"
+        row, column = self._place(point)
         return f"{chr(ord('a') + column)}{row + 1}"
 
 
@@ -142,8 +165,8 @@ def rows_with(points, step, least):
 class Tree:
     """A win tree as its file says it."""
 
-    def __init__(self, lines):
-        self.lines, self.number = lines, 0
+    def __init__(self, lines, is_plane=False):
+        self.lines, self.number, self.is_plane = lines, 0, is_plane
         if self._next() != MAGIC:
             raise self._fault(f"a win tree begins with '{MAGIC}'")
         self._read_variant(self._after("variant"))
@@ -190,7 +213,8 @@ class Tree:
             raise self._fault(f"'{text}': this checker knows freestyle and standard gomoku only")
         if read_number(size) not in range(5, 23):
             raise self._fault(f"'{text}': a board has 5 to 22 rows")
-        self.variant, self.is_exact, self.board = text, rule == "standard", Board(int(size))
+        self.variant, self.is_exact = text, rule == "standard"
+        self.board = Board(int(size), self.is_plane)
 
     def _read_setup(self, text):
         """The side to move, then five points a byte in base 3, a1 and b1 first."""
@@ -229,7 +253,7 @@ class Tree:
     def _is_over(self):
         last = self.moves[-1] if self.moves else None
         is_five = last is not None and makes_five(self.stones[self.side ^ 1], last, self.is_exact)
-        return is_five or self.stones[0] | self.stones[1] == self.board.full
+        return is_five or self.stones[0] | self.stones[1] == self.board.inside
 
     def _read_claim(self, text):
         words = text.split(" ")
@@ -322,7 +346,8 @@ class Checker:
 
     Conditions are a tuple `(free, kept, bounds)`. `bounds[k]` has, for each direction, the first
     points of the rows that hold at most `k` stones of the loser. A row is open if it holds no stone
-    of the winner.
+    of the winner. All points beyond a part of the plane are one more row, whose bit in `bounds[k]`
+    comes last.
     """
 
     def __init__(self, tree):
@@ -399,7 +424,9 @@ class Checker:
         return not free & foe and not kept & ~foe and not any(self.tight_rows(bounds, foe, 1))
 
     def tight_rows(self, bounds, foe, more):
-        """The first points of rows that hold at least their bound and so many more stones."""
+        """The first points of rows that hold at least their bound and so many more stones; last,
+        whether the points beyond do.
+        """
         for direction, (step, _) in enumerate(self.board.rows_of_five):
             rows = 0
             for most in range(MAX_IN_ROW + 1):
@@ -407,6 +434,8 @@ class Checker:
                 if bounded:
                     rows |= bounded & rows_with(foe, step, most + more)
             yield rows
+        stones = (foe & self.board.beyond).bit_count()
+        yield any(bounds[most][4] and stones >= most + more for most in range(MAX_IN_ROW + 1))
 
     def replies(self, image, number, own, foe):
         """Checks all replies of the loser, who is to move; returns the conditions of the win."""
@@ -438,11 +467,14 @@ class Checker:
             open_rows = first & ~rows_with(own, step, 1)
             is_quiet = is_quiet and not open_rows & rows_with(foe, step, MAX_IN_ROW + 1)
             rows.append(open_rows)
+        if (foe & self.board.beyond).bit_count() > MAX_IN_ROW:
+            raise self._fault(number, "the loser may make a five beyond the board")
+        rows.append(1)
         if is_quiet:
             return 0, 0, NO_BOUNDS[:MAX_IN_ROW] + (tuple(rows),)
         for point in bits(self.board.full & ~(own | foe)):
             if makes_five(foe | 1 << point, point, self.tree.is_exact):
-                raise self._fault(number, f"the loser makes a five by {self.board.name(point)}")
+                raise self._fault(number, f"the loser makes a five: {self.board.name(point)}")
         # These stones alone.
         return self.board.full & ~foe, foe, NO_BOUNDS
 
@@ -457,12 +489,16 @@ class Checker:
             del self.line[depth:]
         else:
             relevant = passed[0]
-            rows = self.tight_rows(passed[2], foe, 0)
+            *rows, is_tight_beyond = self.tight_rows(passed[2], foe, 0)
             for (step, _), tight in zip(self.board.rows_of_five, rows):
                 for at in range(0, 5 * step, step):
                     relevant |= tight << at
+            if is_tight_beyond:
+                relevant |= self.board.beyond
             relevant &= points
             win = self.before(passed, points & ~relevant)
+        if relevant & FAR:
+            raise self._fault(child, "the loser has too many moves beyond the board before it")
         win = both(win, (0, relevant & foe, NO_BOUNDS))
         for point in bits(relevant & ~foe):
             win = both(win, self.reply(point, child, turn, own, foe))
@@ -476,6 +512,9 @@ class Checker:
             through = first & rows_with(points, step, 1)
             for most in range(MAX_IN_ROW):
                 new[most][direction] |= bounds[most + 1][direction] & through
+        if points & self.board.beyond:
+            for most in range(MAX_IN_ROW):
+                new[most][4] |= bounds[most + 1][4]
         return free, kept, tuple(map(tuple, new))
 
     def reply(self, point, child, turn, own, foe):
@@ -492,7 +531,11 @@ class Checker:
         _, named, other = self.tree.nodes[root]
         answers = {point: (child, turn) for point, child, turn in named}
         self.without_fives(root, own, foe)
-        for point in bits(self.board.full & ~(own | foe)):
+        if self.tree.is_plane:
+            if other is None:
+                raise self._fault(root, "moves beyond the board have no answer")
+            self.others(other, self.board.beyond, own, foe)
+        for point in bits(self.board.inside & ~(own | foe)):
             answer = answers.get(point, other)
             if answer is None:
                 raise self._fault(root, f"{self.board.name(point)} has no answer")
@@ -509,8 +552,8 @@ class Checker:
         return sum(1 << point for point, image in points if mask >> image & 1)
 
 
-# No bounds: for each number of stones, no rows in any of the four directions.
-NO_BOUNDS = ((0,) * 4,) * (MAX_IN_ROW + 1)
+# No bounds: for each number of stones, no rows in any of the four directions or beyond the board.
+NO_BOUNDS = ((0,) * 5,) * (MAX_IN_ROW + 1)
 NOTHING = (0, 0, NO_BOUNDS)
 
 
@@ -523,10 +566,15 @@ def both(one, other):
     return free | more_free, kept | more_kept, bounds
 
 
-def check(path, moves=None):
-    """Checks one file; returns what it proves. Raises a Fault, OSError or UnicodeDecodeError."""
+def check(path, moves=None, board=None):
+    """Checks one file; returns what it proves. Raises a Fault, OSError or UnicodeDecodeError.
+
+    `board` is the number of rows of a larger board, or "plane".
+    """
     with open(path, encoding="utf-8", newline="\n") as lines:
-        tree = Tree(lines)
+        tree = Tree(lines, is_plane=board is not None)
+    if board not in (None, "plane") and (read_number(board) or 0) < tree.board.size:
+        raise Fault(2, f"the board of {tree.variant} is no part of one of {board} rows")
     names = [tree.board.name(point) for point in tree.moves]
     if moves is not None and (tree.setup is not None or names != moves.replace(",", " ").split()):
         raise Fault(3, "the tree proves another position than the one after --moves")
@@ -541,6 +589,7 @@ def check(path, moves=None):
         "plies": tree.plies_of[-1],
         "nodes": len(tree.nodes),
         "positions": checker.positions,
+        "on_plane": tree.is_plane,
     }
 
 
@@ -548,6 +597,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", metavar="FILE", nargs="+", help="win tree")
     parser.add_argument("--moves", metavar="LINE", help="the position that the tree must prove")
+    parser.add_argument(
+        "--board", metavar="N", help="a larger board of N rows, or `plane`: the loser may play there"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object a file")
     args = parser.parse_args()
     sys.setrecursionlimit(20 * MAX_PLIES)
@@ -555,7 +607,7 @@ def main():
     for path in args.files:
         begun = time.process_time()
         try:
-            result = check(path, args.moves)
+            result = check(path, args.moves, args.board)
         except (OSError, UnicodeDecodeError) as error:
             result, status = {"holds": None, "fault": str(error)}, 2
         except Fault as fault:
@@ -569,6 +621,8 @@ def main():
             if result["setup"] is not None:
                 where = f"{result['variant']}, setup {result['setup']} {line}"
             print(f"{path} holds: {where.strip()} is a {result['claim']} for the side to move")
+            if result["on_plane"]:
+                print("so it is on the plane, and on every board that contains this one")
             print(f"within {result['plies']} plies; {result['nodes']} nodes, "
                   f"{result['positions']} positions, {result['seconds']} s of CPU")
         else:

@@ -77,3 +77,27 @@ def test_longer_row_without_a_stone_is_a_five():
 
     assert wins(checker, own, stones("a15 b15 c15 d15 f15"))
     assert not wins(checker, own, stones("a15 b15 c15 d15 o1"))
+
+
+# White has four on the diagonal, and its fifth point is beyond the corner.
+BORDERED = """kagetsu-proof 1
+variant freestyle-15
+position h8 d4 h9 c3 h10 b2 e5 n1 h11 a1
+claim win 3
+1 h12
+2 h7
+3 o15 h12>2 *>1
+end 3
+"""
+
+
+def test_win_that_needs_a_border_does_not_hold_on_the_plane(tmp_path):
+    path = tmp_path / "tree.proof"
+    path.write_text(BORDERED)
+    assert kagetsu_proof.check(path)["holds"]
+    with pytest.raises(kagetsu_proof.Fault, match="beyond"):
+        kagetsu_proof.check(path, board="plane")
+    with pytest.raises(kagetsu_proof.Fault, match="no part"):
+        kagetsu_proof.check(path, board="14")
+    path.write_text(BORDERED.replace("a1\n", "o1\n").replace("o15", "a15"))
+    assert kagetsu_proof.check(path, board="20")["on_plane"]

@@ -31,25 +31,12 @@ const MAX_REMEMBERED: usize = 1 << 20;
 const PROGRESS_INTERVAL: u64 = 1 << 20;
 
 /// Plays the whole tree: the winner's move at each of its nodes, and every legal reply of the
-/// loser.
-///
-/// Each path keeps its own history, so repetitions and plies without a capture count. `progress` is
-/// called now and then with the number of the winner's positions checked.
+/// loser. Each path keeps its own history, so repetitions and plies without a capture count.
 ///
 /// # Errors
 /// The line of the first node that fails, with the moves that lead to it.
-pub fn check(tree: &Tree, progress: &mut dyn FnMut(u64)) -> Result<Checked, TreeFault> {
-    let plies = tree.node_plies()?;
-    let position = &tree.position;
-    with_game!(position.variant(), G => {
-        let mut game = position.game::<G>();
-        let mut walk = CheckWalk::<G>::new(&tree.nodes, &plies, tree.winner(), progress);
-        let checked = walk.node(&mut game, tree.root());
-        let positions = walk.positions;
-        checked
-            .map(|()| Checked { plies: plies.last().copied().unwrap_or(0), positions })
-            .map_err(|failed| failed.fault(tree))
-    })
+pub fn check(tree: &Tree) -> Result<Checked, TreeFault> {
+    check_parallel(tree, CheckedReplies::All, NonZeroUsize::MIN, &|_| {})
 }
 
 /// How far a check is.
@@ -71,6 +58,8 @@ pub enum CheckedReplies {
     ByZones,
     /// Every reply is played.
     All,
+    /// By zones, where the board is a window of the plane: the loser may play beyond it.
+    OnPlane,
 }
 
 /// Checks the whole tree with several threads that share the replies at the root. `progress` is
@@ -86,8 +75,10 @@ pub fn check_parallel(
 ) -> Result<Checked, TreeFault> {
     let plies = tree.node_plies()?;
     let position = &tree.position;
-    let has_zones =
-        replies == CheckedReplies::ByZones && ZoneChecker::new(position.variant()).is_some();
+    if replies == CheckedReplies::OnPlane {
+        return check_on_plane(tree, &plies);
+    }
+    let by_zones = replies == CheckedReplies::ByZones;
     with_game!(position.variant(), G => {
         let mut silent = |_| {};
         let mut walk = CheckWalk::<G>::new(&tree.nodes, &plies, tree.winner(), &mut silent);
@@ -104,7 +95,7 @@ pub fn check_parallel(
         thread::scope(|scope| {
             for _ in 0..threads.get().min(parts.len()) {
                 scope.spawn(|| {
-                    let zones = has_zones.then(|| ZoneChecker::new(position.variant())).flatten();
+                    let zones = by_zones.then(|| ZoneChecker::new(position.variant())).flatten();
                     check_parts::<G>(tree, &plies, &parts, zones, &shared, progress);
                 });
             }
@@ -116,6 +107,22 @@ pub fn check_parallel(
             None => Ok(Checked { plies: plies.last().copied().unwrap_or(0), positions }),
         }
     })
+}
+
+fn check_on_plane(tree: &Tree, plies: &[u16]) -> Result<Checked, TreeFault> {
+    let (nodes, root, position) = (&tree.nodes, tree.root(), &tree.position);
+    let zones = ZoneChecker::on_plane(position.variant());
+    let missing = || TreeFault::at(2, format!("{} has no zones", position.variant()));
+    let mut zones = zones.ok_or_else(missing)?;
+    if zones.wins(Graph { nodes, plies }, position, root, u64::MAX) {
+        let plies = plies[root.node as usize];
+        let positions = zones.visited();
+        return Ok(Checked { plies, positions });
+    }
+    let (at, moves) = zones.failed().unwrap_or((root, Vec::new()));
+    let what = "the node does not win here, where the loser may play beyond the board".into();
+    let node = Some(at.node);
+    Err(FailedNode { node, moves, what }.fault(tree))
 }
 
 /// A reply at the root, and the node that answers it.
@@ -351,16 +358,16 @@ impl<'a, G: ReplyShortcuts> CheckWalk<'a, G> {
             .moves
             .iter()
             .try_fold(position.clone(), |at, m| at.play(*m));
-        let is_won = begin.is_ok_and(|begin| zones.wins_in(graph, &begin, part.next, u64::MAX));
+        let is_won = begin.is_ok_and(|begin| zones.wins(graph, &begin, part.next, u64::MAX));
         self.positions += zones.visited();
         if is_won {
             return Ok(());
         }
         let begun = game.history().len();
         if let Some((at, line)) = zones.failed() {
-            part.moves.iter().chain(line).for_each(|m| game.play(*m));
+            part.moves.iter().chain(&line).for_each(|m| game.play(*m));
             self.is_reply = true;
-            self.node(game, *at)?;
+            self.node(game, at)?;
             while game.history().len() > begun {
                 game.undo();
             }

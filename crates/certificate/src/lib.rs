@@ -15,7 +15,7 @@
 //! end 1
 //! ";
 //! let tree = Tree::read(&mut text.as_bytes())?;
-//! let checked = check(&tree, &mut |_| {})?;
+//! let checked = check(&tree)?;
 //! assert_eq!((checked.plies, checked.positions), (1, 1));
 //! # Ok::<(), kagetsu_certificate::TreeFault>(())
 //! ```

@@ -112,37 +112,28 @@ impl Tree {
                 "the tree has ended, but the file goes on",
             ));
         }
-        let NodeReader {
-            position,
-            nodes,
-            is_used,
-        } = reader;
-        let unused = is_used
-            .iter()
-            .rev()
-            .skip(1)
-            .rev()
-            .position(|is_used| !is_used);
+        let referred = reader.is_used.split_last();
+        let unused = referred.and_then(|(_, used)| used.iter().position(|is_used| !is_used));
         if let Some(at) = unused {
             return Err(TreeFault::at(
                 first_line + at as u64,
                 format!("no node refers to node {}", at + 1),
             ));
         }
-        match nodes.last() {
+        match reader.nodes.last() {
             None => Err(TreeFault::at(first_line, "a tree has at least one node")),
             Some(root) if root.at.is_some() != (claim == Claim::Win) => {
-                let last = first_line + nodes.len() as u64 - 1;
+                let last = first_line + reader.nodes.len() as u64 - 1;
                 Err(TreeFault::at(
                     last,
                     "the root has a move where a win is claimed, and '-' where a loss is",
                 ))
             }
             Some(_) => Ok(Self {
-                position,
+                position: reader.position,
                 claim,
                 plies,
-                nodes,
+                nodes: reader.nodes,
                 first_line,
             }),
         }
@@ -208,20 +199,13 @@ fn read_claim(lines: &mut LineReader) -> Result<(Claim, u16), TreeFault> {
 }
 
 fn from_hex(text: &str) -> Option<Vec<u8>> {
-    if text.contains(|digit: char| digit.is_ascii_uppercase()) {
-        return None;
-    }
-    let digits: Option<Vec<u8>> = text
-        .chars()
-        .map(|digit| digit.to_digit(16).map(|digit| digit as u8))
-        .collect();
-    let digits = digits.filter(|digits| digits.len().is_multiple_of(2))?;
-    Some(
-        digits
-            .chunks(2)
-            .map(|pair| pair[0] << 4 | pair[1])
-            .collect(),
-    )
+    let digit = |byte: u8| match byte {
+        b'0'..=b'9' | b'a'..=b'f' => char::from(byte).to_digit(16),
+        _ => None,
+    };
+    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+    let byte = |[high, low]: &[u8; 2]| Some((digit(*high)? << 4 | digit(*low)?) as u8);
+    rest.is_empty().then(|| pairs.iter().map(byte).collect())?
 }
 
 struct NodeReader {
@@ -297,11 +281,10 @@ impl NodeReader {
         if self.nodes[number - 1].at.is_none() {
             return Err(format!("node {number} has no move"));
         }
-        let is_square = self.position.variant().is_square();
-        let turns = if is_square {
-            self.position.variant().symmetries().count()
-        } else {
-            1
+        let variant = self.position.variant();
+        let turns = match variant.is_square() {
+            true => variant.symmetries().count(),
+            false => 1,
         };
         let turn: Option<u8> = match turn {
             Some(turn) => read_number(turn).filter(|turn| (1..turns).contains(&usize::from(*turn))),

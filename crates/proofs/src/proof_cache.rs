@@ -193,12 +193,12 @@ impl ProofCache {
         let Self { dag, zones, .. } = self;
         let zones = zones.as_mut()?;
         if let Some(guide) = threats
-            && zones.wins(dag, position, guide, GUIDE_POSITIONS)
+            && zones.wins(&*dag, position, guide, GUIDE_POSITIONS)
         {
             return Some(guide);
         }
         let mut tried = tried.into_iter();
-        tried.find(|at| zones.wins(dag, position, *at, ANSWER_POSITIONS))
+        tried.find(|at| zones.wins(&*dag, position, *at, ANSWER_POSITIONS))
     }
 
     /// Notes a node that wins in a position.
@@ -221,7 +221,7 @@ impl ProofCache {
         let Self { dag, zones, .. } = self;
         match (position.play(reply), zones) {
             (Ok(next), Some(zones)) if next.outcome().is_none() => {
-                zones.wins(dag, &next, answer, most)
+                zones.wins(&*dag, &next, answer, most)
             }
             _ => false,
         }

@@ -21,7 +21,7 @@ fn check_shrunk(tree: &Tree) {
         Ok(small) => {
             assert_eq!((&small.position, small.claim), (position, tree.claim));
             assert!(small.nodes().len() <= tree.nodes().len(), "{position}");
-            let checked = check(&small, &mut |_| {}).map(|checked| checked.plies);
+            let checked = check(&small).map(|checked| checked.plies);
             assert_eq!(checked, Ok(small.plies), "{position}");
         }
     }
@@ -68,7 +68,7 @@ proptest! {
         }
         let claim = if is_win { Claim::Win } else { Claim::Loss };
         if let Ok(tree) = tree_of_line(&position, claim, &line) {
-            let checked = check(&tree, &mut |_| {});
+            let checked = check(&tree);
             prop_assert_eq!(checked.map(|checked| checked.plies), Ok(tree.plies), "{:?}", line);
             prop_assert!(naive(&tree));
         }
@@ -83,7 +83,7 @@ fn needless_answer_is_dropped() {
         .replace("3 k8 g8>1 *>2", "3 a15 g8>1 *>2\n4 k8 g8>1 h9>3 *>2")
         .replace("end 3", "end 4");
     let tree = read(&wasteful);
-    let checked = check(&tree, &mut |_| {});
+    let checked = check(&tree);
     assert_eq!(checked.map(|checked| checked.plies), Ok(5));
     let position = tree.position.clone();
     let small = shrink(&position, &[tree], &mut |_| {}).expect("it holds");
@@ -118,10 +118,7 @@ fn trees_of_all_replies_are_joined() {
         (joined.claim, joined.plies, joined.nodes().len()),
         (Claim::Loss, 2, 3)
     );
-    assert_eq!(
-        check(&joined, &mut |_| {}).map(|checked| checked.plies),
-        Ok(2)
-    );
+    assert_eq!(check(&joined).map(|checked| checked.plies), Ok(2));
     let fives_after_a_quiet_root = NodeCounts {
         nodes: 3,
         quiet: 1,
@@ -217,10 +214,7 @@ fn forced_line_shows_a_win() {
             "{line}: {moves:?}"
         );
         if let Ok(tree) = tree {
-            assert_eq!(
-                check(&tree, &mut |_| {}).map(|checked| checked.plies),
-                Ok(tree.plies)
-            );
+            assert_eq!(check(&tree).map(|checked| checked.plies), Ok(tree.plies));
         }
     }
 }

@@ -64,7 +64,7 @@ fn a_plan_answers_every_legal_reply() {
         let Some(plan) = plan(&position, 200_000) else {
             panic!("{position}: no win found")
         };
-        let checked = check(&tree(&position, &plan), &mut |_| {});
+        let checked = check(&tree(&position, &plan));
         assert!(
             checked.as_ref().is_ok_and(|checked| checked.plies <= most),
             "{position}: {checked:?}"
@@ -150,7 +150,7 @@ fn strategies_behind_claims_hold() {
                     position.play(reply).expect("legal")
                 }
             };
-            let checked = check(&tree(&position, strategy), &mut |_| {});
+            let checked = check(&tree(&position, strategy));
             assert!(checked.is_ok(), "{line} {:?}: {checked:?}", found.reply);
         }
         // They change no answer, and other questions and engines have none.
@@ -338,7 +338,7 @@ fn every_move_is_judged_for_a_proof_of_loss() {
     for (m, verdict) in lost.verdicts().iter().step_by(29) {
         let next = position.play(*m).expect("legal");
         let plan = plan(&next, 100_000).expect("found again");
-        let checked = check(&tree(&next, &plan), &mut |_| {}).expect("it holds");
+        let checked = check(&tree(&next, &plan)).expect("it holds");
         assert!(
             checked.plies < verdict.proof.expect("all have one").plies + 8,
             "{next}"
@@ -382,7 +382,7 @@ proptest! {
     #[test]
     fn plans_on_random_boards_hold(position in crowded()) {
         if let Some(plan) = plan(&position, 2_000) {
-            let checked = check(&tree(&position, &plan), &mut |_| {});
+            let checked = check(&tree(&position, &plan));
             prop_assert!(checked.is_ok(), "{position}: {checked:?}");
         }
     }
@@ -409,7 +409,7 @@ proptest! {
             let plan = threats.refute(&position, reply, 2_000, &Control::new()).expect("a legal move of gomoku");
             if let Some(plan) = plan {
                 let next = position.play(reply).expect("legal");
-                let checked = check(&tree(&next, &plan), &mut |_| {});
+                let checked = check(&tree(&next, &plan));
                 prop_assert!(checked.is_ok(), "{next}: {checked:?}");
             }
         }
@@ -426,7 +426,7 @@ fn every_reply_to_a_won_attack_is_refuted() {
             .expect("a legal move of gomoku");
         let next = position.play(reply).expect("legal");
         let plan = plan.unwrap_or_else(|| panic!("{next} stands"));
-        assert!(check(&tree(&next, &plan), &mut |_| {}).is_ok(), "{next}");
+        assert!(check(&tree(&next, &plan)).is_ok(), "{next}");
     }
     let taken = position.moves()[0];
     let refused = threats.refute(&position, taken, 1_000, &Control::new());

@@ -1,6 +1,16 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+/// Reads the rows of a board that contains that of a tree; the plane has the most.
+fn rows_of(text: &str) -> Result<u8, &'static str> {
+    match text {
+        "plane" => Ok(u8::MAX),
+        _ => text
+            .parse()
+            .map_err(|_| "give a number of rows, as 20, or `plane`"),
+    }
+}
+
 /// Checks a win tree, or the proven claims of a book, by the rules alone
 ///
 /// For a tree (FILE), each node's move is played, and every legal reply of the loser must have an
@@ -34,6 +44,11 @@ pub(crate) struct Args {
     /// Plays every reply at every node, which takes far longer (freestyle and standard gomoku)
     #[arg(long, conflicts_with = "book")]
     pub(super) every_reply: bool,
+    /// Checks a tree of freestyle or standard gomoku where its board is a part of a larger one: of
+    /// N rows, or `plane` without borders. The loser may play there, too
+    #[arg(long, value_name = "N", value_parser = rows_of)]
+    #[arg(conflicts_with_all = ["book", "every_reply"])]
+    pub(super) board: Option<u8>,
     /// Threads that share the replies at the root of a tree [default: one for each core]
     #[arg(long, value_name = "N", conflicts_with = "book")]
     pub(super) threads: Option<NonZeroUsize>,

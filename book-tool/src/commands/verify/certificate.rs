@@ -10,7 +10,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use kagetsu_certificate::{CheckProgress, Checked, CheckedReplies, Tree, check_parallel};
-use kagetsu_game::Position;
+use kagetsu_game::{Packed, Position};
 use kagetsu_program::{Exit, shown};
 use kagetsu_proofs::NodeCounts;
 use serde::Serialize;
@@ -49,6 +49,8 @@ struct WinTreeJson {
     sequences: usize,
     /// Positions of the winner that were checked.
     positions: u64,
+    /// Whether it holds on the plane and on every board that contains its own.
+    on_plane: bool,
 }
 
 /// A position without its history.
@@ -67,11 +69,9 @@ struct BoardJson {
 impl BoardJson {
     fn of(position: &Position) -> Self {
         let fen = position.fen().ok();
-        let drawing = if fen.is_none() {
-            position.draw()
-        } else {
-            String::new()
-        };
+        let drawing = fen
+            .as_ref()
+            .map_or_else(|| position.draw(), |_| String::new());
         Self {
             fen,
             board: drawing.lines().map(str::to_string).collect(),
@@ -94,7 +94,7 @@ impl BoardJson {
 }
 
 impl WinTreeJson {
-    fn new(tree: &Tree, checked: Checked) -> Result<Self> {
+    fn new(tree: &Tree, checked: Checked, on_plane: bool) -> Result<Self> {
         let position = &tree.position;
         let moves = position.moves().iter();
         let size = NodeCounts::of(tree);
@@ -109,6 +109,7 @@ impl WinTreeJson {
             quiet: size.quiet,
             sequences: size.sequences,
             positions: checked.positions,
+            on_plane,
         })
     }
 
@@ -124,6 +125,12 @@ impl WinTreeJson {
             "{name} holds: {}{line} is a {} for the side to move within {} plies",
             self.variant, self.claim, self.plies
         )?;
+        if self.on_plane {
+            writeln!(
+                out,
+                "so it is on the plane, and on every board that contains this one"
+            )?;
+        }
         if let Some(setup) = &self.setup {
             setup.write(out, "set up")?;
         }
@@ -144,11 +151,8 @@ impl WinTreeJson {
 
 /// Returns the position that the moves start from, if it is not the start of a game.
 fn setup_of(position: &Position) -> Result<Option<Position>> {
-    let Some(packed) = position.setup() else {
-        return Ok(None);
-    };
-    let setup = Position::unpack(position.variant(), packed.clone())?;
-    Ok(Some(setup))
+    let unpack = |packed: &Packed| Position::unpack(position.variant(), packed.clone());
+    Ok(position.setup().map(unpack).transpose()?)
 }
 
 /// Checks that a tree proves the position that the caller named.
@@ -214,14 +218,19 @@ pub(super) fn verify_file(args: &Args, file: &Path, out: &mut dyn Write) -> Resu
         .threads
         .or_else(|| thread::available_parallelism().ok())
         .unwrap_or(NonZeroUsize::MIN);
-    let replies = if args.every_reply {
-        CheckedReplies::All
-    } else {
-        CheckedReplies::ByZones
+    let replies = match args.board {
+        Some(_) => CheckedReplies::OnPlane,
+        None if args.every_reply => CheckedReplies::All,
+        None => CheckedReplies::ByZones,
     };
     let tree = Tree::read(&mut *source);
     if let Ok(tree) = &tree {
         check_position(args, &tree.position).context(name.clone())?;
+        let variant = tree.position.variant();
+        let size = variant.gomoku().map_or(u8::MAX, |(_, size)| size);
+        if args.board.is_some_and(|rows| size > rows) {
+            bail!("--board: the board of {variant} does not fit");
+        }
     }
     let checked = tree.and_then(|tree| {
         let checked = check_parallel(&tree, replies, threads, &progress)?;
@@ -230,21 +239,21 @@ pub(super) fn verify_file(args: &Args, file: &Path, out: &mut dyn Write) -> Resu
     bar.finish_and_clear();
     let time_ms = begun.elapsed().as_millis() as u64;
     let (tree, fault) = match checked {
-        Ok((tree, checked)) => (Some(WinTreeJson::new(&tree, checked)?), None),
+        Ok((tree, checked)) => (
+            Some(WinTreeJson::new(&tree, checked, args.board.is_some())?),
+            None,
+        ),
         Err(fault) if fault.is_unreadable => bail!(
             "cannot read {name}: {fault}; a win tree is a text, as `kagetsu export --format proof` \
              writes it; `kagetsu verify --book DIR` checks the claims of a book"
         ),
         Err(fault) => (None, Some(fault)),
     };
-    let exit = if fault.is_none() {
-        Exit::Done
-    } else {
-        Exit::No
-    };
+    let holds = fault.is_none();
+    let exit = if holds { Exit::Done } else { Exit::No };
     if args.json {
         let json = VerifyJson {
-            holds: fault.is_none(),
+            holds,
             tree,
             line: fault.as_ref().map(|fault| fault.line),
             fault: fault.map(|fault| fault.what),
@@ -257,11 +266,7 @@ pub(super) fn verify_file(args: &Args, file: &Path, out: &mut dyn Write) -> Resu
         tree.write(&name, time_ms, out)?;
     }
     if let Some(fault) = &fault {
-        writeln!(
-            out,
-            "{name} does not hold: line {}: {}",
-            fault.line, fault.what
-        )?;
+        writeln!(out, "{name} does not hold: {fault}")?;
     }
     Ok(exit)
 }
@@ -314,6 +319,30 @@ mod tests {
 
     /// Red takes an undefended general's last flight square: a mate in one from a FEN.
     const FEN: &str = "3k5/9/9/9/9/9/9/4R4/9/3RK4 w - - 0 1";
+
+    #[test]
+    fn win_on_a_larger_board_is_stated() {
+        for board in ["plane", "15", "20"] {
+            let (exit, text) = verify(TREE, &["--board", board]).expect("a tree");
+            assert_eq!(exit, Exit::Done);
+            assert!(text.contains("so it is on the plane"), "{text}");
+        }
+        // White has four on the diagonal, and its fifth point is beyond the corner.
+        let bordered = "kagetsu-proof 1\nvariant freestyle-15\n\
+            position h8 d4 h9 c3 h10 b2 e5 n1 h11 a1\nclaim win 3\n\
+            1 h12\n2 h7\n3 o15 h12>2 *>1\nend 3\n";
+        let (exit, _) = verify(bordered, &[]).expect("a tree");
+        assert_eq!(exit, Exit::Done);
+        let (exit, text) = verify(bordered, &["--board", "plane"]).expect("a tree");
+        assert_eq!(exit, Exit::No);
+        assert!(
+            text.contains("after o15: the node does not win here"),
+            "{text}"
+        );
+        let error = verify(TREE, &["--board", "14"]).expect_err("a smaller board");
+        assert!(error.to_string().contains("does not fit"), "{error}");
+        assert!(verify(TREE, &["--board", "sphere"]).is_err());
+    }
 
     #[test]
     fn setup_is_printed_as_a_board() {

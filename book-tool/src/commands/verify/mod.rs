@@ -10,7 +10,7 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use kagetsu_program::Exit;
-use kagetsu_proofs::{Count, FailedClaim, Findings, Ledger};
+use kagetsu_proofs::{FailedClaim, Findings, Ledger};
 use kagetsu_search::threats::ThreatSearch;
 use serde::Serialize;
 
@@ -61,14 +61,12 @@ fn verify_book(args: &Args, path: &Path, out: &mut dyn Write) -> Result<Exit> {
     let exit = if holds { Exit::Done } else { Exit::No };
     let time_ms = begun.elapsed().as_millis() as u64;
     if args.json {
-        write_json(
-            out,
-            &BookJson {
-                holds,
-                findings,
-                time_ms,
-            },
-        )?;
+        let json = BookJson {
+            holds,
+            findings,
+            time_ms,
+        };
+        write_json(out, &json)?;
         return Ok(exit);
     }
     let Findings {
@@ -82,16 +80,9 @@ fn verify_book(args: &Args, path: &Path, out: &mut dyn Write) -> Result<Exit> {
         .try_for_each(|claim| write_claim(out, "fails", claim))?;
     open.iter()
         .try_for_each(|claim| write_claim(out, "not replayed", claim))?;
-    for (
-        what,
-        Count {
-            claims,
-            hold,
-            open,
-            failed,
-        },
-    ) in [("positions", positions), ("moves", moves)]
-    {
+    for (what, count) in [("positions", positions), ("moves", moves)] {
+        let (claims, hold) = (count.claims, count.hold);
+        let (open, failed) = (count.open, count.failed);
         writeln!(
             out,
             "{claims} proven {what}: {hold} hold, {open} cannot be replayed, {failed} fail"

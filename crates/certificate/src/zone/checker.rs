@@ -13,46 +13,57 @@ use super::rows::BoardRows;
 const MAX_RECHECKED_PLIES: u16 = 3;
 
 /// Checks nodes of a graph by their zones. It plays far fewer positions than a check of every
-/// reply. It knows freestyle and standard gomoku on boards of at most 256 points.
+/// reply. It knows freestyle and standard gomoku. A board of more than 256 points is a window of
+/// the plane, so what wins there needs no border.
 ///
 /// `docs/development/zones.md` states the rule and proves it.
 #[derive(Debug)]
-pub struct ZoneChecker {
-    rows: BoardRows,
-    known: KnownWins,
+pub struct ZoneChecker(SizedChecker);
+
+#[derive(Debug)]
+enum SizedChecker {
+    Board(Box<BoardChecker<4>>),
+    Plane(Box<BoardChecker<16>>),
+}
+
+/// Evaluates an expression for the checker of either size.
+macro_rules! with_checker {
+    ($sized:expr, $checker:ident => $value:expr) => {
+        match $sized {
+            SizedChecker::Board($checker) => $value,
+            SizedChecker::Plane($checker) => $value,
+        }
+    };
+}
+
+/// A checker with sets of so many words.
+#[derive(Debug)]
+struct BoardChecker<const WORDS: usize> {
+    rows: BoardRows<WORDS>,
+    known: KnownWins<WORDS>,
     /// Positions with the winner to move that the current check may still visit.
     left: u64,
     /// Positions that the last check visited.
     visited: u64,
     /// Passes of the loser that lead to the current position.
     passes: u32,
-    /// The moves that lead to the current position, without passes.
-    line: Vec<Move>,
+    /// The points of the moves that lead to the current position, without passes.
+    line: Vec<usize>,
     /// The node that failed last, and the moves that lead to it.
-    failed: Option<(Reference, Vec<Move>)>,
+    failed: Option<(Reference, Vec<usize>)>,
 }
 
 /// The nodes of a graph, with an upper bound of the game's length from each.
 #[derive(Clone, Copy)]
-pub(crate) struct Graph<'a> {
+pub struct Graph<'a> {
     pub(crate) nodes: &'a [Node],
     pub(crate) plies: &'a [u16],
 }
 
-impl<'a> Graph<'a> {
-    fn new(dag: &'a ProofDag) -> Self {
-        Self {
-            nodes: &dag.nodes,
-            plies: &dag.plies,
-        }
-    }
-
-    fn node(self, at: Reference) -> &'a Node {
-        &self.nodes[at.node as usize]
-    }
-
-    fn plies(self, at: Reference) -> u16 {
-        self.plies[at.node as usize]
+impl<'a> From<&'a ProofDag> for Graph<'a> {
+    fn from(dag: &'a ProofDag) -> Self {
+        let ProofDag { nodes, plies, .. } = dag;
+        Self { nodes, plies }
     }
 }
 
@@ -60,82 +71,101 @@ impl ZoneChecker {
     /// Returns a checker; `None` for a variant without zones.
     #[must_use]
     pub fn new(variant: Variant) -> Option<Self> {
-        Some(Self {
-            rows: BoardRows::new(variant)?,
+        let board = BoardChecker::new(variant, false).map(|it| Self(SizedChecker::Board(it)));
+        board.or_else(|| Self::on_plane(variant))
+    }
+
+    /// Returns a checker for the plane, of which the board is a window: the loser may play
+    /// anywhere. `None` for a variant without zones.
+    #[must_use]
+    pub fn on_plane(variant: Variant) -> Option<Self> {
+        BoardChecker::new(variant, true).map(|it| Self(SizedChecker::Plane(it)))
+    }
+
+    /// Returns the number of positions with the winner to move that the last check visited.
+    #[must_use]
+    pub const fn visited(&self) -> u64 {
+        with_checker!(&self.0, it => it.visited)
+    }
+
+    /// Returns the node at which the last check failed, and the moves in the window that lead to
+    /// it.
+    pub(crate) fn failed(&self) -> Option<(Reference, Vec<Move>)> {
+        with_checker!(&self.0, it => {
+            let (at, line) = it.failed.as_ref()?;
+            Some((*at, line.iter().map_while(|point| it.rows.code(*point)).collect()))
+        })
+    }
+
+    /// Returns the points that matter where the loser, who is to move, passes and the node answers:
+    /// it answers a reply on each other empty point as well. `None` if it does not win after the
+    /// pass, needs more than `positions`, if the loser can make a five, or if points beyond the
+    /// window matter.
+    pub fn after_pass<'a>(
+        &mut self,
+        graph: impl Into<Graph<'a>>,
+        position: &Position,
+        answer: Reference,
+        positions: u64,
+    ) -> Option<Zone> {
+        with_checker!(&mut self.0, it => {
+            let board = it.rows.board(position, position.side().other())?;
+            if it.rows.can_make_five(board.foe, it.rows.full.without(board.stones())) {
+                return None;
+            }
+            let win = it.check(graph.into(), answer, board, positions)?;
+            let mut relevant = win.relevant_points(&it.rows, board.foe).points();
+            relevant.try_fold(Zone::default(), |zone, at| Some(zone.with(it.rows.code(at)?.index())))
+        })
+    }
+
+    /// Whether the node wins within this many positions: for the side to move, or where the node
+    /// has no move for the other one.
+    pub fn wins<'a>(
+        &mut self,
+        graph: impl Into<Graph<'a>>,
+        position: &Position,
+        at: Reference,
+        positions: u64,
+    ) -> bool {
+        let (graph, side) = (graph.into(), position.side());
+        let is_first = graph.nodes[at.node as usize].at.is_some();
+        let winner = if is_first { side } else { side.other() };
+        with_checker!(&mut self.0, it => {
+            let board = it.rows.board(position, winner);
+            board.is_some_and(|board| it.check(graph, at, board, positions).is_some())
+        })
+    }
+}
+
+impl<const WORDS: usize> BoardChecker<WORDS> {
+    fn new(variant: Variant, is_plane: bool) -> Option<Box<Self>> {
+        Some(Box::new(Self {
+            rows: BoardRows::new(variant, is_plane)?,
             known: KnownWins::default(),
             left: 0,
             visited: 0,
             passes: 0,
             line: Vec::new(),
             failed: None,
-        })
-    }
-
-    /// Returns the number of positions with the winner to move that the last check visited.
-    #[must_use]
-    pub const fn visited(&self) -> u64 {
-        self.visited
-    }
-
-    /// Returns the node at which the last check failed, and the moves that lead to it.
-    pub(crate) fn failed(&self) -> Option<&(Reference, Vec<Move>)> {
-        self.failed.as_ref()
-    }
-
-    /// Returns the points that matter where the loser, who is to move, passes and the node answers:
-    /// it answers a reply on each other empty point as well. `None` if it does not win after the
-    /// pass, needs more than `positions`, or if the loser can make a five.
-    pub fn after_pass(
-        &mut self,
-        dag: &ProofDag,
-        position: &Position,
-        answer: Reference,
-        positions: u64,
-    ) -> Option<Zone> {
-        let board = ZoneBoard::new(position, position.side().other())?;
-        let empty = self.rows.full.without(board.stones());
-        if self.rows.can_make_five(board.foe, empty) {
-            return None;
-        }
-        let win = self.check(Graph::new(dag), answer, board, positions)?;
-        Some(win.relevant_points(&self.rows, board.foe))
-    }
-
-    /// Whether the node wins for the side to move, within this many positions.
-    pub fn wins(
-        &mut self,
-        dag: &ProofDag,
-        position: &Position,
-        node: Reference,
-        positions: u64,
-    ) -> bool {
-        self.wins_in(Graph::new(dag), position, node, positions)
-    }
-
-    /// Whether the node of a graph wins for the side to move, within this many positions.
-    pub(crate) fn wins_in(
-        &mut self,
-        graph: Graph<'_>,
-        position: &Position,
-        node: Reference,
-        positions: u64,
-    ) -> bool {
-        let board = ZoneBoard::new(position, position.side());
-        board.is_some_and(|board| self.check(graph, node, board, positions).is_some())
+        }))
     }
 
     fn check(
         &mut self,
         graph: Graph<'_>,
         at: Reference,
-        board: ZoneBoard,
+        board: ZoneBoard<WORDS>,
         positions: u64,
-    ) -> Option<WinConditions> {
+    ) -> Option<WinConditions<WORDS>> {
         self.left = positions;
         self.passes = 0;
         self.line.clear();
         self.failed = None;
-        let win = self.node(graph, at, board);
+        let win = match graph.nodes[at.node as usize].at {
+            Some(_) => self.node(graph, at, board),
+            None => self.replies(graph, at, board),
+        };
         self.visited = positions - self.left;
         win
     }
@@ -149,23 +179,31 @@ impl ZoneChecker {
     }
 
     /// Checks a node, and returns the conditions of its win; `None` if it fails.
-    fn node(&mut self, graph: Graph<'_>, at: Reference, board: ZoneBoard) -> Option<WinConditions> {
-        let is_long = graph.plies(at) > MAX_RECHECKED_PLIES;
+    fn node(
+        &mut self,
+        graph: Graph<'_>,
+        at: Reference,
+        board: ZoneBoard<WORDS>,
+    ) -> Option<WinConditions<WORDS>> {
+        let is_long = graph.plies[at.node as usize] > MAX_RECHECKED_PLIES;
         if is_long && let Some(known) = self.known.find(&self.rows, at, board) {
             return Some(known);
         }
         self.left = self.left.checked_sub(1)?;
-        let point = graph.node(at).at.and_then(|m| self.rows.image(m, at.turn));
+        let point = graph.nodes[at.node as usize]
+            .at
+            .and_then(|m| self.rows.image(m, at.turn));
         let Some(point) = point.filter(|point| !board.stones().has(*point)) else {
             return self.fail(at, self.line.len());
         };
-        let after = board.with_own(point);
+        let own = board.own.with(point);
+        let after = ZoneBoard { own, ..board };
         let mut win = WinConditions {
             free: Zone::default().with(point),
             ..WinConditions::default()
         };
         if !self.rows.makes_five(after.own, point) {
-            self.line.push(Move::new(point as u16));
+            self.line.push(point);
             let replies = self.replies(graph, at, after);
             self.line.pop();
             win.add(replies?);
@@ -181,9 +219,9 @@ impl ZoneChecker {
         &mut self,
         graph: Graph<'_>,
         at: Reference,
-        board: ZoneBoard,
-    ) -> Option<WinConditions> {
-        let node = graph.node(at);
+        board: ZoneBoard<WORDS>,
+    ) -> Option<WinConditions<WORDS>> {
+        let node = &graph.nodes[at.node as usize];
         // The last move of the line is the node's.
         let before = self.line.len().saturating_sub(1);
         // The points on which the loser may have a stone, here or in another position.
@@ -218,7 +256,7 @@ impl ZoneChecker {
 
     /// Returns conditions under which no reply of the loser makes a five; `None` if these stones do
     /// not meet them.
-    fn without_fives(&self, board: ZoneBoard) -> Option<WinConditions> {
+    fn without_fives(&self, board: ZoneBoard<WORDS>) -> Option<WinConditions<WORDS>> {
         let rows = self.rows.outside(board.own);
         let fours = self.rows.counts(board.foe).at_least(MAX_IN_ROW + 1);
         let mut win = WinConditions::default();
@@ -231,9 +269,9 @@ impl ZoneChecker {
         &mut self,
         graph: Graph<'_>,
         next: Reference,
-        points: Zone,
-        board: ZoneBoard,
-    ) -> Option<WinConditions> {
+        points: Zone<WORDS>,
+        board: ZoneBoard<WORDS>,
+    ) -> Option<WinConditions<WORDS>> {
         self.passes += 1;
         let passed = self.node(graph, next, board);
         self.passes -= 1;
@@ -241,6 +279,9 @@ impl ZoneChecker {
         if let Some(passed) = passed {
             relevant = points.and(passed.relevant_points(&self.rows, board.foe));
             win = passed.before(&self.rows, points.without(relevant));
+        }
+        if self.rows.beyond.and(relevant).has(BoardRows::<WORDS>::FAR) {
+            return self.fail(next, self.line.len());
         }
         win.kept = win.kept.or(relevant.and(board.foe));
         for point in relevant.without(board.foe).points() {
@@ -255,10 +296,11 @@ impl ZoneChecker {
         graph: Graph<'_>,
         point: usize,
         next: Reference,
-        board: ZoneBoard,
-    ) -> Option<WinConditions> {
-        self.line.push(Move::new(point as u16));
-        let win = self.node(graph, next, board.with_foe(point));
+        board: ZoneBoard<WORDS>,
+    ) -> Option<WinConditions<WORDS>> {
+        self.line.push(point);
+        let foe = board.foe.with(point);
+        let win = self.node(graph, next, ZoneBoard { foe, ..board });
         self.line.pop();
         let reply = Zone::default().with(point);
         let mut win = win?.before(&self.rows, reply);

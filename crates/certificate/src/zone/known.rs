@@ -6,7 +6,7 @@ use super::board::ZoneBoard;
 use super::points::Zone;
 use super::rows::{BoardRows, RowSet};
 
-/// Wins that are remembered, about 600 bytes each.
+/// Wins that are remembered, about 600 bytes each, or 2,300 on the plane.
 const MAX_REMEMBERED: usize = 1 << 16;
 
 /// The most stones of the loser in a row of five without a stone of the winner, where the loser is
@@ -18,19 +18,19 @@ pub(super) const MAX_IN_ROW: usize = 3;
 /// `docs/development/zones.md` proves that the node wins with all stones of the loser that meet the
 /// three conditions.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct WinConditions {
+pub(super) struct WinConditions<const WORDS: usize> {
     /// The points that hold no stone of the loser.
-    pub(super) free: Zone,
+    pub(super) free: Zone<WORDS>,
     /// The points that hold a stone of the loser.
-    pub(super) kept: Zone,
+    pub(super) kept: Zone<WORDS>,
     /// The rows that hold at most so many stones of the loser, by the number. A row of a lower
     /// bound may be missing from higher ones.
-    pub(super) at_most: [RowSet; MAX_IN_ROW + 1],
+    pub(super) at_most: [RowSet<WORDS>; MAX_IN_ROW + 1],
 }
 
-impl WinConditions {
+impl<const WORDS: usize> WinConditions<WORDS> {
     /// Returns the conditions that these stones of the loser alone meet.
-    pub(super) fn only(rows: &BoardRows, foe: Zone) -> Self {
+    pub(super) fn only(rows: &BoardRows<WORDS>, foe: Zone<WORDS>) -> Self {
         Self {
             free: rows.full.without(foe),
             kept: foe,
@@ -39,14 +39,14 @@ impl WinConditions {
     }
 
     /// Whether the stones of the loser meet the conditions.
-    fn are_met(&self, rows: &BoardRows, foe: Zone) -> bool {
+    fn are_met(&self, rows: &BoardRows<WORDS>, foe: Zone<WORDS>) -> bool {
         self.free.and(foe).is_empty()
             && self.kept.without(foe).is_empty()
             && self.tight_rows(rows, foe, 1).is_empty()
     }
 
     /// Returns the rows that hold at least their bound and `more` stones.
-    fn tight_rows(&self, rows: &BoardRows, foe: Zone, more: usize) -> RowSet {
+    fn tight_rows(&self, rows: &BoardRows<WORDS>, foe: Zone<WORDS>, more: usize) -> RowSet<WORDS> {
         let counts = rows.counts(foe);
         let exceeded = |most: usize| self.at_most[most].and(counts.at_least(most + more));
         (0..=MAX_IN_ROW)
@@ -56,7 +56,7 @@ impl WinConditions {
 
     /// Returns the points on which a further stone of the loser may not meet the conditions, where
     /// these stones meet them.
-    pub(super) fn relevant_points(&self, rows: &BoardRows, foe: Zone) -> Zone {
+    pub(super) fn relevant_points(&self, rows: &BoardRows<WORDS>, foe: Zone<WORDS>) -> Zone<WORDS> {
         self.free.or(rows.points(self.tight_rows(rows, foe, 0)))
     }
 
@@ -72,7 +72,7 @@ impl WinConditions {
     /// Returns conditions under which these are met after one more stone of the loser on any of
     /// some points. None of the points is relevant, or the conditions were met with a stone on
     /// the only one.
-    pub(super) fn before(mut self, rows: &BoardRows, points: Zone) -> Self {
+    pub(super) fn before(mut self, rows: &BoardRows<WORDS>, points: Zone<WORDS>) -> Self {
         let through = rows.through(points);
         for most in 0..MAX_IN_ROW {
             self.at_most[most] = self.at_most[most].or(self.at_most[most + 1].and(through));
@@ -83,26 +83,31 @@ impl WinConditions {
 
 /// Known wins of nodes.
 #[derive(Debug, Default)]
-pub(super) struct KnownWins {
+pub(super) struct KnownWins<const WORDS: usize> {
     /// By the node and the winner's stones.
-    wins: HashMap<(Reference, Zone), Vec<WinConditions>>,
+    wins: HashMap<(Reference, Zone<WORDS>), Vec<WinConditions<WORDS>>>,
     count: usize,
 }
 
-impl KnownWins {
+impl<const WORDS: usize> KnownWins<WORDS> {
     /// Returns the conditions of a known win of the node on this board.
     pub(super) fn find(
         &self,
-        rows: &BoardRows,
+        rows: &BoardRows<WORDS>,
         at: Reference,
-        board: ZoneBoard,
-    ) -> Option<WinConditions> {
+        board: ZoneBoard<WORDS>,
+    ) -> Option<WinConditions<WORDS>> {
         let wins = self.wins.get(&(at, board.own))?;
         let win = wins.iter().rev().find(|win| win.are_met(rows, board.foe));
         win.copied()
     }
 
-    pub(super) fn add(&mut self, at: Reference, board: ZoneBoard, win: WinConditions) {
+    pub(super) fn add(
+        &mut self,
+        at: Reference,
+        board: ZoneBoard<WORDS>,
+        win: WinConditions<WORDS>,
+    ) {
         if self.count >= MAX_REMEMBERED {
             self.wins.clear();
             self.count = 0;

@@ -1,14 +1,19 @@
 use kagetsu_game::Move;
 
-/// Points of the largest board with zones.
-pub(super) const MAX_POINTS: usize = 256;
-const WORDS: usize = MAX_POINTS / 64;
+/// A set of points. Those of a zone are codes of moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Zone<const WORDS: usize = 8>([u64; WORDS]);
 
-/// A set of points, by the code of the move.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Zone([u64; WORDS]);
+impl<const WORDS: usize> Default for Zone<WORDS> {
+    fn default() -> Self {
+        Self([0; WORDS])
+    }
+}
 
-impl Zone {
+impl<const WORDS: usize> Zone<WORDS> {
+    /// The number of points that it has room for.
+    pub(super) const MAX_POINTS: usize = 64 * WORDS;
+
     /// Whether a point is in the set.
     #[must_use]
     pub const fn contains(&self, m: Move) -> bool {
@@ -23,9 +28,8 @@ impl Zone {
 
     /// Whether the set is empty.
     #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        let [a, b, c, d] = self.0;
-        a | b | c | d == 0
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().fold(0, |all, word| all | word) == 0
     }
 
     pub(super) const fn has(&self, at: usize) -> bool {

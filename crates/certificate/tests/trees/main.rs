@@ -1,6 +1,7 @@
 //! The checker against a naive one, on trees from a naive search and on damaged versions of them.
 
 mod forgeries;
+mod plane;
 mod random;
 mod small_boards;
 mod zones;
@@ -72,7 +73,7 @@ fn read(text: &str) -> Result<Tree, TreeFault> {
 fn verify(text: &str) -> Result<u16, TreeFault> {
     let tree = read(text)?;
     let by_zones = check_parallel(&tree, CheckedReplies::ByZones, NonZeroUsize::MIN, &|_| {});
-    let all = check(&tree, &mut |_| {});
+    let all = check(&tree);
     assert_eq!(
         by_zones.is_ok(),
         all.is_ok(),
@@ -105,7 +106,7 @@ proptest! {
                 match read(&broken) {
                     Err(fault) => prop_assert!(fault.line as usize <= at + 1 || fault.line as usize <= lines.len()),
                     Ok(tree) => {
-                        let (checked, is_won) = (check(&tree, &mut |_| {}), naive(&tree));
+                        let (checked, is_won) = (check(&tree), naive(&tree));
                         let threads = NonZeroUsize::new(3).expect("some");
                         let plies = |checked: &Result<Checked, _>| checked.as_ref().ok().map(|checked| checked.plies);
                         for replies in [CheckedReplies::ByZones, CheckedReplies::All] {
@@ -138,12 +139,13 @@ fn pass_stands_for_replies_outside_the_zone() {
         !zones.wins(&dag, &tree.position, Reference::to(root), 1),
         "two positions"
     );
-    for other in ["renju-15", "freestyle-17", "xiangqi"] {
+    for other in ["renju-15", "renju-22", "xiangqi"] {
         assert!(
             ZoneChecker::new(other.parse().expect("a variant")).is_none(),
             "{other}"
         );
     }
+    assert!(ZoneChecker::new("freestyle-22".parse().expect("a variant")).is_some());
 }
 
 #[test]

@@ -17,7 +17,7 @@ const VERDICTS: usize = 20_000;
 const MANY_VERDICTS: usize = 1_000_000;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Cell {
+pub(crate) enum Cell {
     Empty,
     Winner,
     Loser,
@@ -35,10 +35,10 @@ impl Cell {
 
 /// A board, with rules of its own.
 #[derive(Clone)]
-struct Field {
-    size: usize,
-    is_exact: bool,
-    cells: Vec<Cell>,
+pub(crate) struct Field {
+    pub(crate) size: usize,
+    pub(crate) is_exact: bool,
+    pub(crate) cells: Vec<Cell>,
 }
 
 impl Field {
@@ -83,7 +83,7 @@ impl Field {
         })
     }
 
-    fn has_five(&self, side: Cell) -> bool {
+    pub(crate) fn has_five(&self, side: Cell) -> bool {
         let stones = self.stones(side);
         stones.into_iter().any(|at| self.is_five(at, side))
     }
@@ -101,7 +101,7 @@ impl Field {
         field
     }
 
-    fn variant(&self) -> Variant {
+    pub(crate) fn variant(&self) -> Variant {
         let rule = if self.is_exact {
             "standard"
         } else {
@@ -112,7 +112,7 @@ impl Field {
     }
 
     /// The position, the winner as the first side; `None` if it is over.
-    fn position(&self, to_move: Side) -> Option<Position> {
+    pub(crate) fn position(&self, to_move: Side) -> Option<Position> {
         let rows = self.cells.chunks(self.size).rev();
         let rows: Vec<String> = rows
             .map(|row| row.iter().map(|cell| cell.letter()).collect())
@@ -125,7 +125,7 @@ impl Field {
 }
 
 /// Whether a node wins for the winner, who is to move, by every reply.
-fn wins(dag: &ProofDag, at: Reference, field: &Field) -> bool {
+pub(crate) fn wins(dag: &ProofDag, at: Reference, field: &Field) -> bool {
     let variant = field.variant();
     let node = dag.node(at.node);
     let image = |m: Move| variant.image(m, at.turn).index();
@@ -297,7 +297,7 @@ fn draw_row(field: &mut Field, side: Cell, numbers: &mut Numbers) {
 }
 
 /// The board with other stones of the loser.
-fn changed(field: &Field, numbers: &mut Numbers) -> Field {
+pub(crate) fn changed(field: &Field, numbers: &mut Numbers) -> Field {
     let mut field = field.clone();
     for _ in 0..numbers.below(4) {
         match numbers.below(6) {
@@ -334,7 +334,12 @@ fn changed(field: &Field, numbers: &mut Numbers) -> Field {
 
 /// A graph in which one answer of the tree is another one or is missing, or in which a stone of the
 /// loser is answered.
-fn damaged(dag: &ProofDag, root: u32, field: &Field, numbers: &mut Numbers) -> (ProofDag, u32) {
+pub(crate) fn damaged(
+    dag: &ProofDag,
+    root: u32,
+    field: &Field,
+    numbers: &mut Numbers,
+) -> (ProofDag, u32) {
     let (mut new, mut moved) = (ProofDag::default(), Vec::new());
     let at = numbers.below(root as usize + 1);
     for number in 0..=root {
@@ -387,7 +392,7 @@ struct Verdicts {
 }
 
 /// A random board and a tree that wins on it for the side to move, or nearly so.
-fn random_tree(numbers: &mut Numbers) -> (Field, ProofDag, u32) {
+pub(crate) fn random_tree(numbers: &mut Numbers) -> (Field, ProofDag, u32) {
     loop {
         let field = field(numbers);
         let is_over = field.has_five(Cell::Winner) || field.has_five(Cell::Loser);
@@ -463,7 +468,7 @@ fn zones_agree_on_a_million_random_trees() {
     }
 }
 
-fn seed(number: u64) -> u64 {
+pub(crate) fn seed(number: u64) -> u64 {
     number.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 

@@ -349,7 +349,7 @@ fn by_the_rules(next: &Position, proof: Proof) -> Option<Result<(), &'static str
 
 /// Plays the tree, which must end the game within that many plies.
 fn within(tree: &Tree, plies: u16) -> Result<(), LineError> {
-    let checked = check(tree, &mut |_| {}).map_err(|fault| LineError::Open(fault.to_string()))?;
+    let checked = check(tree).map_err(|fault| LineError::Open(fault.to_string()))?;
     if checked.plies > plies {
         return Err(LineError::Open(format!(
             "what can be replayed takes {} plies",

@@ -197,7 +197,7 @@ impl<'a> Shrinker<'a> {
     fn wins(&mut self, position: &Position, at: Reference) -> bool {
         let Self { dag, zones, .. } = self;
         let zones = zones.as_mut();
-        zones.is_some_and(|zones| zones.wins(dag, position, at, TRY_POSITIONS))
+        zones.is_some_and(|zones| zones.wins(&*dag, position, at, TRY_POSITIONS))
     }
 
     /// Returns the node that makes the guide's move and answers each reply.
@@ -236,7 +236,7 @@ impl<'a> Shrinker<'a> {
                 let Self { dag, zones, .. } = self;
                 let zones = zones.as_mut();
                 last.zone =
-                    zones.and_then(|zones| zones.after_pass(dag, position, node, ZONE_POSITIONS));
+                    zones.and_then(|zones| zones.after_pass(&*dag, position, node, ZONE_POSITIONS));
             }
         }
         self.drop_answers(position, &mut answers);

@@ -195,7 +195,7 @@ impl ProofTreeBuilder<'_> {
         let ProofCache { dag, zones, .. } = &mut *self.cache;
         zones
             .as_mut()?
-            .after_pass(dag, position, answer, ZONE_POSITIONS)
+            .after_pass(&*dag, position, answer, ZONE_POSITIONS)
     }
 
     /// Returns an answer to other replies that answers this one too: first the one to replies for
@@ -227,7 +227,7 @@ impl ProofTreeBuilder<'_> {
         } = &mut *self.cache;
         if let Some(zones) = zones {
             let mut tried = known.take(tries);
-            return tried.find(|answer| zones.wins(dag, next, *answer, positions));
+            return tried.find(|answer| zones.wins(&*dag, next, *answer, positions));
         }
         let wins = |answer: &Reference| with_game!(next.variant(), G => dag.wins(&mut next.game::<G>(), *answer));
         known
