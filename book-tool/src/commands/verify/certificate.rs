@@ -335,10 +335,7 @@ mod tests {
         assert_eq!(exit, Exit::Done);
         let (exit, text) = verify(bordered, &["--board", "plane"]).expect("a tree");
         assert_eq!(exit, Exit::No);
-        assert!(
-            text.contains("after o15: the node does not win here"),
-            "{text}"
-        );
+        assert!(text.contains("line 7: the node does not win"), "{text}");
         let error = verify(TREE, &["--board", "14"]).expect_err("a smaller board");
         assert!(error.to_string().contains("does not fit"), "{error}");
         assert!(verify(TREE, &["--board", "sphere"]).is_err());
