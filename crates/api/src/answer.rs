@@ -27,8 +27,8 @@ pub struct AnswerJson {
     /// where none did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     games: Option<ResultsJson>,
-    /// The moves: those with a value, best first; then those of games alone, the most frequent
-    /// first; then those with only an upper bound.
+    /// The moves: those with a value or a bound of it, best first; then those of games alone, the
+    /// most frequent first.
     answers: Vec<VerdictJson>,
     /// Positions visited by the searches of all moves.
     nodes: u64,
@@ -117,10 +117,9 @@ impl AnswerJson {
             engine: v.by.engine.to_string(),
             date: date(v.by.day),
         };
-        let place = |(_, v): &&(Move, Verdict)| match v {
-            v if v.is_silent() => (1, Reverse(v.nodes)),
-            v if v.bound == Bound::Upper && v.proof.is_none() => (2, Reverse(0)),
-            _ => (0, Reverse(0)),
+        let place = |(_, v): &&(Move, Verdict)| match v.is_silent() {
+            true => (true, Reverse(v.nodes)),
+            false => (false, Reverse(0)),
         };
         let mut verdicts: Vec<&(Move, Verdict)> = answer.verdicts().iter().collect();
         verdicts.sort_by_key(place);

@@ -12,7 +12,7 @@ use crate::games::tally::Games;
 use crate::games::tree::GameTree;
 use crate::gomoku::{hints, library, pos, psq, rif, sgf, yixin, yxdb};
 use crate::input::archive::{self, PackedFile};
-use crate::input::detect::detect;
+use crate::input::detect::{by_magic, detect};
 use crate::input::encoding::decode_entries;
 use crate::lists;
 use crate::native::record::PositionRecord;
@@ -124,8 +124,15 @@ impl Importer {
     /// Returns the format of a file.
     ///
     /// # Errors
-    /// If neither the importer nor the file says it.
+    /// If neither the importer nor the file says it, or another format is given than that of
+    /// the file.
     fn format_of(&self, bytes: &[u8]) -> Result<Format> {
+        if let (Some(given), Some(other)) = (self.format, by_magic(bytes))
+            && given != other
+        {
+            let name = other.name();
+            bail!("its content is that of --format {name}: give that, or none");
+        }
         let found = self.format.or_else(|| detect(&self.source, bytes));
         found.context(
             "neither its content nor the ending of its name tells the format: give --format; \

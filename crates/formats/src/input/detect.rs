@@ -23,7 +23,8 @@ pub fn detect(name: &str, bytes: &[u8]) -> Option<Format> {
         .or(by_name)
 }
 
-fn by_magic(bytes: &[u8]) -> Option<Format> {
+/// Returns the format whose files begin so.
+pub(crate) fn by_magic(bytes: &[u8]) -> Option<Format> {
     const MAGIC: [(&[u8], Format); 6] = [
         (b"\xffRenLib\xff", Format::Lib),
         (b"XQ\x0a", Format::Xqf),

@@ -129,7 +129,7 @@ const ROWS: &[Row] = &[
         2,
     ),
     (
-        "moves --variant xiangqi --moves 马8进7",
+        "moves --variant xiangqi --moves h9g7",
         ["h9g7 is not legal here", "the other side's"],
         2,
     ),
@@ -469,7 +469,11 @@ const ROWS: &[Row] = &[
         ["no value is known", "--book BOOK, --depth or --nodes"],
         2,
     ),
-    ("annotate --depth 1 {games}", ["{games}", "ends in .sgf"], 2),
+    (
+        "annotate --depth 1 {games}",
+        ["games.txt", "tells the format"],
+        2,
+    ),
     ("annotate --depth 1 {none}.sgf", ["cannot read", NO_FILE], 2),
     (
         "query --book {file} --games",
@@ -504,17 +508,17 @@ const ROWS: &[Row] = &[
     ),
     (
         "import --variant renju-15 --book {other} {games}.zip",
-        ["tells no format", "--format"],
+        ["the zip file is damaged", "games.txt.zip"],
         2,
     ),
     (
         "import --format lines --variant renju-15 --book {other} {games}.zip",
-        ["a zip file", "unpack it"],
+        ["the zip file is damaged", "games.txt.zip"],
         2,
     ),
     (
         "import --format lines --variant renju-15 --book {other} {games}.lib",
-        ["a RenLib library", "--format lib"],
+        ["games.txt.lib", "--format lib"],
         2,
     ),
     (
