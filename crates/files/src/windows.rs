@@ -3,11 +3,7 @@ use std::io;
 use std::os::windows::fs::FileExt;
 use std::path::Path;
 
-/// Does nothing: Windows opens no folder as a file, and keeps the names in the file system's own
-/// journal.
-///
-/// # Errors
-/// None; Unix has some.
+/// Does nothing: Windows opens no folder as a file, and has a journal of names.
 pub fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())
 }

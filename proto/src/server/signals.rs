@@ -18,11 +18,7 @@ pub fn stop_requested() -> io::Result<impl Future<Output = ()> + Send + 'static>
     })
 }
 
-/// Returns a future that ends when the system or a person asks the program to stop: at Ctrl-C, and
-/// at SIGTERM or, on Windows, when the console is closed or the machine shuts down.
-///
-/// # Errors
-/// If the handler of a signal cannot be installed.
+/// Returns a future that ends at Ctrl-C, Ctrl-Break, the end of the console or of the session.
 #[cfg(windows)]
 pub fn stop_requested() -> io::Result<impl Future<Output = ()> + Send + 'static> {
     use tokio::signal::windows;
@@ -56,9 +52,6 @@ pub fn on_hangup(call: impl Fn() + Send + 'static) -> io::Result<()> {
 }
 
 /// Does nothing: Windows has no signal that asks a server to read its files again.
-///
-/// # Errors
-/// None; Unix has some.
 #[cfg(windows)]
 pub fn on_hangup(_: impl Fn() + Send + 'static) -> io::Result<()> {
     Ok(())
