@@ -82,7 +82,10 @@ impl WrittenEntry {
 
     fn fits(&self, board: &Board, side: Side, ends: (Square, Square), is_strict: bool) -> bool {
         let (from, to) = ends;
-        let is_piece = board.at(from).is_some_and(|piece| piece.kind == self.kind);
+        let wanted = (side, self.kind);
+        let is_piece = board
+            .at(from)
+            .is_some_and(|piece| (piece.side, piece.kind) == wanted);
         is_piece
             && scoresheet::action(board, from, to) == Some((self.sign, self.number))
             && self.is_subject(board, side, from, is_strict)
