@@ -95,7 +95,7 @@ export class Verdicts {
     }
     return h("div", { class: "empty" },
       h("p", {}, t("notInBook")),
-      ask.length > 0 && h("p", { class: "offers" }, ask),
+      ask.length > 0 && h("div", { class: "ask" }, ask),
       offers.length > 0 ? h("p", { class: "offers" }, h("span", { class: "quiet" }, t(held === null && roots.length > 0 ? "bookBegins" : held === null ? "bookHolds" : "bookHoldsLine")), offers)
         : h("p", { class: "quiet" }, t("notInBookHint")));
   }
