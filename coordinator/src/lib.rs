@@ -13,6 +13,7 @@ mod book;
 mod candidates;
 mod cluster;
 mod config;
+mod info;
 mod replication;
 mod server;
 mod services;

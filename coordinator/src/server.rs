@@ -6,7 +6,6 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow};
 use hyper_util::rt::TokioIo;
 use kagetsu_book::{Book, BookOptions};
-use kagetsu_http::ServerInfo;
 use kagetsu_proto::v1::analysis_server::AnalysisServer;
 use kagetsu_proto::v1::books_server::BooksServer;
 use kagetsu_proto::v1::builds_server::BuildsServer;
@@ -39,6 +38,7 @@ use crate::book::lost_replies::LostReplies;
 use crate::book::writer::BookWriter;
 use crate::cluster::shared::Cluster;
 use crate::config::Config;
+use crate::info::CoordinatorInfo;
 use crate::replication::keeper::LeaseKeeper;
 use crate::replication::layer::LeaderLayer;
 use crate::replication::leadership::Leadership;
@@ -434,44 +434,6 @@ async fn set_leading(health: &HealthReporter, is_leader: bool) {
         <WorkersServer<WorkersService> as NamedService>::NAME,
     ] {
         health.set_service_status(service, status).await;
-    }
-}
-
-/// The state of a coordinator, for its HTTP API.
-struct CoordinatorInfo {
-    cluster: Arc<Cluster>,
-    book: Option<BookHandle>,
-    source: Option<Arc<Source>>,
-}
-
-impl ServerInfo for CoordinatorInfo {
-    fn epoch(&self) -> Option<u64> {
-        match (&self.book, &self.source) {
-            (Some(book), _) => Some(book.size().entries()),
-            (None, source) => source.as_ref().map(|source| source.version()),
-        }
-    }
-
-    fn positions(&self) -> u64 {
-        match (&self.book, &self.source) {
-            (Some(book), _) => book.size().positions(),
-            (None, source) => source
-                .as_ref()
-                .and_then(|source| source.positions())
-                .unwrap_or(0),
-        }
-    }
-
-    fn is_cluster(&self) -> bool {
-        true
-    }
-
-    fn grows(&self) -> bool {
-        self.book.is_some()
-    }
-
-    fn record(&self, method: &str, route: &'static str, time: Duration) {
-        self.cluster.metrics().answered_http(method, route, time);
     }
 }
 

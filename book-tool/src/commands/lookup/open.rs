@@ -1,5 +1,6 @@
 //! `kagetsu open`: a book or a file of games on the page, with an engine.
 
+use std::ffi::OsStr;
 use std::io::{ErrorKind, Write};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -77,19 +78,24 @@ impl Args {
             "there is no {}; check the name, or make a book by `kagetsu build`",
             shown(path)
         );
-        if path.is_dir() {
-            return Ok(Opened::Folder(path.into()));
-        }
-        if !is_url && kagetsu_reader::open_files(path).is_err() {
-            let book = self.import(path)?;
-            return Ok(Opened::Folder(book));
-        }
         ensure!(
             !BookUrl::is_one(&self.place),
             "a book in a database is shown by its coordinator; give the coordinator's URL"
         );
-        let source = kagetsu_reader::open(&self.place, &self.access)?;
-        Ok(Opened::Source(Box::new(source)))
+        if path.is_dir() {
+            let is_empty = path.read_dir()?.next().is_none();
+            ensure!(!is_empty, "there is no book in {}", shown(path));
+            return Ok(Opened::Folder(path.into()));
+        }
+        let is_ours = ["kbk", "proof"]
+            .map(Some)
+            .contains(&path.extension().and_then(OsStr::to_str));
+        match kagetsu_reader::open(&self.place, &self.access) {
+            Ok(source) => Ok(Opened::Source(Box::new(source))),
+            // Such a file is damaged, and no other program's.
+            Err(error) if is_url || is_ours => Err(error),
+            Err(_) => self.import(path).map(Opened::Folder),
+        }
     }
 
     /// Imports a file into the book beside it, and returns the book's folder.

@@ -67,6 +67,17 @@ fn compiled_book_is_analysed_and_not_grown() {
     assert_eq!(status["may_analyse"], json!(true), "{status}");
     assert_eq!(status["may_change"], json!(false), "{status}");
     get(&page, "book?variant=freestyle-15&moves=h8");
+    // A damaged book is no file of games, and an empty folder no book.
+    let whole = std::fs::read(file).expect("the book");
+    std::fs::write(file, &whole[..whole.len() / 2]).expect("room");
+    refused(&kagetsu_line(&format!("open {file}")), &[file, "damaged"]);
+    let empty = scratch.path("empty");
+    std::fs::create_dir(&empty).expect("room");
+    refused(
+        &kagetsu_line(&format!("open {}", text(&empty))),
+        &["there is no book in", text(&empty)],
+    );
+    assert_eq!(std::fs::read_dir(&empty).expect("a folder").count(), 0);
     refused(
         &kagetsu_line("open away.kbk"),
         &["away.kbk", "check the name"],
