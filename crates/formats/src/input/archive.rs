@@ -9,7 +9,7 @@ use zip::ZipArchive;
 use crate::input::encoding::decode;
 
 /// The most bytes that all files of an archive may have.
-const MAX_UNPACKED_BYTES: u64 = 1 << 30;
+const MAX_UNPACKED_BYTES: u64 = 1 << 28;
 
 /// A file in an archive.
 pub(crate) struct PackedFile {

@@ -10,6 +10,7 @@ use kagetsu_games::{GameResult, GameTags, after, read_move};
 
 use crate::games::tree::GameTree;
 use crate::omissions::{Omissions, TRUNCATED_FILES, omit, omit_text};
+use crate::xiangqi::check_variant;
 use crate::xiangqi::pieces::fen;
 
 const RECORD: &[u8] = b"CCBridge Record\0";
@@ -35,9 +36,7 @@ pub(crate) fn read_trees(
     variant: Variant,
     take: &mut dyn FnMut(GameTree),
 ) -> Result<Omissions> {
-    if !matches!(variant, Variant::Xiangqi { .. }) {
-        bail!("this reads games of xiangqi, not of {variant}");
-    }
+    check_variant(variant)?;
     let mut omissions = Omissions::new();
     let mut records: Vec<&[u8]> = Vec::new();
     if bytes.starts_with(LIBRARY) {

@@ -13,3 +13,16 @@ pub(crate) mod written_move;
 pub(crate) mod wxf_text;
 pub(crate) mod xqf;
 pub(crate) mod zobrist;
+
+use anyhow::{Result, ensure};
+use kagetsu_game::Variant;
+
+/// Refuses a variant that these formats cannot mean.
+///
+/// # Errors
+/// If it is no xiangqi.
+fn check_variant(variant: Variant) -> Result<()> {
+    let is_xiangqi = matches!(variant, Variant::Xiangqi { .. });
+    ensure!(is_xiangqi, "this reads games of xiangqi, not of {variant}");
+    Ok(())
+}

@@ -9,6 +9,7 @@ use crate::games::tree::{GameTree, TreePlace};
 use crate::games::words::result_of;
 use crate::input::encoding::decode_entries;
 use crate::omissions::{Omissions, UNREAD_RESULTS, omit, omit_at};
+use crate::xiangqi::check_variant;
 use crate::xiangqi::pgn_text::{PgnGame, PgnToken, split};
 use crate::xiangqi::written_move::read_move;
 use crate::xiangqi::wxf_text;
@@ -49,9 +50,7 @@ pub(crate) fn read_trees(
     variant: Variant,
     take: &mut dyn FnMut(GameTree),
 ) -> Result<(u64, Omissions)> {
-    if !matches!(variant, Variant::Xiangqi { .. }) {
-        bail!("this reads games of xiangqi, not of {variant}");
-    }
+    check_variant(variant)?;
     let text = decode_entries(bytes);
     let as_pgn = wxf_text::as_pgn(&text);
     let (games, mut omissions) = split(as_pgn.as_deref().unwrap_or(&text));

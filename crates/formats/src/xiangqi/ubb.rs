@@ -15,6 +15,7 @@ use crate::games::tree::GameTree;
 use crate::games::words::result_of;
 use crate::input::encoding::decode_entries;
 use crate::omissions::{Omissions, UNREAD_RESULTS, omit, omit_text};
+use crate::xiangqi::check_variant;
 use crate::xiangqi::pieces::{PieceRow, fen};
 
 /// How each name begins.
@@ -29,9 +30,7 @@ pub(crate) fn read_trees(
     variant: Variant,
     take: &mut dyn FnMut(GameTree),
 ) -> Result<Omissions> {
-    if !matches!(variant, Variant::Xiangqi { .. }) {
-        bail!("this reads games of xiangqi, not of {variant}");
-    }
+    check_variant(variant)?;
     let text = decode_entries(bytes);
     let (mut omissions, mut count) = (Omissions::new(), 0);
     for part in text.split("[/DhtmlXQ]") {

@@ -12,6 +12,7 @@ use kagetsu_games::{GameTags, after, read_move};
 use crate::games::tally::{GameResult, Games};
 use crate::games::tree::GameTree;
 use crate::omissions::{Omissions, TRUNCATED_FILES, omit, omit_text};
+use crate::xiangqi::check_variant;
 use crate::xiangqi::pieces::{PieceRow, fen};
 
 /// Length of the header, in bytes.
@@ -83,9 +84,7 @@ pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissi
 /// # Errors
 /// If the file is no XQF, or its pieces are no position.
 pub(crate) fn read_tree(bytes: &[u8], variant: Variant) -> Result<(GameTree, Omissions)> {
-    if !matches!(variant, Variant::Xiangqi { .. }) {
-        bail!("this reads games of xiangqi, not of {variant}");
-    }
+    check_variant(variant)?;
     ensure!(
         bytes.starts_with(b"XQ"),
         "it is no XQF: such a file begins with the letters XQ"
