@@ -102,14 +102,4 @@ mod tests {
         let left = fs::read_dir(folder.path()).expect("a folder").count();
         assert_eq!(left, 1, "nothing is left behind");
     }
-
-    #[test]
-    fn owner_alone_reads_a_secret() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("secret");
-        let write = |file: &mut dyn Write| file.write_all(b"text");
-        replace_file(&path, Readers::Owner, write).expect("room");
-        let about = fs::metadata(&path).expect("there");
-        assert_ne!(system::others_may_read(&about), Some(true));
-    }
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail, ensure};
 use indicatif::{ProgressBar, ProgressStyle};
 use kagetsu_book::Book;
+use kagetsu_files::{Readers, replace_file};
 use kagetsu_formats::{Format, Omissions, write_omissions};
 use kagetsu_game::{Position, Variant};
 use kagetsu_program::{Exit, shown};
@@ -16,7 +17,6 @@ use super::arguments::{FormatArg, ZobristArgs, format_parser};
 use super::played;
 use super::proof::ProofExport;
 use super::subtree::Subtree;
-use super::write_file::write_file;
 use crate::arguments::path::check_is_new;
 use crate::arguments::query::only_variant;
 use kagetsu_proofs::GrownTree;
@@ -227,7 +227,8 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         write_omissions(&write(out)?.losses, &mut std::io::stderr())?;
         return Ok(Exit::Done);
     }
-    let written = write_file(&args.file, write).with_context(|| format!("cannot write {name}"))?;
+    let written = replace_file(&args.file, Readers::Usual, write)
+        .with_context(|| format!("cannot write {name}"))?;
     if args.json {
         let json = ExportJson {
             file: args.file.display().to_string(),

@@ -7,4 +7,3 @@ pub(crate) mod import;
 mod played;
 mod proof;
 mod subtree;
-pub(crate) mod write_file;

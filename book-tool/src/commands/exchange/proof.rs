@@ -7,9 +7,9 @@ use anyhow::{Context, Result};
 use kagetsu_book::Book;
 use kagetsu_formats::openings;
 use kagetsu_game::Position;
+use kagetsu_program::{Readers, write_whole};
 use kagetsu_proofs::{GrownTree, ProofCache, ProofTreeBuilder};
 
-use super::write_file::write_file;
 use crate::commands::verify::read_tree::read_tree;
 
 /// How a win tree is grown.
@@ -61,5 +61,6 @@ fn write_roots(path: &Path, positions: &[Position]) -> Result<()> {
             None => writeln!(text, "{}", position.fen()?)?,
         }
     }
-    write_file(path, |out| Ok(out.write_all(text.as_bytes())?))
+    write_whole(path, &text, Readers::Usual)?;
+    Ok(())
 }

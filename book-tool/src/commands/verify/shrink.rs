@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use kagetsu_certificate::Tree;
+use kagetsu_files::{Readers, replace_file};
 use kagetsu_game::Position;
 use kagetsu_program::{Exit, shown};
 use kagetsu_proofs::{NodeCounts, shrink};
 use serde::Serialize;
 
 use super::read_tree::read_tree;
-use crate::commands::exchange::write_file::write_file;
 use kagetsu_terminal::json::write_json;
 
 /// Joins win trees into one, and makes it smaller
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     bar.set_style(ProgressStyle::with_template("{pos} positions, {elapsed}")?);
     let small = shrink(&position, &trees, &mut |done| bar.set_position(done))?;
     bar.finish_and_clear();
-    write_file(&args.out, |out| Ok(small.write(out)?))
+    replace_file(&args.out, Readers::Usual, |out| small.write(out))
         .with_context(|| format!("cannot write {name}"))?;
     let before = trees.iter().map(|tree| tree.nodes().len()).sum();
     let NodeCounts {

@@ -73,10 +73,8 @@ fn compiled_book_is_analysed_and_not_grown() {
     refused(&kagetsu_line(&format!("open {file}")), &[file, "damaged"]);
     let empty = scratch.path("empty");
     std::fs::create_dir(&empty).expect("room");
-    refused(
-        &kagetsu_line(&format!("open {}", text(&empty))),
-        &["there is no book in", text(&empty)],
-    );
+    let opened = kagetsu_line(&format!("open {}", text(&empty)));
+    refused(&opened, &["there is no book in", text(&empty)]);
     assert_eq!(std::fs::read_dir(&empty).expect("a folder").count(), 0);
     refused(
         &kagetsu_line("open away.kbk"),
