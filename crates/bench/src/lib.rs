@@ -12,7 +12,6 @@ mod report;
 mod scratch;
 mod search;
 mod seeds;
-mod threats;
 
 use std::io::Write;
 
@@ -58,7 +57,6 @@ enum Command {
     Signature,
     Seeds(seeds::Args),
     Search(search::Args),
-    Threats(threats::Args),
     Match(Box<matches::Args>),
     Book(book::Args),
     Growth(growth::Args),
@@ -84,7 +82,6 @@ impl BenchCli {
             }
             Command::Seeds(args) => seeds::run(args, self.json, out)?,
             Command::Search(args) => search::run(args, self.json, out)?,
-            Command::Threats(args) => threats::run(args, self.json, out)?,
             Command::Match(args) => matches::run(args, self.json, out)?,
             Command::Book(args) => book::run(args, self.json, out)?,
             Command::Growth(args) => growth::run(args, self.json, out)?,

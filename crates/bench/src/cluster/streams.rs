@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use kagetsu_game::{Answer, Question};
 use kagetsu_proto::v1::from_worker::Message as WorkerMessage;
 use kagetsu_proto::v1::to_worker::Message as CoordinatorMessage;
@@ -48,23 +48,10 @@ pub(super) struct StreamsJson {
     positions: u64,
 }
 
-/// The cost of idle workers as JSON.
-#[derive(Serialize)]
-pub(super) struct IdleJson {
-    workers: u16,
-    core_percent: f64,
-    memory_mib: u64,
-    memory_before_mib: u64,
-}
-
 /// Says how round trips are measured.
 pub(super) const METHOD: &str = "One coordinator process with an empty book, and streams of this \
     process that answer every task of a build at once, with 8 moves of made-up value; every answer \
     is learned, journaled and synced. A round trip is from a report to the task that follows it.";
-/// Says how idle workers are measured.
-pub(super) const IDLE_METHOD: &str = "One coordinator process, and workers of this process that \
-    are connected, have nothing to do and send a heartbeat every 2 s.";
-
 /// Streams that answer every task at once, without a search.
 pub(super) fn busy(streams: u16, length: Duration) -> Result<StreamsJson> {
     let folder = Folder::new()?;
@@ -101,36 +88,6 @@ pub(super) fn busy(streams: u16, length: Duration) -> Result<StreamsJson> {
         longest_ms: ms(1.0),
         memory_mib: coordinator.memory_mib()?,
         positions: seen.tasks.load(Relaxed),
-    })
-}
-
-/// Streams that have nothing to do.
-pub(super) fn idle(streams: u16, length: Duration) -> Result<IdleJson> {
-    let folder = Folder::new()?;
-    let (coordinator, url) = Process::coordinator(&folder.path().join("book"))?;
-    let seen = Arc::new(StreamCounts::default());
-    let memory_before_mib = coordinator.memory_mib()?;
-    let cpu = runtime()?.block_on(async {
-        let all: Vec<_> = (0..streams)
-            .map(|number| tokio::spawn(beat(url.clone(), number.into(), Arc::clone(&seen))))
-            .collect();
-        while seen.tasks.load(Relaxed) < streams.into() {
-            if all.iter().any(tokio::task::JoinHandle::is_finished) {
-                bail!("a stream ended at once; see `ulimit -n`, which must be above {streams}");
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-        let cpu = coordinator.cpu()?;
-        tokio::time::sleep(length).await;
-        let cpu = coordinator.cpu()? - cpu;
-        all.iter().for_each(tokio::task::JoinHandle::abort);
-        anyhow::Ok(cpu)
-    })?;
-    Ok(IdleJson {
-        workers: streams,
-        core_percent: 100.0 * cpu.as_secs_f64() / length.as_secs_f64(),
-        memory_mib: coordinator.memory_mib()?,
-        memory_before_mib,
     })
 }
 
@@ -232,16 +189,5 @@ fn first_moves(question: &Question) -> Answer {
 fn heartbeat() -> v1::FromWorker {
     v1::FromWorker {
         message: Some(WorkerMessage::Heartbeat(v1::Heartbeat::default())),
-    }
-}
-
-async fn beat(url: String, number: u64, seen: Arc<StreamCounts>) -> Result<()> {
-    let (outgoing, mut incoming) = open(&url, number).await?;
-    seen.tasks.fetch_add(1, Relaxed);
-    loop {
-        match tokio::time::timeout(HEARTBEAT, incoming.message()).await {
-            Ok(message) => drop(message?.context("the coordinator ended the stream")?),
-            Err(_) => outgoing.send(heartbeat()).await?,
-        }
     }
 }

@@ -67,8 +67,6 @@ fn every_command_prints_json() {
         "seeds --game surakarta --depth 1",
         "cluster --positions 4 --depth 1 --rounds 1",
         "cluster --streams 2 --length 1s",
-        "cluster --idle 3 --length 1s",
-        "cluster --simulate=book --sizes 3 --length 2s",
         "match default default --depth 1 --pairs 1",
     ] {
         let words: Vec<&str> = command.split(' ').chain(["--json"]).collect();

@@ -1,98 +1,62 @@
 //! A simulated book: the real scheduler, workers that do not search, and a virtual clock.
+//!
+//! `cargo run --release -p kagetsu-schedule --example simulation -- 10000 100 10000` simulates
+//! tasks of 10,000 ms, reports that take the coordinator 100 us, and commits of 10,000 us. Workers
+//! hold a position each and more wait; a message takes 1 ms one way.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use anyhow::{Context, Result};
 use kagetsu_game::{Answer, Effort, Position, Question, Variant};
 use kagetsu_schedule::{Effect, Options, QuestionId, Report, Scheduler, Split, TaskId, WorkerId};
-use kagetsu_terminal::arguments::effort::parse_time;
-use serde::Serialize;
 
 /// Questions of one commit at most, and full commits that the writer of a book may be ahead of
 /// the journal.
 const COMMIT_BATCH: usize = 1024;
 const MAX_BATCHES_AHEAD: usize = 4;
+/// Time of a message, one way.
+const LATENCY: Duration = Duration::from_millis(1);
+/// Length of the observation after the first task.
+const LENGTH: Duration = Duration::from_secs(60);
 
-/// The properties of a simulated cluster.
-#[derive(Clone, Debug, clap::Args)]
-pub(crate) struct BookTerms {
-    /// Numbers of simulated workers [default: 1,10,100,1000,10000]
-    #[arg(long, value_delimiter = ',', value_name = "N", requires = "simulate",
-          value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    sizes: Vec<u32>,
-    /// Time of a simulated task
-    #[arg(long, default_value = "1s", value_name = "TIME", value_parser = parse_time, requires = "simulate")]
+/// The times of a simulated cluster.
+struct Terms {
     task: Duration,
-    /// Time of a simulated message, one way
-    #[arg(long, default_value = "1ms", value_name = "TIME", value_parser = parse_time, requires = "simulate")]
-    latency: Duration,
-    /// Time of the simulated coordinator for a report and its effects
-    #[arg(long, default_value = "50us", value_name = "TIME", value_parser = parse_time, requires = "simulate")]
+    /// The coordinator's time for a report and its effects.
     service: Duration,
-    /// Time of one simulated commit; a report is acknowledged after it [default: none]
-    #[arg(long, value_name = "TIME", value_parser = parse_time, requires = "simulate")]
-    commit: Option<Duration>,
+    commit: Duration,
 }
 
-/// One size of cluster.
-#[derive(Serialize)]
-pub(super) struct Simulation {
-    rows: Vec<SimulatedRow>,
-}
-
-#[derive(Serialize)]
-struct SimulatedRow {
-    workers: u32,
-    /// Over a worker that never waits.
-    speed_up: f64,
-    /// Share of the workers' time without a task.
-    idle: f64,
-    positions: u64,
-}
-
-impl BookTerms {
-    pub(super) fn method(&self, length: Duration) -> String {
-        let time = humantime::format_duration;
-        format!(
-            "A book, each worker with a position of its own and more waiting: the real scheduler, \
-             tasks of {}, messages take {} one way, the coordinator serves a report in {}, one at \
-             a time, and commits up to {COMMIT_BATCH} of them together in {}; {} of virtual time.",
-            time(self.task),
-            time(self.latency),
-            time(self.service),
-            time(self.commit.unwrap_or_default()),
-            time(length),
-        )
-    }
-}
-
-pub(super) fn run(terms: &BookTerms, length: Duration) -> Result<Simulation> {
-    let sizes = match &terms.sizes[..] {
-        [] => vec![1, 10, 100, 1_000, 10_000],
-        given => given.to_vec(),
+fn main() {
+    let mut numbers = std::env::args().skip(1).map(|text| text.parse().ok());
+    let mut number = |usual| numbers.next().flatten().unwrap_or(usual);
+    let terms = Terms {
+        task: Duration::from_millis(number(10_000)),
+        service: Duration::from_micros(number(100)),
+        commit: Duration::from_micros(number(10_000)),
     };
-    let mut rows = Vec::new();
-    for workers in sizes {
-        let end = terms.task + length;
-        let cluster = SimulatedCluster::run(workers, terms, end)?;
+    println!("workers speed-up idle positions");
+    for workers in [1, 10, 100, 1_000, 10_000, 100_000] {
+        let end = terms.task + LENGTH;
+        let cluster = SimulatedCluster::run(workers, &terms, end);
         let busy = |worker: &SimulatedWorker| {
             // A task that runs at the end counts.
             let running = worker
                 .running
                 .map_or(Duration::ZERO, |(_, _, begun)| end - begun);
-            (worker.busy + running).as_secs_f64()
+            worker.busy + running
         };
-        let busy: f64 = cluster.workers.iter().map(busy).sum();
+        let busy: f64 = cluster
+            .workers
+            .iter()
+            .map(busy)
+            .sum::<Duration>()
+            .as_secs_f64();
         let there = cluster.workers.iter().map(|worker| end - worker.since);
-        rows.push(SimulatedRow {
-            workers,
-            speed_up: busy / end.as_secs_f64(),
-            idle: 1.0 - busy / there.sum::<Duration>().as_secs_f64(),
-            positions: cluster.positions,
-        });
+        let speed_up = busy / end.as_secs_f64();
+        let idle = 1.0 - busy / there.sum::<Duration>().as_secs_f64();
+        println!("{workers} {speed_up:.1} {idle:.4} {}", cluster.positions);
     }
-    Ok(Simulation { rows })
 }
 
 enum BookEvent {
@@ -112,7 +76,7 @@ struct SimulatedWorker {
 }
 
 struct SimulatedCluster<'a> {
-    terms: &'a BookTerms,
+    terms: &'a Terms,
     now: Duration,
     /// The coming events, by time and then by the order in which it was decided.
     events: BTreeMap<(Duration, u64), BookEvent>,
@@ -130,7 +94,7 @@ struct SimulatedCluster<'a> {
 
 impl<'a> SimulatedCluster<'a> {
     /// Runs a cluster to the end. Workers come one after another, within the time of a task.
-    fn run(workers: u32, terms: &'a BookTerms, end: Duration) -> Result<Self> {
+    fn run(workers: u32, terms: &'a Terms, end: Duration) -> Self {
         let options = Options {
             lease: Duration::MAX,
             stall_timeout: Duration::MAX,
@@ -155,11 +119,11 @@ impl<'a> SimulatedCluster<'a> {
             cluster.happens_at(at, BookEvent::Born(worker as usize));
         }
         loop {
-            let next = cluster.events.pop_first();
-            let ((at, _), event) = next.context("the simulation has no next event")?;
-            if at > end {
-                return Ok(cluster);
-            }
+            let Some(((at, _), event)) =
+                cluster.events.pop_first().filter(|((at, _), _)| *at <= end)
+            else {
+                return cluster;
+            };
             cluster.now = at;
             cluster.happen(event);
         }
@@ -185,7 +149,7 @@ impl<'a> SimulatedCluster<'a> {
                 if let Some((task, attempt, begun)) = self.workers[at].running.take() {
                     self.workers[at].busy += now - begun;
                     // The coordinator handles one report at a time.
-                    self.served = (now + self.terms.latency).max(self.served) + self.terms.service;
+                    self.served = (now + LATENCY).max(self.served) + self.terms.service;
                     self.happens_at(self.served, BookEvent::Reported(at, task, attempt));
                     self.begin(at);
                 }
@@ -221,7 +185,7 @@ impl<'a> SimulatedCluster<'a> {
         if !self.is_committing && !self.uncommitted.is_empty() {
             self.is_committing = true;
             let positions = self.uncommitted.len().min(COMMIT_BATCH);
-            let end = self.now + self.terms.commit.unwrap_or_default();
+            let end = self.now + self.terms.commit;
             self.happens_at(end, BookEvent::Committed(positions));
         }
     }
@@ -246,7 +210,7 @@ impl<'a> SimulatedCluster<'a> {
             match effect {
                 Effect::Assign { worker, task } => {
                     let event = BookEvent::Assigned(worker.0 as usize, task.id, task.attempt);
-                    self.happens_at(self.now + self.terms.latency, event);
+                    self.happens_at(self.now + LATENCY, event);
                 }
                 Effect::Finished { question, .. } => {
                     self.uncommitted.push_back(question);
@@ -255,33 +219,5 @@ impl<'a> SimulatedCluster<'a> {
                 _ => {}
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn latency_is_hidden_by_tasks_that_wait() {
-        let ms = Duration::from_millis;
-        let terms = BookTerms {
-            sizes: vec![1, 100],
-            task: ms(100),
-            latency: ms(20),
-            service: Duration::from_micros(50),
-            commit: Some(ms(5)),
-        };
-        let simulated = run(&terms, Duration::from_secs(5)).expect("events");
-        let [one, hundred] = &simulated.rows[..] else {
-            panic!("two sizes")
-        };
-        assert!(one.idle < 0.02 && hundred.idle < 0.02, "{}", hundred.idle);
-        assert!(
-            (95.0..=100.0).contains(&hundred.speed_up),
-            "{}",
-            hundred.speed_up
-        );
-        assert!(hundred.positions > 95 * one.positions);
     }
 }
