@@ -31,8 +31,7 @@ pub use base::id::Place;
 pub use book::{Book, BookOptions, BookSnapshot, Entry};
 pub use error::spec_fault::{SpecFault, SpecFaults};
 pub use error::{
-    BookError, FileError, IndexError, JobError, JournalError, LearnError, OpenError,
-    without_password,
+    BookError, IndexError, JobError, JournalError, LearnError, OpenError, without_password,
 };
 pub use folder_journal::FolderJournal;
 pub use inspection::scan::{BookScan, ScannedChild, ScannedEntry, ScannedMove, StoredRecord};
@@ -43,6 +42,7 @@ pub use journal::log::{Journal, JournalDigest, JournalSync, Sequence, Syncer, Vi
 pub use kagetsu_compiled::{
     CheckReport, Choice, Derived, Nearest, Overview, RootOverview, Stats, VariantOverview,
 };
+pub use kagetsu_files::FileError;
 pub use maintenance::backup::{BackupReport, backup};
 pub use maintenance::compaction::CompactReport;
 pub use maintenance::prune::{PruneReport, Pruning};

@@ -4,7 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use crate::book_store::BookStore;
-use crate::error::{BookError, FileError, IndexError, JournalError, OpenError, without_password};
+use kagetsu_files::FileError;
+
+use crate::error::{BookError, IndexError, JournalError, OpenError, without_password};
 use crate::graph::cache::ReadCache;
 use crate::graph::growth::apply;
 use crate::graph::index::Index;

@@ -1,6 +1,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use kagetsu_files::FileError;
 use kagetsu_game::Key;
 
 /// The reason why a compiled book could not be read or written.
@@ -44,37 +45,14 @@ pub enum CompiledError {
     /// An answer has a move or a score that no game has.
     #[error("the record of position {0} has a move or a score that no game has")]
     Impossible(Key),
-    /// A later program wrote the file.
-    #[error(
-        "{path} has format {found}, this program knows formats up to {known}; use a newer kagetsu"
-    )]
-    Newer {
-        /// The file.
-        path: PathBuf,
-        /// The version of its format.
-        found: u32,
-        /// The latest version that this program reads.
-        known: u32,
-    },
-    /// The operating system refused an operation.
-    #[error("{action} {path}: {error}")]
-    Io {
-        /// The failed operation, for instance "cannot read".
-        action: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// The answer of the operating system.
-        error: io::Error,
-    },
+    /// A file could not be read or written.
+    #[error(transparent)]
+    File(#[from] FileError),
 }
 
 impl CompiledError {
-    pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
-        let path = path.to_path_buf();
-        move |error| Self::Io {
-            action,
-            path,
-            error,
-        }
+    pub(crate) fn io(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let file = FileError::io(what, path);
+        move |error| file(error).into()
     }
 }

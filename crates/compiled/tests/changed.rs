@@ -8,6 +8,7 @@ use std::path::Path;
 use kagetsu_compiled::{
     Compiled, CompiledError, Compiler, Derived, NamedBook, Overview, ReadAt, Stats,
 };
+use kagetsu_files::FileError;
 use kagetsu_game::{Answer, Bound, Key, Move, Provenance, Score, Verdict};
 
 /// Positions of a book: some lines of the directory.
@@ -176,7 +177,10 @@ fn named_book_is_opened_again() {
     }
     fs::remove_file(&path).expect("it is there");
     let book = NamedBook::open(&path);
-    assert!(matches!(book, Err(CompiledError::Io { .. })), "{book:?}");
+    assert!(
+        matches!(book, Err(CompiledError::File(FileError::Io { .. }))),
+        "{book:?}"
+    );
 }
 
 #[test]

@@ -4,12 +4,14 @@
 //! refuses any knowledge of what is in a file.
 #![forbid(unsafe_code)]
 
+mod error;
 mod identity;
 mod replace;
 #[cfg_attr(unix, path = "unix.rs")]
 #[cfg_attr(windows, path = "windows.rs")]
 mod system;
 
+pub use error::{FileError, is_disk_full};
 pub use identity::FileIdentity;
 pub use replace::{Readers, replace_file};
 pub use system::{link_file, lock_folder, others_may_read, sync_folder};

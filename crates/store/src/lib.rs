@@ -26,7 +26,7 @@ mod sstable;
 mod store;
 
 pub use encoding::{FORMAT_VERSION, body, decode, digest, encode, version};
-pub use error::{StoreError, is_disk_full};
+pub use error::StoreError;
 pub use lsm::LsmStore;
 pub use partitions::{Partition, map_partitions};
 pub use sled_db::catch_panics;

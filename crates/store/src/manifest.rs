@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use kagetsu_files::{Readers, replace_file};
+use kagetsu_files::{FileError, Readers, replace_file};
 use serde::{Deserialize, Serialize};
 
 use crate::StoreError;
@@ -37,11 +37,12 @@ impl Manifest {
             Err(error) => return Err(StoreError::io("cannot read", &path)(error)),
         };
         match version(FILE_NAME.as_bytes(), &bytes) {
-            Some(found) if found > FORMAT_VERSION => Err(StoreError::Newer {
+            Some(found) if found > FORMAT_VERSION => Err(FileError::Newer {
                 path,
                 found: found.into(),
                 known: FORMAT_VERSION.into(),
-            }),
+            }
+            .into()),
             _ => {
                 decode(FILE_NAME.as_bytes(), &bytes).ok_or(StoreError::Damaged("its list of parts"))
             }

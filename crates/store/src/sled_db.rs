@@ -10,8 +10,8 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use crate::StoreError;
-use crate::error::is_disk_full;
 use crate::store::{Batch, Pair};
+use kagetsu_files::is_disk_full;
 
 /// Time to wait for another to release the file of the database.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);

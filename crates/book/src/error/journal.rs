@@ -1,7 +1,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::file::FileError;
+use kagetsu_files::FileError;
 
 /// The reason why a journal could not be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -94,7 +94,7 @@ pub enum JournalError {
 
 impl JournalError {
     pub(crate) fn io(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
-        let path = path.to_path_buf();
-        move |error| FileError::io(what, &path)(error).into()
+        let file = FileError::io(what, path);
+        move |error| file(error).into()
     }
 }

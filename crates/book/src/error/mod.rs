@@ -1,6 +1,5 @@
 //! The errors of a book, one type for each family of operations.
 
-mod file;
 mod index;
 mod job;
 mod journal;
@@ -12,12 +11,12 @@ use std::io;
 use std::path::Path;
 
 use kagetsu_compiled::CompiledError;
+use kagetsu_files::FileError;
 use kagetsu_game::{Key, PositionError};
 use kagetsu_store::StoreError;
 
 use self::spec_fault::SpecFaults;
 
-pub use self::file::FileError;
 pub use self::index::IndexError;
 pub use self::job::JobError;
 pub use self::journal::JournalError;
@@ -56,8 +55,8 @@ pub enum BookError {
 
 impl BookError {
     pub(crate) fn io(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
-        let path = path.to_path_buf();
-        move |error| FileError::io(what, &path)(error).into()
+        let file = FileError::io(what, path);
+        move |error| file(error).into()
     }
 
     /// Returns the error for a damaged record.
@@ -74,19 +73,7 @@ impl BookError {
 impl From<CompiledError> for BookError {
     fn from(error: CompiledError) -> Self {
         match error {
-            CompiledError::Newer { path, found, known } => {
-                FileError::Newer { path, found, known }.into()
-            }
-            CompiledError::Io {
-                action,
-                path,
-                error,
-            } => FileError::Io {
-                what: action,
-                path,
-                error,
-            }
-            .into(),
+            CompiledError::File(error) => Self::File(error),
             error => Self::Compiled(error),
         }
     }
@@ -110,19 +97,7 @@ impl From<SpecFaults> for BookError {
 impl From<StoreError> for BookError {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::Newer { path, found, known } => {
-                FileError::Newer { path, found, known }.into()
-            }
-            StoreError::Io {
-                action,
-                path,
-                error,
-            } => FileError::Io {
-                what: action,
-                path,
-                error,
-            }
-            .into(),
+            StoreError::File(error) => Self::File(error),
             StoreError::Damaged(what) => Self::entry(what),
             _ => Self::entry("it cannot be read"),
         }

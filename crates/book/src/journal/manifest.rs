@@ -2,7 +2,9 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::error::{FileError, JournalError};
+use kagetsu_files::FileError;
+
+use crate::error::JournalError;
 use kagetsu_files::PositionedFile;
 
 const MAGIC: [u8; 8] = *b"kagetsum";

@@ -4,7 +4,9 @@ use std::fs::File;
 use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use crate::error::{BookError, FileError, JournalError};
+use kagetsu_files::FileError;
+
+use crate::error::{BookError, JournalError};
 use crate::journal::frame::{FRAME_BYTES, HEADER_BYTES, MAGIC, MAX_ENTRY_BYTES, VERSION, checksum};
 use crate::journal::log::Sequence;
 

@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use kagetsu_files::FileError;
 use kagetsu_game::{Answer, Key, Position, Provenance};
 
 use crate::content::check_report::CheckReport;
@@ -91,11 +92,12 @@ impl Compiled {
         };
         let version = u32::from_le_bytes(*version);
         if version > VERSION {
-            return Err(CompiledError::Newer {
+            return Err(FileError::Newer {
                 path: name.into(),
                 found: version,
                 known: VERSION,
-            });
+            }
+            .into());
         }
         if version < STATS_ONLY_VERSION {
             return Err(damaged("its format is older than any that was released"));
@@ -108,7 +110,7 @@ impl Compiled {
         let part = |part: std::ops::Range<u64>| {
             let mut read = vec![0; (part.end - part.start) as usize];
             source.read_at(&mut read, part.start).map_err(io)?;
-            Ok(read)
+            Ok::<_, CompiledError>(read)
         };
         let directory = part(places.directory.clone())?;
         let sums = part(places.sums.clone())?;

@@ -15,7 +15,7 @@ use std::time::Instant;
 use crate::StoreError;
 use crate::bloom::hash;
 use crate::lsm::snapshot::LsmSnapshot;
-use kagetsu_files::sync_folder;
+use kagetsu_files::{FileError, sync_folder};
 
 use crate::manifest::{Manifest, sled_path, sorted_path};
 use crate::memtable::Memtable;
@@ -258,7 +258,9 @@ impl LsmStore {
 
 fn open_sorted(path: &Path, cache_bytes: u64) -> Result<SortedFile, StoreError> {
     match SortedFile::open(path, cache_bytes) {
-        Err(StoreError::Io { error, .. }) if error.kind() == io::ErrorKind::NotFound => {
+        Err(StoreError::File(FileError::Io { error, .. }))
+            if error.kind() == io::ErrorKind::NotFound =>
+        {
             Err(StoreError::Damaged("its sorted file is missing"))
         }
         opened => opened,

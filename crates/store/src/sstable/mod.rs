@@ -17,7 +17,7 @@ use self::writer::SstableWriter;
 use crate::StoreError;
 use crate::bloom::{KeyFilter, hash};
 use crate::store::Pair;
-use kagetsu_files::PositionedFile;
+use kagetsu_files::{FileError, PositionedFile};
 
 /// A sorted file, open for reading by any number of threads.
 #[derive(Debug)]
@@ -99,11 +99,12 @@ impl SortedFile {
         match (magic == MAGIC, version.try_into().map(u32::from_le_bytes)) {
             (true, Ok(VERSION)) => {}
             (true, Ok(found)) if found > VERSION => {
-                return Err(StoreError::Newer {
+                return Err(FileError::Newer {
                     path: path.into(),
                     found,
                     known: VERSION,
-                });
+                }
+                .into());
             }
             _ => return Err(damaged()),
         }

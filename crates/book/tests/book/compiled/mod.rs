@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use kagetsu_book::{Book, BookError, BookOptions, Choice, Derived, Entry};
+use kagetsu_book::{Book, BookError, BookOptions, Choice, Derived, Entry, FileError};
 use kagetsu_compiled::{Compiled, CompiledError};
 use kagetsu_game::{Answer, Bound, Effort, Move, Packed, Position, Variant, Verdict};
 use tempfile::TempDir;
@@ -320,15 +320,15 @@ fn foreign_files_are_refused_and_left_alone() {
     fs::write(&letter, newer).expect("room");
     assert!(matches!(
         Compiled::open(&letter),
-        Err(CompiledError::Newer {
+        Err(CompiledError::File(FileError::Newer {
             found: 4,
             known: 3,
             ..
-        })
+        }))
     ));
     assert!(matches!(
         Compiled::open(&folder.path().join("missing.kbk")),
-        Err(CompiledError::Io { .. })
+        Err(CompiledError::File(FileError::Io { .. }))
     ));
 }
 

@@ -1,8 +1,6 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use kagetsu_store::is_disk_full;
-
 /// The reason why a file could not be read or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -32,7 +30,8 @@ pub enum FileError {
 }
 
 impl FileError {
-    pub(crate) fn io(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+    /// Returns a function that adds the failed operation and its path to an error.
+    pub fn io(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_path_buf();
         move |error| Self::Io { what, path, error }
     }
@@ -47,4 +46,14 @@ fn way_out(error: &io::Error) -> &'static str {
     } else {
         ""
     }
+}
+
+/// Returns whether an operation failed because the disk, a quota or a file is full.
+#[must_use]
+pub fn is_disk_full(error: &io::Error) -> bool {
+    use io::ErrorKind as Kind;
+    matches!(
+        error.kind(),
+        Kind::StorageFull | Kind::QuotaExceeded | Kind::FileTooLarge
+    )
 }
