@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow, bail};
+use kagetsu_book::JobChange;
 use kagetsu_game::{Answer, Question};
 use kagetsu_proto::v1::Split;
 use kagetsu_proto::v1::analysis_client::AnalysisClient;
@@ -13,7 +14,7 @@ use kagetsu_proto::{
     AuthenticatedChannel, ConnectError, Connector, IN_PROCESS, explain, is_transient, retry_after,
     v1,
 };
-use tonic::Status;
+use tonic::{Response, Status};
 
 use crate::output::progress::{AnalysisState, LiveProgress};
 
@@ -121,17 +122,29 @@ pub(crate) async fn analyze(
     }
 }
 
+/// Returns the result of a call to the server of this name.
+///
+/// # Errors
+/// If it rejects the request.
+async fn called<T>(
+    name: &str,
+    response: impl Future<Output = Result<Response<T>, Status>>,
+) -> Result<T> {
+    let response = response.await;
+    let response = response.map_err(|status| anyhow!(explain(name, &status)))?;
+    Ok(response.into_inner())
+}
+
 /// Lists the workers of a cluster.
 ///
 /// # Errors
 /// If the coordinator cannot be reached, or rejects the request.
 pub(crate) async fn workers(connector: &Connector) -> Result<Vec<v1::Worker>> {
     let mut client = WorkersClient::new(connector.connect().await?);
-    let listed = client
-        .list(v1::ListWorkersRequest { with_absent: true })
-        .await
-        .map_err(|status| anyhow!(explain(connector.name(), &status)))?;
-    Ok(listed.into_inner().workers)
+    let request = v1::ListWorkersRequest { with_absent: true };
+    Ok(called(connector.name(), client.list(request))
+        .await?
+        .workers)
 }
 
 /// Ends the quarantine of all workers of a name. Returns how many were in quarantine.
@@ -140,13 +153,9 @@ pub(crate) async fn workers(connector: &Connector) -> Result<Vec<v1::Worker>> {
 /// If the coordinator cannot be reached, or rejects the request.
 pub(crate) async fn release(connector: &Connector, name: &str) -> Result<u32> {
     let mut client = WorkersClient::new(connector.connect().await?);
-    let released = client
-        .release(v1::ReleaseRequest { name: name.into() })
-        .await;
-    Ok(released
-        .map_err(|status| anyhow!(explain(connector.name(), &status)))?
-        .into_inner()
-        .released)
+    let request = v1::ReleaseRequest { name: name.into() };
+    let released = called(connector.name(), client.release(request)).await?;
+    Ok(released.released)
 }
 
 /// Looks up at most 1,024 positions in the coordinator's book, with the `top` best moves of each
@@ -160,15 +169,12 @@ pub(crate) async fn lookup(
     top: u32,
 ) -> Result<Vec<v1::Found>> {
     let mut client = BooksClient::new(connector.connect().await?);
-    let found = client
-        .lookup_many(v1::LookupManyRequest {
-            positions: positions.to_vec(),
-            top,
-        })
-        .await;
-    Ok(found
-        .map_err(|status| anyhow!(explain(connector.name(), &status)))?
-        .into_inner()
+    let request = v1::LookupManyRequest {
+        positions: positions.to_vec(),
+        top,
+    };
+    Ok(called(connector.name(), client.lookup_many(request))
+        .await?
         .found)
 }
 
@@ -191,11 +197,6 @@ impl Builds {
         })
     }
 
-    fn refused(&self) -> impl Fn(tonic::Status) -> anyhow::Error + use<> {
-        let name = self.name.clone();
-        move |status| anyhow!(explain(&name, &status))
-    }
-
     /// Starts or resumes a job. If the connection is lost before the coordinator confirms, it
     /// reports that, waits for the coordinator to return, and asks once more; starting a job twice
     /// is harmless.
@@ -213,13 +214,7 @@ impl Builds {
             Err(status) => self.unless_refused(&status)?,
         };
         *self = Self::wait_for_return(connector, &request.name, &lost, &mut tell).await?;
-        let refused = self.refused();
-        Ok(self
-            .client
-            .start(request)
-            .await
-            .map_err(refused)?
-            .into_inner())
+        called(&self.name, self.client.start(request)).await
     }
 
     /// Lists the jobs.
@@ -227,14 +222,8 @@ impl Builds {
     /// # Errors
     /// If the coordinator rejects the request.
     pub(crate) async fn list(&mut self) -> Result<Vec<v1::Job>> {
-        let refused = self.refused();
-        Ok(self
-            .client
-            .list(v1::ListJobsRequest {})
-            .await
-            .map_err(refused)?
-            .into_inner()
-            .jobs)
+        let listed = called(&self.name, self.client.list(v1::ListJobsRequest {})).await?;
+        Ok(listed.jobs)
     }
 
     /// Returns one job.
@@ -242,13 +231,7 @@ impl Builds {
     /// # Errors
     /// If there is no such job.
     pub(crate) async fn get(&mut self, name: &str) -> Result<v1::Job> {
-        let refused = self.refused();
-        Ok(self
-            .client
-            .get(v1::JobName { name: name.into() })
-            .await
-            .map_err(refused)?
-            .into_inner())
+        called(&self.name, self.client.get(job(name))).await
     }
 
     /// Calls `shown` at each change of a job until it is over. Returns its last state.
@@ -275,7 +258,7 @@ impl Builds {
         name: &str,
         mut shown: impl FnMut(&v1::Job),
     ) -> Result<Result<v1::Job, String>> {
-        let mut jobs = match self.client.watch(v1::JobName { name: name.into() }).await {
+        let mut jobs = match self.client.watch(job(name)).await {
             Ok(jobs) => jobs.into_inner(),
             Err(status) => return self.unless_refused(&status).map(Err),
         };
@@ -370,79 +353,31 @@ impl Builds {
         }
     }
 
-    /// Pauses a job.
+    /// Changes a job.
     ///
     /// # Errors
-    /// If there is no such job.
-    pub(crate) async fn pause(&mut self, name: &str) -> Result<v1::Job> {
-        let refused = self.refused();
-        Ok(self
-            .client
-            .pause(v1::JobName { name: name.into() })
-            .await
-            .map_err(refused)?
-            .into_inner())
+    /// If there is no such job, or callers do not make this change.
+    pub(crate) async fn change(&mut self, name: &str, change: JobChange) -> Result<v1::Job> {
+        let client = &mut self.client;
+        match change {
+            JobChange::Pause => called(&self.name, client.pause(job(name))).await,
+            JobChange::Resume => called(&self.name, client.resume(job(name))).await,
+            JobChange::Retry => called(&self.name, client.retry(job(name))).await,
+            JobChange::Cancel => called(&self.name, client.cancel(job(name))).await,
+            JobChange::Priority(priority) => {
+                let request = v1::PrioritizeRequest {
+                    name: name.into(),
+                    priority: priority.into(),
+                };
+                called(&self.name, client.prioritize(request)).await
+            }
+            change => bail!("no rpc makes the change {change:?} of a job"),
+        }
     }
+}
 
-    /// Resumes a job.
-    ///
-    /// # Errors
-    /// If there is no such job.
-    pub(crate) async fn resume(&mut self, name: &str) -> Result<v1::Job> {
-        let refused = self.refused();
-        Ok(self
-            .client
-            .resume(v1::JobName { name: name.into() })
-            .await
-            .map_err(refused)?
-            .into_inner())
-    }
-
-    /// Queues the positions again that the job skipped.
-    ///
-    /// # Errors
-    /// If there is no such job.
-    pub(crate) async fn retry(&mut self, name: &str) -> Result<v1::Job> {
-        let refused = self.refused();
-        Ok(self
-            .client
-            .retry(v1::JobName { name: name.into() })
-            .await
-            .map_err(refused)?
-            .into_inner())
-    }
-
-    /// Changes the priority of a job.
-    ///
-    /// # Errors
-    /// If there is no such job or priority.
-    pub(crate) async fn prioritize(&mut self, name: &str, priority: i8) -> Result<v1::Job> {
-        let refused = self.refused();
-        let request = v1::PrioritizeRequest {
-            name: name.into(),
-            priority: priority.into(),
-        };
-        Ok(self
-            .client
-            .prioritize(request)
-            .await
-            .map_err(refused)?
-            .into_inner())
-    }
-
-    /// Cancels a job.
-    ///
-    /// # Errors
-    /// If there is no such job.
-    pub(crate) async fn cancel(&mut self, name: &str) -> Result<v1::Job> {
-        let refused = self.refused();
-        Ok(self
-            .client
-            .cancel(v1::JobName { name: name.into() })
-            .await
-            .map_err(refused)?
-            .into_inner())
-    }
+fn job(name: &str) -> v1::JobName {
+    v1::JobName { name: name.into() }
 }
 
 /// Whether a connection error may be temporary.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 use indicatif::{ProgressBar, ProgressStyle};
-use kagetsu_book::Policy;
+use kagetsu_book::{JobChange, Policy};
 use kagetsu_coordinator::Server;
 use kagetsu_formats::{Format, Importer};
 use kagetsu_game::{Position, Variant, quote};
@@ -240,9 +240,9 @@ async fn follow(
         None if pauses => {
             let mut builds = Builds::connect(connector).await?;
             for name in added.take() {
-                builds.pause(&name).await?;
+                builds.change(&name, JobChange::Pause).await?;
             }
-            (builds.pause(&name).await?, true)
+            (builds.change(&name, JobChange::Pause).await?, true)
         }
         // A stopped build does not wait for a coordinator that is away.
         None => match Builds::connect(connector).await {

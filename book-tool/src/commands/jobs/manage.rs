@@ -127,7 +127,7 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
             }
         }
         JobsAction::Show(named) => {
-            let job = named.ask(None, async |builds, name| builds.get(name).await)?;
+            let job = named.ask(None)?;
             named.write(out, &job)?;
             if !named.at.json {
                 write_settings(out, &job)?;
@@ -136,43 +136,12 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
             }
         }
         JobsAction::Watch(named) => watch(&named, out)?,
-        JobsAction::Pause(named) => {
-            let job = named.ask(Some(JobChange::Pause), async |builds, name| {
-                builds.pause(name).await
-            })?;
-            named.write(out, &job)?;
-        }
-        JobsAction::Resume(named) => {
-            let job = named.ask(Some(JobChange::Resume), async |builds, name| {
-                builds.resume(name).await
-            })?;
-            named.write(out, &job)?;
-        }
-        JobsAction::Cancel(named) => {
-            let job = named.ask(Some(JobChange::Cancel), async |builds, name| {
-                builds.cancel(name).await
-            })?;
-            named.write(out, &job)?;
-            if job.state == "done" {
-                writeln!(
-                    std::io::stderr(),
-                    "{} was done already: there is nothing to cancel",
-                    named.name
-                )?;
-            }
-        }
-        JobsAction::Retry(named) => {
-            let job = named.ask(Some(JobChange::Retry), async |builds, name| {
-                builds.retry(name).await
-            })?;
-            named.write(out, &job)?;
-        }
+        JobsAction::Pause(named) => named.change(JobChange::Pause, out)?,
+        JobsAction::Resume(named) => named.change(JobChange::Resume, out)?,
+        JobsAction::Retry(named) => named.change(JobChange::Retry, out)?,
+        JobsAction::Cancel(named) => named.change(JobChange::Cancel, out)?,
         JobsAction::Priority(PriorityChange { named, priority }) => {
-            let change = Some(JobChange::Priority(priority));
-            let job = named.ask(change, async |builds, name| {
-                builds.prioritize(name, priority).await
-            })?;
-            named.write(out, &job)?;
+            named.change(JobChange::Priority(priority), out)?;
         }
     }
     Ok(Exit::Done)
@@ -186,18 +155,32 @@ impl JobPlace {
 
 impl NamedJob {
     /// Changes or reads the job, in its folder or at its coordinator.
-    fn ask(
-        &self,
-        change: Option<JobChange>,
-        ask: impl AsyncFnOnce(&mut Builds, &str) -> Result<v1::Job>,
-    ) -> Result<JobJson> {
+    fn ask(&self, change: Option<JobChange>) -> Result<JobJson> {
         if let Some(path) = &self.at.book {
             return in_folder(path, &self.name, change);
         }
         runtime()?.block_on(async {
             let mut builds = Builds::connect(&self.at.connector()?).await?;
-            Ok(JobJson::from(&ask(&mut builds, &self.name).await?))
+            let job = match change {
+                Some(change) => builds.change(&self.name, change).await?,
+                None => builds.get(&self.name).await?,
+            };
+            Ok(JobJson::from(&job))
         })
+    }
+
+    fn change(&self, change: JobChange, out: &mut dyn Write) -> Result<()> {
+        let is_cancel = change == JobChange::Cancel;
+        let job = self.ask(Some(change))?;
+        self.write(out, &job)?;
+        if is_cancel && job.state == "done" {
+            let name = &self.name;
+            writeln!(
+                std::io::stderr(),
+                "{name} was done already: there is nothing to cancel"
+            )?;
+        }
+        Ok(())
     }
 
     fn write(&self, out: &mut dyn Write, job: &JobJson) -> Result<()> {
@@ -246,7 +229,7 @@ fn in_folder(path: &Path, name: &str, change: Option<JobChange>) -> Result<JobJs
 
 fn watch(named: &NamedJob, out: &mut dyn Write) -> Result<()> {
     if named.at.book.is_some() {
-        let job = named.ask(None, async |builds, name| builds.get(name).await)?;
+        let job = named.ask(None)?;
         return named.write(out, &job);
     }
     let dashboard = (!named.at.json && std::io::stdout().is_terminal()).then(Dashboard::new);
