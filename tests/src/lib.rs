@@ -12,6 +12,7 @@ mod postgres;
 mod program;
 mod reference_engine;
 mod scratch;
+mod words;
 
 pub use browser::Browser;
 pub use data::shared_data;
@@ -21,3 +22,6 @@ pub use postgres::PostgresServer;
 pub use program::{Finished, Program, Running, stub_engine};
 pub use reference_engine::ReferenceEngine;
 pub use scratch::Scratch;
+pub use words::words_of;
+#[doc(hidden)]
+pub use xshell;

@@ -1,4 +1,5 @@
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -74,14 +75,20 @@ impl Program {
 
     /// Runs the program to its end.
     #[must_use]
-    pub fn run(self, arguments: &[&str]) -> Finished {
-        Finished::of(self.command(arguments))
+    pub fn run(self, arguments: &[impl AsRef<OsStr>]) -> Finished {
+        Finished::of(self.with(arguments))
     }
 
     /// Starts the program; its stdout can be read line by line, its log goes to the tests' stderr.
     #[must_use]
-    pub fn start(self, arguments: &[&str]) -> Running {
-        Running::of(self.command(arguments))
+    pub fn start(self, arguments: &[impl AsRef<OsStr>]) -> Running {
+        Running::of(self.with(arguments))
+    }
+
+    fn with(self, arguments: &[impl AsRef<OsStr>]) -> Command {
+        let mut command = self.command(&[]);
+        command.args(arguments);
+        command
     }
 
     fn path(self) -> &'static Path {

@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::process::Command;
 use std::time::Duration;
 
-use kagetsu_tests::{Program, Running, Scratch};
+use kagetsu_tests::{Program, Running, Scratch, words};
 use nix::sys::signal::Signal;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
@@ -36,13 +36,11 @@ async fn client(from: Ipv4Addr, to: SocketAddr, says: &[u8]) -> (TcpStream, bool
 async fn one_address_cannot_take_all_connections() {
     let scratch = Scratch::new();
     let (book, log) = (scratch.path("book"), scratch.path("log"));
-    let plain = Program::Coordinator.command(&[
-        "--listen",
-        "127.0.0.1:0",
-        "--http",
-        "127.0.0.1:0",
-        "--book",
-    ]);
+    let mut plain = Program::Coordinator.command(&[]);
+    plain.args(words!(
+        "--listen 127.0.0.1:0 --http 127.0.0.1:0
+        --book"
+    ));
     let mut command = Command::new("sh");
     command
         .arg("-c")

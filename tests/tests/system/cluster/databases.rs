@@ -3,7 +3,7 @@
 use std::thread::sleep;
 use std::time::Duration;
 
-use kagetsu_tests::{Finished, PostgresServer, Program, Scratch};
+use kagetsu_tests::{Finished, PostgresServer, Program, Scratch, words};
 
 use super::replication::World;
 use crate::world::{RecordingWorker, growing, refused, until};
@@ -51,16 +51,9 @@ fn coordinator_says_loudly_what_may_be_lost() {
 }
 
 fn query(url: &str) -> Finished {
-    Program::Kagetsu.run(&[
-        "query",
-        "--book",
-        url,
-        "--variant",
-        "freestyle-15",
-        "--moves",
-        "h8",
-        "--json",
-    ])
+    Program::Kagetsu.run(&words!(
+        "query --book {url} --variant freestyle-15 --moves h8 --json"
+    ))
 }
 
 /// Runs a build while the database is away; both coordinators answer look-ups, and go on.

@@ -10,7 +10,7 @@ use std::time::Duration;
 use kagetsu_book::{Book, BookOptions, Notice};
 use kagetsu_game::{Key, Position};
 use kagetsu_postgres::{BookUrl, PostgresJournal};
-use kagetsu_tests::{Finished, PostgresServer, Program, Running, Scratch};
+use kagetsu_tests::{Finished, PostgresServer, Program, Running, Scratch, words};
 use nix::sys::signal::Signal;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -323,16 +323,10 @@ fn follower_sends_clients_and_workers_to_the_leader() {
     let built = Program::Kagetsu.run(&line.split(' ').collect::<Vec<_>>());
     assert_eq!(built.code, Some(0), "{built:#?}");
     let query = |book: &str| -> Finished {
-        Program::Kagetsu.run(&[
-            "query",
-            "--book",
-            book,
-            "--variant",
-            "freestyle-15",
-            "--moves",
-            "h8",
-            "--json",
-        ])
+        Program::Kagetsu.run(&words!(
+            "query --book {book} --variant freestyle-15 --moves h8
+            --json"
+        ))
     };
     let at_leader = query(&world.urls[leader]).json();
     let at_follower = until("the follower has it", || {

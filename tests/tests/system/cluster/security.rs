@@ -3,7 +3,7 @@
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 
-use kagetsu_tests::{Finished, Program, Running, Scratch};
+use kagetsu_tests::{Finished, Program, Running, Scratch, words};
 use nix::sys::signal::Signal;
 use serde_json::json;
 
@@ -345,17 +345,11 @@ fn refusals_are_logged_with_their_reason() {
     let safe = SecureCluster::new();
     let log = safe.scratch.path("log");
     let (book, tokens) = (safe.path("book"), safe.path("tokens"));
-    let place = [
-        "--listen",
-        "127.0.0.1:0",
-        "--http",
-        "127.0.0.1:0",
-        "--book",
-        &book,
-        "--tokens",
-        &tokens,
-    ];
-    let mut command = Program::Coordinator.command(&place);
+    let mut command = Program::Coordinator.command(&[]);
+    command.args(words!(
+        "--listen 127.0.0.1:0 --http 127.0.0.1:0 --book {book} --tokens
+        {tokens}"
+    ));
     command.stderr(std::fs::File::create(&log).expect("room"));
     let mut coordinator = Running::of(command);
     let url = coordinator.address();

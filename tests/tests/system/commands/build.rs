@@ -1,6 +1,6 @@
 //! A book built and read by the command line alone.
 
-use kagetsu_tests::{Program, Scratch, shared_data};
+use kagetsu_tests::{Program, Scratch, kagetsu, shared_data};
 use serde_json::{Value, json};
 
 use crate::world::{BookBuild, Cluster, assert_clean, text, until};
@@ -106,17 +106,7 @@ fn deepening_adds_no_positions() {
     let path = scratch.path("book");
     let book = path.to_str().expect("a plain name");
     let build = |more: &[&str]| {
-        let fixed = [
-            "build",
-            "--book",
-            book,
-            "--variant",
-            "freestyle-15",
-            "--moves",
-            "h8 i9",
-            "--json",
-        ];
-        Program::Kagetsu.run(&[&fixed, more].concat())
+        kagetsu!("build --book {book} --variant freestyle-15 --moves 'h8 i9' --json {more...}")
     };
     let stats = || {
         Program::Kagetsu
@@ -241,18 +231,10 @@ fn job_shows_settings_and_cancelled_job_ends() {
     let path = scratch.path("book");
     let book = path.to_str().expect("a plain name");
     let build = |more: &[&str]| {
-        let fixed = [
-            "build",
-            "--book",
-            book,
-            "--variant",
-            "freestyle-15",
-            "--moves",
-            "h8 i9",
-            "--name",
-            "mine",
-        ];
-        Program::Kagetsu.run(&[&fixed, more].concat())
+        kagetsu!(
+            "build --book {book} --variant freestyle-15 --moves 'h8 i9' --name mine
+            {more...}"
+        )
     };
     let jobs = |what: &str, more: &[&str]| {
         Program::Kagetsu.run(&[&["jobs", what, "mine", "--book", book], more].concat())

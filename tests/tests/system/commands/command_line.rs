@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use kagetsu_tests::{Finished, Program, Scratch};
+use kagetsu_tests::{Finished, Program, Scratch, kagetsu, words};
 use serde_json::Value;
 
 use crate::servers::http::HttpCoordinator;
@@ -141,16 +141,9 @@ fn readers_share_a_folder() {
         ..BookBuild::H8
     }
     .run_in(&book);
-    let serve = [
-        "serve",
-        "--book",
-        &book,
-        "--listen",
-        "127.0.0.1:0",
-        "--http",
-        "127.0.0.1:0",
-    ];
-    let mut served = Program::Kagetsu.start(&serve);
+    let mut served = Program::Kagetsu.start(&words!(
+        "serve --book {book} --listen 127.0.0.1:0 --http 127.0.0.1:0"
+    ));
     let address = served.address();
     for command in ["stats", "query", "tree"] {
         let done = kagetsu_line(&format!("{command} --book {book}"));
@@ -182,16 +175,7 @@ fn xiangqi_moves_are_read_and_written_in_notations() {
         "炮二平五 馬8進7 馬二進三",
     ];
     let moves = |line: &str, notation: &str| {
-        let place = [
-            "moves",
-            "--variant",
-            "xiangqi",
-            "--moves",
-            line,
-            "--notation",
-            notation,
-        ];
-        let done = Program::Kagetsu.run(&place);
+        let done = kagetsu!("moves --variant xiangqi --moves {line} --notation {notation}");
         assert_eq!(done.code, Some(0), "{line}: {done:#?}");
         done.stdout
     };

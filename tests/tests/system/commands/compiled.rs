@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use kagetsu_tests::{Dialogue, Finished, Program, Scratch, http};
+use kagetsu_tests::{Dialogue, Finished, Program, Scratch, http, words};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
@@ -174,15 +174,10 @@ fn folder_file_and_server_answer_alike() {
         };
         let [of_folder, of_file] = [&folder, &file].map(|book| answers(book));
         for (book, expected) in [(&folder, &of_folder), (&file, &of_file)] {
-            let mut server = Program::Kagetsu.start(&[
-                "serve",
-                "--book",
-                book,
-                "--listen",
-                "127.0.0.1:0",
-                "--http",
-                "127.0.0.1:0",
-            ]);
+            let mut server = Program::Kagetsu.start(&words!(
+                "serve --book {book} --listen
+                127.0.0.1:0 --http 127.0.0.1:0"
+            ));
             let served = answers(&server.address());
             server.signal(Signal::SIGTERM);
             server.wait();

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use kagetsu_tests::{Scratch, shared_data};
+use kagetsu_tests::{Scratch, kagetsu, shared_data};
 use serde_json::Value;
 
 use crate::world::{kagetsu, text};
@@ -102,14 +102,7 @@ fn imported_games_are_found_and_written() {
     ] {
         assert_eq!(games(&book, filter)["games"], count, "{filter:?}");
     }
-    let finished = kagetsu(&[
-        "query",
-        "--book",
-        text(&book),
-        "--notation",
-        "chinese",
-        "--games",
-    ]);
+    let finished = kagetsu!("query --book {book} --notation chinese --games");
     for part in [
         "3 games passed here",
         "炮二平五",
@@ -239,24 +232,9 @@ fn games_are_annotated_in_a_batch() {
     assert!(done.stderr.contains("is there already"), "{done:#?}");
 
     // A book gives the values that it has, and no search fills in the rest.
-    let done = kagetsu(&[
-        "import",
-        "--format",
-        "pgn",
-        "--book",
-        text(&book),
-        text(&pgn),
-    ]);
+    let done = kagetsu!("import --format pgn --book {book} {pgn}");
     assert_eq!(done.code, Some(0), "{done:#?}");
-    let annotate = [
-        "annotate",
-        "--book",
-        text(&book),
-        "--notation",
-        "chinese",
-        "--json",
-    ];
-    let done = kagetsu(&[&annotate[..], &["--out", text(&out), text(&pgn)]].concat());
+    let done = kagetsu!("annotate --book {book} --notation chinese --json --out {out} {pgn}");
     let report: Value = serde_json::from_str(&done.stdout).expect("JSON");
     assert_eq!(
         (&report[0]["games"], &report[0]["moves"]),

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use kagetsu_tests::{Program, Scratch};
+use kagetsu_tests::{Program, Scratch, kagetsu};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use serde_json::json;
@@ -59,29 +59,13 @@ fn book_is_backed_up_during_a_cluster_build() {
     let mut before = 0;
     for _ in 0..3 {
         let least = acknowledged();
-        let made = kagetsu(&[
-            "backup",
-            "--book",
-            text(&book),
-            "--to",
-            text(&safe),
-            "--json",
-        ])
-        .json();
+        let made = kagetsu!("backup --book {book} --to {safe} --json").json();
         assert_eq!(
             made["bytes"].as_u64().expect("a number") - made["copied"].as_u64().expect("a number"),
             before
         );
         before = made["bytes"].as_u64().expect("a number");
-        let restored = kagetsu(&[
-            "restore",
-            "--from",
-            text(&safe),
-            "--book",
-            text(&again),
-            "--json",
-        ])
-        .json();
+        let restored = kagetsu!("restore --from {safe} --book {again} --json").json();
         assert!(
             restored["positions"].as_u64().expect("a number") >= least,
             "{least} acknowledged, {restored}"
@@ -181,15 +165,7 @@ fn holes_are_named_as_command_arguments() {
         assert_eq!(found["key"], hole["key"]);
     }
     let fen = "3k5/9/9/9/9/9/9/9/9/4K4 w";
-    let unknown = kagetsu(&[
-        "query",
-        "--book",
-        text(&book),
-        "--variant",
-        "xiangqi",
-        "--fen",
-        fen,
-    ]);
+    let unknown = kagetsu!("query --book {book} --variant xiangqi --fen {fen}");
     assert!(
         unknown.code == Some(1) && unknown.stderr.contains(&format!("xiangqi from \"{fen}")),
         "{unknown:#?}"
@@ -201,18 +177,8 @@ fn pick_respects_margin_and_book_edge() {
     let scratch = Scratch::new();
     let book = scratch.path("book");
     build(text(&book), 30);
-    let pick = |more: &[&str]| {
-        let ask = [
-            "pick",
-            "--book",
-            text(&book),
-            "--variant",
-            "freestyle-15",
-            "--moves",
-            "h8",
-        ];
-        kagetsu(&[&ask[..], more].concat())
-    };
+    let pick =
+        |more: &[&str]| kagetsu!("pick --book {book} --variant freestyle-15 --moves h8 {more...}");
     let best = pick(&[]);
     assert_eq!(best.code, Some(0), "{best:#?}");
     for seed in ["1", "2", "3"] {
@@ -230,15 +196,7 @@ fn pick_respects_margin_and_book_edge() {
     }
     // The book's positions depend on chance: the best move may lead out of it.
     let line = format!("h8 {}", best.stdout.trim());
-    let known = kagetsu(&[
-        "query",
-        "--book",
-        text(&book),
-        "--variant",
-        "freestyle-15",
-        "--moves",
-        &line,
-    ]);
+    let known = kagetsu!("query --book {book} --variant freestyle-15 --moves {line}");
     let near = pick(&["--before-edge", "1"]);
     assert_eq!(near.code, known.code, "{near:#?} {known:#?}");
     assert!(
@@ -355,15 +313,7 @@ fn kill(times: u32, seed: u64) {
         ["own", "file", "merged", "read", "safe", "calm"].map(|name| scratch.path(name));
     build(text(&own), 120);
     assert_eq!(
-        kagetsu(&[
-            "export",
-            "--format",
-            "json",
-            "--book",
-            text(&own),
-            text(&file)
-        ])
-        .code,
+        kagetsu!("export --format json --book {own} {file}").code,
         Some(0)
     );
     copy(&own, &calm);

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use kagetsu_tests::{Program, Scratch, shared_data};
+use kagetsu_tests::{Program, Scratch, kagetsu, shared_data};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use serde_json::{Value, json};
@@ -146,15 +146,7 @@ fn conflicting_proofs_are_reported() {
     for (book, record) in [(&a, record("win", 7)), (&b, record("loss", 8))] {
         std::fs::write(&file, record.to_string()).expect("room for it");
         assert_eq!(
-            kagetsu(&[
-                "import",
-                "--format",
-                "json",
-                "--book",
-                text(book),
-                text(&file)
-            ])
-            .code,
+            kagetsu!("import --format json --book {book} {file}").code,
             Some(0)
         );
     }
@@ -165,14 +157,7 @@ fn conflicting_proofs_are_reported() {
         Some(0)
     );
     // The file is the last source of b's content.
-    let imported = kagetsu(&[
-        "import",
-        "--format",
-        "json",
-        "--book",
-        text(&copy),
-        text(&file),
-    ]);
+    let imported = kagetsu!("import --format json --book {copy} {file}");
     let merged = kagetsu(&["merge", "--into", text(&a), text(&b)]);
     for finished in [merged, imported] {
         assert_eq!(finished.code, Some(1), "{finished:#?}");
@@ -298,29 +283,14 @@ fn variant_selects_imported_and_exported_positions() {
             std::fs::remove_file(&file).expect("it was written");
         }
         assert_eq!(
-            kagetsu(&[
-                "export",
-                "--format",
-                format,
-                "--book",
-                text(&both),
-                text(&file)
-            ])
-            .code,
+            kagetsu!("export --format {format} --book {both} {file}").code,
             Some(0)
         );
-        let import = [
-            "import",
-            "--format",
-            format,
-            "--book",
-            text(&part),
-            "--variant",
-            "surakarta",
-            text(&file),
-            "--json",
-        ];
-        let imported = kagetsu(&import).json();
+        let imported = kagetsu!(
+            "import --format {format} --book {part} --variant surakarta
+            {file} --json"
+        )
+        .json();
         assert_eq!(
             (&imported["read"], &imported["positions"]),
             (&json!(4), &json!(4)),
@@ -334,17 +304,10 @@ fn variant_selects_imported_and_exported_positions() {
         std::fs::remove_dir_all(&part).expect("it was made");
     }
     for format in ["json", "csv", "yxdb", "lib", "openings"] {
-        let none = [
-            "export",
-            "--format",
-            format,
-            "--book",
-            text(&both),
-            "--variant",
-            "standard-19",
-            text(&file),
-        ];
-        refused(&kagetsu(&none), &["standard-19", "freestyle-15"]);
+        refused(
+            &kagetsu!("export --format {format} --book {both} --variant standard-19 {file}"),
+            &["standard-19", "freestyle-15"],
+        );
         assert!(!file.exists());
     }
 }
@@ -366,17 +329,10 @@ fn tree_shows_played_and_bounded_moves() {
     ];
     assert_eq!(kagetsu(&import).code, Some(0));
     let tree = || {
-        let tree = kagetsu(&[
-            "tree",
-            "--book",
-            text(&book),
-            "--variant",
-            "freestyle-15",
-            "--moves",
-            "h8",
-            "--plies",
-            "2",
-        ]);
+        let tree = kagetsu!(
+            "tree --book {book} --variant freestyle-15 --moves h8
+            --plies 2"
+        );
         assert_eq!(tree.code, Some(0), "{tree:#?}");
         tree.stdout
             .lines()
@@ -417,15 +373,7 @@ fn tree_shows_played_and_bounded_moves() {
         json!({"variant": "freestyle-15", "board": board, "side": "second", "answers": answers});
     std::fs::write(&file, record.to_string()).expect("room for it");
     assert_eq!(
-        kagetsu(&[
-            "import",
-            "--format",
-            "json",
-            "--book",
-            text(&book),
-            text(&file)
-        ])
-        .code,
+        kagetsu!("import --format json --book {book} {file}").code,
         Some(0)
     );
     let expected = [
@@ -446,15 +394,7 @@ fn import_names_bad_line_and_keeps_earlier_ones() {
     );
     build(text(&own), "freestyle-15", "h8", 5);
     assert_eq!(
-        kagetsu(&[
-            "export",
-            "--format",
-            "json",
-            "--book",
-            text(&own),
-            text(&file)
-        ])
-        .code,
+        kagetsu!("export --format json --book {own} {file}").code,
         Some(0)
     );
     let good = std::fs::read(&file).expect("written");
@@ -467,14 +407,7 @@ fn import_names_bad_line_and_keeps_earlier_ones() {
     ] {
         let _ = std::fs::remove_dir_all(&copy);
         std::fs::write(&file, [lines[0], lines[1], wrong].concat()).expect("room for it");
-        let import = kagetsu(&[
-            "import",
-            "--format",
-            "json",
-            "--book",
-            text(&copy),
-            text(&file),
-        ]);
+        let import = kagetsu!("import --format json --book {copy} {file}");
         assert_eq!(import.code, Some(2), "{import:#?}");
         assert!(
             import.stderr.contains("line 3") && import.stderr.contains("2 positions before it"),
@@ -613,17 +546,8 @@ fn rapfi_database_round_trips() {
     let scratch = Scratch::new();
     let [one, other, again, file, broken] =
         ["one", "other", "again", "out.db", "broken.db"].map(|name| scratch.path(name));
-    let import = |file: &Path, book: &Path| {
-        kagetsu(&[
-            "import",
-            "--format",
-            "yxdb",
-            "--book",
-            text(book),
-            text(file),
-            "--json",
-        ])
-    };
+    let import =
+        |file: &Path, book: &Path| kagetsu!("import --format yxdb --book {book} {file} --json");
     let read = import(&raw, &one).json();
     assert_eq!(read, import(&packed, &other).json());
     assert_eq!(
@@ -634,14 +558,7 @@ fn rapfi_database_round_trips() {
     assert_clean(text(&one));
     assert_eq!(kagetsu(&["diff", text(&one), text(&other)]).code, Some(0));
     // All 941 positions are exported again, and another program reads the same from them.
-    let export = kagetsu(&[
-        "export",
-        "--format",
-        "yxdb",
-        "--book",
-        text(&one),
-        text(&file),
-    ]);
+    let export = kagetsu!("export --format yxdb --book {one} {file}");
     assert!(
         export.code == Some(0) && export.stdout.contains("941 positions"),
         "{export:#?}"

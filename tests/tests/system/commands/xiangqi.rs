@@ -1,7 +1,7 @@
 //! Xiangqi from question to book, in one process and on a cluster.
 
 use kagetsu_game::Variant;
-use kagetsu_tests::{Program, Scratch};
+use kagetsu_tests::{Program, Scratch, kagetsu};
 use serde_json::json;
 
 use crate::world::{Cluster, assert_same_book};
@@ -93,18 +93,10 @@ fn book_is_built_from_a_fen() {
             .is_some_and(|moves| !moves.is_empty()),
         "{known}"
     );
-    let wrong = [
-        "build",
-        "--book",
-        book,
-        "--variant",
-        "freestyle-15",
-        "--fen",
-        fen,
-        "--positions",
-        "5",
-    ];
-    let refused = Program::Kagetsu.run(&wrong);
+    let refused = kagetsu!(
+        "build --book {book} --variant freestyle-15 --fen {fen} --positions
+        5"
+    );
     assert_eq!(refused.code, Some(2));
     assert!(refused.stderr.contains("--fen"), "{}", refused.stderr);
     assert_eq!(

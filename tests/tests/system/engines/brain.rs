@@ -1,7 +1,7 @@
 //! Kagetsu as an engine: a manager, a match runner or a user talks to it through two pipes.
 
 use kagetsu_game::{Move, Position, Variant};
-use kagetsu_tests::{Dialogue, Program, Scratch};
+use kagetsu_tests::{Dialogue, Program, Scratch, words};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
@@ -516,27 +516,16 @@ fn book_moves_are_played_and_announced() {
     let book = scratch.path("book");
     let book = book.to_str().expect("text");
     BookBuild::H8.run_in(book);
-    let picked = Program::Kagetsu.run(&[
-        "pick",
-        "--book",
-        book,
-        "--variant",
-        "freestyle-15",
-        "--moves",
-        "h8",
-    ]);
+    let picked = Program::Kagetsu.run(&words!(
+        "pick --book {book} --variant freestyle-15
+        --moves h8"
+    ));
     let position = Position::start(Variant::FREESTYLE_15);
     let picked = position.parse_move(picked.stdout.trim()).expect("a move");
-    let query = Program::Kagetsu.run(&[
-        "query",
-        "--book",
-        book,
-        "--variant",
-        "freestyle-15",
-        "--moves",
-        "h8",
-        "--json",
-    ]);
+    let query = Program::Kagetsu.run(&words!(
+        "query --book {book} --variant freestyle-15
+        --moves h8 --json"
+    ));
     let mut engine = Dialogue::of(Program::Pbrain.command(&["--book", book]));
     engine.say("START 15\nINFO timeout_turn 60000\nTURN 7,7");
     let (played, before) = next_move(&engine);

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use kagetsu_tests::{Finished, Program, Scratch};
+use kagetsu_tests::{Finished, Program, Scratch, kagetsu};
 use serde_json::Value;
 
 use crate::world::BookBuild;
@@ -77,18 +77,7 @@ fn book_written_by_cchess_is_read_whole() {
     std::fs::write(&text, numbers).expect("written");
     let written = cchess(&["write", &obk, "7"]).expect("as before");
     let (rows, game) = written.trim().split_once(' ').expect("rows and a game");
-    let import = [
-        "import",
-        "--format",
-        "obk",
-        "--zobrist",
-        &text,
-        "--book",
-        &book,
-        &obk,
-        "--json",
-    ];
-    let report = Program::Kagetsu.run(&import).json();
+    let report = kagetsu!("import --format obk --zobrist {text} --book {book} {obk} --json").json();
     let rows: u64 = rows.parse().expect("a number");
     let losses = report["losses"].as_object().expect("an object");
     assert!(losses.values().all(|count| count == 0), "{report}");
@@ -97,18 +86,11 @@ fn book_written_by_cchess_is_read_whole() {
     let moves: Vec<&str> = game.split(' ').collect();
     for ply in 0..moves.len() {
         let line = moves[..ply].join(" ");
-        let query = [
-            "query",
-            "--book",
-            &book,
-            "--variant",
-            "xiangqi",
-            "--moves",
-            &line,
-            "--searched",
-            "--json",
-        ];
-        let answer = Program::Kagetsu.run(&query).json();
+        let answer = kagetsu!(
+            "query --book {book} --variant xiangqi --moves {line} --searched
+            --json"
+        )
+        .json();
         let is_it = |answer: &Value| answer["move"] == moves[ply];
         assert!(
             answer["answers"]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use kagetsu_tests::{Program, Running, Scratch, stub_engine};
+use kagetsu_tests::{Program, Running, Scratch, stub_engine, words};
 use serde_json::json;
 
 use crate::world::{BookBuild, Cluster, assert_clean, until};
@@ -384,17 +384,10 @@ fn match_plays_another_program() {
     std::fs::write(&openings, "h8 i9 g7\n").expect("a file");
     let openings = openings.to_str().expect("a plain name");
     let play = |against: &str, limits: &[&str]| {
-        let fixed = [
-            "match",
-            "table=8MiB",
-            "--against",
-            against,
-            "--openings",
-            openings,
-            "--threads",
-            "1",
-        ];
-        Program::Bench.run(&[&fixed[..], limits].concat())
+        Program::Bench.run(&words!(
+            "match table=8MiB --against {against} --openings {openings} --threads 1
+            {limits...}"
+        ))
     };
     let pbrain = Program::Pbrain.command(&[]);
     let pbrain = format!(
@@ -412,10 +405,9 @@ fn match_plays_another_program() {
     }
     // Kagetsu's own settings as B have no limits of their own.
     for limit in [["--against-nodes", "200"], ["--against-time", "20ms"]] {
-        let arguments = [
-            "match", "default", "default", "--nodes", "5", "--pairs", "1",
-        ];
-        let refused = Program::Bench.run(&[&arguments[..], &limit[..]].concat());
+        let refused = Program::Bench.run(&words!(
+            "match default default --nodes 5 --pairs 1 {limit...}"
+        ));
         assert_eq!(refused.code, Some(2), "{refused:?}");
         assert!(refused.stderr.contains(limit[0]), "{refused:?}");
     }
@@ -445,17 +437,11 @@ fn match_plays_from_a_book_of_each_side() {
         (&["--against-book", &book], 2, 0),
         (&["--book", &book, "--against-book", &book], 1, 1),
     ] {
-        let fixed = [
-            "match",
-            "default",
-            "default",
-            "--nodes",
-            "300",
-            "--threads",
-            "1",
-        ];
         let openings = ["--openings", &openings, "--play-out", "--json"];
-        let played = Program::Bench.run(&[&fixed[..], &openings, books].concat());
+        let played = Program::Bench.run(&words!(
+            "match default default --nodes 300 --threads 1 {openings...}
+            {books...}"
+        ));
         assert_eq!(played.code, Some(0), "{played:#?}");
         let score = played.json();
         assert_eq!(

@@ -1,6 +1,6 @@
 //! The HTTP API of coordinators and readers.
 
-use kagetsu_tests::{Program, Running, Scratch, events, http};
+use kagetsu_tests::{Program, Running, Scratch, events, http, kagetsu, words};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
@@ -132,17 +132,10 @@ fn builds_of_every_policy_start_over_http() {
     );
     // The book holds the root without an answer, as a played game.
     std::fs::write(game, "h8 i9\n").expect("room for it");
-    let import = [
-        "import",
-        "--format",
-        "lines",
-        "--variant",
-        "freestyle-15",
-        "--book",
-        book,
-        game,
-    ];
-    assert_eq!(Program::Kagetsu.run(&import).code, Some(0));
+    assert_eq!(
+        kagetsu!("import --format lines --variant freestyle-15 --book {book} {game}").code,
+        Some(0)
+    );
     let server = HttpCoordinator::start(&["--book", book]);
     // Without a worker the jobs stay as they were started.
     let common = json!({"variant": "freestyle-15", "roots": ["h8"]});
@@ -338,16 +331,10 @@ fn reader_serves_a_book_read_only() {
     };
     for served in [book, file] {
         let expected = query(served);
-        let arguments = [
-            "serve",
-            "--book",
-            served,
-            "--listen",
-            "127.0.0.1:0",
-            "--http",
-            "127.0.0.1:0",
-        ];
-        let mut server = Program::Kagetsu.start(&arguments);
+        let mut server = Program::Kagetsu.start(&words!(
+            "serve --book {served} --listen 127.0.0.1:0 --http
+            127.0.0.1:0"
+        ));
         let grpc = server.address();
         let at = server.line();
         let at = at.strip_prefix("http on ").expect("an address");

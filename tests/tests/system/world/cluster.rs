@@ -5,7 +5,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use kagetsu_game::{Position, Variant};
-use kagetsu_tests::{Program, Running, Scratch};
+use kagetsu_tests::{Program, Running, Scratch, words};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
@@ -171,15 +171,10 @@ pub(crate) fn assert_same_book(
 
     let check = Program::Kagetsu.run(&["check", "--book", &there_name]);
     assert_eq!(check.code, Some(0), "{check:#?}");
-    let picked = Program::Kagetsu.run(&[
-        "pick",
-        "--book",
-        &here_name,
-        "--variant",
-        &name,
-        "--moves",
-        opening,
-    ]);
+    let picked = Program::Kagetsu.run(&words!(
+        "pick --book {here_name} --variant {name} --moves
+        {opening}"
+    ));
     let position = Position::from_line(variant, opening).expect("a position");
     assert_eq!(picked.code, Some(0), "{picked:#?}");
     position

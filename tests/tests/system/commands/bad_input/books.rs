@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use kagetsu_tests::{Finished, Program, Running, Scratch};
+use kagetsu_tests::{Finished, Program, Running, Scratch, kagetsu};
 
 use super::{query, small_book};
 use crate::world::{kagetsu, refused};
@@ -86,16 +86,10 @@ fn book_held_by_another_process_is_refused() {
         kagetsu(&["stats", "--book", &copy, "--json"]).json()["positions"],
         12
     );
-    let there = kagetsu(&[
-        "query",
-        "--book",
-        &address,
-        "--variant",
-        "freestyle-15",
-        "--moves",
-        "h8",
-        "--json",
-    ]);
+    let there = kagetsu!(
+        "query --book {address} --variant freestyle-15 --moves h8
+        --json"
+    );
     holder.kill();
     let here = query(&book);
     assert_eq!(
@@ -229,15 +223,7 @@ fn newer_book_format_is_refused_unchanged() {
         refused(&query(&book), &known);
         refused(&kagetsu(&["check", "--book", &book]), &known);
         refused(
-            &kagetsu(&[
-                "build",
-                "--book",
-                &book,
-                "--variant",
-                "freestyle-15",
-                "--positions",
-                "20",
-            ]),
+            &kagetsu!("build --book {book} --variant freestyle-15 --positions 20"),
             &known,
         );
         refused(

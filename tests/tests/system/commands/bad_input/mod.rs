@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::thread;
 
-use kagetsu_tests::{Finished, Program, Running, Scratch};
+use kagetsu_tests::{Finished, Program, Running, Scratch, kagetsu, words};
 
 use crate::servers::http::HttpCoordinator;
 use crate::world::{BookBuild, kagetsu, refused, until};
@@ -25,16 +25,7 @@ fn small_book(scratch: &Scratch) -> String {
 }
 
 fn query(book: &str) -> Finished {
-    kagetsu(&[
-        "query",
-        "--book",
-        book,
-        "--variant",
-        "freestyle-15",
-        "--moves",
-        "h8",
-        "--json",
-    ])
+    kagetsu!("query --book {book} --variant freestyle-15 --moves h8 --json")
 }
 
 #[test]
@@ -176,15 +167,10 @@ fn http_port_is_refused_as_coordinator() {
 fn worker_reports_a_server_without_work() {
     let scratch = Scratch::new();
     let book = small_book(&scratch);
-    let mut server = Program::Kagetsu.start(&[
-        "serve",
-        "--book",
-        &book,
-        "--listen",
-        "127.0.0.1:0",
-        "--http",
-        "127.0.0.1:0",
-    ]);
+    let mut server = Program::Kagetsu.start(&words!(
+        "serve --book {book} --listen 127.0.0.1:0
+        --http 127.0.0.1:0"
+    ));
     let url = server.address();
     let words = [&*url, "does not know this request"];
     refused(
@@ -276,15 +262,7 @@ fn invalid_log_level_is_refused() {
         );
     }
     refused(
-        &kagetsu(&[
-            "perft",
-            "--depth",
-            "1",
-            "--variant",
-            "surakarta",
-            "--log-level",
-            "inof",
-        ]),
+        &kagetsu!("perft --depth 1 --variant surakarta --log-level inof"),
         &["'inof'"],
     );
     let mut command = Program::Worker.command(&[]);
@@ -454,16 +432,10 @@ fn unwritable_address_file_fails_before_book_exists() {
     let (book, away) = (scratch.path("book"), scratch.path("away/address"));
     let start = |file: &Path| {
         let [book, file] = [&book, file].map(|path| path.to_str().expect("a plain name"));
-        Program::Coordinator.run(&[
-            "--listen",
-            "127.0.0.1:0",
-            "--http",
-            "off",
-            "--book",
-            book,
-            "--address-file",
-            file,
-        ])
+        Program::Coordinator.run(&words!(
+            "--listen 127.0.0.1:0 --http off --book {book}
+            --address-file {file}"
+        ))
     };
     refused(
         &start(&scratch.path(".")),
