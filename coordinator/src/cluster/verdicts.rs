@@ -1,9 +1,9 @@
 //! The effects of the verification.
 
 use kagetsu_book::JobId;
-use kagetsu_game::{Answer, Move, Question};
+use kagetsu_game::{Answer, Question};
 use kagetsu_schedule::{QuestionId, WorkerId};
-use kagetsu_verification::{CheckId, Decision, Replay};
+use kagetsu_verification::{CheckId, Decision};
 
 use super::dispatcher::Dispatcher;
 use super::purpose::{Destination, Purpose};
@@ -36,7 +36,11 @@ impl Dispatcher {
                 check,
                 question,
                 lines,
-            } => self.search(check, question, lines),
+            } => self.ask_verifier(Request::Search {
+                check,
+                question,
+                lines,
+            }),
             Decision::Retract { answers } => {
                 let answers = answers
                     .into_iter()
@@ -65,49 +69,23 @@ impl Dispatcher {
     }
 
     fn replay(&mut self, id: QuestionId, question: Question, answer: Answer) {
-        let claims: Vec<Move> = answer
-            .verdicts()
-            .iter()
-            .filter(|(_, verdict)| verdict.proof.is_some())
-            .map(|(m, _)| *m)
-            .collect();
         let strategies = match self.unverified.get_mut(&id) {
             Some(Destination::Build(_, strategies)) => std::mem::take(strategies),
             Some(Destination::Analysis { .. }) | None => Vec::new(),
         };
-        let request = Request::Replay {
+        self.ask_verifier(Request::Replay {
             id,
             question,
             answer,
             strategies,
-        };
-        if !self.is_taken(request) {
-            let replay = Replay {
-                unproven: claims,
-                ..Replay::default()
-            };
-            let now = self.clock();
-            self.verification.replayed(now, id, replay);
-        }
+        });
     }
 
-    fn search(&mut self, check: CheckId, question: Question, lines: Vec<Vec<Move>>) {
-        let request = Request::Search {
-            check,
-            question,
-            lines,
-        };
-        if !self.is_taken(request) {
-            let now = self.clock();
-            self.verification.searched(now, check, None);
+    /// Without a verifier nothing is answered: the workers are trusted, or the coordinator stops.
+    fn ask_verifier(&self, request: Request) {
+        if let Some(verifier) = &self.claim_verifier {
+            verifier.send(request);
         }
-    }
-
-    /// Whether the claim verifier takes a request: it does not if too many wait.
-    fn is_taken(&self, request: Request) -> bool {
-        self.claim_verifier
-            .as_ref()
-            .is_some_and(|verifier| verifier.send(request))
     }
 
     fn accept(&mut self, id: QuestionId, answer: Answer) {

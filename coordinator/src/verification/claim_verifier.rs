@@ -1,7 +1,7 @@
 //! The claim verifier: a thread that finds claimed proofs again with the coordinator's own engine,
 //! and answers questions on which workers differ.
 
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
@@ -15,8 +15,6 @@ use kagetsu_verification::{CheckId, Replay};
 
 use super::strategies::Strategies;
 
-/// Requests that wait; further ones are refused.
-const MAX_WAITING_REQUESTS: usize = 32;
 /// Nodes of the search for all claims of one answer that threats do not prove.
 const MAX_REPLAY_NODES: u64 = 60_000;
 /// Nodes of the threat searches for all claims of one answer, and for one claim.
@@ -59,7 +57,7 @@ pub(crate) enum Finding {
 
 /// The handle of the thread.
 pub(crate) struct ClaimVerifier {
-    requests: SyncSender<Request>,
+    requests: Sender<Request>,
     control: Control,
     thread: JoinHandle<()>,
 }
@@ -70,7 +68,7 @@ impl ClaimVerifier {
     /// # Errors
     /// If the system gives no thread, or no memory for an engine.
     pub(crate) fn start(found: Box<dyn Fn(Finding) + Send>) -> anyhow::Result<Self> {
-        let (requests, received) = sync_channel(MAX_WAITING_REQUESTS);
+        let (requests, received) = channel();
         let engine = Engine::new(EngineOptions {
             table_bytes: TABLE_BYTES,
             ..EngineOptions::default()
@@ -93,9 +91,10 @@ impl ClaimVerifier {
         })
     }
 
-    /// Sends a request. Returns `false` if too many wait already.
-    pub(crate) fn send(&self, request: Request) -> bool {
-        self.requests.try_send(request).is_ok()
+    /// Sends a request. The verification bounds how many wait.
+    pub(crate) fn send(&self, request: Request) {
+        // A thread that has ended was stopped.
+        let _ = self.requests.send(request);
     }
 
     /// Stops the thread. Waiting requests have no result: their workers are not acknowledged.

@@ -21,6 +21,11 @@ const MAX_OPEN_CHECKS: usize = 16_384;
 
 /// Answers: claims and cross-checks.
 impl Verification {
+    /// Replays that are given out at a time. The claims of further answers are left to a check.
+    pub const MAX_REPLAYS: usize = 16;
+    /// Searches that are given out at a time. Further ones wait.
+    pub const MAX_SEARCHES: usize = 16;
+
     /// Handles an answer that these workers gave together.
     pub fn answered(&mut self, now: Duration, ticket: Ticket, answer: Answer, by: Vec<WorkerId>) {
         let id = ticket.id;
@@ -30,9 +35,13 @@ impl Verification {
         if self.is_any_quarantined(&by) {
             return self.effects.push_back(Decision::Reject { id });
         }
-        let has_claims = answer.verdicts().iter().any(|(_, v)| v.proof.is_some());
-        if !has_claims {
+        let claims = answer.verdicts().iter().filter(|(_, v)| v.proof.is_some());
+        let claims: Vec<Move> = claims.map(|(m, _)| *m).collect();
+        if claims.is_empty() {
             return self.accept(now, ticket, answer, &by);
+        }
+        if self.pending.len() >= Self::MAX_REPLAYS {
+            return self.weigh_claims(now, ticket, answer, by, claims);
         }
         self.effects.push_back(Decision::Replay {
             id,
@@ -178,9 +187,14 @@ impl Verification {
 
     /// The coordinator's engine has answered the question of a check; `None` if it could not.
     pub fn searched(&mut self, now: Duration, id: CheckId, answer: Option<Answer>) {
-        let Some(mut check) = self.checks.remove(&id) else {
-            return;
-        };
+        self.searching.remove(&id);
+        if let Some(check) = self.checks.remove(&id) {
+            self.hear_own(now, check, answer);
+        }
+        self.start_searches();
+    }
+
+    fn hear_own(&mut self, now: Duration, mut check: Check, answer: Option<Answer>) {
         match answer.filter(|answer| !answer.is_empty()) {
             Some(answer) => {
                 let (by, answer) = (Vec::new(), without_unproven_wins(&answer));
@@ -268,13 +282,25 @@ impl Verification {
         if check.opinions.iter().any(Opinion::is_own) {
             return self.leave_open(check);
         }
-        let (question, lines) = (check.question.clone(), check.lines());
         let id = self.add_check(check);
-        self.effects.push_back(Decision::Search {
-            check: id,
-            question,
-            lines,
-        });
+        self.unsearched.push_back(id);
+        self.start_searches();
+    }
+
+    /// Gives waiting checks to the coordinator's own engine; those that have ended wait no more.
+    fn start_searches(&mut self) {
+        while self.searching.len() < Self::MAX_SEARCHES
+            && let Some(id) = self.unsearched.pop_front()
+        {
+            if let Some(check) = self.checks.get(&id) {
+                self.searching.insert(id);
+                self.effects.push_back(Decision::Search {
+                    check: id,
+                    question: check.question.clone(),
+                    lines: check.lines(),
+                });
+            }
+        }
     }
 
     fn add_check(&mut self, check: Check) -> CheckId {

@@ -1,4 +1,4 @@
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -53,13 +53,18 @@ pub(crate) struct Pending {
 
 /// The state machine. After every call, drain [`Verification::poll`].
 ///
-/// Every answered question ends in exactly one [`Decision::Accept`] or [`Decision::Reject`].
+/// Every answered question ends in exactly one [`Decision::Accept`] or [`Decision::Reject`]. At
+/// most [`MAX_REPLAYS`](Self::MAX_REPLAYS) replays and [`MAX_SEARCHES`](Self::MAX_SEARCHES)
+/// searches are given out at a time.
 #[derive(Debug)]
 pub struct Verification {
     pub(crate) options: VerificationOptions,
     pub(crate) records: BTreeMap<WorkerId, WorkerRecord>,
     pub(crate) pending: BTreeMap<QuestionId, Pending>,
     pub(crate) checks: BTreeMap<CheckId, Check>,
+    /// Checks that wait for the coordinator's own engine, in order, and those that it was given.
+    pub(crate) unsearched: VecDeque<CheckId>,
+    pub(crate) searching: BTreeSet<CheckId>,
     pub(crate) next_check: u64,
     pub(crate) effects: VecDeque<Decision>,
     pub(crate) quarantines: u64,
@@ -76,6 +81,8 @@ impl Verification {
             records: BTreeMap::new(),
             pending: BTreeMap::new(),
             checks: BTreeMap::new(),
+            unsearched: VecDeque::new(),
+            searching: BTreeSet::new(),
             next_check: 0,
             effects: VecDeque::new(),
             quarantines: 0,

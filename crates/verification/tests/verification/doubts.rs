@@ -1,6 +1,7 @@
 //! Claims of wins and losses without evidence, by liars under every name, and by honest workers
 //! that search more strongly than the coordinator.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use kagetsu_game::{Answer, Effort, Question};
@@ -51,6 +52,73 @@ fn liars_of_all_claims_are_found_under_every_name() {
             }
         }
     }
+}
+
+#[test]
+fn claims_wait_for_a_slow_engine_of_the_coordinator() {
+    let mut world = World::new(100.0);
+    world.waiting = Some(VecDeque::new());
+    (1..=2).for_each(|id| world.operator(id, Worker::liar(Lie::Decided(20_000), 100)));
+    world.queue = (0..200).map(position).collect();
+    world.run();
+    assert_eq!(
+        (world.book.len(), world.verification.held_answers()),
+        (0, 200)
+    );
+    let mut most = 0;
+    loop {
+        let waiting = world.waiting.as_mut().expect("a slow engine");
+        most = most.max(waiting.len());
+        let Some((check, question)) = waiting.pop_front() else {
+            break;
+        };
+        let own = truth(&question.position);
+        world.verification.searched(world.now, check, Some(own));
+        world.carry_out();
+    }
+    assert_eq!(
+        (most, world.false_values()),
+        (Verification::MAX_SEARCHES, 0)
+    );
+    assert_eq!(
+        world.verification.held_answers(),
+        0,
+        "each waited for its turn"
+    );
+    assert!((1..=2).all(|id| world.is_quarantined(id)));
+}
+
+#[test]
+fn claims_beyond_the_replays_at_a_time_are_checked() {
+    let profile = profile("w", None, Class::Operator);
+    let mut machine = Verification::new(VerificationOptions::new(0.0, 1, ENGINE));
+    for id in [1, 2] {
+        machine
+            .connect(Duration::ZERO, WorkerId(id), profile.clone())
+            .expect("an operator's");
+        assert!(pass(&mut machine, id, &profile));
+    }
+    for n in 0..100 {
+        let position = position(n);
+        let ticket = Ticket {
+            id: QuestionId(n),
+            question: Question::new(position.clone(), Effort::depth(DEPTH)),
+            job: Some(1),
+            priority: 7,
+        };
+        let answer = answer_with(&position, Lie::Claim);
+        machine.answered(Duration::ZERO, ticket, answer, vec![WorkerId(1)]);
+    }
+    let (mut replays, mut checks) = (0, 0);
+    while let Some(decision) = machine.poll() {
+        match decision {
+            Decision::Replay { .. } => replays += 1,
+            Decision::Ask { .. } => checks += 1,
+            other => assert!(matches!(other, Decision::Store), "{other:?}"),
+        }
+    }
+    assert_eq!(replays, Verification::MAX_REPLAYS);
+    assert_eq!(replays + checks, 100);
 }
 
 /// Two workers of the operator make the same claims, under the coordinator's engine or another.

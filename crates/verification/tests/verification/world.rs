@@ -70,6 +70,8 @@ pub(crate) struct World {
     pub(crate) open_checks: VecDeque<(CheckId, Question, Vec<WorkerId>)>,
     /// Whether the coordinator's own engine answers.
     pub(crate) has_engine: bool,
+    /// Searches that the coordinator's own engine has not answered, if it is slow.
+    pub(crate) waiting: Option<VecDeque<(CheckId, Question)>>,
     next: u64,
     chance: u64,
     pub(crate) searches: u64,
@@ -165,6 +167,7 @@ impl World {
             tickets: BTreeMap::new(),
             open_checks: VecDeque::new(),
             has_engine: true,
+            waiting: None,
             next: 0,
             chance: 1,
             searches: 0,
@@ -332,6 +335,9 @@ impl World {
                 check, question, ..
             } => {
                 self.searches += 1;
+                if let Some(waiting) = &mut self.waiting {
+                    return waiting.push_back((check, question));
+                }
                 let answer = self.has_engine.then(|| truth(&question.position));
                 self.verification.searched(self.now, check, answer);
             }
