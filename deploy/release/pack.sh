@@ -8,7 +8,7 @@ folder=$(realpath "${2:-.}")
 cd "$(dirname "$0")/../.."
 
 packages=(book-tool kagetsu-coordinator kagetsu-worker kagetsu-brain)
-programs=(kagetsu kagetsu-coordinator kagetsu-worker pbrain-kagetsu)
+programs=(kagetsu kagetsu-coordinator kagetsu-worker pbrain-kagetsu uci-kagetsu ucci-kagetsu)
 ending=
 if [[ $target == *windows* ]]; then
     ending=.exe
@@ -30,6 +30,7 @@ for program in "${programs[@]}"; do
 done
 if [[ $target == *windows* ]]; then
     cp docs/using/windows.md "$work/$name/WINDOWS.md"
+    cp docs/chinese/engines.md "$work/$name/ENGINES.zh.md"
     archive=$name.zip
     (cd "$work" && python3 -m zipfile --create "$folder/$archive" "$name")
 else

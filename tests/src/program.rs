@@ -21,6 +21,10 @@ pub enum Program {
     Worker,
     /// The Gomocup engine.
     Pbrain,
+    /// The UCI engine.
+    Uci,
+    /// The UCCI engine.
+    Ucci,
     /// The measurements; it starts the programs above.
     Bench,
 }
@@ -101,6 +105,8 @@ impl Program {
             Self::Coordinator => "kagetsu-coordinator",
             Self::Worker => "kagetsu-worker",
             Self::Pbrain => "pbrain-kagetsu",
+            Self::Uci => "uci-kagetsu",
+            Self::Ucci => "ucci-kagetsu",
             Self::Bench => "kagetsu-bench",
         }
     }

@@ -1,8 +1,9 @@
+use std::cell::OnceCell;
 use std::fmt;
 use std::str::FromStr;
 
 use anyhow::Result;
-use kagetsu_game::{Answer, Position, Score, Side, Variant};
+use kagetsu_game::{Answer, Move, Position, Proof, Score, Side, Variant, Verdict};
 use kagetsu_proto::Access;
 use kagetsu_reader::Source;
 
@@ -69,6 +70,64 @@ struct ChosenBook {
     choice: BookChoice,
     reader: Source,
     is_on: bool,
+    /// The roots, once a position outside the book was asked for.
+    roots: OnceCell<Vec<Position>>,
+}
+
+impl ChosenBook {
+    fn roots(&self) -> Result<&[Position]> {
+        if let Some(roots) = self.roots.get() {
+            return Ok(roots);
+        }
+        let overview = self.reader.overview()?;
+        let held = overview.variants.iter().flat_map(|held| &held.roots);
+        let roots = held.map(|root| root.position.clone()).collect();
+        Ok(self.roots.get_or_init(|| roots))
+    }
+
+    /// Returns the move that leads from a position before the roots towards the one that is best
+    /// for the side to move. A searched root that is proven lost for it does not count.
+    fn towards_root(&self, position: &Position) -> Result<Option<(Move, Verdict)>> {
+        let (variant, ply) = (position.variant(), position.moves().len());
+        let mut best: Option<(Move, Verdict)> = None;
+        for root in self
+            .roots()?
+            .iter()
+            .filter(|root| root.variant() == variant)
+        {
+            let line = root.line().unwrap_or_default();
+            let after = |plies: usize| Position::new(variant, None, line.get(..plies)?).ok();
+            let (Some(here), Some(next)) = (after(ply), after(ply + 1)) else {
+                continue;
+            };
+            if here.key() != position.key() {
+                continue;
+            }
+            let leads = |m: &Move| position.play(*m).is_ok_and(|at| at.key() == next.key());
+            let m = position.legal_moves().into_iter().find(leads);
+            let answer = self.reader.lookup(root)?.unwrap_or_default();
+            let (Some(m), Some((_, value))) = (m, answer.best()) else {
+                continue;
+            };
+            let is_ours = root.side() == position.side();
+            let score = if is_ours {
+                value.score
+            } else {
+                value.score.before()
+            };
+            let verdict = Verdict {
+                score,
+                proof: value.proof.filter(|_| !is_ours).map(Proof::before),
+                line: vec![m],
+                ..value.clone()
+            };
+            let is_lost = score.loss_plies().is_some();
+            if !is_lost && best.as_ref().is_none_or(|(_, known)| known.score < score) {
+                best = Some((m, verdict));
+            }
+        }
+        Ok(best)
+    }
 }
 
 impl Books {
@@ -81,6 +140,7 @@ impl Books {
             choice: book.clone(),
             reader: kagetsu_reader::open(&book.name, access)?,
             is_on: true,
+            roots: OnceCell::new(),
         });
         Ok(())
     }
@@ -153,6 +213,22 @@ impl Books {
             Some(side) if side != mover => None,
             _ => choose(answer),
         })
+    }
+
+    /// Returns the move towards a root, in the first book for the side to move that has one.
+    ///
+    /// # Errors
+    /// If a book cannot be read.
+    pub(crate) fn opening(&self, position: &Position) -> Result<Option<(Move, Verdict)>> {
+        let side = position.side();
+        let is_for =
+            |book: &&ChosenBook| book.is_on && book.choice.side.is_none_or(|of| of == side);
+        for book in self.0.iter().filter(is_for) {
+            if let Some(found) = book.towards_root(position)? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
     }
 
     fn find<T>(
@@ -229,5 +305,29 @@ pub(crate) mod tests {
         assert!("first=".parse::<BookChoice>().is_err());
         let plain: BookChoice = "http://x:1/?a=b".parse().expect("a book");
         assert_eq!((plain.side, &*plain.name), (None, "http://x:1/?a=b"));
+    }
+
+    #[test]
+    fn first_moves_lead_to_the_best_root() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let rows = [("h8", "i9", -50), ("g7 a1", "b2", 30), ("c3", "h8", 20)];
+        let mut books = Books::default();
+        let book = write_book(&folder.path().join("book"), &rows)
+            .parse()
+            .expect("a book");
+        books.add(&book, &Access::default()).expect("it is there");
+        for (line, wanted) in [
+            ("", Some(("h8", 50))),
+            ("g9", Some(("a15", -30))),
+            ("a8", None),
+            ("h8 i9", None),
+            ("g7 a1 b2", None),
+        ] {
+            let position = kagetsu_builders::position(line);
+            let found = books.opening(&position).expect("readable");
+            let written = found.map(|(m, v)| (position.write_move(m), v.score.raw()));
+            let wanted = wanted.map(|(m, score)| (m.to_string(), score));
+            assert_eq!(written, wanted, "{line}");
+        }
     }
 }

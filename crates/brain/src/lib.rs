@@ -9,6 +9,7 @@ mod gomocup;
 mod lines;
 mod move_finder;
 mod output;
+mod program;
 mod uci;
 
 use std::sync::Arc;
@@ -24,14 +25,15 @@ use parking_lot::Mutex;
 pub use crate::books::BookChoice;
 use crate::move_finder::{MoveFinder, Settings};
 use crate::output::EngineOutput;
+pub use crate::program::EngineProgram;
 
 /// Plays as an engine: from the book first, then by search
 ///
 /// The protocol `gomocup` is for gomoku, `uci` and `ucci` are for xiangqi; `uci` also plays the
 /// other games, with moves in Kagetsu's notation. UCI counts the ranks of xiangqi from 1 to 10,
 /// UCCI from 0 to 9 as Kagetsu does. A book move is played at once and announced;
-/// without one, a search answers within the limits of the manager. `pbrain-kagetsu` is `kagetsu
-/// brain --protocol gomocup`.
+/// without one, a search answers within the limits of the manager. The programs `pbrain-kagetsu`,
+/// `uci-kagetsu` and `ucci-kagetsu` do the same without arguments.
 ///
 /// Example: kagetsu brain --protocol uci --variant xiangqi --book cannon.book
 #[derive(Debug, clap::Args)]
@@ -122,11 +124,7 @@ pub fn run(args: Args) -> Result<Exit> {
     }
 }
 
-/// Plays gomoku by the Gomocup protocol on stdin and stdout, until `END`.
-///
-/// # Errors
-/// If the book cannot be opened.
-pub fn gomocup(play: &PlayArgs) -> Result<Exit> {
+fn gomocup(play: &PlayArgs) -> Result<Exit> {
     gomocup::GomocupBrain::new(finder(play)?, output()).run(lines::read(std::io::stdin()));
     Ok(Exit::Done)
 }

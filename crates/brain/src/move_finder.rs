@@ -133,12 +133,16 @@ impl MoveFinder {
         }
         let legal = position.legal_moves();
         let choice = self.settings.choice;
-        self.books.choose(position, |answer| {
+        let known = self.books.choose(position, |answer| {
             choice
                 .pick(&answer)
                 .filter(|(m, _)| legal.contains(m))
                 .cloned()
-        })
+        })?;
+        match known {
+            Some(known) => Ok(Some(known)),
+            None => self.books.opening(position),
+        }
     }
 
     fn engine(&mut self) -> Result<&mut Engine> {

@@ -37,7 +37,7 @@ fn next_move(engine: &Dialogue) -> ((u16, u16), Vec<String>) {
 
 #[test]
 fn uci_from_hello_to_quit() {
-    let mut engine = brain(&["--protocol", "uci"]);
+    let mut engine = Dialogue::of(Program::Uci.command(&[]));
     engine.say("uci");
     let (_, lines) = engine.until("uciok");
     assert!(
@@ -213,7 +213,7 @@ fn piped_lines_get_a_searched_move() {
 
 #[test]
 fn ucci_bans_moves_and_counts_seconds() {
-    let mut engine = brain(&["--protocol", "ucci"]);
+    let mut engine = Dialogue::of(Program::Ucci.command(&[]));
     engine.say("ucci");
     let (_, lines) = engine.until("ucciok");
     assert!(
