@@ -47,7 +47,7 @@ impl Book {
         if job.state == JobState::Cancelled {
             return Err(JobError::Cancelled(job.spec.name).into());
         }
-        let differences = JobEntry::from(&spec).differences(&JobEntry::from(&job.spec));
+        let differences = spec.differences(&job.spec);
         if !differences.is_empty() {
             let name = spec.name;
             return Err(JobError::Differs { name, differences }.into());

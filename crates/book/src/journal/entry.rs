@@ -142,20 +142,4 @@ impl JobEntry {
             build: serde_json::from_str(&self.settings).ok()?,
         })
     }
-
-    /// The things in which two jobs differ, but for those that a running job may change.
-    pub(crate) fn differences(&self, other: &Self) -> Vec<String> {
-        let parts = [
-            (self.variant != other.variant, "--variant"),
-            (self.roots != other.roots, "the roots"),
-            (self.exclude != other.exclude, "--exclude"),
-        ];
-        let parts = parts.into_iter().filter(|(differs, _)| *differs);
-        let settings = |entry: &Self| serde_json::from_str(&entry.settings).unwrap_or_default();
-        let (one, other): (BuildSpec, BuildSpec) = (settings(self), settings(other));
-        parts
-            .map(|(_, name)| name.to_string())
-            .chain(one.differences(&other))
-            .collect()
-    }
 }

@@ -29,6 +29,22 @@ pub struct JobSpec {
 }
 
 impl JobSpec {
+    /// The things in which two jobs differ, but for those that a running job may change. A mirror
+    /// image of a root is the same root.
+    pub(crate) fn differences(&self, other: &Self) -> Vec<String> {
+        let keys = |positions: &[Position]| -> BTreeSet<Key> {
+            positions.iter().map(Position::key).collect()
+        };
+        let parts = [
+            (self.variant != other.variant, "--variant"),
+            (keys(&self.roots) != keys(&other.roots), "the roots"),
+            (keys(&self.exclude) != keys(&other.exclude), "--exclude"),
+        ];
+        let parts = parts.into_iter().filter(|(differs, _)| *differs);
+        let names = parts.map(|(_, name)| name.to_string());
+        names.chain(self.build.differences(&other.build)).collect()
+    }
+
     /// Checks the job by itself, without the book that is to have it.
     ///
     /// # Errors

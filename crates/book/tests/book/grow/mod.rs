@@ -198,6 +198,11 @@ fn a_job_of_the_same_name_must_be_the_same() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut book = open(folder.path());
     book.create_job(&spec(10)).expect("a job");
+    let rooted = |line: &str| job_spec("roots", &[line], 10);
+    let job = book.create_job(&rooted("d4 e5")).expect("a job");
+    assert_eq!(book.start_job(&rooted("d4 c5")).expect("the mirror"), job);
+    let refused = book.start_job(&rooted("d4 e4")).expect_err("another root");
+    assert!(refused.to_string().contains("the roots"), "{refused}");
     let other = with(spec(10), |build| build.top = 5);
     assert!(
         book.start_job(&other)
