@@ -226,6 +226,7 @@ impl Server {
             &self.cluster,
             self.book.as_ref(),
             &self.authenticator,
+            &self.leadership,
             &self.shutdown,
         )
     }

@@ -37,8 +37,12 @@ use crate::task_queue::TaskQueue;
 
 /// The delay after the first failure to connect.
 const MIN_BACKOFF: Duration = Duration::from_millis(200);
-/// The longest delay between two attempts to connect.
+/// The longest delay between two attempts to connect, and that of the first attempts: another
+/// coordinator may take the lease.
 const MAX_BACKOFF: Duration = Duration::from_secs(15);
+const QUICK_BACKOFF: Duration = Duration::from_secs(2);
+/// Attempts that take 15 to 30 s in all.
+const QUICK_ATTEMPTS: u32 = 18;
 /// How long a worker that stops waits for the acknowledgement of its last reports.
 pub const GOODBYE_TIMEOUT: Duration = Duration::from_secs(3);
 
@@ -160,8 +164,24 @@ async fn stay_connected(
 /// Returns the delay after a number of failures: it doubles with each, and half of it is random, so
 /// that many workers do not connect at the same time.
 fn backoff(failures: u32) -> Duration {
-    let delay = MIN_BACKOFF
-        .saturating_mul(1 << failures.min(10))
-        .min(MAX_BACKOFF);
+    let most = if failures <= QUICK_ATTEMPTS {
+        QUICK_BACKOFF
+    } else {
+        MAX_BACKOFF
+    };
+    let delay = MIN_BACKOFF.saturating_mul(1 << failures.min(10)).min(most);
     delay.mul_f64(rand::rng().random_range(0.5..=1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attempts_are_quick_while_a_lease_may_change_hands() {
+        let delays = (0..=QUICK_ATTEMPTS).map(backoff);
+        assert!(delays.clone().all(|delay| delay <= QUICK_BACKOFF));
+        assert!(delays.sum::<Duration>() >= Duration::from_secs(15));
+        assert!(backoff(u32::MAX) > QUICK_BACKOFF);
+    }
 }

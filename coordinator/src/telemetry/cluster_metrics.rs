@@ -17,12 +17,14 @@ use crate::telemetry::labels::labels;
 /// Everything that can be counted at a moment.
 #[derive(Debug, Default)]
 pub(crate) struct Snapshot {
+    /// Whether this coordinator leads its book, if it has one.
+    pub(crate) leads: bool,
     pub(crate) counts: Counts,
     pub(crate) workers: Vec<WorkerView>,
     /// Workers quarantined since the start.
     pub(crate) quarantines: u64,
     pub(crate) jobs: Vec<Arc<JobView>>,
-    /// Positions of the book, and entries of its journal; none without a book.
+    /// Positions of the book, and entries of its journal; none without a book that is led here.
     pub(crate) book: Option<(u64, u64)>,
     /// Requests refused, by reason.
     pub(crate) refusals: Vec<(&'static str, u64)>,
@@ -264,6 +266,8 @@ impl Collector for Snapshot {
             "job",
             &is_running,
         )?;
+        let leads = f64::from(u8::from(self.leads));
+        out.gauge("leads", "Whether this coordinator leads its book", leads)?;
         if let Some((positions, entries)) = self.book {
             out.gauge("book_positions", "Positions of the book", positions as f64)?;
             out.gauge(

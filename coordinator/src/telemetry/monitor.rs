@@ -19,6 +19,7 @@ use tower::{Layer, Service};
 use crate::auth::Authenticator;
 use crate::book::handle::BookHandle;
 use crate::cluster::shared::Cluster;
+use crate::replication::leadership::Leadership;
 use crate::telemetry::cluster_metrics::Snapshot;
 use crate::telemetry::metrics::{self, Metrics};
 
@@ -28,6 +29,7 @@ pub(crate) struct Monitor {
     cluster: Arc<Cluster>,
     book: Option<BookHandle>,
     authenticator: Arc<Authenticator>,
+    leadership: Leadership,
     shutdown: CancellationToken,
 }
 
@@ -36,14 +38,15 @@ impl Monitor {
         cluster: &Arc<Cluster>,
         book: Option<&BookHandle>,
         authenticator: &Arc<Authenticator>,
+        leadership: &Leadership,
         shutdown: &CancellationToken,
     ) -> Self {
-        let (book, shutdown) = (book.cloned(), shutdown.clone());
         Self {
             cluster: Arc::clone(cluster),
-            book,
+            book: book.cloned(),
             authenticator: Arc::clone(authenticator),
-            shutdown,
+            leadership: leadership.clone(),
+            shutdown: shutdown.clone(),
         }
     }
 
@@ -62,22 +65,20 @@ impl Monitor {
             .with_state(self)
     }
 
+    /// The book and its jobs count once: at the coordinator that leads.
     fn snapshot(&self) -> Snapshot {
-        let jobs = self
-            .book
-            .as_ref()
-            .map(|book| book.jobs().borrow().to_vec())
-            .unwrap_or_default();
-        let book = self
-            .book
-            .as_ref()
-            .map(|book| (book.size().positions(), book.size().entries()));
+        let leads = self.leadership.is_leader();
+        let own = self.book.as_ref().filter(|_| leads);
+        let jobs = own.map(|book| book.jobs().borrow().to_vec());
+        let jobs = jobs.unwrap_or_default();
+        let book = own.map(|book| (book.size().positions(), book.size().entries()));
         let (counts, workers, quarantines) = (
             self.cluster.counts(),
             self.cluster.workers(),
             self.cluster.quarantines(),
         );
         Snapshot {
+            leads,
             counts,
             workers,
             quarantines,

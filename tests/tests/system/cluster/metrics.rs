@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::world::{Cluster, until};
 
 /// Returns the value of a series.
-fn value(text: &str, series: &str) -> Option<f64> {
+pub(super) fn value(text: &str, series: &str) -> Option<f64> {
     let line = text.lines().find(|line| {
         line.strip_prefix(series)
             .is_some_and(|rest| rest.starts_with(' '))

@@ -10,12 +10,13 @@ use std::time::Duration;
 use kagetsu_book::{Book, BookOptions, Notice};
 use kagetsu_game::{Key, Position};
 use kagetsu_postgres::{BookUrl, PostgresJournal};
-use kagetsu_tests::{Finished, PostgresServer, Program, Running, Scratch, words};
+use kagetsu_tests::{Finished, PostgresServer, Program, Running, Scratch, http, words};
 use nix::sys::signal::Signal;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use serde_json::Value;
 
+use super::metrics::value;
 use crate::world::{RecordingWorker, growing, until, worker};
 
 /// A target that no test reaches, so that every loss interrupts work.
@@ -45,6 +46,7 @@ pub(super) struct World {
     pub(super) scratch: Scratch,
     pub(super) coordinators: Vec<Running>,
     pub(super) urls: Vec<String>,
+    metrics: Vec<String>,
 }
 
 /// A follower of the test's own, which reads the journal from the database.
@@ -89,10 +91,14 @@ impl World {
             scratch: Scratch::new(),
             coordinators: Vec::new(),
             urls: Vec::new(),
+            metrics: Vec::new(),
         };
         for number in 0..2 {
             let mut coordinator = world.coordinator(number, "127.0.0.1:0");
             world.urls.push(coordinator.address());
+            let line = coordinator.line();
+            let at = line.strip_prefix("metrics on ").expect("a second address");
+            world.metrics.push(at.into());
             world.coordinators.push(coordinator);
         }
         Some(world)
@@ -107,7 +113,17 @@ impl World {
         let cache = cache.to_str().expect("a plain name");
         let book = self.server.url("replicated");
         Program::Coordinator.command(&[
-            "--book", &book, "--cache", cache, "--listen", listen, "--http", "off", "--lease",
+            "--book",
+            &book,
+            "--cache",
+            cache,
+            "--listen",
+            listen,
+            "--http",
+            "off",
+            "--metrics",
+            "127.0.0.1:0",
+            "--lease",
             LEASE,
         ])
     }
@@ -334,6 +350,20 @@ fn follower_sends_clients_and_workers_to_the_leader() {
         (found.code == Some(0)).then_some(found)
     });
     assert_eq!(at_follower.json()["best"], at_leader["best"]);
+    // A sum over coordinators counts the book and its jobs once.
+    let gauge = |number: usize, series: &str| {
+        let text = http(&world.metrics[number], "GET", "/metrics", "").body;
+        value(&text, series)
+    };
+    for series in [
+        "kagetsu_book_positions",
+        "kagetsu_job_positions{job=\"test\"}",
+    ] {
+        assert!(gauge(leader, series) >= Some(5.0), "{series}");
+        assert_eq!(gauge(1 - leader, series), None, "{series}");
+    }
+    let leads = [leader, 1 - leader].map(|number| gauge(number, "kagetsu_leads"));
+    assert_eq!(leads, [Some(1.0), Some(0.0)]);
     let cache = world.scratch.path("query");
     let mut command = Program::Kagetsu.command(&[
         "query",
