@@ -46,6 +46,12 @@ impl GomocupGame {
         self.stones.is_empty()
     }
 
+    /// Returns the points of the stones, as they were sent.
+    pub(super) fn points(&self) -> Vec<Point> {
+        let point = |(m, _): &(Move, Owner)| Point::of(*m, self.size);
+        self.stones.iter().map(point).collect()
+    }
+
     /// Puts a stone on an empty point.
     ///
     /// # Errors

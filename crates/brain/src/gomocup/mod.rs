@@ -5,6 +5,7 @@ mod game;
 mod limits;
 mod swap;
 mod talk;
+mod yixin;
 
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
@@ -20,6 +21,7 @@ use database::Query;
 use game::{GomocupGame, Owner};
 use limits::{GomocupLimits, MAX_THREADS};
 use talk::{GomocupTalk, Played, one_line};
+use yixin::AwaitedPath;
 
 /// The greatest number of stones of a board, and of lines of a block.
 const MAX_STONES: usize = 22 * 22;
@@ -34,8 +36,8 @@ pub(super) struct GomocupBrain {
     block: Option<Block>,
     /// Yixin: points that are not to be played.
     blocked: Vec<Move>,
-    /// Yixin: the next line is the path of a book.
-    awaits_path: bool,
+    /// Yixin: the next line is a path.
+    awaited: Option<AwaitedPath>,
     state: GomocupState,
 }
 
@@ -78,7 +80,7 @@ impl GomocupBrain {
             game: None,
             block: None,
             blocked: Vec::new(),
-            awaits_path: false,
+            awaited: None,
             state: GomocupState::Idle(Box::new(finder)),
         }
     }
@@ -87,19 +89,29 @@ impl GomocupBrain {
     /// that lines from a file get a move, too.
     pub(super) fn run(mut self, lines: Receiver<String>) {
         for line in lines {
-            if std::mem::take(&mut self.awaits_path) {
-                self.open_book(line.trim());
-                continue;
-            }
-            match ToEngine::read(&line) {
-                ToEngine::End => break,
-                ToEngine::Other(line) if line.is_empty() => {}
-                line => self.hear(line),
+            match self.awaited.take() {
+                Some(AwaitedPath::Book) => self.open_book(line.trim()),
+                Some(AwaitedPath::Table) => {}
+                None => {
+                    if !self.goes_on(&line) {
+                        break;
+                    }
+                }
             }
         }
         if let GomocupState::Thinking { thinking, .. } = self.state {
             let _ = thinking.wait();
         }
+    }
+
+    /// Executes a line. Returns `false` at `END`.
+    fn goes_on(&mut self, line: &str) -> bool {
+        match ToEngine::read(line) {
+            ToEngine::End => return false,
+            ToEngine::Other(line) if line.is_empty() => {}
+            line => self.hear(line),
+        }
+        true
     }
 
     fn hear(&mut self, line: ToEngine) {
@@ -218,7 +230,7 @@ impl GomocupBrain {
             }
             ToEngine::About => Ok(Some(FromEngine::Other(about()))),
             ToEngine::Other(line) if line.eq_ignore_ascii_case("YXSETDATABASE") => {
-                self.awaits_path = true;
+                self.awaited = Some(AwaitedPath::Book);
                 Ok(None)
             }
             ToEngine::Other(line) if line.eq_ignore_ascii_case("YXSAVEDATABASE") => Ok(Some(
@@ -226,7 +238,7 @@ impl GomocupBrain {
             )),
             ToEngine::Other(line) => match Query::of(&line) {
                 Some(query) => self.open(BlockKind::PositionQuery(query)),
-                None => Ok(Some(FromEngine::Unknown(line.chars().take(60).collect()))),
+                None => self.hear_yixin(&line),
             },
             ToEngine::Info { .. } | ToEngine::YxStop | ToEngine::End => Ok(None),
         }
@@ -305,13 +317,8 @@ impl GomocupBrain {
             }
             BlockKind::PositionQuery(query) => self.query(query, &block.stones),
             BlockKind::Swap2 => {
-                let (rule, size) = (self.rule()?, self.game()?.size);
                 let points: Vec<Point> = block.stones.iter().map(|(point, _)| *point).collect();
-                let effort = self.limits.effort();
-                let begun = Instant::now();
-                let answer = swap::decide(self.prepared(), rule, size, &points, effort);
-                self.limits.spent += begun.elapsed();
-                answer.map(Some)
+                self.swap_decision(&points).map(Some)
             }
         }
     }
@@ -363,19 +370,6 @@ impl GomocupBrain {
         let lines = done.map_or_else(|error| vec![error], |()| books.list());
         for line in lines {
             self.say(&FromEngine::Message(one_line(&line)));
-        }
-    }
-
-    /// Plays from another book.
-    fn open_book(&mut self, path: &str) {
-        self.say(&FromEngine::Message(one_line(&format!(
-            "DATABASE LOAD START {path}"
-        ))));
-        match self.finder().open(path) {
-            Ok(()) => self.say(&FromEngine::Message("DATABASE LOAD DONE".into())),
-            Err(error) => self.say(&FromEngine::Error(one_line(&format!(
-                "no book: {error:#}; a database of Yixin's becomes one by `kagetsu import --format yxdb`"
-            )))),
         }
     }
 

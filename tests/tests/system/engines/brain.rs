@@ -454,6 +454,32 @@ fn swap2_requests_are_answered() {
     assert_eq!(engine.find("a decision", decides).0, "SWAP");
     engine.say("SWAP2BOARD\n7,7\n0,0\nDONE");
     engine.until("ERROR swap 2 has openings of 0, 3 or 5 stones");
+    // Yixin-Board's words.
+    engine.say("YXSWAP2STEP1");
+    for number in 1..=3 {
+        let begin = format!("MESSAGE SWAP2 MOVE{number} ");
+        engine.find("a stone", |line| line.starts_with(&begin));
+    }
+    let [lost, level] = [("0,0,2", "SWAP1 YES"), ("8,6,2", "SWAP2 ")];
+    for (step, (white, decision)) in [("YXSWAP2STEP2", lost), ("YXSWAP2STEP3", level)] {
+        engine.say(format!("YXBOARD\n7,7,1\n{white}\n7,8,1\nDONE\n{step}"));
+        let decision = format!("MESSAGE {decision}");
+        engine.find("a decision", |line| line.starts_with(&decision));
+    }
+    let count = |line: &str| line.split(' ').filter(|word| point(word).is_some()).count();
+    engine.say("YXBALANCEONE 0");
+    engine.find("a move", |line| count(line) == 1);
+    engine.say("YXBALANCETWO 0");
+    engine.find("two moves", |line| count(line) == 2);
+    engine.say("YXBALANCEONE x");
+    engine.until("ERROR YXBALANCEONE: write a value in hundredths, as in YXBALANCEONE 0");
+    engine.say("YXHASHDUMP\nEND\nYXHASHLOAD\nSTART 3\nYXDRAW\nYXRESIGN");
+    for refused in ["the table", "the table", "no draw", "no resignation"] {
+        let begin = format!("MESSAGE {refused}");
+        engine.find("a refusal", |line| line.starts_with(&begin));
+    }
+    engine.say("YXSEARCHDEFEND");
+    let _ = next_move(&engine);
 }
 
 #[test]
