@@ -123,7 +123,7 @@ pub const BUILD_FIELDS: &[BuildField] = &[
         kind: Integer { min: 1, max: 100 },
         unit: "plies",
         label: "Depth of each search",
-        help: "Depth of each search",
+        help: "Depth of each search; a value from positions behind counts the plies to them, too",
         is_basic: true,
         ..DEFAULTS
     },
