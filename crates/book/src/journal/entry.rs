@@ -8,7 +8,6 @@ use crate::base::id::unpack;
 use crate::base::record::Group;
 use crate::error::{BookError, JournalError};
 use crate::journal::log::Sequence;
-use crate::settings::build_spec::BuildSpec;
 use crate::settings::job::{JobChange, JobSpec};
 
 /// An event in the life of a book. New kinds come after the last, because their order is the
@@ -101,8 +100,8 @@ pub(crate) struct JobEntry {
     roots: Vec<(Option<Vec<u8>>, Vec<u16>)>,
     /// The positions that are never entered, in canonical orientation.
     exclude: Vec<Vec<u8>>,
-    /// A [`BuildSpec`] as JSON: it describes itself, so a setting that this program does not know
-    /// is kept.
+    /// A [`BuildSpec`](crate::settings::build_spec::BuildSpec) as JSON: it describes itself, so a
+    /// setting that this program does not know is kept.
     settings: String,
 }
 
