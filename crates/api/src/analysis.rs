@@ -1,4 +1,3 @@
-use kagetsu_proto::v1;
 use serde::{Deserialize, Serialize};
 
 use crate::answer::AnswerJson;
@@ -67,7 +66,8 @@ impl QuestionJson {
     }
 }
 
-impl From<EffortJson> for v1::Effort {
+#[cfg(feature = "jobs")]
+impl From<EffortJson> for kagetsu_proto::v1::Effort {
     fn from(effort: EffortJson) -> Self {
         Self {
             depth: effort.depth,

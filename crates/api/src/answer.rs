@@ -1,7 +1,7 @@
 use std::cmp::Reverse;
 use std::fmt;
 
-use kagetsu_book::Choice;
+use kagetsu_compiled::Choice;
 use kagetsu_game::{Answer, Bound, Move, Position, Proof, Score, Verdict};
 use serde::{Deserialize, Serialize};
 

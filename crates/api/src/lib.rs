@@ -10,22 +10,29 @@ mod analysis;
 mod answer;
 mod date;
 mod error;
+#[cfg(feature = "jobs")]
 mod job;
 mod overview;
 mod position;
+#[cfg(feature = "jobs")]
 mod settings;
 mod status;
+#[cfg(feature = "jobs")]
 mod worker;
 
+#[cfg(feature = "jobs")]
 pub use kagetsu_book::describe_build;
 
 pub use analysis::{EffortJson, QuestionJson, UpdateJson};
 pub use answer::{AnswerJson, ResultsJson, ValueJson, VerdictJson, is_unknown};
 pub use date::{date, day};
 pub use error::{ErrorBody, ErrorJson};
+#[cfg(feature = "jobs")]
 pub use job::{AsideJson, HistoryPoint, JobJson, PriorityJson, job_state};
 pub use overview::{OverviewFault, OverviewJson, RootJson, VariantOverviewJson};
 pub use position::{ForbiddenJson, PositionJson};
+#[cfg(feature = "jobs")]
 pub use settings::{SettingsJson, StartJson, settings, settings_schema, start_schema};
 pub use status::StatusJson;
+#[cfg(feature = "jobs")]
 pub use worker::WorkerJson;

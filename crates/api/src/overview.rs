@@ -1,4 +1,4 @@
-use kagetsu_book::{Overview, RootOverview, VariantOverview};
+use kagetsu_compiled::{Overview, RootOverview, VariantOverview};
 use kagetsu_game::{Position, Variant};
 use serde::{Deserialize, Serialize};
 

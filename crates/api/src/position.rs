@@ -1,3 +1,4 @@
+use kagetsu_game::{Outcome, Position};
 use serde::Serialize;
 
 /// A position by the rules alone: what a page needs to draw it and to offer its moves.
@@ -30,4 +31,30 @@ pub struct ForbiddenJson {
     pub r#move: String,
     /// `overline`, `double-four` or `double-three`.
     pub reason: String,
+}
+
+impl From<&Position> for PositionJson {
+    fn from(position: &Position) -> Self {
+        let name = |m| position.write_move(m);
+        let forbidden = position.forbidden_moves().into_iter();
+        let outcome = position.outcome().map(|outcome| match outcome {
+            Outcome::Win(side) => side.to_string(),
+            Outcome::Draw => "draw".into(),
+        });
+        Self {
+            variant: position.variant().to_string(),
+            moves: position.moves().iter().map(|&m| name(m)).collect(),
+            side: position.side().to_string(),
+            key: position.key().to_string(),
+            fen: position.fen().ok(),
+            outcome,
+            legal: position.legal_moves().into_iter().map(name).collect(),
+            forbidden: forbidden
+                .map(|(m, reason)| ForbiddenJson {
+                    r#move: name(m),
+                    reason: reason.to_string(),
+                })
+                .collect(),
+        }
+    }
 }

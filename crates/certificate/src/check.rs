@@ -92,13 +92,16 @@ pub fn check_parallel(
             positions: AtomicU64::new(walk.positions),
             failed: Mutex::new(None),
         };
+        let part = || {
+            let zones = by_zones.then(|| ZoneChecker::new(position.variant())).flatten();
+            check_parts::<G>(tree, &plies, &parts, zones, &shared, progress);
+        };
+        // The caller's thread takes its share: a browser has no other.
         thread::scope(|scope| {
-            for _ in 0..threads.get().min(parts.len()) {
-                scope.spawn(|| {
-                    let zones = by_zones.then(|| ZoneChecker::new(position.variant())).flatten();
-                    check_parts::<G>(tree, &plies, &parts, zones, &shared, progress);
-                });
+            for _ in 1..threads.get().min(parts.len()) {
+                scope.spawn(part);
             }
+            part();
         });
         let positions = shared.positions.into_inner();
         let failed = shared.failed.into_inner().unwrap_or_else(PoisonError::into_inner);

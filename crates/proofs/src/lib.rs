@@ -11,22 +11,38 @@
 //! The crate refuses changes of a book, and async.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "books")]
 mod ledger;
+#[cfg(feature = "books")]
 mod line;
+#[cfg(feature = "books")]
 mod open_positions;
 mod proof_book;
+#[cfg(feature = "books")]
 mod proof_cache;
+#[cfg(feature = "books")]
 mod reply_answers;
+#[cfg(feature = "books")]
 mod reply_prover;
+#[cfg(feature = "books")]
 mod shrink;
+#[cfg(feature = "books")]
 mod source;
+#[cfg(feature = "books")]
 mod tree_builder;
 
+#[cfg(feature = "books")]
 pub use ledger::{Count, FailedClaim, Findings, Ledger};
+#[cfg(feature = "books")]
 pub use line::{LineError, tree_of_line};
 pub use proof_book::{ProofBook, ProvenMove};
+#[cfg(feature = "books")]
 pub use proof_cache::ProofCache;
+#[cfg(feature = "books")]
 pub use reply_prover::ReplyProver;
+#[cfg(feature = "books")]
 pub use shrink::{NodeCounts, ShrinkError, shrink};
+#[cfg(feature = "books")]
 pub use source::ProofSource;
+#[cfg(feature = "books")]
 pub use tree_builder::{GrownTree, ProofTreeBuilder, TreeSize, plant};

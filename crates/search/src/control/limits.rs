@@ -1,5 +1,5 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::time::Instant;
+use std::time::Duration;
 
 use kagetsu_game::Effort;
 
@@ -12,7 +12,7 @@ const STEP: u64 = 256;
 #[derive(Debug)]
 pub(crate) struct SearchLimits<'a> {
     control: &'a Control,
-    begun: Instant,
+    begun: Duration,
     effort: Effort,
     nodes: AtomicU64,
     is_over: AtomicBool,
@@ -24,7 +24,7 @@ impl<'a> SearchLimits<'a> {
     pub(crate) fn new(control: &'a Control, effort: Effort) -> Self {
         Self {
             control,
-            begun: Instant::now(),
+            begun: control.now(),
             effort,
             nodes: AtomicU64::new(0),
             is_over: AtomicBool::new(control.is_stopped()),
@@ -66,10 +66,7 @@ impl<'a> SearchLimits<'a> {
             exchange.visited(visited);
         }
         self.control.visited(visited);
-        let late = self
-            .effort
-            .time
-            .is_some_and(|time| self.begun.elapsed() >= time);
+        let late = self.effort.time.is_some_and(|time| self.elapsed() >= time);
         if late || self.control.is_stopped() {
             self.is_over.store(true, Relaxed);
         }
@@ -98,8 +95,9 @@ impl<'a> SearchLimits<'a> {
         self.control
     }
 
-    pub(crate) fn begun(&self) -> Instant {
-        self.begun
+    /// Returns the time since the search began.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.control.now().saturating_sub(self.begun)
     }
 
     /// Returns the positions visited by all threads.

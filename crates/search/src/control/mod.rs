@@ -3,8 +3,8 @@ pub(crate) mod limits;
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::sync::{Arc, LazyLock, OnceLock};
+use std::time::{Duration, Instant};
 
 use kagetsu_game::Answer;
 
@@ -13,6 +13,12 @@ use crate::control::exchange::Exchange;
 
 /// A callback that receives the number of newly visited positions.
 type Pace = Box<dyn Fn(u64) + Send + Sync>;
+
+/// A clock that never goes back: the time since any moment.
+type Clock = fn() -> Duration;
+
+/// The moment from which the clock of the system counts.
+static BEGUN: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 /// A handle to watch or stop a running search from another thread. Clones share the same state.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +29,8 @@ struct Shared {
     stopped: AtomicBool,
     nodes: AtomicU64,
     pace: Option<Pace>,
+    /// The clock of a caller whose system has none that Rust knows, as a browser.
+    clock: Option<Clock>,
     exchange: OnceLock<Exchange>,
 }
 
@@ -50,6 +58,31 @@ impl Control {
             pace: Some(Box::new(pace)),
             ..Shared::default()
         }))
+    }
+
+    /// Returns a control as [`Control::paced`] that reads the time from a clock of the caller.
+    #[must_use]
+    pub fn clocked(clock: Clock, pace: impl Fn(u64) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(Shared {
+            clock: Some(clock),
+            pace: Some(Box::new(pace)),
+            ..Shared::default()
+        }))
+    }
+
+    /// Returns a control with the same clock that has not been stopped.
+    pub(crate) fn renewed(&self) -> Self {
+        Self(Arc::new(Shared {
+            clock: self.0.clock,
+            ..Shared::default()
+        }))
+    }
+
+    /// Returns the time of the clock.
+    pub(crate) fn now(&self) -> Duration {
+        self.0
+            .clock
+            .map_or_else(|| BEGUN.elapsed(), |clock| clock())
     }
 
     /// Ends the search within milliseconds; it answers with the result so far. A stopped control

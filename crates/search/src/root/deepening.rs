@@ -10,7 +10,7 @@ use super::{Root, RootMove, RootSearch};
 use crate::alphabeta::{AlphaBeta, RootScore};
 use crate::control::limits::SearchLimits;
 use crate::heuristics::Heuristics;
-use crate::{Control, EngineOptions, Progress, ThreadSplit};
+use crate::{EngineOptions, Progress, ThreadSplit};
 
 impl RootSearch<'_> {
     /// Searches with one thread or with all of them.
@@ -49,7 +49,7 @@ impl RootSearch<'_> {
     /// rest of the search does not need it.
     fn is_past_half(&self, limits: &SearchLimits) -> bool {
         let time = self.question.effort.time;
-        time.is_some_and(|time| limits.begun().elapsed() > time / 2)
+        time.is_some_and(|time| limits.elapsed() > time / 2)
     }
 
     /// Fills the shared table beside the main thread; every second helper searches one ply deeper.
@@ -127,7 +127,7 @@ impl RootSearch<'_> {
                 continue;
             }
             let answer = self.answer(&known, root);
-            let elapsed = limits.begun().elapsed();
+            let elapsed = limits.elapsed();
             progress(&Progress {
                 depth,
                 answer,
@@ -175,7 +175,7 @@ impl RootSearch<'_> {
 
     /// Values each move that was not searched by a search of one ply.
     fn evaluate_unsearched<H: Heuristics>(&self, board: &H, known: &mut [RootMove]) {
-        let unlimited = Control::new();
+        let unlimited = self.control.renewed();
         let limits = SearchLimits::new(&unlimited, Effort::default());
         let options = EngineOptions {
             leaf_fours: 0,

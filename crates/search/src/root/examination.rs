@@ -65,7 +65,7 @@ impl RootSearch<'_> {
         let effort = Effort {
             depth: None,
             nodes: Some(most.map_or(nodes, |most| nodes.min(most.saturating_sub(limits.nodes())))),
-            time: time.map(|time| time.saturating_sub(limits.begun().elapsed())),
+            time: time.map(|time| time.saturating_sub(limits.elapsed())),
         };
         let found = board.vct(effort, self.control);
         limits.add(found.nodes);

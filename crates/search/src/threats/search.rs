@@ -1,4 +1,4 @@
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use kagetsu_game::gomoku::{Gomoku, Rule};
 use kagetsu_game::{Effort, Game, Move, Position, ProofKind, RuleName, Variant};
@@ -214,7 +214,7 @@ impl ThreatSearch {
             };
         }
         let mut board = Board::<R>::new(&game, &EngineOptions::default()).without_network();
-        let begun = Instant::now();
+        let begun = control.now();
         let (outcome, nodes) = match class {
             ThreatClass::Vcf => fours(&mut board, effort),
             ThreatClass::Vct => {
@@ -239,7 +239,7 @@ impl ThreatSearch {
         ThreatResult {
             outcome,
             nodes,
-            time: begun.elapsed(),
+            time: control.now().saturating_sub(begun),
         }
     }
 }

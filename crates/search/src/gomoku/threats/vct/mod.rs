@@ -44,7 +44,7 @@ mod table;
 mod template;
 mod value;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use kagetsu_game::gomoku::Rule;
 use kagetsu_game::{Effort, Move};
@@ -152,7 +152,7 @@ impl<'a, R: Rule> Vct<'a, R> {
         let most = effort
             .depth
             .map_or(LONGEST, |plies| u16::from(plies.saturating_sub(1) | 1));
-        let begun = Instant::now();
+        let begun = self.control.now();
         let mut open = Attacks::EACH.map(|attacks| Some((attacks, most.min(first))));
         let (mut share, mut lost) = (SHARE, u16::MAX);
         while open.iter().any(Option::is_some) {
@@ -174,7 +174,9 @@ impl<'a, R: Rule> Vct<'a, R> {
                             .map_or(u64::MAX, |nodes| nodes.saturating_sub(self.nodes))
                             .min(share),
                     ),
-                    time: effort.time.map(|time| time.saturating_sub(begun.elapsed())),
+                    time: effort
+                        .time
+                        .map(|time| (begun + time).saturating_sub(self.control.now())),
                 };
                 if left.nodes == Some(0)
                     || left.time == Some(Duration::ZERO)
