@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Builds the program for browsers and the npm package: build.sh [FOLDER [PROFILE]]. Needs cargo with
+# the target wasm32-unknown-unknown.
+set -euo pipefail
+out=$(mkdir -p "${1:-$(dirname "$0")/dist}" && cd "${1:-$(dirname "$0")/dist}" && pwd)
+cd "$(dirname "$0")"
+profile=${2:-web}
+target=${CARGO_TARGET_DIR:-$PWD/../../target}/web
+export RUSTFLAGS='-C target-feature=+simd128,+bulk-memory,+nontrapping-fptoint,+sign-ext
+    -C link-arg=-zstack-size=4194304 -C link-arg=--strip-all'
+RUSTC_WORKSPACE_WRAPPER='' cargo build --locked --quiet -p kagetsu-web --profile "$profile" \
+    --target wasm32-unknown-unknown --target-dir "$target"
+cp "$target/wasm32-unknown-unknown/${profile/dev/debug}/kagetsu.wasm" "$out"
+cp ../../http/page/engine/kagetsu.js kagetsu.d.ts package.json README.md "$out"

@@ -1,0 +1,261 @@
+//! Answers by the rules and by open books, in the shapes of the HTTP API.
+
+use std::io::{BufReader, Read};
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+use kagetsu_api::{AnswerJson, ErrorJson, OverviewJson, PositionJson, StatusJson, ValueJson};
+use kagetsu_certificate::{CheckProgress, CheckedReplies, Tree, TreeFault, check_parallel};
+use kagetsu_compiled::{Choice, Compiled, Nearest, Overview, ReadAt, Stats};
+use kagetsu_game::{Answer, Position, Variant};
+use kagetsu_proofs::ProofBook;
+use lzma_rust2::XzReader;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::host::{self, HostedBook};
+
+/// Earlier positions of a line that are looked up to say how far the book holds it.
+const MAX_PREFIXES: usize = 60;
+/// The first bytes of a file that xz has packed.
+const XZ: &[u8] = b"\xfd7zXZ\0";
+
+/// The parameters of the requests about a position.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct PositionParameters {
+    variant: String,
+    moves: String,
+    fen: Option<String>,
+    temperature: Option<String>,
+}
+
+/// An open book.
+enum OpenBook {
+    Compiled(Box<Compiled>),
+    Certificate(Box<ProofBook>),
+}
+
+/// The books that requests are answered from.
+#[derive(Default)]
+pub(crate) struct OpenBooks(Vec<OpenBook>);
+
+impl OpenBook {
+    fn lookup(&self, at: &Position) -> Result<Option<Answer>, ErrorJson> {
+        match self {
+            Self::Compiled(book) => {
+                let found = book.lookup(at).map_err(damaged)?;
+                Ok(found.map(|(answer, _)| answer))
+            }
+            Self::Certificate(book) => Ok(book.lookup(at)),
+        }
+    }
+
+    fn overview(&self) -> Overview {
+        match self {
+            Self::Compiled(book) => book.overview().clone(),
+            Self::Certificate(book) => Overview::of_root(book.position().clone(), book.nodes()),
+        }
+    }
+
+    fn stats(&self) -> Stats {
+        match self {
+            Self::Compiled(book) => book.stats().clone(),
+            Self::Certificate(book) => Stats {
+                positions: book.nodes(),
+                wins: book.nodes(),
+                ..Stats::default()
+            },
+        }
+    }
+}
+
+impl OpenBooks {
+    /// Opens a compiled book or a certificate in bytes; without bytes the book of the host.
+    pub(crate) fn load(&mut self, bytes: &[u8]) -> Result<Value, ErrorJson> {
+        let book = if bytes.is_empty() || !is_certificate(bytes) {
+            let source: Box<dyn ReadAt> = match bytes {
+                [] => Box::new(HostedBook),
+                bytes => Box::new(bytes.to_vec()),
+            };
+            let book = Compiled::read(source, Path::new("the book")).map_err(damaged)?;
+            OpenBook::Compiled(Box::new(book))
+        } else {
+            let book = ProofBook::new(read_tree(bytes)?).map_err(damaged)?;
+            OpenBook::Certificate(Box::new(book))
+        };
+        self.0.push(book);
+        json(&self.status())
+    }
+
+    /// Answers a request by its name.
+    pub(crate) fn answer(
+        &self,
+        name: &str,
+        query: &PositionParameters,
+    ) -> Result<Value, ErrorJson> {
+        let at = || position(&query.variant, query.fen.as_deref(), &query.moves);
+        match name {
+            "status" => json(&self.status()),
+            "position" => json(&PositionJson::from(&at()?)),
+            "books" => self.overview(),
+            "statistics" => json(&self.stats()),
+            "book" => {
+                let at = at()?;
+                json(&AnswerJson::new(&at, &self.held(&at)?, 0))
+            }
+            "pick" => self.pick(&at()?, query),
+            _ => Err(ErrorJson::new(
+                "not_found",
+                format!("nothing in this browser answers {name}"),
+            )),
+        }
+    }
+
+    fn stats(&self) -> Stats {
+        let mut all = Stats::default();
+        self.0.iter().for_each(|book| all.add(&book.stats()));
+        all
+    }
+
+    fn status(&self) -> StatusJson {
+        StatusJson {
+            version: env!("CARGO_PKG_VERSION"),
+            has_book: !self.0.is_empty(),
+            positions: self.stats().positions,
+            epoch: Some(self.0.len() as u64),
+            is_cluster: false,
+            may_change: false,
+            may_analyse: true,
+            takes_tokens: false,
+        }
+    }
+
+    fn lookup(&self, at: &Position) -> Result<Option<Answer>, ErrorJson> {
+        for book in &self.0 {
+            if let Some(found) = book.lookup(at)? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    fn held(&self, at: &Position) -> Result<Answer, ErrorJson> {
+        if let Some(found) = self.lookup(at)? {
+            return Ok(found);
+        }
+        let mut line = None;
+        for before in Nearest::prefixes(at, MAX_PREFIXES) {
+            if self.lookup(&before)?.is_some() {
+                line = Some(before);
+                break;
+            }
+        }
+        let nearest = line.map_or(Nearest::Nothing, Nearest::Line);
+        let mut error = ErrorJson::new("not_in_book", nearest.message(at));
+        if let Nearest::Line(line) = nearest {
+            error.error.held_moves = Some(line.moves().len());
+        }
+        Err(error)
+    }
+
+    fn overview(&self) -> Result<Value, ErrorJson> {
+        let mut all = OverviewJson { variants: vec![] };
+        for book in &self.0 {
+            let overview = book.overview();
+            let mut listed = OverviewJson::from(&overview);
+            let roots = overview.variants.iter().flat_map(|held| &held.roots);
+            let held = listed.variants.iter_mut().flat_map(|held| &mut held.roots);
+            for (json, root) in held.zip(roots) {
+                let known = book.lookup(&root.position)?.unwrap_or_default();
+                if let Some((m, verdict)) = Choice::default().pick(&known) {
+                    json.best = Some(root.position.write_move(*m));
+                    json.value = ValueJson::of(verdict);
+                }
+            }
+            all.variants.append(&mut listed.variants);
+        }
+        json(&all)
+    }
+
+    fn pick(&self, at: &Position, query: &PositionParameters) -> Result<Value, ErrorJson> {
+        let temperature = query
+            .temperature
+            .as_ref()
+            .and_then(|text| text.parse().ok());
+        let choice = Choice {
+            temperature: temperature.unwrap_or(0.0),
+            seed: Some(host::now().as_nanos() as u64),
+            ..Choice::default()
+        };
+        let held = self.held(at)?;
+        let (m, _) = choice.pick(&held).ok_or_else(|| {
+            ErrorJson::new("not_in_book", format!("the book has no move for {at}"))
+        })?;
+        Ok(json!({ "move": at.write_move(*m) }))
+    }
+}
+
+/// Checks a certificate by zones, and tells the host how far it is.
+pub(crate) fn verify(bytes: &[u8]) -> Result<Value, ErrorJson> {
+    let tree = read_tree(bytes)?;
+    let tell = |at: CheckProgress| {
+        host::tell(&json!({"done": at.done, "replies": at.replies}).to_string());
+    };
+    let checked = check_parallel(&tree, CheckedReplies::ByZones, NonZeroUsize::MIN, &tell);
+    let checked = checked.map_err(unproven)?;
+    let mut found = json(&PositionJson::from(&tree.position))?;
+    found["claim"] = tree.claim.to_string().into();
+    found["plies"] = checked.plies.into();
+    found["positions"] = checked.positions.into();
+    found["nodes"] = tree.nodes().len().into();
+    Ok(found)
+}
+
+fn is_certificate(bytes: &[u8]) -> bool {
+    bytes.starts_with(XZ) || bytes.starts_with(b"kagetsu-proof ")
+}
+
+/// Reads a certificate, packed by xz or not.
+fn read_tree(bytes: &[u8]) -> Result<Tree, ErrorJson> {
+    let unpacked: Box<dyn Read + '_> = match bytes.starts_with(XZ) {
+        true => Box::new(XzReader::new(bytes, false)),
+        false => Box::new(bytes),
+    };
+    Tree::read(&mut BufReader::new(unpacked)).map_err(unproven)
+}
+
+fn unproven(fault: TreeFault) -> ErrorJson {
+    ErrorJson::new("wrong_proof", fault.to_string())
+}
+
+/// Reads a position.
+pub(crate) fn position(
+    variant: &str,
+    fen: Option<&str>,
+    moves: &str,
+) -> Result<Position, ErrorJson> {
+    let bad = |message: String| ErrorJson::new("bad_request", message);
+    let variant: Variant = variant.parse().map_err(|error| bad(format!("{error}")))?;
+    let start = match fen.filter(|fen| !fen.is_empty()) {
+        Some(fen) => Position::from_fen(variant, fen),
+        None => Ok(Position::start(variant)),
+    };
+    let start = start.map_err(|error| bad(format!("fen: {error}")))?;
+    let position = start.play_line(moves);
+    position.map_err(|error| bad(format!("moves: {error}")))
+}
+
+/// Returns the JSON of a value.
+pub(crate) fn json(value: &impl Serialize) -> Result<Value, ErrorJson> {
+    serde_json::to_value(value).map_err(failed)
+}
+
+/// Returns the error of a request that failed by itself.
+pub(crate) fn failed(error: impl ToString) -> ErrorJson {
+    ErrorJson::new("failed", error.to_string())
+}
+
+fn damaged(error: impl ToString) -> ErrorJson {
+    ErrorJson::new("damaged_book", error.to_string())
+}
