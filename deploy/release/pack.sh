@@ -28,6 +28,10 @@ cp README.md README.zh.md LICENSE-APACHE LICENSE-MIT CHANGELOG.md "$work/$name/"
 for program in "${programs[@]}"; do
     cp "${CARGO_TARGET_DIR:-target}/$target/release/$program$ending" "$work/$name/"
 done
+# The program for browsers, which `kagetsu export --format site` takes from beside kagetsu.
+if [[ -f clients/web/dist/kagetsu.wasm ]]; then
+    cp clients/web/dist/kagetsu.wasm "$work/$name/"
+fi
 if [[ $target == *windows* ]]; then
     cp docs/using/windows.md "$work/$name/WINDOWS.md"
     cp docs/chinese/engines.md "$work/$name/ENGINES.zh.md"

@@ -1,6 +1,6 @@
 // The page: its header, its views, and what they need.
 
-import { get, token } from "./base/api.js";
+import { get, here, token } from "./base/api.js";
 import { Cluster } from "./cluster/cluster.js";
 import { h, icon, recall, remember } from "./base/element.js";
 import { Explorer } from "./explorer/explorer.js";
@@ -9,6 +9,8 @@ import { errorText } from "./base/messages.js";
 import { NOTATIONS, notation, setNotation, setUnit, unit, UNITS } from "./base/settings.js";
 import { choose, language, number, t } from "./base/words.js";
 
+/** The title of a site. */
+const TITLE = here && document.title;
 const THEMES = ["auto", "light", "dark"];
 /** Milliseconds between two looks at the server's status. */
 const STATUS_INTERVAL = 5000;
@@ -45,7 +47,7 @@ class App {
   // The header and the dialogs around the views; made anew for each language.
   frame() {
     document.documentElement.lang = language() === "zh" ? "zh-CN" : "en";
-    document.title = language() === "zh" ? "花月 Kagetsu" : "Kagetsu";
+    document.title = TITLE ?? (language() === "zh" ? "花月 Kagetsu" : "Kagetsu");
     const themeWord = () => t(`theme${this.theme[0].toUpperCase()}${this.theme.slice(1)}`);
     const theme = h("button", { type: "button", class: "icon", id: "theme", title: themeWord(), "aria-label": themeWord() }, icon(this.theme));
     theme.addEventListener("click", () => {
@@ -59,7 +61,7 @@ class App {
     this.links = {
       explorer: h("a", { href: "#/", id: "to-explorer" }, t("explorer")),
       contents: h("a", { href: "#/contents", id: "to-contents" }, t("contents")),
-      cluster: h("a", { href: "#/cluster", id: "to-cluster" }, t("cluster")),
+      ...(here ? {} : { cluster: h("a", { href: "#/cluster", id: "to-cluster" }, t("cluster")) }),
     };
     this.body = h("div", { class: "view" });
     this.keys = h("dialog", { class: "keys", "aria-label": t("help") },
@@ -68,7 +70,7 @@ class App {
       h("form", { method: "dialog" }, h("button", {}, t("close"))));
     this.head = h("header", { class: "head" },
       h("a", { class: "skip", href: "#board", onclick: (event) => { event.preventDefault(); document.getElementById("board")?.focus(); } }, t("skip")),
-      h("a", { class: "brand", href: "#/", "aria-label": "Kagetsu" }, h("img", { src: "/page/icon.svg", alt: "", width: "28", height: "28" }), h("span", { lang: "ja" }, "花月"), h("span", { class: "latin" }, "Kagetsu")),
+      h("a", { class: "brand", href: "#/", "aria-label": "Kagetsu" }, h("img", { src: new URL("icon.svg", import.meta.url).href, alt: "", width: "28", height: "28" }), h("span", { lang: "ja" }, "花月"), h("span", { class: "latin" }, "Kagetsu")),
       h("nav", {}, Object.values(this.links)),
       this.pill,
       this.tokenButton,
@@ -150,8 +152,10 @@ class App {
     const before = this.status;
     try {
       this.status = await get("/status");
+      this.trouble = null;
     } catch (error) {
       this.status = null;
+      this.trouble = here && error;
       const isNew = error.status === 401 && !this.needsToken;
       this.needsToken = error.status === 401;
       if (before || isNew) this.complain(error);
@@ -167,10 +171,10 @@ class App {
 
   showStatus() {
     const { status } = this;
-    this.pill.className = `pill ${status ? "up" : "down"}`;
+    this.pill.className = `pill ${status ? "up" : this.trouble || !here ? "down" : ""}`;
     const book = status?.has_book ? t("positions", { n: number(status.positions) }) : t("noBook");
-    const nothing = this.needsToken ? t("tokenHint") : t("offline");
-    const parts = status ? [book, !status.may_change && !status.may_analyse && t("readOnly")] : [nothing];
+    const nothing = this.trouble ? errorText(this.trouble) : t(this.needsToken ? "tokenHint" : here ? "loading" : "offline");
+    const parts = status ? [book, status.is_here ? t("here") : !status.may_change && !status.may_analyse && t("readOnly")] : [nothing];
     this.tokenButton.hidden = !this.needsToken && !status?.takes_tokens;
     this.pill.replaceChildren(h("span", { class: "dot", "aria-hidden": "true" }), parts.filter(Boolean).join(" · "));
   }
@@ -265,3 +269,5 @@ class App {
 }
 
 new App();
+// A site works without its host after the first visit.
+if (here) navigator.serviceWorker?.register(new URL("sw.js", document.baseURI)).catch(() => {});

@@ -16,7 +16,7 @@ use axum::response::Response;
 use crate::access::AccessPolicy;
 
 /// The page loads from its own server only, and no other page may frame it.
-const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
+const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
                               img-src 'self' data:; connect-src 'self'; manifest-src 'self'; \
                               base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 

@@ -18,10 +18,12 @@ const ASSETS: &[(&str, &str)] = assets![
     "icon.svg",
     "main.js",
     "base/api.js",
+    "base/api_error.js",
     "base/chinese.js",
     "base/element.js",
     "base/english.js",
     "base/messages.js",
+    "base/server.js",
     "base/settings.js",
     "base/words.js",
     "board/board.js",
@@ -33,6 +35,10 @@ const ASSETS: &[(&str, &str)] = assets![
     "cluster/start.js",
     "contents/contents.js",
     "contents/statistics.js",
+    "engine/here.js",
+    "engine/kagetsu.js",
+    "engine/ranged_file.js",
+    "engine/worker.js",
     "explorer/analysis.js",
     "explorer/copy.js",
     "explorer/editor.js",
@@ -41,12 +47,14 @@ const ASSETS: &[(&str, &str)] = assets![
     "explorer/graph.js",
     "explorer/notes.js",
     "explorer/practice.js",
+    "explorer/proof.js",
     "explorer/suspects.js",
     "explorer/tree.js",
     "explorer/verdicts.js",
     "explorer/why.js",
     "formats/read.js",
     "formats/write.js",
+    "sw.js",
     "style/main.css",
     "style/panels.css",
 ];
@@ -61,9 +69,9 @@ fn kind(path: &str) -> &'static str {
     }
 }
 
-/// The paths of the page's files.
-pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
-    ASSETS.iter().map(|(path, _)| *path)
+/// Returns the paths of the page's files with their texts, for a site of static files.
+pub fn page_files() -> impl Iterator<Item = (&'static str, &'static str)> {
+    ASSETS.iter().copied()
 }
 
 /// A file of the page. A browser revalidates it each time, because a new program may contain a new

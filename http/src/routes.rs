@@ -163,7 +163,7 @@ pub fn target(method: &Method, path: &str) -> Option<Target> {
     } else {
         method
     };
-    let is_page = method == Method::GET && page::paths().any(|asset| asset == path);
+    let is_page = method == Method::GET && page::page_files().any(|(asset, _)| asset == path);
     if method == Method::OPTIONS || is_page {
         return Some(Target::Public);
     }
@@ -220,7 +220,7 @@ pub fn router(backend: Backend, access: AccessPolicy, shutdown: CancellationToke
         handler = handler.layer(middleware::from_fn_with_state(state, measure));
         router = router.route(route.path, handler);
     }
-    for path in page::paths() {
+    for (path, _) in page::page_files() {
         router = router.route(path, get(asset));
     }
     router

@@ -1,82 +1,21 @@
-// Calls the API of the server that this page came from, and no other.
+// The one source of verdicts: the server that this page came from, or for a site of static files
+// the program in this browser, which reads the site's books.
 
-const BASE = "/api/v1";
+import { Here } from "../engine/here.js";
+import * as server from "./server.js";
 
-/** An error of the API: `code` for programs, `message` for people. */
-export class ApiError extends Error {
-  constructor(status, code, message, heldMoves = null) {
-    super(message);
-    this.status = status;
-    this.code = code;
-    this.heldMoves = heldMoves;
-  }
-}
+export { ApiError } from "./api_error.js";
+export { token } from "./server.js";
 
-/** The token of this tab, where the server requires one. */
-export const token = {
-  get: () => sessionStorage.getItem("kagetsu.token"),
-  set: (text) => sessionStorage.setItem("kagetsu.token", text),
-};
+/** What a site says about itself in its index; null for the page of a server. */
+export const site = document.documentElement.dataset.site ?? null;
+/** The program in this browser. */
+export const here = site && new Here(new URL(site, document.baseURI));
 
-function headers(extra) {
-  const bearer = token.get();
-  return bearer ? { ...extra, Authorization: `Bearer ${bearer}` } : extra;
-}
+const source = here ?? server;
 
-async function ask(path, options) {
-  let response;
-  try {
-    response = await fetch(BASE + path, options);
-  } catch (error) {
-    if (error.name === "AbortError") throw error;
-    throw new ApiError(0, "offline", "");
-  }
-  if (response.ok) return response;
-  const body = await response.json().catch(() => null);
-  options.signal?.throwIfAborted();
-  throw new ApiError(response.status, body?.error?.code ?? "http", body?.error?.message ?? response.statusText, body?.error?.held_moves);
-}
-
-export async function get(path, parameters = {}, signal) {
-  const query = new URLSearchParams(Object.entries(parameters).filter(([, value]) => value)).toString();
-  const response = await ask(query ? `${path}?${query}` : path, { headers: headers({}), signal });
-  return response.json();
-}
-
-export async function post(path, body = {}) {
-  const response = await ask(path, {
-    method: "POST",
-    headers: headers({ "Content-Type": "application/json" }),
-    body: JSON.stringify(body),
-  });
-  return response.json();
-}
+export const get = (path, parameters, signal) => source.get(path, parameters, signal);
+export const post = (path, body) => source.post(path, body);
 
 /** Posts, and calls `receive(name, data)` for each event until the stream or `signal` ends. */
-export async function listen(path, body, receive, signal) {
-  const response = await ask(path, {
-    method: "POST",
-    headers: headers({ "Content-Type": "application/json" }),
-    body: JSON.stringify(body),
-    signal,
-  });
-  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-  let text = "";
-  for (;;) {
-    const { value, done } = await reader.read();
-    if (done) return;
-    text += value;
-    const events = text.split("\n\n");
-    text = events.pop();
-    for (const event of events) {
-      const field = (name) =>
-        event
-          .split("\n")
-          .filter((line) => line.startsWith(`${name}:`))
-          .map((line) => line.slice(name.length + 1).trimStart())
-          .join("\n");
-      const data = field("data");
-      if (data) receive(field("event"), JSON.parse(data));
-    }
-  }
-}
+export const listen = (path, body, receive, signal) => source.listen(path, body, receive, signal);

@@ -77,4 +77,13 @@ export const ENGLISH = {
   deepen: "Deepen", deepening: "The build {name} searches it again.", hereItself: "This position",
   games: "Games", gamesHint: "Imported games that passed this position.", gamesNone: "No imported game passed this position. Compiled files and databases keep no games.", gamesNoMatch: "No game here passes the filter.", gamesCount: "{n} games", gamesCount1: "1 game", player: "Player", event: "Event", result: "Result", anyResult: "any", firstWins: "{side} won", drawnGames: "drawn", unknownResult: "unknown", played: "Games", scored: "Score", playedBy: "{first} – {second}", gameMissing: "unnamed",
   workerTasks: "Tasks", verified: "Verified", refuted: "Refuted", failedTasks: "Failed", trust: "Trust", trust_operator: "operator", trust_volunteer: "volunteer", trust_calibrating: "calibrating", trust_quarantined: "quarantined",
+  here: "in this browser", analysisHere: "This browser analyses the position; the answer deepens as you watch.",
+  no_engine: "This browser cannot run the engine: it needs WebAssembly with SIMD, and the file kagetsu.wasm beside the page.",
+  no_book: "A book of this site cannot be read: its file is missing or was cut off.", no_site: "The files of this site cannot be read. Is its web server still running?",
+  engine_stopped: "The engine of this browser ended, perhaps for lack of memory. The next request starts it again.",
+  practiceLeft: "leaves the proof: {best} wins within {n} plies",
+  proof: "Proof", proofHint: "A certificate proves a win. This browser checks it by the rules alone, reply by reply, without any search.",
+  proofVerify: "Verify {name}", proofDrop: "Check or open another file: a certificate (.proof, .proof.xz) or a compiled book (.kbk)", proofReading: "Reading {name} …",
+  proofReplies: "{n} of {m} replies checked", proofRight: "{name} is right: {side} wins within {plies} plies. {n} positions were checked in {s} s.", proofOpen: "Go to the proven position", proofOpened: "{name} is open as a book.",
+  proofWrong: "{name} proves nothing: {reason}", proofStopped: "The check was stopped.",
 };

@@ -52,8 +52,12 @@ const CHINESE_ERRORS = {
   unavailable: "服务器暂不可用，请稍后再试。",
   too_late: "请求超时，请重试。",
   too_long: "输入过长。",
-  damaged_book: "开局库已损坏，请用 kagetsu repair 修复。",
+  damaged_book: "开局库已损坏，或不是完整的文件。",
+  wrong_proof: "证书不成立。",
 };
+
+/** Faults of the program in this browser, which have a text in each language. */
+const HERE_ERRORS = ["no_engine", "no_book", "no_site", "engine_stopped"];
 
 const REASONS = { "double-three": "三三", "double-four": "四四", overline: "长连" };
 const PROOF_KINDS = { terminal: "终局", vcf: "VCF", vct: "VCT", search: "搜索", tree: "证明树", manual: "人工" };
@@ -68,7 +72,7 @@ function translate(text) {
 
 /** An error in words. `error` has `code` and `message`. */
 export function errorText(error) {
-  if (error.code === "offline") return t("offline");
+  if (error.code === "offline" || HERE_ERRORS.includes(error.code)) return t(error.code);
   if (language() !== "zh") return error.message;
   const isInput = error.code === "bad_request" || error.code === "conflict";
   return (isInput && translate(error.message)) || CHINESE_ERRORS[error.code] || "请求失败。";

@@ -5,7 +5,7 @@ import { recall, remember } from "./element.js";
 import { ENGLISH } from "./english.js";
 
 const ALL = { en: ENGLISH, zh: CHINESE_TEXTS };
-let chosen = recall("language") ?? ((navigator.language ?? "").startsWith("zh") ? "zh" : "en");
+let chosen = recall("language") ?? document.documentElement.dataset.language ?? ((navigator.language ?? "").startsWith("zh") ? "zh" : "en");
 
 export function language() {
   return chosen in ALL ? chosen : "en";

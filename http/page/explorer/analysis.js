@@ -41,12 +41,12 @@ export class Analysis {
         ? h("button", { type: "button", id: "stop", class: "danger", onclick: () => this.stop(true) }, t("stop"))
         : h("button", { type: "button", id: "analyze", class: "primary", disabled: !status?.may_analyse || Boolean(position.outcome), onclick: () => this.start() }, t("analyze")),
       this.growButton());
-    if (!status?.may_analyse) {
+    if (!status?.may_analyse && !status?.is_here) {
       return [controls, h("p", { class: "quiet" }, t(status?.is_cluster ? "analysisForbidden" : "analysisReadonly"))];
     }
-    if (!analysis) return [controls, h("p", { class: "quiet" }, t("analysisIdle"))];
+    if (!analysis) return [controls, h("p", { class: "quiet" }, t(status.is_here ? "analysisHere" : "analysisIdle"))];
     const { answer, workers, log, state } = analysis;
-    const crew = workers === 0 ? t("waiting") : workers === 1 ? t("worker") : t("workers", { n: workers });
+    const crew = status.is_here ? t("here") : workers === 0 ? t("waiting") : workers === 1 ? t("worker") : t("workers", { n: workers });
     const word = { thinking: t("thinking"), done: t("done"), stopped: t("stopped") }[state];
     const line = h("p", { class: "progress", "aria-live": "off" },
       h("span", { class: this.isThinking ? "pulse" : "dot" }), `${word} · ${crew} · ${short(answer?.nodes ?? 0)} ${t("nodes").toLowerCase()} · ${((answer?.time_ms ?? 0) / 1000).toFixed(1)} s`);

@@ -1,6 +1,6 @@
 // The explorer: a board, what the book knows about its position, and the panels beside it.
 
-import { get } from "../base/api.js";
+import { get, here } from "../base/api.js";
 import { h, icon } from "../base/element.js";
 import { errorText, proofText } from "../base/messages.js";
 import { number, t } from "../base/words.js";
@@ -17,6 +17,7 @@ import { Games } from "./games.js";
 import { Graph } from "./graph.js";
 import { noteOn, Notes } from "./notes.js";
 import { Practice } from "./practice.js";
+import { Proof } from "./proof.js";
 import { Suspects } from "./suspects.js";
 import { Tree } from "./tree.js";
 import { sortedVerdicts, Verdicts } from "./verdicts.js";
@@ -29,7 +30,8 @@ const WHEEL_STEP = 40;
 /** Answers that the page keeps. */
 const MAX_CACHED = 400;
 /** The panels, in the order of their tabs. */
-const TABS = ["book", "tree", "why", "suspects", "games", "analysis", "practice", "notes"];
+const TABS = here ? ["book", "tree", "analysis", "practice", "proof", "notes"]
+  : ["book", "tree", "why", "suspects", "games", "analysis", "practice", "notes"];
 
 export class Explorer {
   constructor(app) {
@@ -51,6 +53,7 @@ export class Explorer {
     this.games = new Games(this);
     this.notes = new Notes(this);
     this.practice = new Practice(this);
+    this.proof = new Proof(this);
     this.build();
   }
 
@@ -417,7 +420,7 @@ export class Explorer {
     const parts = {
       book: () => this.verdicts.bookParts(), tree: () => this.tree.parts(), why: () => this.why.parts(),
       suspects: () => this.suspects.parts(), games: () => this.games.parts(),
-      analysis: () => this.analysis.parts(), practice: () => this.practice.parts(), notes: () => this.notes.parts(),
+      analysis: () => this.analysis.parts(), practice: () => this.practice.parts(), proof: () => this.proof.parts(), notes: () => this.notes.parts(),
     }[this.tab]();
     this.panel.setAttribute("aria-labelledby", `tab-${this.tab}`);
     this.panel.replaceChildren(...parts.flat().filter(Boolean));

@@ -1,6 +1,6 @@
 // Practice: the book plays one side, the user the other, and learns what each move costs.
 
-import { get } from "../base/api.js";
+import { get, here, listen } from "../base/api.js";
 import { h } from "../base/element.js";
 import { t } from "../base/words.js";
 import { rank, signed } from "../board/values.js";
@@ -8,6 +8,8 @@ import { sortedVerdicts } from "./verdicts.js";
 
 /** Centi-units that make a reply of the book e times less likely. */
 const TEMPERATURE = 30;
+/** Milliseconds of a search where the book has no reply and the program in this browser has. */
+const REPLY_TIME = 1000;
 /** Centi-units up to which a move is as good as the best. */
 const GOOD = 10;
 
@@ -30,8 +32,8 @@ export class Practice {
     }
     const total = this.log.reduce((sum, { loss }) => sum + (loss ?? 0), 0);
     const good = this.log.filter(({ loss }) => loss !== null && loss <= GOOD).length;
-    const entry = ({ name, loss, best }) => h("li", {}, h("strong", {}, name), " ",
-      h("span", { class: loss === null ? "quiet" : loss <= GOOD ? "praise" : "doubt" }, this.say(loss, best)));
+    const entry = ({ name, loss, best, left }) => h("li", {}, h("strong", {}, name), " ",
+      h("span", { class: left ? "doubt" : loss === null ? "quiet" : loss <= GOOD ? "praise" : "doubt" }, this.say(loss, best, left)));
     return [
       h("p", { "aria-live": "polite" }, h("strong", {}, t("practising", { side: explorer.side(this.side) })), " ", this.message ?? ""),
       h("p", { class: "quiet small" }, t("practiceScore", { good, n: this.log.length, loss: signed(-total) })),
@@ -40,7 +42,8 @@ export class Practice {
     ];
   }
 
-  say(loss, best) {
+  say(loss, best, left) {
+    if (left) return t("practiceLeft", { best, n: left });
     if (loss === null) return t("practiceUnknown");
     return loss <= GOOD ? t("practiceGood") : t("practiceWorse", { loss: signed(-loss), best });
   }
@@ -66,8 +69,11 @@ export class Practice {
     const made = valued.find((verdict) => verdict.move === move);
     const [best] = valued;
     const loss = made && best ? Math.max(0, Math.min(1000, rank(best) - rank(made))) : null;
-    this.log.push({ name: explorer.name(move), loss, best: best ? explorer.name(best.move) : "" });
-    explorer.app.announce(this.say(loss, best ? explorer.name(best.move) : ""));
+    const name = best ? explorer.name(best.move) : "";
+    // A certificate knows one winning move, and nothing of the others.
+    const left = loss === null && best?.proof_kind === "tree" ? best.win_in : null;
+    this.log.push({ name: explorer.name(move), loss, best: name, left });
+    explorer.app.announce(this.say(loss, name, left));
   }
 
   /** Plays the book's reply where it is the book's turn. */
@@ -77,7 +83,7 @@ export class Practice {
     this.message = null;
     if (!this.isOn || !position || position.outcome || position.side === this.side || shown.at < shown.moves.length) return;
     const key = explorer.key();
-    const picked = await get("/pick", { ...explorer.parameters(), temperature: String(TEMPERATURE) }).catch(() => null);
+    const picked = await get("/pick", { ...explorer.parameters(), temperature: String(TEMPERATURE) }).catch(() => null) ?? await this.searched();
     if (!this.isOn || explorer.key() !== key) return;
     if (picked) {
       explorer.playBook(picked.move);
@@ -85,5 +91,14 @@ export class Practice {
     }
     this.message = t("practiceOut");
     if (explorer.tab === "practice") explorer.renderPanel();
+  }
+
+  /** The move of a short search, where the book ends and the program in this browser goes on. */
+  async searched() {
+    if (!here) return null;
+    let found = null;
+    const body = { ...this.explorer.parameters(), time_ms: REPLY_TIME, top: 1 };
+    await listen("/analyses", body, (_, answer) => { found = answer; }).catch(() => {});
+    return found?.best ? { move: found.best } : null;
   }
 }

@@ -14,12 +14,15 @@ pub(super) enum FormatArg {
     Book(Format),
     /// The win tree of one position.
     Proof,
+    /// A folder of static files that shows a book.
+    Site,
 }
 
 impl ValueEnum for FormatArg {
     fn value_variants<'a>() -> &'a [Self] {
-        const ALL: [FormatArg; Format::ALL.len() + 1] = {
-            let mut all = [FormatArg::Proof; Format::ALL.len() + 1];
+        const ALL: [FormatArg; Format::ALL.len() + 2] = {
+            let mut all = [FormatArg::Proof; Format::ALL.len() + 2];
+            all[Format::ALL.len() + 1] = FormatArg::Site;
             let mut at = 0;
             while at < Format::ALL.len() {
                 all[at] = FormatArg::Book(Format::ALL[at]);
@@ -35,6 +38,8 @@ impl ValueEnum for FormatArg {
             Self::Book(format) => PossibleValue::new(format.name()).help(format.description()),
             Self::Proof => PossibleValue::new("proof")
                 .help("The win tree of one position, as `kagetsu verify` checks it"),
+            Self::Site => PossibleValue::new("site")
+                .help("A folder of static files: the page with the book and an engine"),
         })
     }
 }
@@ -65,7 +70,7 @@ pub(super) fn format_parser(
     let value = move |format: &FormatArg| {
         let is_listed = match format {
             FormatArg::Book(format) => can(*format),
-            FormatArg::Proof => proof,
+            FormatArg::Proof | FormatArg::Site => proof,
         };
         Some(format.to_possible_value()?.hide(!is_listed))
     };

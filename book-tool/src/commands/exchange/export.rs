@@ -1,7 +1,7 @@
 //! `kagetsu export`: a book as a file of another program.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -16,6 +16,7 @@ use serde::Serialize;
 use super::arguments::{FormatArg, ZobristArgs, format_parser};
 use super::played;
 use super::proof::ProofExport;
+use super::site::SiteArgs;
 use super::subtree::Subtree;
 use crate::arguments::path::check_is_new;
 use crate::arguments::query::only_variant;
@@ -36,6 +37,9 @@ use kagetsu_terminal::json::write_json;
 ///
 /// `proof` writes the win tree of the position after --moves, which the book has proven: one move
 /// at each node of the winner, and an answer to every legal move of the loser.
+///
+/// `site` writes a folder of static files that any web server shows, without Kagetsu: the page, an
+/// engine for the visitor's browser, and the book; --with adds other books and certificates.
 ///
 /// Example: kagetsu export --book h8.book h8.lib
 #[derive(Debug, clap::Args)]
@@ -61,7 +65,8 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 20_000_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     nodes: u64,
     /// For --format proof of gomoku: a win tree of a position behind it, which needs no proof in
-    /// the book, or a win tree of another rule, whose moves are tried; repeat the flag for several
+    /// the book, or a win tree of another rule, whose moves are tried; for --format site: another
+    /// book or certificate; repeat the flag for several
     #[arg(long, value_name = "FILE")]
     with: Vec<PathBuf>,
     /// For --format proof: goes on behind positions whose win is neither proven nor found, and
@@ -69,6 +74,8 @@ pub(crate) struct Args {
     /// that the file holds already and that is still open gives way to the one two plies before
     #[arg(long, value_name = "FILE")]
     open: Option<PathBuf>,
+    #[command(flatten)]
+    site: SiteArgs,
     #[command(flatten)]
     zobrist: ZobristArgs,
     #[command(flatten)]
@@ -79,9 +86,17 @@ pub(crate) struct Args {
     /// Replaces FILE
     #[arg(long)]
     force: bool,
-    /// The file to write; - writes to stdout
+    /// The same as FILE
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "file",
+        required_unless_present = "file"
+    )]
+    out: Option<PathBuf>,
+    /// The file to write, or the folder of a site; - writes to stdout
     #[arg(value_name = "FILE")]
-    file: PathBuf,
+    file: Option<PathBuf>,
 }
 
 /// The result of an export.
@@ -106,6 +121,24 @@ struct Written {
 }
 
 impl Args {
+    fn file(&self) -> &Path {
+        let file = self.file.as_ref().or(self.out.as_ref());
+        file.map_or(Path::new(""), PathBuf::as_path)
+    }
+
+    /// Writes a site.
+    fn write_site(&self, out: &mut dyn Write) -> Result<Exit> {
+        let mut books = vec![Path::new(&self.book)];
+        books.extend(self.with.iter().map(PathBuf::as_path));
+        let bytes = self.site.write(&books, self.file())?;
+        let name = shown(self.file());
+        writeln!(
+            out,
+            "{name}: {bytes} bytes; show it with `python3 -m http.server --directory {name}`"
+        )?;
+        Ok(Exit::Done)
+    }
+
     /// Returns the position given by --moves, in the game of --variant or the only one of the book.
     fn root(&self, is_proof: bool, reader: &Source) -> Result<Option<Position>> {
         let line = match &self.moves {
@@ -140,10 +173,10 @@ impl Args {
 
     /// Says how many positions keep a win tree from being written.
     fn report_open(&self, open: usize, out: &mut dyn Write) -> Result<Exit> {
-        let file = shown(&self.file);
+        let file = shown(self.file());
         if self.json {
             let json = ExportJson {
-                file: self.file.display().to_string(),
+                file: self.file().display().to_string(),
                 written: 0,
                 losses: Omissions::new(),
                 open,
@@ -162,14 +195,17 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
-    let is_stdout = args.file.as_os_str() == "-";
-    let name = shown(&args.file);
+    let is_stdout = args.file().as_os_str() == "-";
+    let name = shown(args.file());
     ensure!(
         !(is_stdout && args.json),
         "--json reports about a file; with FILE - the book itself goes to stdout"
     );
-    check_is_new(&args.file, args.force || is_stdout)?;
-    let format = FormatArg::of(args.format, &args.file)?;
+    check_is_new(args.file(), args.force || is_stdout)?;
+    let format = FormatArg::of(args.format, args.file())?;
+    if format == FormatArg::Site {
+        return args.write_site(out);
+    }
     let is_proof = format == FormatArg::Proof;
     let is_games = matches!(format, FormatArg::Book(Format::Sgf | Format::Pgn));
     let keys = args.zobrist.keys(format)?;
@@ -193,7 +229,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         _ => None,
     };
     let write = |out: &mut dyn Write| match (format, &root) {
-        (FormatArg::Proof, _) => {
+        (FormatArg::Proof | FormatArg::Site, _) => {
             let Some((tree, size)) = &proof else {
                 bail!("a win tree begins at a position");
             };
@@ -227,11 +263,11 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         write_omissions(&write(out)?.losses, &mut std::io::stderr())?;
         return Ok(Exit::Done);
     }
-    let written = replace_file(&args.file, Readers::Usual, write)
+    let written = replace_file(args.file(), Readers::Usual, write)
         .with_context(|| format!("cannot write {name}"))?;
     if args.json {
         let json = ExportJson {
-            file: args.file.display().to_string(),
+            file: args.file().display().to_string(),
             written: written.count,
             losses: written.losses,
             open: 0,

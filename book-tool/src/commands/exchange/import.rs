@@ -151,7 +151,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     };
     let keys = format.map_or(Ok(None), |format| args.zobrist.keys(format))?;
     let format = match format {
-        Some(FormatArg::Proof) => {
+        Some(FormatArg::Proof | FormatArg::Site) => {
             bail!("a win tree is checked by `kagetsu verify`, and not imported")
         }
         Some(FormatArg::Book(format)) => Some(format),

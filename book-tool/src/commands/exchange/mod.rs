@@ -6,4 +6,5 @@ pub(crate) mod export;
 pub(crate) mod import;
 mod played;
 mod proof;
+mod site;
 mod subtree;

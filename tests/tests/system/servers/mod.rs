@@ -9,4 +9,5 @@ pub(crate) mod http;
 mod open;
 mod page;
 mod panels;
+mod site;
 mod views;

@@ -1,0 +1,124 @@
+// The program in this browser: one worker answers about the rules and the books, another searches
+// and checks, and is ended where the user stops it.
+
+import { ApiError } from "../base/api_error.js";
+
+/** A worker with the program, begun when it is first asked. */
+class Program {
+  constructor(begin) {
+    this.begin = begin;
+    this.waiting = new Map();
+    this.next = 0;
+  }
+
+  start() {
+    this.worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
+    this.worker.onmessage = ({ data }) => this.receive(data);
+    this.worker.onerror = () => this.end(new ApiError(0, "no_engine", ""));
+    this.send("start", this.begin()).catch(() => {});
+  }
+
+  send(name, body, tell) {
+    const id = this.next += 1;
+    return new Promise((answer, fail) => {
+      this.waiting.set(id, { answer, fail, tell });
+      this.worker.postMessage({ id, name, body });
+    });
+  }
+
+  receive({ id, told, answer, error }) {
+    const waiting = this.waiting.get(id);
+    if (!waiting) return;
+    if (told) {
+      waiting.tell?.(told);
+      return;
+    }
+    this.waiting.delete(id);
+    if (!error) {
+      waiting.answer(answer);
+      return;
+    }
+    const failed = new ApiError(0, error.code, error.message, error.heldMoves);
+    waiting.fail(failed);
+    // A program that stopped by itself answers no more.
+    if (error.isLast) this.end(failed);
+  }
+
+  /** Ends the worker; the next request begins another. */
+  end(error) {
+    this.worker?.terminate();
+    this.worker = null;
+    for (const { fail } of this.waiting.values()) fail(error);
+    this.waiting.clear();
+  }
+
+  async ask(name, body, { tell, signal } = {}) {
+    signal?.throwIfAborted();
+    if (!this.worker) this.start();
+    const stop = () => this.end(signal.reason);
+    if (tell) signal?.addEventListener("abort", stop);
+    try {
+      return await this.send(name, body, tell);
+    } finally {
+      signal?.removeEventListener("abort", stop);
+    }
+  }
+}
+
+/** The verdicts of a site. `url` is the place of its description. */
+export class Here {
+  constructor(url) {
+    const file = (name) => new URL(name, url).href;
+    this.description = fetch(url).then((response) => {
+      if (!response.ok) throw new ApiError(response.status, "no_site", "");
+      return response.json();
+    });
+    this.description.catch(() => {});
+    this.books = [];
+    this.engine = null;
+    this.answers = new Program(() => ({ engine: this.engine, books: this.books }));
+    this.searches = new Program(() => ({ engine: this.engine, books: [] }));
+    this.file = file;
+  }
+
+  /** Reads the description of the site once. */
+  async described() {
+    const { engine, books } = await this.description.catch(() => { throw new ApiError(0, "no_site", ""); });
+    if (this.engine) return;
+    this.books = books.map((book) => ({ ...book, file: this.file(book.file) }));
+    this.engine = this.file(engine);
+  }
+
+  async get(path, parameters = {}, signal) {
+    await this.described();
+    const name = path.slice(1);
+    if (!["status", "position", "book", "books", "pick", "tree", "statistics"].includes(name)) {
+      throw new ApiError(404, "not_in_book", "");
+    }
+    const answer = await this.answers.ask(name, parameters);
+    signal?.throwIfAborted();
+    return name === "status" ? { ...answer, is_here: true } : answer;
+  }
+
+  async post() {
+    throw new ApiError(403, "forbidden", "");
+  }
+
+  async listen(path, body, receive, signal) {
+    await this.described();
+    const tell = (data) => receive("answer", data);
+    tell(await this.searches.ask(path.slice(1), body, { tell, signal }));
+  }
+
+  /** Checks a certificate; `tell` gets how far it is. */
+  async verify(bytes, tell, signal) {
+    await this.described();
+    return this.searches.ask("verify", bytes, { tell, signal });
+  }
+
+  /** Opens a dropped book or certificate beside those of the site. */
+  async open(bytes) {
+    await this.described();
+    return this.answers.ask("load", bytes);
+  }
+}

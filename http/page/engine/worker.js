@@ -1,0 +1,64 @@
+// A worker with the program: it answers requests one after another.
+
+import { start } from "./kagetsu.js";
+import { RangedFile } from "./ranged_file.js";
+
+/** Starts the program and opens the books of a site. */
+async function begin({ engine, books }) {
+  if (typeof WebAssembly !== "object") throw Object.assign(new Error(), { code: "no_engine" });
+  const kagetsu = await start(await whole(engine, "no_engine"));
+  const open = async ({ file, parts }) => kagetsu.open(parts ? new RangedFile(file) : await whole(file, "no_book"));
+  const [first, ...others] = books;
+  if (first) await open(first);
+  // The first book is enough to begin; requests are answered between the others.
+  for (const book of others) setTimeout(() => open(book).catch(() => {}));
+  return kagetsu;
+}
+
+async function whole(url, code) {
+  const response = await fetch(url).catch(() => null);
+  if (!response?.ok) throw Object.assign(new Error(`${new URL(url).pathname} cannot be read`), { code });
+  return new Uint8Array(await response.arrayBuffer());
+}
+
+/** Look-ups of one tree. */
+const MAX_LOOKUPS = 200;
+
+/** The best lines behind a position, by look-ups. */
+function tree(kagetsu, { plies, top, ...query }) {
+  let left = MAX_LOOKUPS;
+  const branches = (moves, depth) => {
+    if (depth === 0 || left === 0) return [];
+    left -= 1;
+    let known = null;
+    try {
+      known = kagetsu.lookup({ ...query, moves });
+    } catch (error) {
+      if (error.code !== "not_in_book" || moves === query.moves) throw error;
+      return [];
+    }
+    const valued = known.answers.filter(({ bound, proof }) => bound !== "upper" || proof !== "none");
+    return valued.slice(0, Number(top)).map((verdict) => ({ ...verdict, branches: branches(`${moves} ${verdict.move}`.trim(), depth - 1) }));
+  };
+  return { branches: branches(query.moves, Number(plies)), is_cut: left === 0 };
+}
+
+let running = null;
+
+onmessage = async ({ data: { id, name, body } }) => {
+  try {
+    if (name === "start") {
+      running = begin(body);
+      await running;
+      postMessage({ id, answer: {} });
+      return;
+    }
+    const kagetsu = await running;
+    kagetsu.progress = (told) => postMessage({ id, told });
+    postMessage({ id, answer: name === "tree" ? tree(kagetsu, body) : kagetsu.call(name, body) });
+  } catch (error) {
+    const isLast = ["RuntimeError", "RangeError"].includes(error.name);
+    const code = isLast ? "engine_stopped" : error.code ?? "no_engine";
+    postMessage({ id, error: { code, message: error.message, heldMoves: error.heldMoves ?? null, isLast } });
+  }
+};
