@@ -57,7 +57,9 @@ fn main() -> Result<(), Failure> {
 
 /// Returns the lines of the leaves of a game, a line of the example `selfplay`.
 fn leaves(variant: Variant, nodes: u64, number: u64, line: &str) -> Result<String, Failure> {
-    let (variant, [_, moves, scores]) = tuning::fields(variant, line).ok_or(line)?;
+    let mut parts = line.split(';').skip(1);
+    let (moves, scores) = parts.next().zip(parts.next()).ok_or(line)?;
+    let variant = parts.next().map_or(Ok(variant), str::parse)?;
     let mut engine = Engine::new(EngineOptions {
         table_bytes: 4 << 20,
         ..EngineOptions::default()

@@ -93,8 +93,9 @@ fn train(
         } else {
             &mut rows
         };
-        tuning::read_best_moves(variant, line, evaluation, |features, best| {
-            to.extend(row(&features, best.code(), sides));
+        training::read_scores(variant, line, |position, best, _| {
+            let features = tuning::order_features(position, evaluation);
+            to.extend(features.and_then(|features| row(&features, best.code(), sides)));
         })?;
     }
     println!("{} positions, {} aside", rows.len(), aside.len());
@@ -230,8 +231,9 @@ mod tests {
             assert!(parameters == again, "{variant}: other weights");
             let mut rows = Vec::new();
             for line in LEAVES.lines() {
-                tuning::read_best_moves(variant, line, None, |features, best| {
-                    rows.extend(row(&features, best.code(), sides));
+                training::read_scores(variant, line, |position, best, _| {
+                    let features = tuning::order_features(position, None);
+                    rows.extend(features.and_then(|features| row(&features, best.code(), sides)));
                 })
                 .expect("a line");
             }

@@ -74,4 +74,4 @@ pub use options::constants::Constants;
 pub use options::features::{Feature, Features};
 pub use options::text::OptionsError;
 pub use options::{EngineOptions, Neighbourhood, ThreadSplit};
-pub use root::provenance::provenance;
+pub use root::provenance::{provenance, provenance_of};

@@ -21,7 +21,7 @@ pub(crate) struct Args {
     /// Plies to search [default: 2,4,6 for gomoku, 7 for surakarta]
     #[arg(long, value_delimiter = ',', value_name = "N", value_parser = clap::value_parser!(u8).range(1..=20))]
     depth: Vec<u8>,
-    /// Settings of the engine that the documents leave open, as in constants=paper; see `bench
+    /// Settings of the engine that the documents leave open, as in leaf-fours=0; see `bench
     /// match --help`
     #[arg(long = "settings", default_value = "default", value_name = "SETTINGS")]
     engine: EngineOptions,

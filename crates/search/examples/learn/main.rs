@@ -21,8 +21,8 @@
 use std::error::Error;
 use std::path::Path;
 
-use kagetsu_game::Variant;
-use kagetsu_search::tuning;
+use kagetsu_game::{Side, Variant};
+use kagetsu_search::tuning::{self, CellFeatures, LOGIT_CENTI};
 use rand::{RngExt, SeedableRng};
 
 use crate::files::{network, read, tables};
@@ -97,13 +97,39 @@ fn train(
             } else {
                 &mut rows
             };
-            tuning::read_targets(variant, line, OPINION, |features, target| {
+            read_targets(variant, line, |features, target| {
                 to.push(row(&features, target, sides));
             })?;
         }
     }
     println!("{} positions, {} aside", rows.len(), aside.len());
     Ok(fit(sides, &mut rows, &aside, epochs, start))
+}
+
+/// Reads a line of games, and calls `see` with each position before a move that has a score and is
+/// evaluated, and its target: the winning chance of the side to move by the score, and by the
+/// result, if known. Results are 1 to 0 for the first side.
+fn read_targets(
+    variant: Variant,
+    line: &str,
+    mut see: impl FnMut(CellFeatures, f32),
+) -> Result<(), Box<dyn Error>> {
+    let result = match line.split(';').next() {
+        None | Some("-") => None,
+        Some(result) => Some(result.parse::<f32>()?),
+    };
+    training::read_scores(variant, line, |position, _, score| {
+        let Some(features) = tuning::features(position) else {
+            return;
+        };
+        let found = training::chance(score / LOGIT_CENTI);
+        let target = result.map_or(found, |result| {
+            let is_first = features.side == Side::First;
+            let won = if is_first { result } else { 1.0 - result };
+            OPINION * found + (1.0 - OPINION) * won
+        });
+        see(features, target);
+    })
 }
 
 /// Returns the parameters of all sides, trained from those of `start` or from small random weights
@@ -150,7 +176,6 @@ fn fit(
 mod tests {
     use kagetsu_game::Position;
     use kagetsu_search::Evaluation;
-    use kagetsu_search::tuning::LOGIT_CENTI;
 
     use super::*;
     use crate::model::{Sums, evaluate};

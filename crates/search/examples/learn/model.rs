@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use kagetsu_search::tuning::{
     CELL_CLASSES, CELL_KINDS, CHANNELS, CellFeatures, DEEP_UNITS, HIDDEN_UNITS, KIND_COUNTS,
-    LINE_CLASSES, THREAT_SETS, chance,
+    LINE_CLASSES, THREAT_SETS,
 };
 
-use crate::training;
+use crate::training::{self, chance};
 
 /// Weight of one cell in the pool.
 const POOL: f32 = 1.0 / 16.0;

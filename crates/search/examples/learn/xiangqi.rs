@@ -2,16 +2,17 @@
 
 use std::error::Error;
 
-use kagetsu_game::Variant;
+use kagetsu_game::xiangqi::{Xiangqi, ends};
+use kagetsu_game::{Move, Position, Variant};
 use kagetsu_search::tuning::{
     self, PIECE_DEEP_UNITS as DEEP_UNITS, PIECE_INPUTS as INPUTS, PIECE_LOGIT_CENTI as LOGIT_CENTI,
-    PIECE_UNITS as UNITS, PieceFeatures, chance, mirrored_input, turned_input,
+    PIECE_UNITS as UNITS, PieceFeatures, mirrored_input, turned_input,
 };
 use rand::RngExt;
 use rand::SeedableRng;
 
 use crate::model::{add, vector, vector_mut};
-use crate::training::{self, Adam};
+use crate::training::{self, Adam, chance};
 
 const BATCH: usize = 512;
 /// Rate of the first step.
@@ -22,6 +23,8 @@ const FIRST: f32 = 0.12;
 /// The first bias.
 const FIRST_BIAS: f32 = 0.3;
 
+/// Greatest magnitude of a score that is a target, in centi-units.
+const MAX_SCORE: f32 = 3_000.0;
 /// Fixed point of the units in the file.
 const ONE: f32 = 256.0;
 /// Fixed point of the weights of the second layer in the file.
@@ -154,6 +157,28 @@ fn loss(parameters: &[f32], rows: &[Row]) -> f64 {
     rows.iter().map(of).sum::<f64>() / rows.len() as f64
 }
 
+/// Reads a line of games, and calls `see` with each position before a quiet move that has a score,
+/// and its target: the winning chance of the side to move by the score.
+fn read_targets(
+    variant: Variant,
+    line: &str,
+    mut see: impl FnMut(PieceFeatures, f32),
+) -> Result<(), Box<dyn Error>> {
+    training::read_scores(variant, line, |position, m, score| {
+        if score.abs() < MAX_SCORE
+            && !is_capture(position, m)
+            && let Some(features) = tuning::pieces(position)
+        {
+            see(features, chance(score / LOGIT_CENTI));
+        }
+    })
+}
+
+fn is_capture(position: &Position, m: Move) -> bool {
+    let game: Xiangqi = position.game();
+    ends(m).is_some_and(|(_, to)| game.board().at(to).is_some())
+}
+
 /// Returns the parameters, trained with texts of games. One block of 50 games in ten is held out.
 pub(crate) fn train(
     variant: Variant,
@@ -167,7 +192,7 @@ pub(crate) fn train(
         } else {
             &mut rows
         };
-        tuning::read_piece_targets(variant, line, |features, target| {
+        read_targets(variant, line, |features, target| {
             to.push(row(&features, target));
         })?;
     }

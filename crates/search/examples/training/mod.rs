@@ -1,6 +1,8 @@
-//! The optimiser and the held-out share of the examples `learn` and `order`.
+//! The lines of games, the optimiser and the held-out share of the examples `learn` and `order`.
 
-use kagetsu_search::tuning::chance;
+use std::error::Error;
+
+use kagetsu_game::{Move, Position, Variant};
 use rand::rngs::SmallRng;
 use rand::seq::SliceRandom;
 
@@ -54,6 +56,34 @@ impl Adam {
             report(epoch, parameters);
         }
     }
+}
+
+/// Reads a line of the examples `selfplay` and `leaves`: `result;moves;scores;variant`, or without
+/// the last where the variant is known. Calls `see` with each position before a move that has a
+/// score, that move, and the score in centi-units for the side to move.
+pub(crate) fn read_scores(
+    variant: Variant,
+    line: &str,
+    mut see: impl FnMut(&Position, Move, f32),
+) -> Result<(), Box<dyn Error>> {
+    let mut parts = line.split(';').skip(1);
+    let (moves, scores) = parts.next().zip(parts.next()).ok_or(line)?;
+    let variant = parts.next().map_or(Ok(variant), str::parse)?;
+    let mut position = Position::start(variant);
+    for (m, score) in moves.split(' ').zip(scores.split(' ')) {
+        let m = position.parse_move(m)?;
+        if let Ok(score) = score.parse() {
+            see(&position, m, score);
+        }
+        position = position.play(m)?;
+    }
+    Ok(())
+}
+
+/// Returns the winning chance of a value in logits.
+#[allow(dead_code, reason = "not every example has a winning chance")]
+pub(crate) fn chance(logits: f32) -> f32 {
+    1.0 / (1.0 + (-logits).exp())
 }
 
 /// Returns the lines of a block of leaves. Leaves of one game follow each other; 50 blocks keep

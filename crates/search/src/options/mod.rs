@@ -11,7 +11,7 @@ pub struct EngineOptions {
     pub threads: usize,
     /// Memory of the transposition table in bytes; less than one entry switches the table off.
     pub table_bytes: usize,
-    /// Values of patterns or stones. A set of another game stands for Kagetsu's own.
+    /// Values of stones in surakarta.
     pub constants: Constants,
     /// Empty cells around a stone that are candidates.
     pub neighbourhood: Neighbourhood,

@@ -1,4 +1,4 @@
-//! Text form of engine options, as in `constants=paper,candidates=12,table=64MiB`.
+//! Text form of engine options, as in `seed=off,candidates=12,table=64MiB`.
 
 use std::fmt;
 use std::num::IntErrorKind;
@@ -12,11 +12,8 @@ const DEFAULT: &str = "default";
 /// All keys, for error messages.
 const KEYS: &str = "threads, table, constants, neighbourhood, candidates, seed, leaf-fours, selective, vct, split, without";
 
-const CONSTANTS: [(Constants, &str); 7] = [
+const CONSTANTS: [(Constants, &str); 4] = [
     (Constants::Own, "own"),
-    (Constants::Paper, "paper"),
-    (Constants::Patent, "patent"),
-    (Constants::Blog, "blog"),
     (Constants::Matrix, "matrix"),
     (Constants::Count, "count"),
     (Constants::Evalue, "evalue"),
@@ -43,7 +40,7 @@ const UNITS: [(u32, &str); 4] = [(30, "GiB"), (20, "MiB"), (10, "KiB"), (0, "B")
 pub enum OptionsError {
     /// The text is not of the form key=value.
     #[error(
-        "'{0}' is not a setting; write key=value, with commas between them, as in constants=paper,candidates=12"
+        "'{0}' is not a setting; write key=value, with commas between them, as in seed=off,candidates=12"
     )]
     Setting(String),
     /// The key is unknown.
@@ -354,7 +351,7 @@ mod tests {
             ),
             (
                 "constants=blag",
-                "constants=blag: constants must be own, paper, patent, blog, matrix, count, evalue",
+                "constants=blag: constants must be own, matrix, count, evalue",
             ),
             ("seed=yes", "seed=yes: seed must be on, off"),
             (

@@ -167,17 +167,7 @@ impl RootSearch<'_> {
         if !self.question.moves.is_empty() && !self.question.moves.contains(&m) {
             return None;
         }
-        let depth = u8::try_from(proof.plies).unwrap_or(u8::MAX);
-        let (score, by) = (proof.score(), provenance());
-        let verdict = Verdict {
-            score,
-            bound: Bound::Exact,
-            depth,
-            nodes,
-            line,
-            proof: Some(proof),
-            by,
-        };
+        let verdict = Verdict::proven(proof, line, nodes, provenance());
         Some([(m, verdict)].into_iter().collect())
     }
 

@@ -108,15 +108,7 @@ impl RootSearch<'_> {
             kind: ProofKind::Search,
             plies,
         };
-        let verdict = |m| Verdict {
-            score: proof.score(),
-            bound: Bound::Exact,
-            depth: u8::try_from(plies).unwrap_or(u8::MAX),
-            nodes: 0,
-            line: vec![m],
-            proof: Some(proof),
-            by: by.clone(),
-        };
+        let verdict = |m| Verdict::proven(proof, vec![m], 0, by.clone());
         self.others(&searched)
             .into_iter()
             .map(|m| (m, verdict(m)))
@@ -131,15 +123,7 @@ fn foul(m: Move, by: &Provenance) -> Verdict {
         kind: ProofKind::Terminal,
         plies: 1,
     };
-    Verdict {
-        score: proof.score(),
-        bound: Bound::Exact,
-        depth: 1,
-        nodes: 0,
-        line: vec![m],
-        proof: Some(proof),
-        by: by.clone(),
-    }
+    Verdict::proven(proof, vec![m], 0, by.clone())
 }
 
 fn is_loss(verdict: &Verdict) -> bool {

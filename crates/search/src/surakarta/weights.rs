@@ -63,13 +63,13 @@ const EVALUE: PointWeights = PointWeights {
 };
 
 impl PointWeights {
-    /// Returns the weights of a set. A set of another game stands for Kagetsu's own.
+    /// Returns the weights of a set.
     pub(super) const fn of(constants: Constants) -> &'static Self {
         match constants {
             Constants::Matrix => &VALUE,
             Constants::Count => &COUNT,
             Constants::Evalue => &EVALUE,
-            _ => &OWN,
+            Constants::Own => &OWN,
         }
     }
 }

@@ -188,14 +188,15 @@ fn attack<R: Rule>(
         } else {
             ProofKind::Vct
         };
-        let won = verdict(
+        let won = Verdict::proven(
             Proof {
                 claim: Claim::Win,
                 kind,
                 plies,
             },
-            lambda.nodes,
             line,
+            lambda.nodes,
+            provenance(),
         );
         let strategy = wants.then(|| lambda.own_strategy(nodes)).flatten();
         return ([(m, won)].into_iter().collect(), Vec::new(), strategy);
@@ -262,7 +263,7 @@ fn defend<R: Rule>(
                     kind: ProofKind::Terminal,
                     plies: 1,
                 };
-                answer.extend([(m, verdict(proof, 0, vec![m]))]);
+                answer.extend([(m, Verdict::proven(proof, vec![m], 0, provenance()))]);
             }
             outcome => {
                 is_over |= outcome.is_some();
@@ -284,7 +285,8 @@ fn defend<R: Rule>(
             plies: won.plies,
         };
         let line = std::iter::once(m).chain(won.line).collect();
-        answer.extend([(m, verdict(proof, lambda.nodes - before, line))]);
+        let verdict = Verdict::proven(proof, line, lambda.nodes - before, provenance());
+        answer.extend([(m, verdict)]);
     };
     left.retain(|m| {
         let before = lambda.nodes;
@@ -343,17 +345,4 @@ fn check_all(position: &Position, moves: &[Move]) -> Result<(), EngineError> {
             None => Ok(()),
         }
     })
-}
-
-fn verdict(proof: Proof, nodes: u64, line: Vec<Move>) -> Verdict {
-    let depth = u8::try_from(proof.plies).unwrap_or(u8::MAX);
-    Verdict {
-        score: proof.score(),
-        bound: Bound::Exact,
-        depth,
-        nodes,
-        line,
-        proof: Some(proof),
-        by: provenance(),
-    }
 }

@@ -1,7 +1,5 @@
 //! Features and tables for fitting the evaluation.
 
-use std::error::Error;
-
 use kagetsu_game::gomoku::{MAX_CELLS, Rule};
 use kagetsu_game::{Effort, Move, Position, RuleName, Score, Side, Variant};
 
@@ -21,7 +19,7 @@ mod pieces;
 pub use crate::xiangqi::{mirrored_input, turned_input};
 pub use pieces::{
     PIECE_DEEP_UNITS, PIECE_INPUTS, PIECE_LOGIT_CENTI, PIECE_UNITS, PieceFeatures, piece_value,
-    pieces, read_piece_targets,
+    pieces,
 };
 
 /// Memory of the table of a search for leaves, in bytes.
@@ -47,7 +45,7 @@ pub const KIND_COUNTS: usize = COUNTS;
 /// Fixed point of the hidden units.
 const UNIT: f32 = 512.0;
 
-/// Centi-units of one logit: a value of `v` centi-units is a [`chance`] of `v / 200`.
+/// Centi-units of one logit.
 pub const LOGIT_CENTI: f32 = 200.0;
 
 /// The features of a position that the evaluation uses.
@@ -113,76 +111,6 @@ pub fn shorter_line(class: usize) -> usize {
     gomoku::shorter_line(class)
 }
 
-/// Returns the winning chance of a value in logits.
-#[must_use]
-pub fn chance(logits: f32) -> f32 {
-    1.0 / (1.0 + (-logits).exp())
-}
-
-/// Returns the variant, the result, the moves and the scores of a line of the examples `selfplay`
-/// and `leaves`: `result;moves;scores;variant`, or without the last where the variant is known.
-/// `None` for a line of another form.
-#[must_use]
-pub fn fields(variant: Variant, line: &str) -> Option<(Variant, [&str; 3])> {
-    let mut parts = line.split(';');
-    let known = [parts.next()?, parts.next()?, parts.next()?];
-    let variant = match parts.next() {
-        None => variant,
-        Some(own) => own.parse().ok()?,
-    };
-    Some((variant, known))
-}
-
-/// Reads a line of those [`fields`], and calls `see` with each position before a move that has a
-/// score and is evaluated, and its target: the winning chance of the side to move by the score,
-/// with weight `opinion`, and by the result, if known. Scores are in centi-units for the side to
-/// move, results 1 to 0 for the first side.
-///
-/// # Errors
-/// If the line has another form or an illegal move.
-pub fn read_targets(
-    variant: Variant,
-    line: &str,
-    opinion: f32,
-    mut see: impl FnMut(CellFeatures, f32),
-) -> Result<(), Box<dyn Error>> {
-    let result = match line.split(';').next() {
-        None | Some("-") => None,
-        Some(result) => Some(result.parse::<f32>()?),
-    };
-    read_scores(variant, line, |position, _, score| {
-        let Some(features) = features(position) else {
-            return;
-        };
-        let found = chance(score / LOGIT_CENTI);
-        let target = result.map_or(found, |result| {
-            let is_first = features.side == Side::First;
-            let won = if is_first { result } else { 1.0 - result };
-            opinion * found + (1.0 - opinion) * won
-        });
-        see(features, target);
-    })
-}
-
-/// Reads a line of those [`fields`], and calls `see` with each position before a move that has a
-/// score, that move, and the score in centi-units for the side to move.
-fn read_scores(
-    variant: Variant,
-    line: &str,
-    mut see: impl FnMut(&Position, Move, f32),
-) -> Result<(), Box<dyn Error>> {
-    let (variant, [_, moves, scores]) = fields(variant, line).ok_or(line)?;
-    let mut position = Position::start(variant);
-    for (m, score) in moves.split(' ').zip(scores.split(' ')) {
-        let m = position.parse_move(m)?;
-        if let Ok(score) = score.parse() {
-            see(&position, m, score);
-        }
-        position = position.play(m)?;
-    }
-    Ok(())
-}
-
 /// Returns the names of a rule's files of weights, without their endings: one for both sides, or
 /// one for each.
 #[must_use]
@@ -202,26 +130,13 @@ pub struct OrderFeatures {
     pub units: [f32; HIDDEN_UNITS],
 }
 
-/// Reads a line of the example `leaves`, and calls `see` with each position before a move that has
-/// a score and is evaluated, and that move. The units are those of the network in `evaluation`, or
-/// of the one in use.
-///
-/// # Errors
-/// If the line has another form or an illegal move.
-pub fn read_best_moves(
-    variant: Variant,
-    line: &str,
+/// Returns the features of a gomoku position for the move order; `None` where [`features`] has
+/// none. The units are those of the network in `evaluation`, or of the one in use.
+#[must_use]
+pub fn order_features(
+    position: &Position,
     evaluation: Option<Evaluation>,
-    mut see: impl FnMut(OrderFeatures, Move),
-) -> Result<(), Box<dyn Error>> {
-    read_scores(variant, line, |position, m, _| {
-        if let Some(features) = order_features(position, evaluation) {
-            see(features, m);
-        }
-    })
-}
-
-fn order_features(position: &Position, evaluation: Option<Evaluation>) -> Option<OrderFeatures> {
+) -> Option<OrderFeatures> {
     let Variant::Gomoku { rule, .. } = position.variant() else {
         return None;
     };

@@ -1,11 +1,7 @@
 //! Features of xiangqi for the fit of its network.
 
-use std::error::Error;
+use kagetsu_game::{Position, Side, Variant};
 
-use kagetsu_game::xiangqi::{Xiangqi, ends};
-use kagetsu_game::{Move, Position, Side, Variant};
-
-use super::{chance, read_scores};
 use crate::EngineOptions;
 use crate::heuristics::{Heuristics, Situation};
 use crate::xiangqi::{self, Board, PieceNetwork};
@@ -16,11 +12,8 @@ pub const PIECE_INPUTS: usize = xiangqi::INPUTS;
 pub const PIECE_UNITS: usize = xiangqi::UNITS;
 /// Number of units of its second layer.
 pub const PIECE_DEEP_UNITS: usize = xiangqi::DEEP_UNITS;
-/// Centi-units of one logit in xiangqi: a value of `v` centi-units is a [`chance`] of `v / 400`.
+/// Centi-units of one logit in xiangqi.
 pub const PIECE_LOGIT_CENTI: f32 = 400.0;
-
-/// Greatest magnitude of a score that is a target, in centi-units.
-const MAX_SCORE: f32 = 3_000.0;
 
 /// The pieces of a xiangqi position from the view of the side to move.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,30 +52,4 @@ pub fn piece_value(position: &Position, weights: Option<&[u8]>) -> Option<i32> {
         Some(weights) => Some(board.valued_by(&PieceNetwork::read(weights)?)),
         None => Some(board.evaluate().raw().into()),
     }
-}
-
-/// Reads a line `result;moves;scores` of the example `selfplay`, and calls `see` with each position
-/// of xiangqi before a quiet move that has a score, and its target: the winning chance of the side
-/// to move by the score.
-///
-/// # Errors
-/// If the line has another form or an illegal move.
-pub fn read_piece_targets(
-    variant: Variant,
-    line: &str,
-    mut see: impl FnMut(PieceFeatures, f32),
-) -> Result<(), Box<dyn Error>> {
-    read_scores(variant, line, |position, m, score| {
-        if score.abs() < MAX_SCORE
-            && !is_capture(position, m)
-            && let Some(features) = pieces(position)
-        {
-            see(features, chance(score / PIECE_LOGIT_CENTI));
-        }
-    })
-}
-
-fn is_capture(position: &Position, m: Move) -> bool {
-    let game: Xiangqi = position.game();
-    ends(m).is_some_and(|(_, to)| game.board().at(to).is_some())
 }

@@ -168,14 +168,8 @@ impl<R: Rule> Board<R> {
         let grades = self.grades[cell];
         let (me, other) = (self.side.index(), self.side.other().index());
         let promise = |side: usize| self.weights[side].promise(grades[side]);
-        let defence = self.weights[0].defence;
-        let defended = if defence == 100 {
-            promise(other)
-        } else {
-            promise(other) * defence / 100
-        };
         2 * (promise(me) + RANK_WORTH * grades[me].kind().rank())
-            + defended
+            + promise(other)
             + RANK_WORTH * grades[other].kind().rank()
     }
 

@@ -51,14 +51,7 @@ impl<R: Rule> Heuristics for Board<R> {
             self.sums[self.side.index()],
             self.sums[self.side.other().index()],
         );
-        let CellWeights {
-            threats, defence, ..
-        } = self.weights[self.side.index()];
-        let other = if *defence == 100 {
-            other
-        } else {
-            other / 100 * defence + other % 100 * defence / 100
-        };
+        let CellWeights { threats, .. } = self.weights[self.side.index()];
         let learned = self
             .networks
             .zip(self.units())

@@ -125,10 +125,8 @@ impl<R: Rule> Board<R> {
     /// Returns the board of a game with sums over its own cells.
     fn unscaled(game: &Gomoku<R>, options: &EngineOptions) -> Self {
         let geometry = Geometry::of(game.size(), options.neighbourhood);
-        let own = options.constants.are_own().then(|| {
-            let given = options.evaluation.filter(|given| given.0.rule == R::NAME);
-            given.map_or_else(|| EvaluationWeights::in_use(R::NAME), |given| *given.0)
-        });
+        let given = options.evaluation.filter(|given| given.0.rule == R::NAME);
+        let own = given.map_or_else(|| EvaluationWeights::in_use(R::NAME), |given| *given.0);
         let mut board = Self {
             side: game.side(),
             left: geometry.cells(),
@@ -147,20 +145,14 @@ impl<R: Rule> Board<R> {
             sums: [0; 2],
             channels: [[[0; CHANNELS]; 2]; ROOM],
             pool: [[0; CHANNELS]; 2],
-            networks: own.map(|own| own.networks),
-            orders: own.filter(|_| options.selective).map(|own| own.orders),
+            networks: Some(own.networks),
+            orders: options.selective.then_some(own.orders),
             near: Cells::NONE,
             history: Vec::with_capacity(128),
             log: Vec::with_capacity(2_048),
             channel_log: Vec::with_capacity(2_048),
             judged: (Lines::NONE, Lines::full(game.size())),
-            weights: own.map_or_else(
-                || {
-                    [Side::First, Side::Second]
-                        .map(|side| CellWeights::of(options.constants, R::NAME, side))
-                },
-                |own| own.cells,
-            ),
+            weights: own.cells,
             shapes: Shapes::of::<R>(),
             geometry,
             most: options.candidates.max(1),

@@ -7,7 +7,6 @@ use super::fitted::Fitted;
 use super::network::Network;
 use super::order::MoveOrder;
 use super::weights::CellWeights;
-use crate::Constants;
 
 /// The weights of the gomoku evaluation and of the move order for one rule. An engine that has them
 /// among its options uses them in place of its own, so that two sets of weights can play each
@@ -81,7 +80,7 @@ impl Evaluation {
 impl EvaluationWeights {
     /// Returns the engine's own weights.
     pub(in crate::gomoku) fn in_use(rule: RuleName) -> Self {
-        let of = |side| CellWeights::of(Constants::Own, rule, side);
+        let of = |side| CellWeights::of(rule, side);
         Self {
             rule,
             cells: [Side::First, Side::Second].map(of),
