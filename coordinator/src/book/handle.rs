@@ -342,7 +342,6 @@ mod tests {
     use std::sync::Weak;
 
     use kagetsu_book::{Book, BookOptions};
-    use kagetsu_game::{Bound, Provenance, Score, Verdict};
 
     use super::*;
     use crate::book::writer::BookWriter;
@@ -375,19 +374,8 @@ mod tests {
             seen.send((book.len(), book.sequence())).expect("awaited");
         })));
         let start = Position::start(Variant::FREESTYLE_15);
-        let verdict = Verdict {
-            score: Score::opinion(5),
-            bound: Bound::Exact,
-            depth: 1,
-            nodes: 1,
-            line: vec![start.distinct_moves()[0]],
-            proof: None,
-            by: Provenance {
-                engine: "test".into(),
-                day: 0,
-            },
-        };
-        let answer = [(start.distinct_moves()[0], verdict)].into_iter().collect();
+        let answer = [kagetsu_builders::opinion(start.distinct_moves()[0], 5)];
+        let answer = answer.into_iter().collect();
         let learned = handle.learn(start.clone(), answer).await;
         learned.expect("the writer lives").expect("legal");
         let page = handle.page(None, 10).await.expect("the writer lives");

@@ -138,30 +138,18 @@ pub(crate) fn deeper<'a>(before: &'a Answer, found: &'a Answer) -> &'a Answer {
 
 #[cfg(test)]
 mod tests {
-    use kagetsu_game::{Bound, Move, Provenance, Score, Verdict};
+    use kagetsu_game::{Move, Verdict};
 
     use super::*;
 
     fn answer(m: u16, depth: u8, nodes: u64) -> Answer {
-        let by = Provenance {
-            engine: "e".into(),
-            day: 0,
+        let (m, verdict) = kagetsu_builders::opinion(Move::new(m), m.into());
+        let verdict = Verdict {
+            depth,
+            nodes,
+            ..verdict
         };
-        let score = Score::opinion(i32::from(m));
-        [(
-            Move::new(m),
-            Verdict {
-                score,
-                bound: Bound::Exact,
-                depth,
-                nodes,
-                line: vec![],
-                proof: None,
-                by,
-            },
-        )]
-        .into_iter()
-        .collect()
+        [(m, verdict)].into_iter().collect()
     }
 
     #[test]

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use kagetsu_game::{Answer, Effort, Move, Position, Question};
-use kagetsu_search::{Control, Progress, shallow};
+use kagetsu_search::{Control, Progress, provenance_of, shallow};
 
 use crate::fault::FaultKind;
 use crate::search_watch::SearchWatch;
@@ -123,7 +123,7 @@ impl<'a> SearchSeries<'a> {
         ask: SearchRequest<'_>,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<(), FaultKind> {
-        let by = verdicts::provenance(self.talk.name());
+        let by = provenance_of(self.talk.name());
         let mut watch = SearchWatch::new(self.control, self.stall_timeout);
         let (so_far, begun) = (self.found.clone(), self.begun);
         let mut report = |found: &SearchResult| {
@@ -155,7 +155,7 @@ impl<'a> SearchSeries<'a> {
         let position = &self.question.position;
         let mut effort = shared(self.question.effort, moves.len());
         effort.depth = effort.depth.map(|depth| depth.saturating_sub(1).max(1));
-        let by = verdicts::provenance(self.talk.name());
+        let by = provenance_of(self.talk.name());
         for &m in moves {
             let Ok(next) = position.play(m) else { continue };
             if next.outcome().is_some() || !self.goes_on() {
@@ -202,7 +202,7 @@ impl<'a> SearchSeries<'a> {
     /// not end the game.
     pub(crate) fn answer(&self, open: &[Move]) -> Result<Answer, FaultKind> {
         let (position, control, name) = (&self.question.position, self.control, self.talk.name());
-        let by = verdicts::provenance(name);
+        let by = provenance_of(name);
         let lines = &self.found.lines;
         let share = self.found.nodes / lines.len().max(1) as u64;
         let mut answer = Answer::new();

@@ -1,15 +1,12 @@
 //! Verdicts from an engine's lines. An engine's mate is a claim: only the rules or Kagetsu's own
 //! threat search turn it into a proof.
 
-use std::sync::Arc;
-use std::time::SystemTime;
-
 use kagetsu_game::{
     Bound, Claim, Effort, Move, Outcome, Position, Proof, ProofKind, Provenance, Question, Score,
     Verdict,
 };
 use kagetsu_search::threats::{ThreatClass, ThreatOutcome as Decision, ThreatSearch};
-use kagetsu_search::{Control, Engine, EngineOptions};
+use kagetsu_search::{Control, Engine, EngineOptions, provenance, provenance_of};
 
 use crate::session::{ReportedValue, SearchLine};
 
@@ -19,17 +16,6 @@ const CLAIM_CHECK_NODES: u64 = 50_000;
 const VALUATION_NODES: u64 = 20_000;
 /// Table memory for either search, in bytes.
 const TABLE_BYTES: usize = 1 << 20;
-
-/// Returns the provenance of an engine's verdict of today.
-pub(crate) fn provenance(engine: &str) -> Provenance {
-    let today = SystemTime::UNIX_EPOCH
-        .elapsed()
-        .map_or(0, |since| since.as_secs() / 86_400);
-    Provenance {
-        engine: Arc::from(engine),
-        day: today as u32,
-    }
-}
 
 /// Returns a claim as an opinion, never as a proof: the nearer the mate, the greater the value.
 pub(crate) fn score(value: ReportedValue) -> Score {
@@ -95,15 +81,10 @@ pub(crate) fn ending(position: &Position, m: Move) -> Option<(Move, Verdict)> {
 
 fn proven(m: Move, proof: Proof, line: Vec<Move>, nodes: u64) -> Verdict {
     let line = if line.is_empty() { vec![m] } else { line };
-    let depth = u8::try_from(proof.plies.max(1)).unwrap_or(u8::MAX);
+    let verdict = Verdict::proven(proof, line, nodes, provenance());
     Verdict {
-        score: proof.score(),
-        bound: Bound::Exact,
-        depth,
-        nodes,
-        line,
-        proof: Some(proof),
-        by: provenance(Engine::NAME),
+        depth: verdict.depth.max(1),
+        ..verdict
     }
 }
 
@@ -175,7 +156,7 @@ pub(crate) fn valued(
         .ok()?;
     let mut verdict = answer.get(m)?.clone();
     if verdict.proof.is_none() {
-        verdict.by = provenance(&format!("{name}, value by {}", Engine::NAME));
+        verdict.by = provenance_of(&format!("{name}, value by {}", Engine::NAME));
     }
     Some((m, verdict))
 }

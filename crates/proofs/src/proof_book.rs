@@ -2,7 +2,7 @@ use std::collections::HashSet;
 use std::io::BufRead;
 
 use kagetsu_game::{
-    Answer, Bound, Claim, Move, Position, Proof, ProofKind, Provenance, Symmetry, Verdict,
+    Answer, Claim, Move, Position, Proof, ProofKind, Provenance, Symmetry, Verdict,
 };
 
 use kagetsu_certificate::{Reference, Tree, TreeFault};
@@ -244,18 +244,11 @@ fn verdict(m: ProvenMove, claim: Claim) -> Verdict {
         kind: ProofKind::Tree,
         plies: m.plies,
     };
-    Verdict {
-        score: proof.score(),
-        bound: Bound::Exact,
-        depth: u8::try_from(m.plies).unwrap_or(u8::MAX),
-        nodes: 0,
-        line: vec![m.at],
-        proof: Some(proof),
-        by: Provenance {
-            engine: "certificate".into(),
-            day: 0,
-        },
-    }
+    let by = Provenance {
+        engine: "certificate".into(),
+        day: 0,
+    };
+    Verdict::proven(proof, vec![m.at], 0, by)
 }
 
 /// Returns the stones without some others, if all of these are among them.

@@ -9,9 +9,7 @@ use std::collections::HashMap;
 use anyhow::Result;
 use kagetsu_book::{Entry, Place};
 use kagetsu_certificate::{Reference, ZoneChecker};
-use kagetsu_game::{
-    Answer, Bound, Claim, Key, Move, Position, Proof, ProofKind, Side, Variant, Verdict,
-};
+use kagetsu_game::{Answer, Claim, Key, Move, Position, Proof, ProofKind, Side, Variant, Verdict};
 use kagetsu_search::{Control, provenance};
 
 use crate::ProofSource;
@@ -173,15 +171,7 @@ impl ProofCache {
             kind: ProofKind::Tree,
             plies: self.dag.plies(answer.node).saturating_add(1),
         };
-        Verdict {
-            score: proof.score(),
-            bound: Bound::Exact,
-            depth: u8::try_from(proof.plies).unwrap_or(u8::MAX),
-            nodes: 0,
-            line: vec![reply],
-            proof: Some(proof),
-            by: provenance(),
-        }
+        Verdict::proven(proof, vec![reply], 0, provenance())
     }
 }
 

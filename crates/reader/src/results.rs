@@ -131,26 +131,10 @@ fn centi(share: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use kagetsu_game::{Provenance, Variant};
+    use kagetsu_builders::opinion;
+    use kagetsu_game::Variant;
 
     use super::*;
-
-    fn opinion(m: Move, centi: i32) -> (Move, Verdict) {
-        let by = Provenance {
-            engine: "test".into(),
-            day: 0,
-        };
-        let verdict = Verdict {
-            score: Score::opinion(centi),
-            bound: Bound::Exact,
-            depth: 4,
-            nodes: 1,
-            line: vec![m],
-            proof: None,
-            by,
-        };
-        (m, verdict)
-    }
 
     #[test]
     fn few_games_count_less_than_many() {

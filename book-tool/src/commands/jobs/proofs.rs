@@ -102,7 +102,7 @@ pub(crate) fn write(out: &mut dyn Write, proofs: &[ProofJson]) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use kagetsu_game::{Bound, ProofKind, Provenance, Score, Variant};
+    use kagetsu_game::{Move, ProofKind, Variant};
 
     use super::*;
 
@@ -147,20 +147,7 @@ mod tests {
                 kind: ProofKind::Tree,
                 plies,
             });
-            let score = proof.map_or(Score::opinion(12), Proof::score);
-            let by = Provenance {
-                engine: "test".into(),
-                day: 0,
-            };
-            let verdict = Verdict {
-                score,
-                bound: Bound::Exact,
-                depth: 4,
-                nodes: 1,
-                line: vec![],
-                proof,
-                by,
-            };
+            let verdict = kagetsu_builders::verdict(Move::new(0), proof);
             let json = ProofJson::new(&root, attacker, Some(&verdict));
             assert_eq!((json.proven, &*json.text), (proven, text));
         }

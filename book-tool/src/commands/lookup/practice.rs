@@ -186,7 +186,7 @@ impl Practice<'_> {
 mod tests {
     use clap::Parser;
     use kagetsu_book::{Book, BookOptions};
-    use kagetsu_game::{Answer, Bound, Provenance, Score, Variant};
+    use kagetsu_game::{Answer, Variant};
 
     use super::*;
 
@@ -212,19 +212,7 @@ mod tests {
                 .into_iter()
                 .map(|(name, score)| {
                     let m = position.parse_move(name).expect("legal");
-                    let verdict = Verdict {
-                        score: Score::opinion(score),
-                        bound: Bound::Exact,
-                        depth: 6,
-                        nodes: 1,
-                        line: vec![m],
-                        proof: None,
-                        by: Provenance {
-                            engine: "test".into(),
-                            day: 20_000,
-                        },
-                    };
-                    (m, verdict)
+                    kagetsu_builders::opinion(m, score)
                 })
                 .collect();
             book.learn(&position, &answer).expect("room for it");

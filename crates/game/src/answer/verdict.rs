@@ -33,6 +33,20 @@ pub struct Verdict {
 }
 
 impl Verdict {
+    /// Returns the verdict that a proof gives: its score, and its plies as depth.
+    #[must_use]
+    pub fn proven(proof: Proof, line: Vec<Move>, nodes: u64, by: Provenance) -> Self {
+        Self {
+            score: proof.score(),
+            bound: Bound::Exact,
+            depth: u8::try_from(proof.plies).unwrap_or(u8::MAX),
+            nodes,
+            line,
+            proof: Some(proof),
+            by,
+        }
+    }
+
     /// Whether the score is a value: exact or proven.
     #[must_use]
     pub fn is_exact(&self) -> bool {

@@ -269,7 +269,7 @@ fn valued(answer: &Answer) -> Vec<(Move, Score)> {
 
 #[cfg(test)]
 mod tests {
-    use kagetsu_game::{Provenance, Variant, Verdict};
+    use kagetsu_game::Variant;
 
     use super::*;
 
@@ -289,24 +289,7 @@ mod tests {
             Position::from_line(Variant::FREESTYLE_15, line).as_ref() == Ok(position)
         });
         let verdict = |(name, centi): &(&str, i32)| {
-            let by = Provenance {
-                engine: "paper".into(),
-                day: 0,
-            };
-            let m = position.parse_move(name).expect("legal");
-            let (score, bound) = (Score::opinion(*centi), Bound::Exact);
-            (
-                m,
-                Verdict {
-                    score,
-                    bound,
-                    depth: 1,
-                    nodes: 1,
-                    line: vec![m],
-                    proof: None,
-                    by,
-                },
-            )
+            kagetsu_builders::opinion(position.parse_move(name).expect("legal"), *centi)
         };
         Ok(found.map(|(_, moves)| moves.iter().map(verdict).collect()))
     }

@@ -241,7 +241,7 @@ fn draw_keys(frame: &mut Frame) {
 #[cfg(test)]
 mod tests {
     use kagetsu_book::{Book, BookOptions};
-    use kagetsu_game::{Answer, Bound, Notation, Position, Provenance, Variant};
+    use kagetsu_game::{Answer, Notation, Position, Variant};
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
     use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -264,23 +264,7 @@ mod tests {
             let position = Position::from_line(Variant::FREESTYLE_15, line).expect("legal");
             let verdict = |(name, score): (&str, i32)| {
                 let m = position.parse_move(name).expect("legal");
-                let by = Provenance {
-                    engine: "test".into(),
-                    day: 20_000,
-                };
-                let score = Score::opinion(score);
-                (
-                    m,
-                    Verdict {
-                        score,
-                        bound: Bound::Exact,
-                        depth: 6,
-                        nodes: 1,
-                        line: vec![m],
-                        proof: None,
-                        by,
-                    },
-                )
+                kagetsu_builders::opinion(m, score)
             };
             let answer: Answer = moves.into_iter().map(verdict).collect();
             book.learn(&position, &answer).expect("room for it");
