@@ -21,8 +21,8 @@ mod telemetry;
 mod verification;
 
 pub use auth::{
-    AuthError, AuthLayer, Authenticator, Permission, Principal, Protected, Protection,
-    RequestCredentials, Role, TokenEntry, Tokens, TokensError,
+    AuthError, Authenticator, Permission, Principal, Protected, Protection, RequestCredentials,
+    Role, TokenEntry, Tokens, TokensError,
 };
 pub use config::Config;
 pub use server::{Coordinator, Server};

@@ -32,7 +32,7 @@ use tonic_health::ServingStatus;
 use tonic_health::server::HealthReporter;
 use tower::service_fn;
 
-use crate::auth::{AuthLayer, Authenticator, Principal, authenticate_http};
+use crate::auth::{Authenticator, Principal, authenticate_http, authenticate_rpcs};
 use crate::book::handle::{BookHandle, Workforce};
 use crate::book::lost_replies::LostReplies;
 use crate::book::writer::BookWriter;
@@ -40,7 +40,7 @@ use crate::cluster::shared::Cluster;
 use crate::config::Config;
 use crate::info::CoordinatorInfo;
 use crate::replication::keeper::LeaseKeeper;
-use crate::replication::layer::LeaderLayer;
+use crate::replication::layer::for_leader;
 use crate::replication::leadership::Leadership;
 use crate::replication::replica;
 use crate::services::analysis::AnalysisService;
@@ -48,7 +48,7 @@ use crate::services::books::BooksService;
 use crate::services::builds::BuildsService;
 use crate::services::concurrency::ServiceLimits;
 use crate::services::workers::WorkersService;
-use crate::telemetry::monitor::{MeterLayer, Monitor};
+use crate::telemetry::monitor::{Monitor, metered};
 use crate::verification::quarantine_file;
 
 /// Time in which streams must end when the coordinator stops.
@@ -251,9 +251,8 @@ impl Server {
 
     /// Holds every rpc of `routes` to its permission.
     fn authorized(&self, routes: Routes) -> axum::Router {
-        let layer = AuthLayer::new(Arc::clone(&self.authenticator));
-        let leader = LeaderLayer(self.leadership.clone());
-        routes.into_axum_router().layer(leader).layer(layer)
+        let routes = for_leader(routes.into_axum_router(), self.leadership.clone());
+        authenticate_rpcs(routes, &self.authenticator)
     }
 
     /// Serves callers inside this process.
@@ -296,14 +295,14 @@ impl Server {
     {
         let thread = self.thread.take();
         let lease_keeper = self.lease_keeper.take();
-        let routes = Routes::from(self.authorized(self.routes().await?));
+        let routes = self.authorized(self.routes().await?);
+        let routes = Routes::from(metered(routes, self.cluster.metrics()));
         let authenticator = Arc::clone(&self.authenticator);
         let mut server = server
             .max_concurrent_streams(MAX_STREAMS)
             .initial_stream_window_size(STREAM_WINDOW)
             .initial_connection_window_size(CONNECTION_WINDOW)
             .layer(InterceptorLayer::new(check_protocol))
-            .layer(MeterLayer::new(self.cluster.metrics()))
             .layer(self.budget.clone().layer());
         let router = server.add_routes(routes);
         let cluster = Arc::clone(&self.cluster);

@@ -17,7 +17,7 @@ use super::error::AuthError;
 use super::permission::Permission;
 
 /// Authenticates the callers of HTTP routes. A route needs the permission of the rpc that it
-/// stands for; the rpc itself is checked again by [`AuthLayer`](super::AuthLayer).
+/// stands for; the rpc itself is checked again.
 pub(crate) fn authenticate_http(router: Router, authenticator: &Arc<Authenticator>) -> Router {
     if authenticator.is_open() {
         return router;

@@ -1,6 +1,6 @@
 //! Authentication and authorisation: tokens with roles, and limits of requests.
 //!
-//! The [`Authenticator`] identifies callers. [`AuthLayer`] holds every rpc to its [`Permission`],
+//! The [`Authenticator`] identifies callers. Every rpc is held to its [`Permission`],
 //! for gRPC and for HTTP, which calls the same services in this process. Without a tokens file
 //! every caller may do everything.
 
@@ -19,7 +19,7 @@ mod tokens;
 pub use authenticator::{Authenticator, Principal, RequestCredentials};
 pub use error::AuthError;
 pub(crate) use http::authenticate_http;
-pub use layer::AuthLayer;
+pub(crate) use layer::authenticate_rpcs;
 pub use permission::Permission;
 pub use protection::{Protected, Protection};
 pub use role::Role;

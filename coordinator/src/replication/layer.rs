@@ -1,38 +1,18 @@
-use std::convert::Infallible;
-use std::future::ready;
-use std::pin::Pin;
-use std::task::{Context, Poll};
-
-use axum::body::Body;
-use http::{HeaderValue, Request, Response};
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::Response;
+use http::HeaderValue;
 use kagetsu_proto::LEADER_HEADER;
 use tonic::Status;
-use tower::{Layer, Service};
 
 use super::leadership::Leadership;
 use crate::auth::Permission;
 
 /// Answers requests that change something, or that need workers, with `UNAVAILABLE` while this
 /// coordinator follows. All its responses name the leader's address then.
-#[derive(Clone, Debug)]
-pub(crate) struct LeaderLayer(pub(crate) Leadership);
-
-/// A service behind a [`LeaderLayer`].
-#[derive(Clone, Debug)]
-pub(crate) struct LeaderOnly<S> {
-    leadership: Leadership,
-    inner: S,
-}
-
-impl<S> Layer<S> for LeaderLayer {
-    type Service = LeaderOnly<S>;
-
-    fn layer(&self, inner: S) -> LeaderOnly<S> {
-        LeaderOnly {
-            leadership: self.0.clone(),
-            inner,
-        }
-    }
+pub(crate) fn for_leader(router: Router, leadership: Leadership) -> Router {
+    router.layer(from_fn_with_state(leadership, lead))
 }
 
 /// Returns whether only the leader answers an rpc.
@@ -46,38 +26,21 @@ fn needs_leader(rpc: &str) -> bool {
     }
 }
 
-impl<S> Service<Request<Body>> for LeaderOnly<S>
-where
-    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
-    S::Future: Send + 'static,
-{
-    type Response = Response<Body>;
-    type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
-
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        self.inner.poll_ready(context)
+async fn lead(State(leadership): State<Leadership>, request: Request, next: Next) -> Response {
+    if leadership.is_leader() {
+        return next.run(request).await;
     }
-
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
-        if self.leadership.is_leader() {
-            return Box::pin(self.inner.call(request));
-        }
-        let address = self.leadership.leader();
-        let address = address.and_then(|address| HeaderValue::from_str(&address).ok());
-        let named = move |mut response: Response<Body>| {
-            if let Some(address) = address {
-                response.headers_mut().insert(LEADER_HEADER, address);
-            }
-            Ok(response)
-        };
-        if needs_leader(request.uri().path()) {
-            let refusal = Status::unavailable(self.leadership.refusal());
-            return Box::pin(ready(named(refusal.into_http())));
-        }
-        let answering = self.inner.call(request);
-        Box::pin(async move { named(answering.await?) })
+    let address = leadership.leader();
+    let address = address.and_then(|address| HeaderValue::from_str(&address).ok());
+    let mut response = if needs_leader(request.uri().path()) {
+        Status::unavailable(leadership.refusal()).into_http()
+    } else {
+        next.run(request).await
+    };
+    if let Some(address) = address {
+        response.headers_mut().insert(LEADER_HEADER, address);
     }
+    response
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use kagetsu_reader::Source;
 use tokio_util::sync::CancellationToken;
 use tonic::service::Routes;
 
-use crate::auth::{AuthLayer, Authenticator, Principal, authenticate_http};
+use crate::auth::{Authenticator, Principal, authenticate_http, authenticate_rpcs};
 use crate::server::{CONNECTION_WINDOW, MAX_STREAMS, STREAM_WINDOW};
 use crate::services::archive::Archive;
 use crate::services::books::BooksService;
@@ -78,8 +78,7 @@ impl Reader {
 
     /// Holds every rpc of `routes` to its permission.
     fn authorized(&self, routes: Routes) -> axum::Router {
-        let layer = AuthLayer::new(Arc::clone(&self.authenticator));
-        routes.into_axum_router().layer(layer)
+        authenticate_rpcs(routes.into_axum_router(), &self.authenticator)
     }
 
     /// Serves gRPC on a listener until the shutdown.

@@ -1,20 +1,16 @@
 //! The endpoints for monitoring: `/metrics`, `/healthz`, `/readyz`.
 
-use std::convert::Infallible;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Instant;
 
 use axum::Router;
-use axum::extract::State;
+use axum::extract::{Request, State};
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use http::StatusCode;
 use http::header::CONTENT_TYPE;
-use http::{Request, StatusCode};
 use tokio_util::sync::CancellationToken;
-use tonic::body::Body;
-use tower::{Layer, Service};
 
 use crate::auth::Authenticator;
 use crate::book::handle::BookHandle;
@@ -104,58 +100,13 @@ async fn ready(State(monitor): State<Monitor>) -> (StatusCode, &'static str) {
 }
 
 /// Measures how long the services of gRPC take to answer.
-#[derive(Clone)]
-pub(crate) struct MeterLayer(Arc<Metrics>);
-
-impl MeterLayer {
-    pub(crate) fn new(metrics: &Arc<Metrics>) -> Self {
-        Self(Arc::clone(metrics))
-    }
+pub(crate) fn metered(router: Router, metrics: &Arc<Metrics>) -> Router {
+    router.layer(from_fn_with_state(Arc::clone(metrics), measure))
 }
 
-/// Services that are measured.
-#[derive(Clone)]
-pub(crate) struct Metered<S> {
-    metrics: Arc<Metrics>,
-    inner: S,
-}
-
-impl<S> Layer<S> for MeterLayer {
-    type Service = Metered<S>;
-
-    fn layer(&self, inner: S) -> Metered<S> {
-        Metered {
-            metrics: Arc::clone(&self.0),
-            inner,
-        }
-    }
-}
-
-impl<S> Service<Request<Body>> for Metered<S>
-where
-    S: Service<Request<Body>, Error = Infallible>,
-    S::Response: 'static,
-    S::Future: Send + 'static,
-{
-    type Response = S::Response;
-    type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<S::Response, Infallible>> + Send>>;
-
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        self.inner.poll_ready(context)
-    }
-
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let (begun, path, metrics) = (
-            Instant::now(),
-            request.uri().path().to_string(),
-            Arc::clone(&self.metrics),
-        );
-        let answering = self.inner.call(request);
-        Box::pin(async move {
-            let answer = answering.await;
-            metrics.answered(&path, begun.elapsed());
-            answer
-        })
-    }
+async fn measure(State(metrics): State<Arc<Metrics>>, request: Request, next: Next) -> Response {
+    let (begun, path) = (Instant::now(), request.uri().path().to_string());
+    let response = next.run(request).await;
+    metrics.answered(&path, begun.elapsed());
+    response
 }

@@ -9,6 +9,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_io_timeout::TimeoutStream;
 use tokio_rustls::server::TlsStream;
+use tokio_util::either::Either;
 use tonic::transport::server::{Connected, TcpConnectInfo};
 
 use super::log_throttle::LogThrottle;
@@ -46,22 +47,8 @@ pub struct Connection {
     _permit: PerIpPermit,
 }
 
-#[derive(Debug)]
-pub(super) enum Transport {
-    /// Without TLS.
-    Plain(TimedTcp),
-    /// With TLS.
-    Tls(Box<TlsStream<TimedTcp>>),
-}
-
-impl Transport {
-    fn tcp(&mut self) -> &mut TimedTcp {
-        match self {
-            Self::Plain(stream) => stream,
-            Self::Tls(stream) => stream.get_mut().0,
-        }
-    }
-}
+/// Without TLS, or with it.
+pub(super) type Transport = Either<TimedTcp, Box<TlsStream<TimedTcp>>>;
 
 impl Connection {
     pub(super) fn new(
@@ -102,8 +89,8 @@ impl Connected for Connection {
 
     fn connect_info(&self) -> TcpConnectInfo {
         let stream = match &self.stream {
-            Transport::Plain(stream) => stream,
-            Transport::Tls(stream) => stream.get_ref().0,
+            Either::Left(plain) => plain,
+            Either::Right(secured) => secured.get_ref().0,
         };
         stream.get_ref().connect_info()
     }
@@ -117,14 +104,15 @@ impl AsyncRead for Connection {
     ) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         let before = buffer.filled().len();
-        let read = ready!(match &mut this.stream {
-            Transport::Plain(stream) => Pin::new(stream).poll_read(context, buffer),
-            Transport::Tls(stream) => Pin::new(stream).poll_read(context, buffer),
-        });
+        let read = ready!(Pin::new(&mut this.stream).poll_read(context, buffer));
         if this.received < PREFACE_BYTES {
             this.received += buffer.filled().len() - before;
             if this.received >= PREFACE_BYTES {
-                this.stream.tcp().as_mut().set_read_timeout_pinned(None);
+                let tcp = match &mut this.stream {
+                    Either::Left(plain) => plain,
+                    Either::Right(secured) => secured.get_mut().0,
+                };
+                tcp.as_mut().set_read_timeout_pinned(None);
             }
         }
         Poll::Ready(read.map_err(|error| {
@@ -141,10 +129,7 @@ impl AsyncWrite for Connection {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
-        let written = ready!(match &mut this.stream {
-            Transport::Plain(stream) => Pin::new(stream).poll_write(context, bytes),
-            Transport::Tls(stream) => Pin::new(stream).poll_write(context, bytes),
-        });
+        let written = ready!(Pin::new(&mut this.stream).poll_write(context, bytes));
         Poll::Ready(this.check_write(written))
     }
 
@@ -154,33 +139,21 @@ impl AsyncWrite for Connection {
         parts: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
-        let written = ready!(match &mut this.stream {
-            Transport::Plain(stream) => Pin::new(stream).poll_write_vectored(context, parts),
-            Transport::Tls(stream) => Pin::new(stream).poll_write_vectored(context, parts),
-        });
+        let written = ready!(Pin::new(&mut this.stream).poll_write_vectored(context, parts));
         Poll::Ready(this.check_write(written))
     }
 
     fn is_write_vectored(&self) -> bool {
-        match &self.stream {
-            Transport::Plain(stream) => stream.is_write_vectored(),
-            Transport::Tls(stream) => stream.is_write_vectored(),
-        }
+        self.stream.is_write_vectored()
     }
 
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
-        let flushed = ready!(match &mut this.stream {
-            Transport::Plain(stream) => Pin::new(stream).poll_flush(context),
-            Transport::Tls(stream) => Pin::new(stream).poll_flush(context),
-        });
+        let flushed = ready!(Pin::new(&mut this.stream).poll_flush(context));
         Poll::Ready(this.check_write(flushed))
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match &mut self.get_mut().stream {
-            Transport::Plain(stream) => Pin::new(stream).poll_shutdown(context),
-            Transport::Tls(stream) => Pin::new(stream).poll_shutdown(context),
-        }
+        Pin::new(&mut self.get_mut().stream).poll_shutdown(context)
     }
 }

@@ -11,6 +11,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 use tokio_stream::Stream;
+use tokio_util::either::Either;
 
 use super::connection::{Connection, HANDSHAKE_TIMEOUT, Transport, with_timeouts};
 use super::log_throttle::LogThrottle;
@@ -136,7 +137,7 @@ impl Acceptor {
             // An error shows at the first message; without the option small messages are delayed.
             let _ = stream.set_nodelay(true);
             let Some(tls) = &self.tls else {
-                self.admit(Transport::Plain(with_timeouts(stream)), client)
+                self.admit(Either::Left(with_timeouts(stream)), client)
                     .await;
                 continue;
             };
@@ -179,7 +180,7 @@ impl Acceptor {
     async fn secure(&self, tls: &ServerTls, stream: TcpStream, client: SocketAddr) {
         let handshake = tls.handshake(with_timeouts(stream));
         match tokio::time::timeout(HANDSHAKE_TIMEOUT, handshake).await {
-            Ok(Ok(stream)) => self.admit(Transport::Tls(Box::new(stream)), client).await,
+            Ok(Ok(stream)) => self.admit(Either::Right(Box::new(stream)), client).await,
             Ok(Err(error)) => match refusal(&error) {
                 Some(reason) => {
                     if let Some(suppressed) = self.throttles.tls_errors.allow(Instant::now()) {
