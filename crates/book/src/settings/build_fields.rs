@@ -63,6 +63,14 @@ pub enum FieldKind {
 
 use FieldKind::{Choice, Integer, Object, Real, Switch, Text};
 
+const fn whole(min: i64, max: u64) -> FieldKind {
+    Integer { min, max }
+}
+
+const fn real(min: f64, max: f64) -> FieldKind {
+    Real { min, max }
+}
+
 const DEFAULTS: BuildField = BuildField {
     name: "",
     flag: None,
@@ -107,10 +115,7 @@ pub const BUILD_FIELDS: &[BuildField] = &[
     BuildField {
         name: "alpha",
         flag: Some("alpha"),
-        kind: Real {
-            min: 0.0,
-            max: 1_000.0,
-        },
+        kind: real(0.0, 1_000.0),
         unit: "plies",
         label: "Plies that a loss of 1.00 weighs",
         help: "Plies by which a loss of 100 centi-units postpones a move: 0 searches ply by ply, \
@@ -120,7 +125,7 @@ pub const BUILD_FIELDS: &[BuildField] = &[
     BuildField {
         name: "depth",
         flag: Some("depth"),
-        kind: Integer { min: 1, max: 100 },
+        kind: whole(1, 100),
         unit: "plies",
         label: "Depth of each search",
         help: "Depth of each search; a value from positions behind counts the plies to them, too",
@@ -130,10 +135,7 @@ pub const BUILD_FIELDS: &[BuildField] = &[
     BuildField {
         name: "nodes",
         flag: Some("nodes"),
-        kind: Integer {
-            min: 1,
-            max: MAX_NODES,
-        },
+        kind: whole(1, MAX_NODES),
         unit: "positions",
         label: "Nodes of each search",
         help: "Positions that each search visits at most; with `prove`, each threat search",
@@ -142,10 +144,7 @@ pub const BUILD_FIELDS: &[BuildField] = &[
     },
     BuildField {
         name: "time_ms",
-        kind: Integer {
-            min: 1,
-            max: MAX_TIME_MS,
-        },
+        kind: whole(1, MAX_TIME_MS),
         unit: "milliseconds",
         label: "Time of each search, in ms",
         help: "Time of each search",
@@ -154,7 +153,7 @@ pub const BUILD_FIELDS: &[BuildField] = &[
     BuildField {
         name: "top",
         flag: Some("top"),
-        kind: Integer { min: 1, max: 1_000 },
+        kind: whole(1, 1_000),
         unit: "moves",
         label: "Moves followed",
         help: "Number of best moves of each position that get an exact value and are followed",
@@ -164,10 +163,7 @@ pub const BUILD_FIELDS: &[BuildField] = &[
     BuildField {
         name: "max_ply",
         flag: Some("max-ply"),
-        kind: Integer {
-            min: 0,
-            max: 65_535,
-        },
+        kind: whole(0, 65_535),
         unit: "plies",
         label: "Plies after the root, at most",
         help: "Follows no line further than this beyond the deepest root",
@@ -176,10 +172,7 @@ pub const BUILD_FIELDS: &[BuildField] = &[
     BuildField {
         name: "margin",
         flag: Some("margin"),
-        kind: Integer {
-            min: 0,
-            max: 65_535,
-        },
+        kind: whole(0, 65_535),
         unit: "centi-units",
         label: "Loss that a move may have at most, in 1/100",
         help: "Follows no move that is worse than the best by more than this",
@@ -188,10 +181,7 @@ pub const BUILD_FIELDS: &[BuildField] = &[
     BuildField {
         name: "noise",
         flag: Some("noise"),
-        kind: Real {
-            min: 0.0,
-            max: 100.0,
-        },
+        kind: real(0.0, 100.0),
         unit: "plies",
         label: "Random delay, in plies",
         help: "Postpones each position by up to this much at random, so that the book has fewer \
@@ -201,10 +191,7 @@ pub const BUILD_FIELDS: &[BuildField] = &[
     BuildField {
         name: "seed",
         flag: Some("seed"),
-        kind: Integer {
-            min: 0,
-            max: u64::MAX,
-        },
+        kind: whole(0, u64::MAX),
         label: "Seed of the random delay",
         help: "Seed of the random generator behind `noise`",
         ..DEFAULTS
@@ -228,10 +215,7 @@ pub const BUILD_FIELDS: &[BuildField] = &[
     BuildField {
         name: "positions",
         flag: Some("positions"),
-        kind: Integer {
-            min: 1,
-            max: MAX_POSITIONS,
-        },
+        kind: whole(1, MAX_POSITIONS),
         unit: "positions",
         label: "Positions in all",
         help: "Positions that the job adds to the book in all, over all its runs, or searches \
@@ -242,10 +226,7 @@ pub const BUILD_FIELDS: &[BuildField] = &[
     BuildField {
         name: "total_nodes",
         flag: Some("total-nodes"),
-        kind: Integer {
-            min: 1,
-            max: MAX_NODES,
-        },
+        kind: whole(1, MAX_NODES),
         unit: "positions",
         label: "Ends after nodes in all",
         help: "Ends the job when its searches have visited this many positions in all; searches \
@@ -256,10 +237,7 @@ pub const BUILD_FIELDS: &[BuildField] = &[
     BuildField {
         name: "until_stable",
         flag: Some("until-stable"),
-        kind: Integer {
-            min: 1,
-            max: MAX_POSITIONS,
-        },
+        kind: whole(1, MAX_POSITIONS),
         unit: "positions",
         label: "Ends after positions without change",
         help: "Ends the job when this many new positions in a row changed no root's best move, and \
@@ -270,10 +248,7 @@ pub const BUILD_FIELDS: &[BuildField] = &[
     BuildField {
         name: "priority",
         flag: Some("priority"),
-        kind: Integer {
-            min: -100,
-            max: 100,
-        },
+        kind: whole(-100, 100),
         label: "Priority",
         help: "Priority among the jobs of a book: a greater one is served first",
         is_live: true,
@@ -284,7 +259,7 @@ pub const BUILD_FIELDS: &[BuildField] = &[
 const DEEPEN_FIELDS: &[BuildField] = &[
     BuildField {
         name: "depth",
-        kind: Integer { min: 1, max: 100 },
+        kind: whole(1, 100),
         unit: "plies",
         label: "Searched less deeply",
         help: "Positions searched less deeply than this",
@@ -292,10 +267,7 @@ const DEEPEN_FIELDS: &[BuildField] = &[
     },
     BuildField {
         name: "nodes",
-        kind: Integer {
-            min: 1,
-            max: MAX_NODES,
-        },
+        kind: whole(1, MAX_NODES),
         unit: "positions",
         label: "Searched with fewer nodes",
         help: "Positions whose search visited fewer positions than this, all moves together",

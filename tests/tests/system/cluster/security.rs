@@ -3,7 +3,7 @@
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 
-use kagetsu_tests::{Finished, Program, Running, Scratch, words};
+use kagetsu_tests::{Finished, Program, Running, Scratch, kagetsu, words};
 use nix::sys::signal::Signal;
 use serde_json::json;
 
@@ -41,15 +41,8 @@ impl SecureCluster {
 
     /// Makes a token with the role as its name, and the file ROLE.token for its owner.
     fn token(&self, role: &str) {
-        let made = Program::Kagetsu.run(&[
-            "token",
-            "new",
-            "--tokens",
-            &self.path("tokens"),
-            "--role",
-            role,
-            role,
-        ]);
+        let tokens = self.path("tokens");
+        let made = kagetsu!("token new --tokens {tokens} --role {role} {role}");
         assert_eq!(made.code, Some(0), "{made:#?}");
         std::fs::write(self.path(&format!("{role}.token")), made.stdout).expect("room");
     }
@@ -58,22 +51,10 @@ impl SecureCluster {
         let (certificate, key) = (self.cert("coordinator.pem"), self.cert("coordinator.key"));
         let (authority, tokens, book) =
             (self.cert("ca.pem"), self.path("tokens"), self.path("book"));
-        let arguments = [
-            "--listen",
-            listen,
-            "--book",
-            &book,
-            "--tls-cert",
-            &certificate,
-            "--tls-key",
-            &key,
-        ];
-        let known = ["--tls-client-ca", &authority, "--tokens", &tokens];
-        [&arguments[..], &known, more]
-            .concat()
-            .into_iter()
-            .map(String::from)
-            .collect()
+        words!(
+            "--listen {listen} --book {book} --tls-cert {certificate} --tls-key {key}
+             --tls-client-ca {authority} --tokens {tokens} {more...}"
+        )
     }
 
     /// Returns the flags of a client with the token of a role.
@@ -84,21 +65,10 @@ impl SecureCluster {
             self.cert("client.key"),
         );
         let token = self.path(&format!("{role}.token"));
-        let known = [
-            "--tls-ca",
-            &authority,
-            "--tls-cert",
-            &certificate,
-            "--tls-key",
-            &key,
-            "--token-file",
-            &token,
-        ];
-        [&["--coordinator", url], &known[..]]
-            .concat()
-            .into_iter()
-            .map(String::from)
-            .collect()
+        words!(
+            "--coordinator {url} --tls-ca {authority} --tls-cert {certificate} --tls-key {key}
+             --token-file {token}"
+        )
     }
 
     fn kagetsu(&self, command: &[&str], url: &str, role: &str) -> Finished {
@@ -107,17 +77,13 @@ impl SecureCluster {
 }
 
 fn run(program: Program, command: &[&str], more: &[String]) -> Finished {
-    program.run(
-        &command
-            .iter()
-            .copied()
-            .chain(more.iter().map(String::as_str))
-            .collect::<Vec<_>>(),
-    )
+    let command = command.iter().copied();
+    let all: Vec<&str> = command.chain(more.iter().map(String::as_str)).collect();
+    program.run(&all)
 }
 
 fn start(program: Program, arguments: &[String]) -> Running {
-    program.start(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
+    program.start(arguments)
 }
 
 const PLACE: [&str; 8] = [

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use kagetsu_tests::{Program, Running, Scratch, stub_engine, words};
+use kagetsu_tests::{Program, Running, Scratch, kagetsu, stub_engine, words};
 use serde_json::json;
 
 use crate::world::{BookBuild, Cluster, assert_clean, until};
@@ -116,20 +116,11 @@ fn fairy_stockfish_works_without_a_cluster() {
         "{analyze}"
     );
     let book = path.to_str().expect("a plain name");
-    let build = [
-        "build",
-        "--book",
-        book,
-        "--moves",
-        "h2e2",
-        "--nodes",
-        "2000",
-        "--positions",
-        "5",
-    ];
-    let job = Program::Kagetsu
-        .run(&[&build[..], &common[..]].concat())
-        .json();
+    let job = kagetsu!(
+        "build --book {book} --moves h2e2 --nodes 2000 --positions 5
+        {common...}"
+    )
+    .json();
     assert_eq!(
         (&job["state"], &job["positions"]),
         (&json!("done"), &json!(5)),
@@ -147,20 +138,11 @@ fn own_gomocup_engine_serves_as_external_engine() {
     let engine = format!("gomocup:'{program}' --table-mib 4");
     for variant in ["freestyle-15", "standard-15", "renju-15"] {
         // Black has an open three: White must answer it, and reports it over the pipe.
-        let question = [
-            "analyze",
-            "--variant",
-            variant,
-            "--moves",
-            "h8 a1 h9 a15 h10",
-            "--depth",
-            "4",
-            "--engine",
-            &engine,
-        ];
-        let answer = Program::Kagetsu
-            .run(&[&question[..], &["--threads", "1", "--json"]].concat())
-            .json();
+        let answer = kagetsu!(
+            "analyze --variant {variant} --moves 'h8 a1 h9 a15 h10' --depth
+            4 --engine {engine} --threads 1 --json"
+        )
+        .json();
         let best = &answer["answers"][0];
         let m = best["move"].as_str().expect("a move");
         assert!(["h6", "h7", "h11", "h12"].contains(&m), "{variant}: {best}");
