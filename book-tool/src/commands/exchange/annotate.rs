@@ -16,6 +16,8 @@ use kagetsu_terminal::arguments::notation::NotationArg;
 use kagetsu_terminal::json::write_json;
 use serde::Serialize;
 
+use super::departures::{self, DepartureJson, Departures};
+
 /// The greatest loss of one move, in centi-units: a lost win counts no more.
 const MAX_LOSS: u32 = 1_000;
 /// Moves of the best line in a comment.
@@ -28,7 +30,8 @@ const MAX_LINE_MOVES: usize = 6;
 /// move where another was made. SGF has the value also as the property V, from Black's view.
 ///
 /// The values come from --book. --depth or --nodes searches positions that the book does not hold,
-/// in this process.
+/// in this process. A list says at which move each side left the book, what the book would have
+/// played, and what it cost; of many games it is a table by player and opening.
 ///
 /// Example: kagetsu annotate --book cannon.book --nodes 100000 --out annotated games/*.pgn
 #[derive(Debug, clap::Args)]
@@ -78,6 +81,8 @@ struct AnnotatedJson {
     variations: usize,
     /// Moves in variations that have a value.
     valued_variations: usize,
+    /// Where the sides left the book.
+    departures: Vec<DepartureJson>,
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
@@ -112,8 +117,8 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
             ..AnnotatedJson::default()
         };
         let (mut text, mut loss) = (String::new(), 0);
-        for game in &games {
-            let notes = judge.notes(game, &mut done, &mut loss)?;
+        for (number, game) in (1..).zip(&games) {
+            let notes = judge.notes(game, number, &mut done, &mut loss)?;
             let written = write_game(game, &notes, judge.notation);
             text += &written.with_context(|| {
                 let variant = game.start.variant();
@@ -134,6 +139,15 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     }
     if args.json {
         write_json(out, &all)?;
+    } else {
+        let of_file = |done: &AnnotatedJson| -> Vec<_> {
+            let departures = done.departures.iter();
+            departures
+                .map(|left| (done.file.clone(), left.clone()))
+                .collect()
+        };
+        let departures: Vec<_> = all.iter().flat_map(of_file).collect();
+        departures::write(out, &departures)?;
     }
     Ok(Exit::Done)
 }
@@ -213,9 +227,11 @@ impl GameJudge {
     fn notes(
         &mut self,
         game: &GameTree,
+        number: usize,
         done: &mut AnnotatedJson,
         loss: &mut u32,
     ) -> Result<Vec<MoveNote>> {
+        let mut departures = Departures::new(game, number, self.notation);
         let children = game.children();
         let mut is_main = vec![false; game.moves.len()];
         for at in game.main_line() {
@@ -225,7 +241,7 @@ impl GameJudge {
         // The moves from one position share its answer.
         for moves in children.iter().filter(|moves| !moves.is_empty()) {
             let before = &game.moves[moves[0]].before;
-            let answer = self.answer(before)?;
+            let (answer, is_book) = self.answer(before)?;
             for &at in moves {
                 let (note, lost) = self.note(before, game.moves[at].at, &answer)?;
                 notes[at] = note;
@@ -235,6 +251,9 @@ impl GameJudge {
                     continue;
                 }
                 done.moves += 1;
+                if is_book {
+                    departures.note(at, &answer, lost);
+                }
                 if let Some(lost) = lost {
                     done.valued += 1;
                     done.best += usize::from(lost == 0);
@@ -242,17 +261,19 @@ impl GameJudge {
                 }
             }
         }
+        done.departures.extend(departures.end());
         Ok(notes)
     }
 
-    /// Returns the values of the moves of a position; empty where they are not known.
-    fn answer(&mut self, position: &Position) -> Result<Answer> {
+    /// Returns the values of the moves of a position, and whether the book has them; empty where
+    /// they are not known.
+    fn answer(&mut self, position: &Position) -> Result<(Answer, bool)> {
         if let Some(book) = &self.book
             && let Some(answer) = book.lookup(position)?
         {
-            return Ok(answer);
+            return Ok((answer, true));
         }
-        self.search(position, Vec::new())
+        Ok((self.search(position, Vec::new())?, false))
     }
 
     /// Searches a position, or some of its moves.

@@ -2,6 +2,7 @@
 
 pub(crate) mod annotate;
 mod arguments;
+mod departures;
 pub(crate) mod export;
 pub(crate) mod import;
 mod played;

@@ -248,6 +248,33 @@ fn games_are_annotated_in_a_batch() {
 }
 
 #[test]
+fn annotation_says_where_a_side_left_the_book() {
+    let scratch = Scratch::new();
+    let [sgf, book, out] = ["a.sgf", "book", "out"].map(|name| scratch.path(name));
+    std::fs::write(&sgf, "(;GM[4]SZ[15]PB[Ann]PW[Bo];B[aa];W[hh])").expect("room");
+    let done = kagetsu!("build --book {book} --variant freestyle-15 --positions 1 --depth 4");
+    assert_eq!(done.code, Some(0), "{done:#?}");
+    let done = kagetsu!("annotate --book {book} --json --out {out} {sgf}");
+    let report: Value = serde_json::from_str(&done.stdout).expect("JSON");
+    let departures = report[0]["departures"].as_array().expect("a list");
+    let [left] = &departures[..] else {
+        panic!("Bo was never in the book: {report}");
+    };
+    assert_eq!(
+        (&left["player"], &left["played"]),
+        (&"Ann".into(), &"a15".into())
+    );
+    assert_eq!((&left["side"], &left["ply"]), (&"first".into(), &1.into()));
+    assert_ne!(left["book"], "a15");
+    std::fs::remove_dir_all(&out).expect("it is there");
+    let done = kagetsu!("annotate --book {book} --depth 2 --out {out} {sgf}");
+    assert!(
+        done.stdout.contains("left the book") && done.stdout.contains("Ann"),
+        "{done:#?}"
+    );
+}
+
+#[test]
 fn variations_are_annotated_too() {
     let scratch = Scratch::new();
     let [sgf, pgn, out] = ["a.sgf", "b.pgn", "out"].map(|name| scratch.path(name));
