@@ -41,7 +41,7 @@ pub(crate) struct Args {
     book: Option<String>,
     #[command(flatten)]
     access: Access,
-    /// The game that was played, if the files do not say it
+    /// The game that was played, if neither the files nor the book say it
     #[arg(long, value_name = "VARIANT")]
     variant: Option<Variant>,
     #[command(flatten)]
@@ -91,18 +91,25 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     if args.book.is_none() && !searches {
         bail!("no value is known without a book or a search: give --book BOOK, --depth or --nodes");
     }
+    let book = args.book.as_ref();
+    let book = book.map(|book| kagetsu_reader::open(book, &args.access));
+    let book = book.transpose()?;
+    let overview = book.as_ref().map(Source::overview).transpose()?;
+    let held = overview.as_ref().map_or(&[][..], |book| &book.variants);
+    let variant = match (args.variant, held) {
+        (None, [only]) => Some(only.variant),
+        (given, _) => given,
+    };
     // Wrong files are reported before a long search.
     let mut files = Vec::new();
     for path in &args.games {
-        let games = read(args, path)?;
+        let games = read(path, variant)?;
         files.push((path, target(args, path, &games)?, games));
     }
     std::fs::create_dir_all(&args.out)
         .with_context(|| format!("cannot make the folder {}", args.out.display()))?;
-    let book = args.book.as_ref();
-    let book = book.map(|book| kagetsu_reader::open(book, &args.access));
     let mut judge = GameJudge {
-        book: book.transpose()?,
+        book,
         effort: searches.then_some(effort),
         table_bytes: usize::try_from(args.table_mib << 20)?,
         engine: None,
@@ -191,10 +198,10 @@ fn target(args: &Args, path: &Path, games: &[GameTree]) -> Result<PathBuf> {
 }
 
 /// Reads the games of a file, and says on stderr what of it has no place in a game.
-fn read(args: &Args, path: &Path) -> Result<Vec<GameTree>> {
+fn read(path: &Path, variant: Option<Variant>) -> Result<Vec<GameTree>> {
     let name = shown(path);
     let bytes = std::fs::read(path).with_context(|| format!("cannot read {name}"))?;
-    let mut importer = Importer::new(None, args.variant);
+    let mut importer = Importer::new(None, variant);
     importer.set_source(&path.to_string_lossy());
     let (games, omissions) = importer
         .read_trees(&bytes)
