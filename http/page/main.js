@@ -20,7 +20,7 @@ class App {
     this.status = null;
     this.overview = null;
     this.live = h("div", { class: "hidden", role: "status", "aria-live": "polite" });
-    this.toasts = h("div", { class: "toasts", role: "alert" });
+    this.toasts = h("div", { class: "toasts", role: "alert", popover: "manual" });
     this.paint(recall("theme") ?? "auto");
     this.explorer = new Explorer(this);
     this.cluster = new Cluster(this);
@@ -34,7 +34,7 @@ class App {
       addEventListener(end, () => setTimeout(() => this.release(), 0), true);
     }
     document.addEventListener("keydown", (event) => this.key(event));
-    this.look().then(() => this.readOverview()).catch(() => {}).then(() => this.route());
+    this.begin();
     setInterval(() => document.visibilityState === "visible" && this.look(), STATUS_INTERVAL);
   }
 
@@ -73,13 +73,21 @@ class App {
       h("a", { class: "brand", href: "#/", "aria-label": "Kagetsu" }, h("img", { src: new URL("icon.svg", import.meta.url).href, alt: "", width: "28", height: "28" }), h("span", { lang: "ja" }, "花月"), h("span", { class: "latin" }, "Kagetsu")),
       h("nav", {}, Object.values(this.links)),
       this.pill,
+      h("button", { type: "button", class: "icon", id: "menu", title: t("menu"), "aria-label": t("menu"), "aria-expanded": "false", onclick: (event) => this.unfold(event.currentTarget) }, icon("menu")),
+      h("div", { class: "choices" },
       this.tokenButton,
       h("button", { type: "button", class: "icon wide", id: "language", "aria-label": t("languageLabel"), lang: language() === "zh" ? "en" : "zh-CN", onclick: () => this.speak() }, t("language")),
       theme,
       h("button", { type: "button", class: "icon", id: "settings", title: t("settings"), "aria-label": t("settings"), onclick: () => this.openSettings() }, icon("gear")),
-      h("button", { type: "button", class: "icon", id: "help", title: t("help"), "aria-label": t("help"), onclick: () => this.keys.showModal() }, icon("help")));
+      h("button", { type: "button", class: "icon", id: "help", title: t("help"), "aria-label": t("help"), onclick: () => this.keys.showModal() }, icon("help"))));
     document.body.replaceChildren(this.head, this.body, this.keys, this.live, this.toasts);
     this.showStatus();
+  }
+
+  /** Shows or hides the buttons for which a narrow header has no room. */
+  unfold(button) {
+    const isOpen = this.head.classList.toggle("open");
+    button.setAttribute("aria-expanded", String(isOpen));
   }
 
   speak() {
@@ -91,6 +99,15 @@ class App {
     this.contents.build();
     this.front();
     document.getElementById("language").focus();
+  }
+
+  /** Reads what the server has, and opens what the link names; only a link without a position waits for the book. */
+  async begin() {
+    const overview = this.look().then(() => this.readOverview()).catch(() => {});
+    if (!/^#\/[^/]+\//.test(location.hash)) await overview;
+    this.route();
+    await overview;
+    if (this.explorer.position) this.redraw(() => this.explorer.isShown && this.explorer.render());
   }
 
   /** Opens what the link names. */
@@ -176,7 +193,9 @@ class App {
     const nothing = this.trouble ? errorText(this.trouble) : t(this.needsToken ? "tokenHint" : here ? "loading" : "offline");
     const parts = status ? [book, status.is_here ? t("here") : !status.may_change && !status.may_analyse && t("readOnly")] : [nothing];
     this.tokenButton.hidden = !this.needsToken && !status?.takes_tokens;
-    this.pill.replaceChildren(h("span", { class: "dot", "aria-hidden": "true" }), parts.filter(Boolean).join(" · "));
+    const words = parts.filter(Boolean).join(" · ");
+    this.pill.title = words;
+    this.pill.replaceChildren(h("span", { class: "dot", "aria-hidden": "true" }), h("span", { class: "words" }, words));
   }
 
   release() {
@@ -213,6 +232,9 @@ class App {
   toast(text, kind) {
     const toast = h("p", { class: `toast ${kind}` }, text);
     this.toasts.replaceChildren(toast);
+    // An open dialog would cover it, but not what is shown after that.
+    this.toasts.hidePopover();
+    this.toasts.showPopover();
     setTimeout(() => toast.remove(), 6000);
   }
 
@@ -239,7 +261,7 @@ class App {
       if (this.hasDeclined) return;
       token.set(input.value.trim());
       this.needsToken = false;
-      this.look().then(() => this.readOverview()).catch(() => {}).then(() => this.route());
+      this.begin();
     });
     document.body.append(dialog);
     dialog.showModal();

@@ -1,5 +1,7 @@
 // What the boards of the games look like: points, names, pieces. The rules are the server's.
 
+import { t } from "../base/words.js";
+
 /** A game by its variant: columns, rows, and how points are named. Column 0 is a; row 0 is the lowest rank. */
 export function game(variant) {
   const size = Number(/-(\d+)$/.exec(variant)?.[1] ?? 15);
@@ -55,6 +57,13 @@ export function pieces(shape, position) {
     }
   });
   return board;
+}
+
+/** The name of a game in the language of the page. */
+export function gameName(variant) {
+  const [rule, size] = variant.split(/-(?=\d+$|inf$)/);
+  const name = t(`game_${rule}`, { size: size === "inf" ? "∞" : size ?? "" });
+  return name.startsWith("game_") ? variant : name;
 }
 
 /** The name of a side in the words of the game. */

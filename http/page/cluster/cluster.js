@@ -2,6 +2,7 @@
 
 import { get, post } from "../base/api.js";
 import { h, s } from "../base/element.js";
+import { gameName } from "../board/games.js";
 import { startForm } from "./start.js";
 import { serverText } from "../base/messages.js";
 import { duration, language, number, short, t } from "../base/words.js";
@@ -107,7 +108,7 @@ export class Cluster {
         if (isSure) await change("cancel");
       }));
     return h("article", { class: `job ${state}`, "data-job": name, "aria-label": name },
-      h("header", {}, h("h3", {}, name), h("span", { class: "quiet" }, variant), h("span", { class: `state ${state}` }, t(STATES[state] ?? "unknown"))),
+      h("header", {}, h("h3", {}, name), h("span", { class: "quiet" }, gameName(variant)), h("span", { class: `state ${state}` }, t(STATES[state] ?? "unknown"))),
       h("div", { class: "bar", role: "progressbar", "aria-label": name, "aria-valuemin": "0", "aria-valuemax": target ? String(target) : null, "aria-valuenow": String(positions) },
         this.fill(share, state)),
       h("p", { class: "facts" }, facts.join(" · ")),

@@ -3,7 +3,7 @@
 import { get, post } from "../base/api.js";
 import { h } from "../base/element.js";
 import { errorText } from "../base/messages.js";
-import { game, sideWord, VARIANTS } from "../board/games.js";
+import { game, gameName, sideWord, VARIANTS } from "../board/games.js";
 import { language, t } from "../base/words.js";
 
 /** What a build can be for: the policy of the program that it stands for, and the fields that only it has. */
@@ -157,9 +157,9 @@ export function startForm(app, began) {
     if (!details.open) return;
     addListed();
     if (form.elements.name.value) return;
-    const { variant: here, moves, at, fen } = app.explorer.line;
+    const { variant: here, moves, at, fen } = app.explorer.position ? app.explorer.line : app.explorer.beginning();
     const names = VARIANTS.includes(here) ? VARIANTS : [...VARIANTS, here];
-    variant.replaceChildren(...names.map((name) => h("option", { value: name, selected: name === here }, name)));
+    variant.replaceChildren(...names.map((name) => h("option", { value: name, selected: name === here }, gameName(name))));
     const line = moves.slice(0, at);
     form.elements.name.value = [here, ...line].join("-").slice(0, 200);
     form.elements.roots.value = line.join(" ");

@@ -3,7 +3,7 @@
 import { get } from "../base/api.js";
 import { h } from "../base/element.js";
 import { number, t } from "../base/words.js";
-import { game, sideWord } from "../board/games.js";
+import { game, gameName, sideWord } from "../board/games.js";
 import { nameLine } from "../board/notation.js";
 import { allOpenings, openingName } from "../board/openings.js";
 import { isKnown, sayValue, tone } from "../board/values.js";
@@ -52,7 +52,7 @@ export class Contents {
     const shape = this.shapeOf(held.variant);
     const more = held.all_roots - held.roots.length;
     return h("article", { class: "card", "aria-label": held.variant },
-      h("header", {}, h("h2", {}, held.variant), h("span", { class: "quiet" }, t("positions", { n: number(held.positions) }))),
+      h("header", {}, h("h2", { title: held.variant }, gameName(held.variant)), h("span", { class: "quiet" }, t("positions", { n: number(held.positions) }))),
       held.roots.length > 0 && h("h3", {}, t("rootsTitle")),
       h("table", { class: "verdicts roots" },
         h("thead", {}, h("tr", {}, ["rootMoves", "value", "best", "behind"].map((name) => h("th", { scope: "col", class: name === "behind" ? "num" : null }, t(name === "best" ? "bestMove" : name))))),
@@ -82,7 +82,7 @@ export class Contents {
     return h("tr", {},
       h("td", { class: "move" }, h("a", { href: this.link(variant, root) }, names || (root.fen ? root.fen : t("start"))),
         opening && h("span", { class: "opening" }, opening)),
-      h("td", { class: "val" }, h("span", { class: `value ${isKnown(root) ? tone(root, root) : "bound"}`, title: side }, isKnown(root) ? sayValue(root) : "–")),
+      h("td", { class: "val" }, h("span", { class: `value ${isKnown(root) ? tone(root) : "bound"}`, title: side }, isKnown(root) ? sayValue(root) : "–")),
       h("td", { "data-label": t("bestMove") }, best ?? "–"),
       h("td", { class: "num", "data-label": t("behind") }, count));
   }
@@ -101,7 +101,7 @@ export class Contents {
       list.replaceChildren(...all.map(({ name, moves }) => {
         const step = held.get(moves.slice(1).join(" "));
         return h("li", { class: step?.is_held ? null : "absent" }, h("a", { href: this.link(variant, { moves, fen: "" }) }, name),
-          step?.is_held && isKnown(step) ? h("span", { class: `value ${tone(step, step)}` }, sayValue(step)) : h("span", { class: "quiet small" }, t(step?.is_held ? "held" : "notHeld")));
+          step?.is_held && isKnown(step) ? h("span", { class: `value ${tone(step)}` }, sayValue(step)) : h("span", { class: "quiet small" }, t(step?.is_held ? "held" : "notHeld")));
       }));
     };
     return h("details", { class: "ways", ontoggle: (event) => event.target.open && list.children.length === 0 && show() },

@@ -12,6 +12,24 @@ import { signed } from "../board/values.js";
 const DAY = 86_400_000;
 /** Days that get a dot of their own. */
 const MAX_DOTS = 60;
+/** Rows of a chart; more numbers are joined to ranges. */
+const MAX_BINS = 12;
+/** Last moves of the line of a hole that are shown. */
+const MAX_TAIL = 4;
+
+/** Counts by number, as counts by at most twelve ranges of the same width: [name, count]. */
+function binned(counts) {
+  const entries = Object.entries(counts).map(([name, count]) => [Number(name), count]);
+  if (entries.length <= MAX_BINS) return entries.map(([at, count]) => [String(at), count]);
+  const [first, last] = [entries[0][0], entries.at(-1)[0]];
+  const width = Math.ceil((last - first + 1) / MAX_BINS);
+  const bins = Array.from({ length: Math.ceil((last - first + 1) / width) }, (_, at) => {
+    const [from, to] = [first + at * width, Math.min(last, first + (at + 1) * width - 1)];
+    const within = entries.filter(([number]) => number >= from && number <= to);
+    return [from === to ? String(from) : `${from}–${to}`, within.reduce((sum, [, count]) => sum + count, 0)];
+  });
+  return bins;
+}
 
 export class Statistics {
   constructor(app) {
@@ -25,14 +43,24 @@ export class Statistics {
     this.render();
   }
 
+  /** Reads the statistics; a large book takes the server some seconds. */
   async load() {
-    this.known = await get("/statistics");
+    this.refusal = null;
+    this.render();
+    this.known = await get("/statistics").catch((error) => {
+      // A certificate has none.
+      if (error.code !== "conflict") throw error;
+      this.refusal = t("noStatistics");
+      return null;
+    });
     this.render();
   }
 
   render() {
     if (!this.known) {
-      this.body.replaceChildren(h("p", { class: "quiet" }, t("loading")));
+      const held = this.app.overview?.variants.reduce((sum, { positions }) => sum + positions, 0) ?? 0;
+      this.body.replaceChildren(h("p", { class: "quiet", role: "status" }, this.refusal ?? t("counting", { n: number(held) })),
+        ...(this.refusal ? [] : [h("div", { class: "bar", role: "progressbar", "aria-label": t("statistics") }, h("span", { class: "fill endless" }))]));
       return;
     }
     const { positions, wins, losses, draws, nodes, by_stones: byStones, by_depth: byDepth, engines, holes, grades, by_day: byDay } = this.known;
@@ -43,7 +71,7 @@ export class Statistics {
         tile(t("bookSize"), number(positions)), tile(t("provenWon"), number(wins)), tile(t("provenLost"), number(losses)),
         tile(t("provenDrawn"), number(draws)), open !== undefined && tile(t("openPositions"), number(open)), tile(t("nodes"), short(nodes))),
       h("div", { class: "charts" },
-        this.chart(t("byStones"), Object.entries(byStones), positions), this.chart(t("byDepth"), Object.entries(byDepth), positions)),
+        this.chart(t("byStones"), binned(byStones), positions), this.chart(t("byDepth"), binned(byDepth), positions)),
       engines && Object.keys(engines).length > 0 && this.chart(t("byEngine"), Object.entries(engines), Math.max(...Object.values(engines))),
       byDay && Object.keys(byDay).length > 0 && this.growth(Object.entries(byDay)),
       holes && holes.length > 0 && this.holes(holes),
@@ -100,9 +128,12 @@ export class Statistics {
       const shape = game(variant);
       const line = moves ?? [];
       const start = moves ? "" : fen;
-      const names = nameLine(shape, start, [...line, move]).join(" ");
+      const names = nameLine(shape, start, [...line, move]);
+      const isLong = line.length > MAX_TAIL;
+      const tail = (isLong ? names.slice(-1 - MAX_TAIL, -1) : names.slice(0, -1)).join(" ");
       const link = `#/${[variant, line.join(","), encodeURIComponent(start ?? "")].join("/").replace(/\/+$/, "")}`;
-      return h("li", {}, h("a", { href: link }, names), h("span", { class: "quiet small" }, ` ${t("holeLoss", { loss: signed(-loss) })}`));
+      return h("li", {}, h("a", { href: link, title: names.join(" ") }, isLong && t("afterMoves", { n: number(line.length) }), tail && ` ${tail} `, h("strong", {}, names.at(-1))),
+        h("span", { class: "quiet small" }, ` ${t("holeLoss", { loss: signed(-loss) })}`));
     };
     return h("div", { class: "holes" }, h("h3", {}, t("holes")), h("p", { class: "quiet small" }, t("holesHint")), h("ol", {}, holes.map(item)));
   }
