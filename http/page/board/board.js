@@ -2,14 +2,24 @@
 // moves are legal.
 
 import { s } from "../base/element.js";
-import { pointName, pointOf, pointsOf } from "./games.js";
 import { reasonText } from "../base/messages.js";
+import { notation } from "../base/settings.js";
 import { t } from "../base/words.js";
+import { pointName, pointOf, pointsOf } from "./games.js";
+import { fileName } from "./notation.js";
 
 const CELL = 40;
 const MAX_ARROWS = 6;
-/** Width and height of an arrow's label. */
-const LABEL = [34, 17];
+/** Width and height of an arrow's label, by the size of its letters. */
+const LABEL = [2.9, 1.5];
+/** Size of letters: the least in pixels on the screen, and the most in units of the drawing. */
+const LETTERS = [11, 12.5];
+/** Radius of a mark with letters, of one with letters that are large on a small board, and of one without. */
+const MARK_RADIUS = 17;
+const LARGE_MARK = 19.5;
+const DOT_RADIUS = 9;
+/** Distance of arrows that go the same way. */
+const LANE = 8;
 /** Arrows shorter than this have their label at the head. */
 const SHORT_ARROW = 60;
 const MARGIN = { gomoku: 44, xiangqi: 44, surakarta: 118 };
@@ -30,14 +40,17 @@ export class Board {
     this.cursor = null;
     this.selected = null;
     this.state = null;
+    this.scale = 1;
     holder.addEventListener("keydown", (event) => this.key(event));
     holder.addEventListener("focus", () => this.focused());
     holder.addEventListener("blur", () => this.walk(null));
+    // The letters in marks are as large as the screen wants them, whatever the size of the board.
+    new ResizeObserver(() => this.state && this.scaleNow() !== this.scale && this.draw()).observe(holder);
     // After a click the arrow keys belong to the line of moves again.
     holder.addEventListener("pointerdown", () => { this.cursor = null; });
   }
 
-  /** Shows a state: {shape, board, side, legal, forbidden, last, marks, line}. Marks: {move, tone, label, rank, words}. */
+  /** Shows a state: {shape, board, side, legal, forbidden, last, marks, line}. Marks: {move, tone, label(pixels), rank, words}. */
   show(state) {
     const isSame = this.state && this.state.shape.kind === state.shape.kind && this.state.shape.columns === state.shape.columns;
     if (!isSame) this.cursor = null;
@@ -54,6 +67,27 @@ export class Board {
   setNumbers(on) {
     this.numbers = on;
     this.draw();
+  }
+
+  /** Pixels on the screen of one unit of the drawing. */
+  scaleNow() {
+    const svg = this.holder.firstChild;
+    const { width, height } = svg?.getBoundingClientRect() ?? {};
+    if (!width) return this.scale;
+    return Math.min(width / svg.viewBox.baseVal.width, height / svg.viewBox.baseVal.height);
+  }
+
+  /** The size of the letters in a mark. */
+  letters() {
+    const [least, most] = LETTERS;
+    return Math.max(least / this.scale, Math.min(most, (least + 3) / this.scale));
+  }
+
+  /** A text in letters of that size. */
+  letter(text, x, y, attributes = {}) {
+    const element = s("text", { x, y, ...attributes }, text);
+    element.style.fontSize = `${this.letters()}px`;
+    return element;
   }
 
   // Where a point is drawn.
@@ -87,6 +121,10 @@ export class Board {
       this.touch(),
     );
     this.holder.replaceChildren(svg);
+    const scale = this.scaleNow();
+    if (scale === this.scale) return;
+    this.scale = scale;
+    this.draw();
   }
 
   gradients() {
@@ -191,17 +229,21 @@ export class Board {
 
   coordinates(width, height) {
     const { shape } = this.state;
-    const margin = MARGIN[shape.kind];
-    const off = shape.kind === "surakarta" ? 16 : margin - 28;
+    const off = shape.kind === "surakarta" ? 14 : MARGIN[shape.kind] - 29;
     const texts = [];
-    const text = (x, y, name) => texts.push(s("text", { class: "coordinate", x, y, "aria-hidden": "true" }, name));
+    const text = (x, y, name) => texts.push(this.letter(name, x, y, { class: "coordinate", "aria-hidden": "true" }));
+    const style = notation();
+    // Score sheets of xiangqi count the files of each side from its right, and name no ranks.
+    const isByFile = shape.kind === "xiangqi" && style !== "engine";
     for (let column = 0; column < shape.columns; column += 1) {
       const [x] = this.at([column, 0]);
-      text(x, height - (shape.kind === "surakarta" ? 14 : off - 1), String.fromCharCode(97 + column));
+      const [near, far] = this.flipped ? ["second", "first"] : ["first", "second"];
+      text(x, height - off, isByFile ? fileName(near, column, style) : String.fromCharCode(97 + column));
+      if (isByFile) text(x, off, fileName(far, column, style));
     }
-    for (let row = 0; row < shape.rows; row += 1) {
+    for (let row = 0; row < shape.rows && !isByFile; row += 1) {
       const [, y] = this.at([0, row]);
-      text(shape.kind === "surakarta" ? 14 : off - 1, y, String(row + shape.firstRank));
+      text(off, y, String(row + shape.firstRank));
     }
     return s("g", {}, texts);
   }
@@ -238,7 +280,7 @@ export class Board {
       s("circle", { class: "body", cx, cy, r, fill }),
     ];
     if (this.numbers && number) {
-      children.push(s("text", { class: `number${isLast ? " last" : ""}`, x: cx, y: cy }, String(number)));
+      children.push(this.letter(String(number), cx, cy, { class: `number${isLast ? " last" : ""}` }));
     } else if (isLast) {
       children.push(s("circle", { class: "last", cx, cy, r: 5 }));
     }
@@ -252,43 +294,63 @@ export class Board {
       const [x, y] = this.at(pointOf(shape, move));
       shown.push(s("path", { class: "forbidden", d: `M${x - 7} ${y - 7}l14 14m0-14l-14 14` }));
     }
+    const letters = this.letters();
+    const place = 2 * MARK_RADIUS * this.scale;
     if (shape.moves === "stones") {
       for (const { move, tone, label, rank } of marks) {
         const [cx, cy] = this.at(pointOf(shape, move));
         const name = `mark ${tone}${rank === 0 ? " best" : ""}`;
-        shown.push(s("g", { class: name, "data-move": move },
-          s("circle", { cx, cy, r: rank === 0 ? 17 : 15.5 }),
-          s("text", { x: cx, y: cy, class: label.length > 3 ? "long" : null }, label)));
+        const written = label(place);
+        shown.push(s("g", { class: name, "data-move": move }, s("circle", { cx, cy, r: written ? Math.min(LARGE_MARK, Math.max(MARK_RADIUS, letters)) : DOT_RADIUS }), this.letter(written, cx, cy)));
       }
       return s("g", { class: "marks" }, shown);
     }
     // The best moves choose the places of their labels first, and are drawn last.
-    const taken = [];
-    const arrows = marks.slice(0, MAX_ARROWS).map((mark) => [mark, this.labelPlace(mark.move, taken)]);
-    for (const [{ move, tone, label, rank }, place] of arrows.toReversed()) {
-      shown.push(this.arrow(move, `mark arrow ${tone}${rank === 0 ? " best" : ""}`, label, rank, place));
+    const [taken, arrows] = [[], []];
+    for (const mark of marks.slice(0, MAX_ARROWS)) {
+      const ends = this.lane(pointsOf(shape, mark.move).map((point) => this.at(point)), arrows);
+      arrows.push({ ...mark, ends, written: mark.label(place), at: this.labelPlace(ends, taken, letters) });
     }
-    return s("g", { class: "marks" }, shown);
+    const [width, height] = LABEL.map((part) => part * letters);
+    const plate = ({ move, tone, written, at: [x, y] }) => s("g", { class: `mark label ${tone}`, "data-move": move },
+      s("rect", { class: "plate", x: x - width / 2, y: y - height / 2, width, height, rx: height / 2 }), this.letter(written, x, y));
+    const arrow = ({ move, tone, rank, ends }) => this.arrow(move, `mark arrow ${tone}${rank === 0 ? " best" : ""}`, ends, rank);
+    return s("g", { class: "marks" }, shown, arrows.toReversed().map(arrow), arrows.toReversed().filter(({ written }) => written).map(plate));
   }
 
-  /** Where the label of an arrow covers no other label, if there is such a place. */
-  labelPlace(move, taken) {
-    const [[x1, y1], [x2, y2]] = pointsOf(this.state.shape, move).map((point) => this.at(point));
+  /** The ends of an arrow, moved aside where an arrow before it goes the same way from the same point. */
+  lane([[x1, y1], [x2, y2]], before) {
+    const length = Math.hypot(x2 - x1, y2 - y1) || 1;
+    const [ux, uy] = [(x2 - x1) / length, (y2 - y1) / length];
+    const isAlong = ({ ends: [[ax, ay], [bx, by]] }) => {
+      const off = Math.abs((ax - x1) * uy - (ay - y1) * ux);
+      return off < LANE && ux * (bx - ax) + uy * (by - ay) > 0.99 * Math.hypot(bx - ax, by - ay) && Math.hypot(ax - x1, ay - y1) < CELL / 2;
+    };
+    const count = before.filter(isAlong).length;
+    const away = LANE * Math.ceil(count / 2) * (count % 2 ? 1 : -1);
+    return [[x1 - uy * away, y1 + ux * away], [x2 - uy * away, y2 + ux * away]];
+  }
+
+  /** Where the label of an arrow covers no other label, if there is such a place, and the fewest pieces. */
+  labelPlace([[x1, y1], [x2, y2]], taken, letters) {
+    const [width, height] = LABEL.map((part) => part * letters);
     const length = Math.hypot(x2 - x1, y2 - y1) || 1;
     // Arrows on one line part near their heads; on a short one the label would cover the piece.
     const parts = length < SHORT_ARROW ? [1, 1.5, 0.5] : [Math.max(0.55, 1 - 28 / length), 0.4, 0.75, 1];
-    const beside = [0, -LABEL[1], LABEL[1]];
+    const beside = [0, -height, height, -1.6 * height, 1.6 * height];
     const places = beside.flatMap((away) => parts.map((part) =>
       [x1 + (x2 - x1) * part - ((y2 - y1) / length) * away, y1 + (y2 - y1) * part + ((x2 - x1) / length) * away]));
-    const isFree = ([x, y]) => taken.every(([tx, ty]) => Math.abs(tx - x) > LABEL[0] || Math.abs(ty - y) > LABEL[1]);
-    const place = places.find(isFree) ?? places[0];
+    const isFree = ([x, y]) => taken.every(([tx, ty]) => Math.abs(tx - x) >= width || Math.abs(ty - y) >= height);
+    const { shape, board } = this.state;
+    const pieces = [...board.keys()].map((name) => this.at(pointOf(shape, name)));
+    const isClear = ([x, y]) => pieces.every(([px, py]) => Math.abs(px - x) > width / 2 + 12 || Math.abs(py - y) > height / 2 + 12);
+    const free = places.filter(isFree);
+    const place = free.find(isClear) ?? free[0] ?? places[0];
     taken.push(place);
     return place;
   }
 
-  arrow(move, name, label, rank, place) {
-    const { shape } = this.state;
-    const [[x1, y1], [x2, y2]] = pointsOf(shape, move).map((point) => this.at(point));
+  arrow(move, name, [[x1, y1], [x2, y2]], rank) {
     const length = Math.hypot(x2 - x1, y2 - y1) || 1;
     const [ux, uy] = [(x2 - x1) / length, (y2 - y1) / length];
     const width = rank === 0 ? 7 : 5;
@@ -298,17 +360,14 @@ export class Board {
     const head = `M${x2} ${y2}L${ex + nx * width * 1.25} ${ey + ny * width * 1.25}L${ex - nx * width * 1.25} ${ey - ny * width * 1.25}Z`;
     return s("g", { class: name, "data-move": move },
       s("line", { x1: sx, y1: sy, x2: ex, y2: ey, "stroke-width": width }),
-      s("path", { d: head }),
-      label && s("g", {},
-        s("rect", { class: "plate", x: place[0] - LABEL[0] / 2, y: place[1] - LABEL[1] / 2, width: LABEL[0], height: LABEL[1], rx: LABEL[1] / 2 }),
-        s("text", { x: place[0], y: place[1] }, label)));
+      s("path", { d: head }));
   }
 
   // The expected play of a move that is pointed at.
   preview() {
     const { shape, line, side } = this.state;
     if (!line || line.length === 0) return null;
-    if (shape.moves === "pieces") return this.arrow(line[0], "mark arrow preview", "", 9);
+    if (shape.moves === "pieces") return this.arrow(line[0], "mark arrow preview", pointsOf(shape, line[0]).map((point) => this.at(point)), 9);
     return s("g", { class: "preview" }, line.slice(0, 9).map((move, at) => {
       const [cx, cy] = this.at(pointOf(shape, move));
       const mine = (at % 2 === 0) === (side === "first") ? "first" : "second";

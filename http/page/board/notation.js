@@ -86,6 +86,13 @@ class Sheet {
   }
 }
 
+/** The name of a file of xiangqi on a side's edge of the board. */
+export function fileName(side, column, style) {
+  const isFirst = side === "first";
+  const file = isFirst ? 9 - column : 1 + column;
+  return isFirst && style === "chinese" ? NUMERALS[file] : String(file);
+}
+
 /**
  * The names of a line's moves from a position, as the user wants them. `fen` is the position before
  * the first move; empty for the start.

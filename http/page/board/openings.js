@@ -1,8 +1,10 @@
 // Names of openings. Renju's 26 are named by the first three stones, whatever the orientation; the
-// openings of xiangqi by their first moves, left or right.
+// openings of xiangqi by their first moves, left or right. Of two first moves that mirror each
+// other the page shows the one that people play.
 
 import { language } from "../base/words.js";
-import { pointOf } from "./games.js";
+import { pieces, pointName, pointOf, pointsOf } from "./games.js";
+import { isPlayed } from "./values.js";
 
 /** Number, Japanese name, Chinese name, and the second and third stone from the centre (columns, rows). */
 const RENJU = [
@@ -72,4 +74,42 @@ export function allOpenings(shape) {
   const middle = (shape.columns - 1) / 2;
   const point = ([column, row]) => String.fromCharCode(97 + middle + column) + (middle + row + 1);
   return RENJU.map((opening) => ({ name: written(opening), moves: [point([0, 0]), point(opening[3]), point(opening[4])] }));
+}
+
+/** Whether a move is on the side where people begin: on the mover's left with a soldier or a horse, else on the right. */
+function isUsual(shape, board, move) {
+  const [from, to] = pointsOf(shape, move);
+  const { piece, side } = board.get(pointName(shape, from));
+  const middle = (shape.columns - 1) / 2;
+  const column = from[0] === middle ? to[0] : from[0];
+  return column === middle || (side === "first" ? column < middle : column > middle) === "NP".includes(piece.toUpperCase());
+}
+
+const turned = (known) => ({ ...known, move: mirrored(known.move), line: known.line?.map(mirrored), branches: known.branches?.map(turned) });
+
+/**
+ * What is known of the moves of a position, with one of two moves that mirror each other: the one
+ * that the list has first if it has both, or else the usual one.
+ */
+export function asPlayed(shape, position, moves) {
+  if (shape.kind !== "xiangqi") return moves;
+  const board = pieces(shape, position);
+  if (![...board].every(([name, { piece }]) => board.get(mirrored(name))?.piece === piece)) return moves;
+  const shown = new Map();
+  for (const known of moves) {
+    const image = mirrored(known.move);
+    const other = shown.get(image);
+    if (other && image !== known.move) {
+      for (const count of ["nodes", "played"]) if (isPlayed(other) && known[count]) other[count] += known[count];
+      continue;
+    }
+    const hasBoth = moves.some(({ move }) => move === image);
+    shown.set(known.move, hasBoth || isUsual(shape, board, known.move) ? { ...known } : turned(known));
+  }
+  return [...shown.values()];
+}
+
+/** The one of a move and its mirror image that is among the moves shown. */
+export function shownMove(moves, move) {
+  return (moves.find((known) => known.move === move) ?? moves.find((known) => known.move === mirrored(move)))?.move ?? move;
 }

@@ -5,6 +5,10 @@ import { short, t } from "../base/words.js";
 
 /** Centi-units that make a win e times as likely as a loss. */
 const SCALE = 200;
+/** Centi-units between the colours: bad, poor, level, fine, good. */
+const TONES = [-100, -25, 25, 100];
+/** Widths on the screen of a place for a value, in pixels, from which on it has one decimal, and two. */
+const WIDE_MARKS = [18, 30];
 
 /** Whether a move has an exact value or a proof; a bound only limits its value. */
 export function isValued(verdict) {
@@ -25,13 +29,15 @@ export function sayValue(value, bound = "exact") {
   return sign + (unit() === "percent" ? `${percent(value.score)}%` : signed(value.score, 2));
 }
 
-/** A value in few letters, for a mark on the board. */
-export function label(verdict) {
+/** A value in few letters, for a mark on the board that is some pixels wide. */
+export function label(verdict, width) {
   const mate = forced(verdict, "mark_win", "mark_loss", "mark_draw");
   if (mate) return mate;
   if (isPlayed(verdict)) return short(verdict.nodes);
   const score = verdict.score ?? 0;
-  return unit() === "percent" ? `${percent(score)}%` : signed(score, Math.abs(score) < 1000 ? 2 : 1);
+  if (unit() === "percent") return `${percent(score)}%`;
+  const decimals = WIDE_MARKS.filter((least) => width >= least).length;
+  return signed(score, Math.abs(score) < 1000 ? decimals : Math.max(0, decimals - 1));
 }
 
 function forced(value, win, loss, draw) {
@@ -67,12 +73,10 @@ export function isKnown(value) {
   return [value?.score, value?.win_in, value?.loss_in].some((part) => part !== null && part !== undefined) || value?.proof === "draw";
 }
 
-/** The class of a value's colour: how much it loses against the best. */
-export function tone(verdict, best) {
-  if (verdict.win_in !== null && verdict.win_in !== undefined) return "win";
-  if (verdict.loss_in !== null && verdict.loss_in !== undefined) return "loss";
-  if (isPlayed(verdict)) return "t2";
-  const lost = Math.max(0, rank(best) - rank(verdict));
-  if (rank(best) > 30000) return "t4";
-  return ["t0", "t1", "t2", "t3", "t4"][[8, 25, 60, 120].filter((limit) => lost > limit).length];
+/** The class of a value's colour: how good it is for the side that makes the move. */
+export function tone(value) {
+  if (value.win_in !== null && value.win_in !== undefined) return "win";
+  if (value.loss_in !== null && value.loss_in !== undefined) return "loss";
+  if (!isKnown(value)) return "bound";
+  return ["t4", "t3", "t2", "t1", "t0"][TONES.filter((limit) => rank(value) > limit).length];
 }
