@@ -95,11 +95,11 @@ export class Analysis {
     const receive = (name, data) => {
       if (name === "error") throw Object.assign(new Error(data.error.message), { code: data.error.code });
       if (this.running !== analysis) return;
-      analysis.answer = data;
+      analysis.answer = explorer.asPlayed(data);
       analysis.workers = data.workers;
       const last = analysis.log.at(-1);
-      if (data.best && (last?.depth !== data.depth || last?.best !== data.best)) {
-        analysis.log.push({ depth: data.depth, best: data.best, value: data, time_ms: data.time_ms });
+      if (data.best && (last?.depth !== data.depth || last?.best !== analysis.answer.best)) {
+        analysis.log.push({ depth: data.depth, best: analysis.answer.best, value: data, time_ms: data.time_ms });
       }
       if (data.is_final) analysis.state = "done";
       if (explorer.isShown && explorer.tab === "analysis") explorer.app.redraw(() => explorer.render());

@@ -5,10 +5,10 @@ import { h, icon } from "../base/element.js";
 import { errorText, proofText } from "../base/messages.js";
 import { number, t } from "../base/words.js";
 import { Board } from "../board/board.js";
-import { game, pieces, sideWord, VARIANTS } from "../board/games.js";
+import { game, gameName, pieces, sideWord, VARIANTS } from "../board/games.js";
 import { isScoreSheet, nameLine, nameMove } from "../board/notation.js";
-import { openingName } from "../board/openings.js";
-import { label, rank, sayValue, share, tone } from "../board/values.js";
+import { asPlayed, openingName, shownMove } from "../board/openings.js";
+import { isKnown, isPlayed, label, rank, sayValue, share, tone } from "../board/values.js";
 import { readText, UnreadableText } from "../formats/read.js";
 import { Analysis } from "./analysis.js";
 import { openCopy } from "./copy.js";
@@ -20,9 +20,11 @@ import { Practice } from "./practice.js";
 import { Proof } from "./proof.js";
 import { Suspects } from "./suspects.js";
 import { Tree } from "./tree.js";
-import { sortedVerdicts, Verdicts } from "./verdicts.js";
+import { isCounted, sortedVerdicts, Verdicts } from "./verdicts.js";
 import { Why } from "./why.js";
 
+/** Windows with room beside the moves. */
+const WIDE = matchMedia("(min-width: 901px)");
 /** Marks on the board. */
 const MAX_MARKS = 60;
 /** The wheel's way in pixels for one move. */
@@ -40,6 +42,7 @@ export class Explorer {
     this.tab = "book";
     this.position = null;
     this.shown = this.line;
+    this.isLoading = false;
     this.known = null;
     this.ways = null;
     this.heldMoves = null;
@@ -79,8 +82,9 @@ export class Explorer {
     this.notice = h("div", { class: "notice", role: "alert", hidden: true });
     this.headline = h("div", { class: "headline", "aria-live": "polite" });
     this.moves = h("ol", { class: "moves", "aria-label": t("line") });
-    this.tabs = h("div", { class: "tabs", role: "tablist", "aria-label": t("panels"), onkeydown: (event) => this.tabKey(event) });
+    this.tabs = h("div", { class: "tabs", role: "tablist", "aria-label": t("panels"), onkeydown: (event) => this.tabKey(event), onscroll: () => this.showMoreTabs() });
     this.panel = h("div", { class: "panel", role: "tabpanel", id: "panel" });
+    this.aside = h("div", { class: "aside" });
     this.element = h("main", { class: "explorer", id: "main" },
       h("section", { class: "stage", "aria-label": t("explorer") },
         h("div", { class: "choose" },
@@ -94,7 +98,7 @@ export class Explorer {
         h("div", { class: "steps", role: "group" }, Object.values(this.buttons)),
         h("form", { class: "type", onsubmit: (event) => this.typed(event) },
           this.input, h("button", { type: "submit" }, t("play")))),
-      h("section", { class: "knowledge" }, this.notice, this.headline, this.moves, this.graph.element, this.tabs, this.panel));
+      h("section", { class: "knowledge" }, this.notice, this.headline, this.moves, this.graph.element, this.tabs, this.panel, this.aside));
     if (this.position) this.render();
   }
 
@@ -118,14 +122,17 @@ export class Explorer {
     return `#/${[variant, place, encodeURIComponent(fen)].join("/").replace(/\/+$/, "")}`;
   }
 
-  /** Opens the place where the book begins: of a variant, or of the one that it holds most of. */
-  begin(variant) {
+  /** The place where the book begins: of a variant, or of the one that it holds most of. */
+  beginning(variant) {
     const held = this.app.overview?.variants ?? [];
     const most = held.toSorted((a, b) => b.positions - a.positions)[0];
     const chosen = variant ? held.find((one) => one.variant === variant) : most;
-    const root = chosen?.roots[0];
-    if (root) this.openRoot(chosen.variant, root);
-    else this.open({ variant: variant ?? "freestyle-15" });
+    const { moves, fen } = chosen?.roots[0] ?? { moves: [], fen: "" };
+    return { variant: chosen?.variant ?? variant ?? "freestyle-15", fen: fen ?? "", moves, at: moves.length };
+  }
+
+  begin(variant) {
+    this.open(this.beginning(variant));
   }
 
   openRoot(variant, { moves, fen }) {
@@ -145,6 +152,7 @@ export class Explorer {
   open(change) {
     const next = { ...this.line, fen: "", moves: [], at: 0, ...change };
     this.line = next;
+    this.isLoading = true;
     const link = this.link();
     if (location.hash === link) this.load(next);
     else location.hash = link;
@@ -156,6 +164,8 @@ export class Explorer {
   }
 
   play(move) {
+    // The move belongs to the position on the board; the next one is still being read.
+    if (this.isLoading) return;
     this.practice.judge(move);
     this.playBook(move);
   }
@@ -196,11 +206,12 @@ export class Explorer {
   }
 
   async load(line, isQuiet = false) {
-    const isElsewhere = JSON.stringify(line) !== JSON.stringify(this.line) || !this.position;
+    const isElsewhere = JSON.stringify(line) !== JSON.stringify(this.shown) || !this.position;
     this.line = line;
     this.loading?.abort();
     this.loading = new AbortController();
     const { signal } = this.loading;
+    this.isLoading ||= isElsewhere;
     const parameters = this.parameters();
     try {
       const [position, known, ways] = await Promise.all([
@@ -210,7 +221,8 @@ export class Explorer {
       ]);
       if (signal.aborted) return;
       const isMissing = known?.isMissing;
-      Object.assign(this, { position, known: isMissing ? null : known, ways, shown: line, heldMoves: isMissing ? known.held : null });
+      Object.assign(this, { position, ways, shown: line, heldMoves: isMissing ? known.held : null });
+      this.known = isMissing ? null : this.asPlayed(known);
       this.names = nameLine(this.shape(), line.fen, line.moves);
       if (isElsewhere) this.notify(null);
       if (isElsewhere) this.verdicts.fold();
@@ -228,14 +240,17 @@ export class Explorer {
         return;
       }
       await this.refuseLink(error);
+    } finally {
+      if (!signal.aborted) this.isLoading = false;
     }
   }
 
-  /** Says why a link cannot be opened, and shows the start of its game, or of the usual one. */
+  /** Says why a link cannot be opened, and shows the line before it, or the start of its game, or of the usual one. */
   async refuseLink(error) {
     const { variant } = this.line;
     const isKnown = await get("/position", { variant }).then(() => true, () => false);
-    const start = { variant: isKnown ? variant : "freestyle-15", fen: "", moves: [], at: 0 };
+    const isHere = this.position && this.shown.variant === variant;
+    const start = isHere ? this.shown : { variant: isKnown ? variant : "freestyle-15", fen: "", moves: [], at: 0 };
     const text = t("badLink", { reason: errorText(error) });
     this.line = start;
     history.replaceState(null, "", this.link());
@@ -290,11 +305,19 @@ export class Explorer {
     return (this.tab === "analysis" && this.analysis.current?.answer) || this.known;
   }
 
+  /** An answer to the position on the board, with the moves that people play of two that mirror each other. */
+  asPlayed(answer) {
+    if (!answer?.answers) return answer;
+    const answers = asPlayed(this.shape(), this.position, answer.answers);
+    return { ...answer, answers, best: answer.best && shownMove(answers, answer.best) };
+  }
+
   marks() {
     const { shown } = sortedVerdicts(this.answer());
+    const isPlain = shown.length > 0 && !isCounted(this.answer());
     return shown.slice(0, MAX_MARKS).map((verdict, at) => ({
-      move: verdict.move, tone: tone(verdict, shown[0]), label: label(verdict), rank: at,
-      words: sayValue(verdict, verdict.bound),
+      move: verdict.move, tone: tone(verdict), rank: at, words: sayValue(verdict, verdict.bound),
+      label: (width) => (isPlayed(verdict) && isPlain ? "" : label(verdict, width)),
     }));
   }
 
@@ -304,7 +327,7 @@ export class Explorer {
     const shape = this.shape();
     const held = (this.app.overview?.variants ?? []).map((one) => one.variant);
     const names = [...new Set([...held, ...VARIANTS, variant])];
-    const option = (name) => h("option", { value: name, selected: name === variant }, held.includes(name) ? `${name} ·` : name);
+    const option = (name) => h("option", { value: name, selected: name === variant }, held.includes(name) ? `${gameName(name)} ·` : gameName(name));
     this.variant.replaceChildren(...names.map(option));
     this.variant.value = variant;
     this.input.placeholder = t({ xiangqi: "typeHintXiangqi", surakarta: "typeHintSurakarta" }[shape.kind] ?? "typeHint");
@@ -338,8 +361,10 @@ export class Explorer {
       lines.push(h("span", { class: `turn ${this.shape().kind} ${position.side}`, "aria-hidden": "true" }));
       lines.push(h("strong", {}, t("toMove", { side: this.side(position.side) })));
       if (answer?.best) {
-        lines.push(h("span", { class: `value ${tone({ win_in: null, loss_in: null, ...answer }, answer)}` }, sayValue(answer)));
-        lines.push(h("span", { class: "quiet" }, `${t("best", { move: this.name(answer.best) })} · ${t("depth")} ${answer.depth}`));
+        const best = answer.answers.find(({ move }) => move === answer.best);
+        const word = best && isPlayed(best) && isCounted(answer) ? "mostPlayed" : "best";
+        if (isKnown(answer)) lines.push(h("span", { class: `value ${tone(answer)}` }, sayValue(answer)));
+        if (!best || !isPlayed(best) || isCounted(answer)) lines.push(h("span", { class: "quiet" }, [t(word, { move: this.name(answer.best) }), answer.depth > 0 && `${t("depth")} ${answer.depth}`].filter(Boolean).join(" · ")));
         if (answer.proof && answer.proof !== "none") lines.push(h("span", { class: "seal" }, t("proven", { kind: proofText(answer.proof_kind) })));
       }
     }
@@ -378,7 +403,7 @@ export class Explorer {
 
   renderTabs() {
     const extra = {
-      book: this.known && h("span", { class: "count" }, number(sortedVerdicts(this.known).shown.length)),
+      book: this.known && h("span", { class: "count" }, number(this.verdicts.rows(this.known).length)),
       analysis: this.analysis.isThinking && h("span", { class: "pulse", "aria-label": t("thinking") }),
       practice: this.practice.isOn && h("span", { class: "dot", "aria-hidden": "true" }),
     };
@@ -387,12 +412,20 @@ export class Explorer {
       onclick: () => this.showTab(name),
     }, t(name), extra[name]);
     this.tabs.replaceChildren(...TABS.map(tab));
+    this.showMoreTabs();
     // A narrow window shows only some of the tabs.
     const chosen = this.tabs.querySelector("[aria-selected=true]");
     const [left, width] = [chosen.offsetLeft - this.tabs.offsetLeft, chosen.offsetWidth];
     if (left < this.tabs.scrollLeft || left + width > this.tabs.scrollLeft + this.tabs.clientWidth) {
       this.tabs.scrollLeft = left - (this.tabs.clientWidth - width) / 2;
     }
+  }
+
+  /** Fades the edges behind which there are more tabs. */
+  showMoreTabs() {
+    const { scrollLeft, clientWidth, scrollWidth } = this.tabs;
+    this.tabs.classList.toggle("more-before", scrollLeft > 2);
+    this.tabs.classList.toggle("more-behind", scrollLeft + clientWidth < scrollWidth - 2);
   }
 
   showTab(name) {
@@ -424,6 +457,14 @@ export class Explorer {
     }[this.tab]();
     this.panel.setAttribute("aria-labelledby", `tab-${this.tab}`);
     this.panel.replaceChildren(...parts.flat().filter(Boolean));
+    this.renderAside();
+  }
+
+  /** Fills the room of a wide window beside the moves: variations, and the games that passed here. */
+  renderAside() {
+    const isFree = this.known && this.tab === "book" && !this.practice.isOn && WIDE.matches;
+    const parts = isFree ? [...this.tree.besideParts(), ...this.games.besideParts()] : [];
+    this.aside.replaceChildren(...parts);
   }
 
   toggleNumbers() {
@@ -478,7 +519,7 @@ export class Explorer {
   /** Handles a key that no field took. */
   pressed(event) {
     const at = this.line.at;
-    const row = sortedVerdicts(this.answer()).shown[Number(event.key) - 1];
+    const row = this.verdicts.rows(this.answer())[Number(event.key) - 1];
     const does = {
       ArrowLeft: () => this.go(at - 1), ArrowRight: () => this.go(at + 1), Home: () => this.go(0),
       End: () => this.go(this.line.moves.length), n: () => this.toggleNumbers(), f: () => this.board.turn(),

@@ -4,9 +4,13 @@
 import { get } from "../base/api.js";
 import { h } from "../base/element.js";
 import { number, t } from "../base/words.js";
+import { asPlayed } from "../board/openings.js";
+import { isPlayed } from "../board/values.js";
 
 /** Games that are listed. */
 const MAX_GAMES = 30;
+/** Games that are listed beside the moves. */
+const MAX_BESIDE = 6;
 /** Milliseconds after a letter before the filter is used. */
 const FILTER_DELAY = 300;
 const RESULTS = ["", "1-0", "0-1", "1/2-1/2", "*"];
@@ -39,12 +43,26 @@ export class Games {
     if (this.key === key) return;
     this.key = key;
     const found = await get("/games", wanted).catch((error) => {
-      if (error.code !== "not_in_book") this.explorer.app.complain(error);
+      if (this.explorer.tab === "games" && error.code !== "not_in_book") this.explorer.app.complain(error);
       return null;
     });
     if (this.key !== key) return;
-    this.found = found ?? { games: 0, moves: [], played: [] };
-    if (this.explorer.tab === "games") this.refresh();
+    const { explorer } = this;
+    this.found = found ? { ...found, moves: asPlayed(explorer.shape(), explorer.position, found.moves) } : { games: 0, moves: [], played: [] };
+    if (explorer.tab === "games") this.refresh();
+    else if (explorer.isShown) explorer.app.redraw(() => explorer.renderAside());
+  }
+
+  /** The games for the room beside the moves. */
+  besideParts() {
+    if (!this.explorer.known.games && !this.explorer.known.answers.some(isPlayed)) return [];
+    this.load();
+    const { games = 0, played } = this.found ?? {};
+    if (games === 0) return [];
+    return [h("section", { class: "card" },
+      h("h3", {}, games === 1 ? t("gamesCount1") : t("gamesCount", { n: number(games) })),
+      h("ol", { class: "played" }, played.slice(0, MAX_BESIDE).map((game) => this.game(game))),
+      games > MAX_BESIDE && h("button", { type: "button", class: "more", onclick: () => this.explorer.showTab("games") }, t("allGames")))];
   }
 
   parts() {
@@ -111,8 +129,8 @@ export class Games {
     const { explorer } = this;
     const { variant } = explorer.shown;
     const names = t("playedBy", { first: first || t("gameMissing"), second: second || t("gameMissing") });
-    const facts = [date, [event, round].filter(Boolean).join(" "), source].filter(Boolean).join(" · ");
-    return h("li", {},
+    const facts = [date, [event, round].filter(Boolean).join(" ")].filter(Boolean).join(" · ") || source;
+    return h("li", { title: source },
       h("button", { type: "button", onclick: () => explorer.open({ variant, fen: fen ?? "", moves, at: ply }) }, `${names} ${result}`),
       h("p", { class: "facts" }, facts));
   }

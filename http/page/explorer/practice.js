@@ -3,6 +3,7 @@
 import { get, here, listen } from "../base/api.js";
 import { h } from "../base/element.js";
 import { t } from "../base/words.js";
+import { shownMove } from "../board/openings.js";
 import { rank, signed } from "../board/values.js";
 import { sortedVerdicts } from "./verdicts.js";
 
@@ -86,7 +87,7 @@ export class Practice {
     const picked = await get("/pick", { ...explorer.parameters(), temperature: String(TEMPERATURE) }).catch(() => null) ?? await this.searched();
     if (!this.isOn || explorer.key() !== key) return;
     if (picked) {
-      explorer.playBook(picked.move);
+      explorer.playBook(shownMove(explorer.known?.answers ?? [], picked.move));
       return;
     }
     this.message = t("practiceOut");

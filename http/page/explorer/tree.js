@@ -1,14 +1,16 @@
 // The variations of the book from the position on, as a tree that unfolds.
 
 import { h } from "../base/element.js";
-import { t } from "../base/words.js";
+import { number, t } from "../base/words.js";
 import { nameLine } from "../board/notation.js";
-import { sayValue, tone } from "../board/values.js";
+import { asPlayed } from "../board/openings.js";
+import { isKnown, sayValue, tone } from "../board/values.js";
 
 /** Moves from each position. */
 const WIDTH = 5;
-/** Plies that one look reads. */
+/** Plies that one look reads, and the first one. */
 const PLIES = 2;
+const FIRST_PLIES = 3;
 /** Plies that are unfolded at first. */
 const UNFOLDED = 1;
 
@@ -30,18 +32,30 @@ export class Tree {
     if (this.key === key) return;
     this.clear();
     this.key = key;
-    const read = await this.read([]);
+    const read = await this.read([], FIRST_PLIES);
     if (this.key !== key) return;
-    this.branches = read;
-    if (explorer.tab === "tree") explorer.renderPanel();
+    if (explorer.position) this.branches = asPlayed(explorer.shape(), explorer.position, read);
+    if (["tree", "book"].includes(explorer.tab) && explorer.isShown) explorer.app.redraw(() => explorer.renderPanel());
+  }
+
+  /** The moves that the book continues with after one of its moves, as far as they were read. */
+  lineAfter(move) {
+    const line = [];
+    const here = this.key === this.explorer.key() ? this.branches : null;
+    let at = here?.find((branch) => branch.move === move);
+    while (at?.branches.length > 0) {
+      [at] = at.branches;
+      line.push(at.move);
+    }
+    return line;
   }
 
   /** The branches after some moves. */
-  async read(moves) {
+  async read(moves, plies = PLIES) {
     const { explorer } = this;
     const before = explorer.parameters();
     const line = [before.moves, ...moves].filter(Boolean).join(" ");
-    const tree = await explorer.ask("/tree", { ...before, moves: line, plies: String(PLIES), top: String(WIDTH) }).catch(() => null);
+    const tree = await explorer.ask("/tree", { ...before, moves: line, plies: String(plies), top: String(WIDTH) }).catch(() => null);
     return tree?.branches ?? [];
   }
 
@@ -49,10 +63,21 @@ export class Tree {
     this.load();
     if (!this.branches) return [h("p", { class: "quiet" }, t("loading"))];
     if (this.branches.length === 0) return [h("div", { class: "empty" }, h("p", {}, t("treeEmpty")))];
+    return [h("p", { class: "quiet small" }, t("treeHint")), this.list()];
+  }
+
+  /** The variations for the room beside the moves. */
+  besideParts() {
+    this.load();
+    const hasMore = this.branches?.some(({ branches }) => branches.length > 0);
+    return hasMore ? [h("section", { class: "card" }, h("h3", {}, t("tree")), this.list())] : [];
+  }
+
+  list() {
     const list = h("ul", { class: "tree", role: "tree", "aria-label": t("tree"), onkeydown: (event) => this.pressed(event) }, this.items(this.branches, []));
     const first = list.querySelector("[role=treeitem]");
     if (first) first.tabIndex = 0;
-    return [h("p", { class: "quiet small" }, t("treeHint")), list];
+    return list;
   }
 
   items(branches, before) {
@@ -63,7 +88,8 @@ export class Tree {
     const { explorer } = this;
     const moves = [...before, branch.move];
     const id = moves.join(" ");
-    const isOpen = this.unfolded.has(id) || (before.length < UNFOLDED && !this.unfolded.has(`-${id}`));
+    const isFirst = before.length < UNFOLDED && (explorer.tab === "tree" || (branch === best && branch.branches.length > 0));
+    const isOpen = this.unfolded.has(id) || (isFirst && !this.unfolded.has(`-${id}`));
     const mayUnfold = branch.branches.length > 0 || !branch.isRead;
     const name = nameLine(explorer.shape(), explorer.position.fen, moves).at(-1);
     const children = isOpen && branch.branches.length > 0 && h("ul", { role: "group" }, this.items(branch.branches, moves));
@@ -73,8 +99,9 @@ export class Tree {
       h("div", { class: "branch" },
         h("button", { type: "button", class: "twist", tabindex: "-1", "aria-hidden": "true", disabled: !mayUnfold, onclick: () => this.twist(branch, moves, isOpen) }, mayUnfold ? (isOpen ? "▾" : "▸") : "·"),
         h("button", { type: "button", class: "jump", tabindex: "-1", title: t("jump"), onclick: () => this.jump(moves) }, name),
-        h("span", { class: `value ${tone(branch, best)}` }, sayValue(branch)),
-        h("span", { class: "quiet small" }, `${t("depth")} ${branch.depth}`)),
+        isKnown(branch) && h("span", { class: `value ${tone(branch)}` }, sayValue(branch)),
+        branch.played > 0 && h("span", { class: "quiet small" }, number(branch.played)),
+        branch.depth > 0 && h("span", { class: "quiet small" }, `${t("depth")} ${branch.depth}`)),
       children);
   }
 
@@ -92,7 +119,7 @@ export class Tree {
     this.unfolded.add(isOpen ? `-${id}` : id);
     if (!isOpen && branch.branches.length === 0) branch.branches = await this.read(moves);
     branch.isRead = true;
-    if (this.key !== key || this.explorer.tab !== "tree") return;
+    if (this.key !== key) return;
     this.explorer.renderPanel();
     document.querySelector(`[data-line="${CSS.escape(id)}"]`)?.focus();
   }

@@ -4,11 +4,14 @@
 import { h } from "../base/element.js";
 import { proofText } from "../base/messages.js";
 import { number, short, t } from "../base/words.js";
+import { gameName } from "../board/games.js";
 import { nameLine } from "../board/notation.js";
 import { isPlayed, isValued, rank, sayValue, tone } from "../board/values.js";
 
 /** Moves of the list before "show all". */
 const SHORT_LIST = 12;
+/** What a row shows on demand. */
+const DETAILS = ["bound", "nodes", "engine", "date"];
 /** Moves in doubt that are named. */
 const MAX_RIVALS = 5;
 
@@ -18,7 +21,22 @@ export function sortedVerdicts(answer) {
   const all = answer?.answers ?? [];
   const valued = all.filter(isValued);
   const bounded = all.filter((verdict) => !isValued(verdict) && !isPlayed(verdict));
-  return { valued, bounded, shown: [...valued, ...all.filter(isPlayed)] };
+  const played = all.filter(isPlayed).sort((a, b) => b.nodes - a.nodes);
+  return { valued, bounded, shown: [...valued, ...played] };
+}
+
+/** Whether a move has its place in the list by more than a bound. */
+const isExact = (verdict) => isValued(verdict) || isPlayed(verdict);
+
+/** The number of games in which a move was made. */
+function gamesOf({ games, nodes, ...verdict }) {
+  if (isPlayed({ nodes, ...verdict })) return nodes;
+  return games ? games.wins + games.draws + games.losses : 0;
+}
+
+/** Whether counts of games say anything: not where each move was found once or twice, as in a library of lines. */
+export function isCounted(answer) {
+  return answer.answers.some(({ games, nodes, ...verdict }) => games || (isPlayed({ nodes, ...verdict }) && nodes > 2));
 }
 
 /** A bar of the results of games, for the side to move. */
@@ -48,6 +66,7 @@ function filled(part) {
 export class Verdicts {
   constructor(explorer) {
     this.explorer = explorer;
+    this.showsDetails = false;
     this.fold();
   }
 
@@ -91,7 +110,7 @@ export class Verdicts {
     } else if (roots.length > 0) {
       offers.push(...roots.slice(0, 4).map((root) => go(explorer.rootName(explorer.shown.variant, root), () => explorer.openRoot(explorer.shown.variant, root))));
     } else {
-      offers.push(...others.slice(0, 4).map(({ variant, roots: [root] }) => go(variant, () => explorer.openRoot(variant, root))));
+      offers.push(...others.slice(0, 4).map(({ variant, roots: [root] }) => go(gameName(variant), () => explorer.openRoot(variant, root))));
     }
     return h("div", { class: "empty" },
       h("p", {}, t("notInBook")),
@@ -112,53 +131,79 @@ export class Verdicts {
         filled(done / Math.max(1, all))));
   }
 
+  /** The groups of moves that lead to one position of the book, by each of their moves. */
+  groups() {
+    return new Map((this.explorer.ways?.behind ?? []).flatMap(({ moves }) => moves.map((move) => [move, moves])));
+  }
+
+  /** The moves of the list: of those that lead to one position the first. */
+  rows(answer) {
+    const groups = this.groups();
+    const { shown } = sortedVerdicts(answer);
+    const firsts = new Map();
+    for (const { move } of shown) if (!firsts.has(groups.get(move) ?? move)) firsts.set(groups.get(move) ?? move, move);
+    return shown.filter(({ move }) => firsts.get(groups.get(move) ?? move) === move);
+  }
+
   table(answer) {
     const { explorer } = this;
-    const all = answer.answers;
-    const { bounded, shown } = sortedVerdicts(answer);
-    const best = shown[0] ?? all[0];
+    const { bounded } = sortedVerdicts(answer);
+    const shown = this.rows(answer);
+    const showsBounds = this.showsBounds || shown.length === 0;
     const rows = this.showsAll ? shown : shown.slice(0, SHORT_LIST);
-    const hasPlay = all.some(({ line }) => line.length > 1);
-    const hasGames = all.some(({ games }) => games);
-    const head = ["move", "value", "played", "bound", "depth", "nodes", "next", "engine", "date"]
-      .filter((name) => (name !== "next" || hasPlay) && (name !== "played" || hasGames));
-    const groups = new Map((explorer.ways?.behind ?? []).flatMap(({ moves }) => moves.map((move) => [move, moves])));
-    const row = (verdict, at) => {
-      const group = groups.get(verdict.move);
-      const same = (group ?? []).filter((move) => move !== verdict.move).map((move) => explorer.name(move));
-      const names = nameLine(explorer.shape(), explorer.position.fen, verdict.line.length > 0 ? verdict.line : [verdict.move]);
-      const isExact = isValued(verdict) || isPlayed(verdict);
-      return h("tr", {
-        class: isExact ? (verdict.move === answer.best ? "best" : null) : "bounded", "data-move": verdict.move,
-        onmouseenter: () => this.point(verdict, group), onmouseleave: () => this.point(null),
-      },
-        h("td", { class: "move" },
-          h("button", { type: "button", onclick: () => explorer.play(verdict.move), onfocus: () => this.point(verdict, group), onblur: () => this.point(null) },
-            h("span", { class: "index", "aria-hidden": "true" }, at < 9 && isExact ? String(at + 1) : ""), names[0]),
-          group && h("span", { class: "onward", title: t("inBook"), "aria-label": t("inBook"), role: "img" }, "›"),
-          same.length > 0 && h("span", { class: "same", title: t("sameAs", { moves: same.join(" ") }), "aria-label": t("sameAs", { moves: same.join(" ") }), role: "img" }, "≡")),
-        h("td", { class: "val" }, h("span", { class: `value ${isExact ? tone(verdict, best) : "bound"}` }, sayValue(verdict, verdict.bound)),
-          verdict.proof !== "none" && h("span", { class: "seal", title: t("proven", { kind: proofText(verdict.proof_kind) }) }, proofText(verdict.proof_kind))),
-        hasGames && h("td", { class: "games", "data-label": t("played") }, resultsBar(explorer, verdict.games)),
-        h("td", { class: "bnd", "data-label": t("bound") }, isPlayed(verdict) ? "" : t(verdict.bound)),
-        h("td", { class: "num", "data-label": t("depth") }, String(verdict.depth)),
-        h("td", { class: "num", "data-label": t("nodes"), title: number(verdict.nodes) }, short(verdict.nodes)),
-        hasPlay && h("td", { class: "pv" }, names.slice(1, 6).join(" ")),
-        h("td", { class: "engine" }, verdict.engine),
-        h("td", { class: "date" }, verdict.date));
+    const lines = new Map([...rows, ...bounded].map(({ move, line }) => {
+      const onward = line.length > 1 || answer !== explorer.known ? line : [move, ...explorer.tree.lineAfter(move)];
+      return [move, nameLine(explorer.shape(), explorer.position.fen, onward.length > 0 ? onward : [move])];
+    }));
+    const seen = [...rows, ...bounded];
+    const all = shown.reduce((sum, verdict) => sum + gamesOf(verdict), 0);
+    const has = {
+      move: true, value: seen.some((verdict) => !isPlayed(verdict)), played: isCounted(answer), next: [...lines.values()].some((names) => names.length > 1),
+      depth: seen.some(({ depth }) => depth > 0),
     };
+    for (const name of DETAILS) has[name] = this.showsDetails;
+    const head = Object.keys(has).filter((name) => has[name]);
+    const groups = this.groups();
+    const cells = {
+      move: (verdict, at, names) => {
+        const group = groups.get(verdict.move);
+        const same = (group ?? []).filter((move) => move !== verdict.move).map((move) => explorer.name(move));
+        return h("td", { class: "move" },
+          h("button", { type: "button", onclick: () => explorer.play(verdict.move), onfocus: () => this.point(verdict, group), onblur: () => this.point(null) },
+            h("span", { class: "index", "aria-hidden": "true" }, at < 9 && isExact(verdict) ? String(at + 1) : ""), names[0]),
+          group && h("span", { class: "onward", title: t("inBook"), "aria-label": t("inBook"), role: "img" }, "›"),
+          same.length > 0 && h("span", { class: "same", title: t("sameAs", { moves: same.join(" ") }), "aria-label": t("sameAs", { moves: same.join(" ") }), role: "img" }, "≡"));
+      },
+      value: (verdict) => h("td", { class: "val" }, !isPlayed(verdict) && h("span", { class: `value ${isExact(verdict) ? tone(verdict) : "bound"}` }, sayValue(verdict, verdict.bound)),
+        verdict.proof !== "none" && h("span", { class: "seal", title: t("proven", { kind: proofText(verdict.proof_kind) }) }, proofText(verdict.proof_kind))),
+      played: (verdict) => h("td", { class: "games", "data-label": t("played") }, gamesOf(verdict) > 0 && h("span", { class: "quiet" }, `${number(gamesOf(verdict))} · ${Math.round((100 * gamesOf(verdict)) / all)}%`), resultsBar(explorer, verdict.games)),
+      next: (verdict, at, names) => h("td", { class: "pv" }, names.slice(1, 6).join(" ")),
+      depth: ({ depth }) => h("td", { class: "num", "data-label": t("depth") }, depth > 0 ? String(depth) : ""),
+      bound: (verdict) => h("td", { class: "bnd", "data-label": t("bound") }, isPlayed(verdict) ? "" : t(verdict.bound)),
+      nodes: ({ nodes }) => h("td", { class: "num", "data-label": t("nodes"), title: number(nodes) }, nodes > 0 ? short(nodes) : ""),
+      engine: ({ engine }) => h("td", { class: "engine" }, engine),
+      // What a certificate states has no date.
+      date: ({ date }) => h("td", { class: "date" }, date > "1970-01-01" ? date : ""),
+    };
+    const row = (verdict, at) => h("tr", {
+      class: isExact(verdict) ? (verdict.move === answer.best ? "best" : null) : "bounded", "data-move": verdict.move,
+      onmouseenter: () => this.point(verdict, groups.get(verdict.move)), onmouseleave: () => this.point(null),
+    }, head.map((name) => cells[name](verdict, at, lines.get(verdict.move))));
     const redraw = () => explorer.renderPanel();
+    const kinds = { next: "pv", bound: "bnd", depth: "num", nodes: "num", engine: "engine", date: "date" };
     return [
       h("table", { class: "verdicts" },
-        h("thead", {}, h("tr", {}, head.map((name) => h("th", { scope: "col", class: { next: "pv", engine: "engine", date: "date", bound: "bnd", depth: "num", nodes: "num" }[name] ?? null }, t(name))))),
+        h("thead", {}, h("tr", {}, head.map((name) => h("th", { scope: "col", class: kinds[name] ?? null, title: name === "depth" ? t("depthHint") : null }, t(name))))),
         h("tbody", {}, rows.map(row)),
         bounded.length > 0 && h("tbody", { class: "bounds" },
-          h("tr", {}, h("td", { colspan: String(head.length) },
-            h("button", { type: "button", class: "fold", "aria-expanded": String(this.showsBounds), onclick: () => { this.showsBounds = !this.showsBounds; redraw(); } },
+          shown.length > 0 && h("tr", {}, h("td", { colspan: String(head.length) },
+            h("button", { type: "button", class: "fold", "aria-expanded": String(showsBounds), onclick: () => { this.showsBounds = !showsBounds; redraw(); } },
               t(bounded.length === 1 ? "bounded1" : "bounded", { n: number(bounded.length) })))),
-          this.showsBounds && bounded.map(row))),
-      shown.length > SHORT_LIST && h("button", { type: "button", class: "more", onclick: () => { this.showsAll = !this.showsAll; redraw(); } },
-        this.showsAll ? t("showFew") : t("showAll", { n: number(shown.length) })),
+          showsBounds && bounded.map(row))),
+      h("div", { class: "under" },
+        shown.length > SHORT_LIST && h("button", { type: "button", class: "more", onclick: () => { this.showsAll = !this.showsAll; redraw(); } },
+          this.showsAll ? t("showFew") : t("showAll", { n: number(shown.length) })),
+        seen.length > 0 && h("button", { type: "button", class: "fold details", "aria-expanded": String(this.showsDetails), title: t("depthHint"), onclick: () => { this.showsDetails = !this.showsDetails; redraw(); } }, t("details"))),
     ];
   }
 
