@@ -145,7 +145,8 @@ fn every_arrow_has_its_value() {
             exact.min(MAX_ARROWS)
         ));
         let labels = browser.evaluate(
-            "[...document.querySelectorAll('.marks .arrow')].map((arrow) => arrow.querySelector('text')?.textContent)",
+            "[...document.querySelectorAll('.marks .arrow')].map(({ dataset: { move } }) => \
+             document.querySelector(`.marks .label[data-move=\"${move}\"] text`)?.textContent)",
         );
         let mut labels = labels.as_array().expect("labels").iter();
         let is_value = |label: &str| label.trim_start_matches(['+', '−']).parse::<f64>().is_ok();

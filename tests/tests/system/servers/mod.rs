@@ -9,5 +9,6 @@ pub(crate) mod http;
 mod open;
 mod page;
 mod panels;
+mod reading;
 mod site;
 mod views;

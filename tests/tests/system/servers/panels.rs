@@ -219,6 +219,7 @@ fn panels_show_lines_reasons_notes_and_practice() {
     // Every view in both languages: names, contrast, no sideways scrolling, no English in Chinese.
     for language in ["en", "zh"] {
         if language == "zh" {
+            browser.click("#menu");
             browser.click("#language");
         }
         for (width, height, is_dark) in WINDOWS {
@@ -253,6 +254,9 @@ fn panels_show_lines_reasons_notes_and_practice() {
         browser.open("about:blank");
         browser.open(&format!("http://{}/#/freestyle-15/h8,i9", server.http));
         browser.wait_for("document.querySelectorAll('.stone').length === 2");
+        if ["settings", "help"].contains(&dialog) {
+            browser.click("#menu");
+        }
         browser.click(&format!("#{dialog}"));
         browser.wait_for("document.querySelector('dialog[open]').innerText.length > 20");
         let words = format!("({ENGLISH_WORDS}).filter((word) => !/^(home|enter)$/i.test(word))");

@@ -1,0 +1,194 @@
+//! The page as a reader sees it: a book of games, bounds alone, a certificate, colours, sizes.
+
+use kagetsu_tests::{Browser, Program, Running, Scratch};
+use serde_json::json;
+
+use crate::servers::browsing::{PageWorld, build_top, set_value, text};
+use crate::world::{kagetsu_line, text as path_text};
+
+/// Six games: three with the cannon on the right, one with its mirror, and two others.
+const GAMES: [(&str, &str); 6] = [
+    ("h2e2 h9g7 h0g2", "1-0"),
+    ("h2e2 h9g7 b0c2", "0-1"),
+    ("h2e2 b9c7 h0g2", "1/2-1/2"),
+    ("b2e2 b9c7 b0c2", "1-0"),
+    ("c3c4 g6g5", "0-1"),
+    ("g0e2 h7e7", "1/2-1/2"),
+];
+
+/// The luminance of an element's ground, from 0 to 1.
+const GROUND: &str = "((selector) => { const [r, g, b] = getComputedStyle(document.querySelector(selector)).backgroundColor\
+    .match(/[\\d.]+/g).map(Number); return (0.2126 * r + 0.7152 * g + 0.0722 * b) / 255; })";
+
+/// The smallest letters on the board, in pixels on the screen.
+const LETTERS: &str = "Math.min(...[...document.querySelectorAll('.board text:not(.river, .glyph)')].map((e) => \
+    parseFloat(getComputedStyle(e).fontSize) * document.querySelector('.board').getScreenCTM().a))";
+
+/// Serves a book or a certificate, and returns the server with the address of its page.
+fn serve(place: &str) -> (Running, String) {
+    let anywhere = ["--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"];
+    let mut server = Program::Kagetsu.start(&[&["serve", "--book", place], &anywhere[..]].concat());
+    server.address();
+    let line = server.line();
+    let http = line.strip_prefix("http on ").expect("an address");
+    (server, http.to_string())
+}
+
+#[test]
+fn book_of_games_shows_shares_and_lines() {
+    let Some(mut browser) = Browser::start() else {
+        return;
+    };
+    let scratch = Scratch::new();
+    let (file, book) = (scratch.path("games.pgn"), scratch.path("book"));
+    let game = |(moves, result): &(&str, &str)| {
+        format!(
+            "[Event \"Cup\"]\n[Red \"Ann\"]\n[Black \"Bo\"]\n[Result \"{result}\"]\n\n{moves} {result}\n\n"
+        )
+    };
+    std::fs::write(&file, GAMES.iter().map(game).collect::<String>()).expect("room");
+    let (file, book) = (path_text(&file), path_text(&book));
+    let done = kagetsu_line(&format!("import --variant xiangqi --book {book} {file}"));
+    assert_eq!(done.code, Some(0), "{done:#?}");
+    let (_server, http) = serve(book);
+    browser.set_window(1440, 900, false);
+    browser.open(&format!("http://{http}/"));
+    // Mirrored moves are one; the bar has the results of the side to move.
+    browser.wait_for("document.querySelectorAll('.verdicts tbody tr').length === 3");
+    let first = text(".verdicts tbody tr");
+    browser.wait_for(&format!(
+        "{first}.startsWith('1h2e2') && {first}.includes('4 · 67%')"
+    ));
+    let bar = "[...document.querySelectorAll('tr.best .results span')].map((e) => `${e.className} ${e.style.width}`).join()";
+    browser.wait_for(&format!("{bar} === 'first 50%,draws 25%,second 25%'"));
+    browser.wait_for("document.querySelectorAll('.marks .arrow').length === 3");
+    browser.wait_for(&format!("/h9g7|b9c7/.test({first})"));
+    // Depth, nodes, engine and date are there on demand.
+    let head = "[...document.querySelectorAll('.verdicts th')].map((e) => e.innerText).join()";
+    browser.wait_for(&format!("{head} === 'Move,Games,Expected play'"));
+    browser.click(".details");
+    browser.wait_for(&format!("{head}.endsWith('Bound,Nodes,Engine,Date')"));
+    // A wide window has the variations and the games beside the moves.
+    browser.wait_for(&format!("{}.includes('Ann – Bo')", text(".aside")));
+    browser.wait_for("document.querySelectorAll('.aside [role=treeitem]').length > 3");
+    // A phone has one row above the board, letters that can be read, and tabs that go on.
+    browser.set_window(390, 844, false);
+    browser.wait_for("document.querySelector('.head').offsetHeight < 60");
+    browser.wait_for(&format!("{LETTERS} >= 10.99"));
+    browser.wait_for("document.querySelector('.tabs.more-behind')");
+    browser.click("#menu");
+    browser.click("#language");
+    // A Chinese player reads files and games in the words of the game.
+    let files = "[...document.querySelectorAll('.coordinate')].map((e) => e.textContent).join('')";
+    browser.wait_for(&format!("{files} === '九1八2七3六4五5四6三7二8一9'"));
+    browser.wait_for(&format!("{}.includes('炮二平五')", text("tr.best")));
+    browser
+        .wait_for("document.querySelector('#variant').selectedOptions[0].text.startsWith('象棋')");
+    assert_eq!(browser.errors(), Vec::<String>::new());
+}
+
+#[test]
+fn certificate_and_bounds_show_what_they_know() {
+    let Some(mut browser) = Browser::start() else {
+        return;
+    };
+    let proof = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/system/engines/standard-15-h8-o15.proof"
+    );
+    let (_server, http) = serve(proof);
+    browser.set_window(1440, 900, false);
+    browser.open(&format!("http://{http}/"));
+    browser.click(".details");
+    browser.wait_for("document.querySelectorAll('.verdicts th').length > 6");
+    let rows = text(".verdicts");
+    browser.wait_for(&format!(
+        "{rows}.includes('certificate') && !{rows}.includes('1970')"
+    ));
+    browser.wait_for("document.querySelector('td.num[title=\"0\"]').innerText === ''");
+    browser.open(&format!("http://{http}/#/contents"));
+    browser.wait_for(&format!(
+        "{}.includes('no statistics')",
+        text(".statistics")
+    ));
+    // Bounds alone are unfolded, and of two mirrored moves the page shows the one that people play.
+    let scratch = Scratch::new();
+    let (file, book) = (scratch.path("some.json"), scratch.path("book"));
+    let verdict = |m: &str, bound: &str| {
+        json!({"move": m, "score": 30, "bound": bound, "depth": 4, "nodes": 9, "line": [m],
+               "proof": "none", "engine": "other", "date": "2026-11-20"})
+    };
+    let fen = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1";
+    let start = json!({"variant": "xiangqi", "fen": fen, "side": "first", "answers": [verdict("b2e2", "exact")]});
+    let moved = fen.replace("1C5C1", "4C2C1").replace(" w ", " b ");
+    let bounds = json!({"variant": "xiangqi", "fen": moved, "side": "second",
+                        "answers": [verdict("b9c7", "upper"), verdict("h9g7", "upper")]});
+    std::fs::write(&file, format!("{start}\n{bounds}\n")).expect("room");
+    let (file, book) = (path_text(&file), path_text(&book));
+    let done = kagetsu_line(&format!("import --format json --book {book} {file}"));
+    assert_eq!(done.code, Some(0), "{done:#?}");
+    let (_server, http) = serve(book);
+    browser.open(&format!("http://{http}/#/xiangqi/h2e2"));
+    browser.wait_for("document.querySelectorAll('tr.bounded').length === 2");
+    browser.open(&format!("http://{http}/#/xiangqi"));
+    browser.wait_for(&format!("{}.includes('Best h2e2')", text(".headline")));
+    browser.press("b");
+    browser.wait_for("location.hash === '#/xiangqi/h2e2'");
+    assert_eq!(browser.errors(), Vec::<String>::new());
+}
+
+#[test]
+fn keys_forms_and_colours_follow_the_book() {
+    let Some(mut world) = PageWorld::start() else {
+        return;
+    };
+    let (browser, server) = (&mut world.browser, &world.server);
+    build_top(server, ("seen", "renju-15"), "h8 h9 j10", 4, 3);
+    let page = format!("http://{}", server.http);
+    browser.set_window(1440, 900, true);
+    // The form of a build begins where the book does, though no position was seen.
+    browser.open(&format!("{page}/#/cluster"));
+    browser.wait_for(&format!("{}.includes('done')", text(".job")));
+    browser.click(".start summary");
+    browser.wait_for("document.querySelector('[name=variant]').value === 'renju-15'");
+    browser.wait_for("document.querySelector('[name=roots]').value === 'h8 h9 j10'");
+    // Black can be told from the dark page.
+    browser.click("#to-explorer");
+    browser.wait_for("document.querySelectorAll('.stone').length === 3");
+    for part in [".balance .share", ".turn"] {
+        let apart = browser.evaluate(&format!("Math.abs({GROUND}('{part}') - {GROUND}('body'))"));
+        assert!(apart.as_f64() > Some(0.15), "{part}: {apart}");
+    }
+    // Two quick presses of a key play one move; a bad link keeps the line.
+    browser.evaluate("for (const _ of [1, 2]) document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'b', bubbles: true }))");
+    browser.wait_for("document.querySelectorAll('.stone').length === 4");
+    let here = browser.evaluate("location.hash");
+    browser.open(&format!("{page}/#/renju-15/h8,h8"));
+    browser.wait_for(&format!("{}.includes('h8')", text(".notice")));
+    browser.wait_for(&format!("location.hash === {here}"));
+    // A message covers no button, not of a dialog either.
+    set_value(browser, "#moves", "z99");
+    browser.evaluate("document.querySelector('.type').requestSubmit()");
+    browser.wait_for(&format!("{}.includes('z99')", text(".toasts")));
+    let covered = "(() => { const t = document.querySelector('.toast').getBoundingClientRect(); \
+        return [...document.querySelectorAll('button')].filter((e) => { const b = e.getBoundingClientRect(); \
+        return b.width && b.left < t.right && b.right > t.left && b.top < t.bottom && b.bottom > t.top; }).map((e) => e.outerHTML); })()";
+    assert_eq!(browser.evaluate(covered), json!([]));
+    // Colours say how good a value is for the side to move, not its place in the list.
+    let tones = browser.evaluate(&format!(
+        "import('{page}/page/board/values.js').then(({{ tone }}) => [-269, -60, 0, 60, 269].map((score) => tone({{ score }})).join())"
+    ));
+    assert_eq!(tones, json!("t4,t3,t2,t1,t0"));
+    // Charts have at most twelve bins with every position, and a hole is a few moves.
+    let drawn = browser.evaluate(&format!(
+        "import('{page}/page/contents/statistics.js').then(({{ Statistics }}) => {{ const drawn = new Statistics({{}}); drawn.build(); \
+         const by_stones = Object.fromEntries([...Array(57).keys()].map((n) => [n + 3, 2])); \
+         const moves = [...Array(60).keys()].map((n) => 'abcdefgh'[n % 8] + (1 + Math.floor(n / 8))); \
+         drawn.known = {{ positions: 114, wins: 0, losses: 0, draws: 0, nodes: 9, by_stones, by_depth: {{}}, \
+         holes: [{{ variant: 'renju-15', moves, move: 'o15', loss: 3 }}] }}; drawn.render(); \
+         const counts = [...drawn.element.querySelectorAll('.chart .num')].map((e) => Number(e.textContent)); \
+         return [counts.length <= 12, counts.reduce((a, b) => a + b), drawn.element.querySelector('.holes a').textContent]; }})"
+    ));
+    assert_eq!(drawn, json!([true, 114, "After 60 moves: e8 f8 g8 h8 o15"]));
+    assert_eq!(browser.errors(), Vec::<String>::new());
+}
