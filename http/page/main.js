@@ -103,7 +103,7 @@ class App {
 
   /** Reads what the server has, and opens what the link names; only a link without a position waits for the book. */
   async begin() {
-    const overview = this.look().then(() => this.readOverview()).catch(() => {});
+    const overview = Promise.all([this.look(), get("/books").then((held) => { this.overview = held; })]).catch(() => {});
     if (!/^#\/[^/]+\//.test(location.hash)) await overview;
     this.route();
     await overview;

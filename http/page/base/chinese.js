@@ -16,7 +16,7 @@ export const CHINESE_TEXTS = {
   mark_win: "胜{n}", mark_loss: "负{n}", mark_draw: "和",
   move: "着法", value: "评分", bound: "范围", depth: "深度", nodes: "节点", engine: "引擎", date: "日期", allGames: "全部对局", afterMoves: "{n} 手之后：", counting: "正在统计 {n} 个局面……", noStatistics: "证书没有统计；可用 kagetsu verify 检验并描述。", next: "预期变化",
   exact: "准确", lower: "不低于", upper: "不高于", showAll: "显示全部 {n} 着", showFew: "收起", bounded: "另有 {n} 着只知评分不高于某值", bounded1: "另有 1 着只知评分不高于某值",
-  badLink: "无法打开链接：{reason}", dismiss: "关闭提示",
+  leftBook: "{side}第 {n} 手 {move} 离开开局库，库中走 {best}。", badLink: "无法打开链接：{reason}", dismiss: "关闭提示",
   inBook: "库中有后续", sameAs: "与 {moves} 局面相同",
   ways: "其他到达次序", waysNone: "库中没有其他次序到达此局面。", via: "经 {line}",
   grow: "从此扩展", growHint: "向开局库添加此局面之后的 {n} 个局面", growing: "任务 {name} 将从此局面扩展开局库。",

@@ -16,7 +16,7 @@ export const ENGLISH = {
   mark_win: "W{n}", mark_loss: "L{n}", mark_draw: "D",
   move: "Move", value: "Value", bound: "Bound", depth: "Depth", nodes: "Nodes", engine: "Engine", date: "Date", allGames: "All games", afterMoves: "After {n} moves:", counting: "Counting {n} positions …", noStatistics: "A certificate has no statistics; kagetsu verify checks and describes it.", next: "Expected play",
   exact: "exact", lower: "at least", upper: "at most", showAll: "Show all {n} moves", showFew: "Show fewer", bounded: "{n} moves with only a bound", bounded1: "1 move with only a bound",
-  badLink: "The link cannot be opened: {reason}", dismiss: "Dismiss",
+  leftBook: "{side} leaves the book with move {n}, {move}; the book plays {best}.", badLink: "The link cannot be opened: {reason}", dismiss: "Dismiss",
   inBook: "leads on in the book", sameAs: "same position as {moves}",
   ways: "Other ways here", waysNone: "No other order of moves leads here through the book.", via: "via {line}",
   grow: "Grow from here", growHint: "Adds {n} positions behind this one to the book", growing: "The build {name} grows the book from here.",

@@ -90,7 +90,7 @@ export class Contents {
   /** The 26 openings of renju, those that the book holds with their values. */
   openings(variant, shape) {
     const all = allOpenings(shape);
-    if (all.length === 0) return null;
+    if (all.length === 0 || !variant.startsWith("renju")) return null;
     const list = h("ul", { class: "openings" });
     const show = async () => {
       const held = new Map();

@@ -6,12 +6,12 @@ import { errorText, proofText } from "../base/messages.js";
 import { number, t } from "../base/words.js";
 import { Board } from "../board/board.js";
 import { game, gameName, pieces, sideWord, VARIANTS } from "../board/games.js";
-import { isScoreSheet, nameLine, nameMove } from "../board/notation.js";
+import { nameLine, nameMove } from "../board/notation.js";
 import { asPlayed, openingName, shownMove } from "../board/openings.js";
 import { isKnown, isPlayed, label, rank, sayValue, share, tone } from "../board/values.js";
-import { readText, UnreadableText } from "../formats/read.js";
 import { Analysis } from "./analysis.js";
 import { openCopy } from "./copy.js";
+import { Departure } from "./departure.js";
 import { openEditor } from "./editor.js";
 import { Games } from "./games.js";
 import { Graph } from "./graph.js";
@@ -20,6 +20,7 @@ import { Practice } from "./practice.js";
 import { Proof } from "./proof.js";
 import { Suspects } from "./suspects.js";
 import { Tree } from "./tree.js";
+import { Typing } from "./typing.js";
 import { isCounted, sortedVerdicts, Verdicts } from "./verdicts.js";
 import { Why } from "./why.js";
 
@@ -75,8 +76,9 @@ export class Explorer {
       start: step("start", () => this.go(0)), back: step("back", () => this.go(this.line.at - 1)),
       forward: step("forward", () => this.go(this.line.at + 1)), end: step("end", () => this.go(this.line.moves.length)),
     };
-    this.input = h("input", { type: "text", id: "moves", autocomplete: "off", spellcheck: "false", "aria-label": t("type") });
+    this.typing = new Typing(this);
     this.graph = new Graph(this);
+    this.departure = new Departure(this);
     this.variant = h("select", { id: "variant", "aria-label": t("variant"), onchange: () => this.begin(this.variant.value) });
     this.balance = h("div", { class: "balance", role: "img" }, h("span", { class: "share" }));
     this.notice = h("div", { class: "notice", role: "alert", hidden: true });
@@ -96,9 +98,8 @@ export class Explorer {
             h("button", { type: "button", class: "icon", id: "edit", title: t("edit"), "aria-label": t("edit"), onclick: () => openEditor(this) }, icon("edit")))),
         this.balance, this.holder,
         h("div", { class: "steps", role: "group" }, Object.values(this.buttons)),
-        h("form", { class: "type", onsubmit: (event) => this.typed(event) },
-          this.input, h("button", { type: "submit" }, t("play")))),
-      h("section", { class: "knowledge" }, this.notice, this.headline, this.moves, this.graph.element, this.tabs, this.panel, this.aside));
+        this.typing.element),
+      h("section", { class: "knowledge" }, this.notice, this.headline, this.moves, this.departure.element, this.graph.element, this.tabs, this.panel, this.aside));
     if (this.position) this.render();
   }
 
@@ -228,7 +229,7 @@ export class Explorer {
       if (isElsewhere) this.verdicts.fold();
       if (this.analysis.current && this.analysis.current.key !== this.key()) this.analysis.stop();
       this.app.redraw(() => this.render());
-      this.graph.load(signal).catch(() => {});
+      this.graph.load(signal).then(() => this.departure.load(this.graph.steps, signal)).catch(() => {});
       this.practice.reply();
       if (!isQuiet) this.app.announce(this.headline.textContent);
     } catch (error) {
@@ -330,7 +331,7 @@ export class Explorer {
     const option = (name) => h("option", { value: name, selected: name === variant }, held.includes(name) ? `${gameName(name)} ·` : gameName(name));
     this.variant.replaceChildren(...names.map(option));
     this.variant.value = variant;
-    this.input.placeholder = t({ xiangqi: "typeHintXiangqi", surakarta: "typeHintSurakarta" }[shape.kind] ?? "typeHint");
+    this.typing.input.placeholder = t({ xiangqi: "typeHintXiangqi", surakarta: "typeHintSurakarta" }[shape.kind] ?? "typeHint");
     this.buttons.start.disabled = this.buttons.back.disabled = at === 0;
     this.buttons.forward.disabled = this.buttons.end.disabled = at === moves.length;
     this.drawBoard();
@@ -472,31 +473,6 @@ export class Explorer {
     this.element.querySelector("#numbers").setAttribute("aria-pressed", String(this.board.numbers));
   }
 
-  /** Opens what was typed: a position, a whole line, or moves after those on the board. */
-  async typed(event) {
-    event.preventDefault();
-    const text = this.input.value.trim();
-    if (!text) return;
-    const { fen, moves, at } = this.line;
-    const before = moves.slice(0, at);
-    try {
-      let read;
-      if (this.shape().kind === "xiangqi" && isScoreSheet(text)) {
-        const look = (start, line) => get("/position", { variant: this.line.variant, fen: start, moves: line.join(" ") });
-        read = await readText(text, this.shape(), { fen, before, look });
-      } else if (text.includes("/")) {
-        read = await readText(text, this.shape(), { fen, before });
-      } else {
-        read = { fen, moves: this.isWholeLine(text) ? text : [...before, text].join(" ") };
-      }
-      await this.openText(read);
-      this.input.value = "";
-    } catch (error) {
-      if (error instanceof UnreadableText) this.app.toast(t(error.code, error.values), "complaint");
-      else this.app.complain(error);
-    }
-  }
-
   /** Opens what a text stands for, if the server finds it possible. */
   async openText({ link, fen, moves }) {
     if (link !== undefined) {
@@ -508,14 +484,6 @@ export class Explorer {
     this.open({ variant, fen, moves: position.moves, at: position.moves.length });
   }
 
-  /** Whether a typed line begins with the moves on the board, and so stands for the whole line. */
-  isWholeLine(text) {
-    const move = this.shape().moves === "stones" ? /[a-z]\d{1,2}/g : /[a-z]\d{1,2}[a-z]\d{1,2}/g;
-    const typed = text.toLowerCase().match(move) ?? [];
-    const before = this.line.moves.slice(0, this.line.at);
-    return before.length > 0 && typed.length >= before.length && before.every((name, at) => typed[at] === name);
-  }
-
   /** Handles a key that no field took. */
   pressed(event) {
     const at = this.line.at;
@@ -523,7 +491,7 @@ export class Explorer {
     const does = {
       ArrowLeft: () => this.go(at - 1), ArrowRight: () => this.go(at + 1), Home: () => this.go(0),
       End: () => this.go(this.line.moves.length), n: () => this.toggleNumbers(), f: () => this.board.turn(),
-      b: () => this.answer()?.best && this.play(this.answer().best), "/": () => this.input.focus(),
+      b: () => this.answer()?.best && this.play(this.answer().best), "/": () => this.typing.input.focus(),
       a: () => this.analysis.toggle(), e: () => openEditor(this), c: () => openCopy(this), t: () => this.showTab("tree"), w: () => this.showTab("why"),
     }[event.key] ?? (row && (() => this.play(row.move)));
     if (!does) return;

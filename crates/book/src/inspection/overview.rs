@@ -11,12 +11,12 @@ use crate::{Book, BookError};
 
 /// Roots of one variant that an overview lists.
 const MAX_ROOTS: usize = 100;
-/// Positions that an overview visits to count those behind the roots.
-const MAX_VISITS: usize = 20_000;
+/// Positions that an overview visits to count those behind the roots: a page waits for them.
+const MAX_VISITS: usize = 4_000;
 
 impl Book {
     /// Returns the variants of the book with their roots. Counts the positions behind the roots as
-    /// far as about 20,000 visits go.
+    /// far as about 4,000 visits go.
     ///
     /// # Errors
     /// If a record is damaged.

@@ -71,6 +71,13 @@ fn book_of_games_shows_shares_and_lines() {
     // A wide window has the variations and the games beside the moves.
     browser.wait_for(&format!("{}.includes('Ann – Bo')", text(".aside")));
     browser.wait_for("document.querySelectorAll('.aside [role=treeitem]').length > 3");
+    // The page says where a line leaves the book.
+    browser.open(&format!("http://{http}/#/xiangqi/h2e2,h9g7,a0a1"));
+    browser.wait_for(&format!(
+        "/Red leaves the book with move 3, a0a1; the book plays (h0g2|b0c2)/.test({})",
+        text(".departure")
+    ));
+    browser.open(&format!("http://{http}/#/xiangqi"));
     // A phone has one row above the board, letters that can be read, and tabs that go on.
     browser.set_window(390, 844, false);
     browser.wait_for("document.querySelector('.head').offsetHeight < 60");

@@ -1,0 +1,31 @@
+// Where the line leaves the book, and what the book plays there.
+
+import { h } from "../base/element.js";
+import { t } from "../base/words.js";
+import { nameLine } from "../board/notation.js";
+import { isKnown, sayValue } from "../board/values.js";
+
+export class Departure {
+  constructor(explorer) {
+    this.explorer = explorer;
+    this.element = h("p", { class: "departure small", hidden: true });
+  }
+
+  /** Looks for the first move of the line that leaves the book; `steps` are the positions of the line. */
+  async load(steps, signal) {
+    const { explorer } = this;
+    const { variant, fen, moves, at } = explorer.shown;
+    const ply = steps.findIndex((step, index) => index > 0 && !step.is_held && steps[index - 1].is_held);
+    const before = moves.slice(0, ply - 1);
+    const known = ply > 0 && !explorer.practice.isOn && await explorer.ask("/book", { variant, fen, moves: before.join(" ") }, signal);
+    this.element.hidden = !known?.best;
+    if (this.element.hidden) return;
+    const name = (move) => nameLine(explorer.shape(), fen, [...before, move]).at(-1);
+    const isMover = (ply - 1 - at) % 2 === 0;
+    const side = isMover === (explorer.position.side === "first") ? "first" : "second";
+    const best = isKnown(known) ? `${name(known.best)} (${sayValue(known)})` : name(known.best);
+    this.element.replaceChildren(
+      t("leftBook", { n: ply, side: explorer.side(side), move: name(moves[ply - 1]), best }), " ",
+      h("button", { type: "button", class: "opening", onclick: () => explorer.go(ply - 1) }, t("jump")));
+  }
+}
