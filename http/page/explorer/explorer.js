@@ -30,6 +30,8 @@ const WIDE = matchMedia("(min-width: 901px)");
 const MAX_MARKS = 60;
 /** The wheel's way in pixels for one move. */
 const WHEEL_STEP = 40;
+/** Pixels of the edges that fade where more tabs are behind them. */
+const TAB_FADE = 42;
 /** Answers that the page keeps. */
 const MAX_CACHED = 400;
 /** The panels, in the order of their tabs. */
@@ -417,7 +419,7 @@ export class Explorer {
     // A narrow window shows only some of the tabs.
     const chosen = this.tabs.querySelector("[aria-selected=true]");
     const [left, width] = [chosen.offsetLeft - this.tabs.offsetLeft, chosen.offsetWidth];
-    if (left < this.tabs.scrollLeft || left + width > this.tabs.scrollLeft + this.tabs.clientWidth) {
+    if (left < this.tabs.scrollLeft + TAB_FADE || left + width + TAB_FADE > this.tabs.scrollLeft + this.tabs.clientWidth) {
       this.tabs.scrollLeft = left - (this.tabs.clientWidth - width) / 2;
     }
   }
