@@ -89,7 +89,7 @@ export class Explorer {
     this.tabs = h("div", { class: "tabs", role: "tablist", "aria-label": t("panels"), onkeydown: (event) => this.tabKey(event), onscroll: () => this.showMoreTabs() });
     this.panel = h("div", { class: "panel", role: "tabpanel", id: "panel" });
     this.aside = h("div", { class: "aside" });
-    this.element = h("main", { class: "explorer", id: "main" },
+    this.element = h("main", { class: "explorer", id: "main", ondragover: (event) => event.preventDefault(), ondrop: (event) => this.typing.drop(event) },
       h("section", { class: "stage", "aria-label": t("explorer") },
         h("div", { class: "choose" },
           this.variant,
@@ -501,5 +501,3 @@ export class Explorer {
     does();
   }
 }
-
-

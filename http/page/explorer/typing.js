@@ -1,10 +1,23 @@
-// The field below the board where moves and positions are typed.
+// The field below the board where moves and positions are typed, and games that are dropped.
 
 import { get } from "../base/api.js";
 import { h } from "../base/element.js";
 import { t } from "../base/words.js";
 import { isScoreSheet } from "../board/notation.js";
 import { readText, UnreadableText } from "../formats/read.js";
+
+/** Bytes of a file that may be dropped. */
+const MAX_FILE = 1_000_000;
+
+/** The text of a file, in UTF-8 or as Chinese programs write it. */
+async function textOf(file) {
+  const bytes = await file.arrayBuffer();
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return new TextDecoder("gb18030").decode(bytes);
+  }
+}
 
 export class Typing {
   constructor(explorer) {
@@ -15,24 +28,40 @@ export class Typing {
   }
 
   /** Opens what was typed: a position, a whole line, or moves after those on the board. */
-  async typed(event) {
+  typed(event) {
     event.preventDefault();
     const text = this.input.value.trim();
-    if (!text) return;
     const { explorer } = this;
-    const { variant, fen, moves, at } = explorer.line;
+    const { fen, moves, at } = explorer.line;
     const before = moves.slice(0, at);
+    return text && this.open(async () => {
+      const isSheet = explorer.shape().kind === "xiangqi" && isScoreSheet(text);
+      if (isSheet || text.includes("/")) return this.read(text, { fen, before });
+      return { fen, moves: this.isWholeLine(text) ? text : [...before, text].join(" ") };
+    });
+  }
+
+  /** Opens the first game of a file that was dropped. */
+  drop(event) {
+    event.preventDefault();
+    const [file] = event.dataTransfer.files;
+    return file?.size <= MAX_FILE && this.open(async () => {
+      const [game] = (await textOf(file)).split(/\n(?=\[(?:Event|Game) )/);
+      return this.read(game, { fen: "", before: [] });
+    });
+  }
+
+  read(text, start) {
+    const { explorer } = this;
+    const { variant } = explorer.line;
+    const look = (fen, line) => get("/position", { variant, fen, moves: line.join(" ") });
+    return readText(text, explorer.shape(), { ...start, look });
+  }
+
+  async open(read) {
+    const { explorer } = this;
     try {
-      let read;
-      if (explorer.shape().kind === "xiangqi" && isScoreSheet(text)) {
-        const look = (start, line) => get("/position", { variant, fen: start, moves: line.join(" ") });
-        read = await readText(text, explorer.shape(), { fen, before, look });
-      } else if (text.includes("/")) {
-        read = await readText(text, explorer.shape(), { fen, before });
-      } else {
-        read = { fen, moves: this.isWholeLine(text) ? text : [...before, text].join(" ") };
-      }
-      await explorer.openText(read);
+      await explorer.openText(await read());
       this.input.value = "";
     } catch (error) {
       if (error instanceof UnreadableText) explorer.app.toast(t(error.code, error.values), "complaint");

@@ -71,8 +71,12 @@ fn book_of_games_shows_shares_and_lines() {
     // A wide window has the variations and the games beside the moves.
     browser.wait_for(&format!("{}.includes('Ann – Bo')", text(".aside")));
     browser.wait_for("document.querySelectorAll('.aside [role=treeitem]').length > 3");
-    // The page says where a line leaves the book.
-    browser.open(&format!("http://{http}/#/xiangqi/h2e2,h9g7,a0a1"));
+    // A game that is dropped is opened, and the page says where it leaves the book.
+    browser.evaluate(
+        "(() => { const dataTransfer = new DataTransfer(); const text = '[Event \"A\"]\\n\\n1. C2=5 H8+7 2. R9+1\\n'; \
+         dataTransfer.items.add(new File([text], 'a.pgn')); \
+         document.querySelector('#board').dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true })); })()",
+    );
     browser.wait_for(&format!(
         "/Red leaves the book with move 3, a0a1; the book plays (h0g2|b0c2)/.test({})",
         text(".departure")
