@@ -87,6 +87,7 @@ export class Explorer {
     this.headline = h("div", { class: "headline", "aria-live": "polite" });
     this.moves = h("ol", { class: "moves", "aria-label": t("line") });
     this.tabs = h("div", { class: "tabs", role: "tablist", "aria-label": t("panels"), onkeydown: (event) => this.tabKey(event), onscroll: () => this.showMoreTabs() });
+    new ResizeObserver(() => this.showMoreTabs()).observe(this.tabs);
     this.panel = h("div", { class: "panel", role: "tabpanel", id: "panel" });
     this.aside = h("div", { class: "aside" });
     this.element = h("main", { class: "explorer", id: "main", ondragover: (event) => event.preventDefault(), ondrop: (event) => this.typing.drop(event) },
@@ -105,7 +106,6 @@ export class Explorer {
     if (this.position) this.render();
   }
 
-  /** Whether this is the view in front. */
   get isShown() {
     return this.element.isConnected;
   }
