@@ -85,9 +85,7 @@ export class Board {
 
   /** A text in letters of that size. */
   letter(text, x, y, attributes = {}) {
-    const element = s("text", { x, y, ...attributes }, text);
-    element.style.fontSize = `${this.letters()}px`;
-    return element;
+    return s("text", { x, y, "font-size": this.letters().toFixed(2), ...attributes }, text);
   }
 
   // Where a point is drawn.

@@ -68,7 +68,7 @@ export class Explorer {
     this.holder = h("div", { class: "board-holder", tabindex: "0", id: "board", role: "application", "aria-label": t("boardLabel") });
     const flipped = this.board?.flipped ?? false;
     const numbers = this.board?.numbers ?? false;
-    this.board = new Board(this.holder, { play: (move) => this.play(move), announce: (text) => this.app.announce(text) });
+    this.board = new Board(this.holder, { play: (move) => this.play(move, true), announce: (text) => this.app.announce(text) });
     this.holder.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     this.board.flipped = flipped;
     this.board.numbers = numbers;
@@ -166,9 +166,10 @@ export class Explorer {
     if (within !== this.line.at) this.open({ ...this.line, at: within });
   }
 
-  play(move) {
-    // The move belongs to the position on the board; the next one is still being read.
-    if (this.isLoading) return;
+  play(move, isPoint = false) {
+    // A move of a list belongs to the position on the board; a stone has its place in the next one too.
+    const isFree = isPoint && this.shape().moves === "stones" && !this.line.moves.includes(move);
+    if (this.isLoading && !isFree) return;
     this.practice.judge(move);
     this.playBook(move);
   }
@@ -317,10 +318,9 @@ export class Explorer {
 
   marks() {
     const { shown } = sortedVerdicts(this.answer());
-    const isPlain = shown.length > 0 && !isCounted(this.answer());
     return shown.slice(0, MAX_MARKS).map((verdict, at) => ({
       move: verdict.move, tone: tone(verdict), rank: at, words: sayValue(verdict, verdict.bound),
-      label: (width) => (isPlayed(verdict) && isPlain ? "" : label(verdict, width)),
+      label: (width) => (isPlayed(verdict) && !isCounted(this.answer()) ? "" : label(verdict, width)),
     }));
   }
 
