@@ -120,7 +120,7 @@ class App {
       this.explorer.read(path);
       this.links.explorer.href = location.hash;
     } else if (!this.explorer.position) {
-      this.explorer.begin();
+      this.explorer.open(this.explorer.beginning());
     }
   }
 

@@ -81,7 +81,7 @@ export class Explorer {
     this.typing = new Typing(this);
     this.graph = new Graph(this);
     this.departure = new Departure(this);
-    this.variant = h("select", { id: "variant", "aria-label": t("variant"), onchange: () => this.begin(this.variant.value) });
+    this.variant = h("select", { id: "variant", "aria-label": t("variant"), onchange: () => this.open(this.beginning(this.variant.value)) });
     this.balance = h("div", { class: "balance", role: "img" }, h("span", { class: "share" }));
     this.notice = h("div", { class: "notice", role: "alert", hidden: true });
     this.headline = h("div", { class: "headline", "aria-live": "polite" });
@@ -132,10 +132,6 @@ export class Explorer {
     const chosen = variant ? held.find((one) => one.variant === variant) : most;
     const { moves, fen } = chosen?.roots[0] ?? { moves: [], fen: "" };
     return { variant: chosen?.variant ?? variant ?? "freestyle-15", fen: fen ?? "", moves, at: moves.length };
-  }
-
-  begin(variant) {
-    this.open(this.beginning(variant));
   }
 
   openRoot(variant, { moves, fen }) {

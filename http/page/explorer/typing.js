@@ -43,9 +43,12 @@ export class Typing {
 
   /** Opens the first game of a file that was dropped. */
   drop(event) {
-    event.preventDefault();
     const [file] = event.dataTransfer.files;
-    return file?.size <= MAX_FILE && this.open(async () => {
+    event.preventDefault();
+    // A certificate or a book goes to the panel of proofs.
+    if (!file || file.size > MAX_FILE || /\.(proof|xz|kbk)$/.test(file.name)) return null;
+    event.stopPropagation();
+    return this.open(async () => {
       const [game] = (await textOf(file)).split(/\n(?=\[(?:Event|Game) )/);
       return this.read(game, { fen: "", before: [] });
     });
