@@ -31,16 +31,16 @@ pub(crate) struct PositionParameters {
 }
 
 /// An open book.
-enum OpenBook {
+enum BrowserBook {
     Compiled(Box<Compiled>),
     Certificate(Box<ProofBook>),
 }
 
 /// The books that requests are answered from.
 #[derive(Default)]
-pub(crate) struct OpenBooks(Vec<OpenBook>);
+pub(crate) struct OpenBooks(Vec<BrowserBook>);
 
-impl OpenBook {
+impl BrowserBook {
     fn lookup(&self, at: &Position) -> Result<Option<Answer>, ErrorJson> {
         match self {
             Self::Compiled(book) => {
@@ -79,10 +79,10 @@ impl OpenBooks {
                 bytes => Box::new(bytes.to_vec()),
             };
             let book = Compiled::read(source, Path::new("the book")).map_err(damaged)?;
-            OpenBook::Compiled(Box::new(book))
+            BrowserBook::Compiled(Box::new(book))
         } else {
             let book = ProofBook::new(read_tree(bytes)?).map_err(damaged)?;
-            OpenBook::Certificate(Box::new(book))
+            BrowserBook::Certificate(Box::new(book))
         };
         self.0.push(book);
         json(&self.status())

@@ -12,7 +12,7 @@ use serde::Serialize;
 /// Moves that name the opening of a game.
 const OPENING_MOVES: usize = 3;
 /// Departures that are listed one by one; more are gathered by player and opening.
-const MOST_LISTED: usize = 20;
+const MAX_LISTED_DEPARTURES: usize = 20;
 
 /// The first move of a side that the book knows a better one for.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -111,7 +111,7 @@ pub(super) fn write(out: &mut dyn Write, all: &[(String, DepartureJson)]) -> Res
         out,
         "these left the book, each at its first move that the book knows a better one for:"
     )?;
-    if all.len() <= MOST_LISTED {
+    if all.len() <= MAX_LISTED_DEPARTURES {
         let mut listed =
             table::plain(&["game", "side", "player", "move", "played", "book", "loss"]);
         for (file, left) in all {

@@ -134,7 +134,7 @@ impl Args {
         let name = shown(self.file());
         writeln!(
             out,
-            "{name}: {bytes} bytes; show it with `python3 -m http.server --directory {name}`"
+            "{name}: {bytes} bytes; show it with `cd {name} && python3 -m http.server`"
         )?;
         Ok(Exit::Done)
     }

@@ -21,7 +21,6 @@ use database::Query;
 use game::{GomocupGame, Owner};
 use limits::{GomocupLimits, MAX_THREADS};
 use talk::{GomocupTalk, Played, one_line};
-use yixin::AwaitedPath;
 
 /// The greatest number of stones of a board, and of lines of a block.
 const MAX_STONES: usize = 22 * 22;
@@ -49,6 +48,15 @@ enum GomocupState {
         played: Played,
         begun: Instant,
     },
+}
+
+/// The use of a path that Yixin-Board sends.
+#[derive(Clone, Copy)]
+enum AwaitedPath {
+    /// `YXSETDATABASE`: a book to play from.
+    Book,
+    /// `YXHASHDUMP`, `YXHASHLOAD`: it is passed over.
+    Table,
 }
 
 /// Lines that belong together, until `DONE`.

@@ -6,21 +6,12 @@ use kagetsu_engines::gomocup::{FromEngine, Point};
 use kagetsu_game::{Answer, Effort, Move, Position, Question};
 
 use super::talk::one_line;
-use super::{GomocupBrain, swap};
+use super::{AwaitedPath, GomocupBrain, swap};
 
 /// The most moves that a search for balance values.
-const MOST_MOVES: u16 = 100;
+const MAX_VALUED_MOVES: u16 = 100;
 /// First moves for which a search for two balancing moves looks for the second.
 const FIRST_MOVES: usize = 6;
-
-/// The use of a path that Yixin-Board sends.
-#[derive(Clone, Copy)]
-pub(super) enum AwaitedPath {
-    /// `YXSETDATABASE`: a book to play from.
-    Book,
-    /// `YXHASHDUMP`, `YXHASHLOAD`: it is passed over.
-    Table,
-}
 
 impl GomocupBrain {
     /// Answers a word that Gomocup's protocol does not have.
@@ -40,7 +31,7 @@ impl GomocupBrain {
             "YXSWAP2STEP3" => self.swaps("SWAP2"),
             "YXBALANCEONE" => bias().and_then(|bias| self.balance(bias, false)),
             "YXBALANCETWO" => bias().and_then(|bias| self.balance(bias, true)),
-            "YXSEARCHDEFEND" => self.think(MOST_MOVES),
+            "YXSEARCHDEFEND" => self.think(MAX_VALUED_MOVES),
             "YXHASHDUMP" | "YXHASHLOAD" => {
                 self.awaited = Some(AwaitedPath::Table);
                 message("the table is in memory alone: nothing is written or read")
@@ -141,7 +132,7 @@ impl GomocupBrain {
 
     fn values(&mut self, position: &Position, effort: Effort) -> Result<Answer, String> {
         let question = Question {
-            width: MOST_MOVES,
+            width: MAX_VALUED_MOVES,
             ..Question::new(position.clone(), effort)
         };
         let answer = self.prepared().ask(&question);
