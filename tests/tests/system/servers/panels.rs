@@ -191,6 +191,7 @@ fn panels_show_lines_reasons_notes_and_practice() {
     rows[7] = ".......XO......".into();
     paste(browser, &rows.join("\n"));
     browser.wait_for("location.hash === '#/freestyle-15/h8,i8'");
+    browser.wait_for("document.querySelectorAll('.stone').length === 2");
     paste(browser, "(;GM[4]SZ[19];B[hh])");
     browser.wait_for(&format!(
         "{}.includes('19')",
