@@ -4,7 +4,7 @@ import { h } from "../base/element.js";
 import { number, t } from "../base/words.js";
 import { nameLine } from "../board/notation.js";
 import { asPlayed } from "../board/openings.js";
-import { isKnown, sayValue, tone } from "../board/values.js";
+import { isKnown, isPlayed, sayValue, tone } from "../board/values.js";
 
 /** Moves from each position. */
 const WIDTH = 5;
@@ -34,7 +34,10 @@ export class Tree {
     this.key = key;
     const read = await this.read([], FIRST_PLIES);
     if (this.key !== key) return;
-    if (explorer.position) this.branches = asPlayed(explorer.shape(), explorer.position, read);
+    // The list beside the tree counts mirrored moves that the first look at the tree leaves out.
+    const counts = new Map((explorer.known?.answers ?? []).filter(isPlayed).map(({ move, nodes }) => [move, nodes]));
+    const played = asPlayed(explorer.shape(), explorer.position, read);
+    this.branches = played.map((branch) => (branch.played ? { ...branch, played: counts.get(branch.move) ?? branch.played } : branch));
     if (["tree", "book"].includes(explorer.tab) && explorer.isShown) explorer.app.redraw(() => explorer.renderPanel());
   }
 
