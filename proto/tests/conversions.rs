@@ -91,11 +91,8 @@ fn proofs() -> impl Strategy<Value = Proof> {
     use ProofKind::{Manual, Search, Terminal, Tree, Vcf, Vct};
     let claim = prop::sample::select(vec![Claim::Win, Claim::Loss, Claim::Draw]);
     let kind = prop::sample::select(vec![Manual, Search, Vct, Vcf, Tree, Terminal]);
-    (claim, kind, 0..=Score::MAX_PLIES).prop_map(|(claim, kind, plies)| Proof {
-        claim,
-        kind,
-        plies,
-    })
+    (claim, kind, 0..=Score::MAX_PLIES)
+        .prop_map(|(claim, kind, plies)| Proof::new(claim, kind, plies))
 }
 
 fn verdicts() -> impl Strategy<Value = Verdict> {

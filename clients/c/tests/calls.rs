@@ -27,11 +27,7 @@ fn compiled(folder: &Path) -> PathBuf {
         };
         (m, verdict)
     };
-    let proof = Proof {
-        claim: Claim::Win,
-        kind: ProofKind::Search,
-        plies: 5,
-    };
+    let proof = Proof::new(Claim::Win, ProofKind::Search, 5);
     let answer: Answer = [
         verdict("i9", Score::win_in(5), Some(proof)),
         verdict("i10", Score::opinion(7), None),

@@ -231,11 +231,7 @@ fn claiming_answer(task: &v1::Task, is_lost: bool) -> v1::Answer {
     let question =
         Question::try_from(task.question.as_ref().expect("a question")).expect("a good one");
     let is_about_loss = question.window.beta < Score::ZERO;
-    let proof = Proof {
-        claim: Claim::Loss,
-        kind: ProofKind::Vct,
-        plies: 8,
-    };
+    let proof = Proof::new(Claim::Loss, ProofKind::Vct, 8);
     let by = Provenance {
         engine: "worker 1".into(),
         day: 20_000,

@@ -210,11 +210,7 @@ fn lie(
         truth.verdicts().iter().map(changed).collect()
     };
     let claim = |plies| {
-        let proof = Proof {
-            claim: Claim::Win,
-            kind: ProofKind::Vct,
-            plies,
-        };
+        let proof = Proof::new(Claim::Win, ProofKind::Vct, plies);
         let best = truth.best().map(|(m, _)| m);
         let claimed = |(m, v): &(Move, Verdict)| {
             let mut v = v.clone();

@@ -274,11 +274,7 @@ mod tests {
         };
         let h9 = position.parse_move("h9").expect("legal");
         let h10 = position.parse_move("h10").expect("legal");
-        let proof = Some(Proof {
-            claim: Claim::Win,
-            kind: ProofKind::Vcf,
-            plies: 7,
-        });
+        let proof = Some(Proof::new(Claim::Win, ProofKind::Vcf, 7));
         let verdict = Verdict {
             score: Score::win_in(7),
             bound: Bound::Exact,

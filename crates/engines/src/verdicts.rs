@@ -71,11 +71,7 @@ pub(crate) fn ending(position: &Position, m: Move) -> Option<(Move, Verdict)> {
         Outcome::Win(_) => (Claim::Loss, 1),
         Outcome::Draw => (Claim::Draw, 0),
     };
-    let proof = Proof {
-        claim,
-        kind: ProofKind::Terminal,
-        plies,
-    };
+    let proof = Proof::new(claim, ProofKind::Terminal, plies);
     Some((m, proven(m, proof, vec![m], 0)))
 }
 
@@ -124,15 +120,7 @@ fn threat(position: &Position, control: &Control) -> Option<(Proof, Vec<Move>, u
     let Decision::Win { plies, kind, line } = found.outcome else {
         return None;
     };
-    Some((
-        Proof {
-            claim: Claim::Win,
-            kind,
-            plies,
-        },
-        line,
-        found.nodes,
-    ))
+    Some((Proof::new(Claim::Win, kind, plies), line, found.nodes))
 }
 
 /// Returns Kagetsu's own value of a move that an engine chose without a value.

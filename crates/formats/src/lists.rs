@@ -226,11 +226,11 @@ fn proven(claim: Claim, plies: &str) -> Option<Proof> {
         .parse()
         .ok()
         .filter(|plies| (1..=Score::MAX_PLIES).contains(plies))?;
-    ((plies % 2 == 1) == (claim == Claim::Win)).then_some(Proof {
+    ((plies % 2 == 1) == (claim == Claim::Win)).then_some(Proof::new(
         claim,
-        kind: ProofKind::Manual,
+        ProofKind::Manual,
         plies,
-    })
+    ))
 }
 
 /// Writes the positions of a variant with their best moves, as [`fens`] reads them.

@@ -464,7 +464,7 @@ fn value() -> impl Strategy<Value = (Score, Option<Proof>)> {
                 Claim::Loss => 2 * number + 2,
                 Claim::Draw => number,
             };
-            let proof = Proof { claim, kind, plies };
+            let proof = Proof::new(claim, kind, plies);
             (proof.score(), Some(proof))
         }),
     ]

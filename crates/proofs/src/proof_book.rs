@@ -239,11 +239,7 @@ impl ProofBook {
 }
 
 fn verdict(m: ProvenMove, claim: Claim) -> Verdict {
-    let proof = Proof {
-        claim,
-        kind: ProofKind::Tree,
-        plies: m.plies,
-    };
+    let proof = Proof::new(claim, ProofKind::Tree, m.plies);
     let by = Provenance {
         engine: "certificate".into(),
         day: 0,

@@ -166,11 +166,11 @@ impl ReplyProver {
 impl ProofCache {
     /// Returns the verdict of a reply that loses to a known answer.
     fn verdict(&self, reply: Move, answer: Reference) -> Verdict {
-        let proof = Proof {
-            claim: Claim::Loss,
-            kind: ProofKind::Tree,
-            plies: self.dag.plies(answer.node).saturating_add(1),
-        };
+        let proof = Proof::new(
+            Claim::Loss,
+            ProofKind::Tree,
+            self.dag.plies(answer.node).saturating_add(1),
+        );
         Verdict::proven(proof, vec![reply], 0, provenance())
     }
 }
@@ -233,11 +233,7 @@ mod tests {
         assert_eq!(learn_lost(&mut book), 0, "nothing is answered");
 
         let answered = read("h8 a1 i8 a3 j8 o15");
-        let win = Proof {
-            claim: Claim::Win,
-            kind: ProofKind::Vct,
-            plies: 3,
-        };
+        let win = Proof::new(Claim::Win, ProofKind::Vct, 3);
         let k8 = answered.parse_move("k8").expect("legal");
         let won: Answer = [verdict(k8, Some(win))].into_iter().collect();
         book.learn(&answered, &won).expect("learned");

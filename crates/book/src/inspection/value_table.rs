@@ -213,11 +213,7 @@ mod tests {
     fn derived(score: i16, is_known: bool, plies: Option<u16>) -> Derived {
         Derived {
             score: Score::opinion(score.into()),
-            proof: plies.map(|plies| Proof {
-                claim: Claim::Loss,
-                kind: ProofKind::Vct,
-                plies,
-            }),
+            proof: plies.map(|plies| Proof::new(Claim::Loss, ProofKind::Vct, plies)),
             best: is_known.then(|| Move::new(7)),
             depth: score.unsigned_abs(),
             is_open: false,

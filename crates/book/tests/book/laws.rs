@@ -42,11 +42,7 @@ fn walked(variant: &str, choices: &[u16]) -> Position {
 }
 
 fn score() -> impl Strategy<Value = (Score, Option<Proof>)> {
-    let proof = |claim, plies| Proof {
-        claim,
-        kind: ProofKind::Search,
-        plies,
-    };
+    let proof = |claim, plies| Proof::new(claim, ProofKind::Search, plies);
     prop_oneof![
         6 => (-300i32..300).prop_map(|centi| (Score::opinion(centi), None)),
         1 => (0u16..9).prop_map(move |n| proof(Claim::Win, 2 * n + 1)).prop_map(|p| (p.score(), Some(p))),
@@ -282,11 +278,7 @@ fn partial_list_of_moves_proves_no_loss() {
     let position =
         Position::from_line("freestyle-5".parse().expect("a variant"), "c3").expect("legal");
     let all = position.distinct_moves().len();
-    let loss = Proof {
-        claim: Claim::Loss,
-        kind: ProofKind::Search,
-        plies: 8,
-    };
+    let loss = Proof::new(Claim::Loss, ProofKind::Search, 8);
     book.learn(&position, &proven(&position, all - 1, loss))
         .expect("room");
     let partial = found(&book, &position).derived;
@@ -306,19 +298,11 @@ fn a_proof_is_carried_up_with_its_distance() {
     let opinion = kagetsu_builders::opinion(m, 9);
     book.learn(&root, &[opinion].into_iter().collect())
         .expect("room");
-    let loss = Proof {
-        claim: Claim::Loss,
-        kind: ProofKind::Vct,
-        plies: 6,
-    };
+    let loss = Proof::new(Claim::Loss, ProofKind::Vct, 6);
     book.learn(&next, &proven(&next, usize::MAX, loss))
         .expect("room");
     let derived = found(&book, &root).derived;
-    let win = Proof {
-        claim: Claim::Win,
-        kind: ProofKind::Tree,
-        plies: 7,
-    };
+    let win = Proof::new(Claim::Win, ProofKind::Tree, 7);
     assert_eq!(
         (derived.proof, derived.score, derived.best),
         (Some(win), Score::win_in(7), Some(m))

@@ -261,11 +261,7 @@ mod tests {
             .tag(),
             3_420_453
         );
-        let proof = Proof {
-            claim: Claim::Win,
-            kind: ProofKind::Vcf,
-            plies: 18,
-        };
+        let proof = Proof::new(Claim::Win, ProofKind::Vcf, 18);
         let win = behind(&verdict(Score::win_in(18), Bound::Exact, Some(proof)));
         assert_eq!(
             (win.label, win.value, win.shown.as_str()),

@@ -331,7 +331,7 @@ mod tests {
             values in proptest::collection::btree_map(0u16..8_192, known(), 0..=MAX_KNOWN_MOVES),
             (at, depth, is_open) in (any::<prop::sample::Index>(), any::<u16>(), any::<bool>()),
         ) {
-            let proof = |plies| Proof { claim: Claim::Win, kind: ProofKind::Vct, plies };
+            let proof = |plies| Proof::new(Claim::Win, ProofKind::Vct, plies);
             let verdict = |(code, (raw, is_exact, depth, plies)): (&u16, &(i16, bool, u8, Option<u16>))| {
                 let (m, bound) = (Move::new(*code), if *is_exact { Bound::Exact } else { Bound::Lower });
                 let score = Score::from_raw(*raw).expect("in range");

@@ -203,13 +203,7 @@ impl Games {
 pub(crate) fn longest(after: &Position, claim: Claim) -> Option<Proof> {
     let (_, size) = after.variant().gomoku()?;
     let left = (u16::from(size) * u16::from(size)).checked_sub(after.canonical().stones)?;
-    let proof = |plies: u16| {
-        Some(Proof {
-            claim,
-            kind: ProofKind::Manual,
-            plies,
-        })
-    };
+    let proof = |plies: u16| Some(Proof::new(claim, ProofKind::Manual, plies));
     match (after.outcome(), claim) {
         (Some(Outcome::Win(side)), Claim::Win) if side != after.side() => proof(1),
         (Some(_), _) | (None, Claim::Draw) => None,

@@ -152,11 +152,7 @@ impl PointText {
         };
         // The number is the last ply of the game, counted from its start.
         let left = (end + 1).checked_sub(made).filter(|left| *left > 0);
-        let proof = left.map(|plies| Proof {
-            claim,
-            kind: ProofKind::Manual,
-            plies,
-        });
+        let proof = left.map(|plies| Proof::new(claim, ProofKind::Manual, plies));
         let proof = proof.filter(|proof| can_end(after, *proof, end));
         proof.map_or(Self::Impossible(IMPOSSIBLE_ENDS), |proof| {
             Self::Value(given(proof))
@@ -389,11 +385,7 @@ mod tests {
     #[test]
     fn texts_become_values_where_possible() {
         let proof = |claim, plies| {
-            let proof = Proof {
-                claim,
-                kind: ProofKind::Manual,
-                plies,
-            };
+            let proof = Proof::new(claim, ProofKind::Manual, plies);
             GivenValue {
                 score: proof.score(),
                 proof: Some(proof),

@@ -178,11 +178,7 @@ fn can_be(position: &Position, proof: Proof) -> bool {
 
 /// Returns the value of a record, if a book can hold it, and whether a win or loss has a distance.
 fn value_of(record: &YixinRecord, position: &Position) -> (Option<RecordValue>, bool) {
-    let manual = |claim, plies| Proof {
-        claim,
-        kind: ProofKind::Manual,
-        plies,
-    };
+    let manual = |claim, plies| Proof::new(claim, ProofKind::Manual, plies);
     // A label belongs to the move before the position, which is one ply more.
     let endless = |claim| {
         longest(position, claim).map(|proof| manual(proof.claim.negated(), proof.plies - 1))
@@ -494,19 +490,11 @@ mod tests {
                 (Score::opinion(-55), Bound::Upper, 9, None)
             );
         }
-        let loss = Proof {
-            claim: Claim::Loss,
-            kind: ProofKind::Manual,
-            plies: 18,
-        };
+        let loss = Proof::new(Claim::Loss, ProofKind::Manual, 18);
         assert_eq!(of("i9").proof, Some(loss));
         assert_eq!(of("i9").score, Score::loss_in(18));
         // The distance is not given, so it is the longest that the board allows.
-        let win = Proof {
-            claim: Claim::Win,
-            kind: ProofKind::Manual,
-            plies: 223,
-        };
+        let win = Proof::new(Claim::Win, ProofKind::Manual, 223);
         assert_eq!(of("a1").proof, Some(win));
         assert!(of("h1").is_silent());
     }

@@ -187,7 +187,7 @@ impl MoveRecord {
                     .or_else(|| score.loss_plies())
                     .or(self.draw_in)
                     .unwrap_or(0);
-                Some(Proof { claim, kind, plies })
+                Some(Proof::new(claim, kind, plies))
             }
             _ => bail!("{}: a proof and its kind go together", about()),
         };

@@ -91,6 +91,12 @@ impl Proof {
         ProofKind::Terminal,
     ];
 
+    /// Returns a proof by its fields.
+    #[must_use]
+    pub const fn new(claim: Claim, kind: ProofKind, plies: u16) -> Self {
+        Self { claim, kind, plies }
+    }
+
     /// Returns claim and kind as one frozen number: 6 · claim + kind, each counted in the order of
     /// its declaration.
     #[must_use]

@@ -151,11 +151,7 @@ impl<'a> Ledger<'a> {
             return Ok(Status::Failed);
         };
         if let Some(claim) = claim_after(&entry.position, &next) {
-            let proof = Proof {
-                claim,
-                kind: ProofKind::Terminal,
-                plies: u16::from(claim != Claim::Draw),
-            };
+            let proof = Proof::new(claim, ProofKind::Terminal, u16::from(claim != Claim::Draw));
             return Ok(if is_enough(proof) {
                 Status::Holds
             } else {

@@ -56,7 +56,7 @@ fn replies_that_lose_to_known_answers_come_last() {
     let (mut book, _) = Book::open(&folder.path().join("book"), &options).expect("a book");
     let line = "h8 a1 i8 a3 j8 a5 k8";
     let position = Position::from_line(Variant::STANDARD_15, line).expect("legal");
-    let proof = |claim, kind, plies| Some(Proof { claim, kind, plies });
+    let proof = |claim, kind, plies| Some(Proof::new(claim, kind, plies));
     let ends = [("g8", "l8"), ("l8", "g8")];
     let ends = ends.map(|(end, five)| (position.parse_move(end).expect("legal"), five));
     let lost = |m| {
@@ -106,11 +106,7 @@ fn answers_of_the_book_are_grown_again() {
     let second = win_of("l11 a9 m12 a15 l13 o1 m10 o6");
     let start = second.steps.last().expect("a step").at;
 
-    let proof = |claim, plies| Proof {
-        claim,
-        kind: ProofKind::Tree,
-        plies,
-    };
+    let proof = |claim, plies| Proof::new(claim, ProofKind::Tree, plies);
     let losses = |position: &Position, open: Option<Move>| {
         let lost = Some(proof(Claim::Loss, 10));
         let moves = position.distinct_moves().into_iter();

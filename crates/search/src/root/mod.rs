@@ -125,11 +125,7 @@ impl RootSearch<'_> {
             H::STYLE.vcf_proof
         };
         self.won(
-            Proof {
-                claim: Claim::Win,
-                kind,
-                plies,
-            },
+            Proof::new(Claim::Win, kind, plies),
             line,
             u64::from(ROOT_FOURS.0 - budget) + 1,
         )
@@ -151,11 +147,7 @@ impl RootSearch<'_> {
         limits.add(found.nodes);
         let (plies, line) = found.win?;
         self.won(
-            Proof {
-                claim: Claim::Win,
-                kind: ProofKind::Vct,
-                plies,
-            },
+            Proof::new(Claim::Win, ProofKind::Vct, plies),
             line,
             found.nodes,
         )

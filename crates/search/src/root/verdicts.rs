@@ -82,7 +82,7 @@ impl RootSearch<'_> {
         } else {
             ProofKind::Search
         };
-        Some(Proof { claim, kind, plies })
+        Some(Proof::new(claim, kind, plies))
     }
 
     fn draw(&self, found: &RootMove) -> Option<Proof> {
@@ -92,22 +92,14 @@ impl RootSearch<'_> {
                 .position
                 .play(found.m)
                 .is_ok_and(|next| next.outcome() == Some(Outcome::Draw));
-        ends.then_some(Proof {
-            claim: Claim::Draw,
-            kind: ProofKind::Terminal,
-            plies: 0,
-        })
+        ends.then_some(Proof::new(Claim::Draw, ProofKind::Terminal, 0))
     }
 
     /// Returns verdicts for the moves that do not meet a threat, where even the moves that meet it
     /// lose.
     fn lost(&self, plies: u16, known: &[(Move, Verdict)], by: &Provenance) -> Vec<(Move, Verdict)> {
         let searched: Vec<Move> = known.iter().map(|(m, _)| *m).collect();
-        let proof = Proof {
-            claim: Claim::Loss,
-            kind: ProofKind::Search,
-            plies,
-        };
+        let proof = Proof::new(Claim::Loss, ProofKind::Search, plies);
         let verdict = |m| Verdict::proven(proof, vec![m], 0, by.clone());
         self.others(&searched)
             .into_iter()
@@ -118,11 +110,7 @@ impl RootSearch<'_> {
 
 /// Returns the verdict of a forbidden move, which loses at once.
 fn foul(m: Move, by: &Provenance) -> Verdict {
-    let proof = Proof {
-        claim: Claim::Loss,
-        kind: ProofKind::Terminal,
-        plies: 1,
-    };
+    let proof = Proof::new(Claim::Loss, ProofKind::Terminal, 1);
     Verdict::proven(proof, vec![m], 0, by.clone())
 }
 

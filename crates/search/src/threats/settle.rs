@@ -189,11 +189,7 @@ fn attack<R: Rule>(
             ProofKind::Vct
         };
         let won = Verdict::proven(
-            Proof {
-                claim: Claim::Win,
-                kind,
-                plies,
-            },
+            Proof::new(Claim::Win, kind, plies),
             line,
             lambda.nodes,
             provenance(),
@@ -258,11 +254,7 @@ fn defend<R: Rule>(
     for m in moves {
         match position.play(m).ok().and_then(|next| next.outcome()) {
             Some(Outcome::Win(side)) if side != position.side() => {
-                let proof = Proof {
-                    claim: Claim::Loss,
-                    kind: ProofKind::Terminal,
-                    plies: 1,
-                };
+                let proof = Proof::new(Claim::Loss, ProofKind::Terminal, 1);
                 answer.extend([(m, Verdict::proven(proof, vec![m], 0, provenance()))]);
             }
             outcome => {
@@ -279,11 +271,7 @@ fn defend<R: Rule>(
     // Other moves lose to the strategies against these.
     let mut searched = vec![None];
     let mut lose = |lambda: &LambdaSearch<R>, m: Move, won: LambdaWin, before: u64| {
-        let proof = Proof {
-            claim: Claim::Loss,
-            kind: ProofKind::Vct,
-            plies: won.plies,
-        };
+        let proof = Proof::new(Claim::Loss, ProofKind::Vct, won.plies);
         let line = std::iter::once(m).chain(won.line).collect();
         let verdict = Verdict::proven(proof, line, lambda.nodes - before, provenance());
         answer.extend([(m, verdict)]);

@@ -135,13 +135,7 @@ pub(crate) fn truth(position: &Position) -> Answer {
 pub(crate) fn answer_with(position: &Position, lie: Lie) -> Answer {
     let honest = truth(position);
     let (m, known) = honest.best().expect("a verdict");
-    let proof = |plies| {
-        Some(Proof {
-            claim: Claim::Win,
-            kind: ProofKind::Vct,
-            plies,
-        })
-    };
+    let proof = |plies| Some(Proof::new(Claim::Win, ProofKind::Vct, plies));
     let reported = match lie {
         Lie::None => known.clone(),
         Lie::Bias(by) => verdict(i32::from(known.score.raw()) + by, None, m),

@@ -47,11 +47,7 @@ fn answer(question: &Question, seed: u64) -> Answer {
                 },
             );
         }
-        let proof = Proof {
-            claim: Claim::Loss,
-            kind: ProofKind::Vct,
-            plies: 8,
-        };
+        let proof = Proof::new(Claim::Loss, ProofKind::Vct, 8);
         (
             *m,
             Verdict {
@@ -220,11 +216,7 @@ fn trap(question: &Question) -> Answer {
         )
     });
     if position.side() == Side::Second {
-        let lost = Some(Proof {
-            claim: Claim::Loss,
-            kind: ProofKind::Vct,
-            plies: 8,
-        });
+        let lost = Some(Proof::new(Claim::Loss, ProofKind::Vct, 8));
         return moves
             .iter()
             .enumerate()
@@ -233,11 +225,7 @@ fn trap(question: &Question) -> Answer {
     }
     let stones = 49 - position.legal_moves().len();
     if is_taken(position) && stones == 4 {
-        let won = Some(Proof {
-            claim: Claim::Win,
-            kind: ProofKind::Vct,
-            plies: 7,
-        });
+        let won = Some(Proof::new(Claim::Win, ProofKind::Vct, 7));
         return [verdict(moves[0], 0, won)].into_iter().collect();
     }
     let corner = moves

@@ -51,11 +51,7 @@ fn lie(question: &Question) -> Answer {
         .map(|(m, v)| (*m, v.clone()))
         .expect("a move");
     answer.retain(|m, _| m != worst.0);
-    let proof = Proof {
-        claim: Claim::Win,
-        kind: ProofKind::Search,
-        plies: 9,
-    };
+    let proof = Proof::new(Claim::Win, ProofKind::Search, 9);
     let won = Verdict {
         score: proof.score(),
         bound: Bound::Exact,

@@ -110,11 +110,7 @@ fn is_won(book: &Book, line: &str) -> bool {
 
 /// Returns the answer of a defender that loses by all replies except the `held` ones.
 fn defence(position: &Position, held: impl Fn(&Position) -> bool) -> Answer {
-    let lost = Proof {
-        claim: Claim::Loss,
-        kind: ProofKind::Vct,
-        plies: 8,
-    };
+    let lost = Proof::new(Claim::Loss, ProofKind::Vct, 8);
     let reply = |m: &Move| {
         let next = position.play(*m).expect("legal");
         verdict(*m, 0, Some(lost).filter(|_| !held(&next)))

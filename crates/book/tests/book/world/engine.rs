@@ -54,16 +54,8 @@ pub(crate) fn answer(question: &Question) -> Answer {
 fn value(position: &Position, m: Move) -> (Score, Option<Proof>, Move) {
     let next = position.play(m).expect("legal");
     let proof = match next.outcome() {
-        Some(Outcome::Win(_)) => Some(Proof {
-            claim: Claim::Win,
-            kind: ProofKind::Terminal,
-            plies: 1,
-        }),
-        Some(Outcome::Draw) => Some(Proof {
-            claim: Claim::Draw,
-            kind: ProofKind::Terminal,
-            plies: 0,
-        }),
+        Some(Outcome::Win(_)) => Some(Proof::new(Claim::Win, ProofKind::Terminal, 1)),
+        Some(Outcome::Draw) => Some(Proof::new(Claim::Draw, ProofKind::Terminal, 0)),
         None => None,
     };
     let hash = (next.key().0 >> 7) as u64;
