@@ -178,8 +178,8 @@ impl BuildsService {
             String::new()
         };
         Err(Status::failed_precondition(format!(
-            "the book does not hold the root {first}{others}, and a job that deepens searches anew what it has; name roots that \
-             it holds, or build from this one first"
+            "the book does not hold the root {first}{others}, and a job that deepens searches anew \
+             what it has; build from it first, or name roots that it holds"
         )))
     }
 

@@ -5,12 +5,12 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use kagetsu_book::{JobChange, Policy};
 use kagetsu_coordinator::Server;
 use kagetsu_formats::{Format, Importer};
-use kagetsu_game::{Position, Variant, quote};
+use kagetsu_game::{Variant, quote};
 use kagetsu_postgres::BookUrl;
 use kagetsu_proto::{Connector, v1};
 use tokio::task::JoinSet;
@@ -19,13 +19,10 @@ use tokio_util::sync::CancellationToken;
 use super::arguments::{Args, BuildRequest};
 use super::living_roots::LivingRoots;
 use super::proofs::{self, ProofJson};
-use crate::client::{self as remote, Builds};
+use crate::client::Builds;
 use crate::output::progress::waiting;
 use kagetsu_reader::{BookFolder, COORDINATOR_FLAG, fill, in_database, with_hint};
 use kagetsu_terminal::echo::EchoOff;
-
-/// Number of roots that one request looks up.
-const ROOTS_PER_LOOKUP: usize = 1_024;
 
 /// How the build ended.
 pub(super) struct Ended {
@@ -151,27 +148,6 @@ pub(super) async fn there(args: &Args, url: &str, request: &BuildRequest) -> Res
     .await
 }
 
-/// Refuses to deepen if the book holds none of the roots.
-async fn check_knows_a_root(connector: &Connector, roots: &[Position]) -> Result<()> {
-    let messages: Vec<v1::Position> = roots.iter().map(Into::into).collect();
-    for some in messages.chunks(ROOTS_PER_LOOKUP) {
-        let found = remote::lookup(connector, some, 1).await?;
-        if found.iter().any(|found| found.answer.is_some()) {
-            return Ok(());
-        }
-    }
-    let first = roots.first().context("a root is needed")?;
-    let others = if roots.len() > 1 {
-        format!(", nor any of the {} other roots", roots.len() - 1)
-    } else {
-        String::new()
-    };
-    bail!(
-        "the book does not hold the root {first}{others}, and --deepen searches again what it \
-         has; build from it first"
-    )
-}
-
 /// Starts the job and watches it to its end, or until it is to stop after `time`; then pauses it
 /// (`pauses`) or leaves it at work.
 async fn follow(
@@ -181,14 +157,10 @@ async fn follow(
     (pauses, time): (bool, Option<Duration>),
 ) -> Result<Ended> {
     let name = request.name.clone();
-    if request.build.deepen.is_some() {
-        check_knows_a_root(connector, &request.roots).await?;
-    }
     let mut builds = Builds::connect(connector).await?;
     let first = builds
         .start(connector, request.message(), write_notice)
-        .await;
-    let first = first.map_err(with_deepen_hint)?;
+        .await?;
     let (bar, _keys) = (progress_bar(&first), EchoOff::start());
     let stop = stopped(time);
     let (mut waits, mut last) = (String::new(), first);
@@ -267,16 +239,6 @@ async fn follow(
         is_stopped,
         proofs,
     })
-}
-
-/// Adds the way to search deeper to the error about a job with other search limits.
-fn with_deepen_hint(error: anyhow::Error) -> anyhow::Error {
-    let text = format!("{error:#}");
-    let limits = ["--depth", "--nodes"];
-    if text.contains("differs in") && limits.iter().any(|flag| text.contains(flag)) {
-        return anyhow!("{text}; --deepen searches positions of the book again with other limits");
-    }
-    error
 }
 
 /// Starts a job for the new roots whenever the file of roots changes, and adds its name to `added`.

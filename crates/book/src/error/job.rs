@@ -12,7 +12,8 @@ pub enum JobError {
     /// The name is taken by a job with other settings.
     #[error(
         "the book has a job '{name}' that differs in {}; give another --name, or the same \
-         settings, which `kagetsu jobs show {name}` prints", .differences.join(", ")
+         settings, which `kagetsu jobs show {name}` prints{}", .differences.join(", "),
+        advice(.differences)
     )]
     Differs {
         /// The job's name.
@@ -32,4 +33,14 @@ pub enum JobError {
     /// The settings of a job are invalid.
     #[error("the build has wrong settings: {0}")]
     Settings(#[from] SpecFaults),
+}
+
+/// Returns the way to search deeper, where jobs differ in the limits of a search.
+fn advice(differences: &[String]) -> &'static str {
+    let is_limit = |text: &String| text.contains("--depth") || text.contains("--nodes");
+    if differences.iter().any(is_limit) {
+        "; --deepen searches positions of the book again with other limits"
+    } else {
+        ""
+    }
 }
