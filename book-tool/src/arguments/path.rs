@@ -28,3 +28,9 @@ pub(crate) fn check_is_new(path: &Path, replaces: bool) -> Result<()> {
     );
     Ok(())
 }
+
+/// Whether two paths name the same folder.
+pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
+    one.canonicalize()
+        .is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
+}

@@ -142,11 +142,7 @@ mod tests {
         ];
         for (line, attacker, claim, proven, text) in rows {
             let root = Position::from_line(Variant::FREESTYLE_15, line).expect("legal");
-            let proof = claim.map(|(claim, plies)| Proof {
-                claim,
-                kind: ProofKind::Tree,
-                plies,
-            });
+            let proof = claim.map(|(claim, plies)| Proof::new(claim, ProofKind::Tree, plies));
             let verdict = kagetsu_builders::verdict(Move::new(0), proof);
             let json = ProofJson::new(&root, attacker, Some(&verdict));
             assert_eq!((json.proven, &*json.text), (proven, text));

@@ -51,38 +51,17 @@ pub(crate) struct RestoreArgs {
 }
 
 #[derive(Serialize)]
-struct CopyJson {
-    entries: u64,
-    bytes: u64,
-    copied: u64,
-    /// The number of positions, after a restore.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    positions: Option<u64>,
-}
-
-impl CopyJson {
-    fn new(
-        BackupReport {
-            entries,
-            bytes,
-            copied,
-        }: BackupReport,
-        positions: Option<u64>,
-    ) -> Self {
-        Self {
-            entries,
-            bytes,
-            copied,
-            positions,
-        }
-    }
+struct RestoreJson {
+    #[serde(flatten)]
+    report: BackupReport,
+    positions: u64,
 }
 
 pub(crate) fn backup(args: &BackupArgs, out: &mut dyn Write) -> Result<Exit> {
     let report = copy(&args.book, &args.to)?;
     GameStore::bring(&args.book, &args.to)?;
     if args.json {
-        write_json(out, &CopyJson::new(report, None))?;
+        write_json(out, &report)?;
         return Ok(Exit::Done);
     }
     let BackupReport {
@@ -126,7 +105,7 @@ pub(crate) fn restore(args: &RestoreArgs, out: &mut dyn Write) -> Result<Exit> {
     let positions = book.len();
     book.close()?;
     if args.json {
-        write_json(out, &CopyJson::new(report, Some(positions)))?;
+        write_json(out, &RestoreJson { report, positions })?;
         return Ok(Exit::Done);
     }
     writeln!(

@@ -29,16 +29,18 @@ pub(crate) struct Args {
 #[derive(Serialize)]
 struct CompactJson {
     positions: u64,
-    entries_before: u64,
-    entries: u64,
-    bytes_before: u64,
-    bytes: u64,
+    #[serde(flatten)]
+    report: CompactReport,
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let (book, report) = open_book(&args.book, false)?.compact(&BookOptions::default())?;
     let positions = book.len();
     book.close()?;
+    if args.json {
+        write_json(out, &CompactJson { positions, report })?;
+        return Ok(Exit::Done);
+    }
     let CompactReport {
         entries_before,
         entries,
@@ -46,19 +48,6 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         bytes,
         ..
     } = report;
-    if args.json {
-        write_json(
-            out,
-            &CompactJson {
-                positions,
-                entries_before,
-                entries,
-                bytes_before,
-                bytes,
-            },
-        )?;
-        return Ok(Exit::Done);
-    }
     writeln!(
         out,
         "{}: {positions} positions, {entries} journal entries of {entries_before}; {bytes} bytes, {bytes_before} before",

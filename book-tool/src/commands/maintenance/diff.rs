@@ -1,6 +1,6 @@
 use std::cmp::Ordering;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use kagetsu_book::{Entry, Place};
@@ -8,6 +8,7 @@ use kagetsu_game::{Move, Score};
 use kagetsu_program::{Exit, shown};
 use serde::Serialize;
 
+use crate::arguments::path::is_same;
 use kagetsu_reader::read_book;
 use kagetsu_terminal::json::write_json;
 
@@ -126,11 +127,6 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         "{same} positions alike, {different} different, {only_a} only in the first, {only_b} only in the second"
     )?;
     Ok(exit)
-}
-
-fn is_same(one: &Path, other: &Path) -> bool {
-    one.canonicalize()
-        .is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
 }
 
 fn name(entry: &Entry) -> String {

@@ -1,5 +1,5 @@
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use kagetsu_book::Book;
@@ -7,6 +7,7 @@ use kagetsu_games::GameStore;
 use kagetsu_program::{Exit, shown};
 use serde::Serialize;
 
+use crate::arguments::path::is_same;
 use crate::commands::maintenance::conflicts::Conflicts;
 use kagetsu_reader::{fill, read_book};
 use kagetsu_terminal::json::write_json;
@@ -87,12 +88,6 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         "{name}: {read} positions read, {new} new, {changed} changed; {positions} in all"
     )?;
     Ok(exit)
-}
-
-/// Whether two paths name the same folder.
-fn is_same(one: &Path, other: &Path) -> bool {
-    one.canonicalize()
-        .is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
 }
 
 /// Copies everything that was searched for `book` into another.

@@ -5,7 +5,6 @@ use anyhow::{Context, Result, ensure};
 use kagetsu_book::{BookOptions, PruneReport, Pruning};
 use kagetsu_game::{Position, Variant};
 use kagetsu_program::{Exit, shown};
-use serde::Serialize;
 
 use crate::arguments::query::only_variant;
 use kagetsu_reader::open_book;
@@ -42,13 +41,6 @@ pub(crate) struct Args {
     json: bool,
 }
 
-#[derive(Serialize)]
-struct PruneJson {
-    kept: u64,
-    removed: u64,
-    paused: Vec<String>,
-}
-
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     ensure!(
         !args.moves.is_empty() || args.max_ply.is_some() || args.max_loss.is_some(),
@@ -75,23 +67,16 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     };
     let (book, report) = book.prune(&pruning, &BookOptions::default())?;
     book.close()?;
+    if args.json {
+        write_json(out, &report)?;
+        return Ok(Exit::Done);
+    }
     let PruneReport {
         kept,
         removed,
         paused,
         ..
     } = report;
-    if args.json {
-        write_json(
-            out,
-            &PruneJson {
-                kept,
-                removed,
-                paused,
-            },
-        )?;
-        return Ok(Exit::Done);
-    }
     writeln!(
         out,
         "{}: {removed} positions removed, {kept} kept",

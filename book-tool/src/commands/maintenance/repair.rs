@@ -30,11 +30,8 @@ pub(crate) struct Args {
 struct RepairJson {
     whole: bool,
     positions: u64,
-    kept: u64,
-    lost_bytes: u64,
-    left_out: u64,
-    missing: u64,
-    notices: Vec<String>,
+    #[serde(flatten)]
+    report: RepairReport,
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
@@ -43,6 +40,15 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     book.close()?;
     let whole = report.is_whole();
     let exit = if whole { Exit::Done } else { Exit::No };
+    if args.json {
+        let json = RepairJson {
+            whole,
+            positions,
+            report,
+        };
+        write_json(out, &json)?;
+        return Ok(exit);
+    }
     let RepairReport {
         kept,
         lost_bytes,
@@ -50,22 +56,8 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         missing,
         notices,
     } = report;
-    let notices = notices.iter().map(ToString::to_string).collect();
-    let json = RepairJson {
-        whole,
-        positions,
-        kept,
-        lost_bytes,
-        left_out,
-        missing,
-        notices,
-    };
-    if args.json {
-        write_json(out, &json)?;
-        return Ok(exit);
-    }
     let name = shown(&args.book);
-    json.notices
+    notices
         .iter()
         .try_for_each(|notice| writeln!(out, "{name}: {notice}"))?;
     if whole {

@@ -4,6 +4,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
+use serde::Serialize;
+
 use crate::error::{BookError, JournalError, OpenError};
 use crate::journal::file::FileJournal;
 use crate::journal::manifest::JournalManifest;
@@ -15,7 +17,7 @@ use crate::opening::{check_is_no_url, room_for_a_book};
 const PIECE: usize = 1 << 20;
 
 /// The result of a backup.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct BackupReport {
     /// Entries of the copied journal.
     pub entries: u64,

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use serde::Serialize;
+
 use crate::base::id::Id;
 use crate::book::answered;
 use crate::error::BookError;
@@ -14,7 +16,7 @@ use crate::settings::job::{Job, JobChange, JobId, JobState};
 use crate::{Book, BookOptions, Notice};
 
 /// The result of a compaction.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CompactReport {
     /// Entries of the journal before.
     pub entries_before: u64,
@@ -25,6 +27,7 @@ pub struct CompactReport {
     /// Bytes of all files now.
     pub bytes: u64,
     /// The notices of the opening of the book.
+    #[serde(skip)]
     pub notices: Vec<Notice>,
 }
 

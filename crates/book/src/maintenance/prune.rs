@@ -1,6 +1,7 @@
 use std::collections::{BTreeSet, HashSet, VecDeque};
 
 use kagetsu_game::{Answer, Bound, Move, Position, Variant};
+use serde::Serialize;
 
 use crate::base::id::Id;
 use crate::base::id::unpack;
@@ -29,7 +30,7 @@ pub struct Pruning {
 }
 
 /// The result of pruning.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PruneReport {
     /// Positions that are left.
     pub kept: u64,
@@ -38,6 +39,7 @@ pub struct PruneReport {
     /// Jobs that were done and are paused now, because some of their positions were removed.
     pub paused: Vec<String>,
     /// The notices of the opening of the book.
+    #[serde(skip)]
     pub notices: Vec<Notice>,
 }
 

@@ -1,6 +1,8 @@
 use std::fs;
 use std::path::Path;
 
+use serde::{Serialize, Serializer};
+
 use crate::error::{BookError, JournalError, OpenError};
 use crate::journal::entry::LogEntry;
 use crate::journal::log::Sequence;
@@ -12,7 +14,7 @@ use crate::opening::{check_is_no_url, without_journal};
 use crate::{Book, BookOptions, Notice};
 
 /// The result of a repair.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RepairReport {
     /// Entries of the journal that were kept.
     pub kept: u64,
@@ -23,7 +25,12 @@ pub struct RepairReport {
     /// Durable entries that are missing at the end.
     pub missing: u64,
     /// The notices of the opening of the book.
+    #[serde(serialize_with = "as_text")]
     pub notices: Vec<Notice>,
+}
+
+fn as_text<S: Serializer>(notices: &[Notice], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(notices.iter().map(ToString::to_string))
 }
 
 impl RepairReport {
