@@ -43,12 +43,19 @@ pub(crate) type Stored = Box<dyn FnOnce(Result<(), String>) + Send>;
 
 /// A request to the book writer.
 pub(crate) enum Command {
+    /// Puts the answer of a build into the book.
     Finish(QuestionId, Box<Work>, Answer),
+    /// Stores the answer of an analysis.
     Store(QuestionId, Box<Position>, Answer, Stored),
+    /// Lets a job go on without a position, for this reason.
     SetAside(Box<Work>, String),
+    /// Returns a position to its job: it waits to be asked again.
     Release(Box<Work>),
+    /// Takes answers out of the book; their positions wait to be asked again.
     Retract(Vec<(Option<JobId>, Position)>),
+    /// Claims the tasks of an earlier coordinator process that a worker has at hand.
     Reclaim(WorkerId, Vec<(TaskId, Option<Question>)>),
+    /// Stores the list of quarantined workers beside the book.
     StoreQuarantine(Vec<QuarantinedWorker>),
     /// This coordinator leads the book, whose journal has this end.
     Lead(Sequence, JournalDigest),
@@ -188,59 +195,10 @@ impl BookHandle {
         )
     }
 
-    fn send(&self, command: Command) {
+    /// Sends a command without a reply.
+    pub(crate) fn send(&self, command: Command) {
         // If the book writer is gone the coordinator is ending, and says why elsewhere.
         let _ = self.commands.send(command);
-    }
-
-    /// Puts the answer of a build into the book.
-    pub(crate) fn finish(&self, id: QuestionId, work: Work, answer: Answer) {
-        self.send(Command::Finish(id, Box::new(work), answer));
-    }
-
-    /// Stores the answer of an analysis; calls `stored` when it is on disk.
-    pub(crate) fn store(&self, id: QuestionId, position: Position, answer: Answer, stored: Stored) {
-        self.send(Command::Store(id, Box::new(position), answer, stored));
-    }
-
-    /// Lets a job go on without a position.
-    pub(crate) fn set_aside(&self, work: Work, reason: String) {
-        self.send(Command::SetAside(Box::new(work), reason));
-    }
-
-    /// Returns a position to its job: it waits to be asked again.
-    pub(crate) fn release(&self, work: Work) {
-        self.send(Command::Release(Box::new(work)));
-    }
-
-    /// Takes answers out of the book; their positions wait to be asked again.
-    pub(crate) fn retract(&self, answers: Vec<(Option<JobId>, Position)>) {
-        self.send(Command::Retract(answers));
-    }
-
-    /// Stores the list of quarantined workers beside the book.
-    pub(crate) fn store_quarantine(&self, workers: Vec<QuarantinedWorker>) {
-        self.send(Command::StoreQuarantine(workers));
-    }
-
-    /// Claims the tasks of an earlier coordinator process that a worker has at hand.
-    pub(crate) fn reclaim(&self, worker: WorkerId, held: Vec<(TaskId, Option<Question>)>) {
-        self.send(Command::Reclaim(worker, held));
-    }
-
-    /// Makes the book writer lead the book once it has reached the end of the journal.
-    pub(crate) fn lead(&self, end: Sequence, digest: JournalDigest) {
-        self.send(Command::Lead(end, digest));
-    }
-
-    /// Tells the book writer of a follower that the journal has this end.
-    pub(crate) fn follow(&self, end: Sequence, digest: JournalDigest) {
-        self.send(Command::Follow(end, digest));
-    }
-
-    /// Ends the book writer, because another coordinator leads the book or the journal is altered.
-    pub(crate) fn end(&self, reason: JournalError) {
-        self.send(Command::End(reason));
     }
 
     /// Tells the book writer that workers may be without tasks.

@@ -12,6 +12,7 @@ use tonic::Status;
 use super::applicant::{Applicant, HeldTasks};
 use super::connections::WorkerInfo;
 use super::dispatcher::Dispatcher;
+use crate::book::handle::Command;
 use crate::verification::calibration::{self, CalibrationFault};
 
 /// Time between two heartbeats of a worker.
@@ -156,7 +157,7 @@ impl Dispatcher {
         self.scheduler.join(self.now, worker, capacity, &current);
         // The book writer hears of these tasks before it hears of free slots.
         match &self.book {
-            Some(book) if !earlier.is_empty() => book.reclaim(worker, earlier),
+            Some(book) if !earlier.is_empty() => book.send(Command::Reclaim(worker, earlier)),
             _ => earlier
                 .into_iter()
                 .for_each(|(task, _)| self.revoke(worker, task)),

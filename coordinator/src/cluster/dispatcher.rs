@@ -13,7 +13,7 @@ use super::applicant::Applicant;
 use super::assignments::Assignments;
 use super::connections::WorkerConnections;
 use super::purpose::{Destination, Purpose};
-use crate::book::handle::BookHandle;
+use crate::book::handle::{BookHandle, Command};
 use crate::telemetry::metrics::Metrics;
 use crate::verification::claim_verifier::ClaimVerifier;
 
@@ -234,7 +234,7 @@ impl Dispatcher {
                 let position = &work.question.position;
                 tracing::warn!(%position, reason, "a position is set aside");
                 if let Some(book) = &self.book {
-                    book.set_aside(work, reason.to_string());
+                    book.send(Command::SetAside(Box::new(work), reason.to_string()));
                 }
             }
             Some(Purpose::Check(check)) => {

@@ -5,7 +5,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
 use kagetsu_book::{JobId, Work};
-use kagetsu_game::{Answer, Question, Variant, quote};
+use kagetsu_game::{Answer, Position, Question, Variant, quote};
 use kagetsu_proto::v1;
 use kagetsu_schedule::{
     Counts, Idle, Options, QuestionId, Report, Scheduler, Split, TaskId, WorkerId, WorkerStatus,
@@ -219,23 +219,26 @@ impl Cluster {
 
     /// Takes in a worker's heartbeat. Clients see its intermediate results; the book does not.
     pub(crate) fn heartbeat(&self, worker: WorkerId, progress: &[v1::TaskProgress]) {
-        if !self.lock().verification.is_admitted(worker) {
-            return;
-        }
-        let progress: Vec<_> = progress
-            .iter()
-            .map(|p| {
-                let task = TaskId(p.task);
-                (task, p.nodes, self.read_progress(task, p.so_far.as_ref()))
-            })
-            .collect();
+        let positions: Vec<Option<Position>> = {
+            let state = self.lock();
+            if !state.verification.is_admitted(worker) {
+                return;
+            }
+            let position = |progress: &v1::TaskProgress| {
+                progress.so_far.as_ref()?;
+                let assignment = state.assignments.get(TaskId(progress.task))?;
+                Some(assignment.question.position.clone())
+            };
+            progress.iter().map(position).collect()
+        };
+        // Results are held against the rules outside the lock, as answers are.
+        let read = progress.iter().zip(positions).map(|(progress, position)| {
+            let so_far = progress.so_far.as_ref().zip(position);
+            let so_far = so_far.and_then(|(so_far, position)| so_far.about(&position).ok());
+            (TaskId(progress.task), progress.nodes, so_far)
+        });
+        let progress = read.collect();
         self.with(|state| state.heartbeat(worker, progress));
-    }
-
-    fn read_progress(&self, task: TaskId, so_far: Option<&v1::Answer>) -> Option<Answer> {
-        let so_far = so_far?;
-        let position = self.lock().assignments.get(task)?.question.position.clone();
-        so_far.about(&position).ok()
     }
 
     /// Takes in what a worker's table has learned, for other workers.

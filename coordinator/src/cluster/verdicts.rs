@@ -7,6 +7,7 @@ use kagetsu_verification::{CheckId, Decision};
 
 use super::dispatcher::Dispatcher;
 use super::purpose::{Destination, Purpose};
+use crate::book::handle::Command;
 use crate::verification::claim_verifier::{Finding, Request};
 
 impl Dispatcher {
@@ -47,13 +48,13 @@ impl Dispatcher {
                     .map(|(job, position)| (job.map(JobId), position))
                     .collect();
                 if let Some(book) = &self.book {
-                    book.retract(answers);
+                    book.send(Command::Retract(answers));
                 }
             }
             Decision::Quarantine { worker } => self.expel(worker),
             Decision::Store => {
                 if let Some(book) = &self.book {
-                    book.store_quarantine(self.verification.quarantined());
+                    book.send(Command::StoreQuarantine(self.verification.quarantined()));
                 }
             }
         }
@@ -90,7 +91,9 @@ impl Dispatcher {
 
     fn accept(&mut self, id: QuestionId, answer: Answer) {
         match (self.unverified.remove(&id), &self.book) {
-            (Some(Destination::Build(work, _)), Some(book)) => book.finish(id, work, answer),
+            (Some(Destination::Build(work, _)), Some(book)) => {
+                book.send(Command::Finish(id, Box::new(work), answer));
+            }
             (
                 Some(Destination::Analysis {
                     progress,
@@ -104,7 +107,7 @@ impl Dispatcher {
                 let stored = Box::new(move |result: Result<(), String>| {
                     progress.end(result.map(|()| (reply, nodes)));
                 });
-                book.store(id, position, answer, stored);
+                book.send(Command::Store(id, Box::new(position), answer, stored));
             }
             (Some(Destination::Analysis { progress, .. }), _) => {
                 progress.end(Err("no part of the answer could be verified".into()));
@@ -119,7 +122,7 @@ impl Dispatcher {
         match self.unverified.remove(&id) {
             Some(Destination::Build(work, _)) => {
                 if let Some(book) = &self.book {
-                    book.release(work);
+                    book.send(Command::Release(Box::new(work)));
                 }
             }
             Some(Destination::Analysis { progress, .. }) => {

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::outage::Outage;
 use super::replica::Replica;
-use crate::book::handle::BookHandle;
+use crate::book::handle::{BookHandle, Command};
 use crate::cluster::shared::Cluster;
 use crate::verification::quarantine_file;
 
@@ -105,7 +105,7 @@ impl LeaseKeeper {
                 // Nothing was changed, so the entries can be brought back.
                 Err(error @ JournalError::Altered { .. }) => {
                     self.replica.leadership.set(false);
-                    self.book.end(error);
+                    self.book.send(Command::End(error));
                     return;
                 }
                 done => {
@@ -138,7 +138,7 @@ impl LeaseKeeper {
         if state.has_led && !leads {
             // The book has entries that were never committed, so this process leads no more.
             leadership.set(false);
-            self.book.end(self.replica.not_leader());
+            self.book.send(Command::End(self.replica.not_leader()));
             return Ok(LeaseStep::Ended);
         }
         if !state.is_cut_off && now.duration_since(state.last_contact) >= *ttl {
@@ -195,7 +195,7 @@ impl LeaseKeeper {
         if end != state.end
             && let Some((sequence, digest)) = end
         {
-            self.book.follow(sequence, digest);
+            self.book.send(Command::Follow(sequence, digest));
             state.end = end;
         }
         Ok(LeaseStep::Done)
@@ -224,7 +224,7 @@ impl LeaseKeeper {
             }
         }
         tracing::info!(entries, "this coordinator leads the book");
-        self.book.lead(Sequence(entries), digest);
+        self.book.send(Command::Lead(Sequence(entries), digest));
         Ok(true)
     }
 
@@ -237,7 +237,7 @@ impl LeaseKeeper {
         self.replica
             .leadership
             .set_leader(self.replica.lease.leader()?);
-        self.book.end(self.replica.not_leader());
+        self.book.send(Command::End(self.replica.not_leader()));
         Ok(false)
     }
 }

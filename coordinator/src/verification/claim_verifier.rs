@@ -362,11 +362,7 @@ mod tests {
         let mut claim = |line: &str, m: &str, claim, plies| {
             let position = Position::from_line(Variant::FREESTYLE_15, line).expect("a line");
             let m = position.parse_move(m).expect("a move");
-            let proof = Proof {
-                claim,
-                kind: ProofKind::Search,
-                plies,
-            };
+            let proof = Proof::new(claim, ProofKind::Search, plies);
             queue.wins_by_threats(&position, (m, proof), &mut MAX_THREAT_NODES.clone())
         };
         // An open three that is not blocked becomes an open four and then five.
@@ -414,7 +410,7 @@ mod tests {
         let four = Position::from_line(Variant::FREESTYLE_15, "h8 a1 i8 a3 j8 a5 k8 a7");
         let four = four.expect("a line");
         let m = |text: &str| four.parse_move(text).expect("a move");
-        let proof = |claim, kind, plies| Proof { claim, kind, plies };
+        let proof = |claim, kind, plies| Proof::new(claim, kind, plies);
         use Claim::{Draw, Loss, Win};
         use ProofKind::{Search, Terminal, Vcf};
         for (text, claim, kind, plies, holds) in [

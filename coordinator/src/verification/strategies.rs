@@ -212,11 +212,7 @@ mod tests {
     }
 
     fn claims(claim: Claim, plies: u16) -> Vec<(Move, Proof)> {
-        let proof = Proof {
-            claim,
-            kind: ProofKind::Vct,
-            plies,
-        };
+        let proof = Proof::new(claim, ProofKind::Vct, plies);
         let moves = position().legal_moves();
         moves.into_iter().map(|m| (m, proof)).collect()
     }
