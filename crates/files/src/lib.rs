@@ -1,45 +1,28 @@
 //! Files on every system: replaced whole, made durable, read at a place, told apart.
 //!
 //! All that Unix and Windows do in other ways with files stands in one module for each. The crate
-//! refuses any knowledge of what is in a file.
+//! refuses any knowledge of what is in a file. In a browser, which has no files, it has the errors
+//! alone.
 #![forbid(unsafe_code)]
 
 mod error;
+#[cfg(any(unix, windows))]
 mod identity;
+#[cfg(any(unix, windows))]
+mod positioned;
+#[cfg(any(unix, windows))]
 mod replace;
+#[cfg(any(unix, windows))]
 #[cfg_attr(unix, path = "unix.rs")]
 #[cfg_attr(windows, path = "windows.rs")]
 mod system;
 
 pub use error::{FileError, is_disk_full};
+#[cfg(any(unix, windows))]
 pub use identity::FileIdentity;
+#[cfg(any(unix, windows))]
+pub use positioned::PositionedFile;
+#[cfg(any(unix, windows))]
 pub use replace::{Readers, replace_file};
+#[cfg(any(unix, windows))]
 pub use system::{link_file, lock_folder, others_may_read, sync_folder};
-
-use std::fs::File;
-use std::io;
-
-/// A file that is read and written at places, by several threads at the same time.
-pub trait PositionedFile {
-    /// Fills a buffer from a place on.
-    ///
-    /// # Errors
-    /// If the file ends before, or cannot be read.
-    fn read_all_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()>;
-
-    /// Writes bytes from a place on.
-    ///
-    /// # Errors
-    /// If there is no room, or the file cannot be written.
-    fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
-}
-
-impl PositionedFile for File {
-    fn read_all_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-        system::read_all_at(self, buffer, offset)
-    }
-
-    fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        system::write_all_at(self, bytes, offset)
-    }
-}
