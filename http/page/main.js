@@ -1,6 +1,6 @@
 // The page: its header, its views, and what they need.
 
-import { get, here, token } from "./base/api.js";
+import { get, here, isSite, token } from "./base/api.js";
 import { Cluster } from "./cluster/cluster.js";
 import { h, icon, recall, remember } from "./base/element.js";
 import { Explorer } from "./explorer/explorer.js";
@@ -10,7 +10,7 @@ import { NOTATIONS, notation, setNotation, setUnit, unit, UNITS } from "./base/s
 import { choose, language, number, t } from "./base/words.js";
 
 /** The title of a site. */
-const TITLE = here && document.title;
+const TITLE = isSite ? document.title : null;
 const THEMES = ["auto", "light", "dark"];
 /** Milliseconds between two looks at the server's status. */
 const STATUS_INTERVAL = 5000;
@@ -61,7 +61,7 @@ class App {
     this.links = {
       explorer: h("a", { href: "#/", id: "to-explorer" }, t("explorer")),
       contents: h("a", { href: "#/contents", id: "to-contents" }, t("contents")),
-      ...(here ? {} : { cluster: h("a", { href: "#/cluster", id: "to-cluster" }, t("cluster")) }),
+      ...(isSite ? {} : { cluster: h("a", { href: "#/cluster", id: "to-cluster" }, t("cluster")) }),
     };
     this.body = h("div", { class: "view" });
     this.keys = h("dialog", { class: "keys", "aria-label": t("help") },
@@ -169,10 +169,11 @@ class App {
     const before = this.status;
     try {
       this.status = await get("/status");
+      here.isOffered ||= this.status.offers_engine;
       this.trouble = null;
     } catch (error) {
       this.status = null;
-      this.trouble = here && error;
+      this.trouble = isSite ? error : null;
       const isNew = error.status === 401 && !this.needsToken;
       this.needsToken = error.status === 401;
       if (before || isNew) this.complain(error);
@@ -183,14 +184,14 @@ class App {
       if (before.positions !== this.status.positions) this.readOverview().catch(() => {});
       this.explorer.forget();
     }
-    if (before?.may_analyse !== this.status?.may_analyse && this.explorer.isShown && this.explorer.position) this.explorer.render();
+    if ((!before || before.may_analyse !== this.status?.may_analyse) && this.explorer.isShown && this.explorer.position) this.explorer.render();
   }
 
   showStatus() {
     const { status } = this;
-    this.pill.className = `pill ${status ? "up" : this.trouble || !here ? "down" : ""}`;
+    this.pill.className = `pill ${status ? "up" : this.trouble || !isSite ? "down" : ""}`;
     const book = status?.has_book ? t("positions", { n: number(status.positions) }) : t("noBook");
-    const nothing = this.trouble ? errorText(this.trouble) : t(this.needsToken ? "tokenHint" : here ? "loading" : "offline");
+    const nothing = this.trouble ? errorText(this.trouble) : t(this.needsToken ? "tokenHint" : isSite ? "loading" : "offline");
     const parts = status ? [book, status.is_here ? t("here") : !status.may_change && !status.may_analyse && t("readOnly")] : [nothing];
     this.tokenButton.hidden = !this.needsToken && !status?.takes_tokens;
     const words = parts.filter(Boolean).join(" · ");
@@ -292,4 +293,4 @@ class App {
 
 new App();
 // A site works without its host after the first visit.
-if (here) navigator.serviceWorker?.register(new URL("sw.js", document.baseURI)).catch(() => {});
+if (isSite) navigator.serviceWorker?.register(new URL("sw.js", document.baseURI)).catch(() => {});

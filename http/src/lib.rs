@@ -26,7 +26,7 @@ mod state;
 pub use access::{AccessPolicy, Rights};
 pub use headers::with_browser_headers;
 pub use middleware::names_tag;
-pub use page::page_files;
+pub use page::{page_files, program_for_browsers};
 pub use routes::{Target, router, target};
 pub use server::{ClientAddress, serve};
 pub use services::{Backend, CallerExtensions, ServerInfo};

@@ -1,5 +1,7 @@
 //! The files of the explorer page, which the program contains.
 
+use std::path::PathBuf;
+
 use axum::http::HeaderValue;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
@@ -69,6 +71,16 @@ fn kind(path: &str) -> &'static str {
         Some("svg") => "image/svg+xml",
         _ => "text/html; charset=utf-8",
     }
+}
+
+/// The path of the program for browsers.
+pub(crate) const PROGRAM: &str = "/page/engine/kagetsu.wasm";
+
+/// Returns where the program for browsers lies, if it was built: beside this program.
+#[must_use]
+pub fn program_for_browsers() -> PathBuf {
+    let own = std::env::current_exe().unwrap_or_default();
+    own.with_file_name("kagetsu.wasm")
 }
 
 /// Returns the paths of the page's files with their texts, for a site of static files.

@@ -1,8 +1,10 @@
 use std::sync::{Arc, LazyLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, RawQuery, State};
 use axum::handler::Handler;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, get, on};
@@ -164,6 +166,7 @@ pub fn target(method: &Method, path: &str) -> Option<Target> {
         method
     };
     let is_page = method == Method::GET && page::page_files().any(|(asset, _)| asset == path);
+    let is_page = is_page || path == page::PROGRAM;
     if method == Method::OPTIONS || is_page {
         return Some(Target::Public);
     }
@@ -203,6 +206,9 @@ pub fn router(backend: Backend, access: AccessPolicy, shutdown: CancellationToke
         listeners: PerIpLimiter::new(MAX_EVENT_STREAMS),
         analyses: PerIpLimiter::new(MAX_ANALYSES),
         shutdown,
+        program: std::fs::read(page::program_for_browsers())
+            .ok()
+            .map(Bytes::from),
         instance: now.as_millis() as u64,
     });
     if app.has_jobs() {
@@ -224,6 +230,7 @@ pub fn router(backend: Backend, access: AccessPolicy, shutdown: CancellationToke
         router = router.route(path, get(asset));
     }
     router
+        .route(page::PROGRAM, get(program))
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
@@ -233,6 +240,17 @@ pub fn router(backend: Backend, access: AccessPolicy, shutdown: CancellationToke
 
 async fn asset(uri: Uri) -> Response {
     page::file(uri.path()).unwrap_or_else(|| unknown_route(&uri).into_response())
+}
+
+async fn program(State(app): State<Arc<AppState>>, uri: Uri) -> Response {
+    let headers = [
+        (CONTENT_TYPE, "application/wasm"),
+        (CACHE_CONTROL, "no-cache"),
+    ];
+    match &app.program {
+        Some(program) => (headers, program.clone()).into_response(),
+        None => unknown_route(&uri).into_response(),
+    }
 }
 
 fn unknown_route(uri: &Uri) -> ApiError {

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use axum::body::Bytes;
 use kagetsu_proto::{PerIpLimiter, v1};
 use tokio_util::sync::CancellationToken;
 
@@ -23,6 +24,8 @@ pub(crate) struct AppState {
     /// Open analyses.
     pub(crate) analyses: Arc<PerIpLimiter>,
     pub(crate) shutdown: CancellationToken,
+    /// The program for browsers, where it was built.
+    pub(crate) program: Option<Bytes>,
     /// Distinguishes the books of two servers that used the same address one after the other.
     pub(crate) instance: u64,
 }

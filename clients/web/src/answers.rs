@@ -128,6 +128,7 @@ impl OpenBooks {
             may_change: false,
             may_analyse: true,
             takes_tokens: false,
+            offers_engine: true,
         }
     }
 

@@ -20,4 +20,6 @@ pub struct StatusJson {
     pub may_analyse: bool,
     /// Whether a token can change what the caller may do.
     pub takes_tokens: bool,
+    /// Whether the page may have an engine that runs in the visitor's browser.
+    pub offers_engine: bool,
 }

@@ -7,12 +7,13 @@ import * as server from "./server.js";
 export { ApiError } from "./api_error.js";
 export { token } from "./server.js";
 
-/** What a site says about itself in its index; null for the page of a server. */
-export const site = document.documentElement.dataset.site ?? null;
-/** The program in this browser. */
-export const here = site && new Here(new URL(site, document.baseURI));
+const { site } = document.documentElement.dataset;
+/** Whether the page stands in a site of static files, without a server of ours. */
+export const isSite = Boolean(site);
+/** The program in this browser: the source of a site, and beside a server an engine. */
+export const here = new Here(isSite ? new URL(site, document.baseURI) : null);
 
-const source = here ?? server;
+const source = isSite ? here : server;
 
 export const get = (path, parameters, signal) => source.get(path, parameters, signal);
 export const post = (path, body) => source.post(path, body);

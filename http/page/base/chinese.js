@@ -84,6 +84,7 @@ export const CHINESE_TEXTS = {
   practiceLeft: "偏离了证明：走 {best} 可在 {n} 手内取胜",
   proof: "证明", proofHint: "证书证明一方必胜。本浏览器只依据规则逐一检验所有应着，不做任何搜索。",
   proofVerify: "检验 {name}", proofDrop: "检验或打开其他文件：证书（.proof、.proof.xz）或编译后的开局库（.kbk）", proofReading: "正在读取 {name} ……",
+  proofDropServer: "检验证书（.proof、.proof.xz）", no_certificate: "此文件不是证书：证书以 kagetsu-proof 开头，或由 xz 压缩。",
   proofReplies: "已检验 {m} 个应着中的 {n} 个", proofRight: "{name} 成立：{side}在 {plies} 手内必胜。共检验 {n} 个局面，用时 {s} 秒。", proofOpen: "前往已证明的局面", proofOpened: "{name} 已作为开局库打开。",
   proofWrong: "{name} 不成立：{reason}", proofStopped: "检验已停止。",
 };

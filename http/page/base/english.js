@@ -84,6 +84,7 @@ export const ENGLISH = {
   practiceLeft: "leaves the proof: {best} wins within {n} plies",
   proof: "Proof", proofHint: "A certificate proves a win. This browser checks it by the rules alone, reply by reply, without any search.",
   proofVerify: "Verify {name}", proofDrop: "Check or open another file: a certificate (.proof, .proof.xz) or a compiled book (.kbk)", proofReading: "Reading {name} …",
+  proofDropServer: "Check a certificate (.proof, .proof.xz)", no_certificate: "This file is no certificate: a certificate begins with kagetsu-proof, or is packed by xz.",
   proofReplies: "{n} of {m} replies checked", proofRight: "{name} is right: {side} wins within {plies} plies. {n} positions were checked in {s} s.", proofOpen: "Go to the proven position", proofOpened: "{name} is open as a book.",
   proofWrong: "{name} proves nothing: {reason}", proofStopped: "The check was stopped.",
 };

@@ -65,28 +65,29 @@ class Program {
   }
 }
 
-/** The verdicts of a site. `url` is the place of its description. */
+/** The program. `url` is the place of a site's description; null beside a server. */
 export class Here {
   constructor(url) {
-    const file = (name) => new URL(name, url).href;
-    this.description = fetch(url).then((response) => {
+    this.url = url;
+    this.isOffered = Boolean(url);
+    this.description = url && fetch(url).then((response) => {
       if (!response.ok) throw new ApiError(response.status, "no_site", "");
       return response.json();
     });
-    this.description.catch(() => {});
+    this.description?.catch(() => {});
     this.books = [];
-    this.engine = null;
+    this.engine = new URL("./kagetsu.wasm", import.meta.url).href;
     this.answers = new Program(() => ({ engine: this.engine, books: this.books }));
     this.searches = new Program(() => ({ engine: this.engine, books: [] }));
-    this.file = file;
   }
 
   /** Reads the description of the site once. */
   async described() {
+    if (!this.url) return;
     const { engine, books } = await this.description.catch(() => { throw new ApiError(0, "no_site", ""); });
-    if (this.engine) return;
-    this.books = books.map((book) => ({ ...book, file: this.file(book.file) }));
-    this.engine = this.file(engine);
+    const file = (name) => new URL(name, this.url).href;
+    this.books = books.map((book) => ({ ...book, file: file(book.file) }));
+    this.engine = file(engine);
   }
 
   async get(path, parameters = {}, signal) {

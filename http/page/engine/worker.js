@@ -7,7 +7,15 @@ import { RangedFile } from "./ranged_file.js";
 async function begin({ engine, books }) {
   if (typeof WebAssembly !== "object") throw Object.assign(new Error(), { code: "no_engine" });
   const kagetsu = await start(await whole(engine, "no_engine"));
-  const open = async ({ file, parts }) => kagetsu.open(parts ? new RangedFile(file) : await whole(file, "no_book"));
+  const open = async ({ file, parts }) => {
+    const source = parts ? new RangedFile(file) : await whole(file, "no_book");
+    try {
+      kagetsu.open(source);
+    } catch (error) {
+      error.message = error.message.replace("the book", decodeURI(file.split("/").at(-1)));
+      throw error;
+    }
+  };
   const [first, ...others] = books;
   if (first) await open(first);
   // The first book is enough to begin; requests are answered between the others.

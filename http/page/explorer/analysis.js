@@ -1,6 +1,6 @@
 // An analysis of the position by the cluster, which deepens as one watches.
 
-import { listen, post } from "../base/api.js";
+import { here, isSite, listen, post } from "../base/api.js";
 import { h } from "../base/element.js";
 import { short, t } from "../base/words.js";
 import { sayValue } from "../board/values.js";
@@ -28,6 +28,16 @@ export class Analysis {
     return this.running?.state === "thinking";
   }
 
+  /** Whether a search can begin: by the server, or in this browser. */
+  get isOffered() {
+    return this.explorer.app.status?.may_analyse || here.isOffered;
+  }
+
+  /** Whether this browser searches. */
+  get isHere() {
+    return here.isOffered && (isSite || !this.explorer.app.status?.may_analyse);
+  }
+
   parts() {
     const { app, position } = this.explorer;
     const { status } = app;
@@ -39,14 +49,14 @@ export class Analysis {
         TIMES.map((seconds) => h("option", { value: seconds, selected: seconds === this.seconds }, time(seconds)))),
       this.isThinking
         ? h("button", { type: "button", id: "stop", class: "danger", onclick: () => this.stop(true) }, t("stop"))
-        : h("button", { type: "button", id: "analyze", class: "primary", disabled: !status?.may_analyse || Boolean(position.outcome), onclick: () => this.start() }, t("analyze")),
+        : h("button", { type: "button", id: "analyze", class: "primary", disabled: !this.isOffered || Boolean(position.outcome), onclick: () => this.start() }, t("analyze")),
       this.growButton());
-    if (!status?.may_analyse && !status?.is_here) {
+    if (!this.isOffered) {
       return [controls, h("p", { class: "quiet" }, t(status?.is_cluster ? "analysisForbidden" : "analysisReadonly"))];
     }
-    if (!analysis) return [controls, h("p", { class: "quiet" }, t(status.is_here ? "analysisHere" : "analysisIdle"))];
+    if (!analysis) return [controls, h("p", { class: "quiet" }, t(this.isHere ? "analysisHere" : "analysisIdle"))];
     const { answer, workers, log, state } = analysis;
-    const crew = status.is_here ? t("here") : workers === 0 ? t("waiting") : workers === 1 ? t("worker") : t("workers", { n: workers });
+    const crew = this.isHere ? t("here") : workers === 0 ? t("waiting") : workers === 1 ? t("worker") : t("workers", { n: workers });
     const word = { thinking: t("thinking"), done: t("done"), stopped: t("stopped") }[state];
     const line = h("p", { class: "progress", "aria-live": "off" },
       h("span", { class: this.isThinking ? "pulse" : "dot" }), `${word} · ${crew} · ${short(answer?.nodes ?? 0)} ${t("nodes").toLowerCase()} · ${((answer?.time_ms ?? 0) / 1000).toFixed(1)} s`);
@@ -105,7 +115,8 @@ export class Analysis {
       if (explorer.isShown && explorer.tab === "analysis") explorer.app.redraw(() => explorer.render());
     };
     try {
-      await listen("/analyses", body, receive, controller.signal);
+      const search = this.isHere ? (...request) => here.listen(...request) : listen;
+      await search("/analyses", body, receive, controller.signal);
     } catch (error) {
       if (error.name !== "AbortError") explorer.app.complain(error);
     }
@@ -121,6 +132,6 @@ export class Analysis {
 
   toggle() {
     if (this.isThinking) this.stop(true);
-    else if (this.explorer.app.status?.may_analyse) this.start();
+    else if (this.isOffered) this.start();
   }
 }

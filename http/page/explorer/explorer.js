@@ -1,6 +1,6 @@
 // The explorer: a board, what the book knows about its position, and the panels beside it.
 
-import { get, here } from "../base/api.js";
+import { get, here, isSite } from "../base/api.js";
 import { h, icon } from "../base/element.js";
 import { errorText, proofText } from "../base/messages.js";
 import { number, t } from "../base/words.js";
@@ -35,8 +35,8 @@ const TAB_FADE = 42;
 /** Answers that the page keeps. */
 const MAX_CACHED = 400;
 /** The panels, in the order of their tabs. */
-const TABS = here ? ["book", "tree", "analysis", "practice", "proof", "notes"]
-  : ["book", "tree", "why", "suspects", "games", "analysis", "practice", "notes"];
+const TABS = isSite ? ["book", "tree", "analysis", "practice", "proof", "notes"]
+  : ["book", "tree", "why", "suspects", "games", "analysis", "practice", "proof", "notes"];
 
 export class Explorer {
   constructor(app) {
@@ -400,6 +400,11 @@ export class Explorer {
     if (here) this.moves.scrollTop = here.offsetTop - this.moves.offsetTop - 40;
   }
 
+  /** The panels that there are: certificates need the program in this browser. */
+  tabNames() {
+    return TABS.filter((name) => name !== "proof" || here.isOffered);
+  }
+
   renderTabs() {
     const extra = {
       book: this.known && h("span", { class: "count" }, number(this.verdicts.rows(this.known).length)),
@@ -410,7 +415,7 @@ export class Explorer {
       type: "button", role: "tab", id: `tab-${name}`, "aria-selected": String(this.tab === name), "aria-controls": "panel", tabindex: this.tab === name ? "0" : "-1",
       onclick: () => this.showTab(name),
     }, t(name), extra[name]);
-    this.tabs.replaceChildren(...TABS.map(tab));
+    this.tabs.replaceChildren(...this.tabNames().map(tab));
     this.showMoreTabs();
     // A narrow window shows only some of the tabs.
     const chosen = this.tabs.querySelector("[aria-selected=true]");
@@ -439,7 +444,8 @@ export class Explorer {
     if (!step) return;
     event.preventDefault();
     event.stopPropagation();
-    this.showTab(TABS[(TABS.indexOf(this.tab) + step + TABS.length) % TABS.length]);
+    const names = this.tabNames();
+    this.showTab(names[(names.indexOf(this.tab) + step + names.length) % names.length]);
   }
 
   renderPanel() {

@@ -1,6 +1,6 @@
 // Practice: the book plays one side, the user the other, and learns what each move costs.
 
-import { get, here, listen } from "../base/api.js";
+import { get, here } from "../base/api.js";
 import { h } from "../base/element.js";
 import { t } from "../base/words.js";
 import { shownMove } from "../board/openings.js";
@@ -96,10 +96,10 @@ export class Practice {
 
   /** The move of a short search, where the book ends and the program in this browser goes on. */
   async searched() {
-    if (!here) return null;
+    if (!here.isOffered) return null;
     let found = null;
     const body = { ...this.explorer.parameters(), time_ms: REPLY_TIME, top: 1 };
-    await listen("/analyses", body, (_, answer) => { found = answer; }).catch(() => {});
+    await here.listen("/analyses", body, (_, answer) => { found = answer; }).catch(() => {});
     return found?.best ? { move: found.best } : null;
   }
 }

@@ -1,6 +1,6 @@
 // Certificates: those of the site and those that the user drops are checked in this browser.
 
-import { here } from "../base/api.js";
+import { here, isSite } from "../base/api.js";
 import { h } from "../base/element.js";
 import { errorText } from "../base/messages.js";
 import { language, number, t } from "../base/words.js";
@@ -12,9 +12,9 @@ export class Proof {
   constructor(explorer) {
     this.explorer = explorer;
     this.results = [];
-    if (!here) return;
-    addEventListener("dragover", (event) => event.preventDefault());
+    addEventListener("dragover", (event) => here.isOffered && event.preventDefault());
     addEventListener("drop", (event) => {
+      if (!here.isOffered) return;
       event.preventDefault();
       const [file] = event.dataTransfer.files;
       if (file) this.take(file);
@@ -22,7 +22,7 @@ export class Proof {
   }
 
   parts() {
-    const input = h("input", { type: "file", id: "proof-file", accept: ".proof,.xz,.kbk", onchange: () => input.files[0] && this.take(input.files[0]) });
+    const input = h("input", { type: "file", id: "proof-file", accept: isSite ? ".proof,.xz,.kbk" : ".proof,.xz", onchange: () => input.files[0] && this.take(input.files[0]) });
     const button = ({ file }) => h("button", { type: "button", class: "primary", disabled: Boolean(this.running), "data-proof": file, onclick: () => this.fetch(file) },
       t("proofVerify", { name: file.split("/").at(-1) }));
     return [
@@ -30,7 +30,7 @@ export class Proof {
       h("div", { class: "offers" }, here.books.filter(({ parts }) => !parts).map(button)),
       this.running && this.progress(),
       h("ul", { class: "results-of-proofs", role: "status" }, this.results.map((result) => this.result(result))),
-      h("label", { class: "drop" }, t("proofDrop"), input),
+      h("label", { class: "drop" }, t(isSite ? "proofDrop" : "proofDropServer"), input),
     ];
   }
 
@@ -92,6 +92,8 @@ export class Proof {
       if (BEGINNINGS.some((beginning) => beginning.every((byte, at) => bytes[at] === byte))) {
         result.found = await here.verify(bytes, tell, stop.signal);
       } else {
+        // Beside a server the book is the server's.
+        if (!isSite) throw Object.assign(new Error(), { code: "no_certificate" });
         await here.open(bytes);
         result.isOpen = true;
         await explorer.app.look();

@@ -99,9 +99,8 @@ export class Verdicts {
     const roots = overview?.variants.find(({ variant }) => variant === explorer.shown.variant)?.roots ?? [];
     const others = (overview?.variants ?? []).filter(({ variant }) => variant !== explorer.shown.variant);
     const go = (text, does) => h("button", { type: "button", onclick: does }, text);
-    const { status } = explorer.app;
     const ask = [
-      status?.may_analyse && !explorer.position.outcome && h("button", { type: "button", class: "primary", "data-action": "analyze", onclick: () => explorer.analysis.start() }, t("analyze")),
+      explorer.analysis.isOffered && !explorer.position.outcome && h("button", { type: "button", class: "primary", "data-action": "analyze", onclick: () => explorer.analysis.start() }, t("analyze")),
       explorer.analysis.growButton(),
     ].filter(Boolean);
     const offers = [];

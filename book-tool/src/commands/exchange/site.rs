@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use kagetsu_compiled::Compiled;
 use kagetsu_files::{Readers, replace_file};
-use kagetsu_http::page_files;
+use kagetsu_http::{page_files, program_for_browsers};
 use kagetsu_program::shown;
 use kagetsu_reader::read_book;
 use serde::Serialize;
@@ -103,8 +103,7 @@ impl SiteArgs {
     }
 
     fn engine(&self) -> Result<PathBuf> {
-        let beside = || Some(std::env::current_exe().ok()?.with_file_name(ENGINE));
-        let file = self.wasm.clone().or_else(beside).unwrap_or_default();
+        let file = self.wasm.clone().unwrap_or_else(program_for_browsers);
         ensure!(
             file.is_file(),
             "{} is missing: give the program for browsers by --wasm; a release has it beside \

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use kagetsu_builders::{is_installed, skip};
-use kagetsu_tests::{Browser, Scratch};
+use kagetsu_tests::{Browser, Program, Scratch};
 use serde_json::{Value, json};
 
 use crate::servers::browsing::text as text_of;
@@ -273,4 +273,50 @@ fn site_says_which_file_is_missing() {
     let server = FileServer::start(&site);
     browser.open(&server.1);
     browser.wait_for(&format!("{}.includes('kagetsu.wasm')", text_of(".pill")));
+}
+
+#[test]
+fn server_that_only_reads_offers_an_engine_in_the_browser() {
+    let Some(folder) = built() else { return };
+    let Some(mut browser) = Browser::start() else {
+        return;
+    };
+    // The program for browsers lies beside the program, as in a release.
+    let scratch = Scratch::new();
+    let (book, beside) = (scratch.path("b"), scratch.path("kagetsu"));
+    let program = Program::Kagetsu.command(&[]);
+    std::fs::copy(program.get_program(), &beside).expect("room");
+    std::fs::copy(folder.join("kagetsu.wasm"), scratch.path("kagetsu.wasm")).expect("room");
+    let book = text(&book);
+    kagetsu_line(&format!(
+        "build --book {book} --variant standard-15 --moves h8 --positions 3 --depth 2"
+    ));
+    let mut server = Command::new(beside)
+        .args([
+            "serve",
+            "--book",
+            book,
+            "--listen",
+            "127.0.0.1:0",
+            "--http",
+            "127.0.0.1:0",
+        ])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it is executable");
+    let mut lines = BufReader::new(server.stdout.take().expect("piped")).lines();
+    let address = lines.find_map(|line| Some(line.ok()?.strip_prefix("http on ")?.to_string()));
+    let server = FileServer(server, address.expect("an address"));
+    browser.set_window(1400, 900, false);
+    browser.open(&format!("http://{}/", server.1));
+    browser.click("#tab-analysis");
+    browser.click("#analyze");
+    browser.wait_for("document.querySelectorAll('.deepened li').length >= 2");
+    browser.click("#stop");
+    browser.click("#tab-proof");
+    browser.wait_for(&format!(
+        "{}.includes('by the rules alone')",
+        text_of(".panel")
+    ));
+    assert_eq!(browser.errors(), Vec::<String>::new());
 }
