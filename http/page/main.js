@@ -191,7 +191,7 @@ class App {
     const { status } = this;
     this.pill.className = `pill ${status ? "up" : this.trouble || !isSite ? "down" : ""}`;
     const book = status?.has_book ? t("positions", { n: number(status.positions) }) : t("noBook");
-    const nothing = this.trouble ? errorText(this.trouble) : t(this.needsToken ? "tokenHint" : isSite ? "loading" : "offline");
+    const nothing = this.trouble ? "" : t(this.needsToken ? "tokenHint" : isSite ? "loading" : "offline");
     const parts = status ? [book, status.is_here ? t("here") : !status.may_change && !status.may_analyse && t("readOnly")] : [nothing];
     this.tokenButton.hidden = !this.needsToken && !status?.takes_tokens;
     const words = parts.filter(Boolean).join(" · ");

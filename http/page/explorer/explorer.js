@@ -236,7 +236,9 @@ export class Explorer {
       // A link that only needs a token is followed once there is one.
       const isStart = line.moves.length === 0 && !line.fen && line.variant === "freestyle-15";
       if (error.status === 401 || error.code === "offline" || isStart) {
-        this.app.complain(error);
+        // A site without its files has no other place that says so for long.
+        if (isSite) this.notify(errorText(error));
+        else this.app.complain(error);
         return;
       }
       await this.refuseLink(error);

@@ -272,11 +272,11 @@ fn site_says_which_file_is_missing() {
     };
     let server = FileServer::start(&site);
     browser.open(&server.1);
-    browser.wait_for(&format!("{}.includes('kagetsu.wasm')", text_of(".pill")));
+    browser.wait_for(&format!("{}.includes('kagetsu.wasm')", text_of(".notice")));
 }
 
 #[test]
-fn server_that_only_reads_offers_an_engine_in_the_browser() {
+fn reading_server_offers_engine_in_the_browser() {
     let Some(folder) = built() else { return };
     let Some(mut browser) = Browser::start() else {
         return;
