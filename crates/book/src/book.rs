@@ -508,8 +508,10 @@ impl Book {
 
     /// Tells the choice of every job what an entry of the journal changes.
     fn tell_selections(&mut self, entry: &LogEntry) -> Result<(), BookError> {
-        // No choice depends on how far a job has walked.
-        if matches!(entry, LogEntry::Walk { .. }) || self.jobs.selections.is_empty() {
+        // No choice depends on how far a job has walked, or on what people say.
+        if matches!(entry, LogEntry::Walk { .. } | LogEntry::Annotate { .. })
+            || self.jobs.selections.is_empty()
+        {
             return Ok(());
         }
         let about = entry.about()?;

@@ -40,9 +40,11 @@ pub use inspection::suspects::{Doubt, Suspect, SuspectSearch};
 pub use journal::frame::{MAX_ENTRY_BYTES, frame, unframe};
 pub use journal::log::{Journal, JournalDigest, JournalSync, Sequence, Syncer, Visit};
 pub use kagetsu_compiled::{
-    CheckReport, Choice, Derived, Nearest, Overview, RootOverview, Stats, VariantOverview,
+    Annotation, AnnotationKind, AnnotationKindError, CheckReport, Choice, Derived, Nearest,
+    Overview, RootOverview, Stats, VariantOverview,
 };
 pub use kagetsu_files::FileError;
+pub use maintenance::annotation_json::{AnnotationError, AnnotationJson};
 pub use maintenance::backup::{BackupReport, backup};
 pub use maintenance::compaction::CompactReport;
 pub use maintenance::prune::{PruneReport, Pruning};

@@ -4,13 +4,13 @@ use std::io::Write;
 
 use anyhow::{Context, Result, bail};
 use kagetsu_book::Book;
-use kagetsu_game::Variant;
+use kagetsu_game::{Answer, Variant};
 
 use crate::format::Format;
 use crate::gomoku::{hints, library, yixin, yxdb};
 use crate::lists;
 use crate::native::record::PositionRecord;
-use crate::omissions::{Omissions, is_exported};
+use crate::omissions::{Omissions, is_exported, omit};
 use crate::table::{self, TableFormat};
 use crate::xiangqi::zobrist::{MISSING_KEYS, ZobristKeys};
 use crate::xiangqi::{eleeye, obk};
@@ -30,7 +30,7 @@ pub fn export(
     zobrist: Option<&ZobristKeys>,
     out: &mut dyn Write,
 ) -> Result<(u64, Omissions)> {
-    let (bytes, count, omissions) = match format {
+    let (bytes, count, mut omissions) = match format {
         Format::Json => return write_records(book, variant, out),
         Format::Csv => return table::write(TableFormat::Csv, book, variant, out),
         Format::Sqlite => return table::write(TableFormat::Sqlite, book, variant, out),
@@ -63,6 +63,11 @@ pub fn export(
             )
         }
     };
+    if format != Format::Lib {
+        for known in book.annotated() {
+            omit(&mut omissions, "annotations", known?.1.len() as u64);
+        }
+    }
     out.write_all(&bytes)?;
     Ok((count, omissions))
 }
@@ -92,9 +97,21 @@ fn write_records(
         let entry = entry?;
         if is_exported(&entry.position, variant, &mut omissions) {
             let record = PositionRecord::new(&entry.position, &entry.facts);
+            let notes = book.annotations(&entry.position)?;
+            let record = record.with_annotations(&entry.position, &notes);
             serde_json::to_writer(&mut *out, &record)?;
             writeln!(out)?;
             count += 1;
+        }
+    }
+    for known in book.annotated() {
+        let (position, notes) = known?;
+        if variant.is_none_or(|variant| variant == position.variant())
+            && book.lookup(&position)?.is_none()
+        {
+            let record = PositionRecord::new(&position, &Answer::default());
+            serde_json::to_writer(&mut *out, &record.with_annotations(&position, &notes))?;
+            writeln!(out)?;
         }
     }
     Ok((count, omissions))

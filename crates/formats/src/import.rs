@@ -4,11 +4,12 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use anyhow::{Context, Result, bail};
+use kagetsu_book::{Annotation, Place};
 use kagetsu_game::{Answer, Move, Position, Variant};
 use kagetsu_games::GameRecord;
 
 use crate::format::Format;
-use crate::games::tally::Games;
+use crate::games::tally::{Games, in_canonical, today};
 use crate::games::tree::GameTree;
 use crate::gomoku::{hints, library, pos, psq, rif, sgf, yixin, yxdb};
 use crate::input::archive::{self, PackedFile};
@@ -32,6 +33,8 @@ pub struct Contents {
     /// The games that were played, each as long as the rules let it go on. Games without names that
     /// have the same moves are numbered in each file, as their round.
     pub games: Vec<GameRecord>,
+    /// What people wrote about each position, with its file as its source.
+    pub annotations: Vec<(Position, Vec<Annotation>)>,
     /// The number of records, nodes, games or lines in the files.
     pub items: u64,
     /// Content that the format cannot carry.
@@ -50,6 +53,8 @@ pub struct Importer {
     /// The name of the file that is read.
     source: String,
     games: Games,
+    /// Annotations, each with its position in canonical orientation.
+    notes: Vec<(Position, Annotation)>,
     contents: Contents,
 }
 
@@ -66,6 +71,7 @@ impl Importer {
             root: None,
             source: String::new(),
             games: Games::default(),
+            notes: Vec::new(),
             contents: Contents::default(),
         }
     }
@@ -179,6 +185,16 @@ impl Importer {
                         .games
                         .extend(Some(record).filter(|_| !is_list));
                 }
+                let day = today();
+                for (position, note) in games.take_notes() {
+                    let source = self.source.clone();
+                    let note = Annotation {
+                        source,
+                        day,
+                        ..note
+                    };
+                    self.notes.push((position, note));
+                }
                 self.games.join(games);
                 self.add_answers(Vec::new(), items, omissions);
                 Ok(())
@@ -249,6 +265,14 @@ impl Importer {
         let format = self.format.or(self.first).unwrap_or(Format::Lines);
         let games = self.games.answers(format.provenance());
         self.contents.answers.extend(games);
+        self.notes
+            .sort_by_cached_key(|(position, _)| Place::of(position));
+        for (position, note) in self.notes {
+            match self.contents.annotations.last_mut() {
+                Some((last, notes)) if *last == position => notes.push(note),
+                _ => self.contents.annotations.push((position, vec![note])),
+            }
+        }
         self.contents
     }
 
@@ -308,7 +332,13 @@ impl Importer {
                 continue;
             }
             let record = line.parse::<PositionRecord>();
-            let answer = record.and_then(|record| record.decode());
+            let answer = record.and_then(|record| {
+                let (position, answer) = record.decode()?;
+                for note in record.annotations(&position)? {
+                    self.notes.push(in_canonical(&position, note)?);
+                }
+                Ok((position, answer))
+            });
             let answer = answer.with_context(|| format!("line {number}"))?;
             self.add_answers(vec![answer], 1, Omissions::new());
         }

@@ -1,10 +1,10 @@
 //! Round trips of every format, damaged files, and real files beside the checkout.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use kagetsu_book::{Book, BookOptions};
+use kagetsu_book::{Annotation, Book, BookOptions};
 use kagetsu_game::{
     Answer, Bound, Claim, Effort, Key, Notation, Position, Proof, ProofKind, Provenance, Question,
     Score, Variant, Verdict,
@@ -136,6 +136,68 @@ fn real_libraries_have_known_node_counts() {
         .map(|_| ())
         .expect_err("a game on 20x20");
     assert!(refused.to_string().contains("off the board"), "{refused:#}");
+}
+
+/// The words about each position, without file and day.
+fn words(contents: &Contents) -> BTreeMap<Key, BTreeSet<String>> {
+    let said = |notes: &[Annotation]| {
+        let word = |note: &Annotation| format!("{:?} {} {}", note.at, note.kind, note.text);
+        notes.iter().map(word).collect()
+    };
+    let known = contents.annotations.iter();
+    known
+        .map(|(position, notes)| (position.key(), said(notes)))
+        .collect()
+}
+
+/// Returns a new book of what a file holds.
+fn book_of(contents: &Contents) -> (TempDir, Book) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let options = BookOptions {
+        create: true,
+        ..BookOptions::default()
+    };
+    let (mut book, _) = Book::open(folder.path(), &options).expect("opens");
+    for (position, answer) in &contents.answers {
+        book.learn(position, answer).expect("room");
+    }
+    for (position, notes) in &contents.annotations {
+        book.annotate(position, notes).expect("room");
+    }
+    (folder, book)
+}
+
+#[test]
+fn texts_of_real_libraries_come_back() {
+    let mut counts = Vec::new();
+    for path in samples("renju/lib", ".lib") {
+        let bytes = fs::read(&path).expect("readable");
+        let Ok(read) = contents(Format::Lib, &bytes, Some(variant("freestyle-15"))) else {
+            continue; // a game on 20x20
+        };
+        let (_folder, book) = book_of(&read);
+        let mut written = Vec::new();
+        export(Format::Lib, &book, None, None, &mut written).unwrap_or_default();
+        if read.answers.is_empty() {
+            continue;
+        }
+        let again = contents(Format::Lib, &written, Some(variant("freestyle-15")));
+        let again = again.expect("just written");
+        let (before, after) = (words(&read), words(&again));
+        for (key, said) in &before {
+            assert_eq!(after.get(key), Some(said), "{}: {key}", path.display());
+        }
+        assert_eq!(after.len(), before.len(), "{}", path.display());
+        let kept: usize = before.values().map(BTreeSet::len).sum();
+        counts.push(kept);
+        // The lossless format has them, too.
+        let mut lines = Vec::new();
+        export(Format::Json, &book, None, None, &mut lines).expect("memory");
+        let lines = contents(Format::Json, &lines, None).expect("our own");
+        assert_eq!(words(&lines), before);
+    }
+    println!("{counts:?}");
+    assert!(counts.is_empty() || counts.iter().any(|count| *count > 10_000));
 }
 
 #[test]
@@ -540,7 +602,7 @@ proptest! {
         let records = text.lines().map(|line| line.parse::<PositionRecord>().and_then(|record| record.decode()));
         let answers = records.collect::<Result<_>>().expect("just written");
         for contents in [
-            Contents { answers, games: Vec::new(), items: 1, omissions: Omissions::new() },
+            Contents { answers, items: 1, ..Contents::default() },
             contents(Format::Csv, &written(Format::Csv, &book), None).expect("just written"),
         ] {
             let (_other, copy) = learned(&contents);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use kagetsu_book::Book;
+use kagetsu_book::{Annotation, Book};
 use kagetsu_game::{Answer, Position, Variant};
 use kagetsu_games::{GameRecord, GameStore};
 use kagetsu_postgres::BookUrl;
@@ -78,6 +78,8 @@ struct ImportJson {
     /// The number of games, and how many of them are new.
     #[serde(skip_serializing_if = "Option::is_none")]
     games: Option<ImportedGames>,
+    /// Annotations of people that are new.
+    annotations: usize,
     /// The number of records, nodes, games or lines in the files.
     #[serde(skip_serializing_if = "Option::is_none")]
     items: Option<u64>,
@@ -193,7 +195,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
             ))
         );
     }
-    let (read, others, conflicts, positions, new) = fill(&args.book, |book| {
+    let (read, others, annotations, conflicts, positions, new) = fill(&args.book, |book| {
         let before = book.len();
         let (only, conflicts, interrupted) = (args.variant, Conflicts::default(), interrupted()?);
         let mut learner = Learner {
@@ -201,6 +203,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
             only,
             read: 0,
             others: 0,
+            annotations: 0,
             conflicts,
             interrupted,
         };
@@ -208,7 +211,13 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
             Some(contents) => contents
                 .answers
                 .iter()
-                .try_for_each(|(position, answer)| learner.learn(position, answer)),
+                .try_for_each(|(position, answer)| learner.learn(position, answer))
+                .and_then(|()| {
+                    contents
+                        .annotations
+                        .iter()
+                        .try_for_each(|(position, notes)| learner.annotate(position, notes))
+                }),
             None => args
                 .files
                 .iter()
@@ -223,6 +232,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
             book,
             read,
             others,
+            annotations,
             conflicts,
             ..
         } = learner;
@@ -232,7 +242,8 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
             "no position was found in {}: is it a file of --format json?",
             files(&args.files)
         );
-        Ok((read, others, conflicts, book.len(), book.len() - before))
+        let new = book.len() - before;
+        Ok((read, others, annotations, conflicts, book.len(), new))
     })?;
     let games = contents
         .as_ref()
@@ -263,6 +274,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
                 new,
                 conflicts,
                 games,
+                annotations,
                 items,
                 losses,
             },
@@ -280,6 +292,9 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
             out,
             "{read} games kept, {new} of them new; `kagetsu query --games` shows them"
         )?;
+    }
+    if annotations > 0 {
+        writeln!(out, "{annotations} new annotations")?;
     }
     write_omissions(&losses.unwrap_or_default(), out)?;
     Ok(exit)
@@ -329,6 +344,8 @@ struct Learner<'a> {
     read: u64,
     /// The number of skipped positions of other games.
     others: u64,
+    /// The number of new annotations.
+    annotations: usize,
     conflicts: Conflicts,
     interrupted: Arc<AtomicBool>,
 }
@@ -342,10 +359,22 @@ impl Learner<'_> {
         Ok(())
     }
 
+    /// Adds what people wrote about a position.
+    fn annotate(&mut self, position: &Position, notes: &[Annotation]) -> Result<()> {
+        self.goes_on()?;
+        if self.only.is_none_or(|only| only == position.variant()) {
+            self.annotations += self.book.annotate(position, notes)?;
+        }
+        Ok(())
+    }
+
     fn learn(&mut self, position: &Position, answer: &Answer) -> Result<()> {
         self.goes_on()?;
         if self.only.is_some_and(|only| only != position.variant()) {
             self.others += 1;
+            return Ok(());
+        }
+        if answer.is_empty() {
             return Ok(());
         }
         if let Some(known) = self.book.lookup(position)? {
@@ -382,7 +411,8 @@ fn read_lines(source: &mut dyn BufRead, name: &str, learner: &mut Learner) -> Re
         };
         let learned = record.and_then(|record| {
             let (position, answer) = record.decode()?;
-            learner.learn(&position, &answer)
+            learner.learn(&position, &answer)?;
+            learner.annotate(&position, &record.annotations(&position)?)
         });
         learned.with_context(|| format!("{name}, line {number}"))?;
     }
@@ -478,6 +508,7 @@ mod tests {
             only: None,
             read: 0,
             others: 0,
+            annotations: 0,
             conflicts: Conflicts::default(),
             interrupted,
         };

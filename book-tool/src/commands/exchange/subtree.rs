@@ -30,6 +30,7 @@ impl Subtree {
         let (mut part, _) = Book::open(&folder.path().join("book"), &options)?;
         let (mut seen, mut open) = (BTreeSet::from([root.key()]), vec![root.clone()]);
         while let Some(position) = open.pop() {
+            part.annotate(&position, &book.annotations(&position)?)?;
             let Some(entry) = book.lookup(&position)? else {
                 continue;
             };

@@ -14,7 +14,7 @@ use kagetsu_terminal::json::write_json;
 
 /// The number of answers between two flushes to disk.
 const SYNC_EVERY: u64 = 1_000;
-/// Merges the searched positions of other books into one
+/// Merges the searched positions and the annotations of other books into one
 ///
 /// For each move the stronger evidence stays: a proof, then the deeper search. The result does not
 /// depend on the order of the books, and a second merge changes nothing. Contradictory proofs are
@@ -40,6 +40,8 @@ struct MergeJson {
     new: u64,
     changed: u64,
     positions: u64,
+    /// Annotations that are new, or taken back.
+    annotations: usize,
     #[serde(flatten)]
     conflicts: Conflicts,
 }
@@ -50,6 +52,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         new: 0,
         changed: 0,
         positions: 0,
+        annotations: 0,
         conflicts: Conflicts::default(),
     };
     if let Some(path) = args.books.iter().find(|path| is_same(path, &args.into)) {
@@ -64,6 +67,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         for path in &args.books {
             let book = read_book(path)?;
             bring(&book, into, &mut done).with_context(|| format!("merging {}", path.display()))?;
+            done.annotations += into.merge_annotations(&book)?;
             GameStore::bring(path, &args.into)?;
         }
         done.positions = into.len();
@@ -79,6 +83,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         new,
         changed,
         positions,
+        annotations,
         conflicts,
     } = &done;
     conflicts.write(out)?;
@@ -87,6 +92,9 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         out,
         "{name}: {read} positions read, {new} new, {changed} changed; {positions} in all"
     )?;
+    if *annotations > 0 {
+        writeln!(out, "{annotations} annotations are new or were taken back")?;
+    }
     Ok(exit)
 }
 

@@ -1,5 +1,6 @@
 //! The types of positions that all other rooms use: names, nodes, links, values, records.
 
+pub(crate) mod annotations;
 pub(crate) mod id;
 pub(crate) mod links;
 pub(crate) mod node;

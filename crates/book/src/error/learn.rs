@@ -1,5 +1,8 @@
 use kagetsu_game::{Key, Position};
 
+/// Bytes of the texts of an annotation.
+pub(crate) const MAX_TEXT_BYTES: usize = 2 << 20;
+
 /// The reason why a book refuses an answer or an operation on a position.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -15,6 +18,12 @@ pub enum LearnError {
     /// An answer has no move.
     #[error("an answer about {0} has no moves; nothing was learned")]
     Empty(Position),
+    /// An annotation is about a point beyond the board, or its texts are too long.
+    #[error(
+        "an annotation of {0} is beyond the board or longer than {MAX_TEXT_BYTES} bytes; nothing \
+         was written"
+    )]
+    Annotation(Position),
     /// Two positions have the same key.
     #[error("two positions have the key {0}")]
     Collision(Key),

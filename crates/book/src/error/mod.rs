@@ -21,6 +21,7 @@ pub use self::index::IndexError;
 pub use self::job::JobError;
 pub use self::journal::JournalError;
 pub use self::learn::LearnError;
+pub(crate) use self::learn::MAX_TEXT_BYTES;
 pub use self::open::{OpenError, without_password};
 
 /// The reason why an operation on a book failed.

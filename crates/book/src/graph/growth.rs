@@ -54,6 +54,11 @@ pub(crate) fn apply(index: &mut Index, entry: &LogEntry, bytes: &[u8]) -> Result
             let id = Id::of(*variant, &unpack(*variant, packed)?.canonical());
             distrust(index, *job, id)?;
         }
+        LogEntry::Annotate {
+            variant,
+            packed,
+            bodies,
+        } => index.annotate(&unpack(*variant, packed)?, packed, bodies)?,
     }
     index.settle()?;
     index.marker.applied += 1;

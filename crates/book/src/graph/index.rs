@@ -8,17 +8,18 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::Derived;
+use crate::base::annotations::{AnnotationBody, Annotations, is_on_board};
 use crate::base::id::{Id, unpack};
 use crate::base::links::{Reach, Stage};
 use crate::base::node::Node;
 use crate::base::record::{self, Record};
-use crate::error::{BookError, JobError};
+use crate::error::{BookError, JobError, LearnError};
 use crate::graph::cache::ReadCache;
 use crate::graph::frontier_change::FrontierChange;
 use crate::graph::job_state::{Account, Held, JobBody};
 use crate::graph::keys::{
-    ACCOUNT, ASIDE, ENGINE, HELD, JOB, JUDGED, MARKER, Marker, POSITION, SPEC, WALK, key,
-    queue_key, queued,
+    ACCOUNT, ANNOTATED, ASIDE, ENGINE, HELD, JOB, JUDGED, MARKER, Marker, POSITION, SPEC, WALK,
+    key, queue_key, queued,
 };
 use crate::graph::row::Row;
 use crate::journal::entry::JobEntry;
@@ -554,6 +555,37 @@ impl<'a> Index<'a> {
         let key = key(ASIDE, &[&job.to_be_bytes(), &id.0]);
         let before: Option<AsideBody> = self.body(&key, "a reason")?;
         self.put(key, before.as_ref(), now);
+        Ok(())
+    }
+
+    /// The annotations of a position.
+    pub(crate) fn annotations(&self, id: Id) -> Result<Option<Annotations>, BookError> {
+        self.body(&key(ANNOTATED, &[&id.0]), "annotations")
+    }
+
+    /// Adds annotations to a position, which is in canonical orientation.
+    pub(crate) fn annotate(
+        &mut self,
+        position: &Position,
+        packed: &[u8],
+        bodies: &[AnnotationBody],
+    ) -> Result<(), BookError> {
+        let canonical = position.canonical();
+        let id = Id::of(position.variant().code(), &canonical);
+        let before = self.annotations(id)?;
+        let mut now = before.clone().unwrap_or_default();
+        if before.is_some() && now.packed != packed {
+            return Err(LearnError::Collision(canonical.key).into());
+        }
+        now.packed = packed.to_vec();
+        for body in bodies {
+            let at = body.annotation.at;
+            if at.is_some_and(|m| !is_on_board(position.variant(), m)) {
+                return Err(BookError::entry("an annotation in the journal"));
+            }
+            now.merge(body);
+        }
+        self.put(key(ANNOTATED, &[&id.0]), before.as_ref(), Some(&now));
         Ok(())
     }
 

@@ -53,6 +53,7 @@ pub(crate) const ASIDE: u8 = b'a';
 pub(crate) const ACCOUNT: u8 = b'b';
 pub(crate) const HELD: u8 = b'h';
 pub(crate) const JUDGED: u8 = b'd';
+pub(crate) const ANNOTATED: u8 = b'n';
 
 pub(crate) fn key(prefix: u8, parts: &[&[u8]]) -> Vec<u8> {
     let mut key = vec![prefix];

@@ -3,6 +3,7 @@
 use kagetsu_game::{Move, Packed, Position, Variant};
 use serde::{Deserialize, Serialize};
 
+use crate::base::annotations::AnnotationBody;
 use crate::base::id::Id;
 use crate::base::id::unpack;
 use crate::base::record::Group;
@@ -35,6 +36,12 @@ pub(crate) enum LogEntry {
         variant: u32,
         packed: Vec<u8>,
     },
+    /// People wrote annotations about a position, or took some back.
+    Annotate {
+        variant: u32,
+        packed: Vec<u8>,
+        bodies: Vec<AnnotationBody>,
+    },
 }
 
 impl LogEntry {
@@ -62,6 +69,9 @@ impl LogEntry {
                 variant, packed, ..
             }
             | Self::Distrust {
+                variant, packed, ..
+            }
+            | Self::Annotate {
                 variant, packed, ..
             } => Some((*variant, packed)),
             Self::Job(_) | Self::Change(..) | Self::Walk { .. } => None,

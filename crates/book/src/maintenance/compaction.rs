@@ -9,6 +9,7 @@ use crate::base::id::Id;
 use crate::book::answered;
 use crate::error::BookError;
 use crate::graph::index::AsideBody;
+use crate::graph::keys::ANNOTATED;
 use crate::journal::entry::{AnswerBody, LogEntry};
 use crate::journal::reader;
 use crate::journal::rewrite::Rewrite;
@@ -82,6 +83,8 @@ struct Stories {
     positions: HashMap<Id, Story>,
     /// Entries that a position is skipped.
     asides: u64,
+    /// Entries with annotations.
+    annotated: u64,
 }
 
 impl Stories {
@@ -107,6 +110,7 @@ impl Stories {
                     .or_default()
                     .distrust(number, *job),
                 LogEntry::SetAside { .. } => stories.asides += 1,
+                LogEntry::Annotate { .. } => stories.annotated += 1,
                 LogEntry::Job(_) | LogEntry::Change(..) | LogEntry::Walk { .. } => {}
             }
             Ok(())
@@ -133,8 +137,10 @@ impl Book {
         let counting: Vec<JobId> = jobs.iter().filter(counts).map(|job| job.id).collect();
         let stories = Stories::read(&self.path.join("journal"), &counting)?;
         let aside: u64 = jobs.iter().map(|job| job.set_aside).sum();
-        let is_shorter =
-            stories.asides > aside || stories.positions.values().any(Story::is_longer_than_needed);
+        let annotated = self.store.range(&[ANNOTATED], &[ANNOTATED]).count() as u64;
+        let is_shorter = stories.asides > aside
+            || stories.annotated > annotated
+            || stories.positions.values().any(Story::is_longer_than_needed);
         let (mut book, notices) = if is_shorter {
             self.rewritten(&stories, options)?
         } else {
@@ -169,6 +175,9 @@ impl Book {
             &mut |sequence, bytes, _| {
                 let number = sequence.0;
                 let entry = LogEntry::decode(sequence, bytes)?;
+                if matches!(entry, LogEntry::Annotate { .. }) {
+                    return Ok(());
+                }
                 let Some((id, story)) = entry
                     .about()?
                     .and_then(|id| Some((id, stories.positions.get(&id)?)))
@@ -209,6 +218,11 @@ impl Book {
                     reason,
                 })?;
             }
+        }
+        for annotations in self.annotations_of_all() {
+            annotations?
+                .entries()
+                .try_for_each(|entry| new.add(&entry))?;
         }
         let path = self.path.clone();
         new.finish(None)?;

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use foldhash::fast::RandomState;
-use kagetsu_store::{Partition, Store, map_partitions};
+use kagetsu_store::{Partition, Store, decode, map_partitions};
 
+use crate::base::annotations::Annotations;
 use crate::base::id::Id;
 use crate::base::links::{Reach, Stage};
-use crate::graph::keys::{ASIDE, Marker, POSITION, WALK, queued};
+use crate::graph::keys::{ANNOTATED, ASIDE, Marker, POSITION, WALK, queued};
 use crate::graph::row::value_and_links;
 use crate::{BookError, CheckReport, Derived};
 
@@ -203,6 +204,7 @@ impl StoreContent {
                 job.map(|job| *self.aside.entry(job).or_default() += 1)
                     .is_some()
             }
+            Some(&ANNOTATED) => decode::<Annotations>(key, value).is_some(),
             _ => true,
         }
     }

@@ -4,7 +4,6 @@ use kagetsu_game::{Answer, Bound, Move, Position, Variant};
 use serde::Serialize;
 
 use crate::base::id::Id;
-use crate::base::id::unpack;
 use crate::book::believed;
 use crate::error::{BookError, LearnError};
 use crate::graph::derive::value_after;
@@ -96,10 +95,17 @@ impl Book {
             None,
             &mut |sequence, bytes, _| {
                 let entry = LogEntry::decode(sequence, bytes)?;
-                let is_kept = match entry.packed() {
-                    Some((variant, packed)) => {
-                        kept.contains(&Id::of(variant, &unpack(variant, packed)?.canonical()))
+                let is_kept = match entry.about()? {
+                    Some(id) if matches!(entry, LogEntry::Annotate { .. }) => {
+                        let mut index = self.index();
+                        let (node, reach) = (index.node(id)?, index.reach(id)?);
+                        // People's words go with the positions that lead to them alone.
+                        let is_alone = node.is_none() && reach.parents().next().is_none();
+                        is_alone
+                            || kept.contains(&id)
+                            || node.is_none() && reach.parents().any(|id| kept.contains(&id))
                     }
+                    Some(id) => kept.contains(&id),
                     None => true,
                 };
                 if is_kept {

@@ -111,6 +111,7 @@ fn salvage(path: &Path, acknowledged: Option<u64>) -> Result<RepairReport, BookE
                     packed,
                 })?;
             }
+            (LogEntry::Annotate { .. }, true) => new.add_bytes(entry)?,
             _ => report.left_out += 1,
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! Books as their users see them: learned, grown, read, compiled, damaged and repaired.
 
+mod annotations;
 mod care;
 mod compiled;
 mod faults;

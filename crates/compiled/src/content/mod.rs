@@ -1,5 +1,6 @@
 //! The facts that a book states about its positions and about itself.
 
+pub(crate) mod annotation;
 pub(crate) mod check_report;
 pub(crate) mod choice;
 pub(crate) mod derived;

@@ -1,5 +1,6 @@
 //! Games: as trees, as text, and counted into answers.
 
+pub(crate) mod book_tree;
 pub(crate) mod tally;
 pub(crate) mod text;
 pub(crate) mod tree;

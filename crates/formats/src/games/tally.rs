@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::SystemTime;
 
+use kagetsu_book::{Annotation, AnnotationKind};
 use kagetsu_game::{
-    Answer, Bound, Claim, Key, Move, Outcome, Position, Proof, ProofKind, Provenance, Score,
-    Variant, Verdict,
+    Answer, Bound, Claim, Key, Move, Outcome, Position, PositionError, Proof, ProofKind,
+    Provenance, Score, Variant, Verdict,
 };
 pub(crate) use kagetsu_games::GameResult;
 use kagetsu_games::{GameRecord, GameTags};
@@ -35,6 +36,8 @@ pub(crate) struct Games {
     fouls: u64,
     /// The games without branches.
     records: Vec<GameRecord>,
+    /// What people wrote, without its source and day, in canonical orientation.
+    notes: Vec<(Position, Annotation)>,
 }
 
 impl Games {
@@ -47,6 +50,32 @@ impl Games {
     /// Takes the games without branches.
     pub(crate) fn take_records(&mut self) -> Vec<GameRecord> {
         std::mem::take(&mut self.records)
+    }
+
+    /// Takes what people wrote.
+    pub(crate) fn take_notes(&mut self) -> Vec<(Position, Annotation)> {
+        std::mem::take(&mut self.notes)
+    }
+
+    /// Adds a comment or another annotation; an empty text says nothing.
+    pub(crate) fn note(
+        &mut self,
+        position: &Position,
+        at: Option<Move>,
+        kind: AnnotationKind,
+        text: &str,
+    ) {
+        if !text.is_empty() || kind == AnnotationKind::Mark {
+            let annotation = Annotation {
+                at,
+                kind,
+                text: text.into(),
+                author: String::new(),
+                source: String::new(),
+                day: 0,
+            };
+            self.notes.extend(in_canonical(position, annotation));
+        }
     }
 
     /// Returns the number of moves on forbidden points.
@@ -93,6 +122,7 @@ impl Games {
     pub(crate) fn join(&mut self, other: Self) {
         self.fouls += other.fouls;
         self.records.extend(other.records);
+        self.notes.extend(other.notes);
         for (position, moves) in other.played {
             for (m, theirs) in moves {
                 let Some(tally) = self.tally(&position, m) else {
@@ -156,12 +186,9 @@ impl Games {
     /// Returns each position with its moves: with the value that a file gives, else with a mark
     /// that the move was made. Results of games are no values.
     pub(crate) fn answers(self, engine: &str) -> Vec<(Position, Answer)> {
-        let day = SystemTime::UNIX_EPOCH
-            .elapsed()
-            .map_or(0, |since| (since.as_secs() / 86_400) as u32);
         let by = Provenance {
             engine: engine.into(),
-            day,
+            day: today(),
         };
         let verdict = |(m, tally): (Move, GameTally)| {
             let (score, bound, proof) = match tally.given {
@@ -195,6 +222,22 @@ impl Games {
             .map(|(position, moves)| (position, moves.into_iter().map(verdict).collect()))
             .collect()
     }
+}
+
+/// Turns an annotation with its position to canonical orientation.
+pub(crate) fn in_canonical(
+    position: &Position,
+    note: Annotation,
+) -> Result<(Position, Annotation), PositionError> {
+    let (variant, canonical) = (position.variant(), position.canonical());
+    let note = note.turned(variant, canonical.symmetry);
+    Ok((Position::unpack(variant, canonical.packed)?, note))
+}
+
+/// Returns the day, since 1970-01-01.
+pub(crate) fn today() -> u32 {
+    let since = SystemTime::UNIX_EPOCH.elapsed();
+    since.map_or(0, |since| (since.as_secs() / 86_400) as u32)
 }
 
 /// Returns the proof of the gomoku move that led to a position, for a given win or loss without a

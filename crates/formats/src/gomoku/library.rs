@@ -3,18 +3,18 @@
 //! Most moves of a library have no value; the book then holds that the move was made. Rapfi gives
 //! some texts on points a meaning (`v34`, `m34`, `W12`, `L12`, `W*`, `L*`), and these are read as
 //! values. An export writes the first, third and fourth of them, with depth and proof in comments.
-
-use std::collections::HashSet;
+//! Texts and marks on points belong to the position before the move that is made there, comments
+//! to the position after it.
 
 use anyhow::{Result, bail};
-use kagetsu_book::Book;
-use kagetsu_game::{
-    Claim, Key, Move, Outcome, Position, Proof, ProofKind, Score, Variant, Verdict,
-};
+use kagetsu_book::{AnnotationKind, Book};
+use kagetsu_game::{Claim, Move, Outcome, Position, Proof, ProofKind, Score, Variant, Verdict};
 
+use crate::games::book_tree::{BookTree, comment, comments, texts};
 use crate::games::tally::{Games, GivenValue, longest};
 use crate::gomoku::pass::passed;
 use crate::gomoku::renlib::{self, Library, LibraryBranch, LibraryNode, SIZE};
+use crate::input::encoding::decode_texts;
 use crate::omissions::{
     IMPOSSIBLE_ENDS, MISSING_DISTANCES, MoveDetail, Omissions, TRUNCATED_FILES,
     VALUES_OUT_OF_RANGE, omit, omit_details, omit_text,
@@ -37,27 +37,49 @@ pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissi
     omit(&mut omissions, "bytes_behind_the_end", behind);
     // The position after each node, and its ply; passes count as plies.
     let mut positions: Vec<(Option<Position>, u16)> = vec![(Some(Position::start(variant)), 0)];
-    note_texts(&nodes[0], PointText::Plain, &mut omissions);
-    for node in &nodes[1..] {
+    let texts = decode_texts(
+        nodes
+            .iter()
+            .flat_map(|node| [&node.comment, &node.board_text]),
+    );
+    let start = Position::start(variant);
+    note(&mut games, &nodes[0], &texts[..2], None, Some(&start));
+    for (node, texts) in nodes.iter().zip(texts.chunks(2)).skip(1) {
         let (before, ply) = node.parent.map_or((None, 0), |at| positions[at].clone());
         let ply = ply + u16::from(node.is_move);
         if node.cell.is_none() && node.is_move {
-            note_texts(node, PointText::Plain, &mut omissions);
-            positions.push((before.as_ref().and_then(passed), ply));
+            let after = before.as_ref().and_then(passed);
+            note(
+                &mut games,
+                node,
+                texts,
+                None,
+                after.as_ref().or(before.as_ref()),
+            );
+            positions.push((after, ply));
             continue;
         }
         let reached = before.as_ref().and_then(|before| {
             let cell = node.cell.filter(|_| node.is_move)?;
             Some((Move::new(cell), before.play(Move::new(cell)).ok()?))
         });
+        if let Some(before) = &before {
+            let after = reached.as_ref().map(|(_, after)| after);
+            let m = node.cell.map(Move::new);
+            note(&mut games, node, texts, m.map(|m| (before, m)), after);
+        }
         match (&before, &reached) {
             (Some(before), Some((m, after))) => {
                 games.add(before, *m, 1);
-                let text = PointText::read(&node.board_text, after, ply);
+                let text = PointText::read(&texts[1], after, ply);
                 if let PointText::Value(value) | PointText::Endless(value) = text {
                     games.set_value(before, *m, value);
                 }
-                note_texts(node, text, &mut omissions);
+                match text {
+                    PointText::Endless(_) => omit(&mut omissions, MISSING_DISTANCES, 1),
+                    PointText::Impossible(what) => omit(&mut omissions, what, 1),
+                    PointText::Plain | PointText::Value(_) => {}
+                }
             }
             (Some(_), None) if !node.is_move => omit(&mut omissions, "nodes_that_are_no_moves", 1),
             (Some(before), None) => {
@@ -85,20 +107,40 @@ fn is_on_its_board(variant: Variant) -> Result<()> {
     }
 }
 
-fn note_texts(node: &LibraryNode, text: PointText, omissions: &mut Omissions) {
-    omit(omissions, "comments", u64::from(!node.comment.is_empty()));
-    omit(omissions, "marks", u64::from(node.is_marked));
-    match text {
-        PointText::Plain => omit(
-            omissions,
-            "board_texts",
-            u64::from(!node.board_text.is_empty()),
-        ),
-        PointText::Value(_) => {}
-        PointText::Endless(_) => omit(omissions, MISSING_DISTANCES, 1),
-        PointText::Impossible(what) => omit(omissions, what, 1),
+/// Keeps the comment, the text and the mark of a node: on its point of the position before it, or
+/// on a position where it has no point.
+fn note(
+    games: &mut Games,
+    node: &LibraryNode,
+    texts: &[String],
+    point: Option<(&Position, Move)>,
+    after: Option<&Position>,
+) {
+    let here = point.map(|(before, m)| (before, Some(m)));
+    let after = after.map(|after| (after, None));
+    if let Some((position, m)) = after.or(here) {
+        let text = texts[0].replace("\r\n", "\n").replace(BETWEEN_FIELDS, "\n");
+        let is_value = VALUES.iter().any(|value| texts[1].starts_with(*value));
+        // An export wrote depth and engine of such a value.
+        let is_own = |text: &&str| is_value && text.starts_with(DEPTH);
+        for text in comments(&text).filter(|text| !is_own(text)) {
+            games.note(position, m, AnnotationKind::Comment, text);
+        }
+    }
+    if let Some((position, m)) = here.or(after) {
+        games.note(position, m, AnnotationKind::Text, texts[1].trim());
+        if node.is_marked {
+            games.note(position, m, AnnotationKind::Mark, "");
+        }
     }
 }
+
+/// A letter between the first line of a comment, which RenLib shows in a list, and the others.
+const BETWEEN_FIELDS: char = '\u{8}';
+/// The first letters of texts with values.
+const VALUES: [char; 3] = ['v', 'W', 'L'];
+/// The beginning of a comment on a value.
+const DEPTH: &str = "depth ";
 
 /// The meaning of a text on a point for the move made there, as Rapfi reads it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -114,10 +156,7 @@ enum PointText {
 
 impl PointText {
     /// Reads the text of the move that led to a position, at ply `made` of the library.
-    fn read(text: &[u8], after: &Position, made: u16) -> Self {
-        let Ok(text) = std::str::from_utf8(text) else {
-            return Self::Plain;
-        };
+    fn read(text: &str, after: &Position, made: u16) -> Self {
         let Some((kind, number)) = text.split_at_checked(1) else {
             return Self::Plain;
         };
@@ -173,150 +212,79 @@ fn can_end(after: &Position, proof: Proof, end: u16) -> bool {
 /// The first ply at which a game can end with five stones.
 const MIN_END_PLY: u16 = 9;
 
-/// Writes the positions of a variant as a library.
-///
-/// Each position is expanded once, at the first line that reaches it. The lines from the start come
-/// first, then those from the roots of the book's jobs, in the order of the jobs' moves.
+/// Writes the positions of a variant as a library, with their annotations.
 ///
 /// # Errors
 /// If a record is damaged.
 pub(crate) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Omissions)> {
     is_on_its_board(variant)?;
     let mut omissions = Omissions::new();
-    let mut tree = LibraryTree {
-        variant,
-        branches: vec![LibraryBranch::default()],
-        seen: HashSet::new(),
-    };
     let start = Position::start(variant);
-    tree.grow(book, &start, 0, &mut omissions)?;
-    // The branches of a job keep the move order in which its root was given.
-    for job in book
-        .jobs()?
-        .iter()
-        .filter(|job| job.spec.variant == variant)
-    {
-        for line in job.spec.roots.iter().filter_map(Position::line) {
-            tree.grow_at(book, &line, &mut omissions)?;
-        }
-    }
-    for entry in book.positions() {
-        let entry = entry?;
-        if entry.position.variant() != variant {
-            omit(&mut omissions, "positions_of_other_games", 1);
-        } else if !tree.seen.contains(&entry.position.key()) {
-            // No line of the book leads to the position, so its stones are placed in any legal
-            // order.
-            match entry.position.line() {
-                Some(line) => tree.grow_at(book, &from_the_centre(&start, line), &mut omissions)?,
-                None => omit(&mut omissions, "positions_that_no_line_leads_to", 1),
+    let mut tree = BookTree::grow(book, &start, &mut omissions)?;
+    // A text on a free point stands on a node of its own.
+    for at in 0..tree.nodes.len() {
+        for note in tree.nodes[at].notes.clone() {
+            let is_shown = matches!(note.kind, AnnotationKind::Text | AnnotationKind::Mark);
+            let position = tree.nodes[at].position.as_ref();
+            let m = note.at.filter(|_| is_shown);
+            match m.filter(|m| position.is_some_and(|position| position.play(*m).is_ok())) {
+                Some(m) => _ = tree.child(at, m),
+                None if is_shown => omit(&mut omissions, "texts_on_stones", 1),
+                None => {}
             }
         }
     }
-    let positions = tree.seen.len() as u64;
-    Ok((renlib::write(&tree.branches), positions, omissions))
+    let branches = (0..tree.nodes.len()).map(|at| branch(&tree, at, &mut omissions));
+    let branches: Vec<LibraryBranch> = branches.collect();
+    Ok((renlib::write(&branches), tree.seen.len() as u64, omissions))
 }
 
-/// Moves the centre to the front of a line, if the first player has a stone there.
-fn from_the_centre(start: &Position, line: Vec<Move>) -> Vec<Move> {
-    let centre = Move::new((SIZE * SIZE / 2) as u16);
-    let Some(at) = line
-        .iter()
-        .position(|m| *m == centre)
-        .filter(|at| at % 2 == 0)
-    else {
-        return line;
-    };
-    let mut other = line.clone();
-    other.swap(0, at);
-    // In another order a five may come too early.
-    let reached = other
-        .iter()
-        .try_fold(start.clone(), |position, m| position.play(*m));
-    if reached.is_ok() { other } else { line }
-}
-
-struct LibraryTree {
-    variant: Variant,
-    branches: Vec<LibraryBranch>,
-    /// Positions whose moves are in the tree.
-    seen: HashSet<Key>,
-}
-
-impl LibraryTree {
-    /// Returns the branch of a move, and creates it if necessary.
-    fn child(&mut self, at: usize, m: Move) -> usize {
-        let known = self.branches[at]
-            .children
-            .iter()
-            .find(|child| self.branches[**child].cell == m.code());
-        known.copied().unwrap_or_else(|| {
-            self.branches.push(LibraryBranch {
-                cell: m.code(),
-                ..LibraryBranch::default()
-            });
-            let number = self.branches.len() - 1;
-            self.branches[at].children.push(number);
-            number
-        })
+/// Returns a node with its texts.
+fn branch(tree: &BookTree, at: usize, omissions: &mut Omissions) -> LibraryBranch {
+    let node = &tree.nodes[at];
+    let texts = texts(tree.notes_on_move(at));
+    let verdict = node.verdict.as_ref().filter(|verdict| !verdict.is_silent());
+    let before = tree.nodes[node.parent].position.as_ref();
+    let plies = before.map_or(0, |before| before.moves().len()) + 1;
+    let (mut text, mut more) = (texts.join(" "), String::new());
+    if let Some(verdict) = verdict {
+        let details = [MoveDetail::Nodes, MoveDetail::Line, MoveDetail::Date];
+        omit_details(omissions, verdict, &details);
+        let meaning = |text: &&str| match &node.position {
+            Some(after) => PointText::read(text, after, plies as u16),
+            None => PointText::Plain,
+        };
+        let says = |text: &&str| match meaning(text) {
+            PointText::Value(given) | PointText::Endless(given) => Some(given.score),
+            PointText::Plain | PointText::Impossible(_) => None,
+        };
+        let mut words = texts.iter().filter(|text| says(text).is_none()).peekable();
+        let same = texts.iter().find(|text| says(text) == Some(verdict.score));
+        more = comment_on_value(verdict);
+        if words.peek().is_some() {
+            omit(omissions, "values_behind_texts", 1);
+            text = words.copied().collect::<Vec<_>>().join(" ");
+        } else {
+            text = same.map_or_else(|| board_text(verdict, plies), |text| text.to_string());
+        }
     }
-
-    /// Adds the moves of the position after a line, and of those that follow it, to the tree.
-    fn grow_at(&mut self, book: &Book, line: &[Move], omissions: &mut Omissions) -> Result<()> {
-        let (variant, mut at) = (self.variant, 0);
-        let mut position = Position::start(variant);
-        for m in line {
-            position = position.play(*m)?;
-        }
-        if self.seen.contains(&position.key()) || book.lookup(&position)?.is_none() {
-            return Ok(());
-        }
-        for m in line {
-            at = self.child(at, *m);
-        }
-        self.grow(book, &position, at, omissions)
-    }
-
-    /// Adds the moves of a position, and of those that follow it, to a branch.
-    fn grow(
-        &mut self,
-        book: &Book,
-        position: &Position,
-        at: usize,
-        omissions: &mut Omissions,
-    ) -> Result<()> {
-        let mut left = vec![(position.clone(), at)];
-        while let Some((position, at)) = left.pop() {
-            if self.seen.contains(&position.key()) {
-                continue;
-            }
-            let Some(entry) = book.lookup(&position)? else {
-                continue;
-            };
-            self.seen.insert(position.key());
-            let mut next = Vec::new();
-            for (m, verdict) in entry.answer.verdicts() {
-                if !verdict.is_exact() && !verdict.is_silent() {
-                    omit(omissions, "moves_with_a_bound_alone", 1);
-                    continue;
-                }
-                let child = self.child(at, *m);
-                let plies = position.moves().len() + 1;
-                if !verdict.is_silent() {
-                    self.branches[child].board_text = board_text(verdict, plies);
-                    self.branches[child].comment = comment(verdict);
-                    omit_details(
-                        omissions,
-                        verdict,
-                        &[MoveDetail::Nodes, MoveDetail::Line, MoveDetail::Date],
-                    );
-                }
-                // A foul of renju ends the game, so no position follows.
-                next.extend(position.play(*m).ok().map(|after| (after, child)));
-            }
-            left.extend(next.into_iter().rev());
-        }
-        Ok(())
+    let on_move = tree.notes_on_move(at);
+    let is_marked = on_move
+        .clone()
+        .any(|note| note.kind == AnnotationKind::Mark);
+    let comment = comment(
+        on_move.chain(node.notes.iter().filter(|note| note.at.is_none())),
+        &more,
+    );
+    LibraryBranch {
+        cell: node.at.map_or(0, Move::code),
+        is_marked,
+        comment: match comment.contains('\n') {
+            true => format!("{BETWEEN_FIELDS}{}", comment.replace('\n', "\r\n")),
+            false => comment,
+        },
+        board_text: text,
+        children: node.children.clone(),
     }
 }
 
@@ -329,11 +297,15 @@ fn board_text(verdict: &Verdict, plies: usize) -> String {
     }
 }
 
-fn comment(verdict: &Verdict) -> String {
+/// Returns depth and engine of a search; nothing of a value that a file gave.
+fn comment_on_value(verdict: &Verdict) -> String {
+    if verdict.depth == 0 {
+        return String::new();
+    }
     let proof = verdict.proof.map_or_else(String::new, |proof| {
         format!(", {} by {}", proof.claim, proof.kind)
     });
-    format!("depth {}, {}{proof}", verdict.depth, verdict.by.engine)
+    format!("{DEPTH}{}, {}{proof}", verdict.depth, verdict.by.engine)
 }
 
 #[cfg(test)]
@@ -346,7 +318,7 @@ mod tests {
     /// Returns the meaning of a text on the last move of a line.
     fn meaning(line: &str, text: &str) -> PointText {
         let after = Position::from_line(Variant::FREESTYLE_15, line).expect("a line");
-        PointText::read(text.as_bytes(), &after, after.moves().len() as u16)
+        PointText::read(text, &after, after.moves().len() as u16)
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! the end of a branch, and a node that has a sibling.
 
 use anyhow::{Result, bail};
+use encoding_rs::GB18030;
 
 const MAGIC: [u8; 8] = *b"\xffRenLib\xff";
 const HEADER: usize = 20;
@@ -172,13 +173,29 @@ fn old_text(rest: &mut &[u8]) -> (Vec<u8>, bool) {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LibraryBranch {
     pub(crate) cell: u16,
+    pub(crate) is_marked: bool,
     pub(crate) comment: String,
     pub(crate) board_text: String,
     pub(crate) children: Vec<usize>,
 }
 
-/// Writes a tree. The first branch is the root, of which only the children count.
+/// Writes a tree. The first branch is the root. Chinese texts are in GB18030, as the program has
+/// them in China, and others in UTF-8.
 pub(crate) fn write(branches: &[LibraryBranch]) -> Vec<u8> {
+    let texts = || {
+        branches
+            .iter()
+            .flat_map(|branch| [&branch.comment, &branch.board_text])
+    };
+    let has = |from: char, to: char| {
+        let is_one = move |letter: char| (from..=to).contains(&letter);
+        texts().any(|text| text.contains(is_one))
+    };
+    let is_chinese = has('\u{4e00}', '\u{9fff}') && !has('\u{3040}', '\u{30ff}');
+    let encoded = |text: &str| match is_chinese {
+        true => GB18030.encode(text).0.into_owned(),
+        false => text.as_bytes().to_vec(),
+    };
     let mut bytes = [&MAGIC[..], &[3, 4], &[0xff; 10]].concat();
     let mut left = vec![(0, false)];
     while let Some((number, is_followed)) = left.pop() {
@@ -195,6 +212,7 @@ pub(crate) fn write(branches: &[LibraryBranch]) -> Vec<u8> {
         let flag = |flag: u8, is_set: bool| if is_set { flag } else { 0 };
         let flags = flag(DOWN, is_followed)
             | flag(RIGHT, branch.children.is_empty())
+            | flag(MARK, branch.is_marked)
             | flag(COMMENT, !branch.comment.is_empty())
             | flag(EXTENSION, !branch.board_text.is_empty());
         bytes.extend([point, flags]);
@@ -203,11 +221,10 @@ pub(crate) fn write(branches: &[LibraryBranch]) -> Vec<u8> {
         }
         for text in [&branch.comment, &branch.board_text] {
             if !text.is_empty() {
-                bytes.extend(text.bytes().filter(|byte| *byte != 0));
-                bytes.extend(vec![
-                    0;
-                    2 - text.bytes().filter(|byte| *byte != 0).count() % 2
-                ]);
+                let mut text = encoded(text);
+                text.retain(|byte| *byte != 0);
+                text.extend(vec![0; 2 - text.len() % 2]);
+                bytes.extend(text);
             }
         }
         let last = branch.children.last();
@@ -243,6 +260,7 @@ mod tests {
                 branches[parent].children.push(number);
                 branches.push(LibraryBranch {
                     cell,
+                    is_marked: cell % 3 == 0,
                     comment,
                     board_text,
                     children: Vec::new(),
@@ -258,6 +276,7 @@ mod tests {
         while let Some((number, parent)) = left.pop() {
             let LibraryBranch {
                 cell,
+                is_marked,
                 comment,
                 board_text,
                 children,
@@ -266,7 +285,7 @@ mod tests {
                 cell: (number > 0).then_some(*cell),
                 parent,
                 is_move: true,
-                is_marked: false,
+                is_marked: *is_marked,
                 comment: comment.as_bytes().to_vec(),
                 board_text: board_text.as_bytes().to_vec(),
             });

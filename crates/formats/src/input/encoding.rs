@@ -15,6 +15,20 @@ pub(crate) fn decode_entries(bytes: &[u8]) -> Cow<'_, str> {
     decode(bytes, None, |text| text.chars().filter(is_entry).count())
 }
 
+/// Decodes the texts of one file, which are in UTF-8 or in one other encoding.
+pub(crate) fn decode_texts<'a>(texts: impl Iterator<Item = &'a Vec<u8>> + Clone) -> Vec<String> {
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+    texts
+        .clone()
+        .for_each(|text| _ = detector.feed(text, false));
+    detector.feed(b"", true);
+    let is_utf_8 = texts.clone().all(|text| std::str::from_utf8(text).is_ok());
+    let guess = detector.guess(None, Utf8Detection::Deny);
+    let encoding = if is_utf_8 { UTF_8 } else { guess };
+    let decoded = |text: &Vec<u8>| encoding.decode_without_bom_handling(text).0.into_owned();
+    texts.map(decoded).collect()
+}
+
 /// Decodes a text by its byte order mark; as UTF-8; in the encoding that it names, if its bytes are
 /// of it; else in the one of the likely encodings in which the most is `readable`.
 pub(crate) fn decode<'a>(

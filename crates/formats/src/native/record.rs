@@ -1,13 +1,12 @@
 use std::str::FromStr;
 
 use anyhow::{Context, Result, anyhow, bail};
+use kagetsu_book::{Annotation, AnnotationJson, Day};
 use kagetsu_game::{
     Answer, Bound, Claim, Move, Position, Proof, ProofKind, Provenance, Score, Side, Variant,
     Verdict,
 };
 use serde::{Deserialize, Serialize};
-use time::macros::{date, format_description};
-use time::{Date, Duration};
 
 /// A position and its searched moves, as one line of JSON.
 #[derive(Debug, Deserialize, Serialize)]
@@ -23,6 +22,8 @@ pub struct PositionRecord {
     pub(crate) board: Vec<String>,
     pub(crate) side: String,
     pub(crate) answers: Vec<MoveRecord>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) annotations: Vec<AnnotationJson>,
 }
 
 /// A searched move. Its value is from the view of the side that makes it.
@@ -101,7 +102,7 @@ impl PositionRecord {
                 .map_or_else(|| "none".into(), |proof| proof.claim.to_string()),
             proof_kind: verdict.proof.map(|proof| proof.kind.to_string()),
             engine: verdict.by.engine.to_string(),
-            date: write_date(verdict.by.day),
+            date: Day(verdict.by.day).to_string(),
         };
         Self {
             variant: position.variant().to_string(),
@@ -109,7 +110,26 @@ impl PositionRecord {
             board,
             side: position.side().to_string(),
             answers: answer.verdicts().iter().map(line).collect(),
+            annotations: Vec::new(),
         }
+    }
+
+    /// Returns the record with annotations of its position.
+    pub(crate) fn with_annotations(self, position: &Position, notes: &[Annotation]) -> Self {
+        let notes = notes.iter().map(|note| AnnotationJson::new(position, note));
+        Self {
+            annotations: notes.collect(),
+            ..self
+        }
+    }
+
+    /// Returns the annotations of the record's position.
+    ///
+    /// # Errors
+    /// The first that is none.
+    pub fn annotations(&self, position: &Position) -> Result<Vec<Annotation>> {
+        let read = |note: &AnnotationJson| note.read(position).context("an annotation");
+        self.annotations.iter().map(read).collect()
     }
 
     /// Returns the record without moves.
@@ -127,6 +147,7 @@ impl PositionRecord {
             board: board.clone(),
             side: side.clone(),
             answers: Vec::new(),
+            annotations: Vec::new(),
         }
     }
 
@@ -226,7 +247,7 @@ impl MoveRecord {
         let bound = named(&BOUNDS, "the bound", &self.bound).with_context(about)?;
         let by = Provenance {
             engine: self.engine.as_str().into(),
-            day: day(&self.date)?,
+            day: self.date.parse::<Day>()?.0,
         };
         Ok((
             m,
@@ -260,26 +281,6 @@ pub(crate) fn draw_plies(verdict: &Verdict) -> Option<u16> {
         .proof
         .filter(|proof| proof.claim == Claim::Draw && proof.plies > 0)
         .map(|proof| proof.plies)
-}
-
-/// Writes a day, counted from 1970-01-01, as `2026-11-21`; empty for a day beyond the calendar.
-pub(crate) fn write_date(day: u32) -> String {
-    let date = date!(1970 - 01 - 01).checked_add(Duration::days(i64::from(day)));
-    let text = date.and_then(|date| {
-        date.format(format_description!("[year]-[month]-[day]"))
-            .ok()
-    });
-    text.unwrap_or_default()
-}
-
-/// Reads a date as days since 1970-01-01.
-fn day(text: &str) -> Result<u32> {
-    let date = Date::parse(text, format_description!("[year]-[month]-[day]"));
-    let days = date
-        .ok()
-        .map(|date| (date - date!(1970 - 01 - 01)).whole_days());
-    days.and_then(|days| u32::try_from(days).ok())
-        .with_context(|| format!("'{text}' is no date as in 2026-11-21"))
 }
 
 /// Returns the rows of a gomoku board from the top, one character a point; none for other games.
@@ -397,7 +398,7 @@ mod tests {
                 "about",
                 "the bound 'about' is none of exact, lower, upper",
             ),
-            ("2026-11-21", "yesterday", "no date"),
+            ("2026-11-21", "yesterday", "not a day"),
             ("\"nodes\":9", "\"nodes\":-9", "not what export writes"),
             ("\"side\"", "\"colour\"", "not what export writes"),
         ] {

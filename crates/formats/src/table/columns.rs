@@ -1,10 +1,10 @@
 //! The columns of a table, and the rows of a position.
 
-use kagetsu_book::ScannedEntry;
+use kagetsu_book::{Day, ScannedEntry};
 use kagetsu_game::{Bound, Move, Position, Proof, Score, Variant};
 use kagetsu_games::without_history;
 
-use crate::native::record::{board_text, draw_plies, write_date};
+use crate::native::record::{board_text, draw_plies};
 
 /// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -250,7 +250,7 @@ impl PositionRows {
         let mut line = String::new();
         for ((m, verdict), known) in facts.verdicts().iter().zip(known) {
             if date.0 != Some(verdict.by.day) {
-                date = (Some(verdict.by.day), write_date(verdict.by.day));
+                date = (Some(verdict.by.day), Day(verdict.by.day).to_string());
             }
             line.clear();
             let played: Vec<Move> = verdict.line.iter().map(|m| turned(*m)).collect();

@@ -191,6 +191,7 @@ pub(crate) fn read(text: &str) -> Result<(Vec<(Position, Answer)>, u64)> {
                 },
                 side: field(2),
                 answers: Vec::new(),
+                annotations: Vec::new(),
             });
         }
         // The line is decoded here, while its number is known.

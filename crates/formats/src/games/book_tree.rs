@@ -1,0 +1,231 @@
+//! A book as a tree of moves, for formats that hold one.
+
+use std::collections::HashSet;
+
+use anyhow::Result;
+use kagetsu_book::{Annotation, AnnotationKind, Book, Entry};
+use kagetsu_game::{Key, Move, Position, Verdict};
+
+use crate::omissions::{Omissions, omit};
+
+/// A line of its own between comments of one position that a format writes as one.
+const BETWEEN_COMMENTS: &str = "\n\u{2e3b}\n";
+
+/// A node of a [`BookTree`].
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BookNode {
+    /// The number of the node before it; 0 for the root.
+    pub(crate) parent: usize,
+    /// The move; none for the root.
+    pub(crate) at: Option<Move>,
+    /// The position; none behind a move that ends the game by a foul.
+    pub(crate) position: Option<Position>,
+    /// The book's verdict on the move.
+    pub(crate) verdict: Option<Verdict>,
+    /// The annotations of the position, in its orientation; a position that stands in the tree
+    /// several times has them once.
+    pub(crate) notes: Vec<Annotation>,
+    pub(crate) children: Vec<usize>,
+}
+
+/// The positions of a variant, each expanded once, at the first line that reaches it. The lines
+/// from the root come first, then those to the roots of the book's jobs, in the order of the jobs'
+/// moves. A position that no line leads to stands behind its stones in any legal order.
+pub(crate) struct BookTree<'a> {
+    book: &'a Book,
+    /// Nodes after the nodes that they hang on; the first is the root.
+    pub(crate) nodes: Vec<BookNode>,
+    /// Positions whose moves are in the tree.
+    pub(crate) seen: HashSet<Key>,
+    /// Positions whose annotations are in the tree.
+    noted: HashSet<Key>,
+}
+
+impl<'a> BookTree<'a> {
+    /// Grows the tree of a book from a position.
+    ///
+    /// # Errors
+    /// If a record is damaged.
+    pub(crate) fn grow(
+        book: &'a Book,
+        start: &Position,
+        omissions: &mut Omissions,
+    ) -> Result<Self> {
+        let variant = start.variant();
+        let mut tree = Self {
+            book,
+            nodes: vec![BookNode {
+                position: Some(start.clone()),
+                ..BookNode::default()
+            }],
+            seen: HashSet::new(),
+            noted: HashSet::new(),
+        };
+        tree.grow_from(0, omissions)?;
+        // The branches of a job keep the move order in which its root was given.
+        let jobs = book.jobs()?;
+        let jobs = jobs.iter().filter(|job| job.spec.variant == variant);
+        let is_held = |line: &Vec<Move>| match start.setup() {
+            Some(_) => Ok(false),
+            None => {
+                let after = Position::new(variant, None, line)?;
+                anyhow::Ok(book.lookup(&after)?.is_some())
+            }
+        };
+        for line in jobs.flat_map(|job| job.spec.roots.iter().filter_map(Position::line)) {
+            if is_held(&line)? {
+                tree.grow_at(&line, omissions)?;
+            }
+        }
+        let searched = book.positions().map(|entry| anyhow::Ok(entry?.position));
+        let annotated = book.annotated().map(|known| anyhow::Ok(known?.0));
+        for position in searched.chain(annotated) {
+            let position = position?;
+            let key = position.key();
+            if position.variant() != variant {
+                omit(omissions, "positions_of_other_games", 1);
+            } else if !tree.seen.contains(&key) && !tree.noted.contains(&key) {
+                let line = position.line().filter(|_| start.setup().is_none());
+                match line.filter(|_| variant.places_stones()) {
+                    Some(line) => tree.grow_at(&from_the_centre(start, line), omissions)?,
+                    None => omit(omissions, "positions_that_no_line_leads_to", 1),
+                }
+            }
+        }
+        Ok(tree)
+    }
+
+    /// Returns the node behind a move, and creates it if necessary.
+    pub(crate) fn child(&mut self, parent: usize, m: Move) -> usize {
+        let node = &self.nodes[parent];
+        let is_it = |child: &&usize| self.nodes[**child].at == Some(m);
+        if let Some(child) = node.children.iter().find(is_it) {
+            return *child;
+        }
+        let before = node.position.as_ref();
+        let position = before.and_then(|before| before.play(m).ok());
+        let number = self.nodes.len();
+        self.nodes[parent].children.push(number);
+        self.nodes.push(BookNode {
+            parent,
+            at: Some(m),
+            position,
+            ..BookNode::default()
+        });
+        number
+    }
+
+    /// Adds the moves of the position after a line, and of those that follow it, to the tree.
+    fn grow_at(&mut self, line: &[Move], omissions: &mut Omissions) -> Result<()> {
+        let at = line.iter().fold(0, |at, m| self.child(at, *m));
+        self.grow_from(at, omissions)
+    }
+
+    /// Adds the moves of a node, and of those that follow it.
+    fn grow_from(&mut self, at: usize, omissions: &mut Omissions) -> Result<()> {
+        let mut left = vec![at];
+        while let Some(at) = left.pop() {
+            let Some(position) = self.nodes[at].position.clone() else {
+                continue;
+            };
+            let key = position.key();
+            if self.noted.insert(key) {
+                self.nodes[at].notes = self.book.annotations(&position)?;
+            }
+            if self.seen.contains(&key) {
+                continue;
+            }
+            let Some(Entry { answer, .. }) = self.book.lookup(&position)? else {
+                continue;
+            };
+            self.seen.insert(key);
+            let mut next = Vec::new();
+            for (m, verdict) in answer.verdicts() {
+                if !verdict.is_exact() && !verdict.is_silent() {
+                    omit(omissions, "moves_with_a_bound_alone", 1);
+                    continue;
+                }
+                let child = self.child(at, *m);
+                self.nodes[child].verdict = Some(verdict.clone());
+                next.push(child);
+            }
+            left.extend(next.into_iter().rev());
+        }
+        Ok(())
+    }
+
+    /// Returns the annotations of the position before a node that are about its move.
+    pub(crate) fn notes_on_move(&self, at: usize) -> impl Iterator<Item = &Annotation> + Clone {
+        let BookNode { parent, at: m, .. } = &self.nodes[at];
+        let before = self.nodes[*parent].notes.iter();
+        before.filter(move |note| m.is_some() && note.at == *m)
+    }
+}
+
+/// Moves the centre to the front of a line, if the first player has a stone there.
+fn from_the_centre(start: &Position, line: Vec<Move>) -> Vec<Move> {
+    let board = start.variant().board();
+    let points = u16::from(board.columns) * u16::from(board.rows);
+    let centre = Move::new(points / 2);
+    let Some(at) = line
+        .iter()
+        .position(|m| *m == centre)
+        .filter(|at| at % 2 == 0)
+    else {
+        return line;
+    };
+    let mut other = line.clone();
+    other.swap(0, at);
+    // In another order a five may come too early.
+    let reached = other
+        .iter()
+        .try_fold(start.clone(), |position, m| position.play(*m));
+    if reached.is_ok() { other } else { line }
+}
+
+/// Returns the words of annotations that no board shows, as one comment.
+pub(crate) fn comment<'a>(notes: impl Iterator<Item = &'a Annotation>, more: &str) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    let words = notes.filter_map(|note| match note.kind {
+        AnnotationKind::Comment | AnnotationKind::Link => Some(note.text.clone()),
+        AnnotationKind::Text | AnnotationKind::Mark => None,
+        kind => Some(hand_text(kind, &note.text)),
+    });
+    for part in words.chain([more.to_string()]) {
+        if !part.is_empty() && !parts.contains(&part) {
+            parts.push(part);
+        }
+    }
+    parts.join(BETWEEN_COMMENTS)
+}
+
+/// Returns a value that was set by hand in words.
+fn hand_text(kind: AnnotationKind, reason: &str) -> String {
+    let value = kind
+        .score()
+        .map_or_else(|| kind.to_string(), |score| format!("score {score}"));
+    let reason = if reason.is_empty() {
+        String::new()
+    } else {
+        format!(": {reason}")
+    };
+    format!("set by hand, {value}{reason}")
+}
+
+/// Splits a comment into the comments that it was made from.
+pub(crate) fn comments(text: &str) -> impl Iterator<Item = &str> {
+    text.split(BETWEEN_COMMENTS)
+        .map(str::trim)
+        .filter(|text| !text.is_empty())
+}
+
+/// Returns the different texts that stand on points.
+pub(crate) fn texts<'a>(notes: impl Iterator<Item = &'a Annotation>) -> Vec<&'a str> {
+    let mut texts: Vec<&str> = Vec::new();
+    for note in notes.filter(|note| note.kind == AnnotationKind::Text) {
+        if !texts.contains(&&*note.text) {
+            texts.push(&note.text);
+        }
+    }
+    texts
+}
