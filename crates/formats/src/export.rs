@@ -7,13 +7,13 @@ use kagetsu_book::Book;
 use kagetsu_game::{Answer, Variant};
 
 use crate::format::Format;
-use crate::gomoku::{hints, library, yixin, yxdb};
+use crate::gomoku::{hints, library, sgf, yixin, yxdb};
 use crate::lists;
 use crate::native::record::PositionRecord;
 use crate::omissions::{Omissions, is_exported, omit};
 use crate::table::{self, TableFormat};
 use crate::xiangqi::zobrist::{MISSING_KEYS, ZobristKeys};
-use crate::xiangqi::{eleeye, obk};
+use crate::xiangqi::{eleeye, obk, xqf};
 
 /// Writes a book as a file of a format. Returns the number of positions written, and what the
 /// format has no room for.
@@ -40,6 +40,8 @@ pub fn export(
             (yxdb::write(&records), records.len() as u64, omissions)
         }
         Format::Lib => library::write(book, one_game(book, variant)?)?,
+        Format::Sgf => sgf::write(book, one_game(book, variant)?)?,
+        Format::Xqf => xqf::write(book, one_game(book, variant)?)?,
         Format::Hints => text_as_bytes(hints::write(book, one_game(book, variant)?)?),
         Format::Openings => text_as_bytes(lists::write_openings(book, one_game(book, variant)?)?),
         Format::Fen => text_as_bytes(lists::write_fens(book, one_game(book, variant)?)?),
@@ -50,20 +52,19 @@ pub fn export(
         }
         Format::Psq
         | Format::Pos
-        | Format::Sgf
         | Format::Rif
         | Format::Lines
         | Format::Pgn
-        | Format::Xqf
         | Format::Cbr
         | Format::Ubb => {
             bail!(
                 "this format is for games, which are not the positions of a book: json, csv, \
-                 sqlite, parquet, yxdb, lib, openings, hints, fen, eleeye, obk and proof are written"
+                 sqlite, parquet, yxdb, lib, sgf, xqf, openings, hints, fen, eleeye, obk and proof are \
+                 written"
             )
         }
     };
-    if format != Format::Lib {
+    if !matches!(format, Format::Lib | Format::Sgf | Format::Xqf) {
         for known in book.annotated() {
             omit(&mut omissions, "annotations", known?.1.len() as u64);
         }

@@ -146,7 +146,7 @@ impl Format {
     pub const fn is_exported(self) -> bool {
         !matches!(
             self,
-            Self::Psq | Self::Pos | Self::Rif | Self::Lines | Self::Xqf | Self::Cbr | Self::Ubb
+            Self::Psq | Self::Pos | Self::Rif | Self::Lines | Self::Cbr | Self::Ubb
         )
     }
 

@@ -19,6 +19,7 @@ use crate::lists;
 use crate::native::record::PositionRecord;
 use crate::omissions::{Omissions, omit, omit_text};
 use crate::table::csv as table;
+use crate::xiangqi::pgn_text::INSIDE;
 use crate::xiangqi::zobrist::{MISSING_KEYS, ZobristKeys};
 use crate::xiangqi::{bridge, eleeye, obk, pgn, ubb, xqf};
 
@@ -218,12 +219,7 @@ impl Importer {
         if files.is_none() {
             omissions = self.trees_of(self.format_of(bytes)?, bytes, &mut trees)?;
         }
-        for kept in [
-            "comments",
-            "comments_and_variations",
-            "board_texts",
-            "other_properties",
-        ] {
+        for kept in ["comments", INSIDE, sgf::OTHER_PROPERTIES] {
             omissions.remove(kept);
         }
         Ok((trees, omissions))

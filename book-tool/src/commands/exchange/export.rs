@@ -33,7 +33,8 @@ use kagetsu_terminal::json::write_json;
 /// only the positions behind a line are written.
 ///
 /// `sgf` and `pgn` write the imported games of a folder: all of them, those of --variant, or those
-/// that passed the position after --moves.
+/// that passed the position after --moves. With --tree, or where the book has no games, `sgf` writes
+/// its positions as one tree with comments, texts and marks, as `lib` and `xqf` do.
 ///
 /// `proof` writes the win tree of the position after --moves, which the book has proven: one move
 /// at each node of the winner, and an answer to every legal move of the loser.
@@ -57,6 +58,9 @@ pub(crate) struct Args {
     /// Writes only the position after these moves and the positions behind it
     #[arg(long, value_name = "LINE")]
     moves: Option<String>,
+    /// For --format sgf: writes the positions of the book as a tree, not its imported games
+    #[arg(long)]
+    tree: bool,
     /// Notation of xiangqi moves for --format pgn; `engine` is ICCS
     #[arg(long, value_enum, default_value = "engine", value_name = "NOTATION")]
     notation: NotationArg,
@@ -207,7 +211,11 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         return args.write_site(out);
     }
     let is_proof = format == FormatArg::Proof;
-    let is_games = matches!(format, FormatArg::Book(Format::Sgf | Format::Pgn));
+    let is_games = match format {
+        FormatArg::Book(Format::Pgn) => true,
+        FormatArg::Book(Format::Sgf) => !args.tree && played::has_games(&args.book)?,
+        _ => false,
+    };
     let keys = args.zobrist.keys(format)?;
     let mut reader = kagetsu_reader::open(&args.book, &args.access)?;
     let root = args.root(is_proof, &reader)?;
@@ -240,7 +248,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
                 losses: Omissions::new(),
             })
         }
-        (FormatArg::Book(format @ (Format::Sgf | Format::Pgn)), root) => {
+        (FormatArg::Book(format), root) if is_games => {
             let style = (format, args.notation.0);
             let count = played::write(&args.book, style, args.variant, root.as_ref(), out)?;
             Ok(Written {

@@ -7,6 +7,14 @@ use kagetsu_formats::{Format, GameTree, write_game};
 use kagetsu_game::{Notation, Position, Variant};
 use kagetsu_games::{FoundGame, GameFilter, GameRecord, GameStore};
 
+/// Whether a book is a folder with imported games.
+///
+/// # Errors
+/// If they cannot be read.
+pub(super) fn has_games(book: &str) -> Result<bool> {
+    Ok(!book.contains("://") && GameStore::open(book.as_ref())?.is_some())
+}
+
 /// Writes the games of a folder, or those that passed `root`; returns their number.
 ///
 /// # Errors

@@ -78,6 +78,12 @@ impl Annotation {
         Self { at, ..self }
     }
 
+    /// Whether it stands on a point of the board.
+    #[must_use]
+    pub fn is_on_board(&self) -> bool {
+        matches!(self.kind, AnnotationKind::Text | AnnotationKind::Mark)
+    }
+
     /// Returns everything but the day: two annotations that agree in it are the same one.
     #[must_use]
     pub fn identity(&self) -> (Option<Move>, AnnotationKind, &str, &str, &str) {

@@ -1,15 +1,20 @@
 //! A book as a tree of moves, for formats that hold one.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use anyhow::Result;
 use kagetsu_book::{Annotation, AnnotationKind, Book, Entry};
 use kagetsu_game::{Key, Move, Position, Verdict};
 
+use crate::games::text::{MoveNote, sgf_point};
+use crate::games::tree::GameTree;
 use crate::omissions::{Omissions, omit};
 
 /// A line of its own between comments of one position that a format writes as one.
 const BETWEEN_COMMENTS: &str = "\n\u{2e3b}\n";
+
+/// Stands between texts on one point.
+pub(crate) const BETWEEN_TEXTS: char = '|';
 
 /// A node of a [`BookTree`].
 #[derive(Clone, Debug, Default)]
@@ -131,6 +136,14 @@ impl<'a> BookTree<'a> {
             let key = position.key();
             if self.noted.insert(key) {
                 self.nodes[at].notes = self.book.annotations(&position)?;
+                for note in self.nodes[at].notes.clone() {
+                    let m = note
+                        .at
+                        .filter(|m| !note.is_on_board() && position.play(*m).is_ok());
+                    if let Some(m) = m {
+                        left.push(self.child(at, m));
+                    }
+                }
             }
             if self.seen.contains(&key) {
                 continue;
@@ -152,6 +165,34 @@ impl<'a> BookTree<'a> {
             left.extend(next.into_iter().rev());
         }
         Ok(())
+    }
+
+    /// Returns the words about a node that no board shows, with `more` behind them.
+    pub(crate) fn comment(&self, at: usize, more: &str) -> String {
+        let own = self.nodes[at].notes.iter().filter(|note| note.at.is_none());
+        comment(self.notes_on_move(at).chain(own), more)
+    }
+
+    /// Returns the tree as a game of SGF or PGN, with the values of its moves.
+    pub(crate) fn game(&self) -> Option<(GameTree, Vec<MoveNote>)> {
+        let start = self.nodes[0].position.clone()?;
+        let size = start.variant().gomoku().map(|(_, size)| size);
+        let mut tree = GameTree::from_start(start);
+        tree.comment = self.comment(0, "");
+        tree.properties = size.map_or_else(Vec::new, |size| on_board(&self.nodes[0], size));
+        let mut values = Vec::new();
+        for (at, node) in self.nodes.iter().enumerate().skip(1) {
+            let before = self.nodes[node.parent].position.clone()?;
+            let number = tree.push(node.parent.checked_sub(1), before, node.at?);
+            tree.moves[number].comment = self.comment(at, "");
+            tree.moves[number].properties = size.map_or_else(Vec::new, |size| on_board(node, size));
+            let valued = node.verdict.as_ref().filter(|verdict| !verdict.is_silent());
+            values.push(MoveNote {
+                value: valued.map(|verdict| verdict.score),
+                text: String::new(),
+            });
+        }
+        Some((tree, values))
     }
 
     /// Returns the annotations of the position before a node that are about its move.
@@ -184,7 +225,7 @@ fn from_the_centre(start: &Position, line: Vec<Move>) -> Vec<Move> {
 }
 
 /// Returns the words of annotations that no board shows, as one comment.
-pub(crate) fn comment<'a>(notes: impl Iterator<Item = &'a Annotation>, more: &str) -> String {
+fn comment<'a>(notes: impl Iterator<Item = &'a Annotation>, more: &str) -> String {
     let mut parts: Vec<String> = Vec::new();
     let words = notes.filter_map(|note| match note.kind {
         AnnotationKind::Comment | AnnotationKind::Link => Some(note.text.clone()),
@@ -218,6 +259,36 @@ pub(crate) fn comments(text: &str) -> impl Iterator<Item = &str> {
         .map(str::trim)
         .filter(|text| !text.is_empty())
 }
+
+/// Returns the texts and marks of a position as properties of SGF.
+fn on_board(node: &BookNode, size: u8) -> Vec<(String, Vec<String>)> {
+    let mut properties: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for note in node.notes.iter().filter(|note| note.is_on_board()) {
+        let Some(point) = note.at.map(|m| sgf_point(m, size)) else {
+            continue;
+        };
+        let (name, value) = match note.kind {
+            AnnotationKind::Text => {
+                let here = node.notes.iter().filter(|other| other.at == note.at);
+                let texts = texts(here).join(&BETWEEN_TEXTS.to_string());
+                ("LB", format!("{point}:{texts}"))
+            }
+            _ if SGF_MARKS.contains(&&*note.text) => (&*note.text, point),
+            _ => (SGF_MARKS[0], point),
+        };
+        let values = properties.entry(name).or_default();
+        if !values.contains(&value) {
+            values.push(value);
+        }
+    }
+    let properties = properties.into_iter();
+    properties
+        .map(|(name, values)| (name.into(), values))
+        .collect()
+}
+
+/// The marks of SGF; the first stands for a mark without a name.
+pub(crate) const SGF_MARKS: [&str; 5] = ["MA", "TR", "CR", "SQ", "SL"];
 
 /// Returns the different texts that stand on points.
 pub(crate) fn texts<'a>(notes: impl Iterator<Item = &'a Annotation>) -> Vec<&'a str> {

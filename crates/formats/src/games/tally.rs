@@ -9,8 +9,9 @@ use kagetsu_game::{
     Provenance, Score, Variant, Verdict,
 };
 pub(crate) use kagetsu_games::GameResult;
-use kagetsu_games::{GameRecord, GameTags};
+use kagetsu_games::{GameRecord, GameTags, after};
 
+use crate::games::book_tree::comments;
 use crate::games::tree::GameTree;
 
 /// The value that a file gives a move, from the view of the side that makes it.
@@ -171,8 +172,21 @@ impl Games {
         moves.len()
     }
 
-    /// Counts a tree of moves. Only one without variations is a game that was played as it stands.
+    /// Counts a tree of moves, and keeps its comments. Only one without variations is a game that
+    /// was played as it stands.
     pub(crate) fn play_tree(&mut self, tree: GameTree) {
+        for text in comments(&tree.comment) {
+            self.note(&tree.start, None, AnnotationKind::Comment, text);
+        }
+        for m in tree.moves.iter().filter(|m| !m.comment.is_empty()) {
+            let after = after(&m.before, m.at);
+            let (position, at) = after
+                .as_ref()
+                .map_or((&m.before, Some(m.at)), |after| (after, None));
+            for text in comments(&m.comment) {
+                self.note(position, at, AnnotationKind::Comment, text);
+            }
+        }
         if tree.is_line() {
             let line: Vec<Move> = tree.moves.iter().map(|m| m.at).collect();
             self.play_named(&tree.start, &line, tree.result, tree.tags);

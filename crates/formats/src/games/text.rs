@@ -93,11 +93,7 @@ fn sgf(game: &GameTree, notes: &[MoveNote], rule: RuleName, size: u8) -> String 
         }
     }
     text.extend(game.properties.iter().map(property));
-    let point = |m: Move| {
-        let (column, row) = (m.code() % u16::from(size), m.code() / u16::from(size));
-        let letter = |number: u16| char::from(b'a' + number as u8);
-        String::from_iter([letter(column), letter(u16::from(size) - 1 - row)])
-    };
+    let point = |m: Move| sgf_point(m, size);
     let colour = |side: Side| if side == Side::First { 'B' } else { 'W' };
     if let (Some(_), Some(stones)) = (game.start.setup(), game.start.stones()) {
         for (name, stones) in ["AB", "AW"].into_iter().zip(stones) {
@@ -160,6 +156,13 @@ fn sgf(game: &GameTree, notes: &[MoveNote], rule: RuleName, size: u8) -> String 
         behind(at, &mut unwritten);
     }
     text + ")\n"
+}
+
+/// Writes a point in SGF.
+pub(crate) fn sgf_point(m: Move, size: u8) -> String {
+    let (column, row) = (m.code() % u16::from(size), m.code() / u16::from(size));
+    let letter = |number: u16| char::from(b'a' + number as u8);
+    String::from_iter([letter(column), letter(u16::from(size) - 1 - row)])
 }
 
 /// Words in lines of the width of PGN.

@@ -7,10 +7,10 @@
 //! to the position after it.
 
 use anyhow::{Result, bail};
-use kagetsu_book::{AnnotationKind, Book};
+use kagetsu_book::{Annotation, AnnotationKind, Book};
 use kagetsu_game::{Claim, Move, Outcome, Position, Proof, ProofKind, Score, Variant, Verdict};
 
-use crate::games::book_tree::{BookTree, comment, comments, texts};
+use crate::games::book_tree::{BETWEEN_TEXTS, BookTree, comments, texts};
 use crate::games::tally::{Games, GivenValue, longest};
 use crate::gomoku::pass::passed;
 use crate::gomoku::renlib::{self, Library, LibraryBranch, LibraryNode, SIZE};
@@ -128,7 +128,9 @@ fn note(
         }
     }
     if let Some((position, m)) = here.or(after) {
-        games.note(position, m, AnnotationKind::Text, texts[1].trim());
+        for text in texts[1].split(BETWEEN_TEXTS) {
+            games.note(position, m, AnnotationKind::Text, text.trim());
+        }
         if node.is_marked {
             games.note(position, m, AnnotationKind::Mark, "");
         }
@@ -224,7 +226,7 @@ pub(crate) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Omis
     // A text on a free point stands on a node of its own.
     for at in 0..tree.nodes.len() {
         for note in tree.nodes[at].notes.clone() {
-            let is_shown = matches!(note.kind, AnnotationKind::Text | AnnotationKind::Mark);
+            let is_shown = note.is_on_board();
             let position = tree.nodes[at].position.as_ref();
             let m = note.at.filter(|_| is_shown);
             match m.filter(|m| position.is_some_and(|position| position.play(*m).is_ok())) {
@@ -246,7 +248,7 @@ fn branch(tree: &BookTree, at: usize, omissions: &mut Omissions) -> LibraryBranc
     let verdict = node.verdict.as_ref().filter(|verdict| !verdict.is_silent());
     let before = tree.nodes[node.parent].position.as_ref();
     let plies = before.map_or(0, |before| before.moves().len()) + 1;
-    let (mut text, mut more) = (texts.join(" "), String::new());
+    let (mut text, mut more) = (joined(texts.iter()), String::new());
     if let Some(verdict) = verdict {
         let details = [MoveDetail::Nodes, MoveDetail::Line, MoveDetail::Date];
         omit_details(omissions, verdict, &details);
@@ -263,22 +265,16 @@ fn branch(tree: &BookTree, at: usize, omissions: &mut Omissions) -> LibraryBranc
         more = comment_on_value(verdict);
         if words.peek().is_some() {
             omit(omissions, "values_behind_texts", 1);
-            text = words.copied().collect::<Vec<_>>().join(" ");
+            text = joined(words);
         } else {
             text = same.map_or_else(|| board_text(verdict, plies), |text| text.to_string());
         }
     }
-    let on_move = tree.notes_on_move(at);
-    let is_marked = on_move
-        .clone()
-        .any(|note| note.kind == AnnotationKind::Mark);
-    let comment = comment(
-        on_move.chain(node.notes.iter().filter(|note| note.at.is_none())),
-        &more,
-    );
+    let is_mark = |note: &Annotation| note.kind == AnnotationKind::Mark;
+    let comment = tree.comment(at, &more);
     LibraryBranch {
         cell: node.at.map_or(0, Move::code),
-        is_marked,
+        is_marked: tree.notes_on_move(at).any(is_mark),
         comment: match comment.contains('\n') {
             true => format!("{BETWEEN_FIELDS}{}", comment.replace('\n', "\r\n")),
             false => comment,
@@ -286,6 +282,12 @@ fn branch(tree: &BookTree, at: usize, omissions: &mut Omissions) -> LibraryBranc
         board_text: text,
         children: node.children.clone(),
     }
+}
+
+/// Joins the texts on one point.
+fn joined<'a>(texts: impl Iterator<Item = &'a &'a str>) -> String {
+    let texts: Vec<&str> = texts.copied().collect();
+    texts.join(&BETWEEN_TEXTS.to_string())
 }
 
 fn board_text(verdict: &Verdict, plies: usize) -> String {

@@ -220,7 +220,6 @@ impl MoveReader<'_, '_> {
             let (text, rest) = rest.split_at_checked(length)?;
             self.rest = rest;
             comment = words(text);
-            omit(self.omissions, "comments", u64::from(!comment.is_empty()));
         }
         Some((flags, [from, to], comment))
     }
@@ -293,10 +292,7 @@ mod tests {
             (Some(0), "i9i8".to_string(), ""),
             (Some(0), "a9a8".to_string(), ""),
         ];
-        assert_eq!(
-            (moves, omissions),
-            (expected.to_vec(), [("comments", 2)].into())
-        );
+        assert_eq!((moves, omissions), (expected.to_vec(), Omissions::new()));
         assert_eq!(
             (&*found[0].tags.first, found[0].result.text()),
             ("王一", "0-1")

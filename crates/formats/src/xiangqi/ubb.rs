@@ -144,7 +144,6 @@ fn tree(
         let Some(place) = name.strip_prefix("comment") else {
             continue;
         };
-        omit(omissions, "comments", 1);
         let (branch, ply) = place.split_once('_').unwrap_or(("0", place));
         let at = branch.parse().ok().and_then(|branch: u32| {
             let (first, line) = branches.get(&branch)?;
@@ -264,7 +263,7 @@ mod tests {
              [DhtmlXQ_comment1_2]aside[/DhtmlXQ_comment1_2]\n[/DhtmlXQ]\n\
              [DhtmlXQ][DhtmlXQ_movelist]7747[/DhtmlXQ_movelist][/DhtmlXQ]",
         );
-        assert_eq!((trees.len(), omissions), (2, [("comments", 3)].into()));
+        assert_eq!((trees.len(), omissions), (2, Omissions::new()));
         let tree = &trees[0];
         let expected = [
             (None, "h2e2"),

@@ -4,11 +4,15 @@
 //! move, and the length and text of its comment. From version 1.1 on the pieces, the squares of the
 //! moves and the whole tree are shifted by keys that the header holds.
 
+use std::collections::HashSet;
+
 use anyhow::{Result, bail, ensure};
 use encoding_rs::GB18030;
-use kagetsu_game::{Position, Side, Variant};
+use kagetsu_book::{Annotation, Book, Entry};
+use kagetsu_game::{Move, Position, Side, Variant};
 use kagetsu_games::{GameTags, after, read_move};
 
+use crate::games::book_tree::BookTree;
 use crate::games::tally::{GameResult, Games};
 use crate::games::tree::GameTree;
 use crate::omissions::{Omissions, TRUNCATED_FILES, omit, omit_text};
@@ -79,7 +83,7 @@ pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissi
     Ok((games, 1, omissions))
 }
 
-/// Reads the game or tree of a file. The omissions count the comments, too, which the tree has.
+/// Reads the game or tree of a file.
 ///
 /// # Errors
 /// If the file is no XQF, or its pieces are no position.
@@ -117,6 +121,102 @@ pub(crate) fn read_tree(bytes: &[u8], variant: Variant) -> Result<(GameTree, Omi
     let is_empty = tree.moves.is_empty();
     omit(&mut omissions, "games_without_moves", is_empty.into());
     Ok((tree, omissions))
+}
+
+/// Writes the positions behind one of a book, as a tree of version 1.0. The first position is the
+/// start where the book holds it, else one that no move of the book leads to.
+///
+/// # Errors
+/// If a record is damaged.
+pub(crate) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Omissions)> {
+    check_variant(variant)?;
+    let mut start = Position::start(variant);
+    if book.lookup(&start)?.is_none() {
+        let (mut positions, mut behind) = (Vec::new(), HashSet::new());
+        for entry in book.positions() {
+            let Entry {
+                position, facts, ..
+            } = entry?;
+            if position.variant() == variant {
+                let moves: Vec<Move> = facts.verdicts().iter().map(|(m, _)| *m).collect();
+                behind.extend(position.children(&moves).into_iter().map(|child| child.key));
+                positions.push(position);
+            }
+        }
+        let root = positions
+            .into_iter()
+            .find(|position| !behind.contains(&position.key()));
+        start = root.unwrap_or(start);
+    }
+    let mut omissions = Omissions::new();
+    let tree = BookTree::grow(book, &start, &mut omissions)?;
+    let mut bytes = vec![0; HEADER_BYTES];
+    bytes[..3].copy_from_slice(b"XQ\x0a");
+    bytes[16..48].copy_from_slice(&squares(&start.fen()?));
+    bytes[50] = u8::from(start.side() == Side::Second);
+    // In the file the next move of a move comes first, then the variations of the move.
+    let mut left = vec![(0, false)];
+    while let Some((at, has_variation)) = left.pop() {
+        let node = &tree.nodes[at];
+        let m = node.at.map(|m| usize::from(m.code()));
+        let squares = usize::from(SQUARES);
+        let [from, to] = m.map_or([0; 2], |m| [m / squares, m % squares].map(square));
+        let flag = |mark: u8, is_set: bool| if is_set { mark } else { 0 };
+        let marks = flag(0xf0, !node.children.is_empty()) | flag(0x0f, has_variation);
+        bytes.extend([from + 24, to + 32, marks, 0]);
+        let comment = tree.comment(at, "").replace('\n', "\r\n");
+        let (comment, ..) = GB18030.encode(&comment);
+        bytes.extend((comment.len() as u32).to_le_bytes());
+        bytes.extend(&*comment);
+        let last = node.children.last();
+        let children = node.children.iter().rev();
+        left.extend(children.map(|child| (*child, Some(child) != last)));
+        for (kind, is_lost) in [
+            (
+                "values",
+                node.verdict
+                    .as_ref()
+                    .is_some_and(|verdict| !verdict.is_silent()),
+            ),
+            (
+                "texts_on_points",
+                node.notes.iter().any(Annotation::is_on_board),
+            ),
+        ] {
+            omit(&mut omissions, kind, is_lost.into());
+        }
+    }
+    Ok((bytes, tree.seen.len() as u64, omissions))
+}
+
+/// Returns the number of a square in the file.
+fn square(square: usize) -> u8 {
+    (square % 9 * 10 + square / 9) as u8
+}
+
+/// Returns the squares of the pieces, in their order; those of pieces that are not there are off
+/// the board.
+fn squares(fen: &str) -> [u8; 32] {
+    let mut all = [0xff; 32];
+    let board = fen.split(' ').next().unwrap_or_default();
+    for (rank, row) in board.split('/').rev().enumerate() {
+        let mut file = 0;
+        for letter in row.bytes() {
+            let mut places = PieceRow::STANDARD.iter().zip(&mut all);
+            if let Some((_, place)) =
+                places.find(|(piece, place)| **piece == letter && **place == 0xff)
+            {
+                *place = square(rank * 9 + file);
+            }
+            let is_gap = letter.is_ascii_digit();
+            file += if is_gap {
+                usize::from(letter - b'0')
+            } else {
+                1
+            };
+        }
+    }
+    all
 }
 
 /// Returns the position of the pieces in the header.
@@ -244,7 +344,6 @@ impl TreeReader<'_> {
             let (text, rest) = rest.split_at_checked(length)?;
             self.tree = rest;
             comment = words(text);
-            omit(&mut self.omissions, "comments", u64::from(length > 0));
         }
         Some(Node {
             from: from.wrapping_sub(24).wrapping_sub(self.keys.from),
@@ -259,7 +358,8 @@ impl TreeReader<'_> {
 /// Reads a text in the encoding of the format.
 fn words(text: &[u8]) -> String {
     let (text, _) = GB18030.decode_without_bom_handling(text);
-    text.trim_matches(['\0', ' ', '\r', '\n']).to_string()
+    text.trim_matches(['\0', ' ', '\r', '\n'])
+        .replace("\r\n", "\n")
 }
 
 impl Node {
@@ -303,8 +403,8 @@ mod tests {
             (72, 42, 0xf0, b""),
             (79, 67, 0, b"!"),
         ]);
-        let (games, count, omissions) = read(&bytes, Variant::XIANGQI).expect("a game");
-        assert_eq!((count, omissions.get("comments")), (1, Some(&2)));
+        let (mut games, count, _) = read(&bytes, Variant::XIANGQI).expect("a game");
+        assert_eq!((count, games.take_notes().len()), (1, 2));
         let records = games.records();
         assert_eq!(records.len(), 1);
         let names = records[0].played.moves().iter();

@@ -2,17 +2,22 @@
 
 mod syntax;
 
-use anyhow::{Result, bail};
-use kagetsu_game::{Move, Position, RuleName, Side, Variant};
+use anyhow::{Context, Result, bail};
+use kagetsu_book::{AnnotationKind, Book};
+use kagetsu_game::{Move, Notation, Position, RuleName, Side, Variant};
 use kagetsu_games::GameTags;
 
 use self::syntax::{Node, SgfStep, steps, text};
+use crate::games::book_tree::{BETWEEN_TEXTS, BookTree, SGF_MARKS};
 use crate::games::tally::{GameResult, Games};
+use crate::games::text::write_game;
 use crate::games::tree::{GameTree, TreePlace};
 use crate::games::words::result_of;
 use crate::gomoku::pass::passed;
 use crate::omissions::{Omissions, TRUNCATED_FILES, UNREAD_RESULTS, omit, omit_text};
 
+/// Properties that a tree keeps, and a book does not.
+pub(crate) const OTHER_PROPERTIES: &str = "other_properties";
 /// Properties that say nothing about a game, or that every file has of its own.
 const FORMAL: [&str; 8] = ["GM", "FF", "CA", "AP", "SZ", "ST", "VW", "MULTIGOGM"];
 
@@ -24,12 +29,56 @@ pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissi
     let (mut games, mut count) = (Games::default(), 0);
     let omissions = read_trees(bytes, variant, &mut |tree| {
         count += 1;
+        note(&mut games, &tree.start, &tree.properties);
+        for m in tree.moves.iter().filter(|m| !m.properties.is_empty()) {
+            if let Ok(after) = m.before.play(m.at) {
+                note(&mut games, &after, &m.properties);
+            }
+        }
         games.play_tree(tree);
     })?;
     Ok((games, count, omissions))
 }
 
-/// Reads all games of a file as trees. The omissions count the comments, too, which trees have.
+/// Keeps the texts and marks of a node, and its name.
+fn note(games: &mut Games, position: &Position, properties: &[(String, Vec<String>)]) {
+    let size = position.variant().gomoku().map_or(0, |(_, size)| size);
+    for (name, value) in properties
+        .iter()
+        .flat_map(|(name, values)| values.iter().map(move |value| (name, value)))
+    {
+        match (&**name, value.split_once(':')) {
+            ("N", _) => games.note(position, None, AnnotationKind::Comment, value),
+            ("LB", Some((at, text))) => {
+                let at = point(at.as_bytes(), size);
+                for text in text.split(BETWEEN_TEXTS) {
+                    games.note(position, at, AnnotationKind::Text, text.trim());
+                }
+            }
+            (mark, _) if SGF_MARKS.contains(&mark) => {
+                for at in points(value.as_bytes(), size).into_iter().flatten() {
+                    games.note(position, Some(at), AnnotationKind::Mark, mark);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Writes the positions of a variant as a tree.
+///
+/// # Errors
+/// If a record is damaged, or the game has no SGF.
+pub(crate) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Omissions)> {
+    let mut omissions = Omissions::new();
+    let tree = BookTree::grow(book, &Position::start(variant), &mut omissions)?;
+    let (game, values) = tree.game().context("the tree has no start")?;
+    let text = write_game(&game, &values, Notation::Engine);
+    let text = text.with_context(|| format!("SGF is for gomoku, not for {variant}"))?;
+    Ok((text.into_bytes(), tree.seen.len() as u64, omissions))
+}
+
+/// Reads all games of a file as trees. The omissions count properties, too, which trees have.
 ///
 /// # Errors
 /// If the file is no SGF, or a game has another board.
@@ -146,17 +195,13 @@ impl SgfGame {
                 "C" => comments.push(words(value)),
                 name if SETUP.contains(&name) || FORMAL.contains(&name) => {}
                 name => {
-                    let kind = match name {
-                        "N" => "comments",
-                        "LB" | "TR" | "MA" | "CR" | "SQ" => "board_texts",
-                        _ => "other_properties",
-                    };
-                    omit(omissions, kind, values.len() as u64);
+                    if !["N", "LB"].contains(&name) && !SGF_MARKS.contains(&name) {
+                        omit(omissions, OTHER_PROPERTIES, values.len() as u64);
+                    }
                     others.push((name.into(), texts()));
                 }
             }
         }
-        omit(omissions, "comments", comments.len() as u64);
         // The moves behind an impossible move are dropped, with their comments.
         if self.at.position.is_some() {
             for comment in comments {
@@ -332,7 +377,7 @@ mod tests {
     /// Returns each position with a move, its moves, and the omissions.
     fn read_moves(bytes: &[u8]) -> (Vec<String>, Omissions) {
         let (games, _, mut omissions) = read(bytes, Variant::FREESTYLE_15).expect("SGF");
-        omissions.retain(|what, lost| *lost > 0 && *what != "comments");
+        omissions.retain(|_, lost| *lost > 0);
         let moves = |(position, answer): &(Position, kagetsu_game::Answer)| {
             let moves: Vec<String> = answer
                 .verdicts()
