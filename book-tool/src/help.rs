@@ -17,6 +17,7 @@ const OTHERS: &[(&str, &[&str])] = &[
     (
         "Read a book",
         &[
+            "annotations",
             "pick",
             "stats",
             "suspects",

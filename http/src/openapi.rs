@@ -5,7 +5,7 @@ use kagetsu_api::ErrorJson;
 use utoipa::OpenApi;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
 
-use crate::handlers::{analyses, builds, position, status, views, workers};
+use crate::handlers::{analyses, annotations, builds, position, status, views, workers};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -34,6 +34,7 @@ use crate::handlers::{analyses, builds, position, status, views, workers};
         builds::build_settings,
         workers::list,
         analyses::analyze,
+        annotations::write,
         description
     ),
     components(schemas(ErrorJson))

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use crate::access::AccessPolicy;
 use crate::error::{ApiError, MAX_BODY_BYTES};
 use crate::extract::Caller;
-use crate::handlers::{analyses, builds, position, status, views, workers};
+use crate::handlers::{analyses, annotations, builds, position, status, views, workers};
 use crate::job_history::JobHistory;
 use crate::middleware::{check_change, check_host, measure, revalidate};
 use crate::services::{Backend, Services};
@@ -100,6 +100,11 @@ fn routes() -> Vec<Route> {
         Route::get(path, READ, read).cacheable()
     });
     let others = vec![
+        Route::post(
+            "/api/v1/annotations",
+            Rpc("/kagetsu.v1.Books/Annotate"),
+            annotations::write,
+        ),
         Route::get("/api/v1/position", LOOKUP, position::position),
         Route::get("/api/v1/status", LOOKUP, status::status),
         Route::get("/api/v1/jobs", Rpc("/kagetsu.v1.Builds/List"), builds::list),

@@ -27,6 +27,7 @@ const RPC_PERMISSIONS: &[(&str, Permission)] = &[
         Permission::AnyToken,
     ),
     ("/kagetsu.v1.Analysis/Analyze", Permission::Analyse),
+    ("/kagetsu.v1.Books/Annotate", Permission::Build),
     ("/kagetsu.v1.Books/Export", Permission::Read),
     ("/kagetsu.v1.Books/Lookup", Permission::Read),
     ("/kagetsu.v1.Books/LookupMany", Permission::Read),

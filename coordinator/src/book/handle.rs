@@ -6,8 +6,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Instant;
 
 use kagetsu_book::{
-    Aside, BookError, Entry, Job, JobChange, JobId, JobSpec, JobState, JournalDigest, JournalError,
-    Sequence, Work,
+    Annotation, Aside, BookError, Entry, Job, JobChange, JobId, JobSpec, JobState, JournalDigest,
+    JournalError, Sequence, Work,
 };
 use kagetsu_game::{Answer, Position, Question, Variant};
 use kagetsu_reader::{BookClosed, GrowingBook, Inspection};
@@ -65,6 +65,7 @@ pub(crate) enum Command {
     End(JournalError),
     Refill,
     Learn(Box<Position>, Answer, Reply<()>),
+    Annotate(Box<Position>, [Vec<Annotation>; 2], Reply<()>),
     Start(Box<JobSpec>, Reply<Job>),
     Change(String, JobChange, Reply<Job>),
     Lookup(Vec<Position>, Reply<Vec<Option<Entry>>>),
@@ -235,6 +236,16 @@ impl BookHandle {
         answer: Answer,
     ) -> Result<Result<(), BookError>, Closed> {
         self.ask(|reply| Command::Learn(Box::new(position), answer, reply))
+            .await
+    }
+
+    /// Writes annotations, and takes others back.
+    pub(crate) async fn annotate(
+        &self,
+        position: Position,
+        annotations: [Vec<Annotation>; 2],
+    ) -> Result<Result<(), BookError>, Closed> {
+        self.ask(|reply| Command::Annotate(Box::new(position), annotations, reply))
             .await
     }
 

@@ -231,7 +231,9 @@ impl BookWriter {
                 Command::Start(_, reply) | Command::Change(_, _, reply) => {
                     reply.give(Err(refusal()));
                 }
-                Command::Learn(_, _, reply) => reply.give(Err(refusal())),
+                Command::Learn(_, _, reply) | Command::Annotate(_, _, reply) => {
+                    reply.give(Err(refusal()));
+                }
                 Command::Refill => self.is_refilling.store(false, Ordering::Release),
                 Command::Lookup(..) | Command::Page(..) | Command::Inspect(_) => {
                     self.read(command);
@@ -333,6 +335,12 @@ impl BookWriter {
                     }
                     batch.replies.push(Box::new(move || reply.give(Ok(()))));
                     may_refill = true;
+                }
+                Command::Annotate(position, [written, taken_back], reply) => {
+                    let taken = self.book.take_back(&position, &taken_back);
+                    let done = taken.and_then(|_| self.book.annotate(&position, &written));
+                    let done = done.map(drop);
+                    batch.replies.push(Box::new(move || reply.give(done)));
                 }
                 Command::Start(spec, reply) => {
                     let started = self.book.start_job(&spec).and_then(|id| self.book.job(id));

@@ -2,8 +2,10 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::SystemTime;
 
-use kagetsu_book::{Entry, Place};
+use kagetsu_api::{AnnotationJson, AnnotationsJson};
+use kagetsu_book::{Annotation, Entry, Place};
 use kagetsu_game::Position;
 use kagetsu_proto::v1::books_server::Books;
 use kagetsu_proto::{MESSAGE_LIMIT, ResponseSize, v1};
@@ -119,12 +121,44 @@ impl Books for BooksService {
         let source = self.source()?;
         let size = self.growing.as_ref().map(BookHandle::size);
         let epoch = size.map_or_else(|| source.version(), |size| size.entries());
-        let json = self.views.read(view, source, epoch, position, options);
-        let response = v1::ReadResponse { json: json.await? };
+        let json = match view.is_brief {
+            true => blocking(move || view.read(&source, position.as_ref(), &options)).await,
+            false => {
+                self.views
+                    .read(view, source, epoch, position, options)
+                    .await
+            }
+        };
+        let response = v1::ReadResponse { json: json? };
         let size = ResponseSize(response.encoded_len());
         let mut response = Response::new(response);
         response.extensions_mut().insert(size);
         Ok(response)
+    }
+
+    async fn annotate(
+        &self,
+        request: Request<v1::AnnotateRequest>,
+    ) -> Result<Response<v1::ReadResponse>, Status> {
+        let request = request.into_inner();
+        let position = request.position.unwrap_or_default();
+        let position = read_position(&position)?;
+        let lists = [&request.written, &request.taken_back];
+        let [written, taken_back] = lists.map(|json| read_annotations(&position, json));
+        let annotations = [written?, taken_back?];
+        let book = self.growing.as_ref().ok_or_else(|| {
+            Status::failed_precondition(
+                "this server only reads its book: `kagetsu open` and a coordinator with --book \
+                 write into it",
+            )
+        })?;
+        let written = book.annotate(position.clone(), annotations).await;
+        let written = written.map_err(|closed| Status::unavailable(closed.to_string()))?;
+        written.map_err(|error| status(&error))?;
+        let view = RegisteredView::named("annotations").map_err(|error| view_status(&error))?;
+        let source = self.source()?;
+        let json = blocking(move || view.read(&source, Some(&position), "{}")).await?;
+        Ok(Response::new(v1::ReadResponse { json }))
     }
 
     type ExportStream = Pin<Box<dyn Stream<Item = Result<v1::Found, Status>> + Send>>;
@@ -156,6 +190,23 @@ fn read_position(position: &v1::Position) -> Result<Position, Status> {
     position.map_err(|error| Status::invalid_argument(error.to_string()))
 }
 
+/// Reads annotations of a request; those without a date are of today.
+fn read_annotations(position: &Position, json: &str) -> Result<Vec<Annotation>, Status> {
+    if json.is_empty() {
+        return Ok(Vec::new());
+    }
+    let invalid = |error: &dyn std::fmt::Display| Status::invalid_argument(error.to_string());
+    let read = serde_json::from_str::<AnnotationsJson>(json).map_err(|error| invalid(&error))?;
+    let since = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
+    let today = (since.as_secs() / 86_400) as u32;
+    let notes = read.annotations.iter().map(|note| {
+        let note = note.read(position).map_err(|error| invalid(&error))?;
+        let day = if note.day == 0 { today } else { note.day };
+        Ok(Annotation { day, ..note })
+    });
+    notes.collect()
+}
+
 /// Checks the number of positions of one request.
 fn check_count(found: usize) -> Result<(), Status> {
     if found > MAX_POSITIONS {
@@ -175,7 +226,7 @@ async fn export(source: &Arc<Source>, out: &mpsc::Sender<Result<v1::Found, Statu
             Ok(page) => page,
             Err(status) => return drop(out.send(Err(status)).await),
         };
-        let Some(last) = page.last() else { return };
+        let Some(last) = page.last() else { break };
         after = Some(Place::of(&last.position));
         for entry in page {
             let position = Some((&entry.position).into());
@@ -185,6 +236,31 @@ async fn export(source: &Arc<Source>, out: &mpsc::Sender<Result<v1::Found, Statu
             };
             if out.send(Ok(found)).await.is_err() {
                 return;
+            }
+        }
+    }
+    let source = Arc::clone(source);
+    let annotated = blocking(move || {
+        let known = source.inspect(|book| book.annotated().collect::<Result<Vec<_>, _>>())?;
+        Ok(known.unwrap_or_default())
+    });
+    match annotated.await {
+        Err(status) => drop(out.send(Err(status)).await),
+        Ok(annotated) => {
+            for (position, notes) in annotated {
+                let annotations = notes
+                    .iter()
+                    .map(|note| AnnotationJson::new(&position, note));
+                let annotations = annotations.collect();
+                let json = serde_json::to_string(&AnnotationsJson { annotations });
+                let found = v1::Found {
+                    position: Some((&position).into()),
+                    annotations: json.unwrap_or_default(),
+                    ..v1::Found::default()
+                };
+                if out.send(Ok(found)).await.is_err() {
+                    return;
+                }
             }
         }
     }
@@ -205,6 +281,7 @@ fn found(known: &Found) -> v1::Found {
         position: None,
         answer: Some((&known.answer).into()),
         facts: known.facts.as_ref().map(Into::into),
+        annotations: String::new(),
     }
 }
 

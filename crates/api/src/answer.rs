@@ -1,7 +1,7 @@
 use std::cmp::Reverse;
 use std::fmt;
 
-use kagetsu_compiled::Choice;
+use kagetsu_compiled::{AnnotationJson, AnnotationKind, Choice};
 use kagetsu_game::{Answer, Bound, Move, Position, Proof, Score, Verdict};
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +27,12 @@ pub struct AnswerJson {
     /// where none did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     games: Option<ResultsJson>,
+    /// The words of people about the position and its moves; absent where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    annotations: Vec<AnnotationJson>,
+    /// The value that a person gave the position; absent where none did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    hand: Option<HandJson>,
     /// The moves: those with a value or a bound of it, best first; then those of games alone, the
     /// most frequent first.
     answers: Vec<VerdictJson>,
@@ -36,6 +42,59 @@ pub struct AnswerJson {
     time_ms: u64,
     /// Plies of the best move's search.
     depth: u8,
+}
+
+/// The annotations of a position and of its moves.
+#[derive(Debug, Default, Deserialize, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Annotations))]
+pub struct AnnotationsJson {
+    /// Those of the position, then those of its moves and points.
+    pub annotations: Vec<AnnotationJson>,
+}
+
+/// A value that a person set, beside the searched ones.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Hand))]
+pub struct HandJson {
+    /// Centi-units from the view of the side to move.
+    score: Option<i16>,
+    /// `win`, `draw` or `loss` of the side to move.
+    outcome: Option<String>,
+    /// Whether the move is to be preferred (true) or avoided (false).
+    prefer: Option<bool>,
+    /// The reason; empty for none.
+    reason: String,
+    /// Its author; empty where it is unknown.
+    author: String,
+    /// The day, as in 2026-11-21.
+    date: String,
+}
+
+impl HandJson {
+    /// Returns the latest of the values that people set, for a move or (`None`) for the position.
+    fn of(notes: &[AnnotationJson], m: Option<&str>) -> Option<Self> {
+        let is_value = |note: &&AnnotationJson| {
+            note.r#move.as_deref() == m && note.kind.parse().is_ok_and(AnnotationKind::is_value)
+        };
+        let latest = notes
+            .iter()
+            .filter(is_value)
+            .max_by_key(|note| &note.date)?;
+        let is = |kind: &str| latest.kind == kind;
+        Some(Self {
+            score: latest.score,
+            outcome: ["win", "draw", "loss"]
+                .map(is)
+                .contains(&true)
+                .then(|| latest.kind.clone()),
+            prefer: is("prefer")
+                .then_some(true)
+                .or(is("avoid").then_some(false)),
+            reason: latest.text.clone(),
+            author: latest.author.clone(),
+            date: latest.date.clone(),
+        })
+    }
 }
 
 /// The results of games for one side. Games without a known result are left out.
@@ -86,6 +145,9 @@ pub struct VerdictJson {
     /// The results of the imported games in which the side to move made it; absent where none did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     games: Option<ResultsJson>,
+    /// The value that a person gave it; absent where none did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    hand: Option<HandJson>,
     /// `exact`, `lower` or `upper`.
     bound: String,
     /// Plies of its search.
@@ -110,6 +172,7 @@ impl AnswerJson {
             r#move: position.write_move(*m),
             value: ValueJson::of(v),
             games: None,
+            hand: None,
             bound: v.bound.to_string(),
             depth: v.depth,
             nodes: v.nodes,
@@ -131,6 +194,8 @@ impl AnswerJson {
             best: best.map(|(m, _)| position.write_move(*m)),
             value: best.map_or_else(ValueJson::unknown, |(_, v)| ValueJson::of(v)),
             games: None,
+            annotations: Vec::new(),
+            hand: None,
             answers: verdicts.into_iter().map(verdict).collect(),
             nodes: answer.nodes(),
             time_ms,
@@ -149,6 +214,17 @@ impl AnswerJson {
         for verdict in &mut self.answers {
             verdict.games = of_move(&verdict.r#move).filter(|results| results.sum() > 0);
         }
+        self
+    }
+
+    /// Adds what people wrote, and the values that they set.
+    #[must_use]
+    pub fn with_annotations(mut self, notes: Vec<AnnotationJson>) -> Self {
+        self.hand = HandJson::of(&notes, None);
+        for verdict in &mut self.answers {
+            verdict.hand = HandJson::of(&notes, Some(&verdict.r#move));
+        }
+        self.annotations = notes;
         self
     }
 

@@ -24,11 +24,14 @@ mod worker;
 pub use kagetsu_book::describe_build;
 
 pub use analysis::{EffortJson, QuestionJson, UpdateJson};
-pub use answer::{AnswerJson, ResultsJson, ValueJson, VerdictJson, is_unknown};
-pub use date::{date, day};
+pub use answer::{
+    AnnotationsJson, AnswerJson, HandJson, ResultsJson, ValueJson, VerdictJson, is_unknown,
+};
+pub use date::date;
 pub use error::{ErrorBody, ErrorJson};
 #[cfg(feature = "jobs")]
 pub use job::{AsideJson, HistoryPoint, JobJson, PriorityJson, job_state};
+pub use kagetsu_compiled::AnnotationJson;
 pub use overview::{OverviewFault, OverviewJson, RootJson, VariantOverviewJson};
 pub use position::{ForbiddenJson, PositionJson};
 #[cfg(feature = "jobs")]

@@ -40,11 +40,10 @@ pub use inspection::suspects::{Doubt, Suspect, SuspectSearch};
 pub use journal::frame::{MAX_ENTRY_BYTES, frame, unframe};
 pub use journal::log::{Journal, JournalDigest, JournalSync, Sequence, Syncer, Visit};
 pub use kagetsu_compiled::{
-    Annotation, AnnotationKind, AnnotationKindError, CheckReport, Choice, Derived, Nearest,
-    Overview, RootOverview, Stats, VariantOverview,
+    Annotation, AnnotationError, AnnotationJson, AnnotationKind, AnnotationKindError, CheckReport,
+    Choice, Day, DayError, Derived, Nearest, Overview, RootOverview, Stats, VariantOverview,
 };
 pub use kagetsu_files::FileError;
-pub use maintenance::annotation_json::{AnnotationError, AnnotationJson};
 pub use maintenance::backup::{BackupReport, backup};
 pub use maintenance::compaction::CompactReport;
 pub use maintenance::prune::{PruneReport, Pruning};
@@ -53,7 +52,6 @@ pub use maintenance::repair::{RepairReport, repair};
 pub use opening::Notice;
 pub use settings::build_fields::{BUILD_FIELDS, BuildField, FieldKind, MAX_NODES, MAX_POSITIONS};
 pub use settings::build_spec::{BuildSpec, Deepen};
-pub use settings::day::{Day, DayError};
 pub use settings::field_description::describe_build;
 pub use settings::job::{Aside, Job, JobChange, JobId, JobSpec, JobState, Work};
 pub use settings::policies::{Policy, REGISTRY};

@@ -3,8 +3,8 @@
 //! [`Compiled`] reads a file, [`Compiler`] writes one, [`write_delta`] and [`apply_delta`] carry
 //! the difference between two versions. Without the feature `files` the crate reads books from
 //! anything that implements [`ReadAt`], for instance bytes in a browser. The facts that a book
-//! states, [`Derived`], [`Choice`], [`Stats`], [`Overview`], [`Annotation`], are those of a book's folder too.
-//! `FORMAT.md` describes the bytes.
+//! states, [`Derived`], [`Choice`], [`Stats`], [`Overview`], [`Annotation`], are those of a book's
+//! folder too. `FORMAT.md` describes the bytes.
 //!
 //! The crate refuses growing books, searching, and every other file of Kagetsu.
 
@@ -21,8 +21,10 @@ mod read;
 mod write;
 
 pub use content::annotation::{Annotation, AnnotationKind, AnnotationKindError};
+pub use content::annotation_json::{AnnotationError, AnnotationJson};
 pub use content::check_report::CheckReport;
 pub use content::choice::Choice;
+pub use content::day::{Day, DayError};
 pub use content::derived::Derived;
 pub use content::nearest::Nearest;
 pub use content::overview::{Overview, RootOverview, VariantOverview};

@@ -34,7 +34,7 @@ pub struct Contents {
     /// The games that were played, each as long as the rules let it go on. Games without names that
     /// have the same moves are numbered in each file, as their round.
     pub games: Vec<GameRecord>,
-    /// What people wrote about each position, with its file as its source.
+    /// The words of people about each position, with their file as their source.
     pub annotations: Vec<(Position, Vec<Annotation>)>,
     /// The number of records, nodes, games or lines in the files.
     pub items: u64,
@@ -333,10 +333,11 @@ impl Importer {
                 for note in record.annotations(&position)? {
                     self.notes.push(in_canonical(&position, note)?);
                 }
-                Ok((position, answer))
+                let has_words_alone = answer.is_empty() && !record.annotations.is_empty();
+                Ok((!has_words_alone).then_some((position, answer)))
             });
             let answer = answer.with_context(|| format!("line {number}"))?;
-            self.add_answers(vec![answer], 1, Omissions::new());
+            self.add_answers(answer.into_iter().collect(), 1, Omissions::new());
         }
         Ok(())
     }

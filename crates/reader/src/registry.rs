@@ -11,14 +11,15 @@ use crate::print::TextBlock;
 use crate::source::Source;
 use crate::view::{Subject, View};
 use crate::views::{
-    book::BookView, books::BooksView, bottlenecks::BottlenecksView, games::GamesView,
-    pick::PickView, priorities::PrioritiesView, statistics::StatisticsView, suspects::SuspectsView,
-    transpositions::TranspositionsView, tree::TreeView,
+    annotations::AnnotationsView, book::BookView, books::BooksView, bottlenecks::BottlenecksView,
+    games::GamesView, pick::PickView, priorities::PrioritiesView, statistics::StatisticsView,
+    suspects::SuspectsView, transpositions::TranspositionsView, tree::TreeView,
 };
 
 /// All views, in the order in which they are described.
 pub const VIEWS: &[RegisteredView] = &[
     RegisteredView::of::<BookView>(),
+    RegisteredView::of::<AnnotationsView>(),
     RegisteredView::of::<PickView>(),
     RegisteredView::of::<TreeView>(),
     RegisteredView::of::<TranspositionsView>(),
@@ -45,6 +46,8 @@ pub struct RegisteredView {
     pub command: &'static str,
     /// [`View::LASTS`].
     pub lasts: Duration,
+    /// [`View::IS_BRIEF`].
+    pub is_brief: bool,
     /// Whether the query names a position.
     pub at_position: bool,
     read: fn(&Source, Option<&Position>, &str) -> Result<String, ViewError>,
@@ -71,6 +74,7 @@ impl RegisteredView {
             name: V::NAME,
             command: V::COMMAND,
             lasts: V::LASTS,
+            is_brief: V::IS_BRIEF,
             at_position: V::At::IS_POSITION,
             read: read::<V>,
             print: print::<V>,

@@ -1,5 +1,5 @@
 use anyhow::{Context, Result, anyhow};
-use kagetsu_api::OverviewJson;
+use kagetsu_api::{AnnotationsJson, OverviewJson};
 use kagetsu_book::{Book, BookOptions, Overview};
 use kagetsu_game::{Answer, Position};
 use kagetsu_proto::v1::books_client::BooksClient;
@@ -144,6 +144,12 @@ impl ServerBook {
                 let position = found.position.as_ref().context("a position is missing");
                 let position = position.and_then(|position| Ok(Position::try_from(position)?));
                 let position = position.with_context(|| format!("the export of {url}"))?;
+                if !found.annotations.is_empty() {
+                    let read = serde_json::from_str::<AnnotationsJson>(&found.annotations)?;
+                    let notes = read.annotations.iter().map(|note| note.read(&position));
+                    book.annotate(&position, &notes.collect::<Result<Vec<_>, _>>()?)?;
+                    continue;
+                }
                 let facts = found.facts.unwrap_or_default().about(&position);
                 let facts = facts.with_context(|| format!("the export of {url}"))?;
                 book.learn(&position, &facts)?;

@@ -1,7 +1,8 @@
 use std::fmt;
 
 use anyhow::{Result, bail};
-use kagetsu_book::{Book, BookError, CheckReport, Entry, Nearest, Overview, Place};
+use kagetsu_api::AnnotationsJson;
+use kagetsu_book::{AnnotationJson, Book, BookError, CheckReport, Entry, Nearest, Overview, Place};
 use kagetsu_compiled::NamedBook;
 use kagetsu_game::{Answer, Position};
 use kagetsu_games::{FoundGames, GameFilter, GameStore};
@@ -283,6 +284,22 @@ impl Source {
                     .into(),
             })
         })
+    }
+
+    /// Returns what people wrote about a position; nothing where the book holds positions alone.
+    ///
+    /// # Errors
+    /// See [`Source`].
+    pub fn annotations(&self, at: &Position) -> Result<Vec<AnnotationJson>, ViewError> {
+        if let Self::Server(server) = self {
+            let json = server.read("annotations", Some(at), "{}".into())?;
+            let read = serde_json::from_str::<AnnotationsJson>(&json);
+            return Ok(read.map_err(anyhow::Error::from)?.annotations);
+        }
+        let position = at.clone();
+        let notes = self.inspect(move |book| book.annotations(&position))?;
+        let notes = notes.unwrap_or_default().into_iter();
+        Ok(notes.map(|note| AnnotationJson::new(at, &note)).collect())
     }
 
     /// Returns the imported games that passed a position, with the first `top` of them listed.

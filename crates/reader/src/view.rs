@@ -18,6 +18,8 @@ pub trait View: 'static {
     /// Time for which a result of a growing book may be given again: a view of the whole book reads
     /// all of it.
     const LASTS: Duration = Duration::ZERO;
+    /// Whether it reads as little as a look-up, so that it waits for no other view.
+    const IS_BRIEF: bool = false;
     /// The subject of the view: a [`Position`] or the [`WholeBook`].
     type At: Subject;
     /// The options of the query, each with its range and default. Their doc comments are the help

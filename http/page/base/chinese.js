@@ -60,6 +60,8 @@ export const CHINESE_TEXTS = {
   badRows: "文字棋盘有 {found} 行，而棋盘有 {rows} 行。", badMove: "{move} 在此不是唯一的合法着法。", badSheet: "无法从文本中读出着法。",
   copy_link: "链接", copy_moves: "着法", copy_fen: "FEN", copy_sgf: "SGF", copy_pgn: "PGN", copy_picture: "图片（SVG）", copy_png: "图片（PNG）", copiedPicture: "图片已复制", savedPicture: "浏览器不允许复制图片：已保存为文件。", copyText: "可复制的文本", copiedText: "已复制", copyByHand: "浏览器不允许自动复制：文本已选中。", save: "保存", saveAs: "保存为文件：{what}",
   note: "此局面的笔记", noteHint: "笔记保存在此浏览器中，与到达局面的次序无关；复制 SGF 时会一并写入。", otherNotes: "其他笔记", hasNote: "笔记",
+  noteHintBook: "草稿保存在此浏览器中；按钮将其写入棋谱库，供他人查看。", noteSave: "写入棋谱库", takeBack: "撤回", noteKind: "种类", noteMove: "着法或点", setByHand: "人工标注：{what}",
+  kind_comment: "评注", kind_text: "盘面文字", kind_mark: "标记", kind_link: "链接", kind_prefer: "推荐", kind_avoid: "避免", kind_win: "胜", kind_draw: "和", kind_loss: "负", kind_score: "分数",
   practiceHint: "与开局库对弈：它按库中着法应对，并指出您每一着的得失。", practiseAs: "练{side}", practising: "您走{side}。", practiceScore: "{n} 着中 {good} 着良好；累计损失：{loss}", practiceEnd: "结束练习",
   practiceUnknown: "库中没有此着", practiceGood: "与最佳着相当", practiceWorse: "比 {best} 差：{loss}", practiceOut: "库中没有应着。",
   treeHint: "库中的最佳着法与应对。▸ 展开；点击着法跳转。", treeEmpty: "库中没有后续着法。", jump: "跳转",

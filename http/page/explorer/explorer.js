@@ -15,7 +15,7 @@ import { Departure } from "./departure.js";
 import { openEditor } from "./editor.js";
 import { Games } from "./games.js";
 import { Graph } from "./graph.js";
-import { noteOn, Notes } from "./notes.js";
+import { noteOn, Notes, textsOn } from "./notes.js";
 import { Practice } from "./practice.js";
 import { Proof } from "./proof.js";
 import { Suspects } from "./suspects.js";
@@ -316,10 +316,18 @@ export class Explorer {
 
   marks() {
     const { shown } = sortedVerdicts(this.answer());
-    return shown.slice(0, MAX_MARKS).map((verdict, at) => ({
-      move: verdict.move, tone: tone(verdict), rank: at, words: sayValue(verdict, verdict.bound),
-      label: (width) => (isPlayed(verdict) && !isCounted(this.answer()) ? "" : label(verdict, width)),
-    }));
+    const texts = textsOn(this.known);
+    const marks = shown.slice(0, MAX_MARKS).map((verdict, at) => {
+      const text = texts.get(verdict.move);
+      return {
+        move: verdict.move, tone: tone(verdict), rank: at, words: [sayValue(verdict, verdict.bound), text].filter(Boolean).join(", "),
+        // A text says more than how often a move was made.
+        label: (width) => (!isPlayed(verdict) ? label(verdict, width) : text ?? (isCounted(this.answer()) ? label(verdict, width) : "")),
+      };
+    });
+    if (this.shape().moves !== "stones") return marks;
+    const others = [...texts].filter(([move]) => !marks.some((mark) => mark.move === move));
+    return marks.concat(others.map(([move, text]) => ({ move, tone: "t2", label: () => text.slice(0, 4), rank: MAX_MARKS, words: text })));
   }
 
   // Shows the line that was loaded last; the one asked for may still be loading.
@@ -371,6 +379,10 @@ export class Explorer {
     }
     const opening = openingName(this.shape(), this.shown.fen, position.moves);
     if (opening) lines.push(h("span", { class: "opening" }, opening));
+    const comments = (this.known?.annotations ?? []).filter((note) => note.kind === "comment" && !note.move);
+    const hand = this.known?.hand;
+    if (hand) lines.push(h("span", { class: "opening" }, t("setByHand", { what: hand.score === null ? t(`kind_${hand.outcome ?? (hand.prefer ? "prefer" : "avoid")}`) : (hand.score / 100).toFixed(2) })));
+    for (const note of comments.slice(0, 1)) lines.push(h("button", { type: "button", class: "comment", onclick: () => this.showTab("notes") }, note.text));
     if (noteOn(position.key)) lines.push(h("button", { type: "button", class: "opening", onclick: () => this.showTab("notes") }, t("hasNote")));
     this.headline.replaceChildren(...lines);
     this.renderBalance(answer);

@@ -1,8 +1,13 @@
-// Notes on positions. The browser keeps them, by the position's key, so they stay with every order
-// of moves and every symmetry of the board.
+// The words of people about a position: those of the book, which a user who may change it writes
+// and takes back; and a draft, which the browser keeps by the position's key, so that it stays with
+// every order of moves and every symmetry of the board.
 
+import { post } from "../base/api.js";
 import { h, recall, remember } from "../base/element.js";
 import { t } from "../base/words.js";
+
+/** Kinds of annotations; the last ones are values set by hand. */
+const KINDS = ["comment", "text", "mark", "link", "prefer", "avoid", "win", "draw", "loss", "score"];
 
 /** Letters of one note. */
 const MAX_LETTERS = 4000;
@@ -13,6 +18,12 @@ function all() {
   } catch {
     return {};
   }
+}
+
+/** The texts and marks on points of the board, by move. */
+export function textsOn(known) {
+  const onBoard = (known?.annotations ?? []).filter((note) => note.move && ["text", "mark"].includes(note.kind));
+  return new Map(onBoard.map((note) => [note.move, note.kind === "mark" ? "×" : note.text]));
 }
 
 /** The note on a position; empty for none. */
@@ -40,16 +51,62 @@ export class Notes {
     remember("notes", JSON.stringify(notes));
   }
 
+  /** Writes an annotation into the book, or takes one back. */
+  async change(change) {
+    const { explorer } = this;
+    try {
+      await post("/annotations", { ...explorer.parameters(), ...change });
+      if (change.written) this.write("");
+      document.activeElement?.blur();
+      explorer.forget();
+    } catch (error) {
+      explorer.app.complain(error);
+    }
+  }
+
+  /** The annotations of the book, each with a button that takes it back. */
+  held(mayWrite) {
+    const { explorer } = this;
+    const item = (note) => {
+      const from = [note.author, note.source, note.date].filter(Boolean).join(", ");
+      const value = note.kind === "score" ? `${t("kind_score")} ${(note.score / 100).toFixed(2)}` : t(`kind_${note.kind}`);
+      return h("li", { "data-kind": note.kind },
+        h("span", { class: "quiet small" }, [note.move && explorer.name(note.move), note.kind !== "comment" && value].filter(Boolean).join(" · ")),
+        h("div", { class: "words" }, note.kind === "link" && /^https?:/.test(note.text) ? h("a", { href: note.text, rel: "noreferrer" }, note.text) : note.text),
+        h("div", { class: "quiet small" }, from,
+          mayWrite && h("button", { type: "button", class: "quiet", onclick: () => this.change({ taken_back: [note] }) }, t("takeBack"))));
+    };
+    return (explorer.known?.annotations ?? []).map(item);
+  }
+
+  /** The fields of an annotation to write, beside its text. */
+  form(area) {
+    const kind = h("select", { id: "note-kind", "aria-label": t("noteKind") }, KINDS.map((name) => h("option", { value: name }, t(`kind_${name}`))));
+    const move = h("input", { type: "text", id: "note-move", size: "6", spellcheck: "false", placeholder: t("noteMove"), "aria-label": t("noteMove") });
+    const score = h("input", { type: "number", id: "note-score", step: "0.01", hidden: true, "aria-label": t("kind_score") });
+    kind.onchange = () => { score.hidden = kind.value !== "score"; };
+    const written = () => ({
+      move: move.value.trim() || null, kind: kind.value, text: area.value.trim(),
+      ...(kind.value === "score" && { score: Math.round(100 * Number(score.value)) }),
+    });
+    return h("div", { class: "note-form" }, kind, move, score,
+      h("button", { type: "button", id: "note-save", class: "primary", onclick: () => this.change({ written: [written()] }) }, t("noteSave")));
+  }
+
   parts() {
     const { explorer } = this;
     const { key } = explorer.position;
+    const mayWrite = Boolean(explorer.app.status?.may_change && explorer.app.status.has_book);
+    const held = this.held(mayWrite);
     const notes = Object.entries(all()).sort(([, a], [, b]) => b.at - a.at);
     const area = h("textarea", { id: "note", "data-key": key, rows: "5", maxlength: String(MAX_LETTERS), "aria-label": t("note"), oninput: (event) => this.write(event.target.value) });
     area.value = noteOn(key);
     const others = notes.filter(([other]) => other !== key);
     const item = ([, { text, link }]) => h("li", {}, h("a", { href: link }, text.split("\n")[0].slice(0, 80)));
     return [
-      h("p", { class: "quiet small" }, t("noteHint")), area,
+      held.length > 0 && h("ul", { class: "notes held" }, held),
+      h("p", { class: "quiet small" }, t(mayWrite ? "noteHintBook" : "noteHint")), area,
+      mayWrite && this.form(area),
       others.length > 0 && h("h3", {}, t("otherNotes")),
       others.length > 0 && h("ul", { class: "notes" }, others.map(item)),
     ];

@@ -1,6 +1,7 @@
 //! The handlers of the API, one file for each subject.
 
 pub(crate) mod analyses;
+pub(crate) mod annotations;
 pub(crate) mod builds;
 mod events;
 pub(crate) mod position;

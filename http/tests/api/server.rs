@@ -91,6 +91,13 @@ impl Books for SmallBook {
         Err(Status::unimplemented("the API reads views"))
     }
 
+    async fn annotate(
+        &self,
+        _: tonic::Request<v1::AnnotateRequest>,
+    ) -> Result<tonic::Response<v1::ReadResponse>, Status> {
+        Err(Status::unimplemented("the API reads views"))
+    }
+
     async fn read(
         &self,
         request: tonic::Request<v1::ReadRequest>,

@@ -244,6 +244,10 @@ pub struct Found {
     /// As it was searched, without what follows from positions behind it.
     #[prost(message, optional, tag = "3")]
     pub facts: ::core::option::Option<Answer>,
+    /// In an export: JSON of {"annotations": \[..\]}, what people wrote about a position. Such messages
+    /// come after the others, and have no answer.
+    #[prost(string, tag = "4")]
+    pub annotations: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct LookupManyRequest {
@@ -278,6 +282,18 @@ pub struct ReadResponse {
     /// The result as JSON.
     #[prost(string, tag = "1")]
     pub json: ::prost::alloc::string::String,
+}
+/// Annotations to write and to take back, each as in the view `annotations`.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct AnnotateRequest {
+    #[prost(message, optional, tag = "1")]
+    pub position: ::core::option::Option<Position>,
+    /// JSON of {"annotations": \[..\]}; empty for none. One without a date is of today.
+    #[prost(string, tag = "2")]
+    pub written: ::prost::alloc::string::String,
+    /// The same of those to take back.
+    #[prost(string, tag = "3")]
+    pub taken_back: ::prost::alloc::string::String,
 }
 /// A message from a worker.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -2134,6 +2150,28 @@ pub mod books_client {
             req.extensions_mut().insert(GrpcMethod::new("kagetsu.v1.Books", "Read"));
             self.inner.unary(req, path, codec).await
         }
+        /// Writes annotations about a position, or takes them back. FAILED_PRECONDITION where the book
+        /// cannot be written, INVALID_ARGUMENT for what is no annotation of the position.
+        pub async fn annotate(
+            &mut self,
+            request: impl tonic::IntoRequest<super::AnnotateRequest>,
+        ) -> std::result::Result<tonic::Response<super::ReadResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/kagetsu.v1.Books/Annotate",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("kagetsu.v1.Books", "Annotate"));
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -2178,6 +2216,12 @@ pub mod books_server {
         async fn read(
             &self,
             request: tonic::Request<super::ReadRequest>,
+        ) -> std::result::Result<tonic::Response<super::ReadResponse>, tonic::Status>;
+        /// Writes annotations about a position, or takes them back. FAILED_PRECONDITION where the book
+        /// cannot be written, INVALID_ARGUMENT for what is no annotation of the position.
+        async fn annotate(
+            &self,
+            request: tonic::Request<super::AnnotateRequest>,
         ) -> std::result::Result<tonic::Response<super::ReadResponse>, tonic::Status>;
     }
     /// Reads the book.
@@ -2417,6 +2461,49 @@ pub mod books_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = ReadSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/kagetsu.v1.Books/Annotate" => {
+                    #[allow(non_camel_case_types)]
+                    struct AnnotateSvc<T: Books>(pub Arc<T>);
+                    impl<T: Books> tonic::server::UnaryService<super::AnnotateRequest>
+                    for AnnotateSvc<T> {
+                        type Response = super::ReadResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::AnnotateRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Books>::annotate(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = AnnotateSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

@@ -60,6 +60,13 @@ impl Books for EmptyBooks {
         Ok(Response::new(Default::default()))
     }
 
+    async fn annotate(
+        &self,
+        _: tonic::Request<v1::AnnotateRequest>,
+    ) -> Result<Response<v1::ReadResponse>, Status> {
+        Ok(Response::new(Default::default()))
+    }
+
     async fn read(
         &self,
         request: tonic::Request<v1::ReadRequest>,

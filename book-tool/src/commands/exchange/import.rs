@@ -79,7 +79,8 @@ struct ImportJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     games: Option<ImportedGames>,
     /// Annotations of people that are new.
-    annotations: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    annotations: Option<usize>,
     /// The number of records, nodes, games or lines in the files.
     #[serde(skip_serializing_if = "Option::is_none")]
     items: Option<u64>,
@@ -238,7 +239,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         } = learner;
         end.with_context(|| format!("{read} positions before it are in the book"))?;
         ensure!(
-            read > 0 || others > 0,
+            read > 0 || others > 0 || annotations > 0,
             "no position was found in {}: is it a file of --format json?",
             files(&args.files)
         );
@@ -274,7 +275,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
                 new,
                 conflicts,
                 games,
-                annotations,
+                annotations: Some(annotations).filter(|new| *new > 0),
                 items,
                 losses,
             },
@@ -374,9 +375,6 @@ impl Learner<'_> {
             self.others += 1;
             return Ok(());
         }
-        if answer.is_empty() {
-            return Ok(());
-        }
         if let Some(known) = self.book.lookup(position)? {
             self.conflicts.look(position, &known.facts, answer);
         }
@@ -411,8 +409,12 @@ fn read_lines(source: &mut dyn BufRead, name: &str, learner: &mut Learner) -> Re
         };
         let learned = record.and_then(|record| {
             let (position, answer) = record.decode()?;
-            learner.learn(&position, &answer)?;
-            learner.annotate(&position, &record.annotations(&position)?)
+            let notes = record.annotations(&position)?;
+            // A position may have words alone.
+            if notes.is_empty() || !answer.is_empty() {
+                learner.learn(&position, &answer)?;
+            }
+            learner.annotate(&position, &notes)
         });
         learned.with_context(|| format!("{name}, line {number}"))?;
     }

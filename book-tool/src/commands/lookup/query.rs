@@ -1,8 +1,9 @@
 use std::io::Write;
 
 use anyhow::Result;
-use kagetsu_api::{AnswerJson, ResultsJson};
+use kagetsu_api::{AnnotationsJson, AnswerJson, ResultsJson};
 use kagetsu_book::Choice;
+use kagetsu_game::Answer;
 use kagetsu_program::Exit;
 use kagetsu_reader::RegisteredView;
 use kagetsu_reader::views::games::{GamesJson, ResultArg};
@@ -94,6 +95,8 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     } else {
         reader.lookup(&position)?
     };
+    let notes = reader.annotations(&position).map_err(anyhow::Error::from)?;
+    let found = found.or_else(|| (!notes.is_empty()).then(Answer::default));
     let Some(answer) = found else {
         return no_result(reader.not_held(&position));
     };
@@ -108,7 +111,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         .results(&position, None)
         .map_err(anyhow::Error::from)?;
     if args.json {
-        let mut answer = AnswerJson::new(&position, &answer, 0);
+        let mut answer = AnswerJson::new(&position, &answer, 0).with_annotations(notes);
         if games.is_none() {
             let of_move = |name: &str| Some(results.of_move(position.parse_move(name).ok()?));
             answer = answer.with_games(results.all(), of_move);
@@ -156,6 +159,12 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         )?;
     }
     table::write_answer(out, &position, &answer, args.top, notation)?;
+    if !notes.is_empty() {
+        let json = serde_json::to_string(&AnnotationsJson { annotations: notes })?;
+        writeln!(out)?;
+        let view = RegisteredView::named("annotations")?;
+        write_result(view, &json, Some(&position), notation, out)?;
+    }
     if let Some(json) = games {
         writeln!(out)?;
         write_result(view, &json, Some(&position), notation, out)?;

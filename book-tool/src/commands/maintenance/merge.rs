@@ -40,7 +40,8 @@ struct MergeJson {
     new: u64,
     changed: u64,
     positions: u64,
-    /// Annotations that are new, or taken back.
+    /// Annotations that are new, or taken back; absent where there are none.
+    #[serde(skip_serializing_if = "is_zero")]
     annotations: usize,
     #[serde(flatten)]
     conflicts: Conflicts,
@@ -96,6 +97,14 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         writeln!(out, "{annotations} annotations are new or were taken back")?;
     }
     Ok(exit)
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands out a reference"
+)]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// Copies everything that was searched for `book` into another.

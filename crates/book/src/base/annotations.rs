@@ -2,8 +2,8 @@ use kagetsu_compiled::Annotation;
 use kagetsu_game::{Move, MoveKind, Variant};
 use serde::{Deserialize, Serialize};
 
-/// Bytes of texts in one entry of the journal, but for its last annotation.
-const ENTRY_BYTES: usize = 4 << 20;
+/// Annotations in one entry of the journal.
+pub(crate) const MAX_ENTRY_ANNOTATIONS: usize = 8;
 
 /// An annotation as the journal and the store have it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,27 +45,6 @@ impl Annotations {
             }
             Err(at) => self.bodies.insert(at, other.clone()),
         }
-    }
-
-    /// Splits annotations into parts that fit into entries of the journal.
-    pub(crate) fn parts(bodies: Vec<AnnotationBody>) -> Vec<Vec<AnnotationBody>> {
-        let (mut parts, mut bytes) = (Vec::<Vec<_>>::new(), ENTRY_BYTES);
-        for body in bodies {
-            if bytes >= ENTRY_BYTES {
-                parts.push(Vec::new());
-                bytes = 0;
-            }
-            let Annotation {
-                text,
-                author,
-                source,
-                ..
-            } = &body.annotation;
-            // The other fields take less.
-            bytes += text.len() + author.len() + source.len() + 64;
-            parts.last_mut().expect("one was begun").push(body);
-        }
-        parts
     }
 }
 

@@ -1,7 +1,7 @@
 use kagetsu_game::{Key, Position};
 
-/// Bytes of the texts of an annotation.
-pub(crate) const MAX_TEXT_BYTES: usize = 2 << 20;
+/// Bytes of the texts of an annotation; eight fit into an entry of the journal.
+pub(crate) const MAX_TEXT_BYTES: usize = 15 << 17;
 
 /// The reason why a book refuses an answer or an operation on a position.
 #[derive(Debug, thiserror::Error)]

@@ -3,30 +3,25 @@
 use kagetsu_game::Position;
 use kagetsu_store::decode;
 
-use crate::base::annotations::{AnnotationBody, Annotations, is_on_board};
+use crate::base::annotations::{AnnotationBody, Annotations, MAX_ENTRY_ANNOTATIONS, is_on_board};
 use crate::base::id::{Id, unpack};
 use crate::error::{BookError, LearnError, MAX_TEXT_BYTES};
 use crate::graph::keys::ANNOTATED;
 use crate::journal::entry::LogEntry;
 use crate::{Annotation, Book};
 
-/// The annotations of a position, with those that were taken back.
-pub(crate) struct AnnotatedId {
-    variant: u32,
-    annotations: Annotations,
-}
-
-impl AnnotatedId {
-    /// Returns the entries of a journal that say it all.
-    pub(crate) fn entries(self) -> impl Iterator<Item = LogEntry> {
-        let Annotations { packed, bodies } = self.annotations;
-        let parts = Annotations::parts(bodies).into_iter();
-        parts.map(move |bodies| LogEntry::Annotate {
-            variant: self.variant,
-            packed: packed.clone(),
-            bodies,
-        })
-    }
+/// Returns the entries of a journal that say all annotations of a position.
+pub(crate) fn entries((id, known): (Id, Annotations)) -> impl Iterator<Item = LogEntry> {
+    let chunks: Vec<_> = known
+        .bodies
+        .chunks(MAX_ENTRY_ANNOTATIONS)
+        .map(<[_]>::to_vec)
+        .collect();
+    chunks.into_iter().map(move |bodies| LogEntry::Annotate {
+        variant: id.variant(),
+        packed: known.packed.clone(),
+        bodies,
+    })
 }
 
 impl Book {
@@ -54,31 +49,25 @@ impl Book {
     pub fn annotated(
         &self,
     ) -> impl Iterator<Item = Result<(Position, Vec<Annotation>), BookError>> + '_ {
-        let shown = |known: AnnotatedId| {
-            let position = unpack(known.variant, &known.annotations.packed)?;
-            let bodies = known.annotations.bodies.into_iter();
-            let shown = bodies.filter(AnnotationBody::is_shown);
+        let shown = |known: Result<(Id, Annotations), BookError>| {
+            let (id, known) = known?;
+            let position = unpack(id.variant(), &known.packed)?;
+            let shown = known.bodies.into_iter().filter(AnnotationBody::is_shown);
             Ok((position, shown.map(|body| body.annotation).collect()))
         };
-        let all = self.annotations_of_all().map(move |known| shown(known?));
+        let all = self.annotations_of_all().map(shown);
         all.filter(|pair| !matches!(pair, Ok((_, shown)) if Vec::is_empty(shown)))
     }
 
+    /// Returns the annotations of all positions, with those that were taken back.
     pub(crate) fn annotations_of_all(
         &self,
-    ) -> impl Iterator<Item = Result<AnnotatedId, BookError>> + '_ {
-        let damaged = || BookError::entry("annotations");
-        self.store
-            .range(&[ANNOTATED], &[ANNOTATED])
-            .map(move |row| {
-                let (key, bytes) = row?;
-                let id = Id::at_end(&key).ok_or_else(damaged)?;
-                let annotations = decode(&key, &bytes).ok_or_else(damaged)?;
-                Ok(AnnotatedId {
-                    variant: id.variant(),
-                    annotations,
-                })
-            })
+    ) -> impl Iterator<Item = Result<(Id, Annotations), BookError>> + '_ {
+        self.store.range(&[ANNOTATED], &[ANNOTATED]).map(|row| {
+            let (key, bytes) = row?;
+            let known = Id::at_end(&key).zip(decode(&key, &bytes));
+            known.ok_or_else(|| BookError::entry("annotations"))
+        })
     }
 
     /// Adds annotations to a position. One that the book has stays as it is, with its first day.
@@ -121,15 +110,9 @@ impl Book {
             .unwrap_or_default();
         let mut changed = Annotations::default();
         for annotation in annotations {
-            let Annotation {
-                at,
-                text,
-                author,
-                source,
-                ..
-            } = annotation;
-            let is_long = text.len() + author.len() + source.len() > MAX_TEXT_BYTES;
-            if is_long || at.is_some_and(|m| !is_on_board(variant, m)) {
+            let note = annotation;
+            let is_long = note.text.len() + note.author.len() + note.source.len() > MAX_TEXT_BYTES;
+            if is_long || note.at.is_some_and(|m| !is_on_board(variant, m)) {
                 return Err(LearnError::Annotation(position.clone()).into());
             }
             let annotation = annotation.clone().turned(variant, canonical.symmetry);
@@ -139,22 +122,13 @@ impl Book {
                 changed.merge(&AnnotationBody { annotation, turn });
             }
         }
-        self.log_annotations(variant.code(), canonical.packed.0, changed.bodies)
+        changed.packed = canonical.packed.0.clone();
+        self.log_annotations(Id::of(variant.code(), &canonical), changed)
     }
 
-    fn log_annotations(
-        &mut self,
-        variant: u32,
-        packed: Vec<u8>,
-        bodies: Vec<AnnotationBody>,
-    ) -> Result<usize, BookError> {
-        let count = bodies.len();
-        let annotations = Annotations { packed, bodies };
-        let changed = AnnotatedId {
-            variant,
-            annotations,
-        };
-        for entry in changed.entries() {
+    fn log_annotations(&mut self, id: Id, changed: Annotations) -> Result<usize, BookError> {
+        let count = changed.bodies.len();
+        for entry in entries((id, changed)) {
             self.log(&entry)?;
         }
         Ok(count)
@@ -168,11 +142,7 @@ impl Book {
     pub fn merge_annotations(&mut self, other: &Self) -> Result<usize, BookError> {
         let mut count = 0;
         for theirs in other.annotations_of_all() {
-            let AnnotatedId {
-                variant,
-                annotations: theirs,
-            } = theirs?;
-            let id = Id::of(variant, &unpack(variant, &theirs.packed)?.canonical());
+            let (id, mut theirs) = theirs?;
             let known = self.index().annotations(id)?.unwrap_or_default();
             let is_new = |body: &AnnotationBody| {
                 let known = known.find(&body.annotation).map(|at| &known.bodies[at]);
@@ -180,8 +150,8 @@ impl Book {
                     known.turn < body.turn || known.annotation.day > body.annotation.day
                 })
             };
-            let changed = theirs.bodies.into_iter().filter(is_new).collect();
-            count += self.log_annotations(variant, theirs.packed, changed)?;
+            theirs.bodies.retain(is_new);
+            count += self.log_annotations(id, theirs)?;
         }
         Ok(count)
     }

@@ -13,6 +13,7 @@ use crate::graph::keys::ANNOTATED;
 use crate::journal::entry::{AnswerBody, LogEntry};
 use crate::journal::reader;
 use crate::journal::rewrite::Rewrite;
+use crate::maintenance::annotations::entries;
 use crate::settings::job::{Job, JobChange, JobId, JobState};
 use crate::{Book, BookOptions, Notice};
 
@@ -220,9 +221,7 @@ impl Book {
             }
         }
         for annotations in self.annotations_of_all() {
-            annotations?
-                .entries()
-                .try_for_each(|entry| new.add(&entry))?;
+            entries(annotations?).try_for_each(|entry| new.add(&entry))?;
         }
         let path = self.path.clone();
         new.finish(None)?;

@@ -1,6 +1,5 @@
 //! Care of a whole book: checks, statistics, backup, repair, pruning, compaction.
 
-pub(crate) mod annotation_json;
 pub(crate) mod annotations;
 pub(crate) mod backup;
 pub(crate) mod check;

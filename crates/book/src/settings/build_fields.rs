@@ -5,8 +5,8 @@ use kagetsu_game::{MAX_NAME_BYTES, is_printable_name, quote};
 use serde_json::{Map, Value};
 
 use crate::error::spec_fault::{SpecFault, SpecFaults};
-use crate::settings::day::Day;
 use crate::settings::policies::REGISTRY;
+use kagetsu_compiled::Day;
 
 /// One setting of a build.
 #[derive(Clone, Copy, Debug)]

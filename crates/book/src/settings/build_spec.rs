@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 
 use super::build_fields::{BUILD_FIELDS, BuildField};
 use crate::error::spec_fault::{SpecFault, SpecFaults};
-use crate::settings::day::Day;
 use crate::settings::policies::Policy;
+use kagetsu_compiled::Day;
 
 /// The settings of a build: how it chooses positions, how hard it searches them, and when it ends.
 ///

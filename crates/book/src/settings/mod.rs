@@ -2,7 +2,6 @@
 
 pub(crate) mod build_fields;
 pub(crate) mod build_spec;
-pub(crate) mod day;
 pub(crate) mod field_description;
 pub(crate) mod job;
 pub(crate) mod move_filter;

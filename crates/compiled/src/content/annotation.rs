@@ -87,15 +87,7 @@ impl Annotation {
     /// Returns everything but the day: two annotations that agree in it are the same one.
     #[must_use]
     pub fn identity(&self) -> (Option<Move>, AnnotationKind, &str, &str, &str) {
-        let Self {
-            at,
-            kind,
-            text,
-            author,
-            source,
-            ..
-        } = self;
-        (*at, *kind, text, author, source)
+        (self.at, self.kind, &self.text, &self.author, &self.source)
     }
 }
 

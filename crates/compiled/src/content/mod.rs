@@ -1,8 +1,10 @@
 //! The facts that a book states about its positions and about itself.
 
 pub(crate) mod annotation;
+pub(crate) mod annotation_json;
 pub(crate) mod check_report;
 pub(crate) mod choice;
+pub(crate) mod day;
 pub(crate) mod derived;
 pub(crate) mod nearest;
 pub(crate) mod overview;

@@ -37,7 +37,7 @@ pub(crate) struct Games {
     fouls: u64,
     /// The games without branches.
     records: Vec<GameRecord>,
-    /// What people wrote, without its source and day, in canonical orientation.
+    /// The words of people, without file and day, in canonical orientation.
     notes: Vec<(Position, Annotation)>,
 }
 
@@ -53,7 +53,7 @@ impl Games {
         std::mem::take(&mut self.records)
     }
 
-    /// Takes what people wrote.
+    /// Takes the words of people.
     pub(crate) fn take_notes(&mut self) -> Vec<(Position, Annotation)> {
         std::mem::take(&mut self.notes)
     }

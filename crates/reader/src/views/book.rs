@@ -1,7 +1,7 @@
 //! The knowledge of a book about a position.
 
 use kagetsu_api::AnswerJson;
-use kagetsu_game::Position;
+use kagetsu_game::{Answer, Position};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -34,9 +34,12 @@ impl View for BookView {
         } else {
             source.lookup(at)?
         };
+        let notes = source.annotations(at)?;
+        let answer = answer.or_else(|| (!notes.is_empty()).then(Answer::default));
         let answer = answer.ok_or_else(|| source.not_held(at))?;
         let results = source.results(at, None)?;
         let of_move = |name: &str| Some(results.of_move(at.parse_move(name).ok()?));
-        Ok(AnswerJson::new(at, &answer, 0).with_games(results.all(), of_move))
+        let json = AnswerJson::new(at, &answer, 0).with_games(results.all(), of_move);
+        Ok(json.with_annotations(notes))
     }
 }

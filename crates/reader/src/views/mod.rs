@@ -1,5 +1,6 @@
 //! The views, one file for each.
 
+pub mod annotations;
 pub mod book;
 pub mod books;
 pub mod bottlenecks;

@@ -429,3 +429,92 @@ fn certificate_is_served_as_a_book() {
         "{wrong:#?}"
     );
 }
+
+#[test]
+fn annotations_are_written_and_taken_back() {
+    let scratch = Scratch::new();
+    let (book, library) = (scratch.text("book"), scratch.text("a.sgf"));
+    let sgf = "(;SZ[15]C[the start];B[hh]C[one\n\ntwo]LB[ii:A]TR[gg];W[ih])";
+    std::fs::write(&library, sgf).expect("room");
+    let imported = kagetsu!("import --variant renju-15 --book {book} --json {library}");
+    assert_eq!(imported.json()["annotations"], 4);
+    let server = HttpCoordinator::start(&["--book", &book]);
+    let at = "/api/v1/annotations?variant=renju-15&moves=h8";
+    let of = |answer: &Value| -> Vec<(Value, Value, Value)> {
+        let notes = answer["annotations"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
+        let part = |note: &Value| {
+            (
+                note["move"].clone(),
+                note["kind"].clone(),
+                note["text"].clone(),
+            )
+        };
+        notes.iter().map(part).collect()
+    };
+    let before = server.get(at);
+    let expected = [
+        (json!(null), json!("comment"), json!("one\n\ntwo")),
+        (json!("g9"), json!("mark"), json!("TR")),
+        (json!("i7"), json!("text"), json!("A")),
+    ];
+    let found = of(&before);
+    assert!(expected.iter().all(|note| found.contains(note)), "{before}");
+    assert_eq!(before["annotations"][0]["source"], "a.sgf");
+
+    let written = json!({"variant": "renju-15", "moves": "h8", "written": [
+        {"move": "i8", "kind": "score", "score": -34, "text": "too slow", "author": "Ann"},
+        {"move": null, "kind": "win", "text": "known"},
+    ], "taken_back": [before["annotations"][0]]});
+    let after = server.post("/api/v1/annotations", &written);
+    assert_eq!(of(&after).len(), 4, "{after}");
+    let answer = server.get("/api/v1/book?variant=renju-15&moves=h8");
+    assert_eq!(answer["hand"]["outcome"], "win");
+    assert_eq!(answer["annotations"], after["annotations"]);
+    let i8 = &answer["answers"][0];
+    assert_eq!(
+        (&i8["move"], &i8["hand"]["score"]),
+        (&json!("i8"), &json!(-34))
+    );
+    assert_eq!(i8["score"], json!(null), "no search says it");
+    let url = server.grpc.as_str();
+    assert_eq!(
+        kagetsu!("query --book {url} --moves h8 --json").json(),
+        answer
+    );
+    assert!(
+        kagetsu!("query --book {url} --moves h8")
+            .stdout
+            .contains("too slow")
+    );
+    for (body, code) in [
+        (
+            json!({"variant": "renju-15", "written": [{"kind": "word"}]}),
+            400,
+        ),
+        (
+            json!({"variant": "renju-15", "written": [{"kind": "mark", "move": "z99"}]}),
+            400,
+        ),
+    ] {
+        let refused = http(
+            &server.http,
+            "POST",
+            "/api/v1/annotations",
+            &body.to_string(),
+        );
+        assert_eq!(refused.status, code, "{refused:#?}");
+    }
+
+    // A copy of the server's book has them, and so has what is written from it.
+    let copy = scratch.text("copy.jsonl");
+    let exported = kagetsu!("export --book {url} {copy}");
+    assert_eq!(exported.code, Some(0), "{exported:#?}");
+    let lines = std::fs::read_to_string(&copy).expect("just written");
+    assert!(
+        lines.contains("too slow") && lines.contains("the start"),
+        "{lines}"
+    );
+}

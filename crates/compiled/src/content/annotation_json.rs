@@ -1,8 +1,8 @@
 use kagetsu_game::{Move, Position};
 use serde::{Deserialize, Serialize};
 
-use crate::settings::day::{Day, DayError};
-use crate::{Annotation, AnnotationKind, AnnotationKindError};
+use crate::content::annotation::{Annotation, AnnotationKind};
+use crate::content::day::Day;
 
 /// An annotation as JSON.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
@@ -29,44 +29,24 @@ pub struct AnnotationJson {
 
 /// The reason why JSON is no annotation of a position.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum AnnotationError {
-    /// The kind is unknown.
-    #[error(transparent)]
-    Kind(#[from] AnnotationKindError),
-    /// The date is none.
-    #[error(transparent)]
-    Date(#[from] DayError),
-    /// The move or point is not on the board.
-    #[error("'{0}' is no move or point of the position")]
-    Move(String),
-    /// A score is missing, or is given for another kind.
-    #[error("the kind score, and no other, has a score; this is {0}")]
-    Score(AnnotationKind),
-}
+#[error("{0}")]
+pub struct AnnotationError(String);
 
 impl AnnotationJson {
     /// Returns the JSON of an annotation of a position.
     #[must_use]
     pub fn new(position: &Position, annotation: &Annotation) -> Self {
-        let Annotation {
-            at,
-            kind,
-            text,
-            author,
-            source,
-            day,
-        } = annotation;
+        let note = annotation.clone();
         Self {
-            r#move: at.map(|m| position.write_move(m)),
-            kind: kind.to_string(),
-            score: kind.score(),
-            text: text.clone(),
-            author: author.clone(),
-            source: source.clone(),
-            date: match day {
+            r#move: note.at.map(|m| position.write_move(m)),
+            kind: note.kind.to_string(),
+            score: note.kind.score(),
+            text: note.text,
+            author: note.author,
+            source: note.source,
+            date: match note.day {
                 0 => String::new(),
-                day => Day(*day).to_string(),
+                day => Day(day).to_string(),
             },
         }
     }
@@ -76,28 +56,34 @@ impl AnnotationJson {
     /// # Errors
     /// If it is none, or about no point of the board.
     pub fn read(&self, position: &Position) -> Result<Annotation, AnnotationError> {
-        let kind = match (self.kind.parse()?, self.score) {
+        let fault = |error: String| AnnotationError(error);
+        let kind = self.kind.parse::<AnnotationKind>();
+        let kind = match (kind.map_err(|error| fault(error.to_string()))?, self.score) {
             (AnnotationKind::Score(_), Some(score)) => AnnotationKind::Score(score),
-            (kind @ AnnotationKind::Score(_), None) | (kind, Some(_)) => {
-                return Err(AnnotationError::Score(kind));
+            (AnnotationKind::Score(_), None) | (_, Some(_)) => {
+                let kind = &self.kind;
+                return Err(fault(format!(
+                    "score: the kind score alone has one; this is {kind}"
+                )));
             }
             (kind, None) => kind,
         };
         let at = self.r#move.as_deref().map(|text| {
-            let point = read_point(position, text);
-            point
-                .ok_or_else(|| AnnotationError::Move(kagetsu_game::quote_message(text).to_string()))
+            let quoted = kagetsu_game::quote_message(text);
+            let unknown = || fault(format!("'{quoted}' is no move or point of the position"));
+            read_point(position, text).ok_or_else(unknown)
         });
+        let day = match &*self.date {
+            "" => Ok(0),
+            date => date.parse::<Day>().map(|day| day.0),
+        };
         Ok(Annotation {
             at: at.transpose()?,
             kind,
             text: self.text.clone(),
             author: self.author.clone(),
             source: self.source.clone(),
-            day: match &*self.date {
-                "" => 0,
-                date => date.parse::<Day>()?.0,
-            },
+            day: day.map_err(|error| fault(error.to_string()))?,
         })
     }
 }
