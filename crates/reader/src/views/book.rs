@@ -24,6 +24,7 @@ pub struct BookQuery {
 impl View for BookView {
     const NAME: &'static str = "book";
     const COMMAND: &'static str = "query";
+    const IS_BRIEF: bool = true;
     type At = Position;
     type Options = BookQuery;
     type Result = AnswerJson;

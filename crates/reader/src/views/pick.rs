@@ -145,6 +145,7 @@ pub struct PickJson {
 
 impl View for PickView {
     const NAME: &'static str = "pick";
+    const IS_BRIEF: bool = true;
     type At = Position;
     type Options = PickQuery;
     type Result = PickJson;

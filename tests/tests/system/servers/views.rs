@@ -184,7 +184,10 @@ fn probes_and_look_ups_go_before_views() {
         while answered.load(Ordering::SeqCst) == 0 {
             thread::yield_now();
         }
-        for path in ["/healthz", "/readyz", "/api/v1/status"] {
+        let brief = ["book", "pick", "annotations"];
+        let brief = brief.map(|view| format!("/api/v1/{view}?variant=freestyle-15&moves=h8"));
+        let probes = ["/healthz", "/readyz", "/api/v1/status"].map(String::from);
+        for path in probes.iter().chain(&brief) {
             assert_eq!(http(at, "GET", path, "").status, 200, "{path}");
         }
         let found = kagetsu_line(&format!("query --json --book {} {PLACE}", coordinator.grpc));
