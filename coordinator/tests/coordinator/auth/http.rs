@@ -28,6 +28,7 @@ const TABLE: &[(&str, &str, &[Role])] = {
         ("get", "/healthz", &Role::ALL),
         ("get", "/readyz", &Role::ALL),
         ("post", "/api/v1/analyses", &[Analyse, Admin]),
+        ("post", "/api/v1/annotations", CHANGE),
         ("post", "/api/v1/jobs", CHANGE),
         ("post", "/api/v1/jobs/{name}/cancel", CHANGE),
         ("post", "/api/v1/jobs/{name}/pause", CHANGE),

@@ -30,6 +30,7 @@ const TABLE: &[(&str, &[Role])] = {
             &Role::ALL,
         ),
         ("/kagetsu.v1.Analysis/Analyze", &[Analyse, Admin]),
+        ("/kagetsu.v1.Books/Annotate", &[Build, Admin]),
         ("/kagetsu.v1.Books/Export", LOOK),
         ("/kagetsu.v1.Books/Lookup", LOOK),
         ("/kagetsu.v1.Books/LookupMany", LOOK),
