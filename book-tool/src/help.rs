@@ -17,7 +17,6 @@ const OTHERS: &[(&str, &[&str])] = &[
     (
         "Read a book",
         &[
-            "annotations",
             "pick",
             "stats",
             "suspects",
@@ -28,7 +27,10 @@ const OTHERS: &[(&str, &[&str])] = &[
             "contents",
         ],
     ),
-    ("Games and moves", &["annotate", "moves"]),
+    (
+        "Games, notes and moves",
+        &["annotate", "annotations", "moves"],
+    ),
     (
         "Care for a book",
         &[
