@@ -115,6 +115,8 @@ async fn last_of_unread_events_counts() {
     let task = worker.task().await;
     show(&cluster, 1, &task, WINDOW).await;
     worker.answer(&task).await;
+    // From its acknowledgement on no event comes that was sent before it.
+    worker.acknowledged().await;
     let events = events(unread).await;
     assert!(events.len() <= UNREAD, "{} events were kept", events.len());
     assert!(
