@@ -1,11 +1,15 @@
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
 use anyhow::Result;
-use kagetsu_game::{Answer, Move, Position, Proof, Score, Side, Variant, Verdict};
+use kagetsu_game::{Answer, Key, Move, Position, Proof, Score, Side, Variant, Verdict};
 use kagetsu_proto::Access;
 use kagetsu_reader::Source;
+
+/// Values of roots, in centi-units, that are balanced.
+pub(crate) const BALANCED: i16 = 30;
 
 /// A book and the side that plays from it, as `--book` names them: `h8.kbk`, `first=h8.kbk`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,59 +74,48 @@ struct ChosenBook {
     choice: BookChoice,
     reader: Source,
     is_on: bool,
-    /// The roots, once a position outside the book was asked for.
-    roots: OnceCell<Vec<Position>>,
+    /// Variants and keys of the roots, once a position outside the book was asked for.
+    roots: OnceCell<BTreeSet<(u32, Key)>>,
 }
 
 impl ChosenBook {
-    fn roots(&self) -> Result<&[Position]> {
+    fn roots(&self) -> Result<&BTreeSet<(u32, Key)>> {
         if let Some(roots) = self.roots.get() {
             return Ok(roots);
         }
         let overview = self.reader.overview()?;
         let held = overview.variants.iter().flat_map(|held| &held.roots);
-        let roots = held.map(|root| root.position.clone()).collect();
+        let key = |root: &Position| (root.variant().code(), root.key());
+        let roots = held.map(|root| key(&root.position)).collect();
         Ok(self.roots.get_or_init(|| roots))
     }
 
-    /// Returns the move that leads from a position before the roots towards the one that is best
-    /// for the side to move. A searched root that is proven lost for it does not count.
-    fn towards_root(&self, position: &Position) -> Result<Option<(Move, Verdict)>> {
-        let (variant, ply) = (position.variant(), position.moves().len());
+    /// Returns the move to the root that is best for the side to move, if it is not worse than
+    /// balanced.
+    fn move_to_root(&self, position: &Position) -> Result<Option<(Move, Verdict)>> {
+        let (variant, roots) = (position.variant().code(), self.roots()?);
         let mut best: Option<(Move, Verdict)> = None;
-        for root in self
-            .roots()?
-            .iter()
-            .filter(|root| root.variant() == variant)
-        {
-            let line = root.line().unwrap_or_default();
-            let after = |plies: usize| Position::new(variant, None, line.get(..plies)?).ok();
-            let (Some(here), Some(next)) = (after(ply), after(ply + 1)) else {
-                continue;
-            };
-            if here.key() != position.key() {
+        if roots.is_empty() {
+            return Ok(best);
+        }
+        for m in position.legal_moves() {
+            let Ok(root) = position.play(m) else { continue };
+            if !roots.contains(&(variant, root.key())) {
                 continue;
             }
-            let leads = |m: &Move| position.play(*m).is_ok_and(|at| at.key() == next.key());
-            let m = position.legal_moves().into_iter().find(leads);
-            let answer = self.reader.lookup(root)?.unwrap_or_default();
-            let (Some(m), Some((_, value))) = (m, answer.best()) else {
+            let answer = self.reader.lookup(&root)?.unwrap_or_default();
+            let Some((_, value)) = answer.best().filter(|(_, value)| value.is_exact()) else {
                 continue;
             };
-            let is_ours = root.side() == position.side();
-            let score = if is_ours {
-                value.score
-            } else {
-                value.score.before()
-            };
+            let score = value.score.before();
             let verdict = Verdict {
                 score,
-                proof: value.proof.filter(|_| !is_ours).map(Proof::before),
+                proof: value.proof.map(Proof::before),
                 line: vec![m],
                 ..value.clone()
             };
-            let is_lost = score.loss_plies().is_some();
-            if !is_lost && best.as_ref().is_none_or(|(_, known)| known.score < score) {
+            let is_better = best.as_ref().is_none_or(|(_, known)| known.score < score);
+            if is_better && score.raw() >= -BALANCED {
                 best = Some((m, verdict));
             }
         }
@@ -215,7 +208,7 @@ impl Books {
         })
     }
 
-    /// Returns the move towards a root, in the first book for the side to move that has one.
+    /// Returns the move to a root, in the first book for the side to move that has one.
     ///
     /// # Errors
     /// If a book cannot be read.
@@ -224,7 +217,7 @@ impl Books {
         let is_for =
             |book: &&ChosenBook| book.is_on && book.choice.side.is_none_or(|of| of == side);
         for book in self.0.iter().filter(is_for) {
-            if let Some(found) = book.towards_root(position)? {
+            if let Some(found) = book.move_to_root(position)? {
                 return Ok(Some(found));
             }
         }
@@ -310,7 +303,12 @@ pub(crate) mod tests {
     #[test]
     fn first_moves_lead_to_the_best_root() {
         let folder = tempfile::tempdir().expect("a folder");
-        let rows = [("h8", "i9", -50), ("g7 a1", "b2", 30), ("c3", "h8", 20)];
+        let rows = [
+            ("h8", "i9", -50),
+            ("g7 a1", "b2", 30),
+            ("b2 c2", "h8", 40),
+            ("c3", "h8", 20),
+        ];
         let mut books = Books::default();
         let book = write_book(&folder.path().join("book"), &rows)
             .parse()
@@ -320,6 +318,7 @@ pub(crate) mod tests {
             ("", Some(("h8", 50))),
             ("g9", Some(("a15", -30))),
             ("a8", None),
+            ("b2", None),
             ("h8 i9", None),
             ("g7 a1 b2", None),
         ] {

@@ -181,7 +181,7 @@ export class Verdicts {
       bound: (verdict) => h("td", { class: "bnd", "data-label": t("bound") }, isPlayed(verdict) ? "" : t(verdict.bound)),
       nodes: ({ nodes }) => h("td", { class: "num", "data-label": t("nodes"), title: number(nodes) }, nodes > 0 ? short(nodes) : ""),
       engine: ({ engine }) => h("td", { class: "engine" }, engine),
-      // What a certificate states has no date.
+      // A certificate states no date.
       date: ({ date }) => h("td", { class: "date" }, date > "1970-01-01" ? date : ""),
     };
     const row = (verdict, at) => h("tr", {

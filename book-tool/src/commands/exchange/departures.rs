@@ -67,12 +67,9 @@ impl<'a> Departures<'a> {
             Side::First => &tags.first,
             Side::Second => &tags.second,
         };
-        let line: Vec<_> = self
-            .game
-            .main_line()
-            .into_iter()
-            .map(|at| self.game.moves[at].at)
-            .collect();
+        let main_line = self.game.main_line();
+        let ply = main_line.iter().position(|known| *known == at);
+        let line: Vec<_> = main_line.iter().map(|at| self.game.moves[*at].at).collect();
         let opening = &line[..line.len().min(OPENING_MOVES)];
         let write = |m| made.before.write_move_in(m, self.notation);
         self.found.push(DepartureJson {
@@ -84,7 +81,7 @@ impl<'a> Departures<'a> {
                 .start
                 .write_line_in(opening, self.notation)
                 .join(" "),
-            ply: made.before.moves().len() - self.game.start.moves().len() + 1,
+            ply: ply.map_or(0, |before| before + 1),
             played: write(made.at),
             book: write(best),
             loss,

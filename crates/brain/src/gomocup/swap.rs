@@ -7,15 +7,13 @@ use kagetsu_engines::gomocup::{FromEngine, Point};
 use kagetsu_game::{Effort, Move, Position, Question, RuleName, Score, Variant};
 use rand::seq::IndexedRandom;
 
+use crate::books::BALANCED;
 use crate::move_finder::MoveFinder;
 
 /// Openings of three stones that are looked at.
 const OPENINGS: u32 = 10;
 /// How far from the middle they may lie.
 const REACH: i32 = 4;
-
-/// Values of a book's roots, in centi-units, that are balanced.
-const BALANCED: i16 = 30;
 
 /// The decision about an opening of no stone, three or five, black's first.
 ///

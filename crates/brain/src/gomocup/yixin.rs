@@ -17,7 +17,7 @@ impl GomocupBrain {
     /// Answers a word that Gomocup's protocol does not have.
     ///
     /// # Errors
-    /// What is wrong with the word, or with the board.
+    /// If a value is no number, or the board is not one for the word.
     pub(super) fn hear_yixin(&mut self, line: &str) -> Result<Option<FromEngine>, String> {
         let message = |text: &str| Ok(Some(FromEngine::Message(text.into())));
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
