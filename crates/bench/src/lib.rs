@@ -5,7 +5,6 @@
 
 mod book;
 mod cluster;
-mod growth;
 mod matches;
 mod openings;
 mod report;
@@ -59,7 +58,6 @@ enum Command {
     Search(search::Args),
     Match(Box<matches::Args>),
     Book(book::Args),
-    Growth(growth::Args),
     Cluster(cluster::Args),
 }
 
@@ -84,7 +82,6 @@ impl BenchCli {
             Command::Search(args) => search::run(args, self.json, out)?,
             Command::Match(args) => matches::run(args, self.json, out)?,
             Command::Book(args) => book::run(args, self.json, out)?,
-            Command::Growth(args) => growth::run(args, self.json, out)?,
             Command::Cluster(args) => cluster::run(args, self.json, out)?,
         }
         Ok(Exit::Done)
