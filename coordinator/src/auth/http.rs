@@ -1,6 +1,4 @@
-use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Instant;
 
 use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn_with_state};
@@ -10,10 +8,10 @@ use http::header::{AUTHORIZATION, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, Method, StatusCode};
 use kagetsu_api::ErrorJson;
 use kagetsu_http::{CallerExtensions, ClientAddress, Rights, Target};
-use kagetsu_proto::LogThrottle;
 
-use super::authenticator::{Authenticator, Principal, RequestCredentials};
+use super::authenticator::Authenticator;
 use super::error::AuthError;
+use super::layer::AuthState;
 use super::permission::Permission;
 
 /// Authenticates the callers of HTTP routes. A route needs the permission of the rpc that it
@@ -22,49 +20,8 @@ pub(crate) fn authenticate_http(router: Router, authenticator: &Arc<Authenticato
     if authenticator.is_open() {
         return router;
     }
-    let layer = HttpAuth {
-        authenticator: Arc::clone(authenticator),
-        log: Arc::default(),
-    };
-    router.layer(from_fn_with_state(layer, authenticate))
-}
-
-#[derive(Clone)]
-struct HttpAuth {
-    authenticator: Arc<Authenticator>,
-    log: Arc<LogThrottle>,
-}
-
-impl HttpAuth {
-    fn authorize(&self, request: &Request) -> Result<Principal, AuthError> {
-        let client = request.extensions().get::<ClientAddress>();
-        let client = client.map(|ClientAddress(address)| *address);
-        let shown = request.headers().get(AUTHORIZATION);
-        let credentials = RequestCredentials {
-            authorization: shown.and_then(|value| value.to_str().ok()),
-            address: client.map(|client| client.ip()),
-        };
-        let permission = permission(request.method(), request.uri().path());
-        let authorized = self.authenticator.authorize(credentials, permission);
-        authorized.inspect_err(|error| self.log_rejection(request, client, error))
-    }
-
-    fn log_rejection(&self, request: &Request, client: Option<SocketAddr>, error: &AuthError) {
-        let Some(others) = self.log.allow(Instant::now()) else {
-            return;
-        };
-        let client = client.map_or_else(|| "unknown".into(), |client| client.to_string());
-        let (method, path) = (request.method().as_str(), request.uri().path());
-        let reason = error.code();
-        tracing::warn!(
-            client,
-            method,
-            path,
-            others,
-            reason,
-            "rejected a request: {error}"
-        );
-    }
+    let state = AuthState::new(authenticator);
+    router.layer(from_fn_with_state(state, authenticate))
 }
 
 /// The permission that a request needs. Only an administrator asks for what no route declares.
@@ -82,8 +39,11 @@ fn permission(method: &Method, path: &str) -> Permission {
     }
 }
 
-async fn authenticate(State(auth): State<HttpAuth>, mut request: Request, next: Next) -> Response {
-    match auth.authorize(&request) {
+async fn authenticate(State(auth): State<AuthState>, mut request: Request, next: Next) -> Response {
+    let client = request.extensions().get::<ClientAddress>();
+    let client = client.map(|ClientAddress(address)| *address);
+    let permission = permission(request.method(), request.uri().path());
+    match auth.authorize(&request, client, permission) {
         Err(error) => rejection(&error),
         Ok(principal) => {
             request.headers_mut().remove(AUTHORIZATION);

@@ -1,3 +1,4 @@
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -22,30 +23,32 @@ pub(crate) fn authenticate_rpcs(router: Router, authenticator: &Arc<Authenticato
     if authenticator.is_open() {
         return router;
     }
-    let auth = RpcAuth {
-        authenticator: Arc::clone(authenticator),
-        log: Arc::default(),
-    };
-    router.layer(from_fn_with_state(auth, authenticate))
+    let state = AuthState::new(authenticator);
+    router.layer(from_fn_with_state(state, authenticate))
 }
 
+/// The authenticator, and the limit of the log of rejections.
 #[derive(Clone)]
-struct RpcAuth {
+pub(super) struct AuthState {
     authenticator: Arc<Authenticator>,
     log: Arc<LogThrottle>,
 }
 
-impl RpcAuth {
-    fn authorize(&self, request: &Request) -> Result<Principal, AuthError> {
-        let rpc = request.uri().path();
-        // Only an administrator calls an rpc without a declared permission.
-        let permission = Permission::of_rpc(rpc).unwrap_or(Permission::Admin);
-        if let Some(principal) = request.extensions().get::<Principal>() {
-            principal.require(permission)?;
-            return Ok(principal.clone());
+impl AuthState {
+    pub(super) fn new(authenticator: &Arc<Authenticator>) -> Self {
+        Self {
+            authenticator: Arc::clone(authenticator),
+            log: Arc::default(),
         }
-        let client = request.extensions().get::<TcpConnectInfo>();
-        let client = client.and_then(TcpConnectInfo::remote_addr);
+    }
+
+    /// Authenticates the caller of a request by its header, and logs a rejection.
+    pub(super) fn authorize(
+        &self,
+        request: &Request,
+        client: Option<SocketAddr>,
+        permission: Permission,
+    ) -> Result<Principal, AuthError> {
         let shown = request.headers().get(AUTHORIZATION);
         let credentials = RequestCredentials {
             authorization: shown.and_then(|value| value.to_str().ok()),
@@ -57,14 +60,37 @@ impl RpcAuth {
                 return;
             };
             let client = client.map_or_else(|| "unknown".into(), |client| client.to_string());
+            let (method, path) = (request.method().as_str(), request.uri().path());
             let reason = error.code();
-            tracing::warn!(client, rpc, others, reason, "rejected a request: {error}");
+            tracing::warn!(
+                client,
+                method,
+                path,
+                others,
+                reason,
+                "rejected a request: {error}"
+            );
         })
+    }
+
+    fn authorize_rpc(&self, request: &Request) -> Result<Principal, AuthError> {
+        // Only an administrator calls an rpc without a declared permission.
+        let permission = Permission::of_rpc(request.uri().path()).unwrap_or(Permission::Admin);
+        if let Some(principal) = request.extensions().get::<Principal>() {
+            principal.require(permission)?;
+            return Ok(principal.clone());
+        }
+        let client = request.extensions().get::<TcpConnectInfo>();
+        self.authorize(
+            request,
+            client.and_then(TcpConnectInfo::remote_addr),
+            permission,
+        )
     }
 }
 
-async fn authenticate(State(auth): State<RpcAuth>, mut request: Request, next: Next) -> Response {
-    let principal = match auth.authorize(&request) {
+async fn authenticate(State(auth): State<AuthState>, mut request: Request, next: Next) -> Response {
+    let principal = match auth.authorize_rpc(&request) {
         Ok(principal) => principal,
         Err(error) => return error.status().into_http(),
     };
