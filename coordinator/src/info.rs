@@ -6,12 +6,14 @@ use kagetsu_reader::Source;
 
 use crate::book::handle::BookHandle;
 use crate::cluster::shared::Cluster;
+use crate::replication::leadership::Leadership;
 
 /// The state of a coordinator, for its HTTP API.
 pub(crate) struct CoordinatorInfo {
     pub(crate) cluster: Arc<Cluster>,
     pub(crate) book: Option<BookHandle>,
     pub(crate) source: Option<Arc<Source>>,
+    pub(crate) leadership: Leadership,
 }
 
 impl ServerInfo for CoordinatorInfo {
@@ -34,6 +36,10 @@ impl ServerInfo for CoordinatorInfo {
 
     fn is_cluster(&self) -> bool {
         true
+    }
+
+    fn leads(&self) -> bool {
+        self.leadership.is_leader()
     }
 
     fn grows(&self) -> bool {

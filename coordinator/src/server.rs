@@ -1,4 +1,5 @@
 use std::hash::{BuildHasher, RandomState};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -69,6 +70,8 @@ const PIPE_BYTES: usize = 64 << 10;
 pub struct Server {
     cluster: Arc<Cluster>,
     book: Option<BookHandle>,
+    /// The book's folder, where it is one.
+    folder: Option<PathBuf>,
     /// A book that is read, where none is grown.
     source: Option<Arc<Source>>,
     authenticator: Arc<Authenticator>,
@@ -111,6 +114,7 @@ impl Server {
         let server = |cluster, book, thread, leadership, lease_keeper| Self {
             cluster,
             book,
+            folder: config.book.clone().filter(|path| path.is_dir()),
             source: None,
             authenticator: Authenticator::open(),
             thread,
@@ -222,13 +226,14 @@ impl Server {
     }
 
     fn monitoring(&self) -> Monitor {
-        Monitor::new(
-            &self.cluster,
-            self.book.as_ref(),
-            &self.authenticator,
-            &self.leadership,
-            &self.shutdown,
-        )
+        Monitor {
+            cluster: Arc::clone(&self.cluster),
+            book: self.book.clone(),
+            authenticator: Arc::clone(&self.authenticator),
+            leadership: self.leadership.clone(),
+            shutdown: self.shutdown.clone(),
+            folder: self.folder.clone(),
+        }
     }
 
     /// Returns the HTTP API and the page, to be served beside gRPC. Must be called in a tokio
@@ -240,6 +245,7 @@ impl Server {
                 cluster: Arc::clone(&self.cluster),
                 book: self.book.clone(),
                 source: self.source.clone(),
+                leadership: self.leadership.clone(),
             }),
             internal: Principal::internal().into(),
         };

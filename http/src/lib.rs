@@ -24,6 +24,7 @@ mod services;
 mod state;
 
 pub use access::{AccessPolicy, Rights};
+pub use handlers::status::asks_for_leader;
 pub use headers::with_browser_headers;
 pub use middleware::names_tag;
 pub use page::{page_files, program_for_browsers};

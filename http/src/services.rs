@@ -29,6 +29,10 @@ pub trait ServerInfo: Send + Sync + 'static {
     fn positions(&self) -> u64;
     /// Whether the server analyses positions.
     fn is_cluster(&self) -> bool;
+    /// Whether the server leads its book.
+    fn leads(&self) -> bool {
+        true
+    }
     /// Whether the server grows its book.
     fn grows(&self) -> bool {
         self.is_cluster() && self.epoch().is_some()

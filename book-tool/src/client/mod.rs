@@ -147,6 +147,13 @@ pub(crate) async fn workers(connector: &Connector) -> Result<Vec<v1::Worker>> {
         .workers)
 }
 
+/// Says which of several coordinators leads.
+pub(crate) fn tell_leader(leader: Option<String>) {
+    if let Some(leader) = leader {
+        eprintln!("the coordinator at {leader} leads");
+    }
+}
+
 /// Ends the quarantine of all workers of a name. Returns how many were in quarantine.
 ///
 /// # Errors

@@ -26,6 +26,10 @@ pub(crate) struct Snapshot {
     pub(crate) jobs: Vec<Arc<JobView>>,
     /// Positions of the book, and entries of its journal; none without a book that is led here.
     pub(crate) book: Option<(u64, u64)>,
+    /// Bytes that the disk of the book's folder has room for.
+    pub(crate) disk_free: Option<u64>,
+    /// Unix time of the last backup of the book's folder.
+    pub(crate) backed_up: Option<u64>,
     /// Requests refused, by reason.
     pub(crate) refusals: Vec<(&'static str, u64)>,
 }
@@ -74,6 +78,16 @@ impl Snapshot {
             .into_iter()
             .map(|(name, value)| (name.to_string(), value))
             .collect()
+    }
+
+    fn job_states(&self) -> Vec<Row> {
+        let states = ["running", "paused", "done", "cancelled", "failed"];
+        let named = self.jobs.iter().map(|view| view.job.state.to_string());
+        let named = Vec::from_iter(named);
+        let count = |state: &str| named.iter().filter(|named| *named == state).count();
+        states
+            .map(|state| (state.into(), count(state) as f64))
+            .into()
     }
 
     fn of_jobs(&self, value: impl Fn(&JobView) -> f64) -> Vec<Row> {
@@ -155,15 +169,12 @@ impl Collector for Snapshot {
             "state",
             &states,
         )?;
-        out.gauge(
-            "queue_depth",
-            "Tasks that wait for a worker",
-            number(waiting_tasks),
-        )?;
+        let (waiting, demand) = (number(waiting_tasks), self.demand() as f64);
+        out.gauge("queue_depth", "Tasks that wait for a worker", waiting)?;
         out.gauge(
             "demand",
             "Tasks that there are to do now, for scaling by",
-            self.demand() as f64,
+            demand,
         )?;
         let events = [
             ("assigned", totals.assigned),
@@ -239,42 +250,50 @@ impl Collector for Snapshot {
             self.quarantines,
         )?;
 
-        let frontier = self.of_jobs(|view| view.job.frontier as f64);
-        out.gauges(
-            "job_frontier",
-            "Positions of a job that wait",
-            "job",
-            &frontier,
-        )?;
-        out.gauges(
-            "job_positions",
-            "Positions that a job has added",
-            "job",
-            &self.of_jobs(|v| v.job.positions as f64),
-        )?;
-        out.gauges(
-            "job_set_aside",
-            "Positions that a job goes on without",
-            "job",
-            &self.of_jobs(|v| v.job.set_aside as f64),
-        )?;
-        let is_running =
-            self.of_jobs(|view| f64::from(u8::from(view.job.state == JobState::Running)));
-        out.gauges(
-            "job_running",
-            "Whether a job is running",
-            "job",
-            &is_running,
-        )?;
-        let leads = f64::from(u8::from(self.leads));
-        out.gauge("leads", "Whether this coordinator leads its book", leads)?;
-        if let Some((positions, entries)) = self.book {
-            out.gauge("book_positions", "Positions of the book", positions as f64)?;
-            out.gauge(
-                "book_entries",
-                "Entries of the book's journal",
-                entries as f64,
-            )?;
+        let jobs: [(&str, &str, fn(&JobView) -> f64); 4] = [
+            ("job_frontier", "Positions of a job that wait", |view| {
+                view.job.frontier as f64
+            }),
+            ("job_positions", "Positions that a job has added", |view| {
+                view.job.positions as f64
+            }),
+            (
+                "job_set_aside",
+                "Positions that a job goes on without",
+                |view| view.job.set_aside as f64,
+            ),
+            ("job_running", "Whether a job is running", |view| {
+                f64::from(u8::from(view.job.state == JobState::Running))
+            }),
+        ];
+        for (name, help, value) in jobs {
+            out.gauges(name, help, "job", &self.of_jobs(value))?;
+        }
+        out.gauges("jobs", "Jobs of the book", "state", &self.job_states())?;
+        let leads = u64::from(self.leads);
+        let (positions, entries) = self.book.unzip();
+        for (name, help, value) in [
+            (
+                "leads",
+                "Whether this coordinator leads its book",
+                Some(leads),
+            ),
+            ("book_positions", "Positions of the book", positions),
+            ("book_entries", "Entries of the book's journal", entries),
+            (
+                "disk_free_bytes",
+                "Room on the disk of the book's folder",
+                self.disk_free,
+            ),
+            (
+                "backup_timestamp_seconds",
+                "Unix time of the last backup",
+                self.backed_up,
+            ),
+        ] {
+            if let Some(value) = value {
+                out.gauge(name, help, value as f64)?;
+            }
         }
         out.counters(
             "refusals",

@@ -1,15 +1,17 @@
 //! The endpoints for monitoring: `/metrics`, `/healthz`, `/readyz`.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use axum::Router;
-use axum::extract::{Request, State};
+use axum::extract::{RawQuery, Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use http::StatusCode;
 use http::header::CONTENT_TYPE;
+use kagetsu_book::BACKUP_MARK;
 use tokio_util::sync::CancellationToken;
 
 use crate::auth::Authenticator;
@@ -22,30 +24,16 @@ use crate::telemetry::metrics::{self, Metrics};
 /// The state that the endpoints show.
 #[derive(Clone)]
 pub(crate) struct Monitor {
-    cluster: Arc<Cluster>,
-    book: Option<BookHandle>,
-    authenticator: Arc<Authenticator>,
-    leadership: Leadership,
-    shutdown: CancellationToken,
+    pub(crate) cluster: Arc<Cluster>,
+    pub(crate) book: Option<BookHandle>,
+    pub(crate) authenticator: Arc<Authenticator>,
+    pub(crate) leadership: Leadership,
+    pub(crate) shutdown: CancellationToken,
+    /// The folder of the book, where it is one.
+    pub(crate) folder: Option<PathBuf>,
 }
 
 impl Monitor {
-    pub(crate) fn new(
-        cluster: &Arc<Cluster>,
-        book: Option<&BookHandle>,
-        authenticator: &Arc<Authenticator>,
-        leadership: &Leadership,
-        shutdown: &CancellationToken,
-    ) -> Self {
-        Self {
-            cluster: Arc::clone(cluster),
-            book: book.cloned(),
-            authenticator: Arc::clone(authenticator),
-            leadership: leadership.clone(),
-            shutdown: shutdown.clone(),
-        }
-    }
-
     /// `/metrics`.
     pub(crate) fn routes(self) -> Router {
         Router::new()
@@ -68,18 +56,25 @@ impl Monitor {
         let jobs = own.map(|book| book.jobs().borrow().to_vec());
         let jobs = jobs.unwrap_or_default();
         let book = own.map(|book| (book.size().positions(), book.size().entries()));
-        let (counts, workers, quarantines) = (
-            self.cluster.counts(),
-            self.cluster.workers(),
-            self.cluster.quarantines(),
-        );
+        let folder = self.folder.as_deref();
+        let backed_up = |folder: &Path| {
+            let marked = folder.join(BACKUP_MARK).metadata().ok()?.modified().ok()?;
+            Some(
+                marked
+                    .duration_since(SystemTime::UNIX_EPOCH)
+                    .ok()?
+                    .as_secs(),
+            )
+        };
         Snapshot {
             leads,
-            counts,
-            workers,
-            quarantines,
+            counts: self.cluster.counts(),
+            workers: self.cluster.workers(),
+            quarantines: self.cluster.quarantines(),
             jobs,
             book,
+            disk_free: folder.and_then(|folder| fs4::available_space(folder).ok()),
+            backed_up: folder.and_then(backed_up),
             refusals: self.authenticator.rejections(),
         }
     }
@@ -92,9 +87,15 @@ async fn metrics(State(monitor): State<Monitor>) -> Response {
     }
 }
 
-async fn ready(State(monitor): State<Monitor>) -> (StatusCode, &'static str) {
+async fn ready(
+    State(monitor): State<Monitor>,
+    RawQuery(query): RawQuery,
+) -> (StatusCode, &'static str) {
     if monitor.shutdown.is_cancelled() {
         return (StatusCode::SERVICE_UNAVAILABLE, "the server is ending\n");
+    }
+    if kagetsu_http::asks_for_leader(query.as_deref()) && !monitor.leadership.is_leader() {
+        return (StatusCode::SERVICE_UNAVAILABLE, "another server leads\n");
     }
     (StatusCode::OK, "ready\n")
 }

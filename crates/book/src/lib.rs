@@ -44,7 +44,7 @@ pub use kagetsu_compiled::{
     Choice, Day, DayError, Derived, Nearest, Overview, RootOverview, Stats, VariantOverview,
 };
 pub use kagetsu_files::FileError;
-pub use maintenance::backup::{BackupReport, backup};
+pub use maintenance::backup::{BACKUP_MARK, BackupReport, backup};
 pub use maintenance::compaction::CompactReport;
 pub use maintenance::prune::{PruneReport, Pruning};
 pub use maintenance::quality::{Grade, Grades, Grading, Hole};

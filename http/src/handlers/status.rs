@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::State;
+use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::{Extension, Json};
 use kagetsu_api::StatusJson;
@@ -43,16 +43,28 @@ pub(crate) async fn health() -> &'static str {
     "ok\n"
 }
 
-/// Answers while the server is not shutting down.
+/// Answers while the server is not shutting down; with `?leader`, while it leads its book.
 #[utoipa::path(get, path = "/readyz", responses((status = 200, body = String), ApiError))]
-pub(crate) async fn ready(State(app): State<Arc<AppState>>) -> Result<&'static str, ApiError> {
-    if app.shutdown.is_cancelled() {
-        let message = "the server is ending";
-        return Err(ApiError::new(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "unavailable",
-            message,
-        ));
-    }
-    Ok("ready\n")
+pub(crate) async fn ready(
+    State(app): State<Arc<AppState>>,
+    RawQuery(query): RawQuery,
+) -> Result<&'static str, ApiError> {
+    let message = if app.shutdown.is_cancelled() {
+        "the server is ending"
+    } else if asks_for_leader(query.as_deref()) && !app.server.leads() {
+        "another server leads"
+    } else {
+        return Ok("ready\n");
+    };
+    Err(ApiError::new(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "unavailable",
+        message,
+    ))
+}
+
+/// Whether the query of `/readyz` asks for the server that leads its book.
+#[must_use]
+pub fn asks_for_leader(query: Option<&str>) -> bool {
+    query.is_some_and(|query| query.split('&').any(|word| word.starts_with("leader")))
 }

@@ -10,7 +10,7 @@ use kagetsu_game::quote;
 
 use super::connector::{ConnectError, Connector};
 use super::credentials::Credentials;
-use super::leading;
+use super::leading::{self, LeaderStanding};
 use super::tls;
 use crate::tls_files::TlsError;
 
@@ -81,11 +81,16 @@ pub enum AccessError {
 
 impl Access {
     /// Returns the connector to the coordinator that leads a book: the one at a URL, one of several
-    /// with commas between them, or one that a follower there names.
+    /// with commas between them, or one that a follower there names. `file:PATH` is the address in
+    /// the first line of a file, which is read for every connection, so that the coordinator may
+    /// start later or move.
     ///
     /// # Errors
     /// For text that is no address, unusable files, and a token that would be sent in plain text.
     pub fn connector(&self, urls: &str) -> Result<Connector, AccessError> {
+        if let Some(path) = urls.strip_prefix("file:") {
+            return self.connector_by_file(Path::new(path));
+        }
         let all = urls.split(',').map(str::trim).filter(|url| !url.is_empty());
         let connectors: Vec<Connector> = all
             .map(|url| self.connector_to_one(url))
@@ -110,6 +115,24 @@ impl Access {
         } else {
             self.connector_to_one(urls)
         }
+    }
+
+    /// Returns the address of the coordinator that leads, where the one at a URL follows or several
+    /// are given; else, and where none leads, `None`.
+    pub async fn leader(&self, urls: &str) -> Option<String> {
+        let urls: Vec<&str> = urls.split(',').map(str::trim).collect();
+        for url in &urls {
+            let connector = self.connector_to_one(url).ok()?;
+            let Ok(channel) = connector.channel().await else {
+                continue;
+            };
+            match leading::standing(&channel).await {
+                LeaderStanding::Leads => return (urls.len() > 1).then(|| url.to_string()),
+                LeaderStanding::Follows(Some(leader)) => return Some(leader),
+                LeaderStanding::Follows(None) => {}
+            }
+        }
+        None
     }
 
     /// Returns the connector to the coordinator at a URL, for a program that has the token itself.
@@ -137,15 +160,10 @@ impl Access {
         Ok(connector.with(credentials))
     }
 
-    /// Returns the connector to the coordinator whose URL is the first line of a file. The file is
-    /// read for every connection, so that the coordinator may start later or move.
-    ///
-    /// # Errors
-    /// For an unusable token. Other faults show when a connection is made.
-    pub fn connector_by_file(&self, path: &Path) -> Result<Connector, AccessError> {
+    fn connector_by_file(&self, path: &Path) -> Result<Connector, AccessError> {
         let (access, path) = (self.clone(), path.to_path_buf());
         let credentials = self.credentials()?.unwrap_or_default();
-        let name = path.display().to_string();
+        let name = format!("file:{}", path.display());
         let connector = Connector::by(name, move || {
             let (access, path) = (access.clone(), path.clone());
             async move {

@@ -24,7 +24,7 @@ const MAX_REDIRECTS: usize = 3;
 pub(super) type Redirect = Arc<dyn Fn(&str) -> Option<Connector> + Send + Sync>;
 
 /// A coordinator's part in the replication of its book.
-enum LeaderStanding {
+pub(super) enum LeaderStanding {
     /// It leads, or does not know of leading.
     Leads,
     /// It follows the coordinator at this address, if there is one.
@@ -109,7 +109,7 @@ fn preferred(earlier: Option<ConnectError>, later: ConnectError) -> Option<Conne
 
 /// Asks a coordinator whether it leads. A server without an answer counts as a leader, whose
 /// requests say what is wrong.
-async fn standing(channel: &Channel) -> LeaderStanding {
+pub(super) async fn standing(channel: &Channel) -> LeaderStanding {
     let mut health = HealthClient::new(channel.clone());
     let request = HealthCheckRequest {
         service: LEADER_SERVICE.into(),

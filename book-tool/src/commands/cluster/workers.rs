@@ -7,7 +7,7 @@ use kagetsu_program::Exit;
 use kagetsu_proto::Access;
 use serde::Serialize;
 
-use crate::client as remote;
+use crate::client::{self as remote, tell_leader};
 use kagetsu_terminal::json::write_json;
 use kagetsu_terminal::runtime::runtime;
 use kagetsu_terminal::table;
@@ -69,12 +69,16 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
         WorkersAction::Release { name, at, json } => return release(&at, &name, json, out),
     };
     let connector = at.access.connector(&at.coordinator)?;
-    let workers = runtime()?.block_on(remote::workers(&connector))?;
+    let (workers, leader) = runtime()?.block_on(async {
+        let workers = remote::workers(&connector).await?;
+        anyhow::Ok((workers, at.access.leader(&at.coordinator).await))
+    })?;
     let workers: Vec<WorkerJson> = workers.into_iter().map(WorkerJson::from).collect();
     if json {
         write_json(out, &workers)?;
         return Ok(Exit::Done);
     }
+    tell_leader(leader);
     if workers.is_empty() {
         writeln!(
             std::io::stderr(),

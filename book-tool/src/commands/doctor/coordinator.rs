@@ -17,14 +17,15 @@ pub(super) fn check(url: &str, access: &Access) -> Vec<HealthFinding> {
 
 fn ask(url: &str, access: &Access) -> anyhow::Result<Vec<HealthFinding>> {
     let connector = access.connector(url)?;
-    let (workers, jobs) = runtime()?.block_on(async {
+    let (workers, jobs, leader) = runtime()?.block_on(async {
         let workers = client::workers(&connector).await?;
         let jobs = Builds::connect(&connector).await?.list().await?;
-        anyhow::Ok((workers, jobs))
+        anyhow::Ok((workers, jobs, access.leader(url).await))
     })?;
     let workers: Vec<_> = workers.into_iter().map(WorkerJson::from).collect();
     let jobs: Vec<_> = jobs.iter().map(JobJson::from).collect();
-    let answers = "answers, and accepts this caller";
+    let leader = leader.map_or_else(String::new, |leader| format!("; {leader} leads"));
+    let answers = format!("answers, and accepts this caller{leader}");
     let mut findings = vec![HealthFinding::new(Level::Ok, url, answers)];
     let connected = workers.iter().filter(|worker| worker.is_connected).count();
     let running = jobs.iter().filter(|job| job.state == "running").count();

@@ -3,23 +3,20 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use kagetsu_book::{Book, BookError, BookOptions, Journal, OpenError, without_password};
+use kagetsu_book::{Book, BookError, BookOptions, OpenError};
 use kagetsu_files::others_may_read;
-use kagetsu_postgres::{BookUrl, PostgresJournal};
 use kagetsu_proto::certificate_validity;
 use time::OffsetDateTime;
 
 use super::{HealthFinding, Level};
 
-/// Room below which a build may soon stop.
-const MIN_ROOM_MIB: u64 = 256;
 /// Days before its end from which a certificate is reported.
 const EXPIRY_NOTICE_DAYS: i64 = 30;
 
-/// Opens a book's folder to read it, and looks at the room on its disk.
-pub(super) fn folder(path: &Path) -> Vec<HealthFinding> {
+/// Opens a book's folder to read it.
+pub(super) fn folder(path: &Path) -> HealthFinding {
     let subject = path.display().to_string();
-    let opened = match Book::open_to_read(path, &BookOptions::default()) {
+    match Book::open_to_read(path, &BookOptions::default()) {
         Ok((book, _)) => HealthFinding::new(
             Level::Ok,
             &subject,
@@ -29,37 +26,7 @@ pub(super) fn folder(path: &Path) -> Vec<HealthFinding> {
             HealthFinding::new(Level::Ok, &subject, format!("open in process {holder}"))
         }
         // The messages name the way out.
-        Err(error) => return vec![HealthFinding::new(Level::Fault, subject, error)],
-    };
-    let disk = format!("disk of {subject}");
-    let room = match fs4::available_space(path).map(|bytes| bytes >> 20) {
-        Ok(mib) if mib < MIN_ROOM_MIB => {
-            HealthFinding::new(Level::Fault, disk, format!("{mib} MiB free"))
-                .advise("make room: a build stops when the disk is full")
-        }
-        Ok(mib) => HealthFinding::new(Level::Ok, disk, format!("{mib} MiB free")),
-        Err(error) => HealthFinding::new(Level::Warning, disk, error).advise("look with df"),
-    };
-    vec![opened, room]
-}
-
-/// Opens a book in a database, and asks about the server's durability.
-pub(super) fn database(text: &str) -> Vec<HealthFinding> {
-    let opened = BookUrl::parse(text)
-        .map_err(|error| error.to_string())
-        .and_then(|url| PostgresJournal::open(&url).map_err(|error| error.to_string()));
-    let subject = without_password(text);
-    let advice = "docs/cluster/replication.md describes books in a database";
-    match opened {
-        Err(found) => vec![HealthFinding::new(Level::Fault, subject, found).advise(advice)],
-        Ok(journal) => {
-            let found = format!("answers; the journal has {} entries", journal.entries());
-            let warnings = journal.warnings().into_iter().map(|found| {
-                HealthFinding::new(Level::Warning, "durability", found).advise(advice)
-            });
-            let answers = HealthFinding::new(Level::Ok, subject, found);
-            std::iter::once(answers).chain(warnings).collect()
-        }
+        Err(error) => HealthFinding::new(Level::Fault, subject, error),
     }
 }
 

@@ -7,7 +7,6 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Result;
-use kagetsu_postgres::BookUrl;
 use kagetsu_program::Exit;
 use kagetsu_proto::Access;
 use kagetsu_terminal::json::write_json;
@@ -26,9 +25,8 @@ const MIN_OPEN_FILES: u64 = 4_096;
 /// Example: kagetsu doctor --book h8.book --certs certs
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A book's folder: whether it can be opened, and the room on its disk; or a book in
-    /// PostgreSQL: the connection, the tables, and what the server may lose
-    #[arg(long, value_name = "DIR|URL")]
+    /// A book's folder: whether it can be opened, and which process has it open
+    #[arg(long, value_name = "DIR")]
     book: Option<PathBuf>,
     /// A folder of certificates: their validity, and the permissions of the keys
     #[arg(long, value_name = "DIR")]
@@ -93,12 +91,7 @@ struct DoctorJson {
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let mut findings: Vec<HealthFinding> = open_files().into_iter().collect();
-    if let Some(book) = &args.book {
-        findings.extend(match book.to_str().filter(|text| BookUrl::is_one(text)) {
-            Some(text) => files::database(text),
-            None => files::folder(book),
-        });
-    }
+    findings.extend(args.book.iter().map(|book| files::folder(book)));
     if let Some(certs) = &args.certs {
         findings.extend(files::certificates(certs));
     }

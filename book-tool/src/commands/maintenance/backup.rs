@@ -2,7 +2,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use kagetsu_book::BackupReport;
+use kagetsu_book::{BACKUP_MARK, BackupReport};
 use kagetsu_games::GameStore;
 use kagetsu_postgres::{BookUrl, pull};
 use kagetsu_program::{Exit, shown};
@@ -60,6 +60,10 @@ struct RestoreJson {
 pub(crate) fn backup(args: &BackupArgs, out: &mut dyn Write) -> Result<Exit> {
     let report = copy(&args.book, &args.to)?;
     GameStore::bring(&args.book, &args.to)?;
+    if args.book.is_dir() {
+        // For the metrics of its coordinator. The copy is whole without it.
+        let _ = std::fs::write(args.book.join(BACKUP_MARK), "");
+    }
     if args.json {
         write_json(out, &report)?;
         return Ok(Exit::Done);

@@ -16,6 +16,9 @@ use crate::opening::{check_is_no_url, room_for_a_book};
 /// Bytes that are copied and compared at a time.
 const PIECE: usize = 1 << 20;
 
+/// A file in a book's folder whose time is that of the last backup.
+pub const BACKUP_MARK: &str = "last-backup";
+
 /// The result of a backup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct BackupReport {

@@ -17,7 +17,7 @@ use rand::{RngExt, SeedableRng};
 use serde_json::Value;
 
 use super::metrics::value;
-use crate::world::{RecordingWorker, growing, until, worker};
+use crate::world::{RecordingWorker, growing, kagetsu_line, until, worker};
 
 /// A target that no test reaches, so that every loss interrupts work.
 const POSITIONS: u32 = 1_000_000;
@@ -364,6 +364,13 @@ fn follower_sends_clients_and_workers_to_the_leader() {
     }
     let leads = [leader, 1 - leader].map(|number| gauge(number, "kagetsu_leads"));
     assert_eq!(leads, [Some(1.0), Some(0.0)]);
+    let probe = |number: usize| http(&world.metrics[number], "GET", "/readyz?leader", "").status;
+    assert_eq!([probe(leader), probe(1 - leader)], [200, 503]);
+    let says = format!("{} leads", world.urls[leader]);
+    for command in ["jobs list", "workers list", "doctor"] {
+        let told = kagetsu_line(&format!("{command} --coordinator {follower}"));
+        assert!((told.stderr + &told.stdout).contains(&says), "{command}");
+    }
     let cache = world.scratch.path("query");
     let mut command = Program::Kagetsu.command(&[
         "query",

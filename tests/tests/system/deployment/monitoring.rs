@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::manifests::words;
 use crate::servers::http::HttpCoordinator;
-use crate::world::{until, until_or, worker};
+use crate::world::{kagetsu_line, until, until_or, worker};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy/monitoring")
@@ -47,6 +47,9 @@ fn busy_coordinator(scratch: &Scratch) -> (HttpCoordinator, kagetsu_tests::Runni
     until("the job is done", || {
         (server.get("/api/v1/jobs/test")["state"] == "done").then_some(())
     });
+    let (book, copy) = (book.display(), scratch.path("copy"));
+    let backup = kagetsu_line(&format!("backup --book {book} --to {}", copy.display()));
+    assert_eq!(backup.code, Some(0), "{backup:#?}");
     (server, worker)
 }
 
