@@ -1,7 +1,6 @@
 //! The program `kagetsu-worker`.
 #![forbid(unsafe_code)]
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -37,10 +36,6 @@ struct Arguments {
     /// URL of the coordinator; several of one book with commas between them
     #[arg(long, default_value = "http://127.0.0.1:7615", value_name = "URL")]
     coordinator: String,
-    /// File whose first line is the coordinator's URL, instead of --coordinator; it is read for
-    /// every connection, so that the coordinator may start later or move
-    #[arg(long, value_name = "FILE")]
-    coordinator_file: Option<PathBuf>,
     /// Time after which the worker has ended, for clusters with a wall-clock limit; it takes no
     /// more tasks --grace and a few seconds earlier
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
@@ -84,10 +79,7 @@ fn working_time(limit: Duration, grace: Duration) -> Result<Duration> {
 }
 
 async fn work(arguments: Arguments) -> Result<()> {
-    let connector = match &arguments.coordinator_file {
-        Some(file) => arguments.access.connector_by_file(file)?,
-        None => arguments.access.connector(&arguments.coordinator)?,
-    };
+    let connector = arguments.access.connector(&arguments.coordinator)?;
     let limit = arguments
         .max_runtime
         .map(|limit| working_time(limit, arguments.config.grace))

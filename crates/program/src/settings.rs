@@ -89,8 +89,10 @@ pub fn parse_from(
             .hide_short_help(true)
             .help("A TOML file with settings; its keys are the flags' long names"),
     );
+    let mut arguments = arguments;
     if has_flag(&command, "coordinator") {
-        command = command.arg(
+        arguments = with_address_files(arguments);
+        command = with_address_file_flag(command).arg(
             Arg::new("cluster")
                 .long("cluster")
                 .value_name("NAME")
@@ -112,20 +114,68 @@ pub fn parse_from(
         .ignore_errors(true)
         .try_get_matches_from(&arguments)
         .ok();
-    let mut arguments = arguments;
+    if let Some(path) = std::env::var_os("KAGETSU_COORDINATOR_FILE") {
+        let address = format!("file:{}", path.to_string_lossy());
+        let place = vec![("coordinator".into(), vec![address])];
+        insert(&mut arguments, connection(&command, given.as_ref(), &place));
+    }
     if has_flag(&command, "cluster")
         && let Some(name) = early_value(&arguments, "--cluster", "KAGETSU_CLUSTER")
     {
         let name = name.to_string_lossy();
         let cluster = cluster(&file, &name, path.as_deref())?;
-        let added = connection(&command, given.as_ref(), cluster);
-        let end = arguments.iter().position(|argument| argument == "--");
-        let end = end.unwrap_or(arguments.len());
-        arguments.splice(end..end, added);
+        insert(
+            &mut arguments,
+            connection(&command, given.as_ref(), cluster),
+        );
     }
     let matches =
         with_sources(command, &file.flags, given.as_ref()).try_get_matches_from(arguments);
     Ok(matches.map_err(in_plain_words))
+}
+
+/// Inserts flags behind those that are given.
+fn insert(arguments: &mut Vec<OsString>, added: Vec<OsString>) {
+    let end = arguments.iter().position(|argument| argument == "--");
+    let end = end.unwrap_or(arguments.len());
+    arguments.splice(end..end, added);
+}
+
+/// Adds `--coordinator-file` to every command with `--coordinator`.
+fn with_address_file_flag(command: Command) -> Command {
+    let takes_address = |arg: &Arg| arg.get_long() == Some("coordinator");
+    let file = command.get_arguments().any(takes_address).then(|| {
+        Arg::new("coordinator-file")
+            .long("coordinator-file")
+            .value_name("FILE")
+            .help_heading("Connection")
+            .help("File whose first line is the coordinator's URL, instead of --coordinator; it is read for every connection, so that the coordinator may start later or move")
+    });
+    command.args(file).mut_subcommands(with_address_file_flag)
+}
+
+/// Writes `--coordinator-file FILE` as `--coordinator=file:FILE`.
+fn with_address_files(arguments: Vec<OsString>) -> Vec<OsString> {
+    const FLAG: &str = "--coordinator-file";
+    let mut written = Vec::with_capacity(arguments.len());
+    let mut arguments = arguments.into_iter().peekable();
+    while let Some(argument) = arguments.next() {
+        let text = argument.to_string_lossy();
+        let path = match text.strip_prefix(FLAG) {
+            Some("") => arguments.next_if(|next| next != "--"),
+            Some(rest) => rest.strip_prefix('=').map(OsString::from),
+            None => None,
+        };
+        if argument == "--" {
+            written.push(argument);
+            written.extend(arguments);
+            return written;
+        }
+        written.push(path.map_or(argument.clone(), |path| {
+            format!("--coordinator=file:{}", path.to_string_lossy()).into()
+        }));
+    }
+    written
 }
 
 /// Returns the value of a flag, or of its variable. It is found before all else is parsed, because

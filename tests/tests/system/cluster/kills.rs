@@ -66,12 +66,14 @@ fn build_through_kills(victim: Victim, seed: u64) {
 }
 
 #[test]
-fn build_client_waits_for_restarted_coordinator() {
+fn build_client_waits_for_moved_coordinator() {
     let scratch = Scratch::new();
     let book = scratch.path("book");
     let mut cluster = Cluster::start(&book);
-    let relay = Relay::to(&cluster.url);
-    let line = growing("--coordinator", &relay.url(), POSITIONS, DEPTH);
+    let file = scratch.path("coordinator.url");
+    std::fs::write(&file, &cluster.url).expect("room");
+    let place = file.to_str().expect("a plain name");
+    let line = growing("--coordinator-file", place, POSITIONS, DEPTH);
     let mut command = Program::Kagetsu.command(&line.split(' ').collect::<Vec<_>>());
     command.stderr(File::create(scratch.path("client.log")).expect("room"));
     let mut client = Running::of(command);
@@ -85,12 +87,12 @@ fn build_client_waits_for_restarted_coordinator() {
             (times("waiting for it to come back") > before).then_some(())
         });
         cluster = Cluster::start(&book);
-        relay.turn(&cluster.url);
+        std::fs::write(&file, &cluster.url).expect("room");
         until("it is found again", || {
             (times("is back") > before).then_some(())
         });
     }
-    let _worker = worker(&relay.url());
+    let _worker = cluster.worker();
     assert_eq!(client.wait().code(), Some(0));
     let printed: serde_json::Value = serde_json::from_str(&client.rest()).expect("one object");
     assert_eq!(

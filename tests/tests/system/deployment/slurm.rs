@@ -299,8 +299,13 @@ fn slurm_scripts_build_a_book_through_requeues() {
         "--name",
         "test",
     ];
-    let build = [&["build", "--coordinator", &first, "--json"], &place[..]].concat();
-    let _client = Running::of(slurm.kagetsu(&build));
+    let by_file = slurm.text("shared/coordinator.url");
+    let build = [
+        &["build", "--coordinator-file", &by_file, "--json"],
+        &place[..],
+    ]
+    .concat();
+    let mut client = Running::of(slurm.kagetsu(&build));
     let jobs = |url: &str| -> Option<Value> {
         let list = ["jobs", "list", "--coordinator", url, "--json"];
         let listed = Finished::of(slurm.kagetsu(&list));
@@ -344,9 +349,8 @@ fn slurm_scripts_build_a_book_through_requeues() {
             Some(url()).filter(|url| *url != first)
         },
     );
-    until("the job ends", || {
-        (jobs(&second)?["state"] == "done").then_some(())
-    });
+    // The client reads the new address by itself.
+    assert_eq!(client.wait().code(), Some(0));
     // The job may have ended before a worker found the new address.
     until("a worker is back", || {
         let list = ["workers", "list", "--coordinator", &second, "--json"];
@@ -367,6 +371,7 @@ fn slurm_scripts_build_a_book_through_requeues() {
                 .then_some(())
         });
     }
+    until("no stale address stays", || (!file.exists()).then_some(()));
     let logs = slurm.logs();
     assert!(logs.contains("goodbye=true"), "{logs}");
     assert_eq!(book_keys(&slurm.path("shared/book"), 5).len(), 60, "{logs}");
