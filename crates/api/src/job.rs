@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use kagetsu_book::{Aside, Job};
 use kagetsu_game::Position;
 use kagetsu_proto::v1;
@@ -47,6 +49,15 @@ pub struct JobJson {
     /// The settings that it was started with; only in the answer about one job.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settings: Option<SettingsJson>,
+}
+
+impl JobJson {
+    /// Returns about how long the job takes to its target; `None` where this is unknown or over.
+    #[must_use]
+    pub fn time_left(&self) -> Option<Duration> {
+        let left = self.target?.saturating_sub(self.positions);
+        (left > 0 && self.rate > 0.0).then(|| Duration::from_secs((left as f64 / self.rate) as u64))
+    }
 }
 
 fn is_zero(nodes: &u64) -> bool {

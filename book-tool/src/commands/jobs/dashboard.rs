@@ -120,7 +120,7 @@ fn lines(job: &JobJson, workers: &[WorkerJson], rows: usize) -> Vec<String> {
             HumanCount(worker.done).to_string(),
         );
         lines.push(format!(
-            "  {name:<width$}  {:>3} of {:<3}  {speed:>11} nodes/s  {done:>9} done{idle}",
+            "  {name:<width$}  {:>3} tasks in {:>3} slots  {speed:>11} nodes/s  {done:>9} done{idle}",
             worker.tasks, worker.slots
         ));
     }
@@ -154,12 +154,7 @@ fn headline(job: &JobJson) -> String {
     if let Some(why) = &job.waits_for {
         line += &format!(", waiting: {why}");
     }
-    let left = job
-        .target
-        .map(|target| target.saturating_sub(job.positions))
-        .filter(|_| job.rate > 0.0);
-    if let Some(left) = left.filter(|left| *left > 0) {
-        let left = Duration::from_secs((left as f64 / job.rate) as u64);
+    if let Some(left) = job.time_left() {
         line += &format!(", {} left", humantime::format_duration(left));
     }
     line

@@ -12,7 +12,7 @@ use kagetsu_proto::{Access, Connector, v1};
 use serde_json::{Map, Value};
 
 use super::dashboard::Dashboard;
-use crate::client::{self as remote, Builds};
+use crate::client::{self as remote, Builds, tell_leader};
 use crate::output::progress::waiting;
 use kagetsu_reader::{COORDINATOR_FLAG, open_book, read_book, with_hint};
 use kagetsu_terminal::json::write_json;
@@ -115,6 +115,9 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
                     .collect(),
                 None => runtime()?.block_on(async {
                     let jobs = Builds::connect(&at.connector()?).await?.list().await?;
+                    if !at.json {
+                        tell_leader(at.access.leader(&at.coordinator).await);
+                    }
                     anyhow::Ok(jobs.iter().map(JobJson::from).collect::<Vec<_>>())
                 })?,
             };
@@ -309,6 +312,9 @@ fn write_line(out: &mut dyn Write, line: JobJson, json: bool) -> Result<()> {
     let target = line
         .target
         .map_or_else(String::new, |target| format!(" of {target}"));
+    let left = line.time_left().map_or_else(String::new, |left| {
+        format!(", {} left", humantime::format_duration(left))
+    });
     let JobJson {
         name,
         state,
@@ -322,7 +328,7 @@ fn write_line(out: &mut dyn Write, line: JobJson, json: bool) -> Result<()> {
     let name = table::one_line(&name);
     writeln!(
         out,
-        "{name} {state}: {positions}{target} positions, {rate:.1}/s, {frontier} waiting{waits}"
+        "{name} {state}: {positions}{target} positions, {rate:.1}/s, {frontier} waiting{left}{waits}"
     )?;
     out.flush()?;
     Ok(())
@@ -417,6 +423,7 @@ fn write_table(out: &mut dyn Write, jobs: &[JobJson]) -> Result<()> {
         "positions",
         "target",
         "rate/s",
+        "time left",
         "frontier",
         "set aside",
         "priority",
@@ -433,13 +440,17 @@ fn write_table(out: &mut dyn Write, jobs: &[JobJson]) -> Result<()> {
             job.target
                 .map_or_else(|| "-".into(), |target| target.to_string()),
             format!("{:.1}", job.rate),
+            job.time_left().map_or_else(
+                || "-".into(),
+                |left| humantime::format_duration(left).to_string(),
+            ),
             job.frontier.to_string(),
             job.set_aside.to_string(),
             job.priority.to_string(),
         ];
         table::add(&mut rows, cells);
     }
-    table::align_right(&mut rows, &[3, 4, 5, 6, 7, 8]);
+    table::align_right(&mut rows, &[3, 4, 5, 6, 7, 8, 9]);
     table::write(out, &rows)
 }
 
