@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use anyhow::Result;
 use kagetsu_game::{Answer, Key, Move, Position, Proof, Score, Side, Variant, Verdict};
-use kagetsu_proto::Access;
-use kagetsu_reader::Source;
+
+use crate::source::{Access, Source, open};
 
 /// Values of roots, in centi-units, that are balanced.
 pub(crate) const BALANCED: i16 = 30;
@@ -131,7 +131,7 @@ impl Books {
     pub(crate) fn add(&mut self, book: &BookChoice, access: &Access) -> Result<()> {
         self.0.push(ChosenBook {
             choice: book.clone(),
-            reader: kagetsu_reader::open(&book.name, access)?,
+            reader: open(&book.name, access)?,
             is_on: true,
             roots: OnceCell::new(),
         });

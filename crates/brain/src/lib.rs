@@ -10,22 +10,23 @@ mod lines;
 mod move_finder;
 mod output;
 mod program;
+mod source;
 mod uci;
 
 use std::sync::Arc;
 
 use anyhow::Result;
-use kagetsu_book::Choice;
+use kagetsu_compiled::Choice;
 use kagetsu_engines::uci::Dialect;
 use kagetsu_game::Variant;
 use kagetsu_program::Exit;
-use kagetsu_proto::Access;
 use parking_lot::Mutex;
 
 pub use crate::books::BookChoice;
 use crate::move_finder::{MoveFinder, Settings};
 use crate::output::EngineOutput;
 pub use crate::program::EngineProgram;
+use crate::source::Access;
 
 /// Plays as an engine: from the book first, then by search
 ///

@@ -5,13 +5,13 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
-use kagetsu_book::Choice;
+use kagetsu_compiled::Choice;
 use kagetsu_game::{Answer, Effort, Move, Position, Question, Variant, Verdict};
-use kagetsu_proto::Access;
 use kagetsu_search::{Control, Engine, EngineOptions, Progress};
 
 use crate::books::{BookChoice, Books};
 use crate::budget::Pace;
+use crate::source::Access;
 
 /// Mebibytes of the table where neither user nor manager limits it.
 pub(crate) const DEFAULT_TABLE_MIB: u64 = 128;

@@ -203,7 +203,7 @@ fn all(position: &Position, size: u8, known: Option<&Answer>) -> Vec<String> {
 }
 
 fn one(known: Option<&Answer>) -> String {
-    let best = known.and_then(|answer| kagetsu_book::Choice::default().pick(answer));
+    let best = known.and_then(|answer| kagetsu_compiled::Choice::default().pick(answer));
     let Some((_, verdict)) = best else {
         return format!("DATABASE ONE {ABSENT} 0 0 0");
     };

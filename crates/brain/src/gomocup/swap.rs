@@ -132,7 +132,7 @@ fn open(
 
 #[cfg(test)]
 mod tests {
-    use kagetsu_book::Choice;
+    use kagetsu_compiled::Choice;
 
     use super::*;
     use crate::books::tests::write_book;
