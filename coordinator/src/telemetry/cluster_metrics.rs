@@ -36,6 +36,8 @@ pub(crate) struct Snapshot {
 
 /// A row of a table of one column and one value.
 type Row = (String, f64);
+/// A number of a job.
+type JobValue = fn(&JobView) -> f64;
 
 impl Snapshot {
     /// Returns the number of tasks to do now: waiting and running ones, or the positions that
@@ -250,7 +252,7 @@ impl Collector for Snapshot {
             self.quarantines,
         )?;
 
-        let jobs: [(&str, &str, fn(&JobView) -> f64); 4] = [
+        let jobs: [(&str, &str, JobValue); 4] = [
             ("job_frontier", "Positions of a job that wait", |view| {
                 view.job.frontier as f64
             }),
