@@ -1,5 +1,4 @@
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use anyhow::{Context, Result};
 use kagetsu_game::{Bound, Move, Provenance, Score, Verdict};
@@ -48,11 +47,4 @@ pub(crate) fn made_up(m: Move, score: i32, is_exact: bool) -> (Move, Verdict) {
         },
     };
     (m, verdict)
-}
-
-/// Returns the time below which this share of ascending times lies.
-pub(crate) fn quantile(times: &[Duration], share: f64) -> Duration {
-    let at = (times.len() as f64 * share) as usize;
-    let at = at.min(times.len().saturating_sub(1));
-    times.get(at).copied().unwrap_or_default()
 }

@@ -1,10 +1,10 @@
 //! Measures what growing a book costs besides searching: values, frontier, journal and disk.
 //!
 //! `cargo run --release -p kagetsu-book --example growth -- 1000000` grows freestyle-15 from h8 by
-//! dropping out, from answers of 40 moves that take no time, of which 5 are followed. A thread makes
-//! the journal durable meanwhile, as a coordinator's does. At the end the program derives every
-//! value again, as `kagetsu check` does, closes the book, opens it again and compiles it. A second
-//! number is the memory of the store's cache in MiB; 128 without it.
+//! dropping out, from answers of 40 moves that take no time, of which 5 are followed. A thread
+//! makes the journal durable meanwhile, as a coordinator's does. At the end the program derives
+//! every value again, as `kagetsu check` does, closes the book, opens it again and compiles it. A
+//! second number is the memory of the store's cache in MiB; 128 without it.
 
 use std::error::Error;
 use std::sync::mpsc::{Sender, channel};

@@ -2,7 +2,7 @@
 //! compiled books and certificates alone, so that the program is small.
 
 #[cfg(not(feature = "all-books"))]
-pub(crate) use files_alone::{FileSource as Source, NoAccess as Access, open};
+pub(crate) use files_alone::{FilesAlone as Source, NoAccess as Access, open};
 #[cfg(feature = "all-books")]
 pub(crate) use {
     kagetsu_proto::Access,
@@ -25,7 +25,7 @@ mod files_alone {
     pub(crate) struct NoAccess {}
 
     /// A compiled book or a certificate.
-    pub(crate) enum FileSource {
+    pub(crate) enum FilesAlone {
         Compiled(Box<NamedBook>),
         Certificate(ProofBook),
     }
@@ -34,7 +34,7 @@ mod files_alone {
     ///
     /// # Errors
     /// If the name is a folder or a URL, or the file is neither.
-    pub(crate) fn open(name: &str, _: &NoAccess) -> Result<FileSource> {
+    pub(crate) fn open(name: &str, _: &NoAccess) -> Result<FilesAlone> {
         let path = Path::new(name);
         ensure!(
             !path.is_dir() && !name.contains("://"),
@@ -45,12 +45,12 @@ mod files_alone {
         let file = File::open(path).with_context(|| format!("cannot open {name}"))?;
         let proof = ProofBook::read(&mut BufReader::new(file)).context(name.to_string())?;
         Ok(match proof {
-            Some(proof) => FileSource::Certificate(proof),
-            None => FileSource::Compiled(Box::new(NamedBook::open(path)?)),
+            Some(proof) => FilesAlone::Certificate(proof),
+            None => FilesAlone::Compiled(Box::new(NamedBook::open(path)?)),
         })
     }
 
-    impl FileSource {
+    impl FilesAlone {
         /// Returns the variants and roots of the book.
         pub(crate) fn overview(&self) -> Result<Overview> {
             Ok(match self {

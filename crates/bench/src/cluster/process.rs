@@ -16,7 +16,13 @@ pub(super) struct Process(Child);
 impl Process {
     /// Starts the program of this name that lies beside the one that runs.
     pub(super) fn start(name: &str, arguments: &[&str]) -> Result<Self> {
-        let path = std::env::current_exe()?.with_file_name(name);
+        let this = std::env::current_exe()?;
+        // An example lies one folder deeper.
+        let folder = this
+            .ancestors()
+            .skip(1)
+            .find(|folder| !folder.ends_with("examples"));
+        let path = folder.unwrap_or(&this).join(name);
         let mut command = Command::new(&path);
         command
             .args(arguments)
@@ -80,14 +86,6 @@ impl Process {
         let times = fields.split_whitespace().skip(11).take(2);
         let ticks: u64 = times.filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
         Ok(Duration::from_millis(10 * ticks))
-    }
-
-    /// Returns the memory that it occupies, in MiB.
-    pub(super) fn memory_mib(&self) -> Result<u64> {
-        let status = self.read("status")?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-        let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
-        Ok(kib.context("/proc tells no memory")? >> 10)
     }
 
     fn read(&self, what: &str) -> Result<String> {

@@ -1,4 +1,17 @@
-//! A real coordinator and streams of workers that do not search: what the bookkeeping takes.
+//! Measures the bookkeeping of a coordinator: task round trips a second over streams of workers that
+//! do not search.
+//!
+//! `cargo run --release -p kagetsu-bench --example streams -- 64 10` starts the coordinator that
+//! lies beside the other programs, with an empty book, and 64 streams of this process for 10 s.
+//! They answer every task of a build at once, with 8 moves of made-up value; every answer is
+//! learned, journaled and synced. A round trip is from a report to the task that follows it.
+
+#[allow(dead_code, reason = "the command uses the rest")]
+#[path = "../src/cluster/process.rs"]
+mod process;
+#[allow(dead_code, reason = "the command uses the rest")]
+#[path = "../src/scratch.rs"]
+mod scratch;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,12 +26,11 @@ use kagetsu_proto::v1::workers_client::WorkersClient;
 use kagetsu_proto::{Connector, FIRST_CALIBRATION_TASK, PROTOCOL, v1};
 use kagetsu_search::{Control, Engine, EngineOptions};
 use kagetsu_terminal::runtime::runtime;
-use serde::Serialize;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
-use super::process::Process;
-use crate::scratch::{Folder, made_up, quantile};
+use crate::process::Process;
+use crate::scratch::{Folder, made_up};
 
 /// Time between two heartbeats of an idle worker, as the coordinator asks for them.
 const HEARTBEAT: Duration = Duration::from_secs(2);
@@ -32,35 +44,17 @@ struct StreamCounts {
     is_over: AtomicBool,
 }
 
-/// Round trips as JSON.
-#[derive(Serialize)]
-pub(super) struct StreamsJson {
-    streams: u16,
-    round_trips_per_second: f64,
-    /// CPU seconds of the coordinator a second.
-    cores: f64,
-    /// CPU time of the coordinator for a round trip.
-    us_each: f64,
-    p50_ms: f64,
-    p99_ms: f64,
-    longest_ms: f64,
-    memory_mib: u64,
-    positions: u64,
-}
-
-/// Says how round trips are measured.
-pub(super) const METHOD: &str = "One coordinator process with an empty book, and streams of this \
-    process that answer every task of a build at once, with 8 moves of made-up value; every answer \
-    is learned, journaled and synced. A round trip is from a report to the task that follows it.";
-/// Streams that answer every task at once, without a search.
-pub(super) fn busy(streams: u16, length: Duration) -> Result<StreamsJson> {
+fn main() -> Result<()> {
+    let mut numbers = std::env::args().skip(1).map(|number| number.parse::<u64>());
+    let streams = numbers.next().transpose()?.unwrap_or(64);
+    let length = Duration::from_secs(numbers.next().transpose()?.unwrap_or(10));
     let folder = Folder::new()?;
     let (coordinator, url) = Process::coordinator(&folder.path().join("book"))?;
     let _build = Process::build(&url, 100_000_000, 2)?;
     let seen = Arc::new(StreamCounts::default());
     let (mut trips, tasks, cpu, passed) = runtime()?.block_on(async {
         let all: Vec<_> = (0..streams)
-            .map(|number| tokio::spawn(answer_all(url.clone(), number.into(), Arc::clone(&seen))))
+            .map(|number| tokio::spawn(answer_all(url.clone(), number, Arc::clone(&seen))))
             .collect();
         // The first tasks are few: a book grows from one position.
         tokio::time::sleep(length / 4).await;
@@ -77,18 +71,25 @@ pub(super) fn busy(streams: u16, length: Duration) -> Result<StreamsJson> {
         anyhow::Ok((trips, tasks, cpu, passed))
     })?;
     trips.sort_unstable();
-    let ms = |share| quantile(&trips, share).as_secs_f64() * 1e3;
-    Ok(StreamsJson {
-        streams,
-        round_trips_per_second: tasks as f64 / passed.as_secs_f64(),
-        cores: cpu.as_secs_f64() / passed.as_secs_f64(),
-        us_each: cpu.as_secs_f64() * 1e6 / tasks.max(1) as f64,
-        p50_ms: ms(0.5),
-        p99_ms: ms(0.99),
-        longest_ms: ms(1.0),
-        memory_mib: coordinator.memory_mib()?,
-        positions: seen.tasks.load(Relaxed),
-    })
+    let quantile = |share: f64| {
+        let at = ((trips.len() as f64 * share) as usize).min(trips.len().saturating_sub(1));
+        trips.get(at).copied().unwrap_or_default()
+    };
+    println!(
+        "round trips a second {:.0}",
+        tasks as f64 / passed.as_secs_f64()
+    );
+    println!(
+        "cores of the coordinator {:.2}",
+        cpu.as_secs_f64() / passed.as_secs_f64()
+    );
+    println!(
+        "CPU of the coordinator for a round trip {:?}",
+        cpu / tasks.max(1) as u32
+    );
+    let [median, late, longest] = [0.5, 0.99, 1.0].map(quantile);
+    println!("median {median:?}, 99th percentile {late:?}, longest {longest:?}");
+    Ok(())
 }
 
 fn hello(number: u64) -> v1::FromWorker {
