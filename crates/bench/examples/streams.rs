@@ -1,5 +1,5 @@
-//! Measures the bookkeeping of a coordinator: task round trips a second over streams of workers that
-//! do not search.
+//! Measures the bookkeeping of a coordinator: task round trips a second over streams of workers
+//! that do not search.
 //!
 //! `cargo run --release -p kagetsu-bench --example streams -- 64 10` starts the coordinator that
 //! lies beside the other programs, with an empty book, and 64 streams of this process for 10 s.
