@@ -16,12 +16,12 @@ mod ledger;
 #[cfg(feature = "books")]
 mod line;
 #[cfg(feature = "books")]
+mod nodes;
+#[cfg(feature = "books")]
 mod open_positions;
 mod proof_book;
 #[cfg(feature = "books")]
 mod proof_cache;
-#[cfg(feature = "books")]
-mod reply_answers;
 #[cfg(feature = "books")]
 mod reply_prover;
 #[cfg(feature = "books")]
@@ -35,13 +35,15 @@ mod tree_builder;
 pub use ledger::{Count, FailedClaim, Findings, Ledger};
 #[cfg(feature = "books")]
 pub use line::{LineError, tree_of_line};
+#[cfg(feature = "books")]
+pub use nodes::NodeCounts;
 pub use proof_book::{ProofBook, ProvenMove};
 #[cfg(feature = "books")]
 pub use proof_cache::ProofCache;
 #[cfg(feature = "books")]
 pub use reply_prover::ReplyProver;
 #[cfg(feature = "books")]
-pub use shrink::{NodeCounts, ShrinkError, shrink};
+pub use shrink::{ShrinkError, shrink};
 #[cfg(feature = "books")]
 pub use source::ProofSource;
 #[cfg(feature = "books")]

@@ -1,6 +1,8 @@
 use kagetsu_certificate::{Node, ProofDag, Reference, Tree};
 use kagetsu_game::{Claim, Game, Move, Outcome, Position, Side, with_game};
 
+use crate::nodes::ReplyAnswers;
+
 /// Why a line is not a proof.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LineError {
@@ -41,10 +43,7 @@ pub fn tree_of_line(position: &Position, claim: Claim, line: &[Move]) -> Result<
         let mut liner = Liner { game, winner, dag: ProofDag::default() };
         let root = match claim {
             Claim::Win => liner.winner(line)?,
-            _ => {
-                let root = liner.replies(None, line)?;
-                liner.dag.add(root)
-            }
+            _ => liner.replies(None, line)?,
         };
         Ok(liner.dag.tree(root, position.clone(), claim))
     })
@@ -68,19 +67,17 @@ impl<G: Game> Liner<G> {
         };
         self.game.play(m);
         let node = match self.game.outcome() {
-            Some(_) => Node {
-                at: Some(m),
-                ..Node::default()
-            },
+            Some(_) => self.last(m),
             None => self.replies(Some(m), line.get(1..).unwrap_or_default())?,
         };
         self.game.undo();
-        Ok(self.dag.add(node))
+        Ok(node)
     }
 
     /// Adds the replies to the winner's move `at`.
-    fn replies(&mut self, at: Option<Move>, line: &[Move]) -> Result<Node, LineError> {
-        let (mut moves, mut answers, mut end) = (Vec::new(), Vec::new(), None);
+    fn replies(&mut self, at: Option<Move>, line: &[Move]) -> Result<u32, LineError> {
+        let (mut moves, mut answers) = (Vec::new(), ReplyAnswers::default());
+        let mut end = None;
         self.game.moves(&mut moves);
         let given = line.first().copied();
         for reply in moves.iter().copied().filter(|m| Some(*m) != given) {
@@ -98,13 +95,7 @@ impl<G: Game> Liner<G> {
                             at.unwrap_or_default()
                         )));
                     };
-                    answers.push((
-                        reply,
-                        self.dag.add(Node {
-                            at: Some(m),
-                            ..Node::default()
-                        }),
-                    ));
+                    answers.add(reply, Reference::to(self.last(m)));
                 }
                 Some(Outcome::Win(side)) if side == self.winner => {}
                 Some(_) => {
@@ -120,29 +111,18 @@ impl<G: Game> Liner<G> {
             self.game.play(reply);
             if self.game.outcome().is_none() {
                 let next = self.winner(&line[1..])?;
-                answers.push((reply, next));
+                answers.add(reply, Reference::to(next));
             }
             self.game.undo();
         }
-        let count = |next: u32| answers.iter().filter(|(_, other)| *other == next).count();
-        let most = answers
-            .iter()
-            .map(|(_, next)| *next)
-            .max_by_key(|next| (count(*next), *next));
-        let mut replies: Vec<_> = answers
-            .iter()
-            .filter(|(_, next)| Some(*next) != most)
-            .copied()
-            .collect();
-        replies.sort_unstable();
-        let replies = replies
-            .into_iter()
-            .map(|(m, next)| (m, Reference::to(next)))
-            .collect();
-        Ok(Node {
-            at,
-            replies,
-            otherwise: most.map(Reference::to),
+        Ok(self.dag.add(answers.into_node(at)))
+    }
+
+    /// Adds a move that ends the game.
+    fn last(&mut self, m: Move) -> u32 {
+        self.dag.add(Node {
+            at: Some(m),
+            ..Node::default()
         })
     }
 

@@ -1,20 +1,15 @@
 //! Trees that were grown, and the tools to grow more.
 
-use std::collections::{BTreeSet, HashMap};
-
 use anyhow::{Result, bail, ensure};
-use kagetsu_certificate::{ProofDag, Reference, Tree, ZoneChecker};
-use kagetsu_game::{Key, Move, Position, Side, Variant};
+use kagetsu_certificate::{Reference, Tree};
+use kagetsu_game::{Move, Position, Side, Variant};
 use kagetsu_search::threats::ThreatSearch;
 use kagetsu_search::{Control, Engine, EngineOptions};
 
-use crate::shrink::{ThreatNodes, WinsByStones};
+use crate::nodes::{NodePool, PlacedNodes};
 
 /// Memory of the threat search, in bytes.
 const TABLE: usize = 256 << 20;
-
-/// Positions that a known answer to another reply may cost.
-pub(crate) const ANSWER_POSITIONS: u64 = 3_000;
 
 /// Positions that the threats with which a guide wins may cost.
 const GUIDE_POSITIONS: u64 = 20_000;
@@ -22,26 +17,15 @@ const GUIDE_POSITIONS: u64 = 20_000;
 /// The trees of one variant that were grown, and the tools to grow more. They stay valid when the
 /// book changes.
 pub struct ProofCache {
-    variant: Variant,
-    pub(crate) dag: ProofDag,
+    pub(crate) pool: NodePool,
     pub(crate) threats: ThreatSearch,
     pub(crate) engine: Engine,
     pub(crate) nodes: u64,
     pub(crate) control: Control,
-    /// Nodes of gomoku positions with the winner to move, seen from their canonical images.
-    pub(crate) known: HashMap<Key, Reference>,
-    /// Nodes that won, where they are tried on other positions.
-    pub(crate) by_stones: Option<WinsByStones>,
     /// The side that wins in the trees that were given.
     pub(crate) winner: Option<Side>,
-    /// The same nodes for positions of trees of another rule, whose moves are tried.
-    guides: HashMap<Key, Reference>,
-    /// Which nodes of the graph play threats alone, as far as it was looked at.
-    threat_nodes: ThreatNodes,
-    /// Nodes that consist of threats only, and so are cheap to try in another position.
-    pub(crate) plans: BTreeSet<u32>,
-    /// `None` for a variant without zones.
-    pub(crate) zones: Option<ZoneChecker>,
+    /// Nodes for positions of trees of another rule, whose moves are tried.
+    pub(crate) guides: PlacedNodes,
     /// Trees grown as [`crate::ReplyProver`] grew them.
     pub(crate) again: Option<Box<Self>>,
 }
@@ -52,21 +36,14 @@ impl ProofCache {
     /// # Errors
     /// If there is no memory for the searches.
     pub fn new(variant: Variant, nodes: u64) -> Result<Self> {
-        let zones = ZoneChecker::new(variant);
         Ok(Self {
-            variant,
+            pool: NodePool::new(variant, true),
             control: Control::new(),
-            dag: ProofDag::default(),
             threats: ThreatSearch::new(TABLE),
             engine: Engine::new(EngineOptions::default())?,
             nodes,
-            known: HashMap::new(),
-            by_stones: zones.is_some().then(|| WinsByStones::new(variant)),
             winner: None,
-            guides: HashMap::new(),
-            threat_nodes: ThreatNodes::default(),
-            plans: BTreeSet::new(),
-            zones,
+            guides: PlacedNodes::default(),
             again: None,
         })
     }
@@ -76,7 +53,7 @@ impl ProofCache {
         Ok(Self {
             threats: ThreatSearch::new(TABLE).with_any_length(),
             control,
-            by_stones: None,
+            pool: NodePool::new(variant, false),
             ..Self::new(variant, nodes)?
         })
     }
@@ -88,7 +65,7 @@ impl ProofCache {
     /// # Errors
     /// If it is no tree of gomoku on the same board, or if the trees win for different sides.
     pub fn load(&mut self, tree: &Tree) -> Result<()> {
-        let variant = self.variant;
+        let variant = self.pool.variant;
         let size = |variant: Variant| variant.gomoku().map(|(_, size)| size);
         let is_gomoku = size(variant).is_some() && size(tree.position.variant()) == size(variant);
         ensure!(
@@ -110,51 +87,27 @@ impl ProofCache {
             "a part of a tree wins for the other side"
         );
         self.winner = Some(winner);
-        let root = Reference::to(self.dag.load(tree));
-        let map = if is_guide {
-            &mut self.guides
-        } else {
-            &mut self.known
-        };
-        let mut note = |position: &Position, at: Reference| {
-            let canonical = position.canonical();
-            map.insert(canonical.key, at.turned(canonical.symmetry));
-        };
+        let root = Reference::to(self.pool.dag.load(tree));
         let mut starts = vec![(position.clone(), root)];
         if winner != position.side() {
             if is_guide {
-                note(&position, root);
+                self.guides.insert(&position, root);
             }
             starts.clear();
             for reply in position.distinct_moves() {
                 let next = position.play(reply)?;
-                let answer = self.dag.answer(variant, root, reply);
+                let answer = self.pool.dag.answer(variant, root, reply);
                 starts.extend(answer.map(|answer| (next, answer)));
             }
         }
         for (position, at) in &starts {
-            note(position, *at);
-            if let Some(by_stones) = &mut self.by_stones {
-                by_stones.add_all(&self.dag, position, *at);
+            match is_guide {
+                true => self.guides.insert(position, *at),
+                false => self.pool.known.insert(position, *at),
             }
+            self.pool.note_all(position, *at);
         }
         Ok(())
-    }
-
-    /// Whether a node plays more than threats.
-    pub(crate) fn is_quiet(&mut self, at: Reference) -> bool {
-        for number in self.threat_nodes.len()..self.dag.nodes().len() {
-            self.threat_nodes.push(self.dag.node(number as u32));
-        }
-        !self.threat_nodes.contains(at.node)
-    }
-
-    /// Returns the node that a tree of another rule has for a position.
-    pub(crate) fn guide(&self, position: &Position) -> Option<Reference> {
-        let canonical = position.canonical();
-        let seen = self.guides.get(&canonical.key)?;
-        let back = position.variant().inverse(canonical.symmetry);
-        Some(seen.turned(back))
     }
 
     /// Returns a guide that makes this move: the given one, or one that won where the winner had
@@ -165,20 +118,12 @@ impl ProofCache {
         m: Move,
         guide: Option<Reference>,
     ) -> Option<Reference> {
-        let alike = self.by_stones.as_ref()?.like(position);
-        let makes_move = |at: &Reference| {
-            let own = self.dag.node(at.node).at;
-            own.is_some_and(|own| position.variant().image(own, at.turn) == m)
-        };
+        if !self.pool.tries_nodes() {
+            return None;
+        }
+        let alike = self.pool.alike(position);
+        let makes_move = |at: &Reference| self.pool.own_move(*at) == Some(m);
         guide.into_iter().chain(alike).find(makes_move)
-    }
-
-    /// Returns the node of a position with the winner to move.
-    pub(crate) fn known(&self, position: &Position) -> Option<Reference> {
-        let canonical = position.canonical();
-        let seen = self.known.get(&canonical.key)?;
-        let back = position.variant().inverse(canonical.symmetry);
-        Some(seen.turned(back))
     }
 
     /// Returns a node that wins here, and won where the winner had the same stones, or the guide if
@@ -188,42 +133,11 @@ impl ProofCache {
         position: &Position,
         guide: Option<Reference>,
     ) -> Option<Reference> {
-        let tried = self.by_stones.as_ref()?.like(position);
-        let threats = guide.filter(|guide| !self.is_quiet(*guide));
-        let Self { dag, zones, .. } = self;
-        let zones = zones.as_mut()?;
-        if let Some(guide) = threats
-            && zones.wins(&*dag, position, guide, GUIDE_POSITIONS)
-        {
-            return Some(guide);
+        if !self.pool.tries_nodes() {
+            return None;
         }
-        let mut tried = tried.into_iter();
-        tried.find(|at| zones.wins(&*dag, position, *at, ANSWER_POSITIONS))
-    }
-
-    /// Notes a node that wins in a position.
-    pub(crate) fn place(&mut self, position: &Position, node: u32) -> Reference {
-        let at = Reference::to(node);
-        if let Some(by_stones) = &mut self.by_stones {
-            by_stones.add(position, at);
-        }
-        at
-    }
-
-    /// Whether an answer wins after a reply, within so many positions.
-    pub(crate) fn wins(
-        &mut self,
-        position: &Position,
-        reply: Move,
-        answer: Reference,
-        most: u64,
-    ) -> bool {
-        let Self { dag, zones, .. } = self;
-        match (position.play(reply), zones) {
-            (Ok(next), Some(zones)) if next.outcome().is_none() => {
-                zones.wins(&*dag, &next, answer, most)
-            }
-            _ => false,
-        }
+        let threats = guide.filter(|guide| !self.pool.is_quiet(*guide));
+        let wins = |at: &Reference| self.pool.wins(position, *at, GUIDE_POSITIONS);
+        threats.filter(wins).or_else(|| self.pool.like(position))
     }
 }

@@ -8,13 +8,12 @@ use std::collections::HashMap;
 
 use anyhow::Result;
 use kagetsu_book::{Entry, Place};
-use kagetsu_certificate::{Reference, ZoneChecker};
 use kagetsu_game::{Answer, Claim, Key, Move, Position, Proof, ProofKind, Side, Variant, Verdict};
 use kagetsu_search::{Control, provenance};
 
 use crate::ProofSource;
+use crate::nodes::distance;
 use crate::proof_cache::ProofCache;
-use crate::shrink::distance;
 use crate::tree_builder::{CLAIM_POSITIONS, ProofTreeBuilder, SEARCH_POSITIONS};
 
 /// Replies whose answers are tried on the others of a position, in one round.
@@ -49,7 +48,7 @@ impl ReplyProver {
     /// If there is no memory for its searches.
     pub fn new(variant: Variant, control: Control) -> Result<Option<Self>> {
         let cache = ProofCache::quick(variant, SEARCH_POSITIONS, control.clone())?;
-        Ok(cache.zones.is_some().then(|| Self {
+        Ok(cache.pool.has_zones().then(|| Self {
             variant,
             cache,
             control,
@@ -70,7 +69,7 @@ impl ReplyProver {
         loser: Side,
         found: &mut dyn FnMut(Position, Answer) -> Result<()>,
     ) -> Result<()> {
-        if self.cache.dag.nodes().len() > MAX_KEPT_NODES {
+        if self.cache.pool.dag.nodes().len() > MAX_KEPT_NODES {
             self.cache = ProofCache::quick(self.variant, SEARCH_POSITIONS, self.control.clone())?;
         }
         for position in self.open_positions(book, loser)? {
@@ -142,36 +141,25 @@ impl ReplyProver {
             let Ok(answer) = builder.winner(position, reply, &next, None) else {
                 continue;
             };
-            let Some(zone) = builder.zone(position, answer) else {
+            let pool = &mut self.cache.pool;
+            let Some(zone) = pool.zone(position, answer) else {
                 continue;
             };
-            let zones = self.cache.zones.as_ref();
-            let visited = zones.map_or(0, ZoneChecker::visited);
-            let most = (visited * TRY_FACTOR).clamp(MIN_TRY_POSITIONS, MAX_TRY_POSITIONS);
+            let most = (pool.visited() * TRY_FACTOR).clamp(MIN_TRY_POSITIONS, MAX_TRY_POSITIONS);
             left.retain(|reply| {
                 let is_outside = !zone.contains(*reply);
                 let wins = is_outside
-                    || !self.control.is_stopped()
-                        && self.cache.wins(position, *reply, answer, most);
+                    || !self.control.is_stopped() && pool.answers(position, *reply, answer, most);
                 if wins {
-                    found.extend([(*reply, self.cache.verdict(*reply, answer))]);
+                    let plies = pool.dag.plies(answer.node).saturating_add(1);
+                    let proof = Proof::new(Claim::Loss, ProofKind::Tree, plies);
+                    let verdict = Verdict::proven(proof, vec![*reply], 0, provenance());
+                    found.extend([(*reply, verdict)]);
                 }
                 !wins
             });
         }
         Ok(found)
-    }
-}
-
-impl ProofCache {
-    /// Returns the verdict of a reply that loses to a known answer.
-    fn verdict(&self, reply: Move, answer: Reference) -> Verdict {
-        let proof = Proof::new(
-            Claim::Loss,
-            ProofKind::Tree,
-            self.dag.plies(answer.node).saturating_add(1),
-        );
-        Verdict::proven(proof, vec![reply], 0, provenance())
     }
 }
 

@@ -1,22 +1,17 @@
-use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use anyhow::{Error, Result};
-use kagetsu_certificate::{Node, Reference, Zone};
-use kagetsu_game::{Claim, Key, Move, Outcome, Position, Proof, ProofKind, with_game};
+use kagetsu_certificate::Reference;
+use kagetsu_game::{Claim, Key, Move, Outcome, Position, Proof, ProofKind};
 
+use crate::nodes::{AnswerSource, LoserReply, ReplyAnswers, TRY_POSITIONS};
 use crate::open_positions::{OpenPlace, OpenPosition};
-use crate::proof_cache::{ANSWER_POSITIONS, ProofCache};
-use crate::reply_answers::{AnswerSource, LoserReply, ReplyAnswers};
-use crate::shrink::distance;
+use crate::proof_cache::ProofCache;
 
 use super::{CLAIM_POSITIONS, ProofTreeBuilder, SEARCH_POSITIONS, proof_of};
 
 /// The number of known plans to try as an answer before searching for a new one.
-const TRIED: usize = 6;
-/// Positions that a zone may cost.
-const ZONE_POSITIONS: u64 = 200_000;
-
+const MAX_TRIES: usize = 6;
 impl ProofTreeBuilder<'_> {
     /// Returns the positions after the replies that the book counts as lost because the answer to
     /// another reply wins.
@@ -59,7 +54,7 @@ impl ProofTreeBuilder<'_> {
                 (false, false) => AnswerSource::Search,
                 (false, true) => AnswerSource::OtherReply,
             };
-            let dag = &self.cache.dag;
+            let dag = &self.cache.pool.dag;
             let guide = guide.and_then(|guide| dag.answer(position.variant(), guide, at));
             LoserReply {
                 source,
@@ -69,17 +64,7 @@ impl ProofTreeBuilder<'_> {
             }
         });
         let mut replies: Vec<LoserReply> = replies.collect();
-        replies.sort_by_cached_key(|reply| {
-            let is_last = reply.source == AnswerSource::OtherReply;
-            (is_last, Reverse(distance(position, reply.at)))
-        });
-        if let Some(rest) = replies.get_mut(1..) {
-            rest.sort_by_key(|reply| {
-                let guide = reply.guide;
-                let is_quiet = guide.is_some_and(|guide| self.cache.is_quiet(guide));
-                (reply.source, !is_quiet)
-            });
-        }
+        self.cache.pool.sort(position, &mut replies);
         Ok(replies)
     }
 
@@ -90,8 +75,8 @@ impl ProofTreeBuilder<'_> {
         at: Option<Move>,
         position: &Position,
         guide: Option<Reference>,
-    ) -> Result<Node> {
-        let mut answers = ReplyAnswers::new(position);
+    ) -> Result<u32> {
+        let mut answers = ReplyAnswers::default();
         let left = self.replies(position, guide)?;
         let in_book = left
             .iter()
@@ -101,19 +86,24 @@ impl ProofTreeBuilder<'_> {
             .collect();
         let mut open: Option<OpenPosition> = None;
         for reply in left {
-            let mut known = self.answered(&answers, &reply, TRIED, ANSWER_POSITIONS);
+            let pool = &mut self.cache.pool;
+            let mut known = answers.find(pool, &reply, MAX_TRIES, TRY_POSITIONS);
             if known.is_none() && reply.source == AnswerSource::OtherReply {
-                known = self.answered(&answers, &reply, usize::MAX, CLAIM_POSITIONS);
+                known = answers.find(pool, &reply, usize::MAX, CLAIM_POSITIONS);
                 if known.is_none() {
-                    known = self.answer_again(&mut answers, &in_book, reply.at)?;
+                    known = self.answer_again(position, &in_book, reply.at)?;
                 }
             }
             let answer = match known {
                 Some(answer) => Ok(answer),
-                None => self.new_answer(&mut answers, &reply),
+                None => self.winner(position, reply.at, &reply.next, reply.guide),
             };
             match answer.map_err(Error::downcast::<OpenPosition>) {
-                Ok(answer) => answers.add(reply.at, answer),
+                Ok(answer) => {
+                    let pool = &mut self.cache.pool;
+                    answers.know(answer, reply.guide, || pool.zone(position, answer));
+                    answers.add(reply.at, answer);
+                }
                 Err(Ok(error)) if self.open.is_some() => {
                     // A position that was tried in vain decides about this one.
                     let is_tried = error.place == OpenPlace::Tried;
@@ -128,28 +118,19 @@ impl ProofTreeBuilder<'_> {
         if let Some(open) = open {
             return Err(open.into());
         }
-        let most = answers.known.first().map(|known| known.node);
-        let mut replies = answers.replies;
-        replies.sort_by_key(|(reply, _)| *reply);
-        replies.retain(|(_, answer)| Some(*answer) != most);
-        Ok(Node {
-            at,
-            replies,
-            otherwise: most,
-        })
+        Ok(self.cache.pool.dag.add(answers.into_node(at)))
     }
 
     /// Grows the answers to the replies that the book knows again, as they were when it learned
     /// that a reply loses to one of them, and returns the one that answers this reply too.
     fn answer_again(
         &mut self,
-        answers: &mut ReplyAnswers<'_>,
+        position: &Position,
         in_book: &[(Move, Position)],
         reply: Move,
     ) -> Result<Option<Reference>> {
-        let position = answers.position;
         let variant = position.variant();
-        if self.cache.by_stones.is_none() {
+        if !self.cache.pool.tries_nodes() {
             return Ok(None);
         }
         let cache = match &mut self.cache.again {
@@ -166,73 +147,13 @@ impl ProofTreeBuilder<'_> {
             let Ok(answer) = builder.winner(position, *known, next, None) else {
                 continue;
             };
-            if cache.wins(position, reply, answer, CLAIM_POSITIONS) {
-                let root = cache.dag.upright(variant, answer);
-                let tree = cache.dag.tree(root, next.clone(), Claim::Win);
-                let node = self.cache.dag.load(&tree);
-                let answer = self.cache.place(next, node);
-                answers.know(answer, None, || self.zone(position, answer));
-                return Ok(Some(answer));
+            if cache.pool.answers(position, reply, answer, CLAIM_POSITIONS) {
+                let root = cache.pool.dag.upright(variant, answer);
+                let tree = cache.pool.dag.tree(root, next.clone(), Claim::Win);
+                let node = Reference::to(self.cache.pool.dag.load(&tree));
+                return Ok(Some(self.cache.pool.note(next, node)));
             }
         }
         Ok(None)
-    }
-
-    /// Returns a new answer to a reply, and notes its zone.
-    fn new_answer(
-        &mut self,
-        answers: &mut ReplyAnswers<'_>,
-        reply: &LoserReply,
-    ) -> Result<Reference> {
-        let position = answers.position;
-        let answer = self.winner(position, reply.at, &reply.next, reply.guide)?;
-        answers.know(answer, reply.guide, || self.zone(position, answer));
-        Ok(answer)
-    }
-
-    /// Returns the points that matter to an answer after a pass of the loser, who is to move.
-    pub(crate) fn zone(&mut self, position: &Position, answer: Reference) -> Option<Zone> {
-        let ProofCache { dag, zones, .. } = &mut *self.cache;
-        zones
-            .as_mut()?
-            .after_pass(&*dag, position, answer, ZONE_POSITIONS)
-    }
-
-    /// Returns an answer to other replies that answers this one too: first the one to replies for
-    /// which the guide has the same answer, then the most used. `tries` bounds the answers, and
-    /// `positions` the cost of each.
-    fn answered(
-        &mut self,
-        answers: &ReplyAnswers<'_>,
-        reply: &LoserReply,
-        tries: usize,
-        positions: u64,
-    ) -> Option<Reference> {
-        let mut outside = answers
-            .known
-            .iter()
-            .filter(|known| known.zone.is_some_and(|zone| !zone.contains(reply.at)));
-        if let Some(known) = outside.next() {
-            return Some(known.node);
-        }
-        let next = &reply.next;
-        let is_alike = |guide: Option<Reference>| guide.is_some() && guide == reply.guide;
-        let (alike, others): (Vec<_>, Vec<_>) = answers
-            .known
-            .iter()
-            .partition(|known| is_alike(known.guide));
-        let known = alike.into_iter().chain(others).map(|known| known.node);
-        let ProofCache {
-            dag, plans, zones, ..
-        } = &mut *self.cache;
-        if let Some(zones) = zones {
-            let mut tried = known.take(tries);
-            return tried.find(|answer| zones.wins(&*dag, next, *answer, positions));
-        }
-        let wins = |answer: &Reference| with_game!(next.variant(), G => dag.wins(&mut next.game::<G>(), *answer));
-        known
-            .filter(|answer| plans.contains(&answer.node))
-            .take(tries)
-            .find(wins)
     }
 }

@@ -2,7 +2,7 @@
 
 use anyhow::{Error, Result, bail};
 use kagetsu_book::Entry;
-use kagetsu_certificate::{Node, Reference, Tree};
+use kagetsu_certificate::{Reference, Tree};
 use kagetsu_game::{Claim, Move, Position, Proof, ProofKind};
 
 use crate::ProofSource;
@@ -50,24 +50,23 @@ impl<'a> ProofTreeBuilder<'a> {
     /// read.
     pub fn tree(&mut self, position: &Position) -> Result<(Tree, TreeSize)> {
         let claim = self.claim(position)?;
-        let root = match (self.cache.known(position), claim) {
-            (Some(given), _) => self.cache.dag.upright(position.variant(), given),
+        let root = match (self.cache.pool.known.get(position), claim) {
+            (Some(given), _) => self.cache.pool.dag.upright(position.variant(), given),
             (None, Claim::Win) if self.proof(position)?.is_none() => {
-                let guide = self.cache.guide(position);
+                let guide = self.cache.guides.get(position);
                 let node = self.unproven(None, position, guide)?;
-                self.cache.dag.upright(position.variant(), node)
+                self.cache.pool.dag.upright(position.variant(), node)
             }
             (None, Claim::Win) => self.node(position, None)?,
             (None, _) => {
-                let guide = self.cache.guide(position);
-                let root = self.answers(None, position, guide)?;
-                self.cache.dag.add(root)
+                let guide = self.cache.guides.get(position);
+                self.answers(None, position, guide)?
             }
         };
-        let tree = self.cache.dag.tree(root, position.clone(), claim);
+        let tree = self.cache.pool.dag.tree(root, position.clone(), claim);
         let size = TreeSize {
             nodes: tree.nodes().len() as u64,
-            positions: self.cache.known.len() as u64,
+            positions: self.cache.pool.known.len() as u64,
         };
         Ok((tree, size))
     }
@@ -94,7 +93,7 @@ impl<'a> ProofTreeBuilder<'a> {
 
     /// Returns the result of a position by the given trees or the book.
     fn claim(&self, position: &Position) -> Result<Claim> {
-        if self.cache.known(position).is_some() {
+        if self.cache.pool.known.get(position).is_some() {
             return Ok(Claim::Win);
         }
         let claim = match (self.proof(position)?, self.cache.winner) {
@@ -138,7 +137,7 @@ impl<'a> ProofTreeBuilder<'a> {
         if !variant.is_square() {
             return Ok(Reference::to(self.node(position, None)?));
         }
-        let known = self.cache.known(position);
+        let known = self.cache.pool.known.get(position);
         if let Some(node) = known.or_else(|| self.cache.like(position, guide)) {
             return Ok(node);
         }
@@ -181,9 +180,10 @@ impl<'a> ProofTreeBuilder<'a> {
         let image = Position::unpack(variant, canonical.packed)?;
         let guide = guide.map(|guide| guide.turned(canonical.symmetry));
         let node = self.node(&image, guide)?;
-        let node = self.cache.place(&image, node);
-        self.cache.known.insert(canonical.key, node);
-        Ok(node.turned(variant.inverse(canonical.symmetry)))
+        let node = self.cache.pool.note(&image, Reference::to(node));
+        let node = node.turned(variant.inverse(canonical.symmetry));
+        self.cache.pool.known.insert(position, node);
+        Ok(node)
     }
 
     /// Returns a node of a position that the book has not proven. `before` is the position before
@@ -198,7 +198,7 @@ impl<'a> ProofTreeBuilder<'a> {
             Some((before, _)) => self.proof(before)?.is_some(),
             None => false,
         };
-        if !is_lost && let Some(guide) = guide.filter(|guide| self.cache.is_quiet(*guide)) {
+        if !is_lost && let Some(guide) = guide.filter(|guide| self.cache.pool.is_quiet(*guide)) {
             match self.follow(position, guide) {
                 Err(error) if self.open.is_none() && error.is::<OpenPosition>() => {}
                 followed => return followed,
@@ -222,23 +222,19 @@ impl<'a> ProofTreeBuilder<'a> {
             Some(plan) => self.add(&plan),
             None => self.search(position, nodes)?,
         };
-        Ok(self.cache.place(position, node))
+        Ok(self.cache.pool.note(position, Reference::to(node)))
     }
 
     /// Returns a node that makes the move of a guide and answers each reply.
     fn follow(&mut self, position: &Position, guide: Reference) -> Result<Reference> {
-        let own = self.cache.dag.node(guide.node).at;
-        let at = own.map(|m| position.variant().image(m, guide.turn));
+        let at = self.cache.pool.own_move(guide);
         let next = at.and_then(|m| position.play(m).ok());
         let Some(next) = next.filter(|next| next.outcome().is_none()) else {
             return Err(OpenPosition::new(position.clone(), 0).into());
         };
         let node = self.answers(at, &next, Some(guide))?;
-        let node = self.cache.dag.add(node);
-        let node = self.cache.place(position, node);
-        let canonical = position.canonical();
-        let seen = node.turned(canonical.symmetry);
-        self.cache.known.insert(canonical.key, seen);
+        let node = self.cache.pool.note(position, Reference::to(node));
+        self.cache.pool.known.insert(position, node);
         Ok(node)
     }
 
@@ -253,10 +249,7 @@ impl<'a> ProofTreeBuilder<'a> {
         };
         let next = position.play(m)?;
         if next.outcome().is_some() {
-            return Ok(self.cache.dag.add(Node {
-                at: Some(m),
-                ..Node::default()
-            }));
+            return Ok(self.cache.pool.add_last(m));
         }
         if self
             .proof(&next)?
@@ -265,8 +258,7 @@ impl<'a> ProofTreeBuilder<'a> {
             return self.search(position, self.cache.nodes);
         }
         let guide = self.cache.guide_of_move(position, m, guide);
-        let node = self.answers(Some(m), &next, guide)?;
-        Ok(self.cache.dag.add(node))
+        self.answers(Some(m), &next, guide)
     }
 }
 

@@ -31,13 +31,9 @@ impl ProofTreeBuilder<'_> {
         };
         let next = position.play(m)?;
         if next.outcome().is_some() {
-            return Ok(self.cache.dag.add(Node {
-                at: Some(m),
-                ..Node::default()
-            }));
+            return Ok(self.cache.pool.add_last(m));
         }
-        let node = self.answers(Some(m), &next, None)?;
-        Ok(self.cache.dag.add(node))
+        self.answers(Some(m), &next, None)
     }
 
     /// Searches a position for a win by threats. The search tries few fours where it looks for
@@ -65,8 +61,8 @@ impl ProofTreeBuilder<'_> {
     }
 
     pub(super) fn add(&mut self, plan: &Strategy) -> u32 {
-        let first = plant(&mut self.cache.dag, plan);
-        self.cache.plans.insert(first);
+        let first = plant(&mut self.cache.pool.dag, plan);
+        self.cache.pool.plans.insert(first);
         first
     }
 }

@@ -39,7 +39,7 @@ fn win_seen_in_one_image_counts_in_all() {
         .expect("a search")
         .expect("a win");
     let root = builder.add(&plan);
-    let tree = cache.dag.tree(root, position, Claim::Win);
+    let tree = cache.pool.dag.tree(root, position, Claim::Win);
     let checked = kagetsu_certificate::check(&tree);
     assert!(checked.is_ok(), "{checked:?}");
 }
