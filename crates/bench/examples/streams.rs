@@ -102,9 +102,7 @@ fn hello(number: u64) -> v1::FromWorker {
         threads: 1,
         ..v1::Hello::default()
     };
-    v1::FromWorker {
-        message: Some(WorkerMessage::Hello(hello)),
-    }
+    from_worker(WorkerMessage::Hello(hello))
 }
 
 async fn open(
@@ -130,7 +128,8 @@ async fn answer_all(url: String, number: u64, seen: Arc<StreamCounts>) -> Result
     let (mut trips, mut reported) = (Vec::new(), VecDeque::new());
     while !seen.is_over.load(Relaxed) {
         let Ok(message) = tokio::time::timeout(HEARTBEAT, incoming.message()).await else {
-            outgoing.send(heartbeat()).await?;
+            let heartbeat = WorkerMessage::Heartbeat(v1::Heartbeat::default());
+            outgoing.send(from_worker(heartbeat)).await?;
             continue;
         };
         let Some(v1::ToWorker {
@@ -168,9 +167,7 @@ async fn answer_all(url: String, number: u64, seen: Arc<StreamCounts>) -> Result
         };
         reported.push_back(Instant::now());
         outgoing
-            .send(v1::FromWorker {
-                message: Some(WorkerMessage::Report(report)),
-            })
+            .send(from_worker(WorkerMessage::Report(report)))
             .await?;
     }
     Ok(trips)
@@ -186,9 +183,8 @@ fn first_moves(question: &Question) -> Answer {
         .collect()
 }
 
-/// A sign of life.
-fn heartbeat() -> v1::FromWorker {
+fn from_worker(message: WorkerMessage) -> v1::FromWorker {
     v1::FromWorker {
-        message: Some(WorkerMessage::Heartbeat(v1::Heartbeat::default())),
+        message: Some(message),
     }
 }

@@ -9,7 +9,7 @@ use kagetsu_game::{Answer, Key, Move, Score};
 use serde::Serialize;
 
 use crate::report;
-use crate::scratch::{Folder, made_up};
+use crate::scratch::{Folder, made_up, timed};
 
 /// Look-ups in each run.
 const LOOKUPS: u64 = 1_000_000;
@@ -68,17 +68,13 @@ fn measure(positions: u64, path: &std::path::Path) -> Result<CompiledReport> {
         },
         &Overview::default(),
     )?;
-    let begun = Instant::now();
-    let book = Compiled::open(path)?;
-    let opened = begun.elapsed();
-    let begun = Instant::now();
-    let report = book.check(&mut |_| {});
+    let (book, open_ms) = timed(|| Compiled::open(path))?;
+    let (report, check_ms) = timed(|| anyhow::Ok(book.check(&mut |_| {})))?;
     ensure!(
         report.is_clean(),
         "the book is damaged: {:?}",
         report.faults
     );
-    let check = begun.elapsed();
     let held = |at| key(mix(at) % positions);
     let found = lookups(&book, held, |found| {
         found.moves().flatten().map(|m| m.score).map(raw).sum()
@@ -101,8 +97,8 @@ fn measure(positions: u64, path: &std::path::Path) -> Result<CompiledReport> {
         best_least_ns: nanos(best[0]),
         absent_ns: nanos(absent[RUNS / 2]),
         absent_least_ns: nanos(absent[0]),
-        open_ms: opened.as_secs_f64() * 1e3,
-        check_ms: check.as_secs_f64() * 1e3,
+        open_ms,
+        check_ms,
     })
 }
 
@@ -115,34 +111,26 @@ fn raw(score: Score) -> i64 {
     score.raw().into()
 }
 
-/// Returns the times of all runs, ascending. The results pass through `black_box`, so the compiler
-/// keeps all of the work.
-fn timed<T>(mut run: impl FnMut() -> Result<T>) -> Result<Vec<Duration>> {
-    let mut times = Vec::with_capacity(RUNS);
-    for _ in 0..RUNS {
-        let begun = Instant::now();
-        black_box(run()?);
-        times.push(begun.elapsed());
-    }
-    times.sort_unstable();
-    Ok(times)
-}
-
-/// Times look-ups one after the other, with `read` done on each result. The time to make the keys
-/// does not count.
+/// Returns the times of all runs, ascending, each of look-ups one after the other with `read` done on
+/// each result. The time to make the keys does not count. The results pass through `black_box`, so
+/// the compiler keeps all of the work.
 fn lookups(
     book: &Compiled,
     key_of: impl Fn(u64) -> Key,
     read: impl Fn(Compact<'_>) -> i64,
 ) -> Result<Vec<Duration>> {
     let keys: Vec<Key> = (0..LOOKUPS).map(key_of).collect();
-    timed(|| {
-        let mut total = 0;
+    let mut times = Vec::with_capacity(RUNS);
+    for _ in 0..RUNS {
+        let (begun, mut total) = (Instant::now(), 0);
         for key in &keys {
             total += book.find(*key)?.map_or(0, &read);
         }
-        Ok(total)
-    })
+        black_box(total);
+        times.push(begun.elapsed());
+    }
+    times.sort_unstable();
+    Ok(times)
 }
 
 /// Returns a pseudo-random number (Steele, Lea and Flood: "Fast splittable pseudorandom number

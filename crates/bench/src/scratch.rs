@@ -48,3 +48,12 @@ pub(crate) fn made_up(m: Move, score: i32, is_exact: bool) -> (Move, Verdict) {
     };
     (m, verdict)
 }
+
+/// Returns the result of a step and its milliseconds.
+pub(crate) fn timed<T, E: Into<anyhow::Error>>(
+    step: impl FnOnce() -> Result<T, E>,
+) -> Result<(T, f64)> {
+    let begun = std::time::Instant::now();
+    let result = step().map_err(Into::into)?;
+    Ok((result, begun.elapsed().as_secs_f64() * 1e3))
+}

@@ -1,4 +1,3 @@
-mod documents;
 mod gomoku;
 mod surakarta;
 

@@ -1,6 +1,6 @@
 //! The tables of Li, Hu and Wang's paper on surakarta beside figures of ours.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context, Result};
 use kagetsu_game::surakarta::Surakarta;
@@ -8,42 +8,27 @@ use kagetsu_game::{Effort, Position, Question, Side, Variant};
 use kagetsu_search::{Control, Engine, EngineOptions};
 use serde::Serialize;
 
-/// A way to search, and the paper's seconds (table 1, depth 7) for the first move and the mean of
-/// ten moves.
-struct SurakartaSetting {
-    name: &'static str,
-    /// As text; see `bench match --help`.
-    options: &'static str,
-    theirs: Option<[f64; 2]>,
-    /// The greatest depth that is searched in a few minutes.
-    deepest: u8,
-}
+/// A way to search: its name, its settings (see `bench match --help`), the greatest depth that is
+/// searched in a few minutes, and the paper's milliseconds (table 1, depth 7) for the first move
+/// and the mean of ten moves.
+type SurakartaSetting = (&'static str, &'static str, u8, [f64; 2]);
 
+const TABLE: [f64; 2] = [1_008.0, 28_000.0];
 const SETTINGS: [SurakartaSetting; 4] = [
-    SurakartaSetting {
-        name: "plain alpha-beta",
-        options: "constants=evalue,selective=off,table=0,seed=off",
-        theirs: Some([23.19, 120.0]),
-        deepest: 7,
-    },
-    SurakartaSetting {
-        name: "table, iterations",
-        options: "constants=evalue,selective=off",
-        theirs: Some([1.008, 28.0]),
-        deepest: 9,
-    },
-    SurakartaSetting {
-        name: "selective too",
-        options: "constants=evalue",
-        theirs: Some([1.008, 28.0]),
-        deepest: 20,
-    },
-    SurakartaSetting {
-        name: "Kagetsu as it is",
-        options: "",
-        theirs: Some([1.008, 28.0]),
-        deepest: 20,
-    },
+    (
+        "plain alpha-beta",
+        "constants=evalue,selective=off,table=0,seed=off",
+        7,
+        [23_190.0, 120_000.0],
+    ),
+    (
+        "table, iterations",
+        "constants=evalue,selective=off",
+        9,
+        TABLE,
+    ),
+    ("selective too", "constants=evalue", 20, TABLE),
+    ("Kagetsu as it is", "", 20, TABLE),
 ];
 /// Says how the figures were made.
 pub(super) const METHOD: &str = "Wall-clock time on this machine. Theirs: Li, Hu and Wang's \
@@ -70,9 +55,9 @@ struct SurakartaMoves {
     name: &'static str,
     depth: u8,
     settings: &'static str,
-    their_first_ms: Option<f64>,
+    their_first_ms: f64,
     first_ms: Option<f64>,
-    their_mean_ms: Option<f64>,
+    their_mean_ms: f64,
     mean_ms: Option<f64>,
     nodes_a_move: Option<f64>,
 }
@@ -95,7 +80,7 @@ struct SurakartaGames {
 impl SurakartaSeeds {
     /// Measures both tables at a depth.
     pub(super) fn add(&mut self, engine: EngineOptions, depth: u8) -> Result<()> {
-        for setting in &SETTINGS {
+        for setting in SETTINGS {
             self.moves.push(time_moves(setting, engine, depth)?);
         }
         self.games.extend(play_games(engine, depth)?);
@@ -104,23 +89,24 @@ impl SurakartaSeeds {
 }
 
 fn time_moves(
-    setting: &SurakartaSetting,
+    (name, settings, deepest, [their_first_ms, their_mean_ms]): SurakartaSetting,
     engine: EngineOptions,
     depth: u8,
 ) -> Result<SurakartaMoves> {
-    let ours = (depth <= setting.deepest)
-        .then(|| moves(format!("{engine},{}", setting.options).parse()?, depth))
+    let ours = (depth <= deepest)
+        .then(|| moves(format!("{engine},{settings}").parse()?, depth))
         .transpose()?;
-    let ours = ours.as_deref();
+    let add = |[ms, nodes]: [f64; 2], moved: &[f64; 2]| [ms + moved[0], nodes + moved[1]];
+    let sums = ours.as_ref().map(|moves| moves.iter().fold([0.0; 2], add));
     Ok(SurakartaMoves {
-        name: setting.name,
+        name,
         depth,
-        settings: setting.options,
-        their_first_ms: setting.theirs.map(|[first, _]| first * 1e3),
-        first_ms: ours.map(|moves| moves[0].ms()),
-        their_mean_ms: setting.theirs.map(|[_, mean]| mean * 1e3),
-        mean_ms: ours.map(|moves| mean(moves, MoveCost::ms)),
-        nodes_a_move: ours.map(|moves| mean(moves, |moved| moved.nodes as f64)),
+        settings,
+        their_first_ms,
+        first_ms: ours.as_ref().map(|moves| moves[0][0]),
+        their_mean_ms,
+        mean_ms: sums.map(|[ms, _]| ms / MOVES as f64),
+        nodes_a_move: sums.map(|[_, nodes]| nodes / MOVES as f64),
     })
 }
 
@@ -158,24 +144,9 @@ fn play_games(engine: EngineOptions, depth: u8) -> Result<Vec<SurakartaGames>> {
     Ok(games)
 }
 
-/// Time and nodes of one move.
-struct MoveCost {
-    time: Duration,
-    nodes: u64,
-}
-
-impl MoveCost {
-    fn ms(&self) -> f64 {
-        self.time.as_secs_f64() * 1e3
-    }
-}
-
-fn mean(moves: &[MoveCost], of: impl Fn(&MoveCost) -> f64) -> f64 {
-    moves.iter().map(of).sum::<f64>() / moves.len() as f64
-}
-
-/// The first moves of a game of the engine against itself.
-fn moves(options: EngineOptions, depth: u8) -> Result<Vec<MoveCost>> {
+/// Returns the milliseconds and the nodes of the first moves of a game of the engine against
+/// itself.
+fn moves(options: EngineOptions, depth: u8) -> Result<Vec<[f64; 2]>> {
     let mut engine = Engine::new(options)?;
     let mut position = Position::start(Variant::SURAKARTA);
     let mut moves = Vec::new();
@@ -185,10 +156,7 @@ fn moves(options: EngineOptions, depth: u8) -> Result<Vec<MoveCost>> {
         let answer = engine.answer(&question, &Control::new(), &mut |progress| {
             nodes = progress.nodes
         })?;
-        moves.push(MoveCost {
-            time: begun.elapsed(),
-            nodes,
-        });
+        moves.push([begun.elapsed().as_secs_f64() * 1e3, nodes as f64]);
         let (best, _) = answer
             .best()
             .context("the game has ended within its first moves")?;
