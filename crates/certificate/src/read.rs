@@ -1,3 +1,4 @@
+use std::collections::HashMap;
 use std::io::{BufRead, Read};
 use std::str::FromStr;
 
@@ -90,6 +91,7 @@ impl Tree {
             position,
             nodes: Vec::new(),
             is_used: Vec::new(),
+            moves: HashMap::new(),
         };
         let first_line = lines.number + 1;
         loop {
@@ -177,9 +179,10 @@ fn read_move(variant: Variant, text: &str) -> Result<Move, String> {
 }
 
 /// Reads a number without sign or leading zeros.
-fn read_number<N: FromStr + ToString>(text: &str) -> Option<N> {
-    let number: Option<N> = text.parse().ok();
-    number.filter(|number| number.to_string() == text)
+fn read_number<N: FromStr>(text: &str) -> Option<N> {
+    let is_plain = text.bytes().all(|digit| digit.is_ascii_digit());
+    let is_short = text == "0" || !text.starts_with('0');
+    (is_plain && is_short).then(|| text.parse().ok())?
 }
 
 fn read_claim(lines: &mut LineReader) -> Result<(Claim, u16), TreeFault> {
@@ -212,6 +215,8 @@ struct NodeReader {
     position: Position,
     nodes: Vec<Node>,
     is_used: Vec<bool>,
+    /// The moves that were read, by their text.
+    moves: HashMap<String, Move>,
 }
 
 impl NodeReader {
@@ -223,7 +228,7 @@ impl NodeReader {
     }
 
     /// Reads a node, as in `12 h8 g7,g9>3 i9>4/2 *>11`.
-    fn read_node(&self, line: &str) -> Result<Node, String> {
+    fn read_node(&mut self, line: &str) -> Result<Node, String> {
         let mut words = line.split(' ');
         let number = words.next().unwrap_or_default();
         if read_number(number) != Some(self.nodes.len() + 1) {
@@ -266,8 +271,13 @@ impl NodeReader {
         }
     }
 
-    fn read_move(&self, text: &str) -> Result<Move, String> {
-        read_move(self.position.variant(), text)
+    fn read_move(&mut self, text: &str) -> Result<Move, String> {
+        if let Some(known) = self.moves.get(text) {
+            return Ok(*known);
+        }
+        let m = read_move(self.position.variant(), text)?;
+        self.moves.insert(text.into(), m);
+        Ok(m)
     }
 
     fn read_reference(&self, text: &str) -> Result<Reference, String> {
