@@ -178,11 +178,12 @@ fn answered(entry: &Entry) -> Vec<Move> {
 
 #[cfg(test)]
 mod tests {
-    use kagetsu_book::{Book, BookOptions};
+    use kagetsu_book::Book;
 
     use kagetsu_search::threats::{ThreatClass, ThreatOutcome, ThreatSearch};
 
     use super::*;
+    use crate::source::empty_book;
 
     fn verdict(m: Move, claim: Option<Proof>) -> (Move, Verdict) {
         (m, kagetsu_builders::verdict(m, claim))
@@ -190,12 +191,7 @@ mod tests {
 
     #[test]
     fn answer_is_tried_on_the_other_replies() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let options = BookOptions {
-            create: true,
-            ..BookOptions::default()
-        };
-        let (mut book, _) = Book::open(&folder.path().join("book"), &options).expect("a book");
+        let (_folder, mut book) = empty_book();
         // The first side has an open three, and the second side is to move.
         let read = |line| Position::from_line(Variant::STANDARD_15, line).expect("legal");
         let position = read("h8 a1 i8 a3 j8");

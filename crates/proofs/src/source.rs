@@ -32,3 +32,15 @@ impl ProofSource for Book {
         Ok(Self::page(self, after, PAGE_ENTRIES)?)
     }
 }
+
+/// Returns a new book, which goes with its folder.
+#[cfg(test)]
+pub(crate) fn empty_book() -> (tempfile::TempDir, Book) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let options = kagetsu_book::BookOptions {
+        create: true,
+        ..kagetsu_book::BookOptions::default()
+    };
+    let (book, _) = Book::open(&folder.path().join("book"), &options).expect("a book");
+    (folder, book)
+}

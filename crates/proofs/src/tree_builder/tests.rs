@@ -1,10 +1,10 @@
-use kagetsu_book::{Book, BookOptions};
 use kagetsu_certificate::ProofDag;
 use kagetsu_game::{Answer, Effort, Variant, Verdict};
 use kagetsu_search::Control;
 use kagetsu_search::threats::ThreatSearch;
 
 use super::*;
+use crate::source::empty_book;
 
 fn verdict(m: Move, proof: Option<Proof>) -> (Move, Verdict) {
     (m, kagetsu_builders::verdict(m, proof))
@@ -25,12 +25,7 @@ fn win_seen_in_one_image_counts_in_all() {
         "the test needs a position that hides its win"
     );
 
-    let folder = tempfile::tempdir().expect("a folder");
-    let options = BookOptions {
-        create: true,
-        ..BookOptions::default()
-    };
-    let (book, _) = Book::open(&folder.path().join("book"), &options).expect("a book");
+    let (_folder, book) = empty_book();
     let mut cache =
         ProofCache::quick(position.variant(), 4_000_000, Control::new()).expect("an engine");
     let mut builder = ProofTreeBuilder::new(&book, &mut cache);
@@ -48,12 +43,7 @@ fn win_seen_in_one_image_counts_in_all() {
 /// others may visit one position.
 #[test]
 fn replies_that_lose_to_known_answers_come_last() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let options = BookOptions {
-        create: true,
-        ..BookOptions::default()
-    };
-    let (mut book, _) = Book::open(&folder.path().join("book"), &options).expect("a book");
+    let (_folder, mut book) = empty_book();
     let line = "h8 a1 i8 a3 j8 a5 k8";
     let position = Position::from_line(Variant::STANDARD_15, line).expect("legal");
     let proof = |claim, kind, plies| Some(Proof::new(claim, kind, plies));
@@ -86,12 +76,7 @@ fn replies_that_lose_to_known_answers_come_last() {
 /// lost, and the search for them may visit one position.
 #[test]
 fn answers_of_the_book_are_grown_again() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let options = BookOptions {
-        create: true,
-        ..BookOptions::default()
-    };
-    let (mut book, _) = Book::open(&folder.path().join("book"), &options).expect("a book");
+    let (_folder, mut book) = empty_book();
     let read = |line| Position::from_line(Variant::STANDARD_15, line).expect("legal");
     let position = read("d4 a9 e5 a15 d6 o1 e3 o6 l11 h1 m12 f15 l13 i8 m10");
     let far = position.parse_move("j15").expect("legal");
