@@ -42,6 +42,7 @@ const ASSETS: &[(&str, &str)] = assets![
     "engine/ranged_file.js",
     "engine/worker.js",
     "explorer/analysis.js",
+    "explorer/annotate.js",
     "explorer/copy.js",
     "explorer/departure.js",
     "explorer/editor.js",

@@ -2,7 +2,6 @@
 
 import { h } from "../base/element.js";
 import { t } from "../base/words.js";
-import { nameLine } from "../board/notation.js";
 import { isKnown, sayValue } from "../board/values.js";
 
 export class Departure {
@@ -20,7 +19,7 @@ export class Departure {
     const known = ply > 0 && !explorer.practice.isOn && await explorer.ask("/book", { variant, fen, moves: before.join(" ") }, signal);
     this.element.hidden = !known?.best;
     if (this.element.hidden) return;
-    const name = (move) => nameLine(explorer.shape(), fen, [...before, move]).at(-1);
+    const name = (move) => explorer.nameAt(ply - 1, move);
     const isMover = (ply - 1 - at) % 2 === 0;
     const side = isMover === (explorer.position.side === "first") ? "first" : "second";
     const best = isKnown(known) ? `${name(known.best)} (${sayValue(known)})` : name(known.best);

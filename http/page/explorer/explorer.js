@@ -10,6 +10,7 @@ import { nameLine, nameMove } from "../board/notation.js";
 import { asPlayed, openingName, shownMove } from "../board/openings.js";
 import { isKnown, isPlayed, label, rank, sayValue, share, tone } from "../board/values.js";
 import { Analysis } from "./analysis.js";
+import { Annotate } from "./annotate.js";
 import { openCopy } from "./copy.js";
 import { Departure } from "./departure.js";
 import { openEditor } from "./editor.js";
@@ -53,6 +54,7 @@ export class Explorer {
     this.cache = new Map();
     this.verdicts = new Verdicts(this);
     this.analysis = new Analysis(this);
+    this.annotate = new Annotate(this);
     this.tree = new Tree(this);
     this.why = new Why(this);
     this.suspects = new Suspects(this);
@@ -147,6 +149,12 @@ export class Explorer {
     return nameMove(this.shape(), this.position?.fen, move);
   }
 
+  /** The name of a move at a place of the line. */
+  nameAt(ply, move) {
+    const { fen, moves } = this.shown;
+    return nameLine(this.shape(), fen, [...moves.slice(0, ply), move]).at(-1);
+  }
+
   /** Opens another line and adds it to the browser's history. */
   open(change) {
     const next = { ...this.line, fen: "", moves: [], at: 0, ...change };
@@ -228,7 +236,7 @@ export class Explorer {
       if (isElsewhere) this.verdicts.fold();
       if (this.analysis.current && this.analysis.current.key !== this.key()) this.analysis.stop();
       this.app.redraw(() => this.render());
-      this.graph.load(signal).then(() => this.departure.load(this.graph.steps, signal)).catch(() => {});
+      this.graph.load(signal).then(() => this.departure.load(this.graph.read, signal)).catch(() => {});
       this.practice.reply();
       if (!isQuiet) this.app.announce(this.headline.textContent);
     } catch (error) {
@@ -472,7 +480,7 @@ export class Explorer {
     const parts = {
       book: () => this.verdicts.bookParts(), tree: () => this.tree.parts(), why: () => this.why.parts(),
       suspects: () => this.suspects.parts(), games: () => this.games.parts(),
-      analysis: () => this.analysis.parts(), practice: () => this.practice.parts(), proof: () => this.proof.parts(), notes: () => this.notes.parts(),
+      analysis: () => [...this.analysis.parts(), ...this.annotate.parts()], practice: () => this.practice.parts(), proof: () => this.proof.parts(), notes: () => this.notes.parts(),
     }[this.tab]();
     this.panel.setAttribute("aria-labelledby", `tab-${this.tab}`);
     this.panel.replaceChildren(...parts.flat().filter(Boolean));

@@ -17,6 +17,7 @@ export class Graph {
   constructor(explorer) {
     this.explorer = explorer;
     this.element = h("figure", { class: "graph", hidden: true });
+    this.read = [];
     this.steps = [];
   }
 
@@ -25,7 +26,13 @@ export class Graph {
     const { explorer } = this;
     const { variant, fen, moves } = explorer.shown;
     const all = await explorer.ask("/priorities", { variant, fen, moves: moves.join(" ") }, signal);
-    this.steps = all?.line ?? [];
+    this.read = all?.line ?? [];
+    this.show();
+  }
+
+  /** Draws what the book knows, and what was searched here. */
+  show() {
+    this.steps = this.explorer.annotate.filled(this.read);
     this.draw();
   }
 
