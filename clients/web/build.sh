@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the program for browsers and the npm package: build.sh [FOLDER [PROFILE]]. Needs cargo with
-# the target wasm32-unknown-unknown.
+# the target wasm32-unknown-unknown, and xz.
 set -euo pipefail
 out=$(mkdir -p "${1:-$(dirname "$0")/dist}" && cd "${1:-$(dirname "$0")/dist}" && pwd)
 cd "$(dirname "$0")"
@@ -11,4 +11,10 @@ export RUSTFLAGS='-C target-feature=+simd128,+bulk-memory,+nontrapping-fptoint,+
 RUSTC_WORKSPACE_WRAPPER='' cargo build --locked --quiet -p kagetsu-web --profile "$profile" \
     --target wasm32-unknown-unknown --target-dir "$target"
 cp "$target/wasm32-unknown-unknown/${profile/dev/debug}/kagetsu.wasm" "$out"
+# The weights of each game lie beside the program, which loads those that it needs. They are numbers
+# of two bytes.
+mkdir -p "$out/kagetsu-weights"
+for file in ../../crates/search/data/*.{bin,order}; do
+    xz --stdout --lzma2=preset=9e,lc=3,lp=1,pb=1 "$file" >"$out/kagetsu-weights/${file##*/}.xz"
+done
 cp ../../http/page/engine/kagetsu.js kagetsu.d.ts package.json README.md "$out"

@@ -106,5 +106,14 @@ export class Kagetsu {
   verify(bytes: Uint8Array, progress?: (at: { done: number; replies: number }) => void): Checked;
 }
 
-/** Starts the program of `kagetsu.wasm`. */
-export function start(source: BufferSource | WebAssembly.Module): Promise<Kagetsu>;
+/**
+ * Starts the program of `kagetsu.wasm`. `weights` returns a file of `kagetsu-weights` by its name
+ * without `.xz`; `analyze` asks for those of its game once. Without it only surakarta is searched.
+ */
+export function start(
+  source: BufferSource | Response | WebAssembly.Module,
+  weights?: (name: string) => Uint8Array,
+): Promise<Kagetsu>;
+
+/** Waits for a file, or for a part of it as in `0-99`: for `weights` and `PartialFile` in a worker. */
+export function fetchNow(url: string | URL, range?: string): XMLHttpRequest;

@@ -61,7 +61,7 @@ for program in "${programs[@]}"; do cp "$built/release/$program$ending" "$work/$
 for engine in "${engines[@]}"; do cp "$built/small/$engine$ending" "$work/$name/"; done
 # The program for browsers, which `kagetsu export --format site` takes from beside kagetsu.
 if [[ -f clients/web/dist/kagetsu.wasm ]]; then
-    cp clients/web/dist/kagetsu.wasm "$work/$name/"
+    cp -r clients/web/dist/kagetsu{.wasm,-weights} "$work/$name/"
 fi
 cp docs/chinese/engines.md "$work/$name/ENGINES.zh.md"
 cp docs/using/engines.md "$work/$name/ENGINES.md"

@@ -9,7 +9,7 @@ async function keep() {
   const site = await (await fetch("site.json")).json();
   const cache = await caches.open(KEPT);
   const books = site.books.filter(({ bytes }) => bytes <= MAX_BOOK_BYTES).map(({ file }) => file);
-  await cache.addAll(["./", "site.json", site.engine, ...site.files, ...books]);
+  await cache.addAll(["./", "site.json", ...site.files, ...books]);
 }
 
 /** The part of a kept file that a request wants. */
@@ -28,6 +28,14 @@ async function part(request) {
 addEventListener("install", (event) => event.waitUntil(keep().then(() => self.skipWaiting())));
 addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
 addEventListener("fetch", (event) => {
-  if (event.request.method !== "GET" || new URL(event.request.url).origin !== location.origin) return;
+  const { method, url } = event.request;
+  if (method !== "GET" || new URL(url).origin !== location.origin) return;
   event.respondWith(fetch(event.request).catch(() => part(event.request)));
+  if (url.endsWith("/site.json")) event.waitUntil(renew(url).catch(() => {}));
 });
+
+/** Keeps all files again where the site has changed since. */
+async function renew(url) {
+  const [kept, now] = await Promise.all([caches.match(url), fetch(url)]);
+  if (kept && (await kept.text()) !== (await now.text())) await keep();
+}

@@ -1,10 +1,12 @@
 //! The files of the explorer page, which the program contains.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use axum::Router;
 use axum::http::HeaderValue;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
+use tower_http::services::ServeDir;
 
 /// Paths and texts of the page's files.
 macro_rules! assets {
@@ -74,14 +76,41 @@ fn kind(path: &str) -> &'static str {
     }
 }
 
-/// The path of the program for browsers.
-pub(crate) const PROGRAM: &str = "/page/engine/kagetsu.wasm";
+/// The folder of the page that has the files of the program for browsers.
+pub(crate) const PROGRAM: &str = "/page/engine/";
+/// The folder of the weights, beside the program.
+const WEIGHTS: &str = "kagetsu-weights";
 
 /// Returns where the program for browsers lies, if it was built: beside this program.
 #[must_use]
 pub fn program_for_browsers() -> PathBuf {
     let own = std::env::current_exe().unwrap_or_default();
     own.with_file_name("kagetsu.wasm")
+}
+
+/// Returns the routes of a folder of static files, with ranges: of a site.
+pub fn site(folder: &Path) -> Router {
+    Router::new().fallback_service(ServeDir::new(folder))
+}
+
+/// Returns the files of a program for browsers that were built: the program, and the weights of each
+/// game, which a page loads when it searches. Each stands with its path beside the program.
+#[must_use]
+pub fn program_files(program: &Path) -> Vec<(String, PathBuf)> {
+    let found = std::fs::read_dir(program.with_file_name(WEIGHTS));
+    let found = found.into_iter().flatten().flatten();
+    let weights = found.map(|entry| {
+        let name = entry.file_name();
+        (
+            format!("{WEIGHTS}/{}", name.to_string_lossy()),
+            entry.path(),
+        )
+    });
+    let program = ("kagetsu.wasm".into(), program.to_path_buf());
+    let mut files: Vec<_> = std::iter::once(program).chain(weights).collect();
+    files.retain(|(_, file)| file.is_file());
+    files.sort();
+    files
 }
 
 /// Returns the paths of the page's files with their texts, for a site of static files.

@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -171,7 +172,7 @@ pub fn target(method: &Method, path: &str) -> Option<Target> {
         method
     };
     let is_page = method == Method::GET && page::page_files().any(|(asset, _)| asset == path);
-    let is_page = is_page || path == page::PROGRAM;
+    let is_page = is_page || path.starts_with(page::PROGRAM);
     if method == Method::OPTIONS || is_page {
         return Some(Target::Public);
     }
@@ -211,9 +212,7 @@ pub fn router(backend: Backend, access: AccessPolicy, shutdown: CancellationToke
         listeners: PerIpLimiter::new(MAX_EVENT_STREAMS),
         analyses: PerIpLimiter::new(MAX_ANALYSES),
         shutdown,
-        program: std::fs::read(page::program_for_browsers())
-            .ok()
-            .map(Bytes::from),
+        program: program(),
         instance: now.as_millis() as u64,
     });
     if app.has_jobs() {
@@ -235,7 +234,7 @@ pub fn router(backend: Backend, access: AccessPolicy, shutdown: CancellationToke
         router = router.route(path, get(asset));
     }
     router
-        .route(page::PROGRAM, get(program))
+        .route(&format!("{}{{*file}}", page::PROGRAM), get(program_file))
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
@@ -247,12 +246,23 @@ async fn asset(uri: Uri) -> Response {
     page::file(uri.path()).unwrap_or_else(|| unknown_route(&uri).into_response())
 }
 
-async fn program(State(app): State<Arc<AppState>>, uri: Uri) -> Response {
-    let headers = [
-        (CONTENT_TYPE, "application/wasm"),
-        (CACHE_CONTROL, "no-cache"),
-    ];
-    match &app.program {
+/// Reads the files of the program for browsers that lie beside this one.
+fn program() -> BTreeMap<String, Bytes> {
+    let files = page::program_files(&page::program_for_browsers()).into_iter();
+    let read = files.filter_map(|(name, file)| {
+        let bytes = std::fs::read(file).ok()?;
+        Some((format!("{}{name}", page::PROGRAM), Bytes::from(bytes)))
+    });
+    read.collect()
+}
+
+async fn program_file(State(app): State<Arc<AppState>>, uri: Uri) -> Response {
+    let kind = match uri.path().ends_with(".wasm") {
+        true => "application/wasm",
+        false => "application/octet-stream",
+    };
+    let headers = [(CONTENT_TYPE, kind), (CACHE_CONTROL, "no-cache")];
+    match app.program.get(uri.path()) {
         Some(program) => (headers, program.clone()).into_response(),
         None => unknown_route(&uri).into_response(),
     }

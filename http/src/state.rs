@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -24,8 +25,8 @@ pub(crate) struct AppState {
     /// Open analyses.
     pub(crate) analyses: Arc<PerIpLimiter>,
     pub(crate) shutdown: CancellationToken,
-    /// The program for browsers, where it was built.
-    pub(crate) program: Option<Bytes>,
+    /// The files of the program for browsers by their paths, where it was built.
+    pub(crate) program: BTreeMap<String, Bytes>,
     /// Distinguishes the books of two servers that used the same address one after the other.
     pub(crate) instance: u64,
 }

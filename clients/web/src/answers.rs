@@ -1,5 +1,6 @@
 //! Answers by the rules and by open books, in the shapes of the HTTP API.
 
+use std::collections::BTreeMap;
 use std::io::{BufReader, Read};
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -7,8 +8,9 @@ use std::path::Path;
 use kagetsu_api::{AnswerJson, ErrorJson, OverviewJson, PositionJson, StatusJson, ValueJson};
 use kagetsu_certificate::{CheckProgress, CheckedReplies, Tree, TreeFault, check_parallel};
 use kagetsu_compiled::{Choice, Compiled, Nearest, Overview, ReadAt, Stats};
-use kagetsu_game::{Answer, Position, Variant};
+use kagetsu_game::{Answer, Key, Move, Position, Variant};
 use kagetsu_proofs::ProofBook;
+use kagetsu_search::give_weights;
 use lzma_rust2::XzReader;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -105,6 +107,7 @@ impl OpenBooks {
                 json(&AnswerJson::new(&at, &self.held(&at)?, 0))
             }
             "pick" => self.pick(&at()?, query),
+            "transpositions" => self.transpositions(&at()?),
             _ => Err(ErrorJson::new(
                 "not_found",
                 format!("nothing in this browser answers {name}"),
@@ -179,6 +182,27 @@ impl OpenBooks {
         json(&all)
     }
 
+    /// Groups the replies that a certificate answers in the same way: they lead to one position, as
+    /// the mirror images do.
+    fn transpositions(&self, at: &Position) -> Result<Value, ErrorJson> {
+        let held = self.0.iter().find_map(|book| match book {
+            BrowserBook::Certificate(book) => book.lookup(at),
+            BrowserBook::Compiled(_) => None,
+        });
+        let moves: Vec<Move> = held
+            .iter()
+            .flat_map(Answer::verdicts)
+            .map(|(m, _)| *m)
+            .collect();
+        let mut groups: BTreeMap<Key, Vec<String>> = BTreeMap::new();
+        for (m, child) in moves.iter().zip(at.children(&moves)) {
+            groups.entry(child.key).or_default().push(at.write_move(*m));
+        }
+        let groups = groups.into_values().filter(|moves| moves.len() > 1);
+        let behind: Vec<Value> = groups.map(|moves| json!({ "moves": moves })).collect();
+        Ok(json!({ "before": [], "behind": behind }))
+    }
+
     fn pick(&self, at: &Position, query: &PositionParameters) -> Result<Value, ErrorJson> {
         let temperature = query
             .temperature
@@ -219,11 +243,29 @@ fn is_certificate(bytes: &[u8]) -> bool {
 
 /// Reads a certificate, packed by xz or not.
 fn read_tree(bytes: &[u8]) -> Result<Tree, ErrorJson> {
-    let unpacked: Box<dyn Read + '_> = match bytes.starts_with(XZ) {
+    Tree::read(&mut BufReader::new(unpacked(bytes))).map_err(unproven)
+}
+
+fn unpacked(bytes: &[u8]) -> Box<dyn Read + '_> {
+    match bytes.starts_with(XZ) {
         true => Box::new(XzReader::new(bytes, false)),
         false => Box::new(bytes),
-    };
-    Tree::read(&mut BufReader::new(unpacked)).map_err(unproven)
+    }
+}
+
+/// Takes a file of weights: its name, a line feed, and its bytes, packed by xz or not.
+pub(crate) fn take_weights(body: &[u8]) -> Result<Value, ErrorJson> {
+    let at = body.iter().position(|byte| *byte == b'\n');
+    let (name, packed) = body.split_at(at.unwrap_or(body.len()));
+    let (name, mut bytes) = (String::from_utf8_lossy(name), Vec::new());
+    let read = unpacked(packed.get(1..).unwrap_or_default()).read_to_end(&mut bytes);
+    match read.is_ok() && give_weights(&name, bytes) {
+        true => Ok(json!({})),
+        false => Err(ErrorJson::new(
+            "no_weights",
+            format!("{name} holds no weights of this program"),
+        )),
+    }
 }
 
 fn unproven(fault: TreeFault) -> ErrorJson {

@@ -61,6 +61,7 @@ fn answer(open: &mut OpenBooks, request: &[u8]) -> Result<Value, ErrorJson> {
     match name {
         b"load" => open.load(body),
         b"verify" => answers::verify(body),
+        b"weights" => answers::take_weights(body),
         b"analyses" => search::analyse(body),
         _ => {
             let query = serde_json::from_slice(body);

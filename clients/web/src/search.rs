@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use kagetsu_api::{AnswerJson, ErrorJson, QuestionJson, UpdateJson};
 use kagetsu_game::{Answer, Effort, Question};
-use kagetsu_search::{Control, Engine, EngineOptions};
+use kagetsu_search::{Control, Engine, EngineOptions, missing_weights};
 use serde_json::Value;
 
 use crate::answers::{failed, json, position};
@@ -23,6 +23,9 @@ pub(crate) fn analyse(body: &[u8]) -> Result<Value, ErrorJson> {
     if at.outcome().is_some() {
         let message = format!("the game is over in {at}: there is nothing to search");
         return Err(ErrorJson::new("bad_request", message));
+    }
+    if let Some(file) = missing_weights(at.variant()) {
+        return Err(ErrorJson::new("no_weights", file));
     }
     let effort = Effort {
         depth: asked.depth.map(|depth| depth.min(255) as u8),

@@ -53,6 +53,7 @@ mod heuristics;
 #[cfg(test)]
 #[path = "../tests/internal/minimax.rs"]
 mod minimax;
+mod networks;
 mod options;
 mod root;
 pub mod seeds;
@@ -62,7 +63,6 @@ mod small_boards;
 mod surakarta;
 pub mod threats;
 pub mod tuning;
-mod vectors;
 mod xiangqi;
 
 pub use control::exchange::Note;
@@ -70,6 +70,7 @@ pub use control::{Control, Progress};
 pub use engine::{Engine, shallow};
 pub use error::EngineError;
 pub use gomoku::Evaluation;
+pub use networks::weights::{give_weights, missing_weights};
 pub use options::constants::Constants;
 pub use options::features::{Feature, Features};
 pub use options::text::OptionsError;

@@ -93,7 +93,7 @@ export class Here {
   async get(path, parameters = {}, signal) {
     await this.described();
     const name = path.slice(1);
-    if (!["status", "position", "book", "books", "pick", "tree", "statistics"].includes(name)) {
+    if (!["status", "position", "book", "books", "pick", "tree", "statistics", "transpositions", "priorities"].includes(name)) {
       throw new ApiError(404, "not_in_book", "");
     }
     const answer = await this.answers.ask(name, parameters);

@@ -13,13 +13,35 @@ export class KagetsuError extends Error {
   }
 }
 
-/** Starts the program of a compiled module, or of its bytes. */
-export async function start(source) {
-  const module = source instanceof WebAssembly.Module ? source : await WebAssembly.compile(source);
+/** Starts the program of a compiled module, of its bytes, or of a response with them. `weights`
+ * returns the bytes of a file of weights by its name, which a search asks for once. */
+export async function start(source, weights = null) {
+  let module = source;
+  if (source instanceof Response) module = await WebAssembly.compileStreaming(source);
+  else if (!(source instanceof WebAssembly.Module)) module = await WebAssembly.compile(source);
   const kagetsu = new Kagetsu();
+  kagetsu.weights = weights;
   const instance = await WebAssembly.instantiate(module, { host: kagetsu.host() });
   kagetsu.exports = instance.exports;
   return kagetsu;
+}
+
+/** Waits for a file, or for a part of it, which only a worker may do. */
+export function fetchNow(url, range = "") {
+  const request = new XMLHttpRequest();
+  request.open("GET", url, false);
+  request.responseType = "arraybuffer";
+  if (range) request.setRequestHeader("Range", `bytes=${range}`);
+  request.send();
+  if (request.status !== 206 && request.status !== 200) throw new Error(`HTTP ${request.status}`);
+  return request;
+}
+
+function joined(head, rest) {
+  const bytes = new Uint8Array(head.length + rest.length);
+  bytes.set(head);
+  bytes.set(rest, head.length);
+  return bytes;
 }
 
 class Kagetsu {
@@ -55,18 +77,24 @@ class Kagetsu {
 
   /** Sends a request, with an object or the bytes of a file, and returns its answer. */
   call(name, body) {
-    const rest = body instanceof Uint8Array ? body : ENCODER.encode(JSON.stringify(body ?? {}));
-    const head = ENCODER.encode(`${name}\n`);
-    const length = head.length + rest.length;
-    const { memory, kagetsu_take: take, kagetsu_call: send, kagetsu_answer: where } = this.exports;
-    const at = take(length);
-    const request = new Uint8Array(memory.buffer, at, length);
-    request.set(head);
-    request.set(rest, head.length);
-    const answered = send(at, length);
-    const answer = JSON.parse(DECODER.decode(new Uint8Array(memory.buffer, where(), answered)));
+    const answer = this.send(name, body);
+    if (answer.error?.code === "no_weights" && this.weights && name !== "weights") {
+      const file = answer.error.message;
+      this.call("weights", joined(ENCODER.encode(`${file}\n`), this.weights(file)));
+      return this.call(name, body);
+    }
     if (answer.error) throw new KagetsuError(answer.error);
     return answer;
+  }
+
+  send(name, body) {
+    const rest = body instanceof Uint8Array ? body : ENCODER.encode(JSON.stringify(body ?? {}));
+    const bytes = joined(ENCODER.encode(`${name}\n`), rest);
+    const { memory, kagetsu_take: take, kagetsu_call: send, kagetsu_answer: where } = this.exports;
+    const at = take(bytes.length);
+    new Uint8Array(memory.buffer, at, bytes.length).set(bytes);
+    const answered = send(at, bytes.length);
+    return JSON.parse(DECODER.decode(new Uint8Array(memory.buffer, where(), answered)));
   }
 
   /** The position: side, outcome, legal moves, forbidden points. */

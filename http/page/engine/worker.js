@@ -1,25 +1,36 @@
 // A worker with the program: it answers requests one after another.
 
-import { start } from "./kagetsu.js";
+import { fetchNow, start } from "./kagetsu.js";
 import { RangedFile } from "./ranged_file.js";
 
 /** Starts the program and opens the books of a site. */
 async function begin({ engine, books }) {
   if (typeof WebAssembly !== "object") throw Object.assign(new Error(), { code: "no_engine" });
-  const kagetsu = await start(await whole(engine, "no_engine"));
-  const open = async ({ file, parts }) => {
-    const source = parts ? new RangedFile(file) : await whole(file, "no_book");
+  const weights = (name) => {
     try {
+      return new Uint8Array(fetchNow(new URL(`kagetsu-weights/${name}.xz`, engine)).response);
+    } catch {
+      throw Object.assign(new Error(), { code: "no_weights" });
+    }
+  };
+  const source = ({ file, parts }) => (parts ? new RangedFile(file) : whole(file, "no_book"));
+  const [first, ...others] = books;
+  // The first book is on its way while the program is made.
+  const begun = first && source(first);
+  const kagetsu = await start(await whole(engine, "no_engine"), weights);
+  const open = async ({ file }, book) => {
+    const source = await book;
+    try {
+      known.clear();
       kagetsu.open(source);
     } catch (error) {
       error.message = error.message.replace("the book", decodeURI(file.split("/").at(-1)));
       throw error;
     }
   };
-  const [first, ...others] = books;
-  if (first) await open(first);
+  if (first) await open(first, begun);
   // The first book is enough to begin; requests are answered between the others.
-  for (const book of others) setTimeout(() => open(book).catch(() => {}));
+  for (const book of others) setTimeout(() => open(book, source(book)).catch(() => {}));
   return kagetsu;
 }
 
@@ -27,6 +38,30 @@ async function whole(url, code) {
   const response = await fetch(url).catch(() => null);
   if (!response?.ok) throw Object.assign(new Error(`${new URL(url).pathname} cannot be read`), { code });
   return new Uint8Array(await response.arrayBuffer());
+}
+
+/** What the books know along a line, a look-up for each position. */
+const known = new Map();
+
+function priorities(kagetsu, { moves, ...query }) {
+  const all = moves.split(" ").filter(Boolean);
+  const step = (ply) => {
+    const at = { ...query, moves: all.slice(0, ply).join(" ") };
+    const key = JSON.stringify(at);
+    if (!known.has(key)) known.set(key, held(kagetsu, at));
+    return known.get(key);
+  };
+  return { line: [...Array(all.length + 1).keys()].map(step) };
+}
+
+function held(kagetsu, query) {
+  try {
+    const { answers, ...value } = kagetsu.lookup(query);
+    return { ...value, is_held: answers.length > 0 };
+  } catch (error) {
+    if (error.code !== "not_in_book") throw error;
+    return { is_held: false };
+  }
 }
 
 /** Look-ups of one tree. */
@@ -63,7 +98,9 @@ onmessage = async ({ data: { id, name, body } }) => {
     }
     const kagetsu = await running;
     kagetsu.progress = (told) => postMessage({ id, told });
-    postMessage({ id, answer: name === "tree" ? tree(kagetsu, body) : kagetsu.call(name, body) });
+    if (name === "load") known.clear();
+    const does = { tree, priorities }[name] ?? ((program, query) => program.call(name, query));
+    postMessage({ id, answer: does(kagetsu, body) });
   } catch (error) {
     const isLast = ["RuntimeError", "RangeError"].includes(error.name);
     const code = isLast ? "engine_stopped" : error.code ?? "no_engine";

@@ -33,7 +33,7 @@ pub(crate) async fn status(
         may_change: is_changeable && app.server.grows() && rights.build,
         may_analyse: is_changeable && rights.analyse,
         takes_tokens: rights.by_token,
-        offers_engine: app.program.is_some(),
+        offers_engine: !app.program.is_empty(),
     })
 }
 

@@ -7,5 +7,5 @@ pub(crate) mod export;
 pub(crate) mod import;
 mod played;
 mod proof;
-mod site;
+pub(super) mod site;
 mod subtree;

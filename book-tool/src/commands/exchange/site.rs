@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use kagetsu_compiled::Compiled;
 use kagetsu_files::{Readers, replace_file};
-use kagetsu_http::{page_files, program_for_browsers};
+use kagetsu_http::{page_files, program_files, program_for_browsers};
 use kagetsu_program::shown;
 use kagetsu_reader::read_book;
 use serde::Serialize;
@@ -27,8 +27,8 @@ const NO_SCRIPT: &str = "This page needs JavaScript, and a web server that shows
                          <code>python3 -m http.server</code>）：浏览器不会从本地文件运行模块。</span>";
 
 /// The arguments of a site.
-#[derive(Debug, clap::Args)]
-pub(super) struct SiteArgs {
+#[derive(Debug, Default, clap::Args)]
+pub(in crate::commands) struct SiteArgs {
     /// For --format site: the title of the page
     #[arg(long, default_value = "Kagetsu", value_name = "TEXT")]
     title: String,
@@ -58,29 +58,39 @@ struct SiteJson<'a> {
     title: &'a str,
     engine: &'static str,
     books: Vec<SiteBook>,
-    files: Vec<&'static str>,
+    files: Vec<String>,
 }
 
 impl SiteArgs {
+    /// Returns the arguments of a site with this title.
+    pub(in crate::commands) fn named(title: &str) -> Self {
+        Self {
+            title: title.into(),
+            ..Self::default()
+        }
+    }
+
     /// Writes a site of these books, and returns its size in bytes.
     ///
     /// # Errors
     /// If a book or the program for browsers is missing, or the folder cannot be written.
-    pub(super) fn write(&self, books: &[&Path], folder: &Path) -> Result<u64> {
+    pub(in crate::commands) fn write(&self, books: &[&Path], folder: &Path) -> Result<u64> {
         let engine = self.engine()?;
         let kinds: Vec<bool> = books
             .iter()
             .map(|book| has_parts(book))
             .collect::<Result<_>>()?;
-        fs::create_dir_all(folder).with_context(|| format!("cannot make {}", shown(folder)))?;
-        let mut bytes = copy(&engine, &folder.join(ENGINE))?;
+        let (mut bytes, mut files) = (0, Vec::new());
+        for (name, file) in program_files(&engine) {
+            bytes += copy(&file, &folder.join(&name))?;
+            files.push(name);
+        }
         let books: Vec<SiteBook> = books
             .iter()
             .zip(kinds)
             .map(|(book, parts)| write_book(book, parts, folder))
             .collect::<Result<_>>()?;
         bytes += books.iter().map(|book| book.bytes).sum::<u64>();
-        let mut files = Vec::new();
         for (path, text) in page_files().filter(|(path, _)| *path != "/") {
             // The worker that keeps the site must stand beside its index.
             let name = match path {
@@ -88,7 +98,7 @@ impl SiteArgs {
                 path => path.trim_start_matches('/'),
             };
             bytes += write_text(&folder.join(name), text)?;
-            files.push(name);
+            files.push(name.to_string());
         }
         let site = SiteJson {
             version: env!("CARGO_PKG_VERSION"),
@@ -176,8 +186,10 @@ fn write_book(book: &Path, parts: bool, folder: &Path) -> Result<SiteBook> {
 }
 
 fn copy(from: &Path, to: &Path) -> Result<u64> {
-    let copied = replace_file(to, Readers::Usual, |out| {
-        io::copy(&mut fs::File::open(from)?, out)
+    let copied = fs::create_dir_all(to.parent().unwrap_or(to)).and_then(|()| {
+        replace_file(to, Readers::Usual, |out| {
+            io::copy(&mut fs::File::open(from)?, out)
+        })
     });
     copied.with_context(|| format!("cannot copy {} to {}", shown(from), shown(to)))
 }

@@ -31,7 +31,6 @@ mod threats;
 
 pub(crate) use board::Board;
 pub use patterns::evaluation::Evaluation;
-pub(crate) use patterns::files::weight_names;
 pub(crate) use patterns::fitted::{CLASSES, FLAGS, Fitted};
 pub(crate) use patterns::kind::KINDS;
 pub(crate) use patterns::line::{LINE_CLASSES, shorter_line};

@@ -115,7 +115,7 @@ pub fn shorter_line(class: usize) -> usize {
 /// one for each.
 #[must_use]
 pub fn weight_names(rule: RuleName) -> &'static [&'static str] {
-    gomoku::weight_names(rule)
+    crate::networks::weights::weight_names(rule)
 }
 
 /// The features of a position that the move order uses.

@@ -7,7 +7,8 @@ use std::sync::LazyLock;
 use kagetsu_game::Side;
 use kagetsu_game::xiangqi::{FILES, Kind, Piece, RANKS, SQUARES, Square};
 
-use crate::vectors::vectorized;
+use crate::networks::vectorized;
+use crate::networks::weights::{XIANGQI, content};
 
 /// Kinds of pieces of a side.
 const KINDS: usize = Kind::ALL.len();
@@ -113,8 +114,8 @@ impl PieceNetwork {
     /// Returns the engine's own network.
     pub(super) fn own() -> &'static Self {
         static NETWORK: LazyLock<PieceNetwork> = LazyLock::new(|| {
-            let bytes = include_bytes!("../../data/xiangqi.bin");
-            PieceNetwork::read(bytes).expect("the weights are read by a test")
+            let bytes = content(XIANGQI);
+            PieceNetwork::read(bytes).expect("the weights are there before a search")
         });
         &NETWORK
     }

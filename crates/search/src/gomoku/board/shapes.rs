@@ -5,7 +5,7 @@ use kagetsu_game::gomoku::Rule;
 use super::{Board, ROOM, Was, half, spread};
 use crate::gomoku::patterns::shape::{CENTRE, reach};
 use crate::gomoku::places::empty;
-use crate::vectors::vectorized;
+use crate::networks::vectorized;
 
 impl<R: Rule> Board<R> {
     /// Updates the shapes of the empty cells on the four lines through a changed cell.

@@ -2,11 +2,11 @@ use std::fmt;
 
 use kagetsu_game::{RuleName, Side};
 
-use super::files::weight_names;
 use super::fitted::Fitted;
 use super::network::Network;
 use super::order::MoveOrder;
 use super::weights::CellWeights;
+use crate::networks::weights::weight_names;
 
 /// The weights of the gomoku evaluation and of the move order for one rule. An engine that has them
 /// among its options uses them in place of its own, so that two sets of weights can play each

@@ -7,9 +7,9 @@ use std::sync::LazyLock;
 
 use kagetsu_game::{RuleName, Side};
 
-use super::files::places;
 use super::kind::{Cross, shapes};
 use super::shape::SHAPES;
+use crate::networks::weights::places;
 
 /// Number of classes. Crosses that differ only in the order of their lines share a class.
 pub(crate) const CLASSES: usize = SHAPES * (SHAPES + 1) * (SHAPES + 2) * (SHAPES + 3) / 24;

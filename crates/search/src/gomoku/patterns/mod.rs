@@ -1,7 +1,6 @@
 //! Line patterns through a cell, and their values.
 
 pub(super) mod evaluation;
-pub(super) mod files;
 pub(super) mod fitted;
 pub(super) mod kind;
 pub(super) mod line;

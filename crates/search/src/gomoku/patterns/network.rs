@@ -7,10 +7,10 @@ use std::sync::LazyLock;
 
 use kagetsu_game::RuleName;
 
-use super::files::places;
 use super::kind::KINDS;
 use super::line::LINE_CLASSES;
-use crate::vectors::vectorized;
+use crate::networks::vectorized;
+use crate::networks::weights::{content, places};
 
 /// Number of channels of a cell.
 pub(crate) const CHANNELS: usize = 16;
@@ -102,16 +102,16 @@ impl Network {
     /// so are the weights.
     pub(in crate::gomoku) fn of(rule: RuleName) -> [&'static Self; 2] {
         static NETWORKS: [LazyLock<Network>; 4] = [
-            LazyLock::new(|| Network::expect(include_bytes!("../../../data/freestyle.bin"))),
-            LazyLock::new(|| Network::expect(include_bytes!("../../../data/standard.bin"))),
-            LazyLock::new(|| Network::expect(include_bytes!("../../../data/renju-first.bin"))),
-            LazyLock::new(|| Network::expect(include_bytes!("../../../data/renju-second.bin"))),
+            LazyLock::new(|| Network::own(0)),
+            LazyLock::new(|| Network::own(1)),
+            LazyLock::new(|| Network::own(2)),
+            LazyLock::new(|| Network::own(3)),
         ];
         places(rule).map(|at| &*NETWORKS[at])
     }
 
-    fn expect(bytes: &[u8]) -> Self {
-        Self::read(bytes).expect("the weights are read by a test")
+    fn own(at: usize) -> Self {
+        Self::read(content(at)).expect("the weights are there before a search")
     }
 
     /// Reads [`NUMBERS`] numbers of 16 bits, the low byte first.

@@ -7,9 +7,9 @@ use std::sync::LazyLock;
 
 use kagetsu_game::RuleName;
 
-use super::files::places;
 use super::fitted::CLASSES;
 use super::network::{Hidden, UNITS};
+use crate::networks::weights::{ORDERS, content, places};
 
 /// Slots for classes. A power of two makes index checks cheap.
 const ROOM: usize = CLASSES.next_power_of_two();
@@ -41,16 +41,16 @@ impl MoveOrder {
     /// so are the weights.
     pub(in crate::gomoku) fn of(rule: RuleName) -> [&'static Self; 2] {
         static ORDERS: [LazyLock<MoveOrder>; 4] = [
-            LazyLock::new(|| MoveOrder::expect(include_bytes!("../../../data/freestyle.order"))),
-            LazyLock::new(|| MoveOrder::expect(include_bytes!("../../../data/standard.order"))),
-            LazyLock::new(|| MoveOrder::expect(include_bytes!("../../../data/renju-first.order"))),
-            LazyLock::new(|| MoveOrder::expect(include_bytes!("../../../data/renju-second.order"))),
+            LazyLock::new(|| MoveOrder::own(0)),
+            LazyLock::new(|| MoveOrder::own(1)),
+            LazyLock::new(|| MoveOrder::own(2)),
+            LazyLock::new(|| MoveOrder::own(3)),
         ];
         places(rule).map(|at| &*ORDERS[at])
     }
 
-    fn expect(bytes: &[u8]) -> Self {
-        Self::read(bytes).expect("the weights are read by a test")
+    fn own(at: usize) -> Self {
+        Self::read(content(ORDERS + at)).expect("the weights are there before a search")
     }
 
     /// Reads [`NUMBERS`] 16-bit numbers, the low byte first.
