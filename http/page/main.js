@@ -71,6 +71,7 @@ class App {
     this.head = h("header", { class: "head" },
       h("a", { class: "skip", href: "#board", onclick: (event) => { event.preventDefault(); document.getElementById("board")?.focus(); } }, t("skip")),
       h("a", { class: "brand", href: "#/", "aria-label": "Kagetsu" }, h("img", { src: new URL("icon.svg", import.meta.url).href, alt: "", width: "28", height: "28" }), h("span", { lang: "ja" }, "花月"), h("span", { class: "latin" }, "Kagetsu")),
+      h("h1", { class: TITLE && TITLE !== "Kagetsu" ? "site-title" : "hidden" }, document.title),
       h("nav", {}, Object.values(this.links)),
       this.pill,
       h("button", { type: "button", class: "icon", id: "menu", title: t("menu"), "aria-label": t("menu"), "aria-expanded": "false", onclick: (event) => this.unfold(event.currentTarget) }, icon("menu")),

@@ -20,7 +20,7 @@ export class Contents {
     this.variants = h("div", { class: "variants" });
     this.statistics.build();
     this.element = h("main", { class: "contents", id: "main" },
-      h("section", { "aria-labelledby": "contents-title" }, h("h1", { id: "contents-title" }, t("contents")), this.variants),
+      h("section", { "aria-labelledby": "contents-title" }, h("h2", { id: "contents-title" }, t("contents")), this.variants),
       this.statistics.element);
     if (this.overview) this.render();
   }
