@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail, ensure};
 use clap::FromArgMatches;
 use kagetsu_coordinator::{Config, Server};
-use kagetsu_http::AccessPolicy;
+use kagetsu_http::{AccessPolicy, site};
 use kagetsu_postgres::BookUrl;
 use kagetsu_program::{Exit, shown};
 use kagetsu_proto::{Access, Listener, stop_requested};
@@ -18,6 +18,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::commands::exchange::import;
+use crate::commands::exchange::site::SiteArgs;
 
 /// The port of the page, where it is free.
 const PORT: u16 = 7616;
@@ -28,8 +29,8 @@ const TABLE_MIB: u64 = 64;
 
 /// Opens a book or a file of games in the browser, with an engine
 ///
-/// PLACE is a book's folder, a compiled book, a certificate, the URL of a coordinator or a book
-/// server, or any file that `kagetsu import` reads. Such a file is imported into a book beside it
+/// PLACE is a book's folder, a compiled book, a certificate, a site that `kagetsu export --format
+/// site` wrote, the URL of a coordinator or a book server, or any file that `kagetsu import` reads. Such a file is imported into a book beside it
 /// first: games.pgn into games.book.
 ///
 /// The page is on this machine alone. An engine in this process analyses, and a book's folder keeps
@@ -44,6 +45,9 @@ pub(crate) struct Args {
     /// The game that a file of games does not say
     #[arg(long, value_name = "VARIANT")]
     variant: Option<String>,
+    /// Writes PLACE as a site of static files into this folder, and shows that as any web server would
+    #[arg(long, value_name = "DIR")]
+    site: Option<PathBuf>,
     /// Port of the page [default: 7616, or any free one]
     #[arg(long, value_name = "PORT")]
     port: Option<u16>,
@@ -55,8 +59,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
-    let opened = args.find()?;
-    runtime()?.block_on(show(args, opened, out))?;
+    match args.site()? {
+        Some(folder) => runtime()?.block_on(show_site(args, &folder, out))?,
+        None => runtime()?.block_on(show(args, args.find()?, out))?,
+    }
     Ok(Exit::Done)
 }
 
@@ -69,6 +75,16 @@ enum Opened {
 }
 
 impl Args {
+    /// Returns the folder of a site to show, and writes it first where that is asked.
+    fn site(&self) -> Result<Option<PathBuf>> {
+        let place = Path::new(&self.place);
+        if let Some(folder) = &self.site {
+            SiteArgs::named("Kagetsu").write(&[place], folder)?;
+            return Ok(Some(folder.clone()));
+        }
+        Ok(place.join("site.json").is_file().then(|| place.into()))
+    }
+
     /// Finds the book, and imports a file of games.
     fn find(&self) -> Result<Opened> {
         let path = Path::new(&self.place);
@@ -136,6 +152,37 @@ impl Args {
     }
 }
 
+impl Args {
+    /// Prints the address of the page, and opens it.
+    fn announce(&self, address: SocketAddr, out: &mut dyn Write) -> Result<()> {
+        let url = format!("http://{address}/");
+        writeln!(out, "{url}\nCtrl-C ends it")?;
+        out.flush()?;
+        if !self.no_browser
+            && let Err(error) = opener::open_browser(&url)
+        {
+            writeln!(std::io::stderr(), "open {url} in a browser ({error})")?;
+        }
+        Ok(())
+    }
+}
+
+/// Serves a site until Ctrl-C.
+async fn show_site(args: &Args, folder: &Path, out: &mut dyn Write) -> Result<()> {
+    let shutdown = CancellationToken::new();
+    let listener = args.listen().await?;
+    let address = listener.address();
+    let pages = tokio::spawn(kagetsu_http::serve(
+        listener,
+        site(folder),
+        shutdown.clone(),
+    ));
+    args.announce(address, out)?;
+    stop_requested()?.await;
+    shutdown.cancel();
+    Ok(pages.await?)
+}
+
 /// Serves the page until Ctrl-C.
 async fn show(args: &Args, opened: Opened, out: &mut dyn Write) -> Result<()> {
     let (shutdown, retire) = (CancellationToken::new(), CancellationToken::new());
@@ -164,14 +211,7 @@ async fn show(args: &Args, opened: Opened, out: &mut dyn Write) -> Result<()> {
             retire.clone(),
         ));
     }
-    let url = format!("http://{address}/");
-    writeln!(out, "{url}\nCtrl-C ends it")?;
-    out.flush()?;
-    if !args.no_browser
-        && let Err(error) = opener::open_browser(&url)
-    {
-        writeln!(std::io::stderr(), "open {url} in a browser ({error})")?;
-    }
+    args.announce(address, out)?;
     let ended = tokio::select! {
         () = stop_requested()? => Ok(()),
         Some(ended) = workers.join_next() => {

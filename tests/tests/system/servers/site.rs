@@ -54,7 +54,7 @@ fn built() -> Option<PathBuf> {
 /// Runs a module in Node, and returns the JSON that it prints.
 fn node(folder: &Path, script: &str) -> Value {
     let start = "import { readFileSync } from 'node:fs'; import { start } from './kagetsu.js'; \
-                 const kagetsu = await start(readFileSync('kagetsu.wasm'));";
+                 const kagetsu = await start(readFileSync('kagetsu.wasm'), (name) => readFileSync(`kagetsu-weights/${name}.xz`));";
     let run = Command::new("node")
         .args(["--input-type=module", "-e", &format!("{start} {script}")])
         .current_dir(folder)
@@ -134,31 +134,104 @@ fn program_for_browsers_names_what_is_wrong() {
     assert_eq!(node(&folder, &script), json!(codes));
 }
 
+/// The second side has an open four on a board that a mirror turns into itself.
 #[test]
-fn package_holds_the_program_and_its_types() {
-    let Some(folder) = built().filter(|_| is_installed("npm", &["--version"])) else {
+fn replies_that_mirror_each_other_are_one() {
+    let Some(folder) = built().filter(|_| is_installed("node", &["--version"])) else {
         return;
     };
-    let packed = Command::new("npm")
-        .args(["pack", "--dry-run", "--json", "--offline"])
-        .current_dir(&folder)
-        .output()
-        .expect("npm runs");
-    let packed: Value = serde_json::from_slice(&packed.stdout).expect("JSON");
-    let files = packed[0]["files"].as_array().expect("files");
-    let mut names: Vec<&str> = files
-        .iter()
-        .filter_map(|file| file["path"].as_str())
-        .collect();
-    names.sort_unstable();
-    let all = [
-        "README.md",
-        "kagetsu.d.ts",
-        "kagetsu.js",
-        "kagetsu.wasm",
-        "package.json",
-    ];
-    assert_eq!(names, all, "{packed}");
+    let line = "a1 g8 p1 h8 a16 i8 p16 j8";
+    let proof = format!(
+        "kagetsu-proof 1\nvariant freestyle-16\nposition {line}\nclaim loss 2\n1 f8\n2 k8\n\
+         3 - f8>2 *>1\nend 3\n"
+    );
+    let script = format!(
+        "const proof = new TextEncoder().encode({}); const {{ positions }} = kagetsu.verify(proof); \
+         kagetsu.open(proof); const query = {{ variant: 'freestyle-16', moves: '{line}' }}; \
+         const {{ behind }} = kagetsu.call('transpositions', query); \
+         console.log(JSON.stringify([positions > 0, kagetsu.lookup(query).answers.length, behind.length]));",
+        json!(proof)
+    );
+    assert_eq!(node(&folder, &script), json!([true, 248, 124]));
+}
+
+/// Writes a file of a program that uses the package.
+fn write(folder: &Path, name: &str, text: &str) {
+    let file = folder.join(name);
+    std::fs::create_dir_all(file.parent().expect("a folder")).expect("room");
+    std::fs::write(file, text).expect("room");
+}
+
+/// Runs a tool in a folder, and returns what it printed.
+fn run(folder: &Path, tool: &str, arguments: &[&str]) -> String {
+    let run = Command::new(tool)
+        .args(arguments)
+        .current_dir(folder)
+        .output();
+    let run = run.expect("an installed tool");
+    assert!(run.status.success(), "{tool}: {run:?}");
+    String::from_utf8(run.stdout).expect("text")
+}
+
+#[test]
+fn installed_package_is_typed_and_bundled() {
+    let tools = ["npm", "tsc", "esbuild", "node"];
+    let are_there = tools.iter().all(|tool| is_installed(tool, &["--version"]));
+    let Some(folder) = built().filter(|_| are_there) else {
+        return;
+    };
+    let scratch = Scratch::new();
+    let user = scratch.path("user");
+    let installed = user.join("node_modules/kagetsu");
+    std::fs::create_dir_all(&installed).expect("room");
+    let packed = run(
+        &folder,
+        "npm",
+        &[
+            "pack",
+            "--silent",
+            "--offline",
+            "--pack-destination",
+            text(&user),
+        ],
+    );
+    run(
+        &user,
+        "tar",
+        &[
+            "-xf",
+            packed.trim(),
+            "-C",
+            text(&installed),
+            "--strip-components=1",
+        ],
+    );
+    write(&user, "package.json", r#"{"type": "module"}"#);
+    let typed = "import { start, type Analysis } from 'kagetsu';
+        const kagetsu = await start(new Uint8Array(), (name: string) => new TextEncoder().encode(name));
+        const found: Analysis = kagetsu.analyze({ variant: 'renju-15', nodes: 1 });
+        const plies: number | null = found.answers[0].win_in;
+        // @ts-expect-error
+        kagetsu.analyze({ moves: plies });";
+    write(&user, "typed.ts", typed);
+    let options =
+        "--noEmit --strict --target es2022 --module node16 --moduleResolution node16 typed.ts";
+    run(&user, "tsc", &options.split(' ').collect::<Vec<_>>());
+    let bundled = "import { start } from 'kagetsu'; import { readFileSync } from 'node:fs';
+        import program from 'kagetsu/kagetsu.wasm';
+        import weights from 'kagetsu/kagetsu-weights/xiangqi.bin.xz';
+        const file = (name) => readFileSync(new URL(name, import.meta.url));
+        const kagetsu = await start(file(program), () => file(weights));
+        console.log(kagetsu.analyze({ variant: 'xiangqi', depth: 1, top: 1 }).best.length);";
+    write(&user, "bundled.js", bundled);
+    let options = "bundled.js --bundle --format=esm --platform=node --loader:.wasm=file \
+                   --loader:.xz=file --outdir=out --log-level=error";
+    run(
+        &user,
+        "esbuild",
+        &options.split_whitespace().collect::<Vec<_>>(),
+    );
+    assert_eq!(run(&user, "node", &["out/bundled.js"]).trim(), "4");
 }
 
 /// `python3 -m http.server` of a folder, which knows nothing of Kagetsu and refuses ranges.
@@ -216,12 +289,18 @@ fn site_shows_book_engine_and_proof_without_a_server() {
     browser.wait_for("document.querySelectorAll('table.verdicts tbody tr').length > 1");
     browser.wait_for("document.title === 'Small' && location.hash === '#/standard-15/h8'");
     browser.wait_for(&format!("{}.includes('in this browser')", text_of(".pill")));
+    browser.wait_for(&format!("{} === 'Small'", text_of(".site-title")));
     // The engine deepens until it is stopped, and the book answers meanwhile.
     browser.click("#tab-analysis");
     browser.click("#analyze");
     browser.wait_for("document.querySelectorAll('.deepened li').length >= 2");
     browser.click("#stop");
     browser.wait_for(&format!("{}.includes('Stopped')", text_of(".progress")));
+    // A game is annotated: the book names where it is left, and the engine what each move costs.
+    browser.open(&format!("{}#/standard-15/h8,a1,i9,a3,a5,a7", server.1));
+    browser.click("#annotate");
+    browser.wait_for("document.querySelectorAll('.annotated .doubt').length >= 1");
+    browser.wait_for("document.querySelector('.graph:not([hidden]) .curve')");
     // The certificate is checked here, and answers as a book: White plays, the proof replies.
     browser.click("#tab-proof");
     browser.click("[data-proof]");
@@ -287,6 +366,9 @@ fn reading_server_offers_engine_in_the_browser() {
     let program = Program::Kagetsu.command(&[]);
     std::fs::copy(program.get_program(), &beside).expect("room");
     std::fs::copy(folder.join("kagetsu.wasm"), scratch.path("kagetsu.wasm")).expect("room");
+    let weights = folder.join("kagetsu-weights");
+    let to = scratch.path("");
+    run(&to, "cp", &["-r", text(&weights), "."]);
     let book = text(&book);
     kagetsu_line(&format!(
         "build --book {book} --variant standard-15 --moves h8 --positions 3 --depth 2"
