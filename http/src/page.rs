@@ -93,8 +93,8 @@ pub fn site(folder: &Path) -> Router {
     Router::new().fallback_service(ServeDir::new(folder))
 }
 
-/// Returns the files of a program for browsers that were built: the program, and the weights of each
-/// game, which a page loads when it searches. Each stands with its path beside the program.
+/// Returns the files of a program for browsers that were built: the program, and the weights of
+/// each game, which a page loads when it searches. Each stands with its path beside the program.
 #[must_use]
 pub fn program_files(program: &Path) -> Vec<(String, PathBuf)> {
     let found = std::fs::read_dir(program.with_file_name(WEIGHTS));

@@ -111,9 +111,9 @@ fn raw(score: Score) -> i64 {
     score.raw().into()
 }
 
-/// Returns the times of all runs, ascending, each of look-ups one after the other with `read` done on
-/// each result. The time to make the keys does not count. The results pass through `black_box`, so
-/// the compiler keeps all of the work.
+/// Returns the times of all runs, ascending. Each run makes look-ups one after the other, with
+/// `read` done on each result. The time to make the keys does not count. The results pass through
+/// `black_box`, so the compiler keeps all of the work.
 fn lookups(
     book: &Compiled,
     key_of: impl Fn(u64) -> Key,

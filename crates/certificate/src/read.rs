@@ -97,11 +97,9 @@ impl Tree {
         loop {
             lines.next()?;
             if let Ok(count) = lines.rest("end") {
-                if read_number(count) != Some(reader.nodes.len()) {
-                    return Err(lines.wrong(format!(
-                        "there are {} nodes, not {count}",
-                        reader.nodes.len()
-                    )));
+                let nodes = reader.nodes.len();
+                if read_number(count) != Some(nodes) {
+                    return Err(lines.wrong(format!("there are {nodes} nodes, not {count}")));
                 }
                 break;
             }
@@ -231,11 +229,9 @@ impl NodeReader {
     fn read_node(&mut self, line: &str) -> Result<Node, String> {
         let mut words = line.split(' ');
         let number = words.next().unwrap_or_default();
-        if read_number(number) != Some(self.nodes.len() + 1) {
-            return Err(format!(
-                "node {} is expected, not '{number}'",
-                self.nodes.len() + 1
-            ));
+        let expected = self.nodes.len() + 1;
+        if read_number(number) != Some(expected) {
+            return Err(format!("node {expected} is expected, not '{number}'"));
         }
         let at = match words.next() {
             None => return Err("a node has a move".into()),
@@ -262,13 +258,11 @@ impl NodeReader {
             }
         }
         node.replies.sort_unstable();
-        match node.replies.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-            Some(pair) => Err(format!(
-                "two answers to {}",
-                self.position.write_move(pair[0].0)
-            )),
-            None => Ok(node),
+        if let Some(pair) = node.replies.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            let m = self.position.write_move(pair[0].0);
+            return Err(format!("two answers to {m}"));
         }
+        Ok(node)
     }
 
     fn read_move(&mut self, text: &str) -> Result<Move, String> {
@@ -292,10 +286,8 @@ impl NodeReader {
             return Err(format!("node {number} has no move"));
         }
         let variant = self.position.variant();
-        let turns = match variant.is_square() {
-            true => variant.symmetries().count(),
-            false => 1,
-        };
+        let turns = variant.symmetries().filter(|_| variant.is_square());
+        let turns = turns.count().max(1);
         let turn: Option<u8> = match turn {
             Some(turn) => read_number(turn).filter(|turn| (1..turns).contains(&usize::from(*turn))),
             None => Some(0),

@@ -13,25 +13,46 @@ async function begin({ engine, books }) {
       throw Object.assign(new Error(), { code: "no_weights" });
     }
   };
-  const source = ({ file, parts }) => (parts ? new RangedFile(file) : whole(file, "no_book"));
-  const [first, ...others] = books;
   // The first book is on its way while the program is made.
+  const [first] = books;
   const begun = first && source(first);
   const kagetsu = await start(await whole(engine, "no_engine"), weights);
-  const open = async ({ file }, book) => {
-    const source = await book;
-    try {
-      known.clear();
-      kagetsu.open(source);
-    } catch (error) {
-      error.message = error.message.replace("the book", decodeURI(file.split("/").at(-1)));
-      throw error;
-    }
-  };
-  if (first) await open(first, begun);
-  // The first book is enough to begin; requests are answered between the others.
-  for (const book of others) setTimeout(() => open(book, source(book)).catch(() => {}));
+  if (first) await open(kagetsu, first, begun);
+  others = books.slice(1);
   return kagetsu;
+}
+
+/** The books that are not open yet. */
+let others = [];
+
+const source = ({ file, parts }) => (parts ? new RangedFile(file) : whole(file, "no_book"));
+
+async function open(kagetsu, { file }, book) {
+  const source = await book;
+  try {
+    known.clear();
+    kagetsu.open(source);
+  } catch (error) {
+    error.message = error.message.replace("the book", decodeURI(file.split("/").at(-1)));
+    throw error;
+  }
+}
+
+/** Opens the books behind the first; one that cannot be read holds nothing. */
+async function openOthers(kagetsu) {
+  for (const book of others.splice(0)) await open(kagetsu, book, source(book)).catch(() => {});
+}
+
+/** Answers a request; a position that the first book does not hold may be in another. */
+async function answered(kagetsu, name, body) {
+  const does = { tree, priorities }[name] ?? ((program, query) => program.call(name, query));
+  try {
+    return does(kagetsu, body);
+  } catch (error) {
+    if (error.code !== "not_in_book" || others.length === 0) throw error;
+    await openOthers(kagetsu);
+    return does(kagetsu, body);
+  }
 }
 
 async function whole(url, code) {
@@ -99,8 +120,9 @@ onmessage = async ({ data: { id, name, body } }) => {
     const kagetsu = await running;
     kagetsu.progress = (told) => postMessage({ id, told });
     if (name === "load") known.clear();
-    const does = { tree, priorities }[name] ?? ((program, query) => program.call(name, query));
-    postMessage({ id, answer: does(kagetsu, body) });
+    postMessage({ id, answer: await answered(kagetsu, name, body) });
+    // The other books are read when the first position is on the screen.
+    if (["book", "statistics"].includes(name)) setTimeout(() => openOthers(kagetsu));
   } catch (error) {
     const isLast = ["RuntimeError", "RangeError"].includes(error.name);
     const code = isLast ? "engine_stopped" : error.code ?? "no_engine";

@@ -20,8 +20,8 @@ export class Annotate {
     this.running = null;
   }
 
-  key(ply) {
-    const { variant, fen, moves } = this.explorer.shown;
+  /** The place of a position of the line on the board, or of another one. */
+  key(ply, { variant, fen, moves } = this.explorer.shown) {
     return JSON.stringify([variant, fen, moves.slice(0, ply)]);
   }
 
@@ -66,7 +66,8 @@ export class Annotate {
   /** Searches every position of the line that has no value yet. */
   async start() {
     const { explorer } = this;
-    const { variant, fen, moves } = explorer.shown;
+    const line = explorer.shown;
+    const { variant, fen, moves } = line;
     const steps = this.filled(explorer.graph.read);
     const stop = new AbortController();
     const running = { stop, done: 0, all: steps.length };
@@ -75,7 +76,7 @@ export class Annotate {
     redraw();
     try {
       for (const ply of steps.keys()) {
-        const key = this.key(ply);
+        const key = this.key(ply, line);
         running.done = ply;
         const isOver = ply === moves.length && explorer.position.outcome;
         if (!isKnown(steps[ply]) && !isOver) {

@@ -30,8 +30,8 @@ const TABLE_MIB: u64 = 64;
 /// Opens a book or a file of games in the browser, with an engine
 ///
 /// PLACE is a book's folder, a compiled book, a certificate, a site that `kagetsu export --format
-/// site` wrote, the URL of a coordinator or a book server, or any file that `kagetsu import` reads. Such a file is imported into a book beside it
-/// first: games.pgn into games.book.
+/// site` wrote, the URL of a coordinator or a book server, or any file that `kagetsu import` reads.
+/// Such a file is imported into a book beside it first: games.pgn into games.book.
 ///
 /// The page is on this machine alone. An engine in this process analyses, and a book's folder keeps
 /// what it finds and grows from any position. Ctrl-C ends it; nothing is lost.
@@ -45,7 +45,8 @@ pub(crate) struct Args {
     /// The game that a file of games does not say
     #[arg(long, value_name = "VARIANT")]
     variant: Option<String>,
-    /// Writes PLACE as a site of static files into this folder, and shows that as any web server would
+    /// Writes PLACE as a site of static files into this folder, and shows that as any web server
+    /// would
     #[arg(long, value_name = "DIR")]
     site: Option<PathBuf>,
     /// Port of the page [default: 7616, or any free one]

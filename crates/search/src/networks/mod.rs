@@ -1,4 +1,4 @@
-//! What the networks of the games have in common.
+//! The weights and the vector code that the networks of all games share.
 
 mod vectors;
 pub(crate) mod weights;

@@ -92,7 +92,7 @@ pub fn give_weights(name: &str, bytes: Vec<u8>) -> bool {
     let Some(file) = FILES.iter().position(|known| *known == name) else {
         return false;
     };
-    // What was given before stays.
+    // The first content of a file stays.
     bytes.len() == BYTES[file] && !GIVEN[file].get_or_init(|| bytes).is_empty()
 }
 
