@@ -15,8 +15,8 @@
 //! the loss on it. The same files give the same weights.
 //!
 //! In xiangqi LEAVES is another file of games, and the only file that the example writes is
-//! `xiangqi.bin`. The chance is `1 / (1 + exp(-v / 400))`. The target is the score alone, and the
-//! weights begin as random numbers.
+//! `xiangqi.bin`. The chance is `1 / (1 + exp(-v / 400))`. The target is the score alone, and START is
+//! such a file.
 
 use std::error::Error;
 use std::path::Path;
@@ -57,7 +57,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let rule = match variant {
         Variant::Gomoku { rule, .. } => rule,
         Variant::Xiangqi { .. } => {
-            let parameters = xiangqi::train(variant, &texts, epochs.parse()?)?;
+            let start = start.first().map(std::fs::read).transpose()?;
+            let parameters = xiangqi::train(variant, &texts, epochs.parse()?, start.as_deref())?;
             let path = Path::new(folder).join("xiangqi.bin");
             return Ok(std::fs::write(path, xiangqi::network(&parameters))?);
         }

@@ -5,8 +5,9 @@ use std::error::Error;
 use kagetsu_game::xiangqi::{Xiangqi, ends};
 use kagetsu_game::{Move, Position, Variant};
 use kagetsu_search::tuning::{
-    self, PIECE_DEEP_UNITS as DEEP_UNITS, PIECE_INPUTS as INPUTS, PIECE_LOGIT_CENTI as LOGIT_CENTI,
-    PIECE_UNITS as UNITS, PieceFeatures, mirrored_input, turned_input,
+    self, PIECE_DEEP_UNITS as DEEP_UNITS, PIECE_HEADS as HEADS, PIECE_INPUTS as INPUTS,
+    PIECE_LOGIT_CENTI as LOGIT_CENTI, PIECE_UNITS as UNITS, PieceFeatures, mirrored_input,
+    turned_input,
 };
 use rand::RngExt;
 use rand::SeedableRng;
@@ -15,8 +16,8 @@ use crate::model::{add, vector, vector_mut};
 use crate::training::{self, Adam, chance};
 
 const BATCH: usize = 512;
-/// Rate of the first step.
-const STEP: f32 = 0.001;
+/// Rate of the first step from random weights, and from others.
+const STEPS: [f32; 2] = [0.001, 0.0005];
 
 /// Greatest magnitude of the first weights.
 const FIRST: f32 = 0.12;
@@ -32,13 +33,16 @@ const DEEP_ONE: f32 = 512.0;
 /// Fixed point of the weights of the output in the file, whose value is in centi-units.
 const RESULT: f32 = LOGIT_CENTI * 4_096.0 / ONE;
 
-// Parameters in their order. The file has the transpose of `DEEP`.
+// Parameters in their order: those of the first layer, then those of each head.
 const BIAS: usize = INPUTS * UNITS;
-const DEEP: usize = BIAS + UNITS;
-const DEEP_BIAS: usize = DEEP + 2 * UNITS * DEEP_UNITS;
+const FIRST_HEAD: usize = BIAS + UNITS;
+const END: usize = FIRST_HEAD + HEADS * HEAD;
+
+// Parameters of a head. The file has the transpose of the weights, which come first.
+const DEEP_BIAS: usize = 2 * UNITS * DEEP_UNITS;
 const DEEP_OUT: usize = DEEP_BIAS + DEEP_UNITS;
 const OUT: usize = DEEP_OUT + DEEP_UNITS;
-const END: usize = OUT + 2 * UNITS;
+const HEAD: usize = OUT + 2 * UNITS;
 
 type Units = [f32; UNITS];
 type Deep = [f32; DEEP_UNITS];
@@ -48,6 +52,8 @@ type Deep = [f32; DEEP_UNITS];
 struct Row {
     inputs: Vec<[[u16; 2]; 2]>,
     base: f32,
+    /// Where the parameters of its head begin.
+    head: usize,
     target: f32,
 }
 
@@ -58,6 +64,7 @@ fn row(features: &PieceFeatures, target: f32) -> Row {
     Row {
         inputs: inputs.collect(),
         base: features.base as f32 / LOGIT_CENTI,
+        head: FIRST_HEAD + features.head * HEAD,
         target,
     }
 }
@@ -87,12 +94,13 @@ fn evaluate(parameters: &[f32], row: &Row) -> Sums {
     let units = first.map(|[board, mirror]| {
         std::array::from_fn(|at| board[at].clamp(0.0, 1.0) + mirror[at].clamp(0.0, 1.0))
     });
-    let (mut deep, mut value) = (*vector(parameters, DEEP_BIAS), row.base);
+    let (mut deep, mut value) = (*vector(parameters, row.head + DEEP_BIAS), row.base);
     for (at, &unit) in units.as_flattened().iter().enumerate() {
-        add(&mut deep, unit, vector(parameters, DEEP + at * DEEP_UNITS));
-        value += unit * parameters[OUT + at];
+        let weights = vector(parameters, row.head + at * DEEP_UNITS);
+        add(&mut deep, unit, weights);
+        value += unit * parameters[row.head + OUT + at];
     }
-    for (unit, out) in deep.iter().zip(&parameters[DEEP_OUT..]) {
+    for (unit, out) in deep.iter().zip(&parameters[row.head + DEEP_OUT..]) {
         value += unit.clamp(0.0, 1.0) * out;
     }
     Sums {
@@ -111,27 +119,27 @@ fn is_free(sum: f32) -> bool {
 /// Adds the gradient of the loss of a row.
 fn learn(parameters: &[f32], row: &Row, gradient: &mut [f32]) {
     let sums = evaluate(parameters, row);
-    let error = chance(sums.value) - row.target;
+    let (error, head) = (chance(sums.value) - row.target, row.head);
     let mut deep: Deep = [0.0; DEEP_UNITS];
     for (unit, slope) in deep.iter_mut().enumerate() {
-        gradient[DEEP_OUT + unit] += error * sums.deep[unit].clamp(0.0, 1.0);
+        gradient[head + DEEP_OUT + unit] += error * sums.deep[unit].clamp(0.0, 1.0);
         if is_free(sums.deep[unit]) {
-            *slope = error * parameters[DEEP_OUT + unit];
+            *slope = error * parameters[head + DEEP_OUT + unit];
         }
     }
-    add(vector_mut(gradient, DEEP_BIAS), 1.0, &deep);
+    add(vector_mut(gradient, head + DEEP_BIAS), 1.0, &deep);
     let mut slopes = [[0.0; UNITS]; 2];
     let units = sums.units.as_flattened().iter();
     for (at, (&unit, slope)) in units.zip(slopes.as_flattened_mut()).enumerate() {
-        let from = DEEP + at * DEEP_UNITS;
+        let from = head + at * DEEP_UNITS;
         add(vector_mut(gradient, from), unit, &deep);
-        gradient[OUT + at] += error * unit;
+        gradient[head + OUT + at] += error * unit;
         let weights: &Deep = vector(parameters, from);
         let products = weights
             .iter()
             .zip(&deep)
             .map(|(weight, slope)| weight * slope);
-        *slope = error * parameters[OUT + at] + products.sum::<f32>();
+        *slope = error * parameters[head + OUT + at] + products.sum::<f32>();
     }
     for view in 0..2 {
         for board in 0..2 {
@@ -179,11 +187,13 @@ fn is_capture(position: &Position, m: Move) -> bool {
     ends(m).is_some_and(|(_, to)| game.board().at(to).is_some())
 }
 
-/// Returns the parameters, trained with texts of games. One block of 50 games in ten is held out.
+/// Returns the parameters, trained with texts of games from those of a file or from random ones.
+/// One block of 50 games in ten is held out.
 pub(crate) fn train(
     variant: Variant,
     texts: &[String],
     epochs: usize,
+    start: Option<&[u8]>,
 ) -> Result<Vec<f32>, Box<dyn Error>> {
     let (mut rows, mut aside) = (Vec::new(), Vec::new());
     for (number, line) in texts.iter().flat_map(|text| text.lines()).enumerate() {
@@ -202,12 +212,20 @@ pub(crate) fn train(
     for weight in &mut parameters {
         *weight = dice.random_range(-FIRST..FIRST);
     }
-    parameters[BIAS..DEEP].fill(FIRST_BIAS);
-    parameters[DEEP_BIAS..DEEP_OUT].fill(FIRST_BIAS);
-    parameters[OUT..].fill(0.0);
-    println!("aside {:.5} before", loss(&vec![0.0; END], &aside));
+    parameters[BIAS..FIRST_HEAD].fill(FIRST_BIAS);
+    for head in parameters[FIRST_HEAD..].chunks_mut(HEAD) {
+        head[DEEP_BIAS..DEEP_OUT].fill(FIRST_BIAS);
+        head[OUT..].fill(0.0);
+    }
+    if let Some(start) = start {
+        let numbers = start.as_chunks::<2>().0.iter();
+        for ((at, scale), number) in places().zip(numbers) {
+            parameters[at] = f32::from(i16::from_le_bytes(*number)) / scale;
+        }
+    }
+    println!("aside {:.5} before", loss(&parameters, &aside));
     let adam = Adam {
-        rate: STEP,
+        rate: STEPS[usize::from(start.is_some())],
         batch: BATCH,
         epochs,
     };
@@ -223,15 +241,25 @@ pub(crate) fn train(
     Ok(parameters)
 }
 
+/// Iterates over the parameters in the order of the file, each with what stands for 1 in the file.
+fn places() -> impl Iterator<Item = (usize, f32)> {
+    let head = |head: usize| {
+        let start = FIRST_HEAD + head * HEAD;
+        (0..DEEP_UNITS)
+            .flat_map(|unit| (0..2 * UNITS).map(move |input| input * DEEP_UNITS + unit))
+            .map(|at| (at, DEEP_ONE))
+            .chain((DEEP_BIAS..DEEP_OUT).map(|at| (at, ONE)))
+            .chain((DEEP_OUT..HEAD).map(|at| (at, RESULT)))
+            .map(move |(at, scale)| (start + at, scale))
+    };
+    (0..FIRST_HEAD)
+        .map(|at| (at, ONE))
+        .chain((0..HEADS).flat_map(head))
+}
+
 /// Returns the weights of the network as the search reads them.
 pub(crate) fn network(parameters: &[f32]) -> Vec<u8> {
-    let deep = (0..DEEP_UNITS)
-        .flat_map(|unit| (0..2 * UNITS).map(move |input| DEEP + input * DEEP_UNITS + unit));
-    (0..DEEP)
-        .map(|at| (at, ONE))
-        .chain(deep.map(|at| (at, DEEP_ONE)))
-        .chain((DEEP_BIAS..DEEP_OUT).map(|at| (at, ONE)))
-        .chain((DEEP_OUT..END).map(|at| (at, RESULT)))
+    places()
         .flat_map(|(at, scale)| ((parameters[at] * scale).round() as i16).to_le_bytes())
         .collect()
 }
@@ -248,7 +276,7 @@ mod tests {
 - - 11 12 -12 44 -49 90 -65 106 -68 88";
 
     fn trained() -> Vec<f32> {
-        train(Variant::XIANGQI, &[GAMES.to_string()], 20).expect("positions")
+        train(Variant::XIANGQI, &[GAMES.to_string()], 20, None).expect("positions")
     }
 
     #[test]
@@ -276,7 +304,7 @@ mod tests {
     fn same_games_give_the_same_weights() {
         assert_eq!(
             training::digest(network(&trained())),
-            17_153_716_728_229_261_835
+            17_075_234_162_878_571_255
         );
     }
 }

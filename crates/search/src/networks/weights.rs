@@ -22,7 +22,7 @@ const FILES: [&str; 9] = [
 ];
 /// Their bytes.
 const BYTES: [usize; FILES.len()] = [
-    135_968, 135_968, 135_968, 135_968, 165_824, 92_820, 92_820, 92_820, 92_820,
+    135_968, 135_968, 135_968, 135_968, 179_072, 92_820, 92_820, 92_820, 92_820,
 ];
 /// The place of the network of xiangqi.
 pub(crate) const XIANGQI: usize = 4;

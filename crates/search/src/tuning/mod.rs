@@ -18,8 +18,8 @@ mod pieces;
 
 pub use crate::xiangqi::{mirrored_input, turned_input};
 pub use pieces::{
-    PIECE_DEEP_UNITS, PIECE_INPUTS, PIECE_LOGIT_CENTI, PIECE_UNITS, PieceFeatures, piece_value,
-    pieces,
+    PIECE_DEEP_UNITS, PIECE_HEADS, PIECE_INPUTS, PIECE_LOGIT_CENTI, PIECE_UNITS, PieceFeatures,
+    piece_value, pieces,
 };
 
 /// Memory of the table of a search for leaves, in bytes.

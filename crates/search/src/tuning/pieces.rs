@@ -12,6 +12,8 @@ pub const PIECE_INPUTS: usize = xiangqi::INPUTS;
 pub const PIECE_UNITS: usize = xiangqi::UNITS;
 /// Number of units of its second layer.
 pub const PIECE_DEEP_UNITS: usize = xiangqi::DEEP_UNITS;
+/// Number of parts behind the first layer, of which the phase of the game selects one.
+pub const PIECE_HEADS: usize = xiangqi::HEADS;
 /// Centi-units of one logit in xiangqi.
 pub const PIECE_LOGIT_CENTI: f32 = 400.0;
 
@@ -24,6 +26,9 @@ pub struct PieceFeatures {
     pub inputs: Vec<u16>,
     /// The value of pieces and squares in centi-units, for the side to move.
     pub base: i32,
+    /// The part of the network behind the first layer that values the position, below
+    /// [`PIECE_HEADS`].
+    pub head: usize,
 }
 
 /// Returns the pieces of a xiangqi position, or `None` where a check must be met or the game is
@@ -35,6 +40,7 @@ pub fn pieces(position: &Position) -> Option<PieceFeatures> {
         side: position.side(),
         inputs: board.inputs(position.side()).collect(),
         base: board.base(),
+        head: xiangqi::head_at(board.phase()),
     })
 }
 

@@ -156,10 +156,10 @@ impl Board {
     /// Returns the network's value for the side to move, in centi-units.
     pub(super) fn learned(&self) -> i32 {
         let sums = self.sums.last().expect("the sums of the position");
-        self.network.value(sums, self.side)
+        self.network.value(sums, self.side, self.now.phase)
     }
 
-    pub(super) const fn phase(&self) -> i32 {
+    pub(crate) const fn phase(&self) -> i32 {
         self.now.phase
     }
 

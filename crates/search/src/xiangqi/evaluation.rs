@@ -30,7 +30,7 @@ impl Board {
     pub(crate) fn valued_by(&self, network: &PieceNetwork) -> i32 {
         let pieces = self.pieces.iter();
         let sums = network.sums(pieces.map(|(at, piece)| PiecePoint(piece, at)));
-        self.base() + network.value(&sums, self.side)
+        self.base() + network.value(&sums, self.side, self.phase())
     }
 
     /// Limits the evaluation: a side without attacking pieces has no positive one.

@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use kagetsu_game::Side;
 use kagetsu_game::xiangqi::{FILES, Kind, Piece, RANKS, SQUARES, Square};
 
+use super::values::WHOLE;
 use crate::networks::vectorized;
 use crate::networks::weights::{XIANGQI, content};
 
@@ -25,8 +26,15 @@ pub(crate) const DEEP_UNITS: usize = 16;
 /// The value of a unit that stands for 1.
 const ONE: i16 = 256;
 
+/// Number of heads: parts of the network behind the first layer, of which the phase of the game
+/// selects one.
+pub(crate) const HEADS: usize = 4;
+
+/// Numbers of a head in a file.
+const HEAD_NUMBERS: usize = (2 * UNITS + 2) * DEEP_UNITS + 2 * UNITS;
+
 /// Numbers in a file.
-const NUMBERS: usize = (INPUTS + 1) * UNITS + (2 * UNITS + 2) * DEEP_UNITS + 2 * UNITS;
+const NUMBERS: usize = (INPUTS + 1) * UNITS + HEADS * HEAD_NUMBERS;
 
 type Units = [i16; UNITS];
 
@@ -59,12 +67,20 @@ pub(super) struct PiecePoint(pub(super) Piece, pub(super) Square);
 ///
 /// A unit of the first layer sums the weights of all pieces on their points, once for the board and
 /// once for its mirror image, and both positive sums are added. So a position and its image have
-/// the same value. A unit of the second layer is a weighted sum of the units for the view of the
-/// mover and for the view of the opponent. The value is a weighted sum of the units of both layers.
+/// the same value. What follows differs by the phase of the game: a unit of the second layer is a
+/// weighted sum of the units for the view of the mover and for the view of the opponent. The value
+/// is a weighted sum of the units of both layers.
 #[derive(Debug)]
 pub(crate) struct PieceNetwork {
     inputs: Box<[Units; INPUTS]>,
     bias: Units,
+    /// From the last phase of the game to the first.
+    heads: [Head; HEADS],
+}
+
+/// The weights of the second layer and of the output.
+#[derive(Debug)]
+struct Head {
     /// By unit of the second layer.
     deep: [[i16; 2 * UNITS]; DEEP_UNITS],
     deep_bias: [i16; DEEP_UNITS],
@@ -129,9 +145,7 @@ impl PieceNetwork {
         let numbers: Vec<i16> = numbers.iter().map(|&b| i16::from_le_bytes(b)).collect();
         let (inputs, numbers) = numbers.split_at(INPUTS * UNITS);
         let (bias, numbers) = numbers.split_at(UNITS);
-        let (deep, numbers) = numbers.split_at(2 * UNITS * DEEP_UNITS);
-        let (deep_bias, numbers) = numbers.split_at(DEEP_UNITS);
-        let (deep_out, out) = numbers.split_at(DEEP_UNITS);
+        let heads: Option<Vec<Head>> = numbers.chunks(HEAD_NUMBERS).map(Head::read).collect();
         Some(Self {
             inputs: inputs
                 .as_chunks::<UNITS>()
@@ -141,10 +155,7 @@ impl PieceNetwork {
                 .try_into()
                 .ok()?,
             bias: bias.try_into().ok()?,
-            deep: deep.as_chunks().0.try_into().ok()?,
-            deep_bias: deep_bias.try_into().ok()?,
-            deep_out: deep_out.try_into().ok()?,
-            out: out.try_into().ok()?,
+            heads: heads?.try_into().ok()?,
         })
     }
 
@@ -201,8 +212,10 @@ impl PieceNetwork {
         &self.inputs[usize::from(input)]
     }
 
-    /// Returns the value for a side to move, in centi-units.
-    pub(super) fn value(&self, sums: &Sums, side: Side) -> i32 {
+    /// Returns the value for a side to move, in centi-units. The phase is the share of the middle
+    /// game that remains, up to [`WHOLE`].
+    pub(super) fn value(&self, sums: &Sums, side: Side, phase: i32) -> i32 {
+        let head = &self.heads[head_at(phase)];
         vectorized!({
             let mut units = [0; 2 * UNITS];
             for (units, view) in units.chunks_exact_mut(UNITS).zip([side, side.other()]) {
@@ -211,14 +224,34 @@ impl PieceNetwork {
                     units[at] = board[at].clamp(0, ONE) + mirror[at].clamp(0, ONE);
                 }
             }
-            let mut value = product(&units, &self.out);
+            let mut value = product(&units, &head.out);
             for at in 0..DEEP_UNITS {
-                let sum = i32::from(self.deep_bias[at]) + (product(&units, &self.deep[at]) >> 9);
-                value += sum.clamp(0, ONE.into()) * i32::from(self.deep_out[at]);
+                let sum = i32::from(head.deep_bias[at]) + (product(&units, &head.deep[at]) >> 9);
+                value += sum.clamp(0, ONE.into()) * i32::from(head.deep_out[at]);
             }
             value >> 12
         })
     }
+}
+
+impl Head {
+    /// Reads [`HEAD_NUMBERS`] numbers.
+    fn read(numbers: &[i16]) -> Option<Self> {
+        let (deep, numbers) = numbers.split_at_checked(2 * UNITS * DEEP_UNITS)?;
+        let (deep_bias, numbers) = numbers.split_at_checked(DEEP_UNITS)?;
+        let (deep_out, out) = numbers.split_at_checked(DEEP_UNITS)?;
+        Some(Self {
+            deep: deep.as_chunks().0.try_into().ok()?,
+            deep_bias: deep_bias.try_into().ok()?,
+            deep_out: deep_out.try_into().ok()?,
+            out: out.try_into().ok()?,
+        })
+    }
+}
+
+/// Returns the number of the head that values a phase of the game.
+pub(crate) fn head_at(phase: i32) -> usize {
+    (phase * HEADS as i32 / (WHOLE + 1)).clamp(0, HEADS as i32 - 1) as usize
 }
 
 #[cfg(test)]
@@ -252,10 +285,12 @@ mod tests {
                 .try_into()
                 .expect("all inputs"),
             bias: [-40; UNITS],
-            deep: [[0; 2 * UNITS]; DEEP_UNITS],
-            deep_bias: [-10; DEEP_UNITS],
-            deep_out: [0; DEEP_UNITS],
-            out: [0; 2 * UNITS],
+            heads: [(); HEADS].map(|()| Head {
+                deep: [[0; 2 * UNITS]; DEEP_UNITS],
+                deep_bias: [-10; DEEP_UNITS],
+                deep_out: [0; DEEP_UNITS],
+                out: [0; 2 * UNITS],
+            }),
         };
         let soldier = Piece {
             side: Side::First,
@@ -263,15 +298,19 @@ mod tests {
         };
         let at = PiecePoint(soldier, Square::new(30).expect("a point"));
         network.inputs[usize::from(input(Side::First, at))][3] = 140;
-        network.out[3] = 64;
-        network.deep[5][3] = 256;
-        network.deep_out[5] = 128;
-        let value =
-            |network: &PieceNetwork, side| network.value(&network.sums([at].into_iter()), side);
+        let head = &mut network.heads[HEADS - 1];
+        head.out[3] = 64;
+        head.deep[5][3] = 256;
+        head.deep_out[5] = 128;
+        let value = |network: &PieceNetwork, side| {
+            network.value(&network.sums([at].into_iter()), side, WHOLE)
+        };
         // A unit of 100, and 40 in the second layer.
         assert_eq!(value(&network, Side::First), (100 * 64 + 40 * 128) >> 12);
         assert_eq!(value(&network, Side::Second), 0);
         network.bias[3] = 400;
         assert_eq!(value(&network, Side::First), (512 * 64 + 246 * 128) >> 12);
+        let sums = network.sums([at].into_iter());
+        assert_eq!(network.value(&sums, Side::First, WHOLE / 2), 0);
     }
 }
