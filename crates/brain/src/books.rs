@@ -216,9 +216,12 @@ impl Books {
         let side = position.side();
         let is_for =
             |book: &&ChosenBook| book.is_on && book.choice.side.is_none_or(|of| of == side);
+        let positions = by_rules(position);
         for book in self.0.iter().filter(is_for) {
-            if let Some(found) = book.move_to_root(position)? {
-                return Ok(Some(found));
+            for position in &positions {
+                if let Some(found) = book.move_to_root(position)? {
+                    return Ok(Some(found));
+                }
             }
         }
         Ok(None)
@@ -229,14 +232,27 @@ impl Books {
         position: &Position,
         mut accept: impl FnMut(Option<Side>, Answer) -> Option<T>,
     ) -> Result<Option<T>> {
+        let positions = by_rules(position);
         for book in self.0.iter_mut().filter(|book| book.is_on) {
-            let (side, answer) = (book.choice.side, book.reader.lookup(position)?);
-            if let Some(found) = answer.and_then(|answer| accept(side, answer)) {
-                return Ok(Some(found));
+            for position in &positions {
+                let (side, answer) = (book.choice.side, book.reader.lookup(position)?);
+                if let Some(found) = answer.and_then(|answer| accept(side, answer)) {
+                    return Ok(Some(found));
+                }
             }
         }
         Ok(None)
     }
+}
+
+/// Returns the position, and in a game of xiangqi in which chases lose, the same position of a game
+/// in which they do not: a book of either rules serves such a game.
+fn by_rules(position: &Position) -> Vec<Position> {
+    let is_chase = position.variant() == Variant::XIANGQI_CHASE;
+    let other = is_chase.then(|| position.under(Variant::XIANGQI).ok());
+    std::iter::once(position.clone())
+        .chain(other.flatten())
+        .collect()
 }
 
 #[cfg(test)]
@@ -298,6 +314,34 @@ pub(crate) mod tests {
         assert!("first=".parse::<BookChoice>().is_err());
         let plain: BookChoice = "http://x:1/?a=b".parse().expect("a book");
         assert_eq!((plain.side, &*plain.name), (None, "http://x:1/?a=b"));
+    }
+
+    #[test]
+    fn book_without_chases_serves_a_game_with_them() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let start = Position::start(Variant::XIANGQI);
+        let m = start.parse_move("h2e2").expect("legal");
+        let options = BookOptions {
+            create: true,
+            ..BookOptions::default()
+        };
+        let (mut book, _) = Book::open(folder.path(), &options).expect("a new book");
+        let answer = [kagetsu_builders::opinion(m, 12)].into_iter().collect();
+        book.learn(&start, &answer).expect("room for it");
+        book.close().expect("room for it");
+        let mut books = Books::default();
+        let choice = folder.path().to_str().expect("a plain name").parse();
+        let choice = choice.expect("a book");
+        books.add(&choice, &Access::default()).expect("it is there");
+        for (variant, wanted) in [
+            (Variant::XIANGQI_CHASE, Some(m)),
+            (Variant::XIANGQI, Some(m)),
+            (Variant::SURAKARTA, None),
+        ] {
+            let found = books.lookup(&Position::start(variant)).expect("readable");
+            let found = found.and_then(|answer| answer.best().map(|(m, _)| m));
+            assert_eq!(found, wanted, "{variant}");
+        }
     }
 
     #[test]

@@ -36,14 +36,14 @@ use crate::source::Access;
 /// without one, a search answers within the limits of the manager. The programs `pbrain-kagetsu`,
 /// `uci-kagetsu` and `ucci-kagetsu` do the same without arguments.
 ///
-/// Example: kagetsu brain --protocol uci --variant xiangqi --book cannon.book
+/// Example: kagetsu brain --protocol uci --book cannon.book
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The protocol on stdin and stdout
     #[arg(long, value_enum, value_name = "PROTOCOL")]
     protocol: BrainProtocol,
     /// The game of UCI and UCCI, until an option changes it
-    #[arg(long, default_value = "xiangqi", value_name = "VARIANT")]
+    #[arg(long, default_value = "xiangqi-chase", value_name = "VARIANT")]
     variant: Variant,
     #[command(flatten)]
     play: PlayArgs,

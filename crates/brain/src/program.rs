@@ -55,8 +55,8 @@ impl EngineProgram {
             start_log(&cli.log_level, LogFormat::Text)?;
             match self {
                 Self::Gomocup => gomocup(&cli.play),
-                Self::Uci => uci(Dialect::Uci, Variant::XIANGQI, &cli.play),
-                Self::Ucci => uci(Dialect::Ucci, Variant::XIANGQI, &cli.play),
+                Self::Uci => uci(Dialect::Uci, Variant::XIANGQI_CHASE, &cli.play),
+                Self::Ucci => uci(Dialect::Ucci, Variant::XIANGQI_CHASE, &cli.play),
             }
         })
     }

@@ -66,6 +66,11 @@ impl Variant {
     /// Xiangqi, where only perpetual check loses by repetition.
     pub const XIANGQI: Self = Self::Xiangqi { chase: Chase::None };
 
+    /// Xiangqi in which a perpetual chase loses.
+    pub const XIANGQI_CHASE: Self = Self::Xiangqi {
+        chase: Chase::Simple,
+    };
+
     /// Surakarta with the usual limit.
     pub const SURAKARTA: Self = Self::Surakarta { limit: 80 };
 

@@ -87,7 +87,13 @@ impl UciOptions {
                         "option {name}: there is no search for {variant} yet"
                     ));
                 }
-                self.variant = variant;
+                // Interfaces mean the rules in force, by which chases lose.
+                self.variant = match variant {
+                    Variant::XIANGQI if name.eq_ignore_ascii_case("uci_variant") => {
+                        Variant::XIANGQI_CHASE
+                    }
+                    variant => variant,
+                };
             }
             ("lowestrank", Dialect::Uci) => self.counts_from_one = within((0, 1))? == 1,
             ("usemillisec", Dialect::Ucci) => self.uses_milliseconds = switch()?,

@@ -80,6 +80,14 @@ impl Position {
         Ok(position)
     }
 
+    /// Returns the same position of a game by other rules.
+    ///
+    /// # Errors
+    /// If a move of the line is illegal by those rules, or the game has another board.
+    pub fn under(&self, variant: Variant) -> Result<Self, PositionError> {
+        Self::new(variant, self.setup.clone(), &self.moves)
+    }
+
     /// Returns a position without history from its packed form.
     ///
     /// # Errors
