@@ -15,8 +15,8 @@
 //! the loss on it. The same files give the same weights.
 //!
 //! In xiangqi LEAVES is another file of games, and the only file that the example writes is
-//! `xiangqi.bin`. The chance is `1 / (1 + exp(-v / 400))`. The target is the score alone, and START is
-//! such a file.
+//! `xiangqi.bin`. The chance is `1 / (1 + exp(-v / 400))`. The target is the score alone, and START
+//! is such a file.
 
 use std::error::Error;
 use std::path::Path;

@@ -67,9 +67,9 @@ pub(super) struct PiecePoint(pub(super) Piece, pub(super) Square);
 ///
 /// A unit of the first layer sums the weights of all pieces on their points, once for the board and
 /// once for its mirror image, and both positive sums are added. So a position and its image have
-/// the same value. What follows differs by the phase of the game: a unit of the second layer is a
-/// weighted sum of the units for the view of the mover and for the view of the opponent. The value
-/// is a weighted sum of the units of both layers.
+/// the same value. A unit of the second layer is a weighted sum of the units for the view of the
+/// mover and for the view of the opponent. The value is a weighted sum of the units of both layers.
+/// Each phase of the game has weights of its own for these sums.
 #[derive(Debug)]
 pub(crate) struct PieceNetwork {
     inputs: Box<[Units; INPUTS]>,
