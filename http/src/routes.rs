@@ -94,6 +94,13 @@ fn routes() -> Vec<Route> {
     const READ: Target = Rpc("/kagetsu.v1.Books/Read");
     const GET_JOB: Target = Rpc("/kagetsu.v1.Builds/Get");
     const WATCH: Target = Rpc("/kagetsu.v1.Builds/Watch");
+    const START: Target = Rpc("/kagetsu.v1.Builds/Start");
+    // A caller that may pause a job may resume and cancel it.
+    const PAUSE: Target = Rpc("/kagetsu.v1.Builds/Pause");
+    const PRIORITIZE: Target = Rpc("/kagetsu.v1.Builds/Prioritize");
+    const ANNOTATE: Target = Rpc("/kagetsu.v1.Books/Annotate");
+    const WORKERS: Target = Rpc("/kagetsu.v1.Workers/List");
+    const ANALYZE: Target = Rpc("/kagetsu.v1.Analysis/Analyze");
     let views = views::routes().map(|(view, path)| {
         let read = move |State(app): State<Arc<AppState>>, caller: Caller, query: RawQuery| {
             views::read(view, app, caller, query)
@@ -101,52 +108,22 @@ fn routes() -> Vec<Route> {
         Route::get(path, READ, read).cacheable()
     });
     let others = vec![
-        Route::post(
-            "/api/v1/annotations",
-            Rpc("/kagetsu.v1.Books/Annotate"),
-            annotations::write,
-        ),
+        Route::post("/api/v1/annotations", ANNOTATE, annotations::write),
         Route::get("/api/v1/position", LOOKUP, position::position),
         Route::get("/api/v1/status", LOOKUP, status::status),
         Route::get("/api/v1/jobs", Rpc("/kagetsu.v1.Builds/List"), builds::list),
-        Route::post(
-            "/api/v1/jobs",
-            Rpc("/kagetsu.v1.Builds/Start"),
-            builds::start,
-        ),
+        Route::post("/api/v1/jobs", START, builds::start),
         Route::get("/api/v1/jobs/{name}", GET_JOB, builds::get),
         Route::get("/api/v1/jobs/{name}/history", GET_JOB, builds::history),
         Route::get("/api/v1/jobs/{name}/events", WATCH, builds::events),
         Route::post(
-            "/api/v1/jobs/{name}/pause",
-            Rpc("/kagetsu.v1.Builds/Pause"),
-            builds::pause,
-        ),
-        Route::post(
-            "/api/v1/jobs/{name}/resume",
-            Rpc("/kagetsu.v1.Builds/Resume"),
-            builds::resume,
-        ),
-        Route::post(
-            "/api/v1/jobs/{name}/cancel",
-            Rpc("/kagetsu.v1.Builds/Cancel"),
-            builds::cancel,
-        ),
-        Route::post(
             "/api/v1/jobs/{name}/priority",
-            Rpc("/kagetsu.v1.Builds/Prioritize"),
+            PRIORITIZE,
             builds::prioritize,
         ),
-        Route::get(
-            "/api/v1/workers",
-            Rpc("/kagetsu.v1.Workers/List"),
-            workers::list,
-        ),
-        Route::post(
-            "/api/v1/analyses",
-            Rpc("/kagetsu.v1.Analysis/Analyze"),
-            analyses::analyze,
-        ),
+        Route::post("/api/v1/jobs/{name}/{change}", PAUSE, builds::change),
+        Route::get("/api/v1/workers", WORKERS, workers::list),
+        Route::post("/api/v1/analyses", ANALYZE, analyses::analyze),
         Route::get("/api/v1/build-settings", Public, builds::build_settings),
         Route::get("/api/v1/openapi.json", Public, openapi::description),
         Route::get("/healthz", Public, status::health),

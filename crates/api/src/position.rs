@@ -1,4 +1,4 @@
-use kagetsu_game::{Outcome, Position};
+use kagetsu_game::{Notation, Outcome, Position};
 use serde::Serialize;
 
 /// A position by the rules alone: what a page needs to draw it and to offer its moves.
@@ -36,7 +36,6 @@ pub struct ForbiddenJson {
 impl From<&Position> for PositionJson {
     fn from(position: &Position) -> Self {
         let name = |m| position.write_move(m);
-        let forbidden = position.forbidden_moves().into_iter();
         let outcome = position.outcome().map(|outcome| match outcome {
             Outcome::Win(side) => side.to_string(),
             Outcome::Draw => "draw".into(),
@@ -49,12 +48,20 @@ impl From<&Position> for PositionJson {
             fen: position.fen().ok(),
             outcome,
             legal: position.legal_moves().into_iter().map(name).collect(),
-            forbidden: forbidden
-                .map(|(m, reason)| ForbiddenJson {
-                    r#move: name(m),
-                    reason: reason.to_string(),
-                })
-                .collect(),
+            forbidden: ForbiddenJson::all(position, Notation::Engine),
         }
+    }
+}
+
+impl ForbiddenJson {
+    /// Returns the points of a position that renju forbids.
+    #[must_use]
+    pub fn all(position: &Position, notation: Notation) -> Vec<Self> {
+        let forbidden = position.forbidden_moves().into_iter();
+        let named = forbidden.map(|(m, reason)| Self {
+            r#move: position.write_move_in(m, notation),
+            reason: reason.to_string(),
+        });
+        named.collect()
     }
 }

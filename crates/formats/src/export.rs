@@ -10,7 +10,7 @@ use crate::format::Format;
 use crate::gomoku::{hints, library, sgf, yixin, yxdb};
 use crate::lists;
 use crate::native::record::PositionRecord;
-use crate::omissions::{Omissions, is_exported, omit};
+use crate::omissions::{Omissions, is_exported};
 use crate::table::{self, TableFormat};
 use crate::xiangqi::zobrist::{MISSING_KEYS, ZobristKeys};
 use crate::xiangqi::{eleeye, obk, xqf};
@@ -66,7 +66,7 @@ pub fn export(
     };
     if !matches!(format, Format::Lib | Format::Sgf | Format::Xqf) {
         for known in book.annotated() {
-            omit(&mut omissions, "annotations", known?.1.len() as u64);
+            omissions.omit("annotations", known?.1.len() as u64);
         }
     }
     out.write_all(&bytes)?;

@@ -17,7 +17,7 @@ use crate::input::detect::{by_magic, detect};
 use crate::input::encoding::decode_entries;
 use crate::lists;
 use crate::native::record::PositionRecord;
-use crate::omissions::{Omissions, omit, omit_text};
+use crate::omissions::Omissions;
 use crate::table::csv as table;
 use crate::xiangqi::pgn_text::INSIDE;
 use crate::xiangqi::zobrist::{MISSING_KEYS, ZobristKeys};
@@ -114,7 +114,7 @@ impl Importer {
                 .flatten()
             else {
                 let kind = "files_of_another_format";
-                omit_text(&mut self.contents.omissions, kind, "", &self.source);
+                self.contents.omissions.omit_text(kind, "", &self.source);
                 continue;
             };
             let result = self.add_file(format, &content);
@@ -169,7 +169,7 @@ impl Importer {
             }
             _ => {
                 let (mut games, items, mut omissions) = self.read_games(format, bytes, unmarked)?;
-                omit(&mut omissions, "moves_on_forbidden_points", games.fouls());
+                omissions.omit("moves_on_forbidden_points", games.fouls());
                 let is_list = matches!(format, Format::Openings | Format::Pos);
                 let mut alike: HashMap<(Position, Vec<Move>), u32> = HashMap::new();
                 for mut record in games.take_records() {

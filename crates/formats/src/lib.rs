@@ -37,6 +37,6 @@ pub use games::tree::{GameMove, GameTree};
 pub use import::{BYTE_ORDER_MARK, Contents, Importer};
 pub use input::detect::detect;
 pub use native::record::PositionRecord;
-pub use omissions::{Omissions, omit, write_omissions};
+pub use omissions::{Omissions, write_omissions};
 pub use table::{COLUMNS, Column, ColumnKind};
 pub use xiangqi::zobrist::ZobristKeys;

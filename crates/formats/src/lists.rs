@@ -6,9 +6,7 @@ use kagetsu_game::{Bound, Claim, Move, Position, Proof, ProofKind, Score, Varian
 
 use crate::games::tally::{GameResult, Games, GivenValue};
 use crate::games::words::result_of;
-use crate::omissions::{
-    IMPOSSIBLE_ENDS, MoveDetail, Omissions, VALUES_OUT_OF_RANGE, omit, omit_at, omit_details,
-};
+use crate::omissions::{IMPOSSIBLE_ENDS, MoveDetail, Omissions, VALUES_OUT_OF_RANGE};
 use crate::openings as roots;
 use crate::xiangqi::colours::{as_they_come_up, others};
 use kagetsu_games::{after, read_move};
@@ -65,7 +63,7 @@ pub(crate) fn write_openings(book: &Book, variant: Variant) -> Result<(String, u
             continue;
         }
         let Some(line) = entry.position.line().filter(|_| is_one) else {
-            omit(&mut omissions, "positions_that_are_no_balanced_openings", 1);
+            omissions.omit("positions_that_are_no_balanced_openings", 1);
             continue;
         };
         let offset = |m: &Move| {
@@ -76,11 +74,7 @@ pub(crate) fn write_openings(book: &Book, variant: Variant) -> Result<(String, u
         text.push('\n');
         count += 1;
     }
-    omit(
-        &mut omissions,
-        "positions_of_other_games",
-        others(book, variant)?,
-    );
+    omissions.omit("positions_of_other_games", others(book, variant)?);
     Ok((text, count, omissions))
 }
 
@@ -177,7 +171,7 @@ pub(crate) fn fens(text: &str, variant: Variant) -> Result<(Games, u64, Omission
                     let centi = value.parse::<i32>().with_context(about)?;
                     let most = i32::from(Score::OPINION_MAX.raw());
                     let is_one = (-most..=most).contains(&centi);
-                    omit(&mut omissions, VALUES_OUT_OF_RANGE, u64::from(!is_one));
+                    omissions.omit(VALUES_OUT_OF_RANGE, u64::from(!is_one));
                     given = is_one
                         .then(|| GivenValue {
                             score: Score::opinion(centi),
@@ -194,7 +188,7 @@ pub(crate) fn fens(text: &str, variant: Variant) -> Result<(Games, u64, Omission
                         },
                         value,
                     );
-                    omit(&mut omissions, IMPOSSIBLE_ENDS, u64::from(proof.is_none()));
+                    omissions.omit(IMPOSSIBLE_ENDS, u64::from(proof.is_none()));
                     given = proof
                         .map(|proof| GivenValue {
                             score: proof.score(),
@@ -202,11 +196,11 @@ pub(crate) fn fens(text: &str, variant: Variant) -> Result<(Games, u64, Omission
                         })
                         .or(given);
                 }
-                _ => omit_at(&mut omissions, "other_operations", number, part),
+                _ => omissions.omit_at("other_operations", number, part),
             }
         }
         if best.is_empty() {
-            omit_at(&mut omissions, "positions_without_a_move", number, line);
+            omissions.omit_at("positions_without_a_move", number, line);
         }
         for m in best {
             match given {
@@ -257,21 +251,13 @@ pub(crate) fn write_fens(book: &Book, variant: Variant) -> Result<(String, u64, 
                 _ => format!("; ce {}", verdict.score.raw()),
             };
             text += &format!("; acd {}", verdict.depth);
-            omit(
-                &mut omissions,
-                "moves_behind_the_best",
-                entry.answer.len() as u64 - 1,
-            );
-            omit_details(&mut omissions, verdict, &MISSING_DETAILS);
+            omissions.omit("moves_behind_the_best", entry.answer.len() as u64 - 1);
+            omissions.omit_details(verdict, &MISSING_DETAILS);
         }
         text.push('\n');
         count += 1;
     }
-    omit(
-        &mut omissions,
-        "positions_of_other_games",
-        others(book, variant)?,
-    );
+    omissions.omit("positions_of_other_games", others(book, variant)?);
     Ok((text, count, omissions))
 }
 

@@ -30,10 +30,56 @@ impl Omissions {
         &self.first
     }
 
+    /// Adds to the count of a kind.
+    pub fn omit(&mut self, kind: &'static str, count: u64) {
+        *self.entry(kind).or_default() += count;
+    }
+
+    /// Counts a text that cannot be read in a line of the file.
+    pub(crate) fn omit_at(&mut self, kind: &'static str, line: usize, text: &str) {
+        self.omit_text(kind, &format!("line {line}: "), text);
+    }
+
+    /// Counts a text that cannot be read, at a place in the file.
+    pub(crate) fn omit_text(&mut self, kind: &'static str, place: &str, text: &str) {
+        self.omit(kind, 1);
+        let is_control = |c: char| if c.is_control() { ' ' } else { c };
+        let shown = || {
+            let letters = text.chars().take(MAX_SHOWN_LETTERS);
+            let mut shown: String = letters.map(is_control).collect();
+            if shown.len() < text.len() {
+                shown.push('…');
+            }
+            format!("{place}'{shown}'")
+        };
+        self.first.entry(kind).or_insert_with(shown);
+    }
+
+    /// Counts the details of a move for which a format has no room. A move without a value has
+    /// none.
+    pub(crate) fn omit_details(&mut self, verdict: &Verdict, details: &[MoveDetail]) {
+        for detail in details.iter().filter(|_| !verdict.is_silent()) {
+            let (kind, is_present) = match detail {
+                MoveDetail::Depth => ("depths", verdict.depth > 0),
+                // A value without a search is the share of the games that were won.
+                MoveDetail::Nodes if verdict.depth == 0 && verdict.proof.is_none() => {
+                    ("numbers_of_games", verdict.nodes > 0)
+                }
+                MoveDetail::Nodes => ("node_counts", verdict.nodes > 0),
+                // The first move of a line is the move itself.
+                MoveDetail::Line => ("lines", verdict.line.len() > 1),
+                MoveDetail::Engine => ("names_of_engines", !verdict.by.engine.is_empty()),
+                MoveDetail::Date => ("dates", verdict.by.day > 0),
+                MoveDetail::ProofKind => ("kinds_of_proofs", verdict.proof.is_some()),
+            };
+            self.omit(kind, is_present.into());
+        }
+    }
+
     /// Adds the counts of a file, whose name then stands before the places.
     pub(crate) fn join(&mut self, other: Self, file: &str) {
         for (kind, count) in other.counts {
-            omit(self, kind, count);
+            self.omit(kind, count);
         }
         for (kind, text) in other.first {
             let place = || match file {
@@ -108,34 +154,6 @@ pub fn write_omissions(omissions: &Omissions, out: &mut dyn Write) -> std::io::R
     Ok(())
 }
 
-/// Adds to the count of a kind.
-pub fn omit(omissions: &mut Omissions, kind: &'static str, count: u64) {
-    *omissions.entry(kind).or_default() += count;
-}
-
-/// Counts a text that cannot be read in a line of the file.
-pub(crate) fn omit_at(omissions: &mut Omissions, kind: &'static str, line: usize, text: &str) {
-    omit_text(omissions, kind, &format!("line {line}: "), text);
-}
-
-/// Counts a text that cannot be read, at a place in the file.
-pub(crate) fn omit_text(omissions: &mut Omissions, kind: &'static str, place: &str, text: &str) {
-    omit(omissions, kind, 1);
-    let is_control = |c: char| if c.is_control() { ' ' } else { c };
-    let shown = || {
-        let mut shown: String = text
-            .chars()
-            .take(MAX_SHOWN_LETTERS)
-            .map(is_control)
-            .collect();
-        if shown.len() < text.len() {
-            shown.push('…');
-        }
-        format!("{place}'{shown}'")
-    };
-    omissions.first.entry(kind).or_insert_with(shown);
-}
-
 /// A property of a searched move beside its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MoveDetail {
@@ -147,26 +165,6 @@ pub(crate) enum MoveDetail {
     ProofKind,
 }
 
-/// Counts the details of a move for which a format has no room. A move without a value has none.
-pub(crate) fn omit_details(omissions: &mut Omissions, verdict: &Verdict, details: &[MoveDetail]) {
-    for detail in details.iter().filter(|_| !verdict.is_silent()) {
-        let (kind, is_present) = match detail {
-            MoveDetail::Depth => ("depths", verdict.depth > 0),
-            // A value without a search is the share of the games that were won.
-            MoveDetail::Nodes if verdict.depth == 0 && verdict.proof.is_none() => {
-                ("numbers_of_games", verdict.nodes > 0)
-            }
-            MoveDetail::Nodes => ("node_counts", verdict.nodes > 0),
-            // The first move of a line is the move itself.
-            MoveDetail::Line => ("lines", verdict.line.len() > 1),
-            MoveDetail::Engine => ("names_of_engines", !verdict.by.engine.is_empty()),
-            MoveDetail::Date => ("dates", verdict.by.day > 0),
-            MoveDetail::ProofKind => ("kinds_of_proofs", verdict.proof.is_some()),
-        };
-        omit(omissions, kind, is_present.into());
-    }
-}
-
 /// Returns whether a position is of the exported game, and counts it as omitted otherwise.
 pub(crate) fn is_exported(
     position: &Position,
@@ -175,7 +173,7 @@ pub(crate) fn is_exported(
 ) -> bool {
     let is_exported = variant.is_none_or(|variant| variant == position.variant());
     if !is_exported {
-        omit(omissions, "positions_of_other_games", 1);
+        omissions.omit("positions_of_other_games", 1);
     }
     is_exported
 }

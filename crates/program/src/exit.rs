@@ -14,6 +14,14 @@ pub enum Exit {
     No,
 }
 
+impl Exit {
+    /// Returns how a check ended.
+    #[must_use]
+    pub fn passed(is_passed: bool) -> Self {
+        if is_passed { Self::Done } else { Self::No }
+    }
+}
+
 /// Runs a program's body and turns its end into an exit code: [`Exit::Done`] 0, [`Exit::No`] 1, an
 /// error 2 with its chain of causes on stderr, where nothing that a cause quotes changes a
 /// terminal. A broken pipe is success: a reader that stops has seen enough.

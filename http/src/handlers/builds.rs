@@ -11,9 +11,11 @@ use axum::{Extension, Json};
 use kagetsu_api::{HistoryPoint, JobJson, PriorityJson, StartJson, describe_build};
 use kagetsu_game::Position;
 use kagetsu_proto::v1;
+use serde::Deserialize;
 use serde_json::Value;
 use tokio_stream::StreamExt;
 use tonic::Request;
+use utoipa::ToSchema;
 
 use crate::error::ApiError;
 use crate::extract::{ApiQuery, Caller, NoParameters, position};
@@ -192,40 +194,41 @@ pub(crate) async fn start(
     Ok((StatusCode::CREATED, shown(job)).into_response())
 }
 
-/// Pauses a job: it starts no new searches until it is resumed.
-#[utoipa::path(
-    post,
-    operation_id = "pause_job",
-    path = "/api/v1/jobs/{name}/pause",
-    params(("name" = String, Path, description = "The job's name")),
-    responses((status = 200, description = "The job", body = JobJson), ApiError),
-)]
-pub(crate) async fn pause(
-    State(app): State<Arc<AppState>>,
-    caller: Caller,
-    Path(name): Path<String>,
-) -> Result<Response, ApiError> {
-    Ok(shown(
-        app.services.builds().pause(named(&caller, name)).await?,
-    ))
+/// A change of a job that needs no words.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum PlainChange {
+    /// It starts no new searches until it is resumed.
+    Pause,
+    /// It goes on.
+    Resume,
+    /// It ends; the book keeps what it has.
+    Cancel,
 }
 
-/// Resumes a paused job.
+/// Pauses, resumes or cancels a job.
 #[utoipa::path(
     post,
-    operation_id = "resume_job",
-    path = "/api/v1/jobs/{name}/resume",
-    params(("name" = String, Path, description = "The job's name")),
+    operation_id = "change_job",
+    path = "/api/v1/jobs/{name}/{change}",
+    params(
+        ("name" = String, Path, description = "The job's name"),
+        ("change" = PlainChange, Path, description = "The change"),
+    ),
     responses((status = 200, description = "The job", body = JobJson), ApiError),
 )]
-pub(crate) async fn resume(
+pub(crate) async fn change(
     State(app): State<Arc<AppState>>,
     caller: Caller,
-    Path(name): Path<String>,
+    Path((name, change)): Path<(String, PlainChange)>,
 ) -> Result<Response, ApiError> {
-    Ok(shown(
-        app.services.builds().resume(named(&caller, name)).await?,
-    ))
+    let (mut builds, request) = (app.services.builds(), named(&caller, name));
+    let changed = match change {
+        PlainChange::Pause => builds.pause(request).await,
+        PlainChange::Resume => builds.resume(request).await,
+        PlainChange::Cancel => builds.cancel(request).await,
+    };
+    Ok(shown(changed?))
 }
 
 /// Changes the priority of a job among the others.
@@ -249,23 +252,5 @@ pub(crate) async fn prioritize(
             .builds()
             .prioritize(caller.request(v1::PrioritizeRequest { name, priority }))
             .await?,
-    ))
-}
-
-/// Cancels a job; the book keeps what it has.
-#[utoipa::path(
-    post,
-    operation_id = "cancel_job",
-    path = "/api/v1/jobs/{name}/cancel",
-    params(("name" = String, Path, description = "The job's name")),
-    responses((status = 200, description = "The job", body = JobJson), ApiError),
-)]
-pub(crate) async fn cancel(
-    State(app): State<Arc<AppState>>,
-    caller: Caller,
-    Path(name): Path<String>,
-) -> Result<Response, ApiError> {
-    Ok(shown(
-        app.services.builds().cancel(named(&caller, name)).await?,
     ))
 }

@@ -48,14 +48,8 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
 
 fn moves(position: &Position, notation: Notation) -> MovesJson {
     let name = |m| position.write_move_in(m, notation);
-    let forbidden = position.forbidden_moves().into_iter();
     MovesJson {
         legal: position.legal_moves().into_iter().map(name).collect(),
-        forbidden: forbidden
-            .map(|(m, reason)| ForbiddenJson {
-                r#move: name(m),
-                reason: reason.to_string(),
-            })
-            .collect(),
+        forbidden: ForbiddenJson::all(position, notation),
     }
 }

@@ -103,18 +103,11 @@ struct TokenJson<'a> {
 
 impl<'a> From<&'a TokenEntry> for TokenJson<'a> {
     fn from(entry: &'a TokenEntry) -> Self {
-        let TokenEntry {
-            name,
-            roles,
-            rate,
-            created,
-            ..
-        } = entry;
         Self {
-            name,
-            roles: roles.iter().map(|role| role.name()).collect(),
-            rate: *rate,
-            created,
+            name: &entry.name,
+            roles: entry.roles.iter().map(|role| role.name()).collect(),
+            rate: entry.rate,
+            created: &entry.created,
         }
     }
 }
@@ -158,20 +151,10 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
                 return Ok(Exit::Done);
             }
             let mut rows = table::plain(&["name", "roles", "requests/s", "created"]);
-            for TokenJson {
-                name,
-                roles,
-                rate,
-                created,
-            } in tokens
-            {
-                let rate = rate.map_or_else(|| "default".into(), |rate| rate.to_string());
-                rows.add_row([
-                    name.to_string(),
-                    roles.join(", "),
-                    rate,
-                    created.to_string(),
-                ]);
+            for entry in tokens {
+                let rate = entry.rate.map_or("default".into(), |rate| rate.to_string());
+                let (name, created) = (entry.name.to_string(), entry.created.to_string());
+                rows.add_row([name, entry.roles.join(", "), rate, created]);
             }
             table::align_right(&mut rows, &[2]);
             table::write(out, &rows)?;

@@ -99,7 +99,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         findings.extend(coordinator::check(url, &args.access));
     }
     let healthy = findings.iter().all(|finding| finding.level < Level::Fault);
-    let exit = if healthy { Exit::Done } else { Exit::No };
+    let exit = Exit::passed(healthy);
     if args.json {
         write_json(out, &DoctorJson { healthy, findings })?;
         return Ok(exit);

@@ -147,13 +147,10 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     if args.json {
         write_json(out, &all)?;
     } else {
-        let of_file = |done: &AnnotatedJson| -> Vec<_> {
-            let departures = done.departures.iter();
-            departures
-                .map(|left| (done.file.clone(), left.clone()))
-                .collect()
-        };
-        let departures: Vec<_> = all.iter().flat_map(of_file).collect();
+        let mut departures = Vec::new();
+        for done in &all {
+            departures.extend(done.departures.iter().map(|left| (&*done.file, left)));
+        }
         departures::write(out, &departures)?;
     }
     Ok(Exit::Done)

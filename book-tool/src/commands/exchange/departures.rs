@@ -15,7 +15,7 @@ const OPENING_MOVES: usize = 3;
 const MAX_LISTED_DEPARTURES: usize = 20;
 
 /// The first move of a side that the book knows a better one for.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, PartialEq, Serialize)]
 pub(super) struct DepartureJson {
     /// The number of the game in its file, from 1.
     game: usize,
@@ -98,7 +98,7 @@ impl<'a> Departures<'a> {
 }
 
 /// Writes the departures of all files: each, or a line for each player and opening.
-pub(super) fn write(out: &mut dyn Write, all: &[(String, DepartureJson)]) -> Result<()> {
+pub(super) fn write(out: &mut dyn Write, all: &[(&str, &DepartureJson)]) -> Result<()> {
     let cost =
         |loss: Option<f64>| loss.map_or_else(String::new, |loss| format!("{:.2}", loss / 100.0));
     if all.is_empty() {
@@ -112,21 +112,16 @@ pub(super) fn write(out: &mut dyn Write, all: &[(String, DepartureJson)]) -> Res
         let mut listed =
             table::plain(&["game", "side", "player", "move", "played", "book", "loss"]);
         for (file, left) in all {
-            let DepartureJson {
-                game,
-                side,
-                player,
-                ply,
-                played,
-                book,
-                ..
-            } = left.clone();
-            let loss = cost(left.loss.map(f64::from));
-            let game = format!("{file} {game}");
-            table::add(
-                &mut listed,
-                [game, side, player, ply.to_string(), played, book, loss],
-            );
+            let cells = [
+                &format!("{file} {}", left.game),
+                &left.side,
+                &left.player,
+                &left.ply.to_string(),
+                &left.played,
+                &left.book,
+                &cost(left.loss.map(f64::from)),
+            ];
+            table::add(&mut listed, cells.map(String::clone));
         }
         return table::write(out, &listed);
     }

@@ -15,7 +15,7 @@ use kagetsu_program::{Exit, shown};
 use serde::Serialize;
 
 use kagetsu_formats::{
-    BYTE_ORDER_MARK, Contents, Format, Importer, Omissions, PositionRecord, ZobristKeys, omit,
+    BYTE_ORDER_MARK, Contents, Format, Importer, Omissions, PositionRecord, ZobristKeys,
     write_omissions,
 };
 
@@ -161,11 +161,8 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         None => None,
     };
     let is_lines = format == Some(Format::Json);
-    let stdin = args
-        .files
-        .iter()
-        .filter(|path| path.as_os_str() == "-")
-        .count();
+    let is_stdin = |path: &&PathBuf| path.as_os_str() == "-";
+    let stdin = args.files.iter().filter(is_stdin).count();
     ensure!(
         stdin < 2,
         "- stands {stdin} times among the files: stdin is read once"
@@ -174,11 +171,8 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let contents = if is_lines {
         args.root(format)?;
         // A missing file is reported before a book is created.
-        sources = args
-            .files
-            .iter()
-            .map(|path| open(path))
-            .collect::<Result<_>>()?;
+        let opened = args.files.iter().map(|path| open(path));
+        sources = opened.collect::<Result<_>>()?;
         None
     } else {
         Some(args.contents(format, keys)?)
@@ -196,55 +190,34 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
             ))
         );
     }
-    let (read, others, annotations, conflicts, positions, new) = fill(&args.book, |book| {
+    let learned = fill(&args.book, |book| {
         let before = book.len();
-        let (only, conflicts, interrupted) = (args.variant, Conflicts::default(), interrupted()?);
         let mut learner = Learner {
             book,
-            only,
-            read: 0,
-            others: 0,
-            annotations: 0,
-            conflicts,
-            interrupted,
+            only: args.variant,
+            learned: Learned::default(),
+            interrupted: interrupted()?,
         };
         let end = match &contents {
-            Some(contents) => contents
-                .answers
-                .iter()
-                .try_for_each(|(position, answer)| learner.learn(position, answer))
-                .and_then(|()| {
-                    contents
-                        .annotations
-                        .iter()
-                        .try_for_each(|(position, notes)| learner.annotate(position, notes))
-                }),
-            None => args
-                .files
-                .iter()
-                .zip(&mut sources)
-                .try_for_each(|(path, source)| {
+            Some(contents) => learner.learn_all(contents),
+            None => {
+                let mut files = args.files.iter().zip(&mut sources);
+                files.try_for_each(|(path, source)| {
                     read_lines(&mut **source, &path.display().to_string(), &mut learner)
-                }),
+                })
+            }
         };
         // An interrupted pipe may close stdin before the signal arrives here.
         let end = end.and_then(|()| learner.goes_on());
-        let Learner {
-            book,
-            read,
-            others,
-            annotations,
-            conflicts,
-            ..
-        } = learner;
-        end.with_context(|| format!("{read} positions before it are in the book"))?;
+        let mut learned = learner.learned;
+        end.with_context(|| format!("{} positions before it are in the book", learned.read))?;
         ensure!(
-            read > 0 || others > 0 || annotations > 0,
+            learned.read > 0 || learned.others > 0 || learned.annotations > 0,
             "no position was found in {}: is it a file of --format json?",
             files(&args.files)
         );
-        let new = book.len() - before;
-        Ok((read, others, annotations, conflicts, book.len(), new))
+        (learned.positions, learned.new) = (book.len(), book.len() - before);
+        Ok(learned)
     })?;
     let games = contents
         .as_ref()
@@ -257,36 +230,33 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let (items, mut losses) = contents
         .map(|contents| (contents.items, contents.omissions))
         .unzip();
-    if others > 0 {
-        omit(
-            losses.get_or_insert_default(),
-            "positions_of_other_games",
-            others,
-        );
+    if learned.others > 0 {
+        let losses = losses.get_or_insert_default();
+        losses.omit("positions_of_other_games", learned.others);
     }
-    let exit = conflicts.exit();
+    let exit = learned.conflicts.exit();
     if args.json {
-        let conflicts = Some(conflicts).filter(|_| exit == Exit::No);
-        write_json(
-            out,
-            &ImportJson {
-                read,
-                positions,
-                new,
-                conflicts,
-                games,
-                annotations: Some(annotations).filter(|new| *new > 0),
-                items,
-                losses,
-            },
-        )?;
+        let json = ImportJson {
+            read: learned.read,
+            positions: learned.positions,
+            new: learned.new,
+            conflicts: Some(learned.conflicts).filter(|_| exit == Exit::No),
+            games,
+            annotations: Some(learned.annotations).filter(|new| *new > 0),
+            items,
+            losses,
+        };
+        write_json(out, &json)?;
         return Ok(exit);
     }
-    conflicts.write(out)?;
+    learned.conflicts.write(out)?;
     writeln!(
         out,
-        "{}: {read} positions read, {new} of them new; {positions} in all",
-        shown(&args.book)
+        "{}: {} positions read, {} of them new; {} in all",
+        shown(&args.book),
+        learned.read,
+        learned.new,
+        learned.positions
     )?;
     if let Some(ImportedGames { read, new }) = games {
         writeln!(
@@ -294,8 +264,8 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
             "{read} games kept, {new} of them new; `kagetsu query --games` shows them"
         )?;
     }
-    if annotations > 0 {
-        writeln!(out, "{annotations} new annotations")?;
+    if learned.annotations > 0 {
+        writeln!(out, "{} new annotations", learned.annotations)?;
     }
     write_omissions(&losses.unwrap_or_default(), out)?;
     Ok(exit)
@@ -337,17 +307,26 @@ fn interrupted() -> Result<Arc<AtomicBool>> {
     Ok(flag)
 }
 
-/// Learns answers one by one.
-struct Learner<'a> {
-    book: &'a mut Book,
-    /// The only game to learn from.
-    only: Option<Variant>,
+/// The content of files that a book has learned.
+#[derive(Default)]
+struct Learned {
     read: u64,
     /// The number of skipped positions of other games.
     others: u64,
     /// The number of new annotations.
     annotations: usize,
     conflicts: Conflicts,
+    /// All positions of the book, and how many of them are new.
+    positions: u64,
+    new: u64,
+}
+
+/// Learns answers one by one.
+struct Learner<'a> {
+    book: &'a mut Book,
+    /// The only game to learn from.
+    only: Option<Variant>,
+    learned: Learned,
     interrupted: Arc<AtomicBool>,
 }
 
@@ -360,11 +339,21 @@ impl Learner<'_> {
         Ok(())
     }
 
+    fn learn_all(&mut self, contents: &Contents) -> Result<()> {
+        for (position, answer) in &contents.answers {
+            self.learn(position, answer)?;
+        }
+        for (position, notes) in &contents.annotations {
+            self.annotate(position, notes)?;
+        }
+        Ok(())
+    }
+
     /// Adds what people wrote about a position.
     fn annotate(&mut self, position: &Position, notes: &[Annotation]) -> Result<()> {
         self.goes_on()?;
         if self.only.is_none_or(|only| only == position.variant()) {
-            self.annotations += self.book.annotate(position, notes)?;
+            self.learned.annotations += self.book.annotate(position, notes)?;
         }
         Ok(())
     }
@@ -372,15 +361,16 @@ impl Learner<'_> {
     fn learn(&mut self, position: &Position, answer: &Answer) -> Result<()> {
         self.goes_on()?;
         if self.only.is_some_and(|only| only != position.variant()) {
-            self.others += 1;
+            self.learned.others += 1;
             return Ok(());
         }
         if let Some(known) = self.book.lookup(position)? {
-            self.conflicts.look(position, &known.facts, answer);
+            let conflicts = &mut self.learned.conflicts;
+            conflicts.look(position, &known.facts, answer);
         }
         self.book.learn(position, answer)?;
-        self.read += 1;
-        if self.read.is_multiple_of(SYNC_EVERY) {
+        self.learned.read += 1;
+        if self.learned.read.is_multiple_of(SYNC_EVERY) {
             self.book.syncer().sync()?;
         }
         Ok(())
@@ -508,10 +498,7 @@ mod tests {
         let learner = Learner {
             book: &mut book,
             only: None,
-            read: 0,
-            others: 0,
-            annotations: 0,
-            conflicts: Conflicts::default(),
+            learned: Learned::default(),
             interrupted,
         };
         let error = learner.goes_on().expect_err("it is interrupted");

@@ -31,11 +31,7 @@ pub(crate) struct BuildJson {
 impl BuildJson {
     /// The exit code of the command.
     pub(crate) fn exit(&self) -> Exit {
-        if self.has_failed {
-            Exit::No
-        } else {
-            Exit::Done
-        }
+        Exit::passed(!self.has_failed)
     }
 
     /// Writes it as text; `place` is where the job is, as `kagetsu jobs` takes it.

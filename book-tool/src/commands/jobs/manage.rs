@@ -107,12 +107,10 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
     match args.action {
         JobsAction::List(at) => {
             let jobs = match &at.book {
-                Some(path) => read_book(path)
-                    .map_err(|error| with_hint(error, COORDINATOR_FLAG))?
-                    .jobs()?
-                    .iter()
-                    .map(JobJson::from)
-                    .collect(),
+                Some(path) => {
+                    let jobs = open_folder(path, false)?.jobs()?;
+                    jobs.iter().map(JobJson::from).collect()
+                }
                 None => runtime()?.block_on(async {
                     let jobs = Builds::connect(&at.connector()?).await?.list().await?;
                     if !at.json {
@@ -315,20 +313,16 @@ fn write_line(out: &mut dyn Write, line: JobJson, json: bool) -> Result<()> {
     let left = line.time_left().map_or_else(String::new, |left| {
         format!(", {} left", humantime::format_duration(left))
     });
-    let JobJson {
-        name,
-        state,
-        positions,
-        rate,
-        frontier,
-        waits_for,
-        ..
-    } = line;
-    let waits = waits_for.map_or_else(String::new, |why| format!("; {}", waiting(&why)));
-    let name = table::one_line(&name);
+    let waits = line.waits_for.as_ref();
     writeln!(
         out,
-        "{name} {state}: {positions}{target} positions, {rate:.1}/s, {frontier} waiting{left}{waits}"
+        "{} {}: {}{target} positions, {:.1}/s, {} waiting{left}{}",
+        table::one_line(&line.name),
+        line.state,
+        line.positions,
+        line.rate,
+        line.frontier,
+        waits.map_or_else(String::new, |why| format!("; {}", waiting(why)))
     )?;
     out.flush()?;
     Ok(())

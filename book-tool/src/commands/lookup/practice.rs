@@ -85,7 +85,7 @@ impl Practice<'_> {
             let answer = self.reader.lookup(&position)?.unwrap_or_default();
             let Some(best) = Choice::default().pick(&answer).cloned() else {
                 writeln!(out, "the book ends here")?;
-                return Ok(if is_first { Exit::No } else { Exit::Done });
+                return Ok(Exit::passed(!is_first));
             };
             is_first = false;
             if position.side() != self.side {

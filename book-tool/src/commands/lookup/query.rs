@@ -1,7 +1,7 @@
 use std::io::Write;
 
 use anyhow::Result;
-use kagetsu_api::{AnnotationsJson, AnswerJson, ResultsJson};
+use kagetsu_api::{AnnotationsJson, AnswerJson};
 use kagetsu_book::Choice;
 use kagetsu_game::Answer;
 use kagetsu_program::Exit;
@@ -127,10 +127,9 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     if let Some((best, verdict)) = Choice::default().pick(&answer) {
         let best = position.write_move_in(*best, notation);
         let rivals = Choice::default().rivals(&answer).len();
-        let doubt = if rivals > 0 {
-            format!("; {rivals} with an upper bound above it")
-        } else {
-            String::new()
+        let doubt = match rivals {
+            0 => String::new(),
+            _ => format!("; {rivals} with an upper bound above it"),
         };
         if verdict.is_silent() {
             let times = match verdict.nodes {
@@ -148,14 +147,10 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     }
     let all = results.all();
     if all.sum() > 0 {
-        let ResultsJson {
-            wins,
-            draws,
-            losses,
-        } = all;
         writeln!(
             out,
-            "games: {wins} won, {draws} drawn, {losses} lost by the side to move"
+            "games: {} won, {} drawn, {} lost by the side to move",
+            all.wins, all.draws, all.losses
         )?;
     }
     table::write_answer(out, &position, &answer, args.top, notation)?;

@@ -68,15 +68,13 @@ pub(crate) fn backup(args: &BackupArgs, out: &mut dyn Write) -> Result<Exit> {
         write_json(out, &report)?;
         return Ok(Exit::Done);
     }
-    let BackupReport {
-        entries,
-        bytes,
-        copied,
-    } = report;
     writeln!(
         out,
-        "{}: {entries} journal entries in {bytes} bytes, {copied} of them new",
-        shown(&args.to)
+        "{}: {} journal entries in {} bytes, {} of them new",
+        shown(&args.to),
+        report.entries,
+        report.bytes,
+        report.copied
     )?;
     Ok(Exit::Done)
 }

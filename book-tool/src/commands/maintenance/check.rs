@@ -90,11 +90,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let begun = Instant::now();
     let report = book.check(&mut |done| bar.set_position(done))?;
     bar.finish_and_clear();
-    let exit = if report.is_clean() {
-        Exit::Done
-    } else {
-        Exit::No
-    };
+    let exit = Exit::passed(report.is_clean());
     let json = CheckJson {
         clean: report.is_clean(),
         positions: report.positions,
@@ -108,26 +104,17 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         write_json(out, &json)?;
         return Ok(exit);
     }
-    let CheckJson {
-        positions,
-        links,
-        frontier,
-        faults,
-        fault_count,
-        time_ms,
-        ..
-    } = &json;
-    for fault in faults {
+    for fault in &json.faults {
         writeln!(out, "{fault}")?;
     }
-    let faults = if *fault_count == 0 {
-        "nothing is wrong".into()
-    } else {
-        format!("{fault_count} faults")
+    let faults = match json.fault_count {
+        0 => "nothing is wrong".into(),
+        count => format!("{count} faults"),
     };
     writeln!(
         out,
-        "{positions} positions, {links} links, {frontier} waiting: {faults} ({time_ms} ms)"
+        "{} positions, {} links, {} waiting: {faults} ({} ms)",
+        json.positions, json.links, json.frontier, json.time_ms
     )?;
     Ok(exit)
 }

@@ -41,17 +41,14 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         write_json(out, &CompactJson { positions, report })?;
         return Ok(Exit::Done);
     }
-    let CompactReport {
-        entries_before,
-        entries,
-        bytes_before,
-        bytes,
-        ..
-    } = report;
     writeln!(
         out,
-        "{}: {positions} positions, {entries} journal entries of {entries_before}; {bytes} bytes, {bytes_before} before",
-        shown(&args.book)
+        "{}: {positions} positions, {} journal entries of {}; {} bytes, {} before",
+        shown(&args.book),
+        report.entries,
+        report.entries_before,
+        report.bytes,
+        report.bytes_before
     )?;
     Ok(Exit::Done)
 }

@@ -47,11 +47,7 @@ impl Conflicts {
 
     /// Returns the exit code: 1 where there are conflicts.
     pub(crate) fn exit(&self) -> Exit {
-        if self.conflict_count == 0 {
-            Exit::Done
-        } else {
-            Exit::No
-        }
+        Exit::passed(self.conflict_count == 0)
     }
 
     /// Writes a line for each conflict.

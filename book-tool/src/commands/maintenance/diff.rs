@@ -96,11 +96,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         }
     }
     let differences = found.only_a + found.only_b + found.different;
-    let exit = if differences == 0 {
-        Exit::Done
-    } else {
-        Exit::No
-    };
+    let exit = Exit::passed(differences == 0);
     if args.json {
         write_json(out, &found)?;
         return Ok(exit);
@@ -115,16 +111,10 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
             differences - found.lines.len() as u64
         )?;
     }
-    let DiffJson {
-        same,
-        only_a,
-        only_b,
-        different,
-        ..
-    } = &found;
     writeln!(
         out,
-        "{same} positions alike, {different} different, {only_a} only in the first, {only_b} only in the second"
+        "{} positions alike, {} different, {} only in the first, {} only in the second",
+        found.same, found.different, found.only_a, found.only_b
     )?;
     Ok(exit)
 }

@@ -79,22 +79,16 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         write_json(out, &done)?;
         return Ok(exit);
     }
-    let MergeJson {
-        read,
-        new,
-        changed,
-        positions,
-        annotations,
-        conflicts,
-    } = &done;
-    conflicts.write(out)?;
-    let name = shown(&args.into);
+    done.conflicts.write(out)?;
+    let (name, changed) = (shown(&args.into), done.changed);
     writeln!(
         out,
-        "{name}: {read} positions read, {new} new, {changed} changed; {positions} in all"
+        "{name}: {} positions read, {} new, {changed} changed; {} in all",
+        done.read, done.new, done.positions
     )?;
-    if *annotations > 0 {
-        writeln!(out, "{annotations} annotations are new or were taken back")?;
+    if done.annotations > 0 {
+        let count = done.annotations;
+        writeln!(out, "{count} annotations are new or were taken back")?;
     }
     Ok(exit)
 }

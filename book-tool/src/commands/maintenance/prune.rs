@@ -2,7 +2,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
-use kagetsu_book::{BookOptions, PruneReport, Pruning};
+use kagetsu_book::{BookOptions, Pruning};
 use kagetsu_game::{Position, Variant};
 use kagetsu_program::{Exit, shown};
 
@@ -71,18 +71,13 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         write_json(out, &report)?;
         return Ok(Exit::Done);
     }
-    let PruneReport {
-        kept,
-        removed,
-        paused,
-        ..
-    } = report;
+    let (name, kept) = (shown(&args.book), report.kept);
     writeln!(
         out,
-        "{}: {removed} positions removed, {kept} kept",
-        shown(&args.book)
+        "{name}: {} positions removed, {kept} kept",
+        report.removed
     )?;
-    for name in paused {
+    for name in report.paused {
         writeln!(
             out,
             "job '{name}' has lost positions and is paused; `kagetsu jobs resume {name}` has them searched again"

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let positions = book.len();
     book.close()?;
     let whole = report.is_whole();
-    let exit = if whole { Exit::Done } else { Exit::No };
+    let exit = Exit::passed(whole);
     if args.json {
         let json = RepairJson {
             whole,
@@ -49,29 +49,20 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         write_json(out, &json)?;
         return Ok(exit);
     }
-    let RepairReport {
-        kept,
-        lost_bytes,
-        left_out,
-        missing,
-        notices,
-    } = report;
     let name = shown(&args.book);
-    notices
-        .iter()
-        .try_for_each(|notice| writeln!(out, "{name}: {notice}"))?;
+    for notice in &report.notices {
+        writeln!(out, "{name}: {notice}")?;
+    }
     if whole {
         writeln!(out, "{name}: the journal is whole, {positions} positions")?;
         return Ok(exit);
     }
     writeln!(
         out,
-        "{name}: {kept} journal entries kept, {positions} positions"
-    )?;
-    writeln!(
-        out,
-        "lost: {lost_bytes} bytes that cannot be read, {missing} entries from the end, {left_out} entries about jobs; build \
-         again to have them searched"
+        "{name}: {} journal entries kept, {positions} positions\n\
+         lost: {} bytes that cannot be read, {} entries from the end, {} entries about jobs; build \
+         again to have them searched",
+        report.kept, report.lost_bytes, report.missing, report.left_out
     )?;
     Ok(exit)
 }

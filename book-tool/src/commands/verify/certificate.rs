@@ -250,7 +250,7 @@ pub(super) fn verify_file(args: &Args, file: &Path, out: &mut dyn Write) -> Resu
         Err(fault) => (None, Some(fault)),
     };
     let holds = fault.is_none();
-    let exit = if holds { Exit::Done } else { Exit::No };
+    let exit = Exit::passed(holds);
     if args.json {
         let json = VerifyJson {
             holds,

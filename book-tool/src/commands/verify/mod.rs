@@ -58,7 +58,7 @@ fn verify_book(args: &Args, path: &Path, out: &mut dyn Write) -> Result<Exit> {
     bar.finish_and_clear();
     let findings = ledger.findings;
     let holds = findings.holds();
-    let exit = if holds { Exit::Done } else { Exit::No };
+    let exit = Exit::passed(holds);
     let time_ms = begun.elapsed().as_millis() as u64;
     if args.json {
         let json = BookJson {
@@ -69,23 +69,20 @@ fn verify_book(args: &Args, path: &Path, out: &mut dyn Write) -> Result<Exit> {
         write_json(out, &json)?;
         return Ok(exit);
     }
-    let Findings {
-        positions,
-        moves,
-        failed,
-        open,
-    } = &findings;
-    failed
-        .iter()
-        .try_for_each(|claim| write_claim(out, "fails", claim))?;
-    open.iter()
-        .try_for_each(|claim| write_claim(out, "not replayed", claim))?;
-    for (what, count) in [("positions", positions), ("moves", moves)] {
-        let (claims, hold) = (count.claims, count.hold);
-        let (open, failed) = (count.open, count.failed);
+    for (says, claims) in [
+        ("fails", &findings.failed),
+        ("not replayed", &findings.open),
+    ] {
+        for claim in claims {
+            write_claim(out, says, claim)?;
+        }
+    }
+    let moves = &findings.moves;
+    for (what, count) in [("positions", &findings.positions), ("moves", moves)] {
         writeln!(
             out,
-            "{claims} proven {what}: {hold} hold, {open} cannot be replayed, {failed} fail"
+            "{} proven {what}: {} hold, {} cannot be replayed, {} fail",
+            count.claims, count.hold, count.open, count.failed
         )?;
     }
     if findings.has_nothing_to_show() {
@@ -107,21 +104,17 @@ fn verify_book(args: &Args, path: &Path, out: &mut dyn Write) -> Result<Exit> {
 }
 
 fn write_claim(out: &mut dyn Write, what: &str, failed: &FailedClaim) -> Result<()> {
-    let FailedClaim {
-        variant,
-        position,
-        at,
-        claim,
-        proof_kind,
-        plies,
-        why,
-    } = failed;
-    let at = at
-        .as_ref()
-        .map_or_else(|| "the position".into(), |at| format!("{at} in"));
+    let at = failed.at.as_ref();
     writeln!(
         out,
-        "{what}: {at} {variant} {position}: {claim} within {plies} plies ({proof_kind}): {why}"
+        "{what}: {} {} {}: {} within {} plies ({}): {}",
+        at.map_or_else(|| "the position".into(), |at| format!("{at} in")),
+        failed.variant,
+        failed.position,
+        failed.claim,
+        failed.plies,
+        failed.proof_kind,
+        failed.why
     )?;
     Ok(())
 }

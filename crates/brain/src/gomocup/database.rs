@@ -166,15 +166,10 @@ fn behind(verdict: &Verdict) -> DatabaseRecord {
         (_, Some(plies)) => Score::win_in(plies.saturating_sub(1)),
         _ => -verdict.score,
     };
-    let bound = match verdict.bound {
-        Bound::Upper => Bound::Lower,
-        Bound::Lower => Bound::Upper,
-        Bound::Exact => Bound::Exact,
-    };
     DatabaseRecord::of(
         score,
         verdict.proof.map(|proof| proof.claim),
-        bound,
+        verdict.bound.negated(),
         verdict.depth.saturating_sub(1),
     )
 }
@@ -183,17 +178,9 @@ fn all(position: &Position, size: u8, known: Option<&Answer>) -> Vec<String> {
     let legal = position.legal_moves();
     let row = |(m, verdict): &(Move, Verdict)| {
         let (Point { x, y }, record) = (Point::of(*m, size), behind(verdict));
-        let DatabaseRecord {
-            value,
-            depth,
-            bound,
-            ..
-        } = record;
+        let (tag, value, depth) = (record.tag(), record.value, record.depth);
         // No comment, and no text on the point.
-        format!(
-            "DATABASE {x} {y} {} {value} {depth} {bound} 0 ",
-            record.tag()
-        )
+        format!("DATABASE {x} {y} {tag} {value} {depth} {} 0 ", record.bound)
     };
     let verdicts = known.map_or(&[][..], Answer::verdicts);
     let mut lines = vec!["DATABASE REFRESH".to_string()];
@@ -213,14 +200,10 @@ fn one(known: Option<&Answer>) -> String {
         Bound::Exact,
         verdict.depth,
     );
-    let DatabaseRecord {
-        label,
-        value,
-        depth,
-        bound,
-        shown,
-    } = record;
-    format!("DATABASE ONE {label} {value} {depth} {bound} {shown}")
+    format!(
+        "DATABASE ONE {} {} {} {} {}",
+        record.label, record.value, record.depth, record.bound, record.shown
+    )
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use kagetsu_game::{Key, Move, Position, Verdict};
 
 use crate::games::text::{MoveNote, sgf_point};
 use crate::games::tree::GameTree;
-use crate::omissions::{Omissions, omit};
+use crate::omissions::Omissions;
 
 /// A line of its own between comments of one position that a format writes as one.
 const BETWEEN_COMMENTS: &str = "\n\u{2e3b}\n";
@@ -88,12 +88,12 @@ impl<'a> BookTree<'a> {
             let position = position?;
             let key = position.key();
             if position.variant() != variant {
-                omit(omissions, "positions_of_other_games", 1);
+                omissions.omit("positions_of_other_games", 1);
             } else if !tree.seen.contains(&key) && !tree.noted.contains(&key) {
                 let line = position.line().filter(|_| start.setup().is_none());
                 match line.filter(|_| variant.places_stones()) {
                     Some(line) => tree.grow_at(&from_the_centre(start, line), omissions)?,
-                    None => omit(omissions, "positions_that_no_line_leads_to", 1),
+                    None => omissions.omit("positions_that_no_line_leads_to", 1),
                 }
             }
         }
@@ -155,7 +155,7 @@ impl<'a> BookTree<'a> {
             let mut next = Vec::new();
             for (m, verdict) in answer.verdicts() {
                 if !verdict.is_exact() && !verdict.is_silent() {
-                    omit(omissions, "moves_with_a_bound_alone", 1);
+                    omissions.omit("moves_with_a_bound_alone", 1);
                     continue;
                 }
                 let child = self.child(at, *m);

@@ -6,7 +6,7 @@ use kagetsu_book::Book;
 use kagetsu_game::{Claim, Position, Variant};
 
 use crate::games::tally::Games;
-use crate::omissions::{Omissions, omit};
+use crate::omissions::Omissions;
 use crate::openings;
 use crate::xiangqi::colours::others;
 
@@ -58,7 +58,7 @@ pub(crate) fn write(book: &Book, variant: Variant) -> Result<(String, u64, Omiss
             is_won && searched.is_some_and(|verdict| verdict.proof.is_none())
         });
         let Some((line, m)) = entry.position.line().zip(quiet) else {
-            omit(&mut omissions, "positions_without_a_quiet_win", 1);
+            omissions.omit("positions_without_a_quiet_win", 1);
             continue;
         };
         let mut names: Vec<String> = line.iter().map(|m| entry.position.write_move(*m)).collect();
@@ -67,10 +67,6 @@ pub(crate) fn write(book: &Book, variant: Variant) -> Result<(String, u64, Omiss
         text.push('\n');
         count += 1;
     }
-    omit(
-        &mut omissions,
-        "positions_of_other_games",
-        others(book, variant)?,
-    );
+    omissions.omit("positions_of_other_games", others(book, variant)?);
     Ok((text, count, omissions))
 }

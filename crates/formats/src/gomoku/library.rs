@@ -16,8 +16,7 @@ use crate::gomoku::pass::passed;
 use crate::gomoku::renlib::{self, Library, LibraryBranch, LibraryNode, SIZE};
 use crate::input::encoding::decode_texts;
 use crate::omissions::{
-    IMPOSSIBLE_ENDS, MISSING_DISTANCES, MoveDetail, Omissions, TRUNCATED_FILES,
-    VALUES_OUT_OF_RANGE, omit, omit_details, omit_text,
+    IMPOSSIBLE_ENDS, MISSING_DISTANCES, MoveDetail, Omissions, TRUNCATED_FILES, VALUES_OUT_OF_RANGE,
 };
 
 /// Reads the moves of a library.
@@ -33,8 +32,8 @@ pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissi
         behind,
     } = renlib::read(bytes)?;
     let (mut games, mut omissions) = (Games::default(), Omissions::new());
-    omit(&mut omissions, TRUNCATED_FILES, u64::from(is_cut));
-    omit(&mut omissions, "bytes_behind_the_end", behind);
+    omissions.omit(TRUNCATED_FILES, u64::from(is_cut));
+    omissions.omit("bytes_behind_the_end", behind);
     // The position after each node, and its ply; passes count as plies.
     let mut positions: Vec<(Option<Position>, u16)> = vec![(Some(Position::start(variant)), 0)];
     let texts = decode_texts(
@@ -76,19 +75,19 @@ pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissi
                     games.set_value(before, *m, value);
                 }
                 match text {
-                    PointText::Endless(_) => omit(&mut omissions, MISSING_DISTANCES, 1),
-                    PointText::Impossible(what) => omit(&mut omissions, what, 1),
+                    PointText::Endless(_) => omissions.omit(MISSING_DISTANCES, 1),
+                    PointText::Impossible(what) => omissions.omit(what, 1),
                     PointText::Plain | PointText::Value(_) => {}
                 }
             }
-            (Some(_), None) if !node.is_move => omit(&mut omissions, "nodes_that_are_no_moves", 1),
+            (Some(_), None) if !node.is_move => omissions.omit("nodes_that_are_no_moves", 1),
             (Some(before), None) => {
                 let cell = node.cell.map(Move::new);
                 let text = cell.map_or_else(String::new, |m| before.write_move(m));
                 let place = format!("ply {ply}: ");
-                omit_text(&mut omissions, "moves_that_cannot_be_made", &place, &text);
+                omissions.omit_text("moves_that_cannot_be_made", &place, &text);
             }
-            (None, _) => omit(&mut omissions, "nodes_beyond_these", 1),
+            (None, _) => omissions.omit("nodes_beyond_these", 1),
         }
         positions.push((reached.map(|(_, after)| after), ply));
     }
@@ -231,7 +230,7 @@ pub(crate) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Omis
             let m = note.at.filter(|_| is_shown);
             match m.filter(|m| position.is_some_and(|position| position.play(*m).is_ok())) {
                 Some(m) => _ = tree.child(at, m),
-                None if is_shown => omit(&mut omissions, "texts_on_stones", 1),
+                None if is_shown => omissions.omit("texts_on_stones", 1),
                 None => {}
             }
         }
@@ -251,7 +250,7 @@ fn branch(tree: &BookTree, at: usize, omissions: &mut Omissions) -> LibraryBranc
     let (mut text, mut more) = (joined(texts.iter()), String::new());
     if let Some(verdict) = verdict {
         let details = [MoveDetail::Nodes, MoveDetail::Line, MoveDetail::Date];
-        omit_details(omissions, verdict, &details);
+        omissions.omit_details(verdict, &details);
         let meaning = |text: &&str| match &node.position {
             Some(after) => PointText::read(text, after, plies as u16),
             None => PointText::Plain,
@@ -264,7 +263,7 @@ fn branch(tree: &BookTree, at: usize, omissions: &mut Omissions) -> LibraryBranc
         let same = texts.iter().find(|text| says(text) == Some(verdict.score));
         more = comment_on_value(verdict);
         if words.peek().is_some() {
-            omit(omissions, "values_behind_texts", 1);
+            omissions.omit("values_behind_texts", 1);
             text = joined(words);
         } else {
             text = same.map_or_else(|| board_text(verdict, plies), |text| text.to_string());

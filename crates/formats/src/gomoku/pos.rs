@@ -4,7 +4,7 @@ use anyhow::{Context, Result, ensure};
 use kagetsu_game::{Move, Position, Variant};
 
 use crate::games::tally::{GameResult, Games};
-use crate::omissions::{Omissions, omit};
+use crate::omissions::Omissions;
 
 /// The board size of these files.
 const SIZE: u8 = 15;
@@ -43,7 +43,7 @@ pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissi
     let start = Position::start(variant);
     games.play(&start, position.moves(), GameResult::Unknown);
     let behind = (rest.len() - count) as u64;
-    omit(&mut omissions, "bytes_behind_the_end", behind);
+    omissions.omit("bytes_behind_the_end", behind);
     Ok((games, 1, omissions))
 }
 

@@ -5,7 +5,7 @@ use kagetsu_game::{Move, Position, Variant};
 use kagetsu_games::GameTags;
 
 use crate::games::tally::{GameResult, Games};
-use crate::omissions::{Omissions, TRUNCATED_FILES, omit};
+use crate::omissions::{Omissions, TRUNCATED_FILES};
 
 /// Reads the game of a file.
 ///
@@ -37,7 +37,7 @@ pub(crate) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Omission
             break;
         };
         if !is_last_whole && lines.peek().is_none() {
-            omit(&mut omissions, TRUNCATED_FILES, 1);
+            omissions.omit(TRUNCATED_FILES, 1);
             if time.is_none() {
                 break;
             }
@@ -45,11 +45,7 @@ pub(crate) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Omission
         if !(1..=size).contains(&x) || !(1..=size).contains(&y) {
             bail!("line {number}: the point {x},{y} is off the board of {width}x{height}");
         }
-        omit(
-            &mut omissions,
-            "times",
-            u64::from(time.is_some_and(|time| time != "0")),
-        );
+        omissions.omit("times", u64::from(time.is_some_and(|time| time != "0")));
         // Rows are counted from the top.
         moves.push(Move::new((size - y) * size + x - 1));
     }
@@ -69,16 +65,11 @@ pub(crate) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Omission
                 .bytes()
                 .all(|byte| byte.is_ascii_digit())
     };
-    omit(
-        &mut omissions,
+    omissions.omit(
         TRUNCATED_FILES,
         u64::from(!is_last_whole && rest.len() == 1 && is_number(rest[0])),
     );
-    omit(
-        &mut omissions,
-        "games_without_moves",
-        u64::from(moves.is_empty()),
-    );
+    omissions.omit("games_without_moves", u64::from(moves.is_empty()));
     let mut games = Games::default();
     let player = |at: usize| {
         let name = rest.get(at).filter(|name| !is_number(name));

@@ -11,7 +11,7 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
 use crate::games::tally::{GameResult, Games};
-use crate::omissions::{Omissions, omit};
+use crate::omissions::Omissions;
 
 /// A game as read so far.
 #[derive(Default)]
@@ -211,14 +211,10 @@ fn play(game: &RifGame, variant: Variant, games: &mut Games, omissions: &mut Omi
             }
         }
     }
-    omit(omissions, "offered_fifth_moves", u64::from(game.has_offer));
-    omit(omissions, "comments", u64::from(game.has_comment));
-    omit(
-        omissions,
-        "games_without_moves",
-        u64::from(moves.is_empty()),
-    );
-    omit(omissions, "games_cut_short", u64::from(is_cut));
+    omissions.omit("offered_fifth_moves", u64::from(game.has_offer));
+    omissions.omit("comments", u64::from(game.has_comment));
+    omissions.omit("games_without_moves", u64::from(moves.is_empty()));
+    omissions.omit("games_cut_short", u64::from(is_cut));
     games.play_named(&Position::start(variant), &moves, ending, game.tags.clone());
 }
 

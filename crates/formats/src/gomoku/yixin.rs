@@ -12,9 +12,7 @@ use kagetsu_game::{
 
 use crate::games::tally::longest;
 use crate::gomoku::yxdb::{YixinLabel, YixinRecord, YixinValue};
-use crate::omissions::{
-    IMPOSSIBLE_ENDS, MISSING_DISTANCES, MoveDetail, Omissions, omit, omit_details,
-};
+use crate::omissions::{IMPOSSIBLE_ENDS, MISSING_DISTANCES, MoveDetail, Omissions};
 
 /// The engine name under which imported values are kept.
 const ENGINE: &str = "yixin database";
@@ -49,23 +47,22 @@ pub(crate) fn answers(records: &[YixinRecord]) -> Result<(Vec<(Position, Answer)
                 }),
                 _,
             ) if !can_be(&position, proof) => {
-                omit(&mut omissions, IMPOSSIBLE_ENDS, 1);
+                omissions.omit(IMPOSSIBLE_ENDS, 1);
                 (None, true)
             }
             value => value,
         };
-        omit(&mut omissions, "texts", u64::from(!record.text.is_empty()));
+        omissions.omit("texts", u64::from(!record.text.is_empty()));
         let is_implied = value.is_some_and(|value| {
             value
                 .proof
                 .is_some_and(|proof| is_label_of(record.label, proof.claim))
         });
-        omit(
-            &mut omissions,
+        omissions.omit(
             "labels",
             u64::from(record.label != YixinLabel::None && !is_implied),
         );
-        omit(&mut omissions, MISSING_DISTANCES, u64::from(!has_distance));
+        omissions.omit(MISSING_DISTANCES, u64::from(!has_distance));
         known.insert((record.variant, position.key()), (at, value));
         positions.push(position);
     }
@@ -97,8 +94,7 @@ pub(crate) fn answers(records: &[YixinRecord]) -> Result<(Vec<(Position, Answer)
         }
     }
     let is_lost = |(at, value): &&(usize, Option<RecordValue>)| value.is_some() && !used[*at];
-    omit(
-        &mut omissions,
+    omissions.omit(
         "values_without_a_move",
         known.values().filter(is_lost).count() as u64,
     );
@@ -106,8 +102,7 @@ pub(crate) fn answers(records: &[YixinRecord]) -> Result<(Vec<(Position, Answer)
     let is_alone = |(at, value): &&(usize, Option<RecordValue>)| {
         value.is_none() && !used[*at] && !records[*at].first.is_empty()
     };
-    omit(
-        &mut omissions,
+    omissions.omit(
         "positions_without_a_move",
         known.values().filter(is_alone).count() as u64,
     );
@@ -128,14 +123,9 @@ impl RecordValue {
     /// it.
     fn before(self, m: Move, by: &Provenance) -> Verdict {
         let proof = self.proof.map(Proof::before);
-        let bound = match self.bound {
-            Bound::Exact => Bound::Exact,
-            Bound::Lower => Bound::Upper,
-            Bound::Upper => Bound::Lower,
-        };
         Verdict {
             score: proof.map_or_else(|| self.score.before(), Proof::score),
-            bound: if proof.is_some() { Bound::Exact } else { bound },
+            bound: proof.map_or(self.bound.negated(), |_| Bound::Exact),
             depth: u8::try_from(self.depth + 1).unwrap_or(u8::MAX),
             nodes: 0,
             line: vec![m],
@@ -247,7 +237,7 @@ pub(crate) fn records(book: &Book, only: Option<Variant>) -> Result<(Vec<YixinRe
         let entry = entry?;
         let variant = entry.position.variant();
         if variant.gomoku().is_none() || only.is_some_and(|only| only != variant) {
-            omit(&mut omissions, "positions_of_other_games", 1);
+            omissions.omit("positions_of_other_games", 1);
             continue;
         }
         own.insert((variant, entry.position.key()), of_entry(&entry));
@@ -257,7 +247,7 @@ pub(crate) fn records(book: &Book, only: Option<Variant>) -> Result<(Vec<YixinRe
                 continue;
             };
             leaves.insert((variant, child.key()), of_move(&child, verdict));
-            omit_details(&mut omissions, verdict, &MISSING_DETAILS);
+            omissions.omit_details(verdict, &MISSING_DETAILS);
         }
     }
     leaves.extend(own);
@@ -283,11 +273,6 @@ fn of_entry(entry: &Entry) -> YixinRecord {
 
 /// Returns the record of the position after a move, from the view of its side to move.
 fn of_move(child: &Position, verdict: &Verdict) -> YixinRecord {
-    let bound = match verdict.bound {
-        Bound::Exact => Bound::Exact,
-        Bound::Lower => Bound::Upper,
-        Bound::Upper => Bound::Lower,
-    };
     let claim = |proof: Proof| Proof {
         claim: proof.claim.negated(),
         plies: proof.plies.saturating_sub(1),
@@ -298,7 +283,7 @@ fn of_move(child: &Position, verdict: &Verdict) -> YixinRecord {
         child,
         verdict.score.after(),
         verdict.proof.map(claim),
-        bound,
+        verdict.bound.negated(),
         depth,
     )
 }

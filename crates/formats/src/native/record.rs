@@ -134,18 +134,11 @@ impl PositionRecord {
 
     /// Returns the record without moves.
     pub(crate) fn head(&self) -> Self {
-        let Self {
-            variant,
-            fen,
-            board,
-            side,
-            ..
-        } = self;
         Self {
-            variant: variant.clone(),
-            fen: fen.clone(),
-            board: board.clone(),
-            side: side.clone(),
+            variant: self.variant.clone(),
+            fen: self.fen.clone(),
+            board: self.board.clone(),
+            side: self.side.clone(),
             answers: Vec::new(),
             annotations: Vec::new(),
         }
@@ -168,12 +161,9 @@ impl PositionRecord {
                 position.side()
             );
         }
-        let answers: Result<Answer> = self
-            .answers
-            .iter()
-            .map(|line| line.decode(&position))
-            .collect();
-        Ok((position, answers?))
+        let answers = self.answers.iter().map(|line| line.decode(&position));
+        let answer = answers.collect::<Result<Answer>>()?;
+        Ok((position, answer))
     }
 }
 

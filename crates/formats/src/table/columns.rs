@@ -231,13 +231,8 @@ impl PositionRows {
         names: &mut MoveNames,
         mut write: impl FnMut(&[Cell]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let ScannedEntry {
-            position,
-            facts,
-            moves: known,
-            best,
-            ..
-        } = &self.scanned;
+        let (position, facts) = (&self.scanned.position, &self.scanned.facts);
+        let (known, best) = (&self.scanned.moves, &self.scanned.best);
         // The board as the moves of the row lead to it; the book keeps one of its images.
         let shown = self.way.as_ref().unwrap_or(position);
         let back = position.variant().inverse(shown.key_and_symmetry().1);

@@ -9,7 +9,7 @@ use kagetsu_game::{Position, Side, Variant};
 use kagetsu_games::{GameResult, GameTags, after, read_move};
 
 use crate::games::tree::GameTree;
-use crate::omissions::{Omissions, TRUNCATED_FILES, omit, omit_text};
+use crate::omissions::{Omissions, TRUNCATED_FILES};
 use crate::xiangqi::check_variant;
 use crate::xiangqi::pieces::fen;
 
@@ -69,7 +69,7 @@ pub(crate) fn read_trees(
                     take(tree);
                 }
             }
-            None => omit(&mut omissions, TRUNCATED_FILES, 1),
+            None => omissions.omit(TRUNCATED_FILES, 1),
         }
     }
     Ok(omissions)
@@ -89,7 +89,7 @@ fn tree(
         Err(error) => {
             let place = format!("game {number}: ");
             let text = format!("{fen}: {error}");
-            omit_text(omissions, "games_from_impossible_positions", &place, &text);
+            omissions.omit_text("games_from_impossible_positions", &place, &text);
             return None;
         }
     };
@@ -118,13 +118,9 @@ fn tree(
         number,
     };
     if !reader.moves(&mut tree) {
-        omit(omissions, TRUNCATED_FILES, 1);
+        omissions.omit(TRUNCATED_FILES, 1);
     }
-    omit(
-        omissions,
-        "games_without_moves",
-        tree.moves.is_empty().into(),
-    );
+    omissions.omit("games_without_moves", tree.moves.is_empty().into());
     Some(tree)
 }
 
@@ -195,7 +191,8 @@ impl MoveReader<'_, '_> {
                         } else {
                             format!("{from} {to}")
                         };
-                        omit_text(self.omissions, "moves_that_cannot_be_made", &place, &text);
+                        self.omissions
+                            .omit_text("moves_that_cannot_be_made", &place, &text);
                     }
                 }
             }

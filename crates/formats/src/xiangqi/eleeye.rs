@@ -7,7 +7,7 @@ use kagetsu_book::Book;
 use kagetsu_game::{Bound, Move, Position, Side, Variant};
 
 use crate::games::tally::Games;
-use crate::omissions::{MoveDetail, Omissions, omit, omit_details};
+use crate::omissions::{MoveDetail, Omissions};
 use crate::xiangqi::colours::{as_they_come_up, others};
 use crate::xiangqi::squares::{KINDS, SQUARES, of_text, placed, text};
 use kagetsu_games::without_history;
@@ -174,7 +174,7 @@ pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissi
                     games.add(&position, m, (*weight).into());
                     left.extend(Some(after).filter(|after| seen.insert(after.key())));
                 }
-                None => omit(&mut omissions, "moves_that_cannot_be_made", 1),
+                None => omissions.omit("moves_that_cannot_be_made", 1),
             }
         }
     }
@@ -183,11 +183,7 @@ pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissi
         .filter(|(lock, _)| !used.contains(lock))
         .map(|(_, moves)| moves.len() as u64)
         .sum();
-    omit(
-        &mut omissions,
-        "moves_of_positions_that_nothing_leads_to",
-        lost,
-    );
+    omissions.omit("moves_of_positions_that_nothing_leads_to", lost);
     Ok((games, chunks.len() as u64, omissions))
 }
 
@@ -218,7 +214,7 @@ pub(crate) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Omis
             continue;
         };
         if !keys.insert(lock) {
-            omit(&mut omissions, "positions_with_the_key_of_another", 1);
+            omissions.omit("positions_with_the_key_of_another", 1);
             continue;
         }
         let known = |(m, v): &&(Move, kagetsu_game::Verdict)| {
@@ -245,17 +241,13 @@ pub(crate) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Omis
             {
                 Some((from, to)) => {
                     records.push((lock, from | to << 8, weight));
-                    omit_details(&mut omissions, verdict, &MISSING_DETAILS);
+                    omissions.omit_details(verdict, &MISSING_DETAILS);
                 }
-                None => omit(&mut omissions, "moves_that_are_not_worth_making", 1),
+                None => omissions.omit("moves_that_are_not_worth_making", 1),
             }
         }
     }
-    omit(
-        &mut omissions,
-        "positions_of_other_games",
-        others(book, variant)?,
-    );
+    omissions.omit("positions_of_other_games", others(book, variant)?);
     records.sort_unstable();
     let mut bytes = Vec::with_capacity(records.len() * RECORD_BYTES);
     for (lock, code, weight) in records {

@@ -10,7 +10,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, params};
 
 use crate::games::tally::{Games, GivenValue};
-use crate::omissions::{MoveDetail, Omissions, omit, omit_details};
+use crate::omissions::{MoveDetail, Omissions};
 use crate::xiangqi::colours::{as_they_come_up, others};
 use crate::xiangqi::squares;
 use crate::xiangqi::zobrist::ZobristKeys;
@@ -120,10 +120,10 @@ pub(crate) fn read(
     let (mut games, mut omissions) = (Games::default(), Omissions::new());
     let mut of_key: HashMap<u64, Vec<&ObkRow>> = HashMap::new();
     for row in &rows {
-        omit(&mut omissions, "memos", row.has_memo.into());
+        omissions.omit("memos", row.has_memo.into());
         match row.key {
-            Some(_) if !row.is_valid => omit(&mut omissions, "moves_that_are_switched_off", 1),
-            None => omit(&mut omissions, "moves_without_a_key", 1),
+            Some(_) if !row.is_valid => omissions.omit("moves_that_are_switched_off", 1),
+            None => omissions.omit("moves_without_a_key", 1),
             Some(key) => {
                 of_key.entry(key).or_default().push(row);
                 // SQLite stores a floating-point key with an integral value as an integer.
@@ -162,14 +162,14 @@ pub(crate) fn read(
                 match text.and_then(|text| position.parse_move(&text).ok()) {
                     // A program that stores both mirror images stores the same move twice.
                     Some(m) => drop(moves.entry(m).or_insert(row)),
-                    None => omit(&mut omissions, "moves_that_cannot_be_made", 1),
+                    None => omissions.omit("moves_that_cannot_be_made", 1),
                 }
             }
         }
         let has_value = moves.values().any(|row| row.score != 0);
         for (m, row) in moves {
             let Ok(after) = position.play(m) else {
-                omit(&mut omissions, "moves_that_cannot_be_made", 1);
+                omissions.omit("moves_that_cannot_be_made", 1);
                 continue;
             };
             say(&mut games, &position, m, row, has_value, &mut omissions);
@@ -180,8 +180,7 @@ pub(crate) fn read(
     let lost = rows.iter().filter(|row| {
         row.key.is_some() && row.is_valid && !used.contains(&std::ptr::from_ref(*row))
     });
-    omit(
-        &mut omissions,
+    omissions.omit(
         "moves_of_positions_that_nothing_leads_to",
         lost.count() as u64,
     );
@@ -208,7 +207,7 @@ fn say(
     let played = row.games.map(|games| u64::try_from(games).unwrap_or(0));
     let played: u64 = played.iter().sum();
     // The file names no games, so their results belong to nothing.
-    omit(omissions, "results_of_games", u64::from(played > 0));
+    omissions.omit("results_of_games", u64::from(played > 0));
     games.add(position, m, if has_value { played } else { played.max(1) });
     if has_value {
         let centi = row.score.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
@@ -249,7 +248,7 @@ pub(crate) fn write(
                 continue;
             };
             if !known.insert(key) {
-                omit(&mut omissions, "positions_with_the_key_of_another", 1);
+                omissions.omit("positions_with_the_key_of_another", 1);
                 continue;
             }
             positions += 1;
@@ -259,11 +258,11 @@ pub(crate) fn write(
                 let Some((from, to)) =
                     squares.filter(|_| verdict.bound != Bound::Upper || verdict.proof.is_some())
                 else {
-                    omit(&mut omissions, "moves_without_a_value", 1);
+                    omissions.omit("moves_without_a_value", 1);
                     continue;
                 };
-                omit(&mut omissions, "proofs", verdict.proof.is_some().into());
-                omit_details(&mut omissions, verdict, &MISSING_DETAILS);
+                omissions.omit("proofs", verdict.proof.is_some().into());
+                omissions.omit_details(verdict, &MISSING_DETAILS);
                 let score = if verdict.is_silent() {
                     0
                 } else {
@@ -283,11 +282,7 @@ pub(crate) fn write(
         }
     }
     transaction.commit()?;
-    omit(
-        &mut omissions,
-        "positions_of_other_games",
-        others(book, variant)?,
-    );
+    omissions.omit("positions_of_other_games", others(book, variant)?);
     let bytes = base.serialize("main")?.to_vec();
     Ok((bytes, positions, omissions))
 }

@@ -8,7 +8,7 @@ use crate::games::tally::Games;
 use crate::games::tree::{GameTree, TreePlace};
 use crate::games::words::result_of;
 use crate::input::encoding::decode_entries;
-use crate::omissions::{Omissions, UNREAD_RESULTS, omit, omit_at};
+use crate::omissions::{Omissions, UNREAD_RESULTS};
 use crate::xiangqi::check_variant;
 use crate::xiangqi::pgn_text::{PgnGame, PgnToken, split};
 use crate::xiangqi::written_move::read_move;
@@ -72,17 +72,17 @@ pub(crate) fn read_trees(
         if is_empty && game.tags.is_empty() {
             // Some programs put their name behind a game.
             if let Some((word, line)) = game.first_word() {
-                omit_at(&mut omissions, "words_that_are_no_game", line, word);
+                omissions.omit_at("words_that_are_no_game", line, word);
             }
             continue;
         }
         (count, has_moves) = (count + 1, has_moves || !is_empty);
         has_tags |= !game.tags.is_empty();
         if let Some((line, word)) = read.unread {
-            omit_at(&mut omissions, "games_cut_short", line, &word);
+            omissions.omit_at("games_cut_short", line, &word);
         }
-        omit(&mut omissions, BROKEN_VARIATIONS, read.broken);
-        omit(&mut omissions, "games_without_moves", is_empty.into());
+        omissions.omit(BROKEN_VARIATIONS, read.broken);
+        omissions.omit("games_without_moves", is_empty.into());
         take(tree);
     }
     if count == 0 || !(has_tags || has_moves) {
@@ -101,7 +101,7 @@ fn begun(game: &PgnGame, variant: Variant, omissions: &mut Omissions) -> Option<
             Ok(start) => start,
             Err(error) => {
                 let text = format!("{fen}: {error}");
-                omit_at(omissions, "games_from_impossible_positions", line, &text);
+                omissions.omit_at("games_from_impossible_positions", line, &text);
                 return None;
             }
         },
@@ -113,7 +113,7 @@ fn begun(game: &PgnGame, variant: Variant, omissions: &mut Omissions) -> Option<
         .map_or(Some(GameResult::Unknown), |(text, line)| {
             let result = result_of(text, variant);
             if result.is_none() {
-                omit_at(omissions, UNREAD_RESULTS, line, text);
+                omissions.omit_at(UNREAD_RESULTS, line, text);
             }
             result
         });

@@ -1,7 +1,7 @@
 //! The text of PGN, split into games: tags, then words, comments and variations.
 
 use crate::games::words::result_of;
-use crate::omissions::{Omissions, omit};
+use crate::omissions::Omissions;
 use kagetsu_game::Variant;
 use kagetsu_games::GameResult;
 
@@ -81,11 +81,9 @@ pub(crate) fn split(text: &str) -> (Vec<PgnGame>, Omissions) {
     if let Some((text, _)) = reader.comment.take() {
         reader.add_comment(text);
     }
-    omit(
-        &mut reader.omissions,
-        "comments_and_variations_without_an_end",
-        is_open.into(),
-    );
+    reader
+        .omissions
+        .omit("comments_and_variations_without_an_end", is_open.into());
     if reader.game.is_begun() || !reader.game.tags.is_empty() {
         reader.next_game();
     }
@@ -147,7 +145,7 @@ impl PgnReader {
                     self.end_word();
                     self.depth -= 1;
                     self.game.tokens.push(PgnToken::Close);
-                    omit(&mut self.omissions, INSIDE, u64::from(self.depth == 0));
+                    self.omissions.omit(INSIDE, u64::from(self.depth == 0));
                 }
                 letter => match ascii(letter) {
                     ' ' | ',' => self.end_word(),
@@ -164,7 +162,7 @@ impl PgnReader {
 
     fn add_comment(&mut self, text: String) {
         self.game.tokens.push(PgnToken::Comment(text));
-        omit(&mut self.omissions, INSIDE, u64::from(self.depth == 0));
+        self.omissions.omit(INSIDE, u64::from(self.depth == 0));
     }
 
     /// Takes the word that was read.

@@ -14,7 +14,7 @@ use kagetsu_games::{GameResult, GameTags, after, read_move};
 use crate::games::tree::GameTree;
 use crate::games::words::result_of;
 use crate::input::encoding::decode_entries;
-use crate::omissions::{Omissions, UNREAD_RESULTS, omit, omit_text};
+use crate::omissions::{Omissions, UNREAD_RESULTS};
 use crate::xiangqi::check_variant;
 use crate::xiangqi::pieces::{PieceRow, fen};
 
@@ -76,19 +76,14 @@ fn tree(
     let start = match start(field("binit"), &main, variant) {
         Ok(start) => start,
         Err(text) => {
-            omit_text(
-                omissions,
-                "games_from_impossible_positions",
-                "binit: ",
-                &text,
-            );
+            omissions.omit_text("games_from_impossible_positions", "binit: ", &text);
             return None;
         }
     };
     let mut tree = GameTree::from_start(start);
     let result = field("result");
     tree.result = result_of(result, variant).unwrap_or_else(|| {
-        omit_text(omissions, UNREAD_RESULTS, "result: ", result);
+        omissions.omit_text(UNREAD_RESULTS, "result: ", result);
         GameResult::Unknown
     });
     let event = [field("event"), field("title")];
@@ -137,7 +132,7 @@ fn tree(
                 let line = add(&mut tree, parent, &digits(moves), &name, omissions);
                 branches.insert(own, (ply as usize, line));
             }
-            None => omit_text(omissions, "variations_without_a_place", "", &name),
+            None => omissions.omit_text("variations_without_a_place", "", &name),
         }
     }
     for (name, comment) in fields.iter().filter(|(_, comment)| !comment.is_empty()) {
@@ -153,11 +148,7 @@ fn tree(
             tree.remark(Some(*at), &text(comment));
         }
     }
-    omit(
-        omissions,
-        "games_without_moves",
-        tree.moves.is_empty().into(),
-    );
+    omissions.omit("games_without_moves", tree.moves.is_empty().into());
     Some(tree)
 }
 
@@ -186,7 +177,7 @@ fn add(
         let Some((m, next)) = made.and_then(|m| Some((m, after(&before, m)?))) else {
             let text: String = written.iter().map(u8::to_string).collect();
             let place = format!("{name}, move {}: ", line.len() + 1);
-            omit_text(omissions, "games_cut_short", &place, &text);
+            omissions.omit_text("games_cut_short", &place, &text);
             break;
         };
         let number = tree.push(last, before, m);

@@ -15,7 +15,7 @@ use kagetsu_games::{GameTags, after, read_move};
 use crate::games::book_tree::BookTree;
 use crate::games::tally::{GameResult, Games};
 use crate::games::tree::GameTree;
-use crate::omissions::{Omissions, TRUNCATED_FILES, omit, omit_text};
+use crate::omissions::{Omissions, TRUNCATED_FILES};
 use crate::xiangqi::check_variant;
 use crate::xiangqi::pieces::{PieceRow, fen};
 
@@ -119,7 +119,7 @@ pub(crate) fn read_tree(bytes: &[u8], variant: Variant) -> Result<(GameTree, Omi
     reader.moves(&mut tree);
     let mut omissions = reader.omissions;
     let is_empty = tree.moves.is_empty();
-    omit(&mut omissions, "games_without_moves", is_empty.into());
+    omissions.omit("games_without_moves", is_empty.into());
     Ok((tree, omissions))
 }
 
@@ -183,7 +183,7 @@ pub(crate) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Omis
                 node.notes.iter().any(Annotation::is_on_board),
             ),
         ] {
-            omit(&mut omissions, kind, is_lost.into());
+            omissions.omit(kind, is_lost.into());
         }
     }
     Ok((bytes, tree.seen.len() as u64, omissions))
@@ -277,7 +277,7 @@ impl TreeReader<'_> {
     fn moves(&mut self, tree: &mut GameTree) {
         // The first node has no move; it holds the comment on the start.
         let Some(root) = self.node() else {
-            omit(&mut self.omissions, TRUNCATED_FILES, 1);
+            self.omissions.omit(TRUNCATED_FILES, 1);
             return;
         };
         tree.remark(None, &root.comment);
@@ -289,7 +289,7 @@ impl TreeReader<'_> {
         }
         while let Some(before) = open.pop() {
             let Some(node) = self.node() else {
-                omit(&mut self.omissions, TRUNCATED_FILES, 1);
+                self.omissions.omit(TRUNCATED_FILES, 1);
                 break;
             };
             let made = before.as_ref().and_then(|(_, before)| {
@@ -301,12 +301,8 @@ impl TreeReader<'_> {
                     .text()
                     .unwrap_or_else(|| format!("{} {}", node.from, node.to));
                 let place = format!("behind move {}: ", tree.moves.len());
-                omit_text(
-                    &mut self.omissions,
-                    "moves_that_cannot_be_made",
-                    &place,
-                    &text,
-                );
+                self.omissions
+                    .omit_text("moves_that_cannot_be_made", &place, &text);
             }
             if node.has_variation {
                 open.push(before.clone());

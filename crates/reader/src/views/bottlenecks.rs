@@ -82,20 +82,19 @@ impl View for BottlenecksView {
     }
 
     fn print(result: &BottlenecksJson, _: &Position, _: Notation) -> Vec<TextBlock> {
-        let BottlenecksJson {
-            best,
-            instead,
-            leaves,
-        } = result;
-        let count = if let [_] = &leaves[..] {
-            "1 leaf".into()
-        } else {
-            format!("{} leaves", leaves.len())
+        let (best, instead) = (&result.best, &result.instead);
+        let count = match result.leaves.len() {
+            1 => "1 leaf".into(),
+            count => format!("{count} leaves"),
         };
-        let mut blocks = vec![TextBlock::Note(format!(
-            "{best} or {instead}: it depends on {count}"
-        ))];
-        blocks.extend(leaves.iter().map(|leaf| TextBlock::Line(leaf.join(" "))));
+        let note = format!("{best} or {instead}: it depends on {count}");
+        let mut blocks = vec![TextBlock::Note(note)];
+        blocks.extend(
+            result
+                .leaves
+                .iter()
+                .map(|leaf| TextBlock::Line(leaf.join(" "))),
+        );
         blocks
     }
 }
@@ -140,42 +139,27 @@ impl<'a> MoveFlip<'a> {
         let [(best, value), others @ ..] = &valued[..] else {
             return Ok(None);
         };
-        let mut found: Option<Flip> = None;
-        let mut offer = |instead: Move, leaves: Option<Leaves>| {
-            let Some(leaves) = leaves else { return };
-            if found
-                .as_ref()
-                .is_none_or(|found| leaves.len() < found.leaves.len())
-            {
-                found = Some(Flip {
-                    best: *best,
-                    instead,
-                    leaves: leaves.into_values().collect(),
-                });
-            }
-        };
+        // The best move falls below the second, or another one rises above it.
+        let mut found = Vec::new();
         if let Some((second, its)) = others.first() {
-            offer(*second, self.fall(position, *best, *its)?);
+            found.push((*second, self.after(position, *best, true, *its)?));
         }
         for (other, _) in others {
-            offer(*other, self.rise(position, *other, *value)?);
+            found.push((*other, self.after(position, *other, false, *value)?));
         }
-        Ok(found)
+        let found = found.into_iter();
+        let found = found.filter_map(|(instead, leaves)| Some((instead, leaves?)));
+        let least = found.min_by_key(|(_, leaves)| leaves.len());
+        Ok(least.map(|(instead, leaves)| Flip {
+            best: *best,
+            instead,
+            leaves: leaves.into_values().collect(),
+        }))
     }
 
-    /// Returns the leaves that must change so that a move is worth less than `below`, or `None` if
-    /// no leaf can do that.
-    fn fall(&mut self, position: &Position, m: Move, below: Score) -> Result<Option<Leaves>> {
-        self.after(position, m, true, below)
-    }
-
-    /// Returns the leaves that must change so that a move is worth more than `above`.
-    fn rise(&mut self, position: &Position, m: Move, above: Score) -> Result<Option<Leaves>> {
-        self.after(position, m, false, above)
-    }
-
-    /// Handles the position after a move, whose value must cross the threshold. Values and
-    /// threshold are from the view of its side to move.
+    /// Returns the leaves that must change so that the move is worth less than the threshold, or
+    /// more where the position behind it falls; `None` if no leaf can do that. The threshold is
+    /// from the view of the side that makes the move.
     fn after(
         &mut self,
         position: &Position,
@@ -213,16 +197,10 @@ impl<'a> MoveFlip<'a> {
             let leaves = if value > above {
                 Some(Leaves::new())
             } else {
-                self.rise(position, m, above)?
+                self.after(position, m, false, above)?
             };
-            let is_less = |leaves: &Leaves| {
-                least
-                    .as_ref()
-                    .is_none_or(|least| leaves.len() < least.len())
-            };
-            if let Some(leaves) = leaves.filter(is_less) {
-                least = Some(leaves);
-            }
+            let known = least.as_ref().map_or(usize::MAX, Leaves::len);
+            least = leaves.filter(|leaves| leaves.len() < known).or(least);
         }
         Ok(least)
     }
@@ -239,7 +217,7 @@ impl<'a> MoveFlip<'a> {
             .into_iter()
             .filter(|(_, value)| *value >= below)
         {
-            let Some(leaves) = self.fall(position, m, below)? else {
+            let Some(leaves) = self.after(position, m, true, below)? else {
                 return Ok(None);
             };
             all.extend(leaves);

@@ -150,23 +150,18 @@ impl View for StatisticsView {
     }
 
     fn print(result: &StatisticsJson, _: &WholeBook, _: Notation) -> Vec<TextBlock> {
-        let StatisticsJson {
-            positions,
-            wins,
-            losses,
-            draws,
-            nodes,
-            entries,
-            ..
-        } = result;
+        let (wins, losses, draws) = (result.wins, result.losses, result.draws);
         let on_disk = |bytes| format!(", {:.1} MiB on disk", bytes as f64 / 1_048_576.0);
         let mut blocks = vec![
             TextBlock::Line(format!(
-                "{positions} positions; proven {wins} won, {losses} lost, {draws} drawn (for the \
-                 side to move)"
+                "{} positions; proven {wins} won, {losses} lost, {draws} drawn (for the side to \
+                 move)",
+                result.positions
             )),
             TextBlock::Line(format!(
-                "{nodes} nodes searched, {entries} journal entries{}",
+                "{} nodes searched, {} journal entries{}",
+                result.nodes,
+                result.entries,
                 result.bytes.map_or_else(String::new, on_disk)
             )),
         ];
@@ -185,15 +180,9 @@ impl View for StatisticsView {
             blocks.push(TextBlock::line("\nholes nearest to the root:"));
         }
         blocks.extend(holes.map(|hole| {
-            let HoleJson {
-                position,
-                key,
-                r#move,
-                loss,
-                ..
-            } = hole;
             TextBlock::Line(format!(
-                "{move}, {loss} centi-units worse than the best, in {position} ({key})"
+                "{}, {} centi-units worse than the best, in {} ({})",
+                hole.r#move, hole.loss, hole.position, hole.key
             ))
         }));
         blocks
@@ -227,26 +216,22 @@ fn grade(source: &Source) -> anyhow::Result<Grades> {
 
 fn print_grades(grades: &[GradeJson]) -> TextBlock {
     let rows = grades.iter().map(|grade| {
-        [
-            grade.stones.to_string(),
-            grade.positions.to_string(),
-            format!("{:.1}", grade.mean_depth),
-            grade.wins.to_string(),
-            grade.losses.to_string(),
-            grade.draws.to_string(),
-            grade.open.to_string(),
-            grade.holes.to_string(),
-        ]
+        let [open, holes] = [grade.open, grade.holes].map(|count| count.to_string());
+        let [won, lost, drawn] = [grade.wins, grade.losses, grade.draws].map(|n| n.to_string());
+        let depth = format!("{:.1}", grade.mean_depth);
+        let [stones, all] = [grade.stones.into(), grade.positions].map(|n: u64| n.to_string());
+        [stones, all, depth, won, lost, drawn, open, holes]
     });
+    let [won, lost, drawn, open, holes] = ["won", "lost", "drawn", "open", "holes"];
     let heads = [
         "stones",
         "positions",
         "mean depth",
-        "won",
-        "lost",
-        "drawn",
-        "open",
-        "holes",
+        won,
+        lost,
+        drawn,
+        open,
+        holes,
     ];
     TextBlock::table(heads, 0..8, rows)
 }

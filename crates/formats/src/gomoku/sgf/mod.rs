@@ -14,7 +14,7 @@ use crate::games::text::write_game;
 use crate::games::tree::{GameTree, TreePlace};
 use crate::games::words::result_of;
 use crate::gomoku::pass::passed;
-use crate::omissions::{Omissions, TRUNCATED_FILES, UNREAD_RESULTS, omit, omit_text};
+use crate::omissions::{Omissions, TRUNCATED_FILES, UNREAD_RESULTS};
 
 /// Properties that a tree keeps, and a book does not.
 pub(crate) const OTHER_PROPERTIES: &str = "other_properties";
@@ -95,7 +95,7 @@ pub(crate) fn read_trees(
     let mut game = begun();
     let mut left: Vec<TreePlace> = Vec::new();
     let (steps, is_cut) = steps(text(bytes).as_bytes())?;
-    omit(&mut omissions, TRUNCATED_FILES, u64::from(is_cut));
+    omissions.omit(TRUNCATED_FILES, u64::from(is_cut));
     for step in &steps {
         match step {
             SgfStep::Open => left.push(game.at.clone()),
@@ -146,7 +146,7 @@ impl SgfGame {
                 self.tree.result = GameResult::Won(side.other());
             }
             self.tree.properties.retain(|(name, _)| name != "RE");
-            omit(omissions, "colours_of_games_that_white_began", 1);
+            omissions.omit("colours_of_games_that_white_began", 1);
         }
         self.tree
     }
@@ -162,7 +162,7 @@ impl SgfGame {
             self.at.position = before.and_then(|before| setup(&before, node, self.size));
             match &self.at.position {
                 Some(position) => self.tree.start.clone_from(position),
-                None => omit_text(omissions, "set_up_positions", &self.place(), &shown(node)),
+                None => omissions.omit_text("set_up_positions", &self.place(), &shown(node)),
             }
         }
         let is_root = self.nodes == 1;
@@ -178,7 +178,7 @@ impl SgfGame {
                     let text = words(value);
                     match result_of(&text, variant) {
                         Some(result) => self.tree.result = result,
-                        None => omit_text(omissions, UNREAD_RESULTS, &self.place(), &text),
+                        None => omissions.omit_text(UNREAD_RESULTS, &self.place(), &text),
                     }
                     // Words say more than a letter.
                     if !["B+", "W+", "Draw"].contains(&&*text) {
@@ -196,7 +196,7 @@ impl SgfGame {
                 name if SETUP.contains(&name) || FORMAL.contains(&name) => {}
                 name => {
                     if !["N", "LB"].contains(&name) && !SGF_MARKS.contains(&name) {
-                        omit(omissions, OTHER_PROPERTIES, values.len() as u64);
+                        omissions.omit(OTHER_PROPERTIES, values.len() as u64);
                     }
                     others.push((name.into(), texts()));
                 }
@@ -218,7 +218,7 @@ impl SgfGame {
     /// Adds a move, or a pass.
     fn make(&mut self, name: &str, value: &[u8], omissions: &mut Omissions) {
         let Some(before) = self.at.position.take() else {
-            omit(omissions, "nodes_beyond_these", 1);
+            omissions.omit("nodes_beyond_these", 1);
             return;
         };
         let is_start = self.tree.moves.is_empty() && before == Position::start(before.variant());
@@ -232,7 +232,7 @@ impl SgfGame {
             self.at.position = passed(&before);
         } else {
             let text = format!("{name}[{}]", words(value));
-            omit_text(omissions, "moves_that_cannot_be_made", &self.place(), &text);
+            omissions.omit_text("moves_that_cannot_be_made", &self.place(), &text);
         }
     }
 
