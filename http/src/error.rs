@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::extract::rejection::JsonRejection;
-use axum::http::StatusCode;
+use axum::http::{StatusCode, Uri};
 use axum::http::header::RETRY_AFTER;
 use axum::response::{IntoResponse, Response};
 use kagetsu_api::{ErrorBody, ErrorJson};
@@ -39,6 +39,14 @@ impl ApiError {
             held_moves: None,
             retry_after: None,
         }
+    }
+
+    /// A path at which there is nothing.
+    pub(crate) fn no_route(uri: &Uri) -> Self {
+        let path = uri.path();
+        let message =
+            format!("there is nothing at {path}; /api/v1/openapi.json describes what there is");
+        Self::new(StatusCode::NOT_FOUND, "no_such_route", message)
     }
 
     /// An invalid parameter or body.

@@ -220,7 +220,7 @@ pub fn router(backend: Backend, access: AccessPolicy, shutdown: CancellationToke
 }
 
 async fn asset(uri: Uri) -> Response {
-    page::file(uri.path()).unwrap_or_else(|| unknown_route(&uri).into_response())
+    page::file(uri.path()).unwrap_or_else(|| ApiError::no_route(&uri).into_response())
 }
 
 /// Reads the files of the program for browsers that lie beside this one.
@@ -241,19 +241,12 @@ async fn program_file(State(app): State<Arc<AppState>>, uri: Uri) -> Response {
     let headers = [(CONTENT_TYPE, kind), (CACHE_CONTROL, "no-cache")];
     match app.program.get(uri.path()) {
         Some(program) => (headers, program.clone()).into_response(),
-        None => unknown_route(&uri).into_response(),
+        None => ApiError::no_route(&uri).into_response(),
     }
 }
 
-fn unknown_route(uri: &Uri) -> ApiError {
-    let path = uri.path();
-    let message =
-        format!("there is nothing at {path}; /api/v1/openapi.json describes what there is");
-    ApiError::new(StatusCode::NOT_FOUND, "no_such_route", message)
-}
-
 async fn no_route(uri: Uri) -> ApiError {
-    unknown_route(&uri)
+    ApiError::no_route(&uri)
 }
 
 async fn no_method(method: Method, uri: Uri) -> ApiError {
@@ -406,7 +399,7 @@ mod tests {
                 "/api/v1/jobs/x",
                 rpc("/kagetsu.v1.Builds/Get"),
             ),
-            (Method::GET, "/api/v1/jobs/x/y", None),
+            (Method::GET, "/api/v1/jobs/x/y/z", None),
             (Method::GET, "/page/secret", None),
         ];
         for (method, path, expected) in rows {

@@ -4,18 +4,16 @@ use std::sync::Arc;
 
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
-use axum::http::StatusCode;
+use axum::http::{StatusCode, Uri};
 use axum::response::sse::{KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use kagetsu_api::{HistoryPoint, JobJson, PriorityJson, StartJson, describe_build};
 use kagetsu_game::Position;
 use kagetsu_proto::v1;
-use serde::Deserialize;
 use serde_json::Value;
 use tokio_stream::StreamExt;
 use tonic::Request;
-use utoipa::ToSchema;
 
 use crate::error::ApiError;
 use crate::extract::{ApiQuery, Caller, NoParameters, position};
@@ -194,39 +192,30 @@ pub(crate) async fn start(
     Ok((StatusCode::CREATED, shown(job)).into_response())
 }
 
-/// A change of a job that needs no words.
-#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum PlainChange {
-    /// It starts no new searches until it is resumed.
-    Pause,
-    /// It goes on.
-    Resume,
-    /// It ends; the book keeps what it has.
-    Cancel,
-}
-
-/// Pauses, resumes or cancels a job.
+/// Pauses a job, which then starts no new searches; resumes it; or cancels it, and the book keeps
+/// what it has.
 #[utoipa::path(
     post,
     operation_id = "change_job",
     path = "/api/v1/jobs/{name}/{change}",
     params(
         ("name" = String, Path, description = "The job's name"),
-        ("change" = PlainChange, Path, description = "The change"),
+        ("change" = String, Path, description = "`pause`, `resume` or `cancel`"),
     ),
     responses((status = 200, description = "The job", body = JobJson), ApiError),
 )]
 pub(crate) async fn change(
     State(app): State<Arc<AppState>>,
     caller: Caller,
-    Path((name, change)): Path<(String, PlainChange)>,
+    uri: Uri,
+    Path((name, change)): Path<(String, String)>,
 ) -> Result<Response, ApiError> {
     let (mut builds, request) = (app.services.builds(), named(&caller, name));
-    let changed = match change {
-        PlainChange::Pause => builds.pause(request).await,
-        PlainChange::Resume => builds.resume(request).await,
-        PlainChange::Cancel => builds.cancel(request).await,
+    let changed = match &*change {
+        "pause" => builds.pause(request).await,
+        "resume" => builds.resume(request).await,
+        "cancel" => builds.cancel(request).await,
+        _ => return Err(ApiError::no_route(&uri)),
     };
     Ok(shown(changed?))
 }
