@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::extract::rejection::JsonRejection;
-use axum::http::{StatusCode, Uri};
 use axum::http::header::RETRY_AFTER;
+use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use kagetsu_api::{ErrorBody, ErrorJson};
 use kagetsu_game::quote_message;

@@ -2,10 +2,9 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use kagetsu_api::{AnnotationJson, AnnotationsJson};
-use kagetsu_book::{Annotation, Entry, Place};
+use kagetsu_book::{Annotation, Day, Entry, Place};
 use kagetsu_game::Position;
 use kagetsu_proto::v1::books_server::Books;
 use kagetsu_proto::{MESSAGE_LIMIT, ResponseSize, v1};
@@ -197,8 +196,7 @@ fn read_annotations(position: &Position, json: &str) -> Result<Vec<Annotation>, 
     }
     let invalid = |error: &dyn std::fmt::Display| Status::invalid_argument(error.to_string());
     let read = serde_json::from_str::<AnnotationsJson>(json).map_err(|error| invalid(&error))?;
-    let since = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
-    let today = (since.as_secs() / 86_400) as u32;
+    let today = Day::today().0;
     let notes = read.annotations.iter().map(|note| {
         let note = note.read(position).map_err(|error| invalid(&error))?;
         let day = if note.day == 0 { today } else { note.day };

@@ -217,6 +217,12 @@ impl AnswerJson {
         self
     }
 
+    /// Returns the moves that were made in games, with their results for the side to move.
+    pub fn games_of_moves(&self) -> impl Iterator<Item = (&str, ResultsJson)> {
+        let moves = self.answers.iter();
+        moves.filter_map(|verdict| Some((&*verdict.r#move, verdict.games?)))
+    }
+
     /// Adds what people wrote, and the values that they set.
     #[must_use]
     pub fn with_annotations(mut self, notes: Vec<AnnotationJson>) -> Self {

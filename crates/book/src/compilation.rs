@@ -5,7 +5,7 @@ mod links;
 use std::path::Path;
 use std::sync::Arc;
 
-use kagetsu_compiled::{CompileReport, Compiled, Compiler, Stats, leave_others_alone};
+use kagetsu_compiled::{CompileReport, Compiled, Compiler, Extras, Stats, leave_others_alone};
 use kagetsu_store::{Partition, map_partitions};
 
 use self::links::Links;
@@ -43,11 +43,12 @@ impl Book {
         path: &Path,
         progress: &mut dyn FnMut(u64),
     ) -> Result<CompileReport, BookError> {
-        self.compile_like(path, None, progress)
+        self.compile_like(path, None, Extras::default(), progress)
     }
 
-    /// Compiles the book as [`Self::compile`] does, in a form that differs little from `base`, an
-    /// older version; see [`write_delta`](kagetsu_compiled::write_delta).
+    /// Compiles the book as [`Self::compile`] does, with some parts beside the values, and in a form
+    /// that differs little from `base`, an older version; see
+    /// [`write_delta`](kagetsu_compiled::write_delta).
     ///
     /// # Errors
     /// As [`Self::compile`].
@@ -55,6 +56,7 @@ impl Book {
         &self,
         path: &Path,
         base: Option<&Compiled>,
+        extras: Extras,
         progress: &mut dyn FnMut(u64),
     ) -> Result<CompileReport, BookError> {
         leave_others_alone(path)?;
@@ -73,6 +75,7 @@ impl Book {
         )?;
         let mut all = CompiledPart::default();
         all.stats.entries = self.marker.applied;
+        all.compiler.extras = extras;
         for part in parts {
             all.compiler.append(part.compiler);
             all.stats.add(&part.stats);

@@ -189,10 +189,11 @@ impl Books {
     /// # Errors
     /// If a book cannot be read.
     pub(crate) fn lookup(&mut self, position: &Position) -> Result<Option<Answer>> {
-        self.find(position, |_, answer| Some(answer))
+        self.find(position, |_, _, answer| Ok(Some(answer)))
     }
 
-    /// Returns what `choose` finds first in the answers of the books for the side to move.
+    /// Returns what `choose` finds first in the answers of the books for the side to move, without
+    /// the moves that people avoid.
     ///
     /// # Errors
     /// If a book cannot be read.
@@ -202,9 +203,9 @@ impl Books {
         mut choose: impl FnMut(Answer) -> Option<T>,
     ) -> Result<Option<T>> {
         let mover = position.side();
-        self.find(position, |side, answer| match side {
-            Some(side) if side != mover => None,
-            _ => choose(answer),
+        self.find(position, |book, position, answer| match book.choice.side {
+            Some(side) if side != mover => Ok(None),
+            _ => Ok(choose(book.reader.by_hand(position, answer)?)),
         })
     }
 
@@ -230,13 +231,14 @@ impl Books {
     fn find<T>(
         &mut self,
         position: &Position,
-        mut accept: impl FnMut(Option<Side>, Answer) -> Option<T>,
+        mut accept: impl FnMut(&ChosenBook, &Position, Answer) -> Result<Option<T>>,
     ) -> Result<Option<T>> {
         let positions = by_rules(position);
-        for book in self.0.iter_mut().filter(|book| book.is_on) {
+        for book in self.0.iter().filter(|book| book.is_on) {
             for position in &positions {
-                let (side, answer) = (book.choice.side, book.reader.lookup(position)?);
-                if let Some(found) = answer.and_then(|answer| accept(side, answer)) {
+                if let Some(answer) = book.reader.lookup(position)?
+                    && let Some(found) = accept(book, position, answer)?
+                {
                     return Ok(Some(found));
                 }
             }

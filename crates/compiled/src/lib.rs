@@ -26,6 +26,7 @@ pub use content::check_report::CheckReport;
 pub use content::choice::Choice;
 pub use content::day::{Day, DayError};
 pub use content::derived::Derived;
+pub use content::extras::Extras;
 pub use content::nearest::Nearest;
 pub use content::overview::{Overview, RootOverview, VariantOverview};
 pub use content::stats::Stats;

@@ -7,7 +7,8 @@ use kagetsu_book::Book;
 use kagetsu_game::{Answer, Variant};
 
 use crate::format::Format;
-use crate::gomoku::{hints, library, sgf, yixin, yxdb};
+use crate::games::book_tree;
+use crate::gomoku::{hints, library, yixin, yxdb};
 use crate::lists;
 use crate::native::record::PositionRecord;
 use crate::omissions::{Omissions, is_exported};
@@ -40,7 +41,7 @@ pub fn export(
             (yxdb::write(&records), records.len() as u64, omissions)
         }
         Format::Lib => library::write(book, one_game(book, variant)?)?,
-        Format::Sgf => sgf::write(book, one_game(book, variant)?)?,
+        Format::Sgf | Format::Pgn => book_tree::write(format, book, one_game(book, variant)?)?,
         Format::Xqf => xqf::write(book, one_game(book, variant)?)?,
         Format::Hints => text_as_bytes(hints::write(book, one_game(book, variant)?)?),
         Format::Openings => text_as_bytes(lists::write_openings(book, one_game(book, variant)?)?),
@@ -50,21 +51,18 @@ pub fn export(
             let keys = zobrist.context(MISSING_KEYS)?;
             obk::write(book, variant.unwrap_or(Variant::XIANGQI), keys)?
         }
-        Format::Psq
-        | Format::Pos
-        | Format::Rif
-        | Format::Lines
-        | Format::Pgn
-        | Format::Cbr
-        | Format::Ubb => {
+        Format::Psq | Format::Pos | Format::Rif | Format::Lines | Format::Cbr | Format::Ubb => {
             bail!(
                 "this format is for games, which are not the positions of a book: json, csv, \
-                 sqlite, parquet, yxdb, lib, sgf, xqf, openings, hints, fen, eleeye, obk and proof are \
+                 sqlite, parquet, yxdb, lib, sgf, pgn, xqf, openings, hints, fen, eleeye, obk and proof are \
                  written"
             )
         }
     };
-    if !matches!(format, Format::Lib | Format::Sgf | Format::Xqf) {
+    if !matches!(
+        format,
+        Format::Lib | Format::Sgf | Format::Pgn | Format::Xqf
+    ) {
         for known in book.annotated() {
             omissions.omit("annotations", known?.1.len() as u64);
         }

@@ -111,7 +111,7 @@ impl Format {
             Self::Lib => "A RenLib library (.lib): a tree of moves with texts, on 15x15",
             Self::Psq => "A game of Piskvork or Gomocup (.psq)",
             Self::Pos => "A position of old renju collections (.pos)",
-            Self::Sgf => "Gomoku games and trees in SGF; export writes the imported games",
+            Self::Sgf => "Gomoku games and trees in SGF",
             Self::Rif => "Games of RenjuNet (.rif, XML)",
             Self::Openings => {
                 "Gomoku openings as offsets from the centre (Gomocup) or lines of moves"
@@ -125,7 +125,7 @@ impl Format {
             }
             Self::Fen => "One FEN a line with its best move and value; xiangqi and surakarta",
             Self::Pgn => {
-                "Xiangqi games in PGN: coordinates, WXF or Chinese moves; export writes the imported games"
+                "Xiangqi games and trees in PGN; moves as coordinates, in WXF or Chinese notation"
             }
             Self::Xqf => "A xiangqi game or tree of XQStudio (.xqf)",
             Self::Cbr => "Xiangqi games of CCBridge (.cbr, .cbl)",

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use anyhow::{Context, Result, bail};
-use kagetsu_book::{Annotation, Place};
+use kagetsu_book::{Annotation, Day, Place};
 use kagetsu_game::{Answer, Move, Position, Variant};
 use kagetsu_games::GameRecord;
 
 use crate::format::Format;
-use crate::games::tally::{Games, in_canonical, today};
+use crate::games::tally::{Games, in_canonical};
 use crate::games::tree::GameTree;
 use crate::gomoku::{hints, library, pos, psq, rif, sgf, yixin, yxdb};
 use crate::input::archive::{self, PackedFile};
@@ -186,7 +186,7 @@ impl Importer {
                         .games
                         .extend(Some(record).filter(|_| !is_list));
                 }
-                let day = today();
+                let day = Day::today().0;
                 for (position, note) in games.take_notes() {
                     let source = self.source.clone();
                     let note = Annotation {

@@ -43,6 +43,21 @@ pub struct MoveResults {
     pub unknown: f64,
 }
 
+impl MoveResults {
+    /// Returns the results of a move, by the codes of [`GameStore`](crate::GameStore): unknown, won
+    /// by the first side, drawn, won by the second side.
+    #[must_use]
+    pub fn new(next: Key, [unknown, first_wins, draws, second_wins]: [f64; 4]) -> Self {
+        Self {
+            next,
+            first_wins,
+            draws,
+            second_wins,
+            unknown,
+        }
+    }
+}
+
 /// A game that passed a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundGame {

@@ -15,4 +15,4 @@ mod store;
 pub use found::{FoundGame, FoundGames, GameFilter, MoveResults, MoveScore};
 pub use record::{GameRecord, GameResult, GameTags, after, read_move, without_history};
 #[cfg(feature = "store")]
-pub use store::{GameStore, GameStoreError};
+pub use store::{GameStore, GameStoreError, KeyedResults};

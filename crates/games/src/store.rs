@@ -43,6 +43,10 @@ const PASSING: &str = "
         AND (?4 = '' OR instr(lower(game.event), ?4) > 0)
         AND (?5 < 0 OR game.result = ?5)";
 
+/// For the key of each position the keys behind its moves, with the numbers of games without a known
+/// result, won by the first side, drawn, and won by the second.
+pub type KeyedResults = BTreeMap<u128, Vec<(u128, [u32; 4])>>;
+
 /// An error of the games of a book.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -305,13 +309,7 @@ impl GameStore {
             let weight = half_life.map_or(1.0, |years| 0.5_f64.powf(age / years));
             let at = results.iter().position(|known| known.next == next);
             let at = at.unwrap_or_else(|| {
-                results.push(MoveResults {
-                    next,
-                    first_wins: 0.0,
-                    draws: 0.0,
-                    second_wins: 0.0,
-                    unknown: 0.0,
-                });
+                results.push(MoveResults::new(next, [0.0; 4]));
                 results.len() - 1
             });
             let known = &mut results[at];
@@ -324,6 +322,30 @@ impl GameStore {
             *count += weight * games as f64;
         }
         Ok(results)
+    }
+
+    /// Returns the results of all games.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn all_results(&self) -> Result<KeyedResults, GameStoreError> {
+        const SQL: &str = "
+            SELECT step.key, step.next, sum(result = 0), sum(result = 1), sum(result = 2),
+                sum(result = 3)
+            FROM step JOIN game ON game.id = step.game GROUP BY 1, 2";
+        let read = || {
+            let mut counting = self.connection.prepare(SQL)?;
+            let mut rows = counting.query([])?;
+            let mut all = KeyedResults::new();
+            while let Some(row) = rows.next()? {
+                let [key, next] =
+                    [row.get::<_, [u8; 16]>(0)?, row.get(1)?].map(u128::from_be_bytes);
+                let counts = [row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?];
+                all.entry(key).or_default().push((next, counts));
+            }
+            rusqlite::Result::Ok(all)
+        };
+        read().map_err(self.failed())
     }
 
     /// Adds the games of one folder to those of another, which gets a file if it has none. Returns

@@ -42,7 +42,7 @@ pub mod views;
 
 pub use error::ViewError;
 pub use found::Found;
-pub use open::{open, open_files};
+pub use open::{annotate, open, open_files};
 pub use open_folder::{
     BookFolder, COORDINATOR_FLAG, fill, in_database, open_book, read_book, with_hint,
 };

@@ -3,12 +3,14 @@ use std::io::BufReader;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use kagetsu_book::{Annotation, AnnotationJson, Day};
 use kagetsu_compiled::NamedBook;
+use kagetsu_game::Position;
 use kagetsu_postgres::BookUrl;
 use kagetsu_proofs::ProofBook;
 use kagetsu_proto::Access;
 
-use crate::open_folder::{read_book, with_hint};
+use crate::open_folder::{open_book, read_book, with_hint};
 use crate::server::ServerBook;
 use crate::source::{CertificateBook, FolderBook, Source};
 
@@ -23,6 +25,26 @@ pub fn open(name: &str, access: &Access) -> Result<Source> {
         return Ok(Source::Server(Box::new(server)));
     }
     open_files(Path::new(name)).map_err(|error| with_hint(error, "its URL in place of the folder"))
+}
+
+/// Writes an annotation of today into a book folder, or into the book of a coordinator.
+///
+/// # Errors
+/// If the book cannot be changed, or the annotation is none of the position.
+pub fn annotate(name: &str, access: &Access, at: &Position, note: AnnotationJson) -> Result<()> {
+    if name.contains("://") && !BookUrl::is_one(name) {
+        return ServerBook::connect(name, access)?.annotate(at, vec![note]);
+    }
+    let mut book = open_book(Path::new(name), false)?;
+    let day = Day::today().0;
+    book.annotate(
+        at,
+        &[Annotation {
+            day,
+            ..note.read(at)?
+        }],
+    )?;
+    Ok(book.close()?)
 }
 
 /// Opens a book on this machine to read: a folder, a compiled file or a certificate. Several

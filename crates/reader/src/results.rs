@@ -1,6 +1,6 @@
 //! Results of games: as counts for the side to move, and as values of moves.
 
-use kagetsu_api::ResultsJson;
+use kagetsu_api::{AnswerJson, ResultsJson};
 use kagetsu_game::{Answer, Bound, Move, Position, Score, Side, Verdict};
 use kagetsu_games::MoveResults;
 use serde::{Deserialize, Serialize};
@@ -37,6 +37,21 @@ pub struct GameResults<'a> {
 impl<'a> GameResults<'a> {
     pub(crate) fn new(at: &'a Position, moves: Vec<MoveResults>) -> Self {
         Self { at, moves }
+    }
+
+    /// Reads the results of the moves of an answer.
+    pub(crate) fn of_json(at: &Position, answer: &AnswerJson) -> Vec<MoveResults> {
+        let of_move = |(name, results): (&str, ResultsJson)| {
+            let next = at.play(at.parse_move(name).ok()?).ok()?.key();
+            let [wins, draws, losses] =
+                [results.wins, results.draws, results.losses].map(|games| games as f64);
+            let counts = match at.side() {
+                Side::First => [0.0, wins, draws, losses],
+                Side::Second => [0.0, losses, draws, wins],
+            };
+            Some(MoveResults::new(next, counts))
+        };
+        answer.games_of_moves().filter_map(of_move).collect()
     }
 
     /// Returns wins, draws and losses of the side to move, with their weights.

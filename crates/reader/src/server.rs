@@ -1,6 +1,6 @@
 use anyhow::{Context, Result, anyhow};
 use kagetsu_api::{AnnotationsJson, OverviewJson};
-use kagetsu_book::{Book, BookOptions, Overview};
+use kagetsu_book::{AnnotationJson, Book, BookOptions, Overview};
 use kagetsu_game::{Answer, Position};
 use kagetsu_proto::v1::books_client::BooksClient;
 use kagetsu_proto::{Access, AuthenticatedChannel, explain, v1};
@@ -68,6 +68,18 @@ impl ServerBook {
                 explain(&self.url, &status)
             })),
         }
+    }
+
+    /// Writes annotations into the server's book.
+    pub(crate) fn annotate(&self, at: &Position, annotations: Vec<AnnotationJson>) -> Result<()> {
+        let request = v1::AnnotateRequest {
+            position: Some(at.into()),
+            written: serde_json::to_string(&AnnotationsJson { annotations })?,
+            taken_back: String::new(),
+        };
+        let written = self.runtime.block_on(self.client.clone().annotate(request));
+        written.map_err(|status| anyhow!(explain(&self.url, &status)))?;
+        Ok(())
     }
 
     pub(crate) fn overview(&self) -> Result<Overview> {

@@ -1,11 +1,11 @@
 use std::fmt;
 
 use anyhow::{Result, bail};
-use kagetsu_api::AnnotationsJson;
+use kagetsu_api::{AnnotationsJson, AnswerJson};
 use kagetsu_book::{AnnotationJson, Book, BookError, CheckReport, Entry, Nearest, Overview, Place};
 use kagetsu_compiled::NamedBook;
-use kagetsu_game::{Answer, Position};
-use kagetsu_games::{FoundGames, GameFilter, GameStore};
+use kagetsu_game::{Answer, Key, Move, Position};
+use kagetsu_games::{FoundGames, GameFilter, GameStore, MoveResults};
 use kagetsu_proofs::ProofBook;
 
 use crate::error::ViewError;
@@ -297,9 +297,36 @@ impl Source {
             return Ok(read.map_err(anyhow::Error::from)?.annotations);
         }
         let position = at.clone();
-        let notes = self.inspect(move |book| book.annotations(&position))?;
-        let notes = notes.unwrap_or_default().into_iter();
-        Ok(notes.map(|note| AnnotationJson::new(at, &note)).collect())
+        let notes = match self {
+            Self::File(file) => file.newest().annotations(at),
+            _ => self
+                .inspect(move |book| book.annotations(&position))?
+                .unwrap_or_default(),
+        };
+        let notes = notes.iter();
+        Ok(notes.map(|note| AnnotationJson::new(at, note)).collect())
+    }
+
+    /// Returns the answer as people want it played: without the moves that they avoid, and only
+    /// with those that they prefer, where the answer has any other or any of these.
+    ///
+    /// # Errors
+    /// See [`Source`].
+    pub fn by_hand(&self, at: &Position, answer: Answer) -> Result<Answer, ViewError> {
+        let notes = self.annotations(at)?;
+        let moves = |kind: &str| -> Vec<Move> {
+            let of_kind = notes.iter().filter(|note| note.kind == kind);
+            let moves = of_kind.filter_map(|note| at.parse_move(note.r#move.as_deref()?).ok());
+            moves.collect()
+        };
+        let (preferred, avoided) = (moves("prefer"), moves("avoid"));
+        let kept = |keep: &dyn Fn(Move) -> bool| -> Option<Answer> {
+            let kept = answer.verdicts().iter().filter(|(m, _)| keep(*m));
+            let kept: Answer = kept.cloned().collect();
+            Some(kept).filter(|kept| !kept.is_empty())
+        };
+        let kept = kept(&|m| preferred.contains(&m)).or_else(|| kept(&|m| !avoided.contains(&m)));
+        Ok(kept.unwrap_or(answer))
     }
 
     /// Returns the imported games that passed a position, with the first `top` of them listed.
@@ -332,7 +359,7 @@ impl Source {
     }
 
     /// Returns the results of the imported games that passed a position; none where the book holds
-    /// positions alone. With a half-life in years older games count less.
+    /// positions alone. With a half-life in years older games of a folder count less.
     ///
     /// # Errors
     /// If the games cannot be read.
@@ -341,11 +368,28 @@ impl Source {
         at: &'a Position,
         half_life: Option<f64>,
     ) -> Result<GameResults<'a>, ViewError> {
-        let folder = self.inspect(|book| Ok(book.path().to_path_buf()))?;
-        let store = folder.map(|folder| GameStore::open(&folder));
-        let store = store.transpose().map_err(anyhow::Error::from)?.flatten();
-        let results = store.map(|store| store.results(at, half_life)).transpose();
-        let results = results.map_err(anyhow::Error::from)?.unwrap_or_default();
+        let results = match self {
+            Self::File(file) => {
+                let file = file.newest();
+                let counted = file
+                    .games(at)
+                    .iter()
+                    .map(|(next, counts)| MoveResults::new(Key(*next), counts.map(f64::from)));
+                counted.collect()
+            }
+            Self::Server(server) => {
+                let json = server.read("book", Some(at), "{}".into())?;
+                let read: AnswerJson = serde_json::from_str(&json).map_err(anyhow::Error::from)?;
+                GameResults::of_json(at, &read)
+            }
+            _ => {
+                let folder = self.inspect(|book| Ok(book.path().to_path_buf()))?;
+                let store = folder.map(|folder| GameStore::open(&folder));
+                let store = store.transpose().map_err(anyhow::Error::from)?.flatten();
+                let results = store.map(|store| store.results(at, half_life)).transpose();
+                results.map_err(anyhow::Error::from)?.unwrap_or_default()
+            }
+        };
         Ok(GameResults::new(at, results))
     }
 

@@ -33,8 +33,8 @@ use kagetsu_terminal::json::write_json;
 /// only the positions behind a line are written.
 ///
 /// `sgf` and `pgn` write the imported games of a folder: all of them, those of --variant, or those
-/// that passed the position after --moves. With --tree, or where the book has no games, `sgf`
-/// writes its positions as one tree with comments, texts and marks, as `lib` and `xqf` do.
+/// that passed the position after --moves. With --tree, or where the book has no games, they hold
+/// its positions as one tree with comments (`sgf` also with texts and marks), as `lib` and `xqf` do.
 ///
 /// `proof` writes the win tree of the position after --moves, which the book has proven: one move
 /// at each node of the winner, and an answer to every legal move of the loser.
@@ -58,7 +58,7 @@ pub(crate) struct Args {
     /// Writes only the position after these moves and the positions behind it
     #[arg(long, value_name = "LINE")]
     moves: Option<String>,
-    /// For --format sgf: writes the positions of the book as a tree, not its imported games
+    /// For --format sgf and pgn: writes the positions of the book as a tree, not its imported games
     #[arg(long)]
     tree: bool,
     /// Notation of xiangqi moves for --format pgn; `engine` is ICCS
@@ -212,8 +212,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     }
     let is_proof = format == FormatArg::Proof;
     let is_games = match format {
-        FormatArg::Book(Format::Pgn) => true,
-        FormatArg::Book(Format::Sgf) => !args.tree && played::has_games(&args.book)?,
+        FormatArg::Book(Format::Pgn | Format::Sgf) => !args.tree && played::has_games(&args.book)?,
         _ => false,
     };
     let keys = args.zobrist.keys(format)?;

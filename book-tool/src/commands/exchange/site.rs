@@ -12,6 +12,8 @@ use kagetsu_program::shown;
 use kagetsu_reader::read_book;
 use serde::Serialize;
 
+use crate::commands::maintenance::compile;
+
 /// The program for browsers.
 const ENGINE: &str = "kagetsu.wasm";
 /// The first bytes of certificates: packed by xz, or as text.
@@ -179,7 +181,11 @@ fn write_book(book: &Path, parts: bool, folder: &Path) -> Result<SiteBook> {
     };
     let to = folder.join(&file);
     let bytes = match book.is_dir() {
-        true => read_book(book)?.compile_like(&to, None, &mut |_| {})?.bytes,
+        true => {
+            let book = read_book(book)?;
+            let texts = compile::annotations(&book)?;
+            book.compile_like(&to, None, texts, &mut |_| {})?.bytes
+        }
         false => copy(book, &to)?,
     };
     Ok(SiteBook { file, bytes, parts })

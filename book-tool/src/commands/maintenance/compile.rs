@@ -3,7 +3,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
-use kagetsu_compiled::{Compiled, DeltaReport, write_delta};
+use kagetsu_book::Book;
+use kagetsu_compiled::{Compiled, DeltaReport, Extras, write_delta};
+use kagetsu_games::GameStore;
 use kagetsu_program::{Exit, shown};
 use serde::Serialize;
 
@@ -16,7 +18,8 @@ use kagetsu_terminal::json::write_json;
 /// The file holds the value, the best moves and the proofs of each position in about 40 bytes. Any
 /// number of processes can open it; query, pick, tree, stats and check read it in place of the
 /// folder. It has no lines, no node counts and no moves known to be worse, and a build cannot
-/// continue from it. With --force an existing compiled book is replaced; programs that have it
+/// continue from it; --texts and --games keep the words of people and the results of games beside
+/// the values. With --force an existing compiled book is replaced; programs that have it
 /// open keep the old one.
 ///
 /// --delta also writes FILE.delta: a small file by which `kagetsu patch` makes the new book of an
@@ -31,6 +34,12 @@ pub(crate) struct Args {
     /// The file to write
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
+    /// Keeps the annotations of people too, in 60 bytes and more each
+    #[arg(long)]
+    texts: bool,
+    /// Keeps the results of the imported games too, in about 40 bytes for each move that was made
+    #[arg(long)]
+    games: bool,
     /// Replaces the file
     #[arg(long)]
     force: bool,
@@ -58,6 +67,32 @@ fn delta_of(path: &Path) -> PathBuf {
     name.into()
 }
 
+impl Args {
+    /// Returns the parts of the file beside the values.
+    fn extras(&self, book: &Book) -> Result<Extras> {
+        let mut extras = Extras::default();
+        if self.texts {
+            extras = annotations(book)?;
+        }
+        if self.games
+            && let Some(store) = GameStore::open(&self.book)?
+        {
+            extras.games = store.all_results()?;
+        }
+        Ok(extras)
+    }
+}
+
+/// Returns the annotations of a book, for a compiled one.
+pub(crate) fn annotations(book: &Book) -> Result<Extras> {
+    let mut extras = Extras::default();
+    for known in book.annotated() {
+        let (position, notes) = known?;
+        extras.annotations.insert(position.key().0, notes);
+    }
+    Ok(extras)
+}
+
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     check_is_new(&args.out, args.force)?;
     let book = read_book(&args.book)?;
@@ -67,7 +102,9 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     )?);
     // The older book is opened first, because the new one may replace it.
     let old = args.delta.as_deref().map(Compiled::open).transpose()?;
-    let report = book.compile_like(&args.out, old.as_ref(), &mut |done| bar.set_position(done))?;
+    let mut progress = |done| bar.set_position(done);
+    let extras = args.extras(&book)?;
+    let report = book.compile_like(&args.out, old.as_ref(), extras, &mut progress)?;
     bar.finish_and_clear();
     let delta = delta_of(&args.out);
     let written = match &old {

@@ -1,10 +1,10 @@
 use std::cmp::Ordering;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use kagetsu_book::{Entry, Place};
-use kagetsu_game::{Move, Score};
+use kagetsu_book::{Book, Entry, Place};
+use kagetsu_game::{Move, Position, Score};
 use kagetsu_program::{Exit, shown};
 use serde::Serialize;
 
@@ -14,8 +14,8 @@ use kagetsu_terminal::json::write_json;
 
 /// Lists the differences between two books
 ///
-/// There is one line for each position that only one book has, or whose best move or value differs.
-/// The exit code is 1 if there is any.
+/// There is one line for each position that only one book has, or whose best move or value differs,
+/// and for each annotation that only one has. The exit code is 1 if there is any.
 ///
 /// Example: kagetsu diff h8.book copy.book
 #[derive(Debug, clap::Args)]
@@ -38,6 +38,9 @@ struct DiffJson {
     only_a: u64,
     only_b: u64,
     different: u64,
+    /// Annotations that only the first book has, and those that only the second has.
+    annotations_a: u64,
+    annotations_b: u64,
     lines: Vec<String>,
 }
 
@@ -75,11 +78,11 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         let line = match (one, other) {
             (Some(one), None) => {
                 found.only_a += 1;
-                format!("{}: only in {}", name(&one), shown(&args.a))
+                format!("{}: only in {}", named(&one.position), shown(&args.a))
             }
             (None, Some(other)) => {
                 found.only_b += 1;
-                format!("{}: only in {}", name(&other), shown(&args.b))
+                format!("{}: only in {}", named(&other.position), shown(&args.b))
             }
             (Some(one), Some(other)) if believes(&one) == believes(&other) => {
                 found.same += 1;
@@ -87,7 +90,8 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
             }
             (Some(one), Some(other)) => {
                 found.different += 1;
-                format!("{}: {} against {}", name(&one), say(&one), say(&other))
+                let name = named(&one.position);
+                format!("{name}: {} against {}", say(&one), say(&other))
             }
             (None, None) => continue,
         };
@@ -95,7 +99,32 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
             found.lines.push(line);
         }
     }
-    let differences = found.only_a + found.only_b + found.different;
+    let mut only_in = |one: &Book, other: &Book, place: &Path| -> Result<u64> {
+        let mut count = 0;
+        for known in one.annotated() {
+            let (position, mut notes) = known?;
+            let others = other.annotations(&position)?;
+            notes.retain(|note| {
+                !others
+                    .iter()
+                    .any(|other| other.identity() == note.identity())
+            });
+            for note in &notes {
+                count += 1;
+                if found.lines.len() < args.top {
+                    let (at, kind) = (named(&position), note.kind);
+                    found
+                        .lines
+                        .push(format!("{at}: a {kind} only in {}", shown(place)));
+                }
+            }
+        }
+        Ok(count)
+    };
+    let annotations = (only_in(&a, &b, &args.a)?, only_in(&b, &a, &args.b)?);
+    (found.annotations_a, found.annotations_b) = annotations;
+    let differences =
+        found.only_a + found.only_b + found.different + found.annotations_a + found.annotations_b;
     let exit = Exit::passed(differences == 0);
     if args.json {
         write_json(out, &found)?;
@@ -116,11 +145,18 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         "{} positions alike, {} different, {} only in the first, {} only in the second",
         found.same, found.different, found.only_a, found.only_b
     )?;
+    if annotations != (0, 0) {
+        let (a, b) = annotations;
+        writeln!(
+            out,
+            "{a} annotations only in the first, {b} only in the second"
+        )?;
+    }
     Ok(exit)
 }
 
-fn name(entry: &Entry) -> String {
-    format!("{} {}", entry.position.variant(), entry.position.notation())
+fn named(position: &Position) -> String {
+    format!("{} {}", position.variant(), position.notation())
 }
 
 fn believes(entry: &Entry) -> (Option<Move>, Score, u16) {

@@ -16,6 +16,15 @@ pub struct DayError(String);
 
 const EPOCH: Date = date!(1970 - 01 - 01);
 
+impl Day {
+    /// Returns the present day.
+    #[must_use]
+    pub fn today() -> Self {
+        let since = std::time::SystemTime::UNIX_EPOCH.elapsed();
+        Self(since.map_or(0, |since| (since.as_secs() / 86_400) as u32))
+    }
+}
+
 impl FromStr for Day {
     type Err = DayError;
 

@@ -6,6 +6,7 @@ pub(crate) mod check_report;
 pub(crate) mod choice;
 pub(crate) mod day;
 pub(crate) mod derived;
+pub(crate) mod extras;
 pub(crate) mod nearest;
 pub(crate) mod overview;
 pub(crate) mod stats;

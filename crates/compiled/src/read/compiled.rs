@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use kagetsu_files::FileError;
 use kagetsu_game::{Answer, Key, Position, Provenance};
 
+use crate::content::annotation::Annotation;
 use crate::content::check_report::CheckReport;
 use crate::content::derived::Derived;
+use crate::content::extras::Extras;
 use crate::content::overview::{Overview, OverviewBody};
 use crate::content::stats::Stats;
 use crate::error::CompiledError;
@@ -38,15 +40,21 @@ pub struct Compiled {
     summary: Vec<u8>,
     stats: Stats,
     overview: Overview,
+    extras: Extras,
 }
 
-/// Reads the statistics and the overview of a summary.
-fn read_summary(version: u32, bytes: &[u8]) -> Option<(Stats, Overview)> {
+/// Reads the parts of a summary.
+fn read_summary(version: u32, bytes: &[u8]) -> Option<(Stats, Overview, Extras)> {
     if version == STATS_ONLY_VERSION {
-        return Some((postcard::from_bytes(bytes).ok()?, Overview::default()));
+        let stats = postcard::from_bytes(bytes).ok()?;
+        return Some((stats, Overview::default(), Extras::default()));
     }
-    let (stats, overview): (Stats, OverviewBody) = postcard::from_bytes(bytes).ok()?;
-    Some((stats, overview.overview()?))
+    let (summary, rest) = postcard::take_from_bytes::<(Stats, OverviewBody)>(bytes).ok()?;
+    let extras = match rest {
+        [] => Extras::default(),
+        rest => postcard::from_bytes(rest).ok()?,
+    };
+    Some((summary.0, summary.1.overview()?, extras))
 }
 
 impl Compiled {
@@ -123,7 +131,8 @@ impl Compiled {
         let summary = part(places.sums.end..bytes)?;
         let read = Some(&summary[..]).filter(|bytes| crc32fast::hash(bytes) == header.summary);
         let read = read.and_then(|bytes| read_summary(version, bytes));
-        let (stats, overview) = read.ok_or(damaged("its summary does not match its checksum"))?;
+        let (stats, overview, extras) =
+            read.ok_or(damaged("its summary does not match its checksum"))?;
         let by = Provenance {
             engine: ENGINE.into(),
             day: header.day,
@@ -138,6 +147,7 @@ impl Compiled {
             summary,
             stats,
             overview,
+            extras,
         })
     }
 
@@ -170,6 +180,24 @@ impl Compiled {
     #[must_use]
     pub fn overview(&self) -> &Overview {
         &self.overview
+    }
+
+    /// Returns the words of people about a position, in any orientation; none where the book was
+    /// compiled without them.
+    #[must_use]
+    pub fn annotations(&self, position: &Position) -> Vec<Annotation> {
+        let (key, symmetry) = position.key_and_symmetry();
+        let (variant, back) = (position.variant(), position.variant().inverse(symmetry));
+        let known = self.extras.annotations.get(&key.0).into_iter().flatten();
+        let turned = known.map(|note| note.clone().turned(variant, back));
+        turned.collect()
+    }
+
+    /// Returns the results of the games that passed a position, as [`Extras::games`] holds them.
+    #[must_use]
+    pub fn games(&self, position: &Position) -> &[(u128, [u32; 4])] {
+        let known = self.extras.games.get(&position.key().0);
+        known.map_or(&[], Vec::as_slice)
     }
 
     #[cold]

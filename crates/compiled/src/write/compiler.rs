@@ -5,6 +5,7 @@ use std::path::Path;
 use kagetsu_game::{Answer, Key};
 
 use crate::content::derived::Derived;
+use crate::content::extras::Extras;
 use crate::content::overview::{Overview, OverviewBody};
 use crate::content::stats::Stats;
 use crate::error::CompiledError;
@@ -34,6 +35,8 @@ pub struct Compiler {
     keys: Vec<(Key, u64)>,
     bytes: Vec<u8>,
     day: u32,
+    /// The parts beside the values.
+    pub extras: Extras,
 }
 
 impl Compiler {
@@ -122,8 +125,9 @@ impl Compiler {
         let mut sum = crc32fast::Hasher::new();
         sum.update(&directory);
         sum.update(&sums);
-        let summary = postcard::to_allocvec(&(stats, OverviewBody::from(overview)))
+        let mut summary = postcard::to_allocvec(&(stats, OverviewBody::from(overview)))
             .expect("plain data, and memory grows");
+        summary.extend(self.extras.bytes());
         let header = Header {
             day: self.day,
             positions,

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use kagetsu_book::{Annotation, AnnotationKind, Book, Entry};
-use kagetsu_game::{Key, Move, Position, Verdict};
+use kagetsu_game::{Key, Move, Notation, Position, Variant, Verdict};
 
-use crate::games::text::{MoveNote, sgf_point};
+use crate::format::Format;
+use crate::games::text::{MoveNote, sgf_point, write_game};
 use crate::games::tree::GameTree;
 use crate::omissions::Omissions;
 
@@ -201,6 +202,33 @@ impl<'a> BookTree<'a> {
         let before = self.nodes[*parent].notes.iter();
         before.filter(move |note| m.is_some() && note.at == *m)
     }
+}
+
+/// Writes the positions of a variant as a tree of SGF, for gomoku, or of PGN, for xiangqi.
+///
+/// # Errors
+/// If a record is damaged, or the format does not hold the game.
+pub(crate) fn write(
+    format: Format,
+    book: &Book,
+    variant: Variant,
+) -> Result<(Vec<u8>, u64, Omissions)> {
+    let mut omissions = Omissions::new();
+    let tree = BookTree::grow(book, &Position::start(variant), &mut omissions)?;
+    let (game, values) = tree.game().context("the tree has no start")?;
+    let is_sgf = format == Format::Sgf;
+    let text = write_game(&game, &values, Notation::Engine);
+    let text = text.filter(|_| variant.gomoku().is_some() == is_sgf);
+    let name = format.name();
+    let text = text.with_context(|| format!("--format {name} does not hold {variant}"))?;
+    if !is_sgf {
+        let valued = values.iter().filter(|note| note.value.is_some());
+        omissions.omit("values", valued.count() as u64);
+        let notes = tree.nodes.iter().flat_map(|node| &node.notes);
+        let on_board = notes.filter(|note| note.is_on_board()).count();
+        omissions.omit("texts_and_marks", on_board as u64);
+    }
+    Ok((text.into_bytes(), tree.seen.len() as u64, omissions))
 }
 
 /// Moves the centre to the front of a line, if the first player has a stone there.

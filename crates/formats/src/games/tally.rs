@@ -1,9 +1,8 @@
 //! Games and trees of moves, counted into answers.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::time::SystemTime;
 
-use kagetsu_book::{Annotation, AnnotationKind};
+use kagetsu_book::{Annotation, AnnotationKind, Day};
 use kagetsu_game::{
     Answer, Bound, Claim, Key, Move, Outcome, Position, PositionError, Proof, ProofKind,
     Provenance, Score, Variant, Verdict,
@@ -172,9 +171,8 @@ impl Games {
         moves.len()
     }
 
-    /// Counts a tree of moves, and keeps its comments. Only one without variations is a game that
-    /// was played as it stands.
-    pub(crate) fn play_tree(&mut self, tree: GameTree) {
+    /// Keeps the comments of a tree.
+    pub(crate) fn note_tree(&mut self, tree: &GameTree) {
         for text in comments(&tree.comment) {
             self.note(&tree.start, None, AnnotationKind::Comment, text);
         }
@@ -187,6 +185,12 @@ impl Games {
                 self.note(position, at, AnnotationKind::Comment, text);
             }
         }
+    }
+
+    /// Counts a tree of moves, and keeps its comments. Only one without variations is a game that
+    /// was played as it stands.
+    pub(crate) fn play_tree(&mut self, tree: GameTree) {
+        self.note_tree(&tree);
         if tree.is_line() {
             let line: Vec<Move> = tree.moves.iter().map(|m| m.at).collect();
             self.play_named(&tree.start, &line, tree.result, tree.tags);
@@ -202,7 +206,7 @@ impl Games {
     pub(crate) fn answers(self, engine: &str) -> Vec<(Position, Answer)> {
         let by = Provenance {
             engine: engine.into(),
-            day: today(),
+            day: Day::today().0,
         };
         let verdict = |(m, tally): (Move, GameTally)| {
             let (score, bound, proof) = match tally.given {
@@ -246,12 +250,6 @@ pub(crate) fn in_canonical(
     let (variant, canonical) = (position.variant(), position.canonical());
     let note = note.turned(variant, canonical.symmetry);
     Ok((Position::unpack(variant, canonical.packed)?, note))
-}
-
-/// Returns the day, since 1970-01-01.
-pub(crate) fn today() -> u32 {
-    let since = SystemTime::UNIX_EPOCH.elapsed();
-    since.map_or(0, |since| (since.as_secs() / 86_400) as u32)
 }
 
 /// Returns the proof of the gomoku move that led to a position, for a given win or loss without a

@@ -1,10 +1,9 @@
 //! Databases of Yixin and Rapfi as books: their values belong to positions, a book's to moves.
 
 use std::collections::{BTreeMap, HashMap};
-use std::time::SystemTime;
 
 use anyhow::{Context, Result};
-use kagetsu_book::{Book, Entry};
+use kagetsu_book::{Book, Day, Entry};
 use kagetsu_game::{
     Answer, Bound, Claim, Key, Move, Position, Proof, ProofKind, Provenance, Score, Variant,
     Verdict,
@@ -66,9 +65,7 @@ pub(crate) fn answers(records: &[YixinRecord]) -> Result<(Vec<(Position, Answer)
         known.insert((record.variant, position.key()), (at, value));
         positions.push(position);
     }
-    let day = SystemTime::UNIX_EPOCH
-        .elapsed()
-        .map_or(0, |since| (since.as_secs() / 86_400) as u32);
+    let day = Day::today().0;
     let by = Provenance {
         engine: ENGINE.into(),
         day,

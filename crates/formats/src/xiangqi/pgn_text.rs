@@ -5,8 +5,8 @@ use crate::omissions::Omissions;
 use kagetsu_game::Variant;
 use kagetsu_games::GameResult;
 
-/// A comment or a variation, of the main line.
-pub(crate) const INSIDE: &str = "comments_and_variations";
+/// A variation of the main line.
+pub(crate) const INSIDE: &str = "variations";
 /// The characters of a move on a Chinese score sheet.
 const ENTRY_LENGTH: usize = 4;
 
@@ -162,7 +162,6 @@ impl PgnReader {
 
     fn add_comment(&mut self, text: String) {
         self.game.tokens.push(PgnToken::Comment(text));
-        self.omissions.omit(INSIDE, u64::from(self.depth == 0));
     }
 
     /// Takes the word that was read.

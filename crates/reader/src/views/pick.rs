@@ -27,7 +27,8 @@ pub struct PickView;
 /// Without --temperature it picks the best move; with it, a random one, in which a move T
 /// centi-units worse than the best is e times less likely. A proven win is always chosen, a proven
 /// loss only if every move loses. Moves with only an upper bound are never chosen; they are listed
-/// on stderr if they may be better.
+/// on stderr if they may be better. A move that a person prefers is chosen before all others, one
+/// to be avoided never where there is another.
 ///
 /// --by games compares a lower bound of each move's share of points in the imported games: the
 /// share p of its n games and of 4 games with the mean result of the position, less
@@ -161,6 +162,7 @@ impl View for PickView {
         if known.is_empty() {
             return Err(source.not_held(at));
         }
+        let known = source.by_hand(at, known)?;
         let years = options.half_life.get();
         let results = source.results(at, (years > 0).then(|| years.into()))?;
         let answer = match options.by {
@@ -235,4 +237,50 @@ fn plies_behind(source: &Source, position: &Position, m: Move, most: u32) -> any
         next = *best;
     }
     Ok(most)
+}
+
+#[cfg(test)]
+mod tests {
+    use kagetsu_book::{Annotation, AnnotationKind, Book, BookOptions};
+    use kagetsu_builders::opinion;
+    use kagetsu_game::{Answer, Variant};
+
+    use super::*;
+
+    #[test]
+    fn people_choose_before_values_do() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let options = BookOptions {
+            create: true,
+            ..BookOptions::default()
+        };
+        let (mut book, _) = Book::open(folder.path(), &options).expect("a new book");
+        let start = Position::start(Variant::FREESTYLE_15);
+        let [a, b, c] = ["h8", "g7", "a1"].map(|name| start.parse_move(name).expect("legal"));
+        let answer: Answer = [opinion(a, 30), opinion(b, 20), opinion(c, 10)]
+            .into_iter()
+            .collect();
+        book.learn(&start, &answer).expect("room");
+        book.close().expect("room");
+        for (m, kind, wanted) in [
+            (a, AnnotationKind::Comment, "h8"),
+            (a, AnnotationKind::Avoid, "g7"),
+            (c, AnnotationKind::Prefer, "a1"),
+        ] {
+            let note = Annotation {
+                at: Some(m),
+                kind,
+                text: "a reason".into(),
+                author: String::new(),
+                source: String::new(),
+                day: 1,
+            };
+            let (mut book, _) = Book::open(folder.path(), &options).expect("the book");
+            book.annotate(&start, &[note]).expect("room");
+            book.close().expect("room");
+            let source = crate::open_files(folder.path()).expect("the book");
+            let picked = PickView::read(&source, &start, PickQuery::default()).expect("a move");
+            assert_eq!(picked.r#move, wanted, "{kind}");
+        }
+    }
 }

@@ -201,10 +201,7 @@ impl TreeGrower<'_> {
 /// Returns at most `most` moves to follow: first those with a value, best first; then those that
 /// were only played, most frequent first; then those with only an upper bound that lead into the
 /// book.
-///
-/// # Errors
-/// If the book is damaged, or the server cannot be reached.
-pub fn moves_of(
+fn moves_of(
     source: &Source,
     position: &Position,
     answer: &Answer,

@@ -190,7 +190,7 @@ fn commands_read_a_book_in_a_database() {
         done
     };
     let sgf = path("game.sgf");
-    std::fs::write(&sgf, "(;GM[4]SZ[15]PB[Ann];B[hh];W[ih])").expect("room");
+    std::fs::write(&sgf, "(;GM[4]SZ[15]PB[Ann];B[hh]C[centre];W[ih])").expect("room");
     let import = ["import", "--format", "sgf", "--variant", "freestyle-15"];
     run(&[&import[..], &["--book", &own, &sgf]].concat());
     let pushed = run(&["journal", "push", "--book", &own, "--to", &url]);
@@ -216,8 +216,10 @@ fn commands_read_a_book_in_a_database() {
     run(&["jobs", "list", "--book", &url]);
     run(&["diff", &url, &own]);
     let [one, two] = ["one.kbk", "two.kbk"].map(path);
-    run(&["compile", "--book", &url, "--out", &one]);
-    run(&["compile", "--book", &own, "--out", &two]);
+    run(&["compile", "--texts", "--book", &url, "--out", &one]);
+    run(&["compile", "--texts", "--book", &own, "--out", &two]);
+    let noted = run(&[&["query", "--book", &one][..], &position].concat()).stdout;
+    assert!(noted.contains("centre"), "{noted}");
     let read = |file: &str| std::fs::read(file).expect("it was written");
     assert!(read(&one) == read(&two), "the compiled books differ");
     let [one, two] = ["one.json", "two.json"].map(path);

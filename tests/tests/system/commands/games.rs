@@ -166,8 +166,20 @@ fn imported_games_are_found_and_written() {
 
     // Other books have no games, and say so.
     let compiled = scratch.path("book.kbk");
-    let done = kagetsu(&["compile", "--book", text(&book), "--out", text(&compiled)]);
+    let done = kagetsu!("compile --games --book {book} --out {compiled}");
     assert_eq!(done.code, Some(0), "{done:#?}");
+    let [own, other] = [&book, &compiled].map(|book| {
+        let done = json(&[
+            "query",
+            "--json",
+            "--variant",
+            "xiangqi",
+            "--book",
+            text(book),
+        ]);
+        (done["games"].clone(), done["answers"][0]["games"].clone())
+    });
+    assert!(own == other && own.0["wins"].is_u64(), "{own:?} {other:?}");
     let place = ["--variant", "xiangqi", "--games"];
     let done = kagetsu(&[&["query", "--book", text(&compiled)][..], &place].concat());
     assert_eq!(done.code, Some(2), "{done:#?}");
@@ -272,6 +284,33 @@ fn annotation_says_where_a_side_left_the_book() {
         done.stdout.contains("left the book") && done.stdout.contains("Ann"),
         "{done:#?}"
     );
+}
+
+#[test]
+fn comments_of_a_book_are_written_as_pgn() {
+    let scratch = Scratch::new();
+    let [pgn, book, copy, out] = ["a.pgn", "book", "copy", "b.pgn"].map(|name| scratch.path(name));
+    let game = "[Red \"Xu\"]\n\n{start} 1. C2=5 {sharp} (1. C8=4 {odd}) H8+7 *\n";
+    std::fs::write(&pgn, game).expect("room");
+    for done in [
+        kagetsu!("import --book {book} {pgn}"),
+        kagetsu!("export --tree --book {book} {out}"),
+        kagetsu!("import --book {copy} {out}"),
+    ] {
+        assert_eq!(done.code, Some(0), "{done:#?}");
+    }
+    let [first, again] = [&book, &copy].map(|book| {
+        let at = ["--variant", "xiangqi", "--moves", "h2e2", "--json"];
+        let done = json(&[&["query", "--book", text(book)][..], &at].concat());
+        done["annotations"][0]["text"].clone()
+    });
+    assert_eq!((&first, &again), (&"sharp".into(), &"sharp".into()));
+    let written = std::fs::read_to_string(&out).expect("written");
+    assert!(written.contains("{start}"), "{written}");
+    // The names of the files differ.
+    let done = kagetsu!("diff {book} {copy}");
+    assert_eq!(done.code, Some(1), "{done:#?}");
+    assert!(done.stdout.contains("a comment only in"), "{done:#?}");
 }
 
 #[test]

@@ -18,7 +18,7 @@ use crate::commands::lookup::explore::walk::{Walk, WalkStep};
 ///
 /// The board is on the left, with the best moves marked; the moves of the book are on the right,
 /// above the lines behind the selected one. Arrow keys select, Enter plays, Left takes back, / asks
-/// for moves, ? lists all keys, q quits.
+/// for moves, c for a comment that the book keeps, ? lists all keys, q quits.
 ///
 /// Example: kagetsu explore --book h8.kbk --variant freestyle-15 --moves h8
 #[derive(Debug, clap::Args)]
@@ -37,7 +37,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit> {
         bail!("explore needs a terminal; `kagetsu query` and `kagetsu tree` print the same");
     }
     let (position, reader) = open_at(&args.book, &args.access, &args.place)?;
-    let mut walk = Walk::new(reader, position, args.place.notation())?;
+    let book = (args.book.clone(), args.access.clone());
+    let mut walk = Walk::new(reader, book, position, args.place.notation())?;
     let mut terminal = ratatui::try_init()?;
     let walked = walk_on(&mut walk, &mut terminal);
     ratatui::try_restore()?;

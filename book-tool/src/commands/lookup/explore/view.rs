@@ -5,13 +5,15 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Clear, List, ListItem, ListState, Paragraph, Wrap};
 
-use crate::commands::lookup::explore::walk::Walk;
+use crate::commands::lookup::explore::walk::{TypedText, Walk};
 use kagetsu_terminal::table;
 
+/// The rows of notes that are shown.
+const MAX_NOTE_ROWS: u16 = 6;
 /// The number of best moves marked on the board.
 const MAX_MARKED_MOVES: usize = 9;
 
-const KEYS: [(&str, &str); 10] = [
+const KEYS: [(&str, &str); 11] = [
     ("up, down", "choose a move"),
     ("Enter, right", "play it"),
     ("left", "back"),
@@ -19,6 +21,7 @@ const KEYS: [(&str, &str); 10] = [
     ("Home, End", "the start, the end of the line"),
     ("b", "play the book's own choice"),
     ("/", "type moves to play"),
+    ("c", "write a comment into the book"),
     ("PageUp, PageDown", "ten moves up, down"),
     ("?", "these keys"),
     ("q", "end"),
@@ -59,12 +62,21 @@ pub(crate) fn draw(walk: &Walk, frame: &mut Frame) {
         ])
         .areas(middle)
     };
-    let [moves, tree] =
-        Layout::vertical([Constraint::Percentage(55), Constraint::Percentage(45)]).areas(right);
+    let rows = (walk.notes.len() as u16).min(MAX_NOTE_ROWS);
+    let notes = if rows > 0 { rows + 2 } else { 0 };
+    let [moves, notes, tree] = Layout::vertical([
+        Constraint::Percentage(55),
+        Constraint::Length(notes),
+        Constraint::Fill(1),
+    ])
+    .areas(right);
     frame.render_widget(Paragraph::new(title(walk)), head);
     frame.render_widget(Paragraph::new(board).block(Block::bordered()), left);
     draw_moves(walk, frame, moves);
     draw_tree(walk, frame, tree);
+    let words = walk.notes.iter().map(|note| Line::from(note.as_str()));
+    let words = Paragraph::new(words.collect::<Vec<_>>()).wrap(Wrap { trim: true });
+    frame.render_widget(words.block(Block::bordered().title(" Notes ")), notes);
     frame.render_widget(Paragraph::new(footer(walk)), foot);
     if walk.shows_keys {
         draw_keys(frame);
@@ -191,21 +203,21 @@ fn draw_tree(walk: &Walk, frame: &mut Frame, area: Rect) {
         .map(|(m, _)| walk.position().write_move_in(*m, walk.notation));
     let block =
         Block::bordered().title(format!(" After {} ", chosen.unwrap_or_else(|| "…".into())));
-    let line = |branch: &crate::commands::lookup::explore::walk::Branch| {
-        let text = format!(
-            "{}{}",
-            "  ".repeat(branch.ply),
-            facts(&branch.name, &branch.verdict)
-        );
-        Line::styled(text, worth(&branch.verdict))
-    };
-    let lines: Vec<Line> = walk.tree.iter().map(line).collect();
+    let lines: Vec<Line> = walk.tree.iter().map(|line| Line::from(&**line)).collect();
     frame.render_widget(Paragraph::new(lines).block(block), area);
 }
 
 fn footer(walk: &Walk) -> Line<'static> {
-    if let Some(typed) = &walk.typed {
-        return Line::from(format!("play: {typed}_   (Enter plays, Esc leaves it)"));
+    match &walk.typed {
+        Some(TypedText::Moves(text)) => {
+            return Line::from(format!("play: {text}_   (Enter plays, Esc leaves it)"));
+        }
+        Some(TypedText::Comment(text)) => {
+            return Line::from(format!(
+                "comment: {text}_   (Enter writes it, Esc leaves it)"
+            ));
+        }
+        None => {}
     }
     match &walk.complaint {
         Some(complaint) => {
@@ -248,6 +260,7 @@ mod tests {
 
     use super::*;
     use crate::commands::lookup::explore::walk::WalkStep;
+    use kagetsu_proto::Access;
     use kagetsu_reader::Source;
 
     /// Returns a book in which Black's best move after h8 i9 is h10, and White's best reply is j10.
@@ -273,6 +286,11 @@ mod tests {
         kagetsu_reader::open_files(folder).expect("the new book")
     }
 
+    fn named(folder: &std::path::Path) -> (String, Access) {
+        let name = folder.to_str().expect("a plain name");
+        (name.into(), Access::default())
+    }
+
     fn screen(walk: &Walk, width: u16, height: u16) -> String {
         let mut terminal =
             Terminal::new(TestBackend::new(width, height)).expect("a screen in memory");
@@ -291,8 +309,13 @@ mod tests {
     fn explorer_walks_through_the_book() {
         let folder = tempfile::tempdir().expect("a folder");
         let start = Position::from_line(Variant::FREESTYLE_15, "h8 i9").expect("legal");
-        let mut walk =
-            Walk::new(book(folder.path()), start, Notation::Engine).expect("a whole book");
+        let mut walk = Walk::new(
+            book(folder.path()),
+            named(folder.path()),
+            start,
+            Notation::Engine,
+        )
+        .expect("a whole book");
         let seen = screen(&walk, 110, 30);
         for words in [
             "first to move",
@@ -336,6 +359,14 @@ mod tests {
         }
         press(&mut walk, KeyCode::Enter);
         assert_eq!(walk.position().moves().len(), 2);
+        for c in "cquiet".chars() {
+            press(&mut walk, KeyCode::Char(c));
+        }
+        press(&mut walk, KeyCode::Enter);
+        assert!(
+            screen(&walk, 110, 30).contains("comment  quiet"),
+            "it is in the book"
+        );
         press(&mut walk, KeyCode::Char('?'));
         assert!(screen(&walk, 110, 30).contains("these keys"));
         assert_eq!(press(&mut walk, KeyCode::Esc), WalkStep::On);
@@ -359,6 +390,7 @@ mod tests {
             let folder = tempfile::tempdir().expect("a folder");
             let walk = Walk::new(
                 book(folder.path()),
+                named(folder.path()),
                 Position::start(variant),
                 Notation::Engine,
             )

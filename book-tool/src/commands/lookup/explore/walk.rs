@@ -1,10 +1,13 @@
 use anyhow::Result;
-use kagetsu_book::Choice;
+use kagetsu_api::AnnotationsJson;
+use kagetsu_book::{AnnotationJson, Choice};
 use kagetsu_game::{Answer, Move, Notation, Position, Verdict};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use kagetsu_reader::Source;
-use kagetsu_reader::views::tree::moves_of;
+use kagetsu_proto::Access;
+use kagetsu_reader::views::annotations::AnnotationsView;
+use kagetsu_reader::views::tree::{TreeQuery, TreeView};
+use kagetsu_reader::{Source, TextBlock, View, read_view};
 use kagetsu_terminal::table;
 
 /// Whether to go on after a key.
@@ -16,25 +19,31 @@ pub(crate) enum WalkStep {
     End,
 }
 
-/// The maximum number of lines in the tree.
-const MAX_TREE_LINES: usize = 60;
-/// Depth of the tree in plies, and its number of moves a position.
-const TREE_PLIES: usize = 6;
-const WIDTH: usize = 2;
 /// Rows of a page.
 const PAGE_ROWS: usize = 10;
 
-/// A row of the tree: its indentation, and a move with its value.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Branch {
-    pub(crate) ply: usize,
-    pub(crate) name: String,
-    pub(crate) verdict: Verdict,
+/// A text being typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum TypedText {
+    /// Moves to play.
+    Moves(String),
+    /// A comment on the position.
+    Comment(String),
+}
+
+impl TypedText {
+    fn text(&mut self) -> &mut String {
+        match self {
+            Self::Moves(text) | Self::Comment(text) => text,
+        }
+    }
 }
 
 /// The current place in a book, and what the book knows there.
 pub(crate) struct Walk {
     source: Source,
+    /// The name of the book, for comments.
+    book: (String, Access),
     /// The notation of moves on the screen.
     pub(crate) notation: Notation,
     /// The whole line, and how many of its moves are on the board.
@@ -45,10 +54,12 @@ pub(crate) struct Walk {
     moves: Vec<(Move, Verdict)>,
     /// Index of the selected move.
     pub(crate) chosen: usize,
-    pub(crate) tree: Vec<Branch>,
-    /// The text being typed.
-    pub(crate) typed: Option<String>,
-    /// The error in that text.
+    /// The lines behind the selected move.
+    pub(crate) tree: Vec<String>,
+    /// The words of people about the position.
+    pub(crate) notes: Vec<String>,
+    pub(crate) typed: Option<TypedText>,
+    /// The error in the text that was typed.
     pub(crate) complaint: Option<String>,
     pub(crate) shows_keys: bool,
 }
@@ -58,7 +69,12 @@ impl Walk {
     ///
     /// # Errors
     /// If the book cannot be read.
-    pub(crate) fn new(source: Source, position: Position, notation: Notation) -> Result<Self> {
+    pub(crate) fn new(
+        source: Source,
+        book: (String, Access),
+        position: Position,
+        notation: Notation,
+    ) -> Result<Self> {
         let moves = position.moves();
         let before = |count: usize| {
             Position::new(
@@ -71,6 +87,7 @@ impl Walk {
         let at = line.len() - 1;
         let mut walk = Self {
             source,
+            book,
             notation,
             line,
             at,
@@ -78,6 +95,7 @@ impl Walk {
             moves: Vec::new(),
             chosen: 0,
             tree: Vec::new(),
+            notes: Vec::new(),
             typed: None,
             complaint: None,
             shows_keys: false,
@@ -117,6 +135,10 @@ impl Walk {
         let ordered = self.answer.as_ref().map(table::ordered);
         self.moves = ordered.into_iter().flatten().cloned().collect();
         self.chosen = 0;
+        let annotations = self.source.annotations(&position)?;
+        let notes = AnnotationsJson { annotations };
+        let notes = AnnotationsView::print(&notes, &position, self.notation);
+        self.notes = lines(notes);
         self.grow()
     }
 
@@ -129,33 +151,27 @@ impl Walk {
         let Ok(next) = self.position().play(m) else {
             return Ok(());
         };
-        let mut tree = Vec::new();
-        self.branch(&next, 0, &mut tree)?;
-        self.tree = tree;
+        if let Ok(tree) = read_view::<TreeView>(&self.source, &next, &TreeQuery::default()) {
+            let tree = TreeView::print(&tree, &next, self.notation);
+            // The first line names the position.
+            self.tree = lines(tree).split_off(1);
+        }
         Ok(())
     }
 
-    fn branch(&mut self, position: &Position, ply: usize, tree: &mut Vec<Branch>) -> Result<()> {
-        if ply == TREE_PLIES {
-            return Ok(());
-        }
-        let Some(answer) = self.source.lookup(position)? else {
-            return Ok(());
+    /// Writes a comment on the position into the book.
+    fn comment(&mut self, text: &str) -> Result<()> {
+        let note = AnnotationJson {
+            kind: "comment".into(),
+            text: text.trim().into(),
+            ..AnnotationJson::default()
         };
-        for (m, verdict) in moves_of(&self.source, position, &answer, WIDTH)? {
-            if tree.len() == MAX_TREE_LINES {
-                break;
-            }
-            tree.push(Branch {
-                ply,
-                name: position.write_move_in(m, self.notation),
-                verdict,
-            });
-            if let Ok(next) = position.play(m) {
-                self.branch(&next, ply + 1, tree)?;
-            }
+        let (book, access) = &self.book;
+        match kagetsu_reader::annotate(book, access, self.position(), note) {
+            Ok(()) => self.source = kagetsu_reader::open(book, access)?,
+            Err(error) => self.complaint = Some(format!("{error:#}")),
         }
-        Ok(())
+        self.look()
     }
 
     fn choose(&mut self, chosen: usize) -> Result<()> {
@@ -205,18 +221,18 @@ impl Walk {
             return Ok(WalkStep::End);
         }
         if let Some(mut typed) = self.typed.take() {
-            match key.code {
-                KeyCode::Enter => self.play_typed(&typed)?,
-                KeyCode::Esc => {}
-                KeyCode::Backspace => {
-                    typed.pop();
+            match (key.code, &mut typed) {
+                (KeyCode::Enter, TypedText::Moves(text)) => self.play_typed(text)?,
+                (KeyCode::Enter, TypedText::Comment(text)) => self.comment(text)?,
+                (KeyCode::Esc, _) => {}
+                (code, _) => {
+                    match code {
+                        KeyCode::Backspace => drop(typed.text().pop()),
+                        KeyCode::Char(c) if !is_control => typed.text().push(c),
+                        _ => {}
+                    }
                     self.typed = Some(typed);
                 }
-                KeyCode::Char(c) if !is_control => {
-                    typed.push(c);
-                    self.typed = Some(typed);
-                }
-                _ => self.typed = Some(typed),
             }
             return Ok(WalkStep::On);
         }
@@ -227,7 +243,8 @@ impl Walk {
             KeyCode::Esc if was_shown => {}
             KeyCode::Esc => return Ok(WalkStep::End),
             KeyCode::Char('?') => self.shows_keys = !was_shown,
-            KeyCode::Char('/') => self.typed = Some(String::new()),
+            KeyCode::Char('/') => self.typed = Some(TypedText::Moves(String::new())),
+            KeyCode::Char('c') => self.typed = Some(TypedText::Comment(String::new())),
             KeyCode::Up | KeyCode::Char('k') => self.choose(self.chosen.saturating_sub(1))?,
             KeyCode::Down | KeyCode::Char('j') => self.choose(self.chosen + 1)?,
             KeyCode::PageUp => self.choose(self.chosen.saturating_sub(PAGE_ROWS))?,
@@ -252,4 +269,13 @@ impl Walk {
         }
         Ok(WalkStep::On)
     }
+}
+
+/// Returns the rows of a view.
+fn lines(blocks: Vec<TextBlock>) -> Vec<String> {
+    let rows = blocks.into_iter().flat_map(|block| match block {
+        TextBlock::Line(line) | TextBlock::Note(line) => vec![line],
+        TextBlock::Table { rows, .. } => rows.iter().map(|row| row.join("  ")).collect(),
+    });
+    rows.collect()
 }

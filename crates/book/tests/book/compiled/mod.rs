@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use kagetsu_book::{Book, BookError, BookOptions, Choice, Derived, Entry, FileError};
-use kagetsu_compiled::{Compiled, CompiledError};
+use kagetsu_compiled::{Annotation, AnnotationKind, Compiled, CompiledError, Extras};
 use kagetsu_game::{Answer, Bound, Effort, Move, Packed, Position, Variant, Verdict};
 use tempfile::TempDir;
 
@@ -377,6 +377,38 @@ fn an_empty_book_compiles_to_an_empty_one() {
 }
 
 #[test]
+fn words_and_games_are_compiled_on_request() {
+    let (folder, book, plain) = compiled(20);
+    let path = folder.path().join("words.kbk");
+    let position = Position::from_line(Variant::FREESTYLE_15, "h8 i9").expect("legal");
+    let (key, symmetry) = position.key_and_symmetry();
+    let note = Annotation {
+        at: Some(position.parse_move("h9").expect("legal")),
+        kind: AnnotationKind::Avoid,
+        text: "weak".into(),
+        author: "Ann".into(),
+        source: String::new(),
+        day: 20_000,
+    };
+    let canonical = note.clone().turned(position.variant(), symmetry);
+    let extras = Extras {
+        annotations: [(key.0, vec![canonical])].into(),
+        games: [(key.0, vec![(7, [1, 2, 3, 4])])].into(),
+    };
+    book.compile_like(&path, None, extras, &mut |_| {})
+        .expect("room");
+    let (with, without) = (Compiled::open(&path), Compiled::open(&plain));
+    let (with, without) = (with.expect("whole"), without.expect("whole"));
+    assert_eq!((with.len(), with.stats()), (without.len(), without.stats()));
+    assert_eq!(with.annotations(&position), [note]);
+    assert_eq!(with.games(&position), [(7, [1, 2, 3, 4])]);
+    assert!(without.annotations(&position).is_empty() && without.games(&position).is_empty());
+    // The values have the same bytes.
+    let [with, without] = [&path, &plain].map(|path| fs::read(path).expect("written"));
+    assert_eq!(with[64..without.len()], without[64..]);
+}
+
+#[test]
 fn delta_makes_the_newer_book_of_the_older() {
     let (folder, mut book, old_path) = compiled(60);
     let old = Compiled::open(&old_path).expect("just written");
@@ -391,7 +423,7 @@ fn delta_makes_the_newer_book_of_the_older() {
     }
     assert_eq!(book.len(), 70);
     let at = |name: &str| folder.path().join(name);
-    book.compile_like(&at("new.kbk"), Some(&old), &mut |_| {})
+    book.compile_like(&at("new.kbk"), Some(&old), Extras::default(), &mut |_| {})
         .expect("room");
     let new = Compiled::open(&at("new.kbk")).expect("just written");
     let report = kagetsu_compiled::write_delta(&old, &new, &at("delta")).expect("room");

@@ -2,15 +2,14 @@
 
 mod syntax;
 
-use anyhow::{Context, Result, bail};
-use kagetsu_book::{AnnotationKind, Book};
-use kagetsu_game::{Move, Notation, Position, RuleName, Side, Variant};
+use anyhow::{Result, bail};
+use kagetsu_book::AnnotationKind;
+use kagetsu_game::{Move, Position, RuleName, Side, Variant};
 use kagetsu_games::GameTags;
 
 use self::syntax::{Node, SgfStep, steps, text};
-use crate::games::book_tree::{BETWEEN_TEXTS, BookTree, SGF_MARKS};
+use crate::games::book_tree::{BETWEEN_TEXTS, SGF_MARKS};
 use crate::games::tally::{GameResult, Games};
-use crate::games::text::write_game;
 use crate::games::tree::{GameTree, TreePlace};
 use crate::games::words::result_of;
 use crate::gomoku::pass::passed;
@@ -63,19 +62,6 @@ fn note(games: &mut Games, position: &Position, properties: &[(String, Vec<Strin
             _ => {}
         }
     }
-}
-
-/// Writes the positions of a variant as a tree.
-///
-/// # Errors
-/// If a record is damaged, or the game has no SGF.
-pub(crate) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Omissions)> {
-    let mut omissions = Omissions::new();
-    let tree = BookTree::grow(book, &Position::start(variant), &mut omissions)?;
-    let (game, values) = tree.game().context("the tree has no start")?;
-    let text = write_game(&game, &values, Notation::Engine);
-    let text = text.with_context(|| format!("SGF is for gomoku, not for {variant}"))?;
-    Ok((text.into_bytes(), tree.seen.len() as u64, omissions))
 }
 
 /// Reads all games of a file as trees. The omissions count properties, too, which trees have.
