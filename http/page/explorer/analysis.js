@@ -43,16 +43,16 @@ export class Analysis {
     const { status } = app;
     const analysis = this.running;
     const time = (seconds) => (seconds < 60 ? t("seconds", { n: seconds }) : t("minutes", { n: seconds / 60 }));
-    const controls = h("div", { class: "ask" },
+    const controls = this.isOffered && h("div", { class: "ask" },
       h("label", { for: "effort" }, t("effort")),
       h("select", { id: "effort", disabled: this.isThinking, onchange: (event) => { this.seconds = Number(event.target.value); } },
         TIMES.map((seconds) => h("option", { value: seconds, selected: seconds === this.seconds }, time(seconds)))),
       this.isThinking
         ? h("button", { type: "button", id: "stop", class: "danger", onclick: () => this.stop(true) }, t("stop"))
-        : h("button", { type: "button", id: "analyze", class: "primary", disabled: !this.isOffered || Boolean(position.outcome), onclick: () => this.start() }, t("analyze")),
+        : h("button", { type: "button", id: "analyze", class: "primary", disabled: Boolean(position.outcome), onclick: () => this.start() }, t("analyze")),
       this.growButton());
     if (!this.isOffered) {
-      return [controls, h("p", { class: "quiet" }, t(status?.is_cluster ? "analysisForbidden" : "analysisReadonly"))];
+      return [h("p", { class: "quiet" }, t(status?.is_cluster ? "analysisForbidden" : "analysisReadonly"))];
     }
     if (!analysis) return [controls, h("p", { class: "quiet" }, t(this.isHere ? "analysisHere" : "analysisIdle"))];
     const { answer, workers, log, state } = analysis;

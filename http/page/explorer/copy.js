@@ -5,7 +5,7 @@ import { notation } from "../base/settings.js";
 import { t } from "../base/words.js";
 import { nameLine } from "../board/notation.js";
 import { drawPicture, hasPgn, hasSgf, writePgn, writePicture, writeSgf } from "../formats/write.js";
-import { noteOn } from "./notes.js";
+import { noteOn, notesOf } from "./notes.js";
 
 function save(name, blob) {
   const address = URL.createObjectURL(blob);
@@ -14,6 +14,15 @@ function save(name, blob) {
   anchor.click();
   anchor.remove();
   setTimeout(() => URL.revokeObjectURL(address), 1000);
+}
+
+/** A link that carries the line and the notes on its positions. */
+function study(explorer) {
+  const { variant, moves, at, fen } = explorer.shown;
+  const place = at < moves.length ? `${moves.join(",")}@${at}` : moves.join(",");
+  const notes = JSON.stringify(notesOf(explorer.shown));
+  const parts = [variant, place, encodeURIComponent(fen), encodeURIComponent(notes)];
+  return `${location.href.split("#")[0]}#/${parts.join("/")}`;
 }
 
 /** Opens the dialog. */
@@ -56,6 +65,7 @@ export function openCopy(explorer) {
     h("h2", {}, t("copy")),
     h("div", { class: "copies" },
       offer("link", () => location.href),
+      notesOf(shown).length > 0 && offer("study", () => study(explorer)),
       offer("moves", () => nameLine(shape, shown.fen, moves).join(" ")),
       position.fen && offer("fen", () => position.fen),
       hasSgf(shape) && offer("sgf", () => writeSgf(shape, shown.variant, moves, noteOn(position.key)), ["sgf", "application/x-go-sgf"]),

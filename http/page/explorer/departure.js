@@ -2,7 +2,7 @@
 
 import { h } from "../base/element.js";
 import { t } from "../base/words.js";
-import { isKnown, sayValue } from "../board/values.js";
+import { isKnown, rank, sayValue, signed } from "../board/values.js";
 
 export class Departure {
   constructor(explorer) {
@@ -23,8 +23,11 @@ export class Departure {
     const isMover = (ply - 1 - at) % 2 === 0;
     const side = isMover === (explorer.position.side === "first") ? "first" : "second";
     const best = isKnown(known) ? `${name(known.best)} (${sayValue(known)})` : name(known.best);
+    const made = known.answers.find(({ move }) => move === moves[ply - 1]);
+    const isValued = made && isKnown(made) && isKnown(known) && made.bound !== "upper";
+    const cost = isValued ? t("leftCost", { loss: signed(-Math.max(0, rank(known) - rank(made))) }) : t("leftUnknown");
     this.element.replaceChildren(
-      t("leftBook", { n: ply, side: explorer.side(side), move: name(moves[ply - 1]), best }), " ",
+      t("leftBook", { n: ply, side: explorer.side(side), move: name(moves[ply - 1]), best }), " ", cost, " ",
       h("button", { type: "button", class: "opening", onclick: () => explorer.go(ply - 1) }, t("jump")));
   }
 }

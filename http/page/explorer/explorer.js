@@ -16,7 +16,7 @@ import { Departure } from "./departure.js";
 import { openEditor } from "./editor.js";
 import { Games } from "./games.js";
 import { Graph } from "./graph.js";
-import { noteOn, Notes, textsOn } from "./notes.js";
+import { noteOn, Notes, receiveNotes, textsOn } from "./notes.js";
 import { Practice } from "./practice.js";
 import { Proof } from "./proof.js";
 import { Suspects } from "./suspects.js";
@@ -112,13 +112,19 @@ export class Explorer {
     return this.element.isConnected;
   }
 
-  /** Opens the part of a link after `#/`: variant/moves@at/fen. */
+  /** Opens the part of a link after `#/`: variant/moves@at/fen/notes. */
   read(path) {
-    const [variant = "", moves = "", fen = ""] = path.split("/").map(decodeURIComponent);
+    const [variant = "", moves = "", fen = "", notes = ""] = path.split("/").map(decodeURIComponent);
     const [text, at] = moves.split("@");
     const all = text.split(",").filter(Boolean);
     const ply = at === undefined ? all.length : Math.min(all.length, Number(at) || 0);
-    this.load({ variant: variant || "freestyle-15", fen, moves: all, at: ply });
+    const line = { variant: variant || "freestyle-15", fen, moves: all, at: ply };
+    const loaded = this.load(line);
+    if (!notes) return;
+    loaded.then(() => receiveNotes(notes, line)).catch(() => {}).then(() => {
+      history.replaceState(null, "", this.link());
+      if (this.position) this.render();
+    });
   }
 
   link() {

@@ -2,7 +2,7 @@
 // and takes back; and a draft, which the browser keeps by the position's key, so that it stays with
 // every order of moves and every symmetry of the board.
 
-import { post } from "../base/api.js";
+import { get, post } from "../base/api.js";
 import { h, recall, remember } from "../base/element.js";
 import { t } from "../base/words.js";
 
@@ -29,6 +29,31 @@ export function textsOn(known) {
 /** The note on a position; empty for none. */
 export function noteOn(key) {
   return all()[key]?.text ?? "";
+}
+
+/** The drafts on the positions of a line, as [ply, text], for a link that carries them. */
+export function notesOf({ variant, fen, moves }) {
+  const found = [];
+  for (const { text, link } of Object.values(all())) {
+    const [other, place = "", start = ""] = link.slice(2).split("/").map(decodeURIComponent);
+    const [line, at] = place.split("@");
+    const before = line.split(",").filter(Boolean).slice(0, at === undefined ? undefined : Number(at));
+    if (other === variant && start === fen && before.every((move, ply) => moves[ply] === move)) found.push([before.length, text]);
+  }
+  return found.sort(([a], [b]) => a - b);
+}
+
+/** Keeps the notes that a link carries, where there is no other one. */
+export async function receiveNotes(text, { variant, fen, moves }) {
+  const notes = JSON.parse(text);
+  for (const [ply, words] of Array.isArray(notes) ? notes.slice(0, moves.length + 1) : []) {
+    const line = moves.slice(0, Number(ply));
+    const { key } = await get("/position", { variant, fen, moves: line.join(" ") });
+    const kept = all();
+    const link = `#/${[variant, line.join(","), encodeURIComponent(fen)].join("/").replace(/\/+$/, "")}`;
+    kept[key] ??= { text: String(words).slice(0, MAX_LETTERS), link, at: Date.now() };
+    remember("notes", JSON.stringify(kept));
+  }
 }
 
 export class Notes {

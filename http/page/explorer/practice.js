@@ -1,7 +1,7 @@
 // Practice: the book plays one side, the user the other, and learns what each move costs.
 
 import { get, here } from "../base/api.js";
-import { h } from "../base/element.js";
+import { h, recall, remember } from "../base/element.js";
 import { t } from "../base/words.js";
 import { shownMove } from "../board/openings.js";
 import { rank, signed } from "../board/values.js";
@@ -11,13 +11,41 @@ import { sortedVerdicts } from "./verdicts.js";
 const TEMPERATURE = 30;
 /** Milliseconds of a search where the book has no reply and the program in this browser has. */
 const REPLY_TIME = 1000;
+/** Days until a position is due again, after so many right answers in a row. A wrong one begins anew. */
+const PAUSES = [1, 3, 7, 16, 35, 90];
+const DAY = 86_400_000;
 /** Centi-units up to which a move is as good as the best. */
 const GOOD = 10;
+
+/** The positions that the user has answered, by their keys: place, right answers in a row, and the day when each is due. */
+function answered() {
+  try {
+    return JSON.parse(recall("practice") ?? "{}") ?? {};
+  } catch {
+    return {};
+  }
+}
+
+const today = () => Math.floor(Date.now() / DAY);
+
+/** Keeps how the user answered in a position. */
+function record(key, place, isRight) {
+  const all = answered();
+  const row = isRight ? (all[key]?.row ?? 0) + 1 : 0;
+  all[key] = { ...place, row, due: today() + PAUSES[Math.min(row, PAUSES.length) - 1] || today() + 1 };
+  remember("practice", JSON.stringify(all));
+}
+
+/** The positions of a variant that are due, the oldest first. */
+function due(variant) {
+  return Object.values(answered()).filter((one) => one.variant === variant && one.due <= today()).sort((a, b) => a.due - b.due);
+}
 
 export class Practice {
   constructor(explorer) {
     this.explorer = explorer;
     this.side = null;
+    this.isReview = false;
     this.log = [];
   }
 
@@ -29,7 +57,7 @@ export class Practice {
     const { explorer } = this;
     if (!this.isOn) {
       const begin = (side) => h("button", { type: "button", class: "primary", id: `practise-${side}`, onclick: () => this.start(side) }, t("practiseAs", { side: explorer.side(side) }));
-      return [h("p", {}, t("practiceHint")), h("div", { class: "offers" }, begin("first"), begin("second"))];
+      return [h("p", {}, t("practiceHint")), h("div", { class: "offers" }, begin("first"), begin("second"), this.dueButton())];
     }
     const total = this.log.reduce((sum, { loss }) => sum + (loss ?? 0), 0);
     const good = this.log.filter(({ loss }) => loss !== null && loss <= GOOD).length;
@@ -39,7 +67,7 @@ export class Practice {
       h("p", { "aria-live": "polite" }, h("strong", {}, t("practising", { side: explorer.side(this.side) })), " ", this.message ?? ""),
       h("p", { class: "quiet small" }, t("practiceScore", { good, n: this.log.length, loss: signed(-total) })),
       h("ol", { class: "log", reversed: true }, this.log.toReversed().map(entry)),
-      h("div", { class: "actions" }, h("button", { type: "button", id: "practice-end", onclick: () => this.end() }, t("practiceEnd"))),
+      h("div", { class: "actions" }, this.isReview && this.dueButton(), h("button", { type: "button", id: "practice-end", onclick: () => this.end() }, t("practiceEnd"))),
     ];
   }
 
@@ -49,8 +77,23 @@ export class Practice {
     return loss <= GOOD ? t("practiceGood") : t("practiceWorse", { loss: signed(-loss), best });
   }
 
+  /** The button that goes to a position that is due; says how many there are. */
+  dueButton() {
+    const left = due(this.explorer.shown.variant);
+    return h("button", { type: "button", id: "practise-due", disabled: left.length === 0, title: t("practiceDueHint"), onclick: () => this.review(left[0]) }, t("practiceDue", { n: left.length }));
+  }
+
+  /** Asks a position again. */
+  review({ variant, fen, moves, side }) {
+    if (!this.isReview) this.log = [];
+    Object.assign(this, { side, isReview: true, message: null });
+    const line = moves.split(" ").filter(Boolean);
+    this.explorer.open({ variant, fen, moves: line, at: line.length });
+  }
+
   start(side) {
     this.side = side;
+    this.isReview = false;
     this.log = [];
     this.message = null;
     this.explorer.render();
@@ -59,6 +102,7 @@ export class Practice {
 
   end() {
     this.side = null;
+    this.isReview = false;
     this.explorer.render();
   }
 
@@ -74,6 +118,7 @@ export class Practice {
     // A certificate knows one winning move, and nothing of the others.
     const left = loss === null && best?.proof_kind === "tree" ? best.win_in : null;
     this.log.push({ name: explorer.name(move), loss, best: name, left });
+    if (best) record(explorer.position.key, { ...explorer.parameters(), side: this.side }, loss !== null && loss <= GOOD);
     explorer.app.announce(this.say(loss, name, left));
   }
 
@@ -82,7 +127,7 @@ export class Practice {
     const { explorer } = this;
     const { position, shown } = explorer;
     this.message = null;
-    if (!this.isOn || !position || position.outcome || position.side === this.side || shown.at < shown.moves.length) return;
+    if (!this.isOn || this.isReview || !position || position.outcome || position.side === this.side || shown.at < shown.moves.length) return;
     const key = explorer.key();
     const picked = await get("/pick", { ...explorer.parameters(), temperature: String(TEMPERATURE) }).catch(() => null) ?? await this.searched();
     if (!this.isOn || explorer.key() !== key) return;

@@ -83,7 +83,7 @@ fn server_without_cluster_names_no_worker() {
     ));
     assert_eq!(browser.evaluate(names_worker), json!(false));
     assert_eq!(
-        browser.evaluate("document.querySelector('#analyze').disabled"),
+        browser.evaluate("document.querySelector('#analyze') === null"),
         json!(true)
     );
     browser.click("#to-cluster");

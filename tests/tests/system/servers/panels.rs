@@ -216,6 +216,13 @@ fn panels_show_lines_reasons_notes_and_practice() {
         text("#panel")
     ));
     browser.click("#practice-end");
+    // The position comes again after a day: the browser's clock says when.
+    browser.evaluate("Date.now = (now => () => now() + 2 * 86400e3)(Date.now)");
+    browser.click("#tab-book");
+    browser.click("#tab-practice");
+    browser.click("#practise-due");
+    browser.wait_for("document.querySelectorAll('.stone').length === 2");
+    browser.click("#practice-end");
 
     // Every view in both languages: names, contrast, no sideways scrolling, no English in Chinese.
     for language in ["en", "zh"] {
