@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::ptr;
 
-use kagetsu_book::{Book, BookOptions};
+use kagetsu_book::{Book, BookOptions, Extras};
 use kagetsu_builders::is_installed;
 use kagetsu_c::{
     KnownMove, OpenBook as Open, kagetsu_book_close, kagetsu_book_lookup,
@@ -34,17 +34,12 @@ fn compiled(folder: &Path) -> PathBuf {
     ]
     .into_iter()
     .collect();
-    let (mut book, _) = Book::open(
-        &folder.join("book"),
-        &BookOptions {
-            create: true,
-            ..BookOptions::default()
-        },
-    )
-    .expect("a new book");
+    let (mut book, _) =
+        Book::open(&folder.join("book"), &BookOptions::creating()).expect("a new book");
     book.learn(&position, &answer).expect("room for it");
     let path = folder.join("test.kbk");
-    book.compile(&path, &mut |_| {}).expect("room for it");
+    book.compile(&path, None, Extras::default(), &mut |_| {})
+        .expect("room for it");
     book.close().expect("room for it");
     path
 }

@@ -326,10 +326,7 @@ mod tests {
     #[tokio::test]
     async fn long_reading_holds_up_no_answer() {
         let folder = tempfile::tempdir().expect("room");
-        let options = BookOptions {
-            create: true,
-            ..BookOptions::default()
-        };
+        let options = BookOptions::creating();
         let (book, _) = Book::open(folder.path(), &options).expect("opens");
         let (handle, end) = BookHandle::new();
         let workforce = Weak::<Cluster>::new();

@@ -67,6 +67,7 @@ fn measure(positions: u64, path: &std::path::Path) -> Result<CompiledReport> {
             ..Stats::default()
         },
         &Overview::default(),
+        None,
     )?;
     let (book, open_ms) = timed(|| Compiled::open(path))?;
     let (report, check_ms) = timed(|| anyhow::Ok(book.check(&mut |_| {})))?;

@@ -41,6 +41,17 @@ pub struct BookOptions {
     pub cache_bytes: u64,
 }
 
+impl BookOptions {
+    /// Makes the book where there is none, with the usual cache.
+    #[must_use]
+    pub fn creating() -> Self {
+        Self {
+            create: true,
+            ..Self::default()
+        }
+    }
+}
+
 impl Default for BookOptions {
     /// Opens an existing book with 64 MiB of cache.
     fn default() -> Self {
@@ -80,7 +91,7 @@ pub struct Book {
 /// # use std::sync::Arc;
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let folder = tempfile::tempdir()?;
-/// let options = BookOptions { create: true, ..BookOptions::default() };
+/// let options = BookOptions::creating();
 /// let (mut book, _) = Book::open(folder.path(), &options)?;
 /// let snapshot: Arc<BookSnapshot> = Arc::new(book.snapshot()?);
 /// let reader = std::thread::spawn(move || snapshot.overview());

@@ -33,26 +33,14 @@ struct CompiledPart {
 }
 
 impl Book {
-    /// Compiles the book into one file. `progress` gets the number of positions that are done.
-    /// Takes about 200 bytes of memory for each position.
+    /// Compiles the book into one file, with some parts beside the values, and in a form that
+    /// differs little from `base`, an older version; see
+    /// [`write_delta`](kagetsu_compiled::write_delta). `progress` gets the number of positions that
+    /// are done. Takes about 200 bytes of memory for each position.
     ///
     /// # Errors
     /// If a record is damaged or the disk refuses. Then there is no new file.
     pub fn compile(
-        &self,
-        path: &Path,
-        progress: &mut dyn FnMut(u64),
-    ) -> Result<CompileReport, BookError> {
-        self.compile_like(path, None, Extras::default(), progress)
-    }
-
-    /// Compiles the book as [`Self::compile`] does, with some parts beside the values, and in a form
-    /// that differs little from `base`, an older version; see
-    /// [`write_delta`](kagetsu_compiled::write_delta).
-    ///
-    /// # Errors
-    /// As [`Self::compile`].
-    pub fn compile_like(
         &self,
         path: &Path,
         base: Option<&Compiled>,
@@ -85,7 +73,7 @@ impl Book {
         let overview = self.overview_with(MAX_VISITS, |id, visits| {
             Ok(links.count_behind(known.number(id), visits))
         })?;
-        Ok(all.compiler.write_like(path, &all.stats, &overview, base)?)
+        Ok(all.compiler.write(path, &all.stats, &overview, base)?)
     }
 
     /// Collects the positions of a partition.

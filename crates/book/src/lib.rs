@@ -41,7 +41,8 @@ pub use journal::frame::{MAX_ENTRY_BYTES, frame, unframe};
 pub use journal::log::{Journal, JournalDigest, JournalSync, Sequence, Syncer, Visit};
 pub use kagetsu_compiled::{
     Annotation, AnnotationError, AnnotationJson, AnnotationKind, AnnotationKindError, CheckReport,
-    Choice, Day, DayError, Derived, Nearest, Overview, RootOverview, Stats, VariantOverview,
+    Choice, Day, DayError, Derived, Extras, Nearest, Overview, RootOverview, Stats,
+    VariantOverview,
 };
 pub use kagetsu_files::FileError;
 pub use maintenance::backup::{BACKUP_MARK, BackupReport, backup};

@@ -265,10 +265,7 @@ pub(crate) mod tests {
 
     /// Makes a book of freestyle-15 from lines, each with one move and its value in centi-units.
     pub(crate) fn write_book(folder: &std::path::Path, rows: &[(&str, &str, i32)]) -> String {
-        let options = BookOptions {
-            create: true,
-            ..BookOptions::default()
-        };
+        let options = BookOptions::creating();
         let (mut book, _) = Book::open(folder, &options).expect("a new book");
         for (line, m, score) in rows {
             let position = kagetsu_builders::position(line);

@@ -58,7 +58,7 @@ fn write_book(path: &Path, positions: u32, score: i32) {
         ..Stats::default()
     };
     let overview = Overview::default();
-    compiler.write(path, &stats, &overview).expect("room");
+    compiler.write(path, &stats, &overview, None).expect("room");
 }
 
 /// Writes bytes over a file as `cp` does.

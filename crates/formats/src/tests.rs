@@ -154,10 +154,7 @@ fn words(contents: &Contents) -> BTreeMap<Key, BTreeSet<String>> {
 /// Returns a new book of what a file holds.
 fn book_of(contents: &Contents) -> (TempDir, Book) {
     let folder = tempfile::tempdir().expect("a folder");
-    let options = BookOptions {
-        create: true,
-        ..BookOptions::default()
-    };
+    let options = BookOptions::creating();
     let (mut book, _) = Book::open(folder.path(), &options).expect("opens");
     for (position, answer) in &contents.answers {
         book.learn(position, answer).expect("room");

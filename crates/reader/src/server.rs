@@ -141,10 +141,7 @@ impl ServerBook {
     /// Copies the book into a temporary folder, position by position.
     fn copy(&self, progress: &mut dyn FnMut(u64)) -> Result<Copy> {
         let folder = tempfile::tempdir().context("cannot make a folder for a copy of the book")?;
-        let options = BookOptions {
-            create: true,
-            ..BookOptions::default()
-        };
+        let options = BookOptions::creating();
         let (mut book, _) = Book::open(&folder.path().join("book"), &options)?;
         let (url, mut client) = (&self.url, self.client.clone());
         self.runtime.block_on(async {

@@ -45,10 +45,7 @@ impl SmallBook {
     /// A book that a job of this name grew by one position.
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let options = BookOptions {
-            create: true,
-            ..BookOptions::default()
-        };
+        let options = BookOptions::creating();
         let (mut book, _) = Book::open(folder.path(), &options).expect("a new book");
         let (position, answer) = held();
         let spec = JobSpec {

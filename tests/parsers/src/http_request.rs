@@ -25,10 +25,7 @@ struct EmptyBook {
 
 static BOOK: LazyLock<EmptyBook> = LazyLock::new(|| {
     let folder = tempfile::tempdir().expect("a folder");
-    let options = BookOptions {
-        create: true,
-        ..BookOptions::default()
-    };
+    let options = BookOptions::creating();
     let (book, _) = Book::open(folder.path(), &options).expect("a new book");
     book.close().expect("room for it");
     EmptyBook {

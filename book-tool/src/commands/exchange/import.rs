@@ -489,10 +489,7 @@ mod tests {
     #[test]
     fn interruption_says_how_to_go_on() {
         let folder = tempfile::tempdir().expect("a folder");
-        let options = BookOptions {
-            create: true,
-            ..BookOptions::default()
-        };
+        let options = BookOptions::creating();
         let (mut book, _) = Book::open(&folder.path().join("book"), &options).expect("opens");
         let interrupted = Arc::new(AtomicBool::new(true));
         let learner = Learner {

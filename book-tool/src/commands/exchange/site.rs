@@ -184,7 +184,7 @@ fn write_book(book: &Path, parts: bool, folder: &Path) -> Result<SiteBook> {
         true => {
             let book = read_book(book)?;
             let texts = compile::annotations(&book)?;
-            book.compile_like(&to, None, texts, &mut |_| {})?.bytes
+            book.compile(&to, None, texts, &mut |_| {})?.bytes
         }
         false => copy(book, &to)?,
     };

@@ -23,10 +23,7 @@ impl Subtree {
             bail!("the book does not hold {root}, so there is nothing below it to export");
         }
         let folder = tempfile::tempdir().context("cannot make a folder for a part of the book")?;
-        let options = BookOptions {
-            create: true,
-            ..BookOptions::default()
-        };
+        let options = BookOptions::creating();
         let (mut part, _) = Book::open(&folder.path().join("book"), &options)?;
         let (mut seen, mut open) = (BTreeSet::from([root.key()]), vec![root.clone()]);
         while let Some(position) = open.pop() {

@@ -197,10 +197,7 @@ mod tests {
     }
 
     fn small_book(folder: &std::path::Path) {
-        let options = BookOptions {
-            create: true,
-            ..BookOptions::default()
-        };
+        let options = BookOptions::creating();
         let (mut book, _) = Book::open(folder, &options).expect("a new book");
         let lines = [
             ("h8", vec![("i9", 30), ("h9", -50)]),

@@ -104,7 +104,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let old = args.delta.as_deref().map(Compiled::open).transpose()?;
     let mut progress = |done| bar.set_position(done);
     let extras = args.extras(&book)?;
-    let report = book.compile_like(&args.out, old.as_ref(), extras, &mut progress)?;
+    let report = book.compile(&args.out, old.as_ref(), extras, &mut progress)?;
     bar.finish_and_clear();
     let delta = delta_of(&args.out);
     let written = match &old {

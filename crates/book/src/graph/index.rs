@@ -642,10 +642,7 @@ mod tests {
     #[test]
     fn rows_are_read_when_the_cache_keeps_none() {
         let folder = tempfile::tempdir().expect("a folder");
-        let options = BookOptions {
-            create: true,
-            ..BookOptions::default()
-        };
+        let options = BookOptions::creating();
         let (book, _) = Book::open(&folder.path().join("book"), &options).expect("a book");
         let cache = ReadCache {
             rows: Cache::new(0),

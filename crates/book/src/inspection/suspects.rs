@@ -239,10 +239,7 @@ mod tests {
     #[test]
     fn moves_of_games_alone_are_only_shallow() {
         let folder = tempfile::tempdir().expect("a folder");
-        let options = BookOptions {
-            create: true,
-            ..BookOptions::default()
-        };
+        let options = BookOptions::creating();
         let (mut book, _) = Book::open(folder.path(), &options).expect("a new book");
         let silent = (-Score::OPINION_MAX, Bound::Lower, 0);
         for (line, name, (score, bound, depth)) in [

@@ -128,10 +128,7 @@ fn altered_entries_are_found_beside_a_whole_store() {
 #[test]
 fn lost_journal_is_named_with_the_way_out() {
     let lost = |path: &Path| {
-        let options = BookOptions {
-            create: true,
-            ..BookOptions::default()
-        };
+        let options = BookOptions::creating();
         for error in [
             Book::open(path, &options).map(drop),
             kagetsu_book::repair(path, &options).map(drop),

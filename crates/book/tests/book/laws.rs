@@ -12,14 +12,7 @@ use tempfile::TempDir;
 
 fn new_book() -> (TempDir, Book) {
     let folder = tempfile::tempdir().expect("a folder");
-    let (book, _) = Book::open(
-        folder.path(),
-        &BookOptions {
-            create: true,
-            ..BookOptions::default()
-        },
-    )
-    .expect("opens");
+    let (book, _) = Book::open(folder.path(), &BookOptions::creating()).expect("opens");
     (folder, book)
 }
 

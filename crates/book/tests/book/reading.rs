@@ -16,10 +16,7 @@ fn learn(book: &mut Book, line: &str, m: &str) {
 }
 
 fn make(folder: &Path) {
-    let options = BookOptions {
-        create: true,
-        ..BookOptions::default()
-    };
+    let options = BookOptions::creating();
     let (mut book, _) = Book::open(folder, &options).expect("a new book");
     learn(&mut book, "", "h8");
     learn(&mut book, "h8", "i9");

@@ -68,25 +68,13 @@ impl Compiler {
         self.day = self.day.max(other.day);
     }
 
-    /// Writes the file, whole or not at all. Replaces a compiled book of the same name.
+    /// Writes the file, whole or not at all. Replaces a compiled book of the same name. The file has
+    /// as many buckets as `base`, if they suffice: then most of the buckets of two versions of a book
+    /// are equal.
     ///
     /// # Errors
     /// If two positions have the same key, another kind of file has the name, or the disk refuses.
     pub fn write(
-        self,
-        path: &Path,
-        stats: &Stats,
-        overview: &Overview,
-    ) -> Result<CompileReport, CompiledError> {
-        self.write_like(path, stats, overview, None)
-    }
-
-    /// Writes the file as [`Self::write`] does, with as many buckets as `base` has, if they
-    /// suffice: then most of the buckets of two versions of a book are equal.
-    ///
-    /// # Errors
-    /// As [`Self::write`].
-    pub fn write_like(
         mut self,
         path: &Path,
         stats: &Stats,

@@ -25,7 +25,7 @@ pub struct DeltaReport {
 }
 
 /// Writes the difference that turns the book `old` into the book `new`. It is small where both have
-/// the same number of buckets, as after [`Compiler::write_like`](crate::Compiler::write_like).
+/// the same number of buckets, as after [`Compiler::write`](crate::Compiler::write).
 ///
 /// # Errors
 /// If a book is damaged, or the disk refuses.

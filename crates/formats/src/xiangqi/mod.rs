@@ -23,6 +23,9 @@ use kagetsu_game::Variant;
 /// If it is no xiangqi.
 fn check_variant(variant: Variant) -> Result<()> {
     let is_xiangqi = matches!(variant, Variant::Xiangqi { .. });
-    ensure!(is_xiangqi, "this format holds games of xiangqi, not of {variant}");
+    ensure!(
+        is_xiangqi,
+        "this format holds games of xiangqi, not of {variant}"
+    );
     Ok(())
 }

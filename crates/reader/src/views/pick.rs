@@ -250,10 +250,7 @@ mod tests {
     #[test]
     fn people_choose_before_values_do() {
         let folder = tempfile::tempdir().expect("a folder");
-        let options = BookOptions {
-            create: true,
-            ..BookOptions::default()
-        };
+        let options = BookOptions::creating();
         let (mut book, _) = Book::open(folder.path(), &options).expect("a new book");
         let start = Position::start(Variant::FREESTYLE_15);
         let [a, b, c] = ["h8", "g7", "a1"].map(|name| start.parse_move(name).expect("legal"));

@@ -40,7 +40,7 @@ pub struct SuspectsJson {
 }
 
 /// A position whose value is doubtful.
-#[derive(Debug, Deserialize, Serialize, ToSchema)]
+#[derive(Debug, Default, Deserialize, Serialize, ToSchema)]
 #[schema(as = Suspect)]
 pub struct SuspectJson {
     /// The moves from the start of the game, or from the position that the question was about
@@ -85,12 +85,7 @@ impl From<&Suspect> for SuspectJson {
                 .iter()
                 .map(|reason| words(reason, position))
                 .collect(),
-            missing_plies: None,
-            searched_score: None,
-            behind_score: None,
-            searched_best: None,
-            behind_best: None,
-            other_engine: None,
+            ..Self::default()
         };
         for reason in &suspect.reasons {
             match reason {

@@ -21,15 +21,8 @@ fn json(arguments: &[&str]) -> Value {
 }
 
 fn import(file: &Path, book: &Path) -> Value {
-    json(&[
-        "import",
-        "--format",
-        "pgn",
-        "--book",
-        text(book),
-        "--json",
-        text(file),
-    ])
+    let done = kagetsu!("import --format pgn --json --book {book} {file}");
+    serde_json::from_str(&done.stdout).expect("JSON")
 }
 
 fn games(book: &Path, more: &[&str]) -> Value {
@@ -200,16 +193,8 @@ fn games_are_annotated_in_a_batch() {
     let game = "(;GM[4]SZ[15]PB[Ann]PW[Bo];B[hh];W[aa];B[ih];W[ac];B[jh];W[ae];B[kh];W[ag];B[lh])";
     std::fs::write(&sgf, game).expect("room");
     std::fs::write(&pgn, GAMES).expect("room");
-    let annotate = [
-        "annotate",
-        "--variant",
-        "freestyle-15",
-        "--depth",
-        "2",
-        "--out",
-        text(&out),
-    ];
-    let done = kagetsu(&[&annotate[..], &["--json", text(&sgf)]].concat());
+    let annotate = || kagetsu!("annotate -v freestyle-15 --depth 2 --json --out {out} {sgf}");
+    let done = annotate();
     assert_eq!(done.code, Some(0), "{done:#?}");
     let report: Value = serde_json::from_str(&done.stdout).expect("JSON");
     assert_eq!(
@@ -227,19 +212,10 @@ fn games_are_annotated_in_a_batch() {
     }
     // The annotated file is a game again; a file that is there is not replaced.
     let book = scratch.path("book");
-    let format = [
-        "import",
-        "--format",
-        "sgf",
-        "--variant",
-        "freestyle-15",
-        "--book",
-        text(&book),
-    ];
     let annotated = out.join("a.annotated.sgf");
-    let done = kagetsu(&[&format[..], &[text(&annotated)]].concat());
+    let done = kagetsu!("import --variant freestyle-15 --book {book} {annotated}");
     assert_eq!(done.code, Some(0), "{done:#?}");
-    let done = kagetsu(&[&annotate[..], &[text(&sgf)]].concat());
+    let done = annotate();
     assert_eq!(done.code, Some(2), "{done:#?}");
     assert!(done.stderr.contains("is there already"), "{done:#?}");
 

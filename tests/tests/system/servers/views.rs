@@ -135,10 +135,7 @@ print(json.dumps(found))
 
 /// Fills a book whose positions all have eight moves into the book.
 fn fill(path: &Path, positions: usize) {
-    let options = BookOptions {
-        create: true,
-        ..BookOptions::default()
-    };
+    let options = BookOptions::creating();
     let (mut book, _) = Book::open(path, &options).expect("a new book");
     let root = Position::from_line(Variant::FREESTYLE_15, "h8").expect("legal");
     let mut waiting = std::collections::VecDeque::from([root]);

@@ -265,10 +265,7 @@ mod tests {
 
     /// Returns a book in which Black's best move after h8 i9 is h10, and White's best reply is j10.
     fn book(folder: &std::path::Path) -> Source {
-        let options = BookOptions {
-            create: true,
-            ..BookOptions::default()
-        };
+        let options = BookOptions::creating();
         let (mut book, _) = Book::open(folder, &options).expect("a new book");
         for (line, moves) in [
             ("h8 i9", [("h10", 30), ("g9", 12)]),

@@ -13,10 +13,7 @@ use crate::world::{engine, job_spec, step};
 /// Returns a book of this many positions and its compiled file.
 fn compiled(positions: u64) -> (TempDir, Book, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
-    let options = BookOptions {
-        create: true,
-        ..BookOptions::default()
-    };
+    let options = BookOptions::creating();
     let (mut book, _) = Book::open(&folder.path().join("book"), &options).expect("opens");
     // In the second one there is a four.
     let roots = ["d4", "c4 a1 d4 a7 e4 g1 f4 g7"];
@@ -24,7 +21,9 @@ fn compiled(positions: u64) -> (TempDir, Book, PathBuf) {
     let job = job.expect("a job");
     while step(&mut book, job) {}
     let path = folder.path().join("book.kbk");
-    let report = book.compile(&path, &mut |_| {}).expect("room");
+    let report = book
+        .compile(&path, None, Extras::default(), &mut |_| {})
+        .expect("room");
     assert_eq!(
         (report.positions, report.bytes),
         (book.len(), fs::metadata(&path).expect("it is there").len())
@@ -307,12 +306,12 @@ fn foreign_files_are_refused_and_left_alone() {
         Err(CompiledError::NotCompiled(_))
     ));
     assert!(matches!(
-        book.compile(&letter, &mut |_| {}),
+        book.compile(&letter, None, Extras::default(), &mut |_| {}),
         Err(BookError::Compiled(CompiledError::Taken(_)))
     ));
     assert_eq!(fs::read(&letter).expect("it is there"), b"Dear Kou");
     assert!(matches!(
-        book.compile(book.path(), &mut |_| {}),
+        book.compile(book.path(), None, Extras::default(), &mut |_| {}),
         Err(BookError::Compiled(CompiledError::Taken(_)))
     ));
     let mut newer = fs::read(&path).expect("it is there");
@@ -342,7 +341,8 @@ fn open_file_survives_a_new_compilation() {
         &engine::answer(&kagetsu_game::Question::new(root.clone(), Effort::depth(1))),
     )
     .expect("room");
-    book.compile(&path, &mut |_| {}).expect("room");
+    book.compile(&path, None, Extras::default(), &mut |_| {})
+        .expect("room");
     let after = Compiled::open(&path).expect("just written");
     assert_eq!((before.len(), after.len()), (10, 11));
     assert!(
@@ -352,7 +352,8 @@ fn open_file_survives_a_new_compilation() {
     let names = fs::read_dir(folder.path()).expect("it is there").count();
     assert_eq!(names, 2, "something was left behind");
     let again = fs::read(&path).expect("it is there");
-    book.compile(&path, &mut |_| {}).expect("room");
+    book.compile(&path, None, Extras::default(), &mut |_| {})
+        .expect("room");
     assert_eq!(
         fs::read(&path).expect("it is there"),
         again,
@@ -363,13 +364,11 @@ fn open_file_survives_a_new_compilation() {
 #[test]
 fn an_empty_book_compiles_to_an_empty_one() {
     let folder = tempfile::tempdir().expect("a folder");
-    let options = BookOptions {
-        create: true,
-        ..BookOptions::default()
-    };
+    let options = BookOptions::creating();
     let (book, _) = Book::open(&folder.path().join("book"), &options).expect("opens");
     let path = folder.path().join("empty.kbk");
-    book.compile(&path, &mut |_| {}).expect("room");
+    book.compile(&path, None, Extras::default(), &mut |_| {})
+        .expect("room");
     let compiled = Compiled::open(&path).expect("just written");
     assert!(compiled.is_empty() && compiled.check(&mut |_| {}).is_clean());
     let root = Position::start("renju-15".parse().expect("a variant"));
@@ -395,7 +394,7 @@ fn words_and_games_are_compiled_on_request() {
         annotations: [(key.0, vec![canonical])].into(),
         games: [(key.0, vec![(7, [1, 2, 3, 4])])].into(),
     };
-    book.compile_like(&path, None, extras, &mut |_| {})
+    book.compile(&path, None, extras, &mut |_| {})
         .expect("room");
     let (with, without) = (Compiled::open(&path), Compiled::open(&plain));
     let (with, without) = (with.expect("whole"), without.expect("whole"));
@@ -423,7 +422,7 @@ fn delta_makes_the_newer_book_of_the_older() {
     }
     assert_eq!(book.len(), 70);
     let at = |name: &str| folder.path().join(name);
-    book.compile_like(&at("new.kbk"), Some(&old), Extras::default(), &mut |_| {})
+    book.compile(&at("new.kbk"), Some(&old), Extras::default(), &mut |_| {})
         .expect("room");
     let new = Compiled::open(&at("new.kbk")).expect("just written");
     let report = kagetsu_compiled::write_delta(&old, &new, &at("delta")).expect("room");
