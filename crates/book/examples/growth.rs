@@ -11,7 +11,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use kagetsu_book::{Book, BookOptions, BuildSpec, JobSpec, Syncer};
+use kagetsu_book::{Book, BookOptions, BuildSpec, Extras, JobSpec, Syncer};
 use kagetsu_game::{Answer, Bound, Move, Position, Provenance, Question, Score, Variant, Verdict};
 
 /// Moves that an answer speaks of, as many as a search looks at.
@@ -46,7 +46,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (book, _) = Book::open(&path, &options)?;
     let open = begun.elapsed();
     let begun = Instant::now();
-    let compiled = book.compile(&folder.path().join("growth.kbk"), &mut |_| {})?;
+    let compiled = book.compile(
+        &folder.path().join("growth.kbk"),
+        None,
+        Extras::default(),
+        &mut |_| {},
+    )?;
     let compile = begun.elapsed();
     let journal = std::fs::metadata(path.join("journal/000001.journal"))?.len();
     let rate = |positions: u64, time: Duration| positions as f64 / time.as_secs_f64().max(1e-9);
