@@ -43,8 +43,8 @@ const PASSING: &str = "
         AND (?4 = '' OR instr(lower(game.event), ?4) > 0)
         AND (?5 < 0 OR game.result = ?5)";
 
-/// For the key of each position the keys behind its moves, with the numbers of games without a known
-/// result, won by the first side, drawn, and won by the second.
+/// For the key of each position the keys behind its moves, with the numbers of games without a
+/// known result, won by the first side, drawn, and won by the second.
 pub type KeyedResults = BTreeMap<u128, Vec<(u128, [u32; 4])>>;
 
 /// An error of the games of a book.

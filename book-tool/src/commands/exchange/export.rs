@@ -34,7 +34,8 @@ use kagetsu_terminal::json::write_json;
 ///
 /// `sgf` and `pgn` write the imported games of a folder: all of them, those of --variant, or those
 /// that passed the position after --moves. With --tree, or where the book has no games, they hold
-/// its positions as one tree with comments (`sgf` also with texts and marks), as `lib` and `xqf` do.
+/// its positions as one tree with comments (`sgf` also with texts and marks), as `lib` and `xqf`
+/// do.
 ///
 /// `proof` writes the win tree of the position after --moves, which the book has proven: one move
 /// at each node of the winner, and an answer to every legal move of the loser.

@@ -68,9 +68,9 @@ impl Compiler {
         self.day = self.day.max(other.day);
     }
 
-    /// Writes the file, whole or not at all. Replaces a compiled book of the same name. The file has
-    /// as many buckets as `base`, if they suffice: then most of the buckets of two versions of a book
-    /// are equal.
+    /// Writes the file, whole or not at all. Replaces a compiled book of the same name. The file
+    /// has as many buckets as `base`, if they suffice: then most of the buckets of two versions of
+    /// a book are equal.
     ///
     /// # Errors
     /// If two positions have the same key, another kind of file has the name, or the disk refuses.
