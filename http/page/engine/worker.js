@@ -22,8 +22,9 @@ async function begin({ engine, books }) {
   return kagetsu;
 }
 
-/** The books that are not open yet. */
+/** The books behind the first until they are open, and the promise of that. */
 let others = [];
+let opened = null;
 
 const source = ({ file, parts }) => (parts ? new RangedFile(file) : whole(file, "no_book"));
 
@@ -39,13 +40,19 @@ async function open(kagetsu, { file }, book) {
 }
 
 /** Opens the books behind the first; one that cannot be read holds nothing. */
-async function openOthers(kagetsu) {
-  for (const book of others.splice(0)) await open(kagetsu, book, source(book)).catch(() => {});
+function openOthers(kagetsu) {
+  opened ??= (async () => {
+    for (const book of others) await open(kagetsu, book, source(book)).catch(() => {});
+    others = [];
+  })();
+  return opened;
 }
 
 /** Answers a request; a position that the first book does not hold may be in another. */
 async function answered(kagetsu, name, body) {
   const does = { tree, priorities }[name] ?? ((program, query) => program.call(name, query));
+  const isElsewhere = () => name === "transpositions" && !held(kagetsu, body).is_held;
+  if (others.length > 0 && isElsewhere()) await openOthers(kagetsu);
   try {
     return does(kagetsu, body);
   } catch (error) {
