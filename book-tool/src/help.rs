@@ -68,7 +68,7 @@ const ADVANCED: &[&str] = &[
 const EXAMPLE: &str = "Example: ";
 
 /// The groups of commands, the first steps first.
-pub(crate) fn groups() -> impl Iterator<Item = &'static (&'static str, &'static [&'static str])> {
+pub fn groups() -> impl Iterator<Item = &'static (&'static str, &'static [&'static str])> {
     std::iter::once(&FIRST).chain(OTHERS)
 }
 

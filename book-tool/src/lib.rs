@@ -9,8 +9,7 @@ mod client;
 mod commands;
 mod help;
 mod output;
-mod reference;
 
 pub use cli::{Cli, command};
 pub use commands::bench::run_beside;
-pub use reference::reference;
+pub use help::groups;

@@ -1,6 +1,6 @@
 //! The shared state of a coordinator: the lock, the timer, and what others ask of it.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -11,6 +11,7 @@ use kagetsu_schedule::{
     Counts, Idle, Options, QuestionId, Report, Scheduler, Split, TaskId, WorkerId, WorkerStatus,
 };
 use kagetsu_verification::{QuarantinedWorker, Verification};
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{Notify, mpsc, watch};
 use tonic::Status;
 
@@ -77,7 +78,7 @@ impl Cluster {
 
     fn lock(&self) -> MutexGuard<'_, Dispatcher> {
         // The state is whole between calls; a panic elsewhere does not change that.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Changes the state, then carries out what follows.

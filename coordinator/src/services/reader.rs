@@ -6,13 +6,13 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use kagetsu_http::{AccessPolicy, Backend, ServerInfo, with_browser_headers};
 use kagetsu_proto::v1::books_server::BooksServer;
-use kagetsu_proto::{DESCRIPTORS, Listener, MESSAGE_LIMIT, ResponseBudget, keepalive};
+use kagetsu_proto::{Listener, MESSAGE_LIMIT, ResponseBudget, keepalive};
 use kagetsu_reader::Source;
 use tokio_util::sync::CancellationToken;
 use tonic::service::Routes;
 
 use crate::auth::{Authenticator, Principal, authenticate_http, authenticate_rpcs};
-use crate::server::{CONNECTION_WINDOW, MAX_STREAMS, STREAM_WINDOW};
+use crate::server::{bounded_server, described};
 use crate::services::archive::Archive;
 use crate::services::books::BooksService;
 use crate::services::concurrency::ServiceLimits;
@@ -86,23 +86,10 @@ impl Reader {
     /// # Errors
     /// If the socket fails.
     pub async fn listen(self, listener: Listener) -> Result<()> {
-        let (every, patience) = keepalive();
         let (health, healthy) = tonic_health::server::health_reporter();
         health.set_serving::<BooksServer<BooksService>>().await;
-        let reflection = tonic_reflection::server::Builder::configure()
-            .register_encoded_file_descriptor_set(DESCRIPTORS)
-            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
-            .build_v1()?;
-        let routes = Routes::new(self.service())
-            .add_service(healthy)
-            .add_service(reflection);
-        let serving = tonic::transport::Server::builder()
-            .http2_keepalive_interval(Some(every))
-            .http2_keepalive_timeout(Some(patience))
-            .tcp_nodelay(true)
-            .max_concurrent_streams(MAX_STREAMS)
-            .initial_stream_window_size(STREAM_WINDOW)
-            .initial_connection_window_size(CONNECTION_WINDOW)
+        let routes = described(Routes::new(self.service()).add_service(healthy))?;
+        let serving = bounded_server(Some(keepalive()))
             .layer(ResponseBudget::default().layer())
             .add_routes(Routes::from(self.authorized(routes)))
             .serve_with_incoming_shutdown(listener, self.shutdown.cancelled());
