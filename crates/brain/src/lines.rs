@@ -1,4 +1,4 @@
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::sync::mpsc::{Receiver, sync_channel};
 
 /// The maximum length of a line, in bytes; longer lines are cut.
@@ -26,7 +26,11 @@ pub(crate) fn read(stream: impl Read + Send + 'static) -> Receiver<String> {
 fn next(stream: &mut impl BufRead) -> Option<String> {
     let mut line = Vec::new();
     loop {
-        let buffer = stream.fill_buf().ok()?;
+        let buffer = match stream.fill_buf() {
+            // A signal is no end of the stream.
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            buffer => buffer.ok()?,
+        };
         if buffer.is_empty() {
             return (!line.is_empty()).then(|| String::from_utf8_lossy(&line).into_owned());
         }
@@ -46,9 +50,22 @@ fn next(stream: &mut impl BufRead) -> Option<String> {
 mod tests {
     use super::*;
 
+    /// A stream that a signal interrupts once.
+    struct Interrupted(bool);
+
+    impl Read for Interrupted {
+        fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+            match std::mem::replace(&mut self.0, true) {
+                true => Ok(0),
+                false => Err(ErrorKind::Interrupted.into()),
+            }
+        }
+    }
+
     #[test]
     fn lines_end_with_any_of_the_three_ends() {
-        let lines: Vec<String> = read(&b"START 15\r\nBEGIN\rEND\n\xff"[..]).iter().collect();
+        let stream = Interrupted(false).chain(&b"START 15\r\nBEGIN\rEND\n\xff"[..]);
+        let lines: Vec<String> = read(stream).iter().collect();
         assert_eq!(lines, ["START 15", "", "BEGIN", "END", "\u{fffd}"]);
     }
 
