@@ -31,6 +31,12 @@ pub struct Config {
     /// Share of answers that a second worker repeats and that are compared
     #[arg(long, default_value_t = 2.0, value_name = "PERCENT", value_parser = percent)]
     pub verify_share: f64,
+    /// Oldest version of workers that are taken, as in 0.2.0
+    #[arg(long, value_name = "VERSION", value_parser = version)]
+    pub min_worker_version: Option<String>,
+    /// Place of newer workers, which the refusal of an older one names
+    #[arg(long, value_name = "URL", requires = "min_worker_version")]
+    pub worker_url: Option<String>,
     /// Whether every worker is believed: those of this process are
     #[arg(skip)]
     pub trusts_workers: bool,
@@ -52,6 +58,13 @@ fn lease_time(text: &str) -> Result<Duration, String> {
     } else {
         Err(format!("'{text}' is not a time from 1s to 1h"))
     }
+}
+
+fn version(text: &str) -> Result<String, String> {
+    let numbers = kagetsu_proto::version_numbers(text);
+    numbers
+        .map(|_| text.into())
+        .ok_or("must be a version as in 0.2.0".into())
 }
 
 fn percent(text: &str) -> Result<f64, String> {

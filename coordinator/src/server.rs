@@ -48,7 +48,7 @@ use crate::services::analysis::AnalysisService;
 use crate::services::books::BooksService;
 use crate::services::builds::BuildsService;
 use crate::services::concurrency::ServiceLimits;
-use crate::services::workers::WorkersService;
+use crate::services::workers::{OldestWorker, WorkersService};
 use crate::telemetry::monitor::{Monitor, metered};
 use crate::verification::quarantine_file;
 
@@ -57,12 +57,12 @@ const STREAM_GRACE: Duration = Duration::from_secs(3);
 /// Time between two checks of a stopping coordinator for open tasks.
 const DRAIN_POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// Concurrent requests of one connection; a client waits before it sends more.
-pub(crate) const MAX_STREAMS: u32 = 256;
+const MAX_STREAMS: u32 = 256;
 /// Unread bytes of one stream.
-pub(crate) const STREAM_WINDOW: u32 = 1 << 18;
+const STREAM_WINDOW: u32 = 1 << 18;
 /// Unread bytes of all streams of a connection: more than one stream's, so that a stream that waits
 /// does not hold up the others.
-pub(crate) const CONNECTION_WINDOW: u32 = 1 << 21;
+const CONNECTION_WINDOW: u32 = 1 << 21;
 /// Bytes in flight of a connection inside this process.
 const PIPE_BYTES: usize = 64 << 10;
 
@@ -85,6 +85,7 @@ pub struct Server {
     budget: ResponseBudget,
     limits: ServiceLimits,
     leadership: Leadership,
+    oldest: Option<OldestWorker>,
     /// The thread that keeps the lease of a book whose journal is in a database.
     lease_keeper: Option<JoinHandle<()>>,
 }
@@ -125,6 +126,7 @@ impl Server {
             budget,
             limits: ServiceLimits::default(),
             leadership,
+            oldest: OldestWorker::of(config),
             lease_keeper,
         };
         let Some(path) = &config.book else {
@@ -209,12 +211,8 @@ impl Server {
     /// # Errors
     /// If the book could not be written; everything that was acknowledged is on disk.
     pub async fn listen(self, listener: Listener) -> Result<()> {
-        let (every, patience) = keepalive();
-        let server = tonic::transport::Server::builder()
-            .http2_keepalive_interval(Some(every))
-            .http2_keepalive_timeout(Some(patience))
-            .tcp_nodelay(true);
-        self.serve(server, listener).await
+        self.serve(bounded_server(Some(keepalive())), listener)
+            .await
     }
 
     /// Returns metrics and probes, to be served by HTTP.
@@ -287,7 +285,7 @@ impl Server {
             }
         });
         let incoming = ReceiverStream::new(streams).map(Ok::<_, std::io::Error>);
-        let serving = tokio::spawn(self.serve(tonic::transport::Server::builder(), incoming));
+        let serving = tokio::spawn(self.serve(bounded_server(None), incoming));
         Coordinator { connector, serving }
     }
 
@@ -305,9 +303,6 @@ impl Server {
         let routes = Routes::from(metered(routes, self.cluster.metrics()));
         let authenticator = Arc::clone(&self.authenticator);
         let mut server = server
-            .max_concurrent_streams(MAX_STREAMS)
-            .initial_stream_window_size(STREAM_WINDOW)
-            .initial_connection_window_size(CONNECTION_WINDOW)
             .layer(InterceptorLayer::new(check_protocol))
             .layer(self.budget.clone().layer());
         let router = server.add_routes(routes);
@@ -380,11 +375,7 @@ impl Server {
                 set_leading(&health, is_leader).await;
             }
         });
-        let reflection = tonic_reflection::server::Builder::configure()
-            .register_encoded_file_descriptor_set(DESCRIPTORS)
-            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
-            .build_v1()?;
-        Ok(self.services().add_service(healthy).add_service(reflection))
+        described(self.services().add_service(healthy))
     }
 
     /// Returns the services of `kagetsu.v1`.
@@ -418,6 +409,7 @@ impl Server {
             shutdown: self.drained.clone(),
             limit: workers,
             heartbeat_limit: heartbeats,
+            oldest: self.oldest.clone(),
             refusals: Arc::default(),
         };
         Routes::new(AnalysisServer::new(analysis).max_decoding_message_size(MESSAGE_LIMIT))
@@ -425,6 +417,28 @@ impl Server {
             .add_service(BooksServer::new(books).max_decoding_message_size(MESSAGE_LIMIT))
             .add_service(WorkersServer::new(workers).max_decoding_message_size(MESSAGE_LIMIT))
     }
+}
+
+/// Returns a server of gRPC with bounds for each connection. `keepalive` says how often a silent
+/// one is probed, and how long the answer may take.
+pub(crate) fn bounded_server(keepalive: Option<(Duration, Duration)>) -> tonic::transport::Server {
+    let (every, patience) = keepalive.unzip();
+    tonic::transport::Server::builder()
+        .http2_keepalive_interval(every)
+        .http2_keepalive_timeout(patience)
+        .tcp_nodelay(true)
+        .max_concurrent_streams(MAX_STREAMS)
+        .initial_stream_window_size(STREAM_WINDOW)
+        .initial_connection_window_size(CONNECTION_WINDOW)
+}
+
+/// Adds the service that describes the services.
+pub(crate) fn described(routes: Routes) -> Result<Routes> {
+    let reflection = tonic_reflection::server::Builder::configure()
+        .register_encoded_file_descriptor_set(DESCRIPTORS)
+        .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+        .build_v1()?;
+    Ok(routes.add_service(reflection))
 }
 
 /// Says by the health service whether the services work that only the leader has.

@@ -19,7 +19,8 @@ pub use client::{
     LEADER_HEADER, MESSAGE_LIMIT, explain, is_transient, keepalive,
 };
 pub use messages::{
-    FIRST_CALIBRATION_TASK, MAX_MOVES, MAX_ROOTS, NameError, ProtocolVersion, WireError, check_name,
+    FIRST_CALIBRATION_TASK, MAX_MOVES, MAX_ROOTS, NameError, ProtocolVersion, WireError,
+    check_name, version_numbers,
 };
 pub use retry_info::{exhausted, retry_after};
 pub use server::{

@@ -5,6 +5,7 @@ use clap::Args;
 use kagetsu_game::Variant;
 use kagetsu_proto::check_name;
 use kagetsu_search::ThreadSplit;
+use tokio_util::sync::CancellationToken;
 
 use crate::engine_args::EngineArgs;
 
@@ -47,6 +48,9 @@ pub struct Config {
     /// freestyle-15, standard-15 and renju-15 that it plays]
     #[arg(long, value_name = "VARIANT", requires = "engine")]
     pub variant: Vec<Variant>,
+    /// Cancelled when the worker is to end once its searches are finished
+    #[arg(skip)]
+    pub finish: CancellationToken,
     /// Whether the coordinator is in this process, so that its end needs no warning
     #[arg(skip)]
     pub is_embedded: bool,
@@ -66,6 +70,7 @@ impl Config {
             spool: None,
             engine: EngineArgs::default(),
             variant: Vec::new(),
+            finish: CancellationToken::new(),
             is_embedded: true,
         }
     }

@@ -12,10 +12,13 @@ mod engine_runner;
 mod file_remover;
 mod heartbeat;
 mod outcome;
+mod politeness;
 mod session;
 mod slot;
 mod spool;
+mod system;
 mod task_queue;
+mod update;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,6 +32,8 @@ use tokio_util::sync::CancellationToken;
 pub use config::Config;
 pub use engine_args::EngineArgs;
 pub use engine_runner::EngineRunner;
+pub use politeness::{Politeness, PolitenessArgs};
+pub use update::{UpdateArgs, Updater};
 
 use crate::engine_runner::EnginePool;
 use crate::session::{EngineInfo, SessionEnd, WorkerSession};
@@ -67,7 +72,7 @@ pub async fn run(config: Config, connector: Connector, shutdown: CancellationTok
     };
     let worked = tokio::select! {
         worked = stay_connected(&config, &engine, &connector, &queue, &shutdown) => worked,
-        () = retire(&queue, &shutdown, config.grace) => Ok(()),
+        () = retire(&queue, &config, &shutdown) => Ok(()),
     };
     queue.close();
     for slot in slots {
@@ -98,9 +103,18 @@ async fn create_engines(
 }
 
 /// Waits for the shutdown, then starts nothing new, and after the grace period hands back the
-/// running tasks. Ends when the last reports have had time to be acknowledged.
-async fn retire(queue: &TaskQueue, shutdown: &CancellationToken, grace: Duration) {
-    shutdown.cancelled().await;
+/// running tasks. Ends when the last reports have had time to be acknowledged. A worker that is to
+/// finish starts nothing new either.
+async fn retire(queue: &TaskQueue, config: &Config, shutdown: &CancellationToken) {
+    tokio::select! {
+        () = shutdown.cancelled() => {}
+        () = config.finish.cancelled() => {
+            tracing::info!("stopping: running searches finish first");
+            queue.retire();
+            shutdown.cancelled().await;
+        }
+    }
+    let grace = config.grace;
     tracing::info!("stopping: running searches get {grace:?} to finish, the rest is handed back");
     queue.retire();
     tokio::time::sleep(grace).await;

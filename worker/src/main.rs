@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use clap::Parser;
 use kagetsu_program::{Exit, LogFormat, start_log};
 use kagetsu_proto::{Access, stop_requested};
-use kagetsu_worker::{Config, GOODBYE_TIMEOUT};
+use kagetsu_worker::{Config, GOODBYE_TIMEOUT, Politeness, PolitenessArgs, UpdateArgs, Updater};
 use mimalloc::MiMalloc;
 use tokio_util::sync::CancellationToken;
 
@@ -49,17 +49,42 @@ struct Arguments {
     log_level: String,
     #[command(flatten)]
     access: Access,
+    #[command(flatten)]
+    politeness: PolitenessArgs,
+    #[command(flatten)]
+    update: UpdateArgs,
 }
+
+/// Time between two looks for a newer program.
+const UPDATE_INTERVAL: Duration = Duration::from_secs(3_600);
 
 fn main() -> ExitCode {
     kagetsu_program::run("kagetsu-worker", || {
         let arguments: Arguments = kagetsu_program::parse()?;
         start_log(&arguments.log_level, arguments.log_format)?;
-        tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()?
-            .block_on(work(arguments))?;
-        Ok(Exit::Done)
+        let updater = arguments.update.updater()?;
+        let mut is_newer = has_installed(updater.as_ref());
+        if !is_newer {
+            let cores = arguments.config.slots() * u32::from(arguments.config.threads);
+            let politeness = arguments.politeness.clone().start(cores)?;
+            is_newer = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()?
+                .block_on(work(arguments, politeness, updater.clone()))?;
+        }
+        match updater.filter(|_| is_newer) {
+            Some(updater) => updater.restart().map(|()| Exit::Done),
+            None => Ok(Exit::Done),
+        }
+    })
+}
+
+/// Installs a newer program, if there is one. The worker goes on as it is if this fails.
+fn has_installed(updater: Option<&Updater>) -> bool {
+    let installed = updater.map_or(Ok(false), Updater::install);
+    installed.unwrap_or_else(|error| {
+        tracing::warn!("no update: {error:#}");
+        false
     })
 }
 
@@ -78,7 +103,12 @@ fn working_time(limit: Duration, grace: Duration) -> Result<Duration> {
     })
 }
 
-async fn work(arguments: Arguments) -> Result<()> {
+/// Works until the end. Returns whether a newer program is to go on.
+async fn work(
+    arguments: Arguments,
+    politeness: Politeness,
+    updater: Option<Updater>,
+) -> Result<bool> {
     let connector = arguments.access.connector(&arguments.coordinator)?;
     let limit = arguments
         .max_runtime
@@ -100,5 +130,44 @@ async fn work(arguments: Arguments) -> Result<()> {
         }
         stop.cancel();
     });
-    kagetsu_worker::run(arguments.config, connector, shutdown).await
+    let finish = arguments.config.finish.clone();
+    if let Some(updater) = updater.clone() {
+        let finish = finish.clone();
+        tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(UPDATE_INTERVAL).await;
+                let updater = updater.clone();
+                let install = move || has_installed(Some(&updater));
+                if tokio::task::spawn_blocking(install).await.unwrap_or(false) {
+                    return finish.cancel();
+                }
+            }
+        });
+    }
+    loop {
+        tokio::select! {
+            _ = politeness.wait(true) => {}
+            () = shutdown.cancelled() => return Ok(false),
+        }
+        let stop = shutdown.child_token();
+        let work = kagetsu_worker::run(arguments.config.clone(), connector.clone(), stop.clone());
+        tokio::pin!(work);
+        let worked = tokio::select! {
+            worked = &mut work => worked,
+            why = politeness.wait(false) => {
+                tracing::info!("pausing: {why}");
+                stop.cancel();
+                work.await
+            }
+        };
+        match worked {
+            // The coordinator may want a newer program.
+            Err(_) if has_installed(updater.as_ref()) => return Ok(true),
+            Err(error) => return Err(error),
+            Ok(()) if shutdown.is_cancelled() => return Ok(false),
+            Ok(()) if finish.is_cancelled() => return Ok(true),
+            Ok(()) if stop.is_cancelled() => {}
+            Ok(()) => return Ok(false),
+        }
+    }
 }

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::process::Command;
 
 use anyhow::{Context, Result, anyhow};
-use kagetsu_program::Exit;
+use kagetsu_program::{Exit, replace_process};
 
 /// The program that measures; it lies beside this one.
 const PROGRAM: &str = "kagetsu-bench";
@@ -48,19 +48,4 @@ pub fn run_beside(arguments: impl IntoIterator<Item = OsString>) -> Result<Exit>
         ),
         _ => anyhow!("cannot start {shown}: {error}"),
     })
-}
-
-/// Replaces this process by a program, and returns only with an error.
-#[cfg(unix)]
-fn replace_process(command: &mut Command) -> std::io::Error {
-    std::os::unix::process::CommandExt::exec(command)
-}
-
-/// Runs a program and ends with its exit code; returns only with an error.
-#[cfg(windows)]
-fn replace_process(command: &mut Command) -> std::io::Error {
-    match command.status() {
-        Ok(status) => std::process::exit(status.code().unwrap_or(2)),
-        Err(error) => error,
-    }
 }

@@ -28,6 +28,8 @@ use tokio_util::io::ReaderStream;
 
 /// The ends of the names of files that are offered: books, deltas, and signatures of minisign.
 const ENDS: [&str; 3] = [".kbk", ".delta", ".minisig"];
+/// The begin of the names of programs that workers update themselves to.
+const WORKER: &str = "kagetsu-worker-";
 /// Bytes of a file that are read at a time.
 const PIECE_BYTES: usize = 128 << 10;
 
@@ -89,7 +91,7 @@ impl Archive {
             };
             // A link may lead to a file, as after `ln -s`.
             let is_file = entry.path().is_file();
-            if is_file && ENDS.iter().any(|end| name.ends_with(end)) {
+            if is_file && (ENDS.iter().any(|end| name.ends_with(end)) || name.starts_with(WORKER)) {
                 names.push(name);
             }
         }

@@ -9,7 +9,7 @@ use kagetsu_book::JobState;
 use kagetsu_game::{Question, Variant, VariantError, quote};
 use kagetsu_proto::v1::from_worker::Message;
 use kagetsu_proto::v1::workers_server::Workers;
-use kagetsu_proto::{LogThrottle, MESSAGE_LIMIT, ProtocolVersion, check_name, v1};
+use kagetsu_proto::{LogThrottle, MESSAGE_LIMIT, ProtocolVersion, check_name, v1, version_numbers};
 use kagetsu_schedule::{Idle, TaskId, WorkerId, WorkerStatus};
 use kagetsu_search::Engine;
 use kagetsu_verification::{Class, QuarantinedWorker, WorkerTrust};
@@ -23,6 +23,7 @@ use crate::book::handle::{BookHandle, JobView};
 use crate::cluster::applicant::HeldTasks;
 use crate::cluster::connections::{WorkerInfo, WorkerView};
 use crate::cluster::shared::Cluster;
+use crate::config::Config;
 use crate::services::concurrency::ConcurrencyLimit;
 use crate::verification::calibration;
 
@@ -41,8 +42,44 @@ pub(crate) struct WorkersService {
     pub(crate) shutdown: CancellationToken,
     pub(crate) limit: ConcurrencyLimit,
     pub(crate) heartbeat_limit: ConcurrencyLimit,
+    /// The oldest workers that are taken, if there is a bound.
+    pub(crate) oldest: Option<OldestWorker>,
     /// Bounds the log of refused workers.
     pub(crate) refusals: Arc<LogThrottle>,
+}
+
+/// The oldest workers that a coordinator takes.
+#[derive(Clone, Debug)]
+pub(crate) struct OldestWorker {
+    version: String,
+    /// Place of newer ones.
+    url: Option<String>,
+}
+
+impl OldestWorker {
+    pub(crate) fn of(config: &Config) -> Option<Self> {
+        let (version, url) = (
+            config.min_worker_version.clone()?,
+            config.worker_url.clone(),
+        );
+        Some(Self { version, url })
+    }
+
+    fn check(&self, theirs: &str) -> Result<(), Status> {
+        if version_numbers(theirs) >= version_numbers(&self.version) {
+            return Ok(());
+        }
+        let place = self
+            .url
+            .as_ref()
+            .map_or_else(String::new, |url| format!(" from {url}"));
+        Err(Status::failed_precondition(format!(
+            "this coordinator takes workers from version {} on, and this one is {}; get a newer \
+             one{place}, as --self-update does",
+            self.version,
+            quote(theirs)
+        )))
+    }
 }
 
 type Tasks = Pin<Box<dyn Stream<Item = Result<v1::ToWorker, Status>> + Send>>;
@@ -79,6 +116,10 @@ impl Workers for WorkersService {
                 tracing::warn!(client, others, "a worker is refused: {}", refusal.message());
             }
         };
+        let oldest = self.oldest.as_ref();
+        oldest
+            .map_or(Ok(()), |oldest| oldest.check(&hello.version))
+            .inspect_err(log)?;
         let place = self.limit.take().inspect_err(log)?;
         let (about, held) =
             introduction(&hello, token, self.cluster.epoch(), class).inspect_err(log)?;

@@ -1,5 +1,5 @@
 use std::io::{self, Write};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::time::SystemTime;
 
 use anyhow::ensure;
@@ -55,6 +55,21 @@ fn refuse_large_writes() -> anyhow::Result<()> {
     signal_hook::flag::register(signal_hook::consts::SIGXFSZ, ignored)
         .context("cannot set a signal handler")?;
     Ok(())
+}
+
+/// Replaces this process by a program, and returns only with an error.
+#[cfg(unix)]
+pub fn replace_process(command: &mut Command) -> io::Error {
+    std::os::unix::process::CommandExt::exec(command)
+}
+
+/// Runs a program and ends with its exit code; returns only with an error.
+#[cfg(windows)]
+pub fn replace_process(command: &mut Command) -> io::Error {
+    match command.status() {
+        Ok(status) => std::process::exit(status.code().unwrap_or(2)),
+        Err(error) => error,
+    }
 }
 
 fn check_clock(now: SystemTime) -> anyhow::Result<()> {

@@ -10,7 +10,7 @@ mod log;
 mod settings;
 mod stdout;
 
-pub use exit::{Exit, run};
+pub use exit::{Exit, replace_process, run};
 pub use file::{check_place, shown, write_whole};
 pub use kagetsu_files::Readers;
 pub use log::{LogError, LogFormat, start_log};

@@ -1,14 +1,13 @@
 //! The command-line options of a client's connection.
 
 use std::io;
-use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use kagetsu_files::others_may_read;
 use kagetsu_game::quote;
 
-use super::connector::{ConnectError, Connector};
+use super::connector::{ConnectError, Connector, is_loopback};
 use super::credentials::Credentials;
 use super::leading::{self, LeaderStanding};
 use super::tls;
@@ -246,17 +245,6 @@ fn read(path: &Path) -> Result<String, AccessError> {
 fn is_readable_by_others(path: &Path) -> bool {
     let about = path.metadata();
     about.is_ok_and(|about| about.is_file() && others_may_read(&about) == Some(true))
-}
-
-/// Whether a URL names this machine.
-fn is_loopback(url: &str) -> bool {
-    let uri = url.parse::<tonic::transport::Uri>().ok();
-    let host = uri.as_ref().and_then(|uri| uri.host()).unwrap_or_default();
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    bare == "localhost"
-        || bare
-            .parse::<IpAddr>()
-            .is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(all(test, unix))]

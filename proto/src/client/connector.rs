@@ -2,17 +2,21 @@
 
 use std::future::Future;
 use std::io;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::legacy::connect::proxy::Tunnel;
+use hyper_util::client::proxy::matcher::Matcher;
 use hyper_util::rt::TokioIo;
 use kagetsu_game::quote;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, Endpoint, Uri};
-use tower::service_fn;
+use tower::{Service, service_fn};
 
 use super::credentials::Credentials;
 use super::http2_preface::{OtherProtocol, PrefaceError, exchange};
@@ -241,8 +245,7 @@ impl CoordinatorEndpoint {
 
     /// Connects and performs the handshakes of TLS, if wanted, and of HTTP/2.
     async fn handshake(&self) -> Result<Box<dyn ByteStream>, ConnectError> {
-        let bare_host = self.host.trim_start_matches('[').trim_end_matches(']');
-        let stream = TcpStream::connect((bare_host, self.port)).await;
+        let stream = self.dial().await;
         let stream = stream.map_err(|error| self.unreachable(&error))?;
         stream
             .set_nodelay(true)
@@ -258,6 +261,29 @@ impl CoordinatorEndpoint {
             .await
             .map_err(|error| self.preface_error(error))?;
         Ok(Box::new(stream))
+    }
+
+    /// Connects, through the proxy of HTTPS_PROXY or HTTP_PROXY if NO_PROXY does not name the host.
+    async fn dial(&self) -> io::Result<TcpStream> {
+        let bare_host = self.host.trim_start_matches('[').trim_end_matches(']');
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        let address = format!("{scheme}://{}:{}", self.host, self.port);
+        let address: Uri = address.parse().map_err(io::Error::other)?;
+        let proxy = Matcher::from_env().intercept(&address);
+        let Some(proxy) = proxy.filter(|_| !is_loopback(&self.url)) else {
+            return TcpStream::connect((bare_host, self.port)).await;
+        };
+        let tunnel = Tunnel::new(proxy.uri().clone(), HttpConnector::new());
+        let mut tunnel = match proxy.basic_auth() {
+            Some(password) => tunnel.with_auth(password.clone()),
+            None => tunnel,
+        };
+        let through = |error| {
+            let proxy = proxy.uri().host().unwrap_or_default();
+            io::Error::other(format!("through the proxy {proxy}: {error}"))
+        };
+        let stream = tunnel.call(address).await.map_err(through)?;
+        Ok(stream.into_inner())
     }
 
     fn unreachable(&self, error: &io::Error) -> ConnectError {
@@ -309,6 +335,17 @@ impl CoordinatorEndpoint {
             PrefaceError::Io(error) => self.tls_error(&error),
         }
     }
+}
+
+/// Whether a URL names this machine.
+pub(super) fn is_loopback(url: &str) -> bool {
+    let uri = url.parse::<Uri>().ok();
+    let host = uri.as_ref().and_then(|uri| uri.host()).unwrap_or_default();
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    bare == "localhost"
+        || bare
+            .parse::<IpAddr>()
+            .is_ok_and(|address| address.is_loopback())
 }
 
 /// Returns the last cause of the chain, which says most.

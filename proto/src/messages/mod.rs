@@ -8,4 +8,4 @@ mod version;
 pub use convert::WireError;
 pub use limits::{FIRST_CALIBRATION_TASK, MAX_MOVES, MAX_ROOTS};
 pub use name::{NameError, check_name};
-pub use version::ProtocolVersion;
+pub use version::{ProtocolVersion, version_numbers};

@@ -90,6 +90,16 @@ impl fmt::Display for ProtocolVersion {
     }
 }
 
+/// Returns the numbers of a program's version, as in `0.1.0`; a later version has greater ones.
+#[must_use]
+pub fn version_numbers(text: &str) -> Option<Vec<u64>> {
+    let (numbers, _) = text.split_once(['-', '+']).unwrap_or((text, ""));
+    numbers
+        .split('.')
+        .map(|number| number.parse().ok())
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

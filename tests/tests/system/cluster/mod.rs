@@ -12,4 +12,5 @@ mod metrics;
 mod patroni;
 mod replication;
 mod security;
+mod updates;
 mod workers;

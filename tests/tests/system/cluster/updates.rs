@@ -1,0 +1,145 @@
+//! Workers that update themselves, and coordinators that want newer ones.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+
+use kagetsu_tests::{Finished, Program, Scratch};
+
+use crate::world::Cluster;
+
+/// A folder of programs, and two keys of minisign.
+struct Archive {
+    scratch: Scratch,
+}
+
+impl Archive {
+    fn new() -> Option<Self> {
+        if !kagetsu_builders::is_installed("minisign", &["-v"])
+            || !kagetsu_builders::is_installed("curl", &["--version"])
+        {
+            return None;
+        }
+        let archive = Self {
+            scratch: Scratch::new(),
+        };
+        for key in ["ours", "theirs"] {
+            let secret = archive.text(&format!("{key}.key"));
+            minisign(
+                &format!("-G -W -f -p {} -s {secret}", archive.text(key)),
+                &[],
+            );
+        }
+        Some(archive)
+    }
+
+    fn text(&self, name: &str) -> String {
+        self.scratch.path(name).display().to_string()
+    }
+
+    fn program(&self) -> String {
+        let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
+        format!("kagetsu-worker-{os}-{arch}")
+    }
+
+    /// Offers a program that only says its version, or that it runs.
+    fn offer(&self, version: &str, comment: &str, key: &str) {
+        let path = self.text(&self.program());
+        let text = format!(
+            "#!/bin/sh\n[ \"$1\" = -V ] && echo kagetsu-worker {version} || echo newer: $@\n"
+        );
+        fs::write(&path, text).expect("room");
+        let key = self.text(&format!("{key}.key"));
+        let comment = comment.replace('P', &self.program());
+        minisign(&format!("-S -H -s {key} -m {path} -t"), &[&comment]);
+    }
+
+    /// Starts a copy of our worker beside which nothing lies. Its coordinator may refuse it.
+    fn start(&self, url: &str, more: &[&str]) -> Finished {
+        let ours = Program::Worker.command(&[]).get_program().to_owned();
+        let path = self.scratch.path("kagetsu-worker");
+        for end in ["old", "new"] {
+            let _ = fs::remove_file(path.with_extension(end));
+        }
+        fs::copy(Path::new(&ours), &path).expect("room");
+        fs::set_permissions(&path, Permissions::from_mode(0o755)).expect("our own");
+        let mut command = Command::new(&path);
+        let (archive, key) = (self.text(""), self.text("ours"));
+        let line = format!(
+            "--coordinator {url} --table-mib 1 --update-url file://{archive} --update-key {key}"
+        );
+        command.args(line.split(' ')).args(more);
+        Finished::of(command)
+    }
+}
+
+fn minisign(line: &str, more: &[&str]) {
+    let mut command = Command::new("minisign");
+    command.args(line.split(' ')).args(more);
+    let done = Finished::of(command);
+    assert_eq!(done.code, Some(0), "{done:#?}");
+}
+
+#[test]
+fn worker_takes_only_newer_programs_of_the_key() {
+    let Some(archive) = Archive::new() else {
+        return;
+    };
+    let wanted = "--min-worker-version 9.0.0 --worker-url https://a.example";
+    let wanted: Vec<&str> = wanted.split(' ').collect();
+    let cluster = Cluster::start_with(&archive.scratch.path("book"), &wanted);
+    for (version, comment, key, says) in [
+        ("9.0.0", "P 9.0.0", "ours", "newer: --coordinator"),
+        ("0.0.9", "P 0.0.9", "ours", "from version 9.0.0 on"),
+        ("9.0.0", "P 9.0.0", "theirs", "is not signed by the key"),
+        ("0.0.9", "P 9.0.0", "ours", "is not 9.0.0"),
+        (
+            "9.0.0",
+            "kagetsu-worker-other 9.0.0",
+            "ours",
+            "is that of 'kagetsu-worker-other",
+        ),
+    ] {
+        archive.offer(version, comment, key);
+        let ran = archive.start(&cluster.url, &["--self-update"]);
+        let is_newer = says.starts_with("newer");
+        let case = format!("{comment} {key}: {ran:#?}");
+        assert!(
+            ran.stdout.contains(says) || ran.stderr.contains(says),
+            "{case}"
+        );
+        assert_eq!(ran.stdout.contains("newer"), is_newer, "{case}");
+        assert_eq!(ran.code == Some(0), is_newer, "{case}");
+        assert_eq!(
+            archive.scratch.path("kagetsu-worker.old").exists(),
+            is_newer,
+            "{case}"
+        );
+    }
+    let refused = archive.start(&cluster.url, &[]);
+    assert_eq!(refused.code, Some(2), "{refused:#?}");
+    assert!(
+        refused.stderr.contains("from https://a.example"),
+        "{refused:#?}"
+    );
+    cluster.stop();
+}
+
+#[test]
+fn wrong_settings_of_updates_and_hours_are_refused() {
+    for (line, says) in [
+        ("--self-update", "--update-url"),
+        (
+            "--self-update --update-url file:///x --update-key y",
+            "neither a key",
+        ),
+        ("--hours 25-3", "two hours from 0 to 24"),
+    ] {
+        let run = Program::Worker.run(&line.split(' ').collect::<Vec<_>>());
+        assert!(
+            run.code == Some(2) && run.stderr.contains(says),
+            "{line}: {run:#?}"
+        );
+    }
+}
