@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs::File;
 
-use kagetsu_tests::{Program, Running, Scratch, http};
+use kagetsu_tests::{Program, Running, Scratch, http, words};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
@@ -22,16 +22,9 @@ pub(super) fn value(text: &str, series: &str) -> Option<f64> {
 fn metrics_show_builds_and_probes_answer() {
     let scratch = Scratch::new();
     let book = scratch.path("book");
-    let mut coordinator = Program::Coordinator.start(&[
-        "--book",
-        book.to_str().expect("a plain name"),
-        "--listen",
-        "127.0.0.1:0",
-        "--http",
-        "off",
-        "--metrics",
-        "127.0.0.1:0",
-    ]);
+    let mut coordinator = Program::Coordinator.start(&words!(
+        "--book {book} --listen 127.0.0.1:0 --http off --metrics 127.0.0.1:0"
+    ));
     let url = coordinator.address();
     let line = coordinator.line();
     let at = line

@@ -110,22 +110,13 @@ impl World {
 
     fn coordinator_command(&self, number: usize, listen: &str) -> Command {
         let cache = self.scratch.path(&format!("cache{number}"));
-        let cache = cache.to_str().expect("a plain name");
+        let cache = cache.display();
         let book = self.server.url("replicated");
-        Program::Coordinator.command(&[
-            "--book",
-            &book,
-            "--cache",
-            cache,
-            "--listen",
-            listen,
-            "--http",
-            "off",
-            "--metrics",
-            "127.0.0.1:0",
-            "--lease",
-            LEASE,
-        ])
+        let line = format!(
+            "--book {book} --cache {cache} --listen {listen} --http off --metrics 127.0.0.1:0 \
+             --lease {LEASE}"
+        );
+        Program::Coordinator.command(&line.split(' ').collect::<Vec<_>>())
     }
 
     /// Starts a coordinator again at its address.
@@ -372,16 +363,9 @@ fn follower_sends_clients_and_workers_to_the_leader() {
         assert!((told.stderr + &told.stdout).contains(&says), "{command}");
     }
     let cache = world.scratch.path("query");
-    let mut command = Program::Kagetsu.command(&[
-        "query",
-        "--book",
-        &world.server.url("replicated"),
-        "--variant",
-        "freestyle-15",
-        "--moves",
-        "h8",
-        "--json",
-    ]);
+    let book = world.server.url("replicated");
+    let line = format!("query --book {book} --variant freestyle-15 --moves h8 --json");
+    let mut command = Program::Kagetsu.command(&line.split(' ').collect::<Vec<_>>());
     command.env("KAGETSU_CACHE", cache);
     assert_eq!(Finished::of(command).json()["best"], at_leader["best"]);
 }

@@ -287,18 +287,8 @@ fn slurm_scripts_build_a_book_through_requeues() {
     let workers = slurm.submit("workers.sbatch", &["--array=1-2", "--cpus-per-task=1"]);
     let coordinator = slurm.submit("coordinator.sbatch", &["--cpus-per-task=1"]);
     let first = url();
-    let place = [
-        "--variant",
-        "freestyle-15",
-        "--moves",
-        "h8",
-        "--positions",
-        "60",
-        "--depth",
-        "5",
-        "--name",
-        "test",
-    ];
+    let place = "--variant freestyle-15 --moves h8 --positions 60 --depth 5 --name test";
+    let place: Vec<&str> = place.split(' ').collect();
     let by_file = slurm.text("shared/coordinator.url");
     let build = [
         &["build", "--coordinator-file", &by_file, "--json"],

@@ -81,19 +81,8 @@ impl Wine {
 #[ignore = "needs Wine, mingw and the standard library for Windows; takes minutes"]
 fn windows_programs_lose_nothing_and_play_alike() {
     let wine = Wine::start("debug", &PROGRAMS);
-    let build = [
-        "build",
-        "--book",
-        "b",
-        "--variant",
-        "freestyle-15",
-        "--moves",
-        "h8",
-        "--positions",
-        "200",
-        "--depth",
-        "4",
-    ];
+    let build = "build --book b --variant freestyle-15 --moves h8 --positions 200 --depth 4";
+    let build: Vec<&str> = build.split(' ').collect();
     // A build is killed in its midst, and goes on.
     let mut killed = Running::of(wine.command("kagetsu", &build));
     let positions = || wine.json(&["stats", "--book", "b"])["positions"].as_u64();
