@@ -16,21 +16,18 @@ use serde::Serialize;
 /// Open files that a coordinator of a middling cluster needs: three for each of 1,000 workers.
 const MIN_OPEN_FILES: u64 = 4_096;
 
-/// Looks for faults of the machine, a book, certificates and a coordinator
+/// Looks for faults of the machine, a book and a coordinator
 ///
 /// It changes nothing. It always checks the limit of open files; each flag adds its own checks.
 /// `kagetsu check` reads every position of a book instead. The exit code is 1 if something does not
 /// work; warnings do not count.
 ///
-/// Example: kagetsu doctor --book h8.book --certs certs
+/// Example: kagetsu doctor --book h8.book
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// A book's folder: whether it can be opened, and which process has it open
     #[arg(long, value_name = "DIR")]
     book: Option<PathBuf>,
-    /// A folder of certificates: their validity, and the permissions of the keys
-    #[arg(long, value_name = "DIR")]
-    certs: Option<PathBuf>,
     /// The URL of a coordinator: the connection, its workers and its jobs
     #[arg(long, value_name = "URL")]
     coordinator: Option<String>,
@@ -57,7 +54,7 @@ enum Level {
 #[derive(Debug, Serialize)]
 struct HealthFinding {
     level: Level,
-    /// The thing that was checked, as in `open files` or `certs/client.key`.
+    /// The thing that was checked, as in `open files` or `job h8`.
     subject: String,
     /// The state of the thing.
     found: String,
@@ -92,9 +89,6 @@ struct DoctorJson {
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let mut findings: Vec<HealthFinding> = open_files().into_iter().collect();
     findings.extend(args.book.iter().map(|book| files::folder(book)));
-    if let Some(certs) = &args.certs {
-        findings.extend(files::certificates(certs));
-    }
     if let Some(url) = &args.coordinator {
         findings.extend(coordinator::check(url, &args.access));
     }

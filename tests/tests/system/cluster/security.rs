@@ -247,16 +247,12 @@ fn misconfigured_worker_ends_with_reason() {
         &["it speaks TLS", "https://"],
     );
     let file = safe.path("coordinator.url");
+    let token = safe.path("work.token");
     let by_file = |line: &str| {
         std::fs::write(&file, line).expect("room");
         run(
             Program::Worker,
-            &[
-                "--coordinator-file",
-                &file,
-                "--token-file",
-                &safe.path("work.token"),
-            ],
+            &["--coordinator-file", &file, "--token-file", &token],
             &[],
         )
     };

@@ -125,21 +125,3 @@ fn worker_takes_only_newer_programs_of_the_key() {
     );
     cluster.stop();
 }
-
-#[test]
-fn wrong_settings_of_updates_and_hours_are_refused() {
-    for (line, says) in [
-        ("--self-update", "--update-url"),
-        (
-            "--self-update --update-url file:///x --update-key y",
-            "neither a key",
-        ),
-        ("--hours 25-3", "two hours from 0 to 24"),
-    ] {
-        let run = Program::Worker.run(&line.split(' ').collect::<Vec<_>>());
-        assert!(
-            run.code == Some(2) && run.stderr.contains(says),
-            "{line}: {run:#?}"
-        );
-    }
-}

@@ -1,7 +1,6 @@
 //! `kagetsu doctor` on healthy and on faulty things.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 
 use kagetsu_tests::{Finished, Program, Scratch};
 use serde_json::Value;
@@ -52,27 +51,6 @@ fn doctor_judges_a_book_folder() {
 
     fs::write(book.join("journal/000001.journal"), [0; 64]).expect("room");
     find(&doctor(&["--book", name], 1), name, "fault");
-}
-
-#[test]
-fn doctor_judges_certificates() {
-    let scratch = Scratch::new();
-    let folder = scratch.path("certs");
-    let name = folder.to_str().expect("a plain name");
-    let made = Program::Kagetsu.run(&["certs", name, "--host", "node7", "--days", "9"]);
-    assert_eq!(made.code, Some(0), "{made:#?}");
-    let findings = doctor(&["--certs", name], 0);
-    find(&findings, "ca.pem", "ok");
-    find(&findings, "client.key", "ok");
-    let ends = find(&findings, "coordinator.pem", "warning");
-    assert!(ends["found"].to_string().contains(" days"), "{ends}");
-
-    let open = fs::Permissions::from_mode(0o644);
-    fs::set_permissions(folder.join("client.key"), open).expect("our own");
-    fs::write(folder.join("client.pem"), "nothing").expect("room");
-    let findings = doctor(&["--certs", name], 1);
-    find(&findings, "client.key", "fault");
-    find(&findings, "client.pem", "fault");
 }
 
 #[test]

@@ -117,12 +117,8 @@ fn windows_programs_lose_nothing_and_play_alike() {
     let there = wine.json(&["query", "--book", "b.kbk", "--moves", "h8"]);
     assert_eq!(here(&book)["best"], there["best"]);
     // The search is the same.
-    let search = ["analyze", "--variant", "standard-15", "--moves", "h8 i9 j8"];
-    let search = [
-        &search[..],
-        &["--nodes", "3000", "--threads", "1", "--json"],
-    ]
-    .concat();
+    let search = "analyze --variant standard-15 --moves h8,i9,j8 --nodes 3000 --threads 1 --json";
+    let search: Vec<&str> = search.split(' ').collect();
     let (native, other) = (
         Program::Kagetsu.run(&search).json(),
         wine.run(&search).json(),
