@@ -302,20 +302,10 @@ fn rolling_restart_loses_nothing() {
 
 #[test]
 #[ignore = "takes many minutes"]
-fn leader_killed_fifty_times_loses_nothing() {
-    build_through_losses(Loss::Killed, MANY_LOSSES);
-}
-
-#[test]
-#[ignore = "takes many minutes"]
-fn leader_frozen_fifty_times_appends_nothing() {
-    build_through_losses(Loss::Frozen, MANY_LOSSES);
-}
-
-#[test]
-#[ignore = "takes many minutes"]
-fn leader_stopped_fifty_times_loses_nothing() {
-    build_through_losses(Loss::Stopped, MANY_LOSSES);
+fn leader_lost_fifty_times_loses_nothing() {
+    for loss in [Loss::Killed, Loss::Frozen, Loss::Stopped] {
+        build_through_losses(loss, MANY_LOSSES);
+    }
 }
 
 #[test]

@@ -404,21 +404,20 @@ fn shows_its_page(slurm: &Slurm) {
     browser.wait_for("document.body.innerText.includes('test')");
 }
 
-/// Checks that a worker says goodbye and goes back into the queue at the signal before its time
-/// limit. `limit` holds Slurm's options, `signal` runs once the worker works.
-fn ends_before_its_limit(limit: &[&str], signal: impl Fn(&Slurm, &str)) {
+/// The test sends the signal as Slurm does: to the script alone, while the job runs.
+#[test]
+fn worker_requeues_at_signal_before_time_limit() {
     let Some(slurm) = Slurm::start() else {
         return;
     };
     let coordinator = slurm.submit("coordinator.sbatch", &["--cpus-per-task=1"]);
-    let workers = slurm.submit(
-        "workers.sbatch",
-        &[&["--array=1", "--cpus-per-task=1"], limit].concat(),
-    );
+    let workers = slurm.submit("workers.sbatch", &["--array=1", "--cpus-per-task=1"]);
     until("it works", || {
         slurm.logs().contains("working for").then_some(())
     });
-    signal(&slurm, &format!("{workers}_1"));
+    let job = format!("{workers}_1");
+    let signalled = slurm.ask("scancel", &["--batch", "--signal=TERM", &job]);
+    assert_eq!(signalled.code, Some(0), "{signalled:#?}");
     until("it waits again", || {
         (slurm.state(&workers) == "PENDING").then_some(())
     });
@@ -438,21 +437,4 @@ fn ends_before_its_limit(limit: &[&str], signal: impl Fn(&Slurm, &str)) {
                 .then_some(())
         });
     }
-}
-
-/// The test sends the signal as Slurm does: to the script alone, while the job runs.
-#[test]
-fn worker_requeues_at_signal_before_time_limit() {
-    ends_before_its_limit(&[], |slurm, job| {
-        let signalled = slurm.ask("scancel", &["--batch", "--signal=TERM", job]);
-        assert_eq!(signalled.code, Some(0), "{signalled:#?}");
-    });
-}
-
-/// Slurm's own clock sends the signal, one to two minutes after the start. If a busy machine
-/// connects no worker by then, the test shows nothing, so it is not part of every run.
-#[test]
-#[ignore = "two minutes long, by Slurm's clock"]
-fn slurm_signals_before_the_time_limit() {
-    ends_before_its_limit(&["--time=5", "--signal=B:TERM@240"], |_, _| {});
 }
