@@ -1,6 +1,6 @@
 //! `kagetsu bench cluster`.
 
-use kagetsu_tests::{Finished, Program, Scratch};
+use kagetsu_tests::Program;
 
 #[test]
 fn cluster_bench_compares_real_workers() {
@@ -14,24 +14,5 @@ fn cluster_bench_compares_real_workers() {
     );
     for figure in ["\nratio ", "  coordinator_cpu_ms "] {
         assert!(measured.stdout.contains(figure), "{measured:#?}");
-    }
-}
-
-#[test]
-fn missing_bench_program_says_how_to_build_it() {
-    let scratch = Scratch::new();
-    let alone = scratch.path("kagetsu");
-    let kagetsu = Program::Kagetsu.command(&[]);
-    std::fs::copy(kagetsu.get_program(), &alone).expect("room for the program");
-    for arguments in [
-        &["bench", "--help"][..],
-        &["--log-level", "info", "bench", "signature"],
-    ] {
-        let mut command = std::process::Command::new(&alone);
-        command.args(arguments).env_remove("KAGETSU_CONFIG");
-        let ended = Finished::of(command);
-        assert_eq!(ended.code, Some(2), "{ended:#?}");
-        let build = "build it with `cargo build --release -p kagetsu-bench`";
-        assert!(ended.stderr.contains(build), "{ended:#?}");
     }
 }

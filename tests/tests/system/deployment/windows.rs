@@ -15,9 +15,6 @@ const RANDOM: &str = "#include <windows.h>\n\
     __declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE to, SIZE_T bytes)\n\
     { return SystemFunction036(to, (ULONG)bytes); }\n";
 
-/// The programs of a cluster.
-const PROGRAMS: [&str; 3] = ["-pbook-tool", "-pkagetsu-coordinator", "-pkagetsu-worker"];
-
 /// The programs for Windows, and a folder of their own for Wine.
 struct Wine {
     programs: PathBuf,
@@ -25,23 +22,20 @@ struct Wine {
 }
 
 impl Wine {
-    /// Builds programs; `profile` is the folder of the build.
-    fn start(profile: &str, arguments: &[&str]) -> Self {
+    fn start() -> Self {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"))
             .parent()
             .expect("the workspace");
         let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), Into::into);
         let mut build = Command::new(env!("CARGO"));
-        build
-            .args(["build", "--locked", "--target", TARGET])
-            .args(arguments);
+        build.args(["build", "--locked", "--target", TARGET]);
         let built = Finished::of({
             build.current_dir(root);
             build
         });
         assert_eq!(built.code, Some(0), "{built:#?}");
         let wine = Self {
-            programs: target.join(TARGET).join(profile),
+            programs: target.join(TARGET).join("debug"),
             scratch: Scratch::new(),
         };
         let source = wine.scratch.path("random.c");
@@ -80,7 +74,7 @@ impl Wine {
 #[test]
 #[ignore = "needs Wine, mingw and the standard library for Windows; takes minutes"]
 fn windows_programs_lose_nothing_and_play_alike() {
-    let wine = Wine::start("debug", &PROGRAMS);
+    let wine = Wine::start();
     let build = "build --book b --variant freestyle-15 --moves h8 --positions 200 --depth 4";
     let build: Vec<&str> = build.split(' ').collect();
     // A build is killed in its midst, and goes on.
@@ -125,39 +119,4 @@ fn windows_programs_lose_nothing_and_play_alike() {
     );
     assert_eq!(native["best"], other["best"]);
     assert_eq!(native["score"], other["score"]);
-}
-
-#[test]
-#[ignore = "needs Wine, mingw and the standard library for Windows; takes minutes"]
-fn windows_engine_forfeits_no_game_of_a_hundred() {
-    let small = [
-        "--profile",
-        "small",
-        "-pkagetsu-brain",
-        "--no-default-features",
-    ];
-    let wine = Wine::start("small", &small);
-    let engine = wine.programs.join("pbrain-kagetsu.exe");
-    let bytes = engine.metadata().expect("built").len();
-    assert!(bytes <= 5_000_000, "{bytes} bytes");
-    // A move that is not legal, a crash and silence end the match with an error.
-    let against = format!("gomocup:wine {}", engine.display());
-    let line = ["bench", "--json", "match", "default", "--against", &against];
-    let limits = [
-        "--pairs",
-        "50",
-        "--time",
-        "20ms",
-        "--threads",
-        "1",
-        "--play-out",
-    ];
-    let mut command = Program::Kagetsu.command(&[&line[..], &limits].concat());
-    let prefix = wine.scratch.path("prefix");
-    let played = Finished::of({
-        command.env("WINEDEBUG", "-all").env("WINEPREFIX", prefix);
-        command
-    });
-    let is_whole = played.json()["pairs"] == 50 && !played.stderr.contains("has ended");
-    assert!(is_whole, "{played:#?}");
 }
