@@ -16,7 +16,7 @@ mod files_alone {
     use std::path::Path;
 
     use anyhow::{Context, Result, ensure};
-    use kagetsu_compiled::{NamedBook, Overview};
+    use kagetsu_compiled::{NamedBook, Overview, by_hand};
     use kagetsu_game::{Answer, Position};
     use kagetsu_proofs::ProofBook;
 
@@ -58,6 +58,14 @@ mod files_alone {
                 Self::Certificate(proof) => {
                     Overview::of_root(proof.position().clone(), proof.nodes())
                 }
+            })
+        }
+
+        /// Returns the answer as people want it played.
+        pub(crate) fn by_hand(&self, at: &Position, answer: Answer) -> Result<Answer> {
+            Ok(match self {
+                Self::Compiled(book) => by_hand(&book.newest().annotations(at), answer),
+                Self::Certificate(_) => answer,
             })
         }
 

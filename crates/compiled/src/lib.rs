@@ -20,7 +20,7 @@ mod read;
 #[cfg(feature = "files")]
 mod write;
 
-pub use content::annotation::{Annotation, AnnotationKind, AnnotationKindError};
+pub use content::annotation::{Annotation, AnnotationKind, AnnotationKindError, by_hand};
 pub use content::annotation_json::{AnnotationError, AnnotationJson};
 pub use content::check_report::CheckReport;
 pub use content::choice::Choice;

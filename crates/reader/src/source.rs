@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 use kagetsu_api::{AnnotationsJson, AnswerJson};
 use kagetsu_book::{AnnotationJson, Book, BookError, CheckReport, Entry, Nearest, Overview, Place};
 use kagetsu_compiled::NamedBook;
-use kagetsu_game::{Answer, Key, Move, Position};
+use kagetsu_game::{Answer, Key, Position};
 use kagetsu_games::{FoundGames, GameFilter, GameStore, MoveResults};
 use kagetsu_proofs::ProofBook;
 
@@ -314,19 +314,8 @@ impl Source {
     /// See [`Source`].
     pub fn by_hand(&self, at: &Position, answer: Answer) -> Result<Answer, ViewError> {
         let notes = self.annotations(at)?;
-        let moves = |kind: &str| -> Vec<Move> {
-            let of_kind = notes.iter().filter(|note| note.kind == kind);
-            let moves = of_kind.filter_map(|note| at.parse_move(note.r#move.as_deref()?).ok());
-            moves.collect()
-        };
-        let (preferred, avoided) = (moves("prefer"), moves("avoid"));
-        let kept = |keep: &dyn Fn(Move) -> bool| -> Option<Answer> {
-            let kept = answer.verdicts().iter().filter(|(m, _)| keep(*m));
-            let kept: Answer = kept.cloned().collect();
-            Some(kept).filter(|kept| !kept.is_empty())
-        };
-        let kept = kept(&|m| preferred.contains(&m)).or_else(|| kept(&|m| !avoided.contains(&m)));
-        Ok(kept.unwrap_or(answer))
+        let notes: Vec<_> = notes.iter().filter_map(|note| note.read(at).ok()).collect();
+        Ok(kagetsu_compiled::by_hand(&notes, answer))
     }
 
     /// Returns the imported games that passed a position, with the first `top` of them listed.

@@ -1,7 +1,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use kagetsu_game::{Move, Symmetry, Variant};
+use kagetsu_game::{Answer, Move, Symmetry, Variant};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A remark of a person about a position, or about a move or a point of it. It is no result of a
@@ -89,6 +89,23 @@ impl Annotation {
     pub fn identity(&self) -> (Option<Move>, AnnotationKind, &str, &str, &str) {
         (self.at, self.kind, &self.text, &self.author, &self.source)
     }
+}
+
+/// Returns the answer as people want it played: only the moves that they prefer, where it has any
+/// of these, else without those that they avoid, where it has any other.
+#[must_use]
+pub fn by_hand(notes: &[Annotation], answer: Answer) -> Answer {
+    let has = |m: Move, kind| {
+        let mut of_move = notes.iter().filter(|note| note.at == Some(m));
+        of_move.any(|note| note.kind == kind)
+    };
+    let kept = |keep: &dyn Fn(Move) -> bool| {
+        let kept = answer.verdicts().iter().filter(|(m, _)| keep(*m));
+        Some(kept.cloned().collect::<Answer>()).filter(|kept| !kept.is_empty())
+    };
+    let preferred = kept(&|m| has(m, AnnotationKind::Prefer));
+    let kept = preferred.or_else(|| kept(&|m| !has(m, AnnotationKind::Avoid)));
+    kept.unwrap_or(answer)
 }
 
 fn write_move<S: Serializer>(at: &Option<Move>, serializer: S) -> Result<S::Ok, S::Error> {
