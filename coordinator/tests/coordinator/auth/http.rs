@@ -30,10 +30,8 @@ const TABLE: &[(&str, &str, &[Role])] = {
         ("post", "/api/v1/analyses", &[Analyse, Admin]),
         ("post", "/api/v1/annotations", CHANGE),
         ("post", "/api/v1/jobs", CHANGE),
-        ("post", "/api/v1/jobs/{name}/cancel", CHANGE),
-        ("post", "/api/v1/jobs/{name}/pause", CHANGE),
         ("post", "/api/v1/jobs/{name}/priority", CHANGE),
-        ("post", "/api/v1/jobs/{name}/resume", CHANGE),
+        ("post", "/api/v1/jobs/{name}/{change}", CHANGE),
     ]
 };
 
@@ -66,7 +64,7 @@ async fn ask(
 ) -> (StatusCode, Vec<String>, Value) {
     let mut request = Request::builder()
         .method(method.to_uppercase().as_str())
-        .uri(path.replace("{name}", "none"));
+        .uri(path.replace("{name}", "none").replace("{change}", "pause"));
     request = request
         .header("host", "127.0.0.1")
         .header("content-type", "application/json");
