@@ -66,7 +66,6 @@ fn every_command_prints_json() {
         "seeds --depth 1",
         "seeds --game surakarta --depth 1",
         "cluster --positions 4 --depth 1 --rounds 1",
-        "cluster --streams 2 --length 1s",
         "match default default --depth 1 --pairs 1",
     ] {
         let words: Vec<&str> = command.split(' ').chain(["--json"]).collect();

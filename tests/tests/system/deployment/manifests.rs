@@ -8,7 +8,12 @@ use std::process::Command;
 use kagetsu_tests::{Finished, Program};
 
 /// Variables that are not flags: a token, and the scripts' own.
-const NON_FLAGS: [&str; 3] = ["KAGETSU_TOKEN", "KAGETSU_SHARED", "KAGETSU_HOST"];
+const NON_FLAGS: [&str; 4] = [
+    "KAGETSU_TOKEN",
+    "KAGETSU_SHARED",
+    "KAGETSU_HOST",
+    "KAGETSU_PORT",
+];
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy")
