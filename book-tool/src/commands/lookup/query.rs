@@ -132,11 +132,13 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
             _ => format!("; {rivals} with an upper bound above it"),
         };
         if verdict.is_silent() {
-            let times = match verdict.nodes {
-                1 => "once".to_string(),
-                times => format!("{times} times"),
+            // A compiled book does not count how often a move without a value was made.
+            let made = match verdict.nodes {
+                0 => format!("known move {best}"),
+                1 => format!("made most often {best}, once"),
+                times => format!("made most often {best}, {times} times"),
             };
-            writeln!(out, "made most often {best}, {times}; no value is known")?;
+            writeln!(out, "{made}; no value is known")?;
         } else {
             writeln!(
                 out,
