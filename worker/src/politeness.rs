@@ -19,13 +19,13 @@ pub struct PolitenessArgs {
     /// Lets every other program of this machine go first
     #[arg(long, help_heading = "Politeness")]
     nice: bool,
-    /// Works only while other programs keep less than a fourth of the cores busy; Linux alone tells
+    /// Works only while other programs keep less than a quarter of the cores busy (Linux)
     #[arg(long, help_heading = "Politeness")]
     idle_only: bool,
     /// Works only in these hours of the local time, as in 22-7
     #[arg(long, value_name = "FROM-TO", help_heading = "Politeness")]
     hours: Option<Hours>,
-    /// Pauses while the machine runs on battery; Linux alone tells
+    /// Pauses while the machine runs on battery (Linux)
     #[arg(long, help_heading = "Politeness")]
     not_on_battery: bool,
 }

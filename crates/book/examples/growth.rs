@@ -12,7 +12,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use kagetsu_book::{Book, BookOptions, BuildSpec, Extras, JobSpec, Syncer};
-use kagetsu_game::{Answer, Bound, Move, Position, Provenance, Question, Score, Variant, Verdict};
+use kagetsu_game::{Answer, Bound, Move, Position, Question, Variant, Verdict};
 
 /// Moves that an answer speaks of, as many as a search looks at.
 const CANDIDATES: usize = 40;
@@ -222,17 +222,11 @@ fn answer(question: &Question) -> Answer {
 
 /// Returns a verdict that no search has found: exact with a line of the move, or an upper bound.
 fn made_up(m: Move, score: i32, is_exact: bool) -> (Move, Verdict) {
-    let verdict = Verdict {
-        score: Score::opinion(score),
-        bound: if is_exact { Bound::Exact } else { Bound::Upper },
-        depth: 2,
-        nodes: 50,
-        line: if is_exact { vec![m] } else { Vec::new() },
-        proof: None,
-        by: Provenance {
-            engine: "bench".into(),
-            day: 20_000,
-        },
+    let (m, exact) = kagetsu_builders::opinion(m, score);
+    let bound = Verdict {
+        bound: Bound::Upper,
+        line: Vec::new(),
+        ..exact.clone()
     };
-    (m, verdict)
+    (m, if is_exact { exact } else { bound })
 }

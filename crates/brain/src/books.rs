@@ -248,7 +248,7 @@ impl Books {
 }
 
 /// Returns the position, and in a game of xiangqi in which chases lose, the same position of a game
-/// in which they do not: a book of either rules serves such a game.
+/// in which they do not: a book by either rules serves such a game.
 fn by_rules(position: &Position) -> Vec<Position> {
     let is_chase = position.variant() == Variant::XIANGQI_CHASE;
     let other = is_chase.then(|| position.under(Variant::XIANGQI).ok());
@@ -320,11 +320,8 @@ pub(crate) mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let start = Position::start(Variant::XIANGQI);
         let m = start.parse_move("h2e2").expect("legal");
-        let options = BookOptions {
-            create: true,
-            ..BookOptions::default()
-        };
-        let (mut book, _) = Book::open(folder.path(), &options).expect("a new book");
+        let (mut book, _) =
+            Book::open(folder.path(), &BookOptions::creating()).expect("a new book");
         let answer = [kagetsu_builders::opinion(m, 12)].into_iter().collect();
         book.learn(&start, &answer).expect("room for it");
         book.close().expect("room for it");

@@ -4,8 +4,8 @@ use kagetsu_game::Move;
 
 /// Most time kept back from every limit for the transfer of a line through two pipes.
 pub(crate) const OVERHEAD: Duration = Duration::from_millis(15);
-/// The part of a limit, as its divisor, that is kept back where it is less.
-const OVERHEAD_PART: u32 = 20;
+/// Divisor of a limit that gives the most that is kept back of it.
+const OVERHEAD_DIVISOR: u32 = 20;
 /// The minimum time for a move.
 const MIN_MOVE_TIME: Duration = Duration::from_millis(1);
 /// The assumed number of remaining moves, if the manager does not say.
@@ -24,8 +24,8 @@ pub(crate) struct MoveTime {
 
 /// Returns the time for one move. A share is an equal part of the time `left` for each move to
 /// come, and most of the increment. The move takes at most [`MAX_SHARES`] of them, three eighths of
-/// what is left, or the share if that is more, and `turn`, reduced by a 20th, but
-/// at most by [`OVERHEAD`].
+/// what is left, or the share if that is more, and `turn`, reduced by a 20th and
+/// by [`OVERHEAD`] at most.
 pub(crate) fn budget(
     left: Option<Duration>,
     increment: Duration,
@@ -52,7 +52,7 @@ pub(crate) fn budget(
         (None, None) => return None,
     };
     Some(MoveTime {
-        most: (most - OVERHEAD.min(most / OVERHEAD_PART)).max(MIN_MOVE_TIME),
+        most: (most - OVERHEAD.min(most / OVERHEAD_DIVISOR)).max(MIN_MOVE_TIME),
         share: share.filter(|share| turn.is_none_or(|turn| *share < turn)),
     })
 }
@@ -113,7 +113,7 @@ mod tests {
             prop_assert_eq!(time.is_some(), left.is_some() || turn.is_some());
             for limit in [left, turn].into_iter().flatten() {
                 let time = time.expect("limited").most;
-                let kept = OVERHEAD.min(time / OVERHEAD_PART);
+                let kept = OVERHEAD.min(time / OVERHEAD_DIVISOR);
                 prop_assert!(time + kept <= limit || time == MIN_MOVE_TIME, "{time:?} of {limit:?}");
             }
         }
