@@ -44,7 +44,8 @@ impl FromStr for Hours {
         let hour = |text: &str| text.parse().ok().filter(|hour| *hour <= 24_u8);
         let hours = text.split_once('-');
         let hours = hours.and_then(|(from, to)| Some((hour(from)?, hour(to)?)));
-        let (from, to) = hours.ok_or("must be two hours from 0 to 24, as in 22-7")?;
+        let hours = hours.filter(|(from, to)| from != to);
+        let (from, to) = hours.ok_or("must be two different hours from 0 to 24, as in 22-7")?;
         Ok(Self { from, to })
     }
 }
@@ -144,8 +145,12 @@ fn on_battery() -> bool {
         return false;
     };
     let is_used = |folder: std::path::PathBuf| {
-        let status = std::fs::read_to_string(folder.join("status"));
-        status.is_ok_and(|status| status.trim() == "Discharging")
+        let says = |file: &str, word: &str| {
+            let text = std::fs::read_to_string(folder.join(file));
+            text.is_ok_and(|text| text.trim() == word)
+        };
+        // A mouse has a battery of its own.
+        says("status", "Discharging") && !says("scope", "Device")
     };
     supplies.flatten().any(|supply| is_used(supply.path()))
 }
@@ -161,7 +166,7 @@ mod tests {
         assert_eq!(within(7), [false, false, true]);
         assert_eq!(within(16), [false, true, true]);
         assert_eq!([within(0), within(23)], [[true, false, true]; 2]);
-        for wrong in ["22", "22-", "25-3", "a-b"] {
+        for wrong in ["22", "22-", "25-3", "a-b", "5-5"] {
             assert!(wrong.parse::<Hours>().is_err(), "{wrong}");
         }
     }
