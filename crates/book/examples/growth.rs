@@ -83,10 +83,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         "compile {compile:?}, bytes a position {}",
         each(compiled.bytes)
     );
-    println!(
-        "MiB of memory while it grew {memory_while_growing:?}, at most {:?}",
-        memory()
-    );
+    if let Some((growing, most)) = memory_while_growing.zip(memory()) {
+        println!("MiB of memory while it grew {growing}, at most {most}");
+    }
     Ok(())
 }
 
