@@ -1,17 +1,18 @@
 //! A PostgreSQL server of a test, in a temporary folder and on a free port.
 
 use std::fs;
-use std::net::TcpListener;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, Uid};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use tempfile::TempDir;
+use tokio::net::TcpSocket;
 
 /// The user that runs the server where the tests run as root, which PostgreSQL refuses.
 const SERVER_USER: u32 = 65_534;
@@ -23,7 +24,7 @@ const START_TIMEOUT: Duration = Duration::from_secs(120);
 pub struct PostgresServer {
     programs: PathBuf,
     folder: TempDir,
-    port: u16,
+    port: Arc<ReservedPort>,
     process: Option<Child>,
 }
 
@@ -48,9 +49,24 @@ fn server_folder() -> TempDir {
     folder
 }
 
-fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    listener.local_addr().expect("bound").port()
+/// A port that no other server or client takes while this socket is bound to it, as long as a server
+/// starts or is down. A server that shares addresses, as PostgreSQL does, can listen there.
+#[derive(Debug)]
+struct ReservedPort(TcpSocket);
+
+impl ReservedPort {
+    fn new() -> Arc<Self> {
+        let socket = TcpSocket::new_v4().expect("a socket");
+        socket.set_reuseaddr(true).expect("not bound yet");
+        socket
+            .bind(([127, 0, 0, 1], 0).into())
+            .expect("a free port");
+        Arc::new(Self(socket))
+    }
+
+    fn number(&self) -> u16 {
+        self.0.local_addr().expect("bound").port()
+    }
 }
 
 impl PostgresServer {
@@ -70,7 +86,7 @@ impl PostgresServer {
         let mut server = Self {
             programs,
             folder,
-            port: free_port(),
+            port: ReservedPort::new(),
             process: None,
         };
         let made = server
@@ -87,23 +103,24 @@ impl PostgresServer {
         Some(server)
     }
 
-    /// Makes and starts a standby of this server, at a port of its own or at this one.
+    /// Makes and starts a standby of this server, at a port of its own or at that of a
+    /// server that was killed.
     ///
     /// # Panics
     /// If it does not start.
     #[must_use]
-    pub fn standby(&self, port: Option<u16>) -> Self {
+    pub fn standby(&self, killed: Option<&Self>) -> Self {
         let mut standby = Self {
             programs: self.programs.clone(),
             folder: server_folder(),
-            port: port.unwrap_or_else(free_port),
+            port: killed.map_or_else(ReservedPort::new, |killed| killed.port.clone()),
             process: None,
         };
         let copied = standby
             .command("pg_basebackup")
             .args(["-h", "127.0.0.1", "-U", "kagetsu", "-R", "--no-sync"])
             .args(["--checkpoint=fast", "-p"])
-            .arg(self.port.to_string())
+            .arg(self.port().to_string())
             .arg("-D")
             .arg(standby.data())
             .env("PGPASSWORD", "secret")
@@ -184,7 +201,7 @@ impl PostgresServer {
     /// Returns the port of the server on 127.0.0.1.
     #[must_use]
     pub fn port(&self) -> u16 {
-        self.port
+        self.port.number()
     }
 
     /// Starts the server with more settings, as in `fsync=off`, and waits until it answers.
@@ -200,7 +217,7 @@ impl PostgresServer {
             .arg("-k")
             .arg(self.folder.path())
             .args(["-c", "listen_addresses=127.0.0.1", "-c"])
-            .arg(format!("port={}", self.port))
+            .arg(format!("port={}", self.port()))
             .stdout(Stdio::null())
             .stderr(fs::File::create(&log).expect("room"));
         for setting in settings {
@@ -246,7 +263,7 @@ impl PostgresServer {
             .command("psql")
             .args(["-h", "127.0.0.1", "-U", "kagetsu", "-d", database])
             .args(["-X", "-A", "-t", "-q", "-c", statement, "-p"])
-            .arg(self.port.to_string())
+            .arg(self.port().to_string())
             .env("PGPASSWORD", "secret")
             .output()
             .expect("psql runs");
@@ -273,7 +290,8 @@ impl PostgresServer {
         format!(
             "postgres://kagetsu:secret@127.0.0.1:{},127.0.0.1:{}/postgres\
              ?target_session_attrs=read-write&book={book}",
-            self.port, other.port
+            self.port(),
+            other.port()
         )
     }
 
@@ -282,7 +300,7 @@ impl PostgresServer {
     pub fn url(&self, book: &str) -> String {
         format!(
             "postgres://kagetsu:secret@127.0.0.1:{}/postgres?book={book}",
-            self.port
+            self.port()
         )
     }
 }

@@ -168,7 +168,7 @@ fn kill_primary(kills: u64) {
         wait_at_random(&mut rng);
         primary.kill();
         standby.promote();
-        let next = standby.standby(Some(primary.port()));
+        let next = standby.standby(Some(&primary));
         primary = std::mem::replace(&mut standby, next);
         synchronous(&primary);
     });
