@@ -24,6 +24,7 @@ use crate::journal::entry::{AnswerBody, LogEntry};
 use crate::journal::file::FileJournal;
 use crate::journal::frozen::FrozenJournal;
 use crate::journal::log::{Journal, JournalDigest, Sequence, Syncer};
+use crate::journal::rewrite::{Rewrite, remove_folder};
 use crate::lock::Lock;
 use crate::opening::{self, Notice};
 use crate::settings::job::JobId;
@@ -526,22 +527,16 @@ impl Book {
             return Ok(());
         }
         let about = entry.about()?;
-        let mut index = Index::new(&*self.store, self.marker, mem::take(&mut self.cache));
-        for (&job, selection) in &mut self.jobs.selections {
-            let frontier = &mut JobFrontier {
-                job,
-                index: &mut index,
-                frontiers: &mut self.frontiers,
-                store: &*self.store,
-                marker: self.marker,
-                at_hand: &self.jobs.at_hand,
-            };
-            match about {
-                Some(id) => selection.learned(frontier, id)?,
-                None => selection.forget(),
-            }
+        let jobs: Vec<JobId> = self.jobs.selections.keys().copied().collect();
+        for job in jobs {
+            self.select(job, |selection, frontier| {
+                match about {
+                    Some(id) => selection.learned(frontier, id)?,
+                    None => selection.forget(),
+                }
+                Ok(())
+            })?;
         }
-        self.cache = index.into_parts().1;
         Ok(())
     }
 
@@ -600,6 +595,20 @@ impl Book {
         self.flush()
     }
 
+    /// Lets another journal take the place of this book's, whose files are closed first.
+    pub(crate) fn replace_journal(self, new: Rewrite) -> Result<(), BookError> {
+        // The book stays locked.
+        let Self {
+            journal,
+            store,
+            _lock,
+            ..
+        } = self;
+        drop((journal, store));
+        new.finish(None)?;
+        Ok(())
+    }
+
     /// Removes the files of a book that was just made and is empty.
     ///
     /// # Errors
@@ -617,7 +626,7 @@ impl Book {
         for name in ["store", "manifest", "journal", "lock"] {
             let at = path.join(name);
             let removed = if at.is_dir() {
-                fs::remove_dir_all(&at)
+                remove_folder(&at)
             } else {
                 fs::remove_file(&at)
             };

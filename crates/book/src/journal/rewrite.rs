@@ -1,8 +1,10 @@
 //! The replacement of a journal by another, whole or not at all.
 
 use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::Duration;
 
 use kagetsu_files::sync_folder;
 
@@ -11,6 +13,19 @@ use crate::journal::entry::LogEntry;
 use crate::journal::frame;
 use crate::journal::manifest::JournalManifest;
 use crate::journal::reader::file_of;
+
+/// Removes a folder. Threads of sled hold its files for a moment after their database was closed,
+/// and Windows removes none that is open.
+pub(crate) fn remove_folder(path: &Path) -> io::Result<()> {
+    let is_open = |error: &io::Error| error.kind() == ErrorKind::DirectoryNotEmpty;
+    for _ in 0..10_000 {
+        match fs::remove_dir_all(path) {
+            Err(error) if is_open(&error) => sleep(Duration::from_millis(1)),
+            removed => return removed,
+        }
+    }
+    fs::remove_dir_all(path)
+}
 
 /// A new journal of a book that no other process has open.
 pub(crate) struct Rewrite {
@@ -85,7 +100,7 @@ impl Rewrite {
         manifest.write_durably(0)?;
         let store = book.join("store");
         if store.exists() {
-            fs::remove_dir_all(&store).map_err(JournalError::io("cannot remove", &store))?;
+            remove_folder(&store).map_err(JournalError::io("cannot remove", &store))?;
         }
         fs::rename(&path, &old).map_err(fail)?;
         let folder = book.join("journal");

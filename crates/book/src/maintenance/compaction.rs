@@ -224,8 +224,7 @@ impl Book {
             entries(annotations?).try_for_each(|entry| new.add(&entry))?;
         }
         let path = self.path.clone();
-        new.finish(None)?;
-        drop(self);
+        self.replace_journal(new)?;
         let (mut book, notices) = Self::open(&path, options)?;
         for job in jobs {
             book.bring_back(&job)?;

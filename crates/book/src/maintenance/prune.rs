@@ -116,8 +116,7 @@ impl Book {
             },
         )?;
         let path = self.path.clone();
-        new.finish(None)?;
-        drop(self);
+        self.replace_journal(new)?;
         let (mut book, notices) = Self::open(&path, options)?;
         let mut paused = Vec::new();
         for job in book
