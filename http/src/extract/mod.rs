@@ -1,8 +1,8 @@
-//! Reads what a request says: its caller, its query parameters and its position.
+//! Reads what a request says: its caller, its parameters and its position.
 
 mod caller;
 pub(crate) mod position;
 mod query;
 
 pub(crate) use caller::Caller;
-pub(crate) use query::{ApiQuery, NoParameters, check_length};
+pub(crate) use query::{ApiPath, ApiQuery, NoParameters, check_length};

@@ -1,4 +1,4 @@
-use axum::extract::{FromRequestParts, Query};
+use axum::extract::{FromRequestParts, Path, Query};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use serde::Deserialize;
@@ -25,6 +25,20 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for ApiQuery<T> {
         check_length(parts.uri.query().unwrap_or_default())?;
         let query = Query::<T>::from_request_parts(parts, state).await;
         let Query(parameters) = query.map_err(|error| ApiError::bad_request(error.body_text()))?;
+        Ok(Self(parameters))
+    }
+}
+
+/// The parameters of a path, with errors in the form of the API.
+#[derive(Debug)]
+pub(crate) struct ApiPath<T>(pub(crate) T);
+
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for ApiPath<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let path = Path::<T>::from_request_parts(parts, state).await;
+        let Path(parameters) = path.map_err(|error| ApiError::bad_request(error.body_text()))?;
         Ok(Self(parameters))
     }
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use axum::extract::State;
 use axum::extract::rejection::JsonRejection;
-use axum::extract::{Path, State};
 use axum::http::{StatusCode, Uri};
 use axum::response::sse::{KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
@@ -16,7 +16,7 @@ use tokio_stream::StreamExt;
 use tonic::Request;
 
 use crate::error::ApiError;
-use crate::extract::{ApiQuery, Caller, NoParameters, position};
+use crate::extract::{ApiPath, ApiQuery, Caller, NoParameters, position};
 use crate::handlers::events::{event, reserve};
 use crate::server::ClientAddress;
 use crate::state::AppState;
@@ -65,7 +65,7 @@ fn shown(job: tonic::Response<v1::Job>) -> Response {
 pub(crate) async fn get(
     State(app): State<Arc<AppState>>,
     caller: Caller,
-    Path(name): Path<String>,
+    ApiPath(name): ApiPath<String>,
 ) -> Result<Response, ApiError> {
     Ok(shown(
         app.services.builds().get(named(&caller, name)).await?,
@@ -83,7 +83,7 @@ pub(crate) async fn get(
 pub(crate) async fn history(
     State(app): State<Arc<AppState>>,
     caller: Caller,
-    Path(name): Path<String>,
+    ApiPath(name): ApiPath<String>,
 ) -> Result<Response, ApiError> {
     app.services
         .builds()
@@ -107,7 +107,7 @@ pub(crate) async fn events(
     State(app): State<Arc<AppState>>,
     client: Option<Extension<ClientAddress>>,
     caller: Caller,
-    Path(name): Path<String>,
+    ApiPath(name): ApiPath<String>,
 ) -> Result<Response, ApiError> {
     let reserved = reserve(&app.listeners, client, "streams of events")?;
     let jobs = app
@@ -208,7 +208,7 @@ pub(crate) async fn change(
     State(app): State<Arc<AppState>>,
     caller: Caller,
     uri: Uri,
-    Path((name, change)): Path<(String, String)>,
+    ApiPath((name, change)): ApiPath<(String, String)>,
 ) -> Result<Response, ApiError> {
     let (mut builds, request) = (app.services.builds(), named(&caller, name));
     let changed = match &*change {
@@ -232,7 +232,7 @@ pub(crate) async fn change(
 pub(crate) async fn prioritize(
     State(app): State<Arc<AppState>>,
     caller: Caller,
-    Path(name): Path<String>,
+    ApiPath(name): ApiPath<String>,
     body: Result<Json<PriorityJson>, JsonRejection>,
 ) -> Result<Response, ApiError> {
     let Json(PriorityJson { priority }) = body?;

@@ -204,6 +204,8 @@ async fn invalid_requests_get_a_code_and_a_reason() {
         "POST /api/v1/jobs/x/pause 409 conflict only reads its book",
         "POST /api/v1/jobs/x/halt 404 no_such_route openapi.json",
         "GET /api/v1/jobs/x 409 conflict only reads its book",
+        "GET /api/v1/jobs/%ff 400 bad_request UTF-8",
+        "POST /api/v1/jobs/%ff/pause 400 bad_request UTF-8",
     ];
     let is_json = [("content-type", "application/json")];
     for row in rows {
