@@ -55,9 +55,6 @@ struct Arguments {
     update: UpdateArgs,
 }
 
-/// Time between two looks for a newer program.
-const UPDATE_INTERVAL: Duration = Duration::from_secs(3_600);
-
 fn main() -> ExitCode {
     kagetsu_program::run("kagetsu-worker", || {
         let arguments: Arguments = kagetsu_program::parse()?;
@@ -132,10 +129,10 @@ async fn work(
     });
     let finish = arguments.config.finish.clone();
     if let Some(updater) = updater.clone() {
-        let finish = finish.clone();
+        let (finish, interval) = (finish.clone(), arguments.update.update_every);
         tokio::spawn(async move {
             loop {
-                tokio::time::sleep(UPDATE_INTERVAL).await;
+                tokio::time::sleep(interval).await;
                 let updater = updater.clone();
                 let install = move || has_installed(Some(&updater));
                 if tokio::task::spawn_blocking(install).await.unwrap_or(false) {

@@ -1,17 +1,20 @@
 //! When a worker may use its machine.
 
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use chrono::{Local, Timelike};
 use clap::Args;
-use time::{OffsetDateTime, UtcOffset};
 
 /// Time between two looks at the machine.
 const LOOK_INTERVAL: Duration = Duration::from_secs(5);
 /// Load of other programs for each core at which a machine is in use.
 const BUSY_LOAD: f64 = 0.25;
+/// The folder in which Linux tells of batteries.
+const POWER_SUPPLIES: &str = "/sys/class/power_supply";
 
 /// Settings of a worker on a machine that other programs use.
 #[derive(Args, Clone, Debug)]
@@ -33,15 +36,15 @@ pub struct PolitenessArgs {
 /// Hours of a day, from one to before the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Hours {
-    from: u8,
-    to: u8,
+    from: u32,
+    to: u32,
 }
 
 impl FromStr for Hours {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let hour = |text: &str| text.parse().ok().filter(|hour| *hour <= 24_u8);
+        let hour = |text: &str| text.parse().ok().filter(|hour| *hour <= 24);
         let hours = text.split_once('-');
         let hours = hours.and_then(|(from, to)| Some((hour(from)?, hour(to)?)));
         let hours = hours.filter(|(from, to)| from != to);
@@ -51,7 +54,7 @@ impl FromStr for Hours {
 }
 
 impl Hours {
-    const fn contain(self, hour: u8) -> bool {
+    const fn contain(self, hour: u32) -> bool {
         if self.from <= self.to {
             self.from <= hour && hour < self.to
         } else {
@@ -64,7 +67,6 @@ impl Hours {
 #[derive(Debug)]
 pub struct Politeness {
     settings: PolitenessArgs,
-    offset: UtcOffset,
     /// Cores that the worker keeps busy.
     cores: u32,
 }
@@ -81,8 +83,6 @@ impl PolitenessArgs {
         }
         Ok(Politeness {
             settings: self,
-            // Without a known time zone the hours are those of UTC.
-            offset: UtcOffset::current_local_offset().unwrap_or(UtcOffset::UTC),
             cores,
         })
     }
@@ -110,22 +110,20 @@ impl Politeness {
 
     /// Returns why the worker must not work now, if it must not.
     fn obstacle(&self, is_at_work: bool) -> ControlFlow<String> {
-        if let Some(hours) = self.settings.hours {
-            let hour = OffsetDateTime::now_utc().to_offset(self.offset).hour();
-            if !hours.contain(hour) {
-                let Hours { from, to } = hours;
-                return ControlFlow::Break(format!("it is not between {from} and {to} o'clock"));
-            }
+        let settings = &self.settings;
+        // Asked anew each time, since the time zone and its summer time change.
+        let is_outside = |hours: &Hours| !hours.contain(Local::now().hour());
+        if let Some(Hours { from, to }) = settings.hours.filter(is_outside) {
+            return ControlFlow::Break(format!("it is not between {from} and {to} o'clock"));
         }
-        if self.settings.not_on_battery && on_battery() {
+        if settings.not_on_battery && is_on_battery(Path::new(POWER_SUPPLIES)) {
             return ControlFlow::Break("the machine runs on battery".into());
         }
-        if self.settings.idle_only {
-            let own = if is_at_work { self.cores.into() } else { 0.0 };
-            let cores =
-                std::thread::available_parallelism().map_or(1.0, |cores| cores.get() as f64);
-            let load = load_of_minute().map_or(0.0, |load| load - own);
-            if load >= BUSY_LOAD * cores {
+        if settings.idle_only {
+            let own = if is_at_work { self.cores } else { 0 };
+            let cores = std::thread::available_parallelism().map_or(1, usize::from);
+            let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+            if let Some(load) = load_of_others(&text, own, cores) {
                 return ControlFlow::Break(format!("other programs keep {load:.1} cores busy"));
             }
         }
@@ -133,18 +131,17 @@ impl Politeness {
     }
 }
 
-/// Returns how many programs ran or waited for a core in the last minute, where the system tells.
-fn load_of_minute() -> Option<f64> {
-    let text = std::fs::read_to_string("/proc/loadavg").ok()?;
-    text.split(' ').next()?.parse().ok()
+/// Returns how many other programs ran or waited for a core in the last minute, if they are many
+/// for so many cores.
+fn load_of_others(load_averages: &str, own: u32, cores: usize) -> Option<f64> {
+    let load: f64 = load_averages.split(' ').next()?.parse().ok()?;
+    let load = load - f64::from(own);
+    (load >= BUSY_LOAD * cores as f64).then_some(load)
 }
 
 /// Whether a battery is discharged, where the system tells.
-fn on_battery() -> bool {
-    let Ok(supplies) = std::fs::read_dir("/sys/class/power_supply") else {
-        return false;
-    };
-    let is_used = |folder: std::path::PathBuf| {
+fn is_on_battery(supplies: &Path) -> bool {
+    let is_used = |folder: &Path| {
         let says = |file: &str, word: &str| {
             let text = std::fs::read_to_string(folder.join(file));
             text.is_ok_and(|text| text.trim() == word)
@@ -152,7 +149,8 @@ fn on_battery() -> bool {
         // A mouse has a battery of its own.
         says("status", "Discharging") && !says("scope", "Device")
     };
-    supplies.flatten().any(|supply| is_used(supply.path()))
+    let mut supplies = std::fs::read_dir(supplies).into_iter().flatten().flatten();
+    supplies.any(|supply| is_used(&supply.path()))
 }
 
 #[cfg(test)]
@@ -169,5 +167,39 @@ mod tests {
         for wrong in ["22", "22-", "25-3", "a-b", "5-5"] {
             assert!(wrong.parse::<Hours>().is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn only_batteries_of_the_machine_count() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let supply = |name: &str, files: &[(&str, &str)]| {
+            let supply = folder.path().join(name);
+            std::fs::create_dir_all(&supply).expect("room");
+            for (file, text) in files {
+                std::fs::write(supply.join(file), format!("{text}\n")).expect("room");
+            }
+            is_on_battery(folder.path())
+        };
+        assert!(!is_on_battery(&folder.path().join("none")));
+        assert!(!supply("AC", &[("type", "Mains"), ("online", "1")]));
+        assert!(!supply(
+            "mouse",
+            &[("status", "Discharging"), ("scope", "Device")]
+        ));
+        assert!(supply("BAT0", &[("status", "Discharging")]));
+        assert!(supply("BAT0", &[("scope", "System")]));
+        assert!(!supply("BAT0", &[("status", "Charging")]));
+    }
+
+    #[test]
+    fn own_searches_make_no_machine_busy() {
+        let load = |text, own| load_of_others(text, own, 4);
+        assert_eq!(load("0.99 0.10 0.05 1/200 3", 0), None);
+        assert_eq!(load("1.00 0.10 0.05 1/200 3", 0), Some(1.0));
+        assert_eq!(
+            [load("4.50 4 4 5/200 3", 4), load("5.50 4 4 5/200 3", 4)],
+            [None, Some(1.5)]
+        );
+        assert_eq!(load("", 0), None);
     }
 }

@@ -7,6 +7,7 @@
 
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
@@ -15,14 +16,18 @@ use minisign_verify::{PublicKey, Signature};
 
 /// The variable of a program's first start, at which it keeps the one before.
 const FIRST_START: &str = "KAGETSU_FIRST_START";
+/// The ending of a program that another one has replaced. Windows lets no file take the place of a
+/// program that runs, so each version has its own.
+const OLD: &str = concat!(env!("CARGO_PKG_VERSION"), ".old");
 /// The longest time of a download, in seconds.
 const MAX_DOWNLOAD_SECONDS: &str = "600";
 
 /// Settings of updates.
 #[derive(Args, Clone, Debug)]
 pub struct UpdateArgs {
-    /// Replaces this program by a newer one of --update-url: at the start, each hour and when the
-    /// coordinator wants one. It finishes its tasks first, and keeps the old program for one start
+    /// Replaces this program by a newer one of --update-url: at the start, as often as
+    /// --update-every says, and when the coordinator wants one. It finishes its tasks first, and
+    /// keeps the old program for one start
     #[arg(long, requires_all = ["update_url", "update_key"], help_heading = "Updates")]
     pub self_update: bool,
     /// Folder of newer programs with their signatures, as https://HOST:7616/api/v1/archive; the
@@ -32,6 +37,9 @@ pub struct UpdateArgs {
     /// The public key of minisign that newer programs are signed by, or its file
     #[arg(long, value_name = "KEY|FILE", help_heading = "Updates")]
     update_key: Option<String>,
+    /// Time between two looks for a newer program
+    #[arg(long, default_value = "1h", value_name = "TIME", value_parser = humantime::parse_duration, help_heading = "Updates")]
+    pub update_every: Duration,
 }
 
 /// The way to newer programs.
@@ -60,8 +68,7 @@ impl UpdateArgs {
         };
         updater.key()?;
         if std::env::var_os(FIRST_START).is_none() {
-            // Without an old program there is nothing to remove.
-            let _ = std::fs::remove_file(updater.beside("old"));
+            updater.remove_old();
         }
         Ok(Some(updater))
     }
@@ -94,7 +101,7 @@ impl Updater {
         let program = self.fetch(&name)?;
         let verified = self.key()?.verify(&program, &signature, false);
         verified.with_context(|| self.unsigned(&name))?;
-        let (new, old) = (self.beside("new"), self.beside("old"));
+        let (new, old) = (self.beside("new"), self.beside(OLD));
         std::fs::write(&new, &program)
             .with_context(|| format!("cannot write {}", new.display()))?;
         std::fs::set_permissions(&new, self.program.metadata()?.permissions())?;
@@ -134,6 +141,19 @@ impl Updater {
             Err(_) => PublicKey::from_base64(&self.key),
         };
         key.context("--update-key is neither a key of minisign nor a file with one")
+    }
+
+    /// Removes the programs before this one.
+    fn remove_old(&self) {
+        let beside = self.program.parent().map(std::fs::read_dir);
+        let stem = self.program.file_stem().unwrap_or_default();
+        for entry in beside.into_iter().flatten().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name.starts_with(&*stem.to_string_lossy()) && name.ends_with(".old") {
+                // Windows keeps a program that runs; a later start removes it.
+                let _ = std::fs::remove_file(entry.path());
+            }
+        }
     }
 
     fn beside(&self, end: &str) -> PathBuf {

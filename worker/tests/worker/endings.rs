@@ -57,8 +57,20 @@ async fn unfinished_tasks_are_handed_back_at_shutdown() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn running_task_is_finished_within_the_grace() {
+    finishes_its_task(patient(), |coordinator, _| coordinator.shutdown.cancel()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn running_task_is_finished_before_an_update() {
+    finishes_its_task(Config::embedded("tested".into(), 1), |_, config| {
+        config.finish.cancel()
+    })
+    .await;
+}
+
+async fn finishes_its_task(config: Config, stop: impl FnOnce(&Coordinator, &Config)) {
     let mut coordinator = Coordinator::start();
-    let worker = coordinator.worker_of(patient());
+    let worker = coordinator.worker_of(config.clone());
     let (mut call, _) = coordinator.welcome().await;
     // Wait for its progress: on a busy machine a short search may end unseen.
     for task in 1..=10 {
@@ -71,7 +83,7 @@ async fn running_task_is_finished_within_the_grace() {
             break;
         }
     }
-    coordinator.shutdown.cancel();
+    stop(&coordinator, &config);
     let report = call.report().await;
     assert!(
         matches!(report.outcome, Some(Outcome::Answer(_))),

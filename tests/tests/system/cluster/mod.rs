@@ -12,5 +12,5 @@ mod metrics;
 mod patroni;
 mod replication;
 mod security;
-mod updates;
+pub(crate) mod updates;
 mod workers;

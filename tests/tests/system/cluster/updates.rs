@@ -2,12 +2,12 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use kagetsu_tests::{Finished, Program, Scratch};
+use kagetsu_tests::{Finished, Program, Running, Scratch};
 
-use crate::world::Cluster;
+use crate::world::{Cluster, until};
 
 /// A folder of programs, and two keys of minisign.
 struct Archive {
@@ -55,13 +55,11 @@ impl Archive {
         minisign(&format!("-S -H -s {key} -m {path} -t"), &[&comment]);
     }
 
-    /// Starts a copy of our worker beside which nothing lies. Its coordinator may refuse it.
-    fn start(&self, url: &str, more: &[&str]) -> Finished {
+    /// Returns the command of a copy of our worker. Its coordinator may refuse it.
+    fn command(&self, url: &str, more: &[&str]) -> Command {
         let ours = Program::Worker.command(&[]).get_program().to_owned();
         let path = self.scratch.path("kagetsu-worker");
-        for end in ["old", "new"] {
-            let _ = fs::remove_file(path.with_extension(end));
-        }
+        let _ = fs::remove_file(&path);
         fs::copy(Path::new(&ours), &path).expect("room");
         fs::set_permissions(&path, Permissions::from_mode(0o755)).expect("our own");
         let mut command = Command::new(&path);
@@ -70,11 +68,23 @@ impl Archive {
             "--coordinator {url} --table-mib 1 --update-url file://{archive} --update-key {key}"
         );
         command.args(line.split(' ')).args(more);
-        Finished::of(command)
+        command
+    }
+
+    /// Runs a copy of our worker, beside which lies an older one.
+    fn start(&self, url: &str, more: &[&str]) -> Finished {
+        fs::write(self.old(), "older").expect("room");
+        Finished::of(self.command(url, more))
+    }
+
+    /// The path of the program that was replaced.
+    fn old(&self) -> PathBuf {
+        let name = format!("kagetsu-worker.{}.old", env!("CARGO_PKG_VERSION"));
+        self.scratch.path(&name)
     }
 }
 
-fn minisign(line: &str, more: &[&str]) {
+pub(crate) fn minisign(line: &str, more: &[&str]) {
     let mut command = Command::new("minisign");
     command.args(line.split(' ')).args(more);
     let done = Finished::of(command);
@@ -111,11 +121,8 @@ fn worker_takes_only_newer_programs_of_the_key() {
         );
         assert_eq!(ran.stdout.contains("newer"), is_newer, "{case}");
         assert_eq!(ran.code == Some(0), is_newer, "{case}");
-        assert_eq!(
-            archive.scratch.path("kagetsu-worker.old").exists(),
-            is_newer,
-            "{case}"
-        );
+        // The program before lies beside the newer one. The next start removes it.
+        assert_eq!(archive.old().exists(), is_newer, "{case}");
     }
     let refused = archive.start(&cluster.url, &[]);
     assert_eq!(refused.code, Some(2), "{refused:#?}");
@@ -123,5 +130,29 @@ fn worker_takes_only_newer_programs_of_the_key() {
         refused.stderr.contains("from https://a.example"),
         "{refused:#?}"
     );
+    let mut first = archive.command(&cluster.url, &["--self-update"]);
+    fs::write(archive.old(), "older").expect("room");
+    first.env("KAGETSU_FIRST_START", "1");
+    let first = Finished::of(first);
+    assert!(archive.old().exists(), "{first:#?}");
+    cluster.stop();
+}
+
+#[test]
+fn working_worker_goes_on_as_a_newer_program() {
+    let Some(archive) = Archive::new() else {
+        return;
+    };
+    let cluster = Cluster::start(&archive.scratch.path("book"));
+    let mut worker =
+        Running::of(archive.command(&cluster.url, &["--self-update", "--update-every", "100ms"]));
+    let _client = cluster.build(100_000, 4);
+    until("positions", || {
+        (cluster.job()?["positions"].as_u64()? > 3).then_some(())
+    });
+    archive.offer("9.0.0", "P 9.0.0", "ours");
+    assert!(worker.line().starts_with("newer: --coordinator"));
+    assert_eq!(worker.wait().code(), Some(0));
+    assert!(archive.old().exists());
     cluster.stop();
 }
