@@ -400,7 +400,9 @@ impl Server {
         };
         let shutdown = self.shutdown.clone();
         let books = match &self.source {
-            Some(source) => BooksService::of_source(Arc::clone(source), shutdown, &self.limits),
+            Some(source) => {
+                BooksService::of_source(Some(Arc::clone(source)), shutdown, &self.limits)
+            }
             None => BooksService::of_coordinator(self.book.clone(), shutdown, &self.limits),
         };
         let workers = WorkersService {

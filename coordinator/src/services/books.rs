@@ -44,12 +44,12 @@ pub(crate) struct BooksService {
 impl BooksService {
     /// A service of a book that does not change.
     pub(crate) fn of_source(
-        source: Arc<Source>,
+        source: Option<Arc<Source>>,
         shutdown: CancellationToken,
         limits: &ServiceLimits,
     ) -> Self {
         Self {
-            source: Some(source),
+            source,
             growing: None,
             shutdown,
             limit: limits.exports.clone(),
@@ -66,12 +66,8 @@ impl BooksService {
     ) -> Self {
         let source = book.clone().map(|book| Source::Growing(Box::new(book)));
         Self {
-            source: source.map(Arc::new),
             growing: book,
-            shutdown,
-            limit: limits.exports.clone(),
-            lookups: Arc::clone(&limits.lookups),
-            views: limits.views.clone(),
+            ..Self::of_source(source.map(Arc::new), shutdown, limits)
         }
     }
 

@@ -72,7 +72,7 @@ impl Reader {
 
     fn service(&self) -> BooksServer<BooksService> {
         let source = Arc::clone(&self.book);
-        let books = BooksService::of_source(source, self.shutdown.clone(), &self.limits);
+        let books = BooksService::of_source(Some(source), self.shutdown.clone(), &self.limits);
         BooksServer::new(books).max_decoding_message_size(MESSAGE_LIMIT)
     }
 

@@ -9,7 +9,8 @@ use kagetsu_game::{Answer, Effort, Move, Position, Question};
 use kagetsu_postgres::BookUrl;
 use kagetsu_program::{Exit, shown};
 use kagetsu_proto::Access;
-use kagetsu_search::{Control, Engine, EngineOptions, Progress, shallow};
+use kagetsu_proto::v1;
+use kagetsu_search::{Control, Engine, EngineOptions, Progress, ThreadSplit, shallow};
 use kagetsu_worker::{EngineArgs, EngineRunner};
 use tokio::sync::{mpsc, oneshot};
 
@@ -18,7 +19,6 @@ use crate::client::{self as remote, AnalysisEnd};
 use crate::output::progress::{AnalysisState, LiveProgress, waiting};
 use kagetsu_reader::{COORDINATOR_FLAG, in_database, open_book, with_hint};
 use kagetsu_terminal::arguments::effort::{EffortArgs, parse_time};
-use kagetsu_terminal::arguments::split::SplitArg;
 use kagetsu_terminal::colours::Colours;
 use kagetsu_terminal::json::write_json;
 use kagetsu_terminal::runtime::runtime;
@@ -54,9 +54,11 @@ pub(crate) struct Args {
     /// all cores]
     #[arg(long, value_name = "N", conflicts_with = "coordinator", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// How threads, or the workers of a cluster, share the position
-    #[arg(long, value_enum, default_value_t = SplitArg::Shared, value_name = "SPLIT")]
-    split: SplitArg,
+    /// How threads, or the workers of a cluster, share the position: `shared` (each searches all
+    /// moves, and they share what they find) or `seeded` (the root moves are divided, the best of a
+    /// 2-ply search first)
+    #[arg(long, default_value_t = ThreadSplit::Shared, value_name = "SPLIT")]
+    split: ThreadSplit,
     /// Memory for the transposition table, in MiB
     #[arg(long, default_value_t = 256, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     table_mib: u64,
@@ -105,7 +107,10 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
         Some(url) => runtime.block_on(remote::analyze(
             &args.access.connector(url)?,
             &question,
-            args.split.into(),
+            match args.split {
+                ThreadSplit::Shared => v1::Split::Shared,
+                ThreadSplit::Seeded => v1::Split::Seeded,
+            },
             args.book.is_some(),
             &mut live,
         )),
@@ -194,7 +199,7 @@ async fn here(args: &Args, question: &Question, live: &mut LiveProgress<'_>) -> 
     let options = EngineOptions {
         threads,
         table_bytes,
-        split: args.split.into(),
+        split: args.split,
         ..EngineOptions::default()
     };
     let external = args

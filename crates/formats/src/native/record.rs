@@ -3,8 +3,7 @@ use std::str::FromStr;
 use anyhow::{Context, Result, anyhow, bail};
 use kagetsu_book::{Annotation, AnnotationJson, Day};
 use kagetsu_game::{
-    Answer, Bound, Claim, Move, Position, Proof, ProofKind, Provenance, Score, Side, Variant,
-    Verdict,
+    Answer, Bound, Claim, Move, Position, Proof, Provenance, Score, Side, Variant, Verdict,
 };
 use serde::{Deserialize, Serialize};
 
@@ -57,15 +56,6 @@ pub(crate) struct MoveRecord {
 }
 
 const BOUNDS: [Bound; 3] = [Bound::Exact, Bound::Lower, Bound::Upper];
-const CLAIMS: [Claim; 3] = [Claim::Win, Claim::Loss, Claim::Draw];
-const KINDS: [ProofKind; 6] = [
-    ProofKind::Manual,
-    ProofKind::Search,
-    ProofKind::Vct,
-    ProofKind::Vcf,
-    ProofKind::Tree,
-    ProofKind::Terminal,
-];
 
 /// Returns the value with the given name.
 fn named<T: Copy + ToString>(all: &[T], what: &str, text: &str) -> Result<T> {
@@ -183,12 +173,12 @@ impl MoveRecord {
         let claim = if self.proof == "none" {
             None
         } else {
-            Some(named(&CLAIMS, "the proof", &self.proof)?)
+            Some(named(&Proof::CLAIMS, "the proof", &self.proof)?)
         };
         let kind = self
             .proof_kind
             .as_deref()
-            .map(|kind| named(&KINDS, "the kind of proof", kind))
+            .map(|kind| named(&Proof::KINDS, "the kind of proof", kind))
             .transpose()?;
         let proof = match (claim, kind) {
             (None, None) => None,

@@ -81,8 +81,10 @@ pub struct Proof {
 }
 
 impl Proof {
-    const CLAIMS: [Claim; 3] = [Claim::Draw, Claim::Loss, Claim::Win];
-    const KINDS: [ProofKind; 6] = [
+    /// All claims, the weakest first.
+    pub const CLAIMS: [Claim; 3] = [Claim::Draw, Claim::Loss, Claim::Win];
+    /// All kinds, the weakest first.
+    pub const KINDS: [ProofKind; 6] = [
         ProofKind::Manual,
         ProofKind::Search,
         ProofKind::Vct,

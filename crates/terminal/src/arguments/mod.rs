@@ -2,4 +2,3 @@
 
 pub mod effort;
 pub mod notation;
-pub mod split;
