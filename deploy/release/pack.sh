@@ -23,6 +23,8 @@ if [[ $target == aarch64-*linux* && $(uname -m) != aarch64 ]]; then
     variable=${target//-/_}
     export "CC_$variable=aarch64-linux-gnu-gcc" "AR_$variable=aarch64-linux-gnu-ar"
     export "CARGO_TARGET_${variable^^}_LINKER=aarch64-linux-gnu-gcc"
+    # The cross compiler's headers name functions that musl lacks; offsets have 64 bits there anyway.
+    export LIBSQLITE3_FLAGS=-DSQLITE_DISABLE_LFS
 fi
 cargo build --locked --release --target "$target" "${packages[@]/#/--package=}" \
     --features book-tool/parquet
@@ -58,6 +60,8 @@ name=kagetsu-v$version-$target
 mkdir "$work/$name"
 cp README.md README.zh.md LICENSE-APACHE LICENSE-MIT CHANGELOG.md "$work/$name/"
 for program in "${programs[@]}"; do cp "$built/release/$program$ending" "$work/$name/"; done
+# Names of functions take a quarter of a program for Windows.
+[[ $target != *windows-gnu ]] || x86_64-w64-mingw32-strip "$work/$name"/*.exe
 for engine in "${engines[@]}"; do cp "$built/small/$engine$ending" "$work/$name/"; done
 # The program for browsers, which `kagetsu export --format site` takes from beside kagetsu.
 if [[ -f clients/web/dist/kagetsu.wasm ]]; then
@@ -78,4 +82,7 @@ for engine in "${engines[@]}"; do
     cp "$built/small/$engine$ending" "$work/$name/"
     cp deploy/release/engine.toml "$work/$name/$engine.toml"
 done
+cp deploy/release/swap2.kbk "$work/$name/"
+sed -i.bak 's/^# book.*/book = ["swap2.kbk"]/' "$work/$name/pbrain-kagetsu.toml"
+rm "$work/$name/pbrain-kagetsu.toml.bak"
 pack "$name"

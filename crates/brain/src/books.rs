@@ -1,6 +1,8 @@
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
 
 use anyhow::Result;
@@ -123,6 +125,19 @@ impl ChosenBook {
     }
 }
 
+/// Returns the name of a book, or the path beside the program where only there is a file of this
+/// name: interfaces start an engine in a folder of theirs.
+fn found(name: &str) -> Cow<'_, str> {
+    let program = std::env::current_exe()
+        .ok()
+        .filter(|_| !Path::new(name).exists());
+    let beside = program.map(|program| program.with_file_name(name));
+    match beside.filter(|path| path.is_file()) {
+        Some(path) => path.to_string_lossy().into_owned().into(),
+        None => name.into(),
+    }
+}
+
 impl Books {
     /// Opens one more book.
     ///
@@ -131,7 +146,7 @@ impl Books {
     pub(crate) fn add(&mut self, book: &BookChoice, access: &Access) -> Result<()> {
         self.0.push(ChosenBook {
             choice: book.clone(),
-            reader: open(&book.name, access)?,
+            reader: open(&found(&book.name), access)?,
             is_on: true,
             roots: OnceCell::new(),
         });

@@ -29,9 +29,14 @@ fn next(stream: &mut impl BufRead) -> Option<String> {
         let buffer = match stream.fill_buf() {
             // A signal is no end of the stream.
             Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-            buffer => buffer.ok()?,
+            Err(error) => {
+                tracing::warn!("cannot read the next command: {error}");
+                return None;
+            }
+            Ok(buffer) => buffer,
         };
         if buffer.is_empty() {
+            tracing::debug!("the commands have ended");
             return (!line.is_empty()).then(|| String::from_utf8_lossy(&line).into_owned());
         }
         let end = buffer.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
