@@ -42,9 +42,17 @@ pub struct Finished {
 
 impl Program {
     /// Returns a command with these arguments and without the settings of the tests' environment.
+    /// Where `KAGETSU_WINE` names a folder of programs for Windows, Wine runs those.
     #[must_use]
     pub fn command(self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(self.path());
+        let mut command = match std::env::var_os("KAGETSU_WINE").map(PathBuf::from) {
+            Some(folder) => {
+                let mut command = Command::new("wine");
+                command.arg(folder.join(self.name()).with_extension("exe"));
+                command
+            }
+            None => Command::new(self.path()),
+        };
         command.args(arguments).stdin(Stdio::null());
         for (name, _) in
             std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("KAGETSU_"))

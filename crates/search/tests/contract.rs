@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use kagetsu_builders::undated;
 use kagetsu_game::{
-    Answer, Bound, Claim, Effort, Move, Position, Provenance, Question, Score, Variant, Verdict,
-    Window,
+    Answer, Bound, Claim, Effort, Move, Position, Question, Score, Variant, Window,
 };
 use kagetsu_search::{Control, Engine, EngineError, EngineOptions, Progress, ThreadSplit, shallow};
 use proptest::prelude::*;
@@ -43,23 +43,6 @@ fn position() -> impl Strategy<Value = Position> {
         }
         position
     })
-}
-
-/// The answer without the day on which it was found: a test may run past midnight.
-fn undated(answer: Answer) -> Answer {
-    let undate = |(m, v): &(Move, Verdict)| {
-        (
-            *m,
-            Verdict {
-                by: Provenance {
-                    day: 0,
-                    ..v.by.clone()
-                },
-                ..v.clone()
-            },
-        )
-    };
-    answer.verdicts().iter().map(undate).collect()
 }
 
 fn is_fact(answer: &Answer) -> bool {
@@ -154,7 +137,7 @@ proptest! {
         let answer = ask(SMALL, &question);
         prop_assert!(answer.best().is_some());
         prop_assert!(answer.nodes() <= nodes + 1 + answer.len() as u64 || is_fact(&answer));
-        prop_assert_eq!(undated(answer), undated(ask(SMALL, &question)));
+        prop_assert_eq!(undated(&answer), undated(&ask(SMALL, &question)));
     }
 }
 
@@ -229,7 +212,7 @@ fn kept_table_saves_positions_until_cleared() {
         again.nodes(),
         first.nodes()
     );
-    assert_eq!(undated(cleared), undated(first));
+    assert_eq!(undated(&cleared), undated(&first));
 }
 
 #[test]

@@ -77,20 +77,37 @@ fn a_plan_answers_every_legal_reply() {
 
 /// Returns an engine's answer to the question which move wins.
 fn asked_for_win(line: &str, nodes: u64) -> (Position, kagetsu_game::Answer) {
-    let position = Position::from_line(Variant::FREESTYLE_15, line).expect("a line");
     let window = Window {
         alpha: Score::OPINION_MAX,
         beta: Score::MAX,
     };
+    asked(Variant::FREESTYLE_15, line, window, |_| nodes)
+}
+
+/// Returns an engine's answer to the question whether all moves of a position lose.
+fn asked_for_loss(variant: Variant, line: &str, nodes: u64) -> (Position, kagetsu_game::Answer) {
+    let window = Window {
+        alpha: Score::MIN,
+        beta: -Score::OPINION_MAX,
+    };
+    asked(variant, line, window, |moves| nodes * moves as u64)
+}
+
+fn asked(
+    variant: Variant,
+    line: &str,
+    window: Window,
+    nodes: impl Fn(usize) -> u64,
+) -> (Position, kagetsu_game::Answer) {
+    let position = Position::from_line(variant, line).expect("a line");
+    let effort = Effort::nodes(nodes(position.distinct_moves().len()));
     let question = Question {
         window,
-        ..Question::new(position.clone(), Effort::nodes(nodes))
+        ..Question::new(position.clone(), effort)
     };
     let mut engine = Engine::new(EngineOptions::default()).expect("an engine");
-    let answer = engine
-        .answer(&question, &Control::new(), &mut |_| {})
-        .expect("gomoku");
-    (position, answer)
+    let answer = engine.answer(&question, &Control::new(), &mut |_| {});
+    (position, answer.expect("gomoku"))
 }
 
 #[test]
@@ -286,25 +303,6 @@ fn winning_or_threatening_move_is_found() {
         !answer.is_empty() && answer.verdicts().iter().all(|(m, _)| moves.contains(m)),
         "{answer:?}"
     );
-}
-
-/// Asks an engine whether all moves of a position lose.
-fn asked_for_loss(variant: Variant, line: &str, nodes: u64) -> (Position, kagetsu_game::Answer) {
-    let position = Position::from_line(variant, line).expect("a line");
-    let window = Window {
-        alpha: Score::MIN,
-        beta: -Score::OPINION_MAX,
-    };
-    let effort = Effort::nodes(nodes * position.distinct_moves().len() as u64);
-    let question = Question {
-        window,
-        ..Question::new(position.clone(), effort)
-    };
-    let mut engine = Engine::new(EngineOptions::default()).expect("an engine");
-    let answer = engine
-        .answer(&question, &Control::new(), &mut |_| {})
-        .expect("gomoku");
-    (position, answer)
 }
 
 /// After a pass, the attack takes longer than the first round of the search spends on a reply.

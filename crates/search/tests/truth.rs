@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
+use kagetsu_builders::undated;
 use kagetsu_game::gomoku::{Freestyle, Gomoku, Renju, Rule, Standard};
 use kagetsu_game::{
-    Answer, Bound, Claim, Effort, Game, Move, Outcome, Position, Proof, Provenance, Question,
-    Score, Variant, Verdict,
+    Bound, Claim, Effort, Game, Move, Outcome, Position, Proof, Question, Score, Variant,
 };
 use kagetsu_search::{Control, Engine, EngineOptions};
 use proptest::prelude::*;
@@ -62,23 +62,6 @@ fn is_true<R: Rule>(position: &Position, m: Move, proof: Proof) -> bool {
         (Claim::Draw, outcome) => outcome == Some(Outcome::Draw),
         (Claim::Loss, Some(_)) => false,
     })
-}
-
-/// The answer without the day on which it was found: a test may run past midnight.
-fn undated(answer: Answer) -> Answer {
-    let undate = |(m, v): &(Move, Verdict)| {
-        (
-            *m,
-            Verdict {
-                by: Provenance {
-                    day: 0,
-                    ..v.by.clone()
-                },
-                ..v.clone()
-            },
-        )
-    };
-    answer.verdicts().iter().map(undate).collect()
 }
 
 fn engine() -> Engine {
@@ -196,7 +179,7 @@ proptest! {
         let mut used = engine();
         used.answer(&Question::new(other, Effort::depth(4)), &Control::new(), &mut |_| {}).expect("supported");
         let again = used.answer(&question, &Control::new(), &mut |_| {}).expect("supported");
-        prop_assert_eq!(undated(again), undated(fresh));
+        prop_assert_eq!(undated(&again), undated(&fresh));
     }
 
     #[test]

@@ -8,4 +8,4 @@ mod tools;
 mod values;
 
 pub use tools::{has_python_module, is_installed, skip};
-pub use values::{opinion, position, position_of, provenance, verdict};
+pub use values::{opinion, position, position_of, provenance, undated, verdict};

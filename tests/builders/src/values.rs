@@ -1,4 +1,4 @@
-use kagetsu_game::{Bound, Move, Position, Proof, Provenance, Score, Variant, Verdict};
+use kagetsu_game::{Answer, Bound, Move, Position, Proof, Provenance, Score, Variant, Verdict};
 
 /// Returns the position after a line of freestyle-15.
 ///
@@ -50,4 +50,15 @@ pub fn opinion(m: Move, centi: i32) -> (Move, Verdict) {
         ..verdict(m, None)
     };
     (m, verdict)
+}
+
+/// Returns an answer without the day on which it was found: a test may run past midnight.
+#[must_use]
+pub fn undated(answer: &Answer) -> Answer {
+    let undate = |(m, verdict): &(Move, Verdict)| {
+        let mut verdict = verdict.clone();
+        verdict.by.day = 0;
+        (*m, verdict)
+    };
+    answer.verdicts().iter().map(undate).collect()
 }

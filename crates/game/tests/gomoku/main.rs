@@ -4,6 +4,7 @@
     reason = "tests say what they skipped and counted"
 )]
 
+#[path = "../data/mod.rs"]
 mod data;
 mod definition;
 mod dice;

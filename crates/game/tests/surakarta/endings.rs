@@ -1,16 +1,9 @@
 //! Endings of games.
 
 use kagetsu_game::surakarta::Surakarta;
-use kagetsu_game::{MoveError, Outcome, Position, PositionError, Side, Variant};
+use kagetsu_game::{MoveError, Outcome, PositionError, Side};
 
-fn after(variant: &str, fen: &str, line: &str) -> Position {
-    let variant: Variant = variant.parse().expect("a variant");
-    let position =
-        Position::from_fen(variant, fen).unwrap_or_else(|error| panic!("{fen}: {error}"));
-    position
-        .play_line(line)
-        .unwrap_or_else(|error| panic!("{fen} {line}: {error}"))
-}
+use crate::data::after;
 
 #[test]
 fn endings() {

@@ -1,21 +1,12 @@
 //! Endings of games: mate, stalemate, 120 quiet plies, repetition.
 
-use kagetsu_game::{MoveError, Outcome, Position, PositionError, Side, Variant};
+use kagetsu_game::{MoveError, Outcome, PositionError, Side};
 
-use crate::data;
+use crate::data::{self, after};
 
 const RED: Option<Outcome> = Some(Outcome::Win(Side::First));
 const BLACK: Option<Outcome> = Some(Outcome::Win(Side::Second));
 const DRAW: Option<Outcome> = Some(Outcome::Draw);
-
-fn after(variant: &str, fen: &str, line: &str) -> Position {
-    let variant: Variant = variant.parse().expect("a variant");
-    let position =
-        Position::from_fen(variant, fen).unwrap_or_else(|error| panic!("{fen}: {error}"));
-    position
-        .play_line(line)
-        .unwrap_or_else(|error| panic!("{fen} {line}: {error}"))
-}
 
 /// Repeats the cycle until the game is over, for at most `most` plies.
 fn cycled(variant: &str, fen: &str, cycle: &[&str], most: usize) -> (Option<Outcome>, usize) {

@@ -12,7 +12,7 @@ use crate::gomoku::Board;
 use crate::heuristics::{Heuristics, Moves, Situation};
 use crate::surakarta;
 use crate::surakarta::laws::few_stones;
-use crate::xiangqi::{self, laws::few_pieces};
+use crate::xiangqi::{self, laws::few_pieces, laws::play_picks};
 use crate::{Control, EngineOptions};
 
 /// The value of a node by the definition that the search documents: every move that is to be
@@ -114,16 +114,8 @@ fn compare<H: Heuristics>(
 
 fn position(name: &'static str, most: usize) -> impl Strategy<Value = Position> {
     let variant: Variant = name.parse().expect("a variant");
-    prop::collection::vec(any::<Index>(), 1..most).prop_map(move |picks| {
-        let mut position = Position::start(variant);
-        for pick in picks {
-            let legal = position.legal_moves();
-            if !legal.is_empty() {
-                position = position.play(*pick.get(&legal)).expect("legal");
-            }
-        }
-        position
-    })
+    prop::collection::vec(any::<Index>(), 1..most)
+        .prop_map(move |picks| play_picks(Position::start(variant), &picks))
 }
 
 fn cases(few: u32) -> u32 {

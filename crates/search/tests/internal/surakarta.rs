@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use kagetsu_game::surakarta::{POINTS, Surakarta};
 use kagetsu_game::{
-    Answer, Claim, Effort, Game, Move, Outcome, Position, Question, Score, Side, Symmetry, Variant,
+    Claim, Effort, Game, Move, Outcome, Position, Question, Score, Side, Symmetry, Variant,
 };
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -10,7 +10,8 @@ use proptest::sample::Index;
 use super::Board;
 use super::board::join;
 use crate::heuristics::{Heuristics, Situation};
-use crate::{Constants, Control, Engine, EngineOptions};
+use crate::xiangqi::laws::{ask, claims_nothing_false, play_picks};
+use crate::{Constants, Control, EngineOptions};
 
 /// Two to seven stones on any points, any side to move, any count of quiet plies below the limit,
 /// and up to 12 moves after it.
@@ -23,14 +24,7 @@ pub(crate) fn few_stones(limit: u8) -> impl Strategy<Value = Position> {
                 .get(&at)
                 .map_or('1', |&is_first| if is_first { 'b' } else { 'w' })
         };
-        let mut position = from_letters(letter, is_first, quiet, limit);
-        for pick in picks {
-            let legal = position.legal_moves();
-            if !legal.is_empty() {
-                position = position.play(*pick.get(&legal)).expect("legal");
-            }
-        }
-        position
+        play_picks(from_letters(letter, is_first, quiet, limit), &picks)
     })
 }
 
@@ -193,17 +187,6 @@ proptest! {
     }
 }
 
-fn ask(options: EngineOptions, question: &Question, control: &Control) -> Answer {
-    let mut engine = Engine::new(EngineOptions {
-        table_bytes: 1 << 16,
-        ..options
-    })
-    .expect("an engine");
-    engine
-        .answer(question, control, &mut |_| {})
-        .expect("a legal question")
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
@@ -220,23 +203,9 @@ proptest! {
         prop_assert_eq!(value(Symmetry::IDENTITY), value(Symmetry::new(number)));
     }
 
-    /// A search may stop at any time: every move has a verdict, every line is legal, and every mate
-    /// score has its proof.
     #[test]
     fn stopped_search_claims_nothing_false(position in few_stones(30), nodes in 0u64..3_000) {
-        prop_assume!(position.outcome().is_none());
-        let options = EngineOptions::default();
-        let answer = ask(options, &Question::new(position.clone(), Effort::nodes(nodes)), &Control::new());
-        prop_assert!(answer.best().is_some());
-        for (m, verdict) in answer.verdicts() {
-            let line: Vec<String> = verdict.line.iter().map(|&m| position.write_move(m)).collect();
-            prop_assert!(position.play_line(&line.join(" ")).is_ok(), "{position}: {line:?}");
-            prop_assert!(line.is_empty() || verdict.line[0] == *m);
-            prop_assert_eq!(verdict.score.is_mate(), verdict.proof.is_some());
-        }
-        let stopped = Control::new();
-        stopped.stop();
-        prop_assert!(ask(options, &Question::new(position, Effort::depth(9)), &stopped).best().is_some());
+        claims_nothing_false(&position, nodes)?;
     }
 
     /// A claimed win holds against every defence within its plies.

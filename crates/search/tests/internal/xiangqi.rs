@@ -48,18 +48,53 @@ fn played(numbers: std::ops::Range<usize>, most: usize) -> impl Strategy<Value =
             None => Position::start(variant),
         }
     });
-    (begin, prop::collection::vec(any::<Index>(), 0..most)).prop_map(|(mut position, picks)| {
-        for pick in picks {
-            let legal = position.legal_moves();
-            if !legal.is_empty() {
-                position = position.play(*pick.get(&legal)).expect("legal");
-            }
-        }
-        position
-    })
+    let picks = prop::collection::vec(any::<Index>(), 0..most);
+    (begin, picks).prop_map(|(position, picks)| play_picks(position, &picks))
 }
 
-fn ask(options: EngineOptions, question: &Question, control: &Control) -> Answer {
+/// Plays a legal move for each pick, while the game goes on.
+pub(crate) fn play_picks(mut position: Position, picks: &[Index]) -> Position {
+    for pick in picks {
+        let legal = position.legal_moves();
+        if !legal.is_empty() {
+            position = position.play(*pick.get(&legal)).expect("legal");
+        }
+    }
+    position
+}
+
+/// A search may stop at any time: every move has a verdict, every line is legal, and every mate
+/// score has its proof.
+pub(crate) fn claims_nothing_false(position: &Position, nodes: u64) -> Result<(), TestCaseError> {
+    prop_assume!(position.outcome().is_none());
+    let options = EngineOptions::default();
+    let question = |effort| Question::new(position.clone(), effort);
+    let answer = ask(options, &question(Effort::nodes(nodes)), &Control::new());
+    prop_assert!(answer.best().is_some());
+    for (m, verdict) in answer.verdicts() {
+        let line: Vec<String> = verdict
+            .line
+            .iter()
+            .map(|&m| position.write_move(m))
+            .collect();
+        prop_assert!(
+            position.play_line(&line.join(" ")).is_ok(),
+            "{position}: {line:?}"
+        );
+        prop_assert!(line.is_empty() || verdict.line[0] == *m);
+        prop_assert_eq!(verdict.score.is_mate(), verdict.proof.is_some());
+    }
+    let stopped = Control::new();
+    stopped.stop();
+    prop_assert!(
+        ask(options, &question(Effort::depth(9)), &stopped)
+            .best()
+            .is_some()
+    );
+    Ok(())
+}
+
+pub(crate) fn ask(options: EngineOptions, question: &Question, control: &Control) -> Answer {
     let options = EngineOptions {
         table_bytes: options.table_bytes.min(1 << 16),
         ..options
@@ -160,23 +195,9 @@ proptest! {
         prop_assert_eq!(value(Symmetry::IDENTITY), value(Symmetry::new(number)));
     }
 
-    /// A search may stop at any time: every move has a verdict, every line is legal, and every mate
-    /// score has its proof.
     #[test]
     fn stopped_search_claims_nothing_false(position in position(60), nodes in 0u64..3_000) {
-        prop_assume!(position.outcome().is_none());
-        let answer = ask(EngineOptions::default(), &Question::new(position.clone(), Effort::nodes(nodes)), &Control::new());
-        prop_assert!(answer.best().is_some());
-        for (m, verdict) in answer.verdicts() {
-            let line: Vec<String> = verdict.line.iter().map(|&m| position.write_move(m)).collect();
-            prop_assert!(position.play_line(&line.join(" ")).is_ok(), "{position}: {line:?}");
-            prop_assert!(line.is_empty() || verdict.line[0] == *m);
-            prop_assert_eq!(verdict.score.is_mate(), verdict.proof.is_some());
-        }
-        let stopped = Control::new();
-        stopped.stop();
-        let answer = ask(EngineOptions::default(), &Question::new(position, Effort::depth(9)), &stopped);
-        prop_assert!(answer.best().is_some());
+        claims_nothing_false(&position, nodes)?;
     }
 
     #[test]

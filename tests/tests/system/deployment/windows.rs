@@ -1,19 +1,36 @@
 //! The programs for Windows, under Wine.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use kagetsu_tests::{Finished, Program, Running, Scratch};
-use serde_json::Value;
+use kagetsu_tests::{Finished, Scratch};
 
-use crate::world::until;
+use crate::cluster::updates::minisign;
 
 const TARGET: &str = "x86_64-pc-windows-gnu";
-/// A library that Wine 8 lacks: the programs call its one function.
-const RANDOM: &str = "#include <windows.h>\n\
-    BOOLEAN NTAPI SystemFunction036(PVOID, ULONG);\n\
-    __declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE to, SIZE_T bytes)\n\
-    { return SystemFunction036(to, (ULONG)bytes); }\n";
+/// A library that Wine 8 lacks, and its source in `deploy/release`.
+const LIBRARY: [&str; 2] = ["bcryptprimitives.dll", "random.c"];
+/// System tests whose programs may be those for Windows: kills of each in a build on a cluster, an
+/// engine's dialogue, pages in a browser.
+const TESTS: [&str; 6] = [
+    "cluster::kills::",
+    "commands::build::",
+    "commands::compiled::",
+    "commands::maintenance::",
+    "engines::brain::",
+    "servers::reading::",
+];
+/// Crates whose own tests run on Windows.
+const CRATES: [&str; 7] = [
+    "kagetsu-game",
+    "kagetsu-search",
+    "kagetsu-book",
+    "kagetsu-store",
+    "kagetsu-formats",
+    "kagetsu-certificate",
+    "kagetsu-brain",
+];
 
 /// The programs for Windows, and a folder of their own for Wine.
 struct Wine {
@@ -23,100 +40,101 @@ struct Wine {
 
 impl Wine {
     fn start() -> Self {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .parent()
-            .expect("the workspace");
-        let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), Into::into);
-        let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--locked", "--target", TARGET]);
-        let built = Finished::of({
-            build.current_dir(root);
-            build
-        });
-        assert_eq!(built.code, Some(0), "{built:#?}");
-        let wine = Self {
-            programs: target.join(TARGET).join("debug"),
+        let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root().join("target"), Into::into);
+        succeed(Command::new(env!("CARGO")).args(["build", "--locked", "--target", TARGET]));
+        let programs = target.join(TARGET).join("debug");
+        for folder in [programs.clone(), programs.join("deps")] {
+            compile(
+                &root().join("deploy/release").join(LIBRARY[1]),
+                &folder.join(LIBRARY[0]),
+            );
+        }
+        Self {
+            programs,
             scratch: Scratch::new(),
-        };
-        let source = wine.scratch.path("random.c");
-        std::fs::write(&source, RANDOM).expect("room");
-        let mut compile = Command::new("x86_64-w64-mingw32-gcc");
-        compile.arg("-shared").arg("-o");
-        compile.arg(wine.programs.join("bcryptprimitives.dll"));
-        compile.arg(source).arg("-ladvapi32");
-        let compiled = Finished::of(compile);
-        assert_eq!(compiled.code, Some(0), "{compiled:#?}");
-        wine
+        }
     }
 
-    /// Returns a command that runs a program in the scratch folder.
-    fn command(&self, program: &str, arguments: &[&str]) -> Command {
-        let mut command = Command::new("wine");
+    /// Sets what Wine and the programs that it runs need.
+    fn prepare<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         command
-            .arg(self.programs.join(format!("{program}.exe")))
-            .args(arguments)
-            .current_dir(self.scratch.path("."))
             .env("WINEDEBUG", "-all")
             .env("WINEPREFIX", self.scratch.path("prefix"))
-            .stdin(Stdio::null());
-        command
+            .stdin(Stdio::null())
     }
+}
 
-    fn run(&self, arguments: &[&str]) -> Finished {
-        Finished::of(self.command("kagetsu", arguments))
-    }
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
 
-    fn json(&self, arguments: &[&str]) -> Value {
-        self.run(&[arguments, &["--json"]].concat()).json()
+/// Runs a command in the workspace, and fails where it does.
+fn succeed(command: &mut Command) {
+    let status = command.current_dir(root()).status().expect("it starts");
+    assert!(status.success(), "{command:?}: {status}");
+}
+
+/// Compiles a C source to a program or a library for Windows.
+fn compile(source: &Path, to: &Path) {
+    let mut compile = Command::new("x86_64-w64-mingw32-gcc");
+    if to.extension().is_some_and(|ending| ending == "dll") {
+        compile.arg("-shared");
     }
+    succeed(compile.arg("-o").arg(to).arg(source).arg("-ladvapi32"));
 }
 
 #[test]
 #[ignore = "needs Wine, mingw and the standard library for Windows; takes minutes"]
-fn windows_programs_lose_nothing_and_play_alike() {
+fn windows_programs_pass_system_tests() {
     let wine = Wine::start();
-    let build = "build --book b --variant freestyle-15 --moves h8 --positions 200 --depth 4";
-    let build: Vec<&str> = build.split(' ').collect();
-    // A build is killed in its midst, and goes on.
-    let mut killed = Running::of(wine.command("kagetsu", &build));
-    let positions = || wine.json(&["stats", "--book", "b"])["positions"].as_u64();
-    let journal = wine.scratch.path("b/journal");
-    until("some positions", || {
-        let bytes = std::fs::read_dir(&journal).ok()?.flatten();
-        let bytes: u64 = bytes
-            .filter_map(|file| Some(file.metadata().ok()?.len()))
-            .sum();
-        (bytes > 10_000).then_some(())
-    });
-    killed.kill();
-    let kept = positions().expect("a count");
-    assert!(kept > 0);
-    let built = wine.run(&build);
-    assert_eq!(built.code, Some(0), "{built:#?}");
-    assert_eq!(positions(), Some(200));
-    assert_eq!(wine.run(&["check", "--book", "b"]).code, Some(0));
-    // The book is the same to programs of both systems, also compiled over a file in use.
-    for _ in 0..2 {
-        let compile = ["compile", "--book", "b", "--out", "b.kbk", "--force"];
-        let compiled = wine.run(&compile);
-        assert_eq!(compiled.code, Some(0), "{compiled:#?}");
-    }
-    let book = wine.scratch.path("b.kbk");
-    let here = |book: &Path| {
-        let book = book.to_str().expect("UTF-8");
-        Program::Kagetsu
-            .run(&["query", "--book", book, "--moves", "h8", "--json"])
-            .json()
-    };
-    let there = wine.json(&["query", "--book", "b.kbk", "--moves", "h8"]);
-    assert_eq!(here(&book)["best"], there["best"]);
-    // The search is the same.
-    let search = "analyze --variant standard-15 --moves h8,i9,j8 --nodes 3000 --threads 1 --json";
-    let search: Vec<&str> = search.split(' ').collect();
-    let (native, other) = (
-        Program::Kagetsu.run(&search).json(),
-        wine.run(&search).json(),
+    let mut tests = Command::new(std::env::current_exe().expect("this test"));
+    tests.args(TESTS).args(["--test-threads", "1"]);
+    succeed(wine.prepare(tests.env("KAGETSU_WINE", &wine.programs)));
+}
+
+#[test]
+#[ignore = "needs Wine, mingw and the standard library for Windows; takes minutes"]
+fn crates_pass_their_tests_on_windows() {
+    let wine = Wine::start();
+    let mut tests = Command::new(env!("CARGO"));
+    tests.args(["test", "--locked", "--no-fail-fast", "--target", TARGET]);
+    tests.args(CRATES.map(|name| format!("--package={name}")));
+    let runner = "CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER";
+    succeed(wine.prepare(tests.env(runner, "wine")));
+}
+
+#[test]
+#[ignore = "needs Wine, mingw and the standard library for Windows; takes minutes"]
+fn worker_on_windows_updates_itself() {
+    let wine = Wine::start();
+    let (path, new) = (
+        |name: &str| wine.scratch.text(name),
+        "kagetsu-worker-windows-x86_64",
     );
-    assert_eq!(native["best"], other["best"]);
-    assert_eq!(native["score"], other["score"]);
+    for name in ["kagetsu-worker.exe", LIBRARY[0]] {
+        fs::copy(wine.programs.join(name), path(name)).expect("built");
+    }
+    let source = root().join("tests/tests/system/deployment/newer.c");
+    compile(&source, Path::new(&path("curl.exe")));
+    fs::copy(path("curl.exe"), path(new)).expect("room");
+    let (key, secret) = (path("key"), path("secret"));
+    minisign(&format!("-G -W -f -p {key} -s {secret}"), &[]);
+    let comment = format!("{new} 9.0.0");
+    minisign(&format!("-S -s {secret} -m {} -t", path(new)), &[&comment]);
+    let line = format!(
+        "--self-update --update-url file://{} --update-key key",
+        path("")
+    );
+    let mut worker = Command::new("wine");
+    worker.arg(path("kagetsu-worker.exe")).args(line.split(' '));
+    wine.prepare(worker.current_dir(path("")));
+    let updated = Finished::of(worker);
+    let is_newer = updated.stdout.starts_with("newer: --self-update");
+    let old = format!("kagetsu-worker.{}.old", env!("CARGO_PKG_VERSION"));
+    let is_kept = wine.scratch.path(&old).exists();
+    assert_eq!(
+        (is_newer, is_kept, updated.code),
+        (true, true, Some(0)),
+        "{updated:#?}"
+    );
 }

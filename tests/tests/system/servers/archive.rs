@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use kagetsu_tests::{Browser, Finished, Program, Scratch, http};
+use kagetsu_tests::{Browser, Finished, Program, Running, Scratch, http};
 use serde_json::json;
 
 use crate::world::growing;
@@ -25,6 +25,17 @@ fn download(url: &str, to: &Path) -> Finished {
     curl.args(["--silent", "--show-error", "--fail", "--continue-at", "-"]);
     curl.args(["--output", &text(to), url]);
     Finished::of(curl)
+}
+
+/// Serves a book with an archive; returns the server and its address for HTTP.
+fn serve(book: &str, archive: &Path) -> (Running, String) {
+    let anywhere = ["--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"];
+    let place = ["serve", "--book", book, "--archive", &text(archive)];
+    let mut server = Program::Kagetsu.start(&[&place[..], &anywhere].concat());
+    server.line();
+    let line = server.line();
+    let address = line.strip_prefix("http on ").expect("an address");
+    (server, address.into())
 }
 
 #[test]
@@ -62,20 +73,8 @@ fn archive_offers_books_and_deltas() {
         "{sizes}"
     );
 
-    let mut server = Program::Kagetsu.start(&[
-        "serve",
-        "--book",
-        &text(&new),
-        "--listen",
-        "127.0.0.1:0",
-        "--http",
-        "127.0.0.1:0",
-        "--archive",
-        &text(&archive),
-    ]);
-    server.line();
-    let line = server.line();
-    let address = line.strip_prefix("http on ").expect("an address");
+    let (_server, address) = serve(&text(&new), &archive);
+    let address = &address;
     let manifest = http(address, "GET", "/api/v1/archive", "").json();
     let files = manifest["files"].as_array().expect("files");
     let names: Vec<_> = files
@@ -145,20 +144,8 @@ fn replaced_file_has_another_digest() {
     let (file, book) = (archive.join("a.kbk"), text(&scratch.path("book")));
     let line = growing("--book", &book, 3, 2);
     kagetsu(&line.split(' ').collect::<Vec<_>>());
-    let mut server = Program::Kagetsu.start(&[
-        "serve",
-        "--book",
-        &book,
-        "--listen",
-        "127.0.0.1:0",
-        "--http",
-        "127.0.0.1:0",
-        "--archive",
-        &text(&archive),
-    ]);
-    server.line();
-    let line = server.line();
-    let address = line.strip_prefix("http on ").expect("an address");
+    let (_server, address) = serve(&book, &archive);
+    let address = &address;
     let time = fs::metadata(&book).and_then(|about| about.modified());
     let time = time.expect("it has one");
     let set = |path: &Path, letter: u8| {
