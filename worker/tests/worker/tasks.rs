@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use kagetsu_game::{
-    Answer, Effort, Move, Position, Provenance, Question, Score, Variant, Verdict, Window,
-};
+use kagetsu_builders::undated;
+use kagetsu_game::{Answer, Effort, Position, Question, Score, Variant, Window};
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::report::Outcome;
 use kagetsu_proto::v1::to_worker::Message as CoordinatorMessage;
@@ -12,23 +11,6 @@ use kagetsu_search::{Control, Engine, EngineOptions};
 use kagetsu_worker::Config;
 
 use crate::coordinator::{Coordinator, endless, short};
-
-/// The answer without the day on which it was found: a test may run past midnight.
-fn undated(answer: Answer) -> Answer {
-    let undate = |(m, v): &(Move, Verdict)| {
-        (
-            *m,
-            Verdict {
-                by: Provenance {
-                    day: 0,
-                    ..v.by.clone()
-                },
-                ..v.clone()
-            },
-        )
-    };
-    answer.verdicts().iter().map(undate).collect()
-}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_is_answered_as_the_engine_answers() {
@@ -54,7 +36,7 @@ async fn a_task_is_answered_as_the_engine_answers() {
             .expect("an engine")
             .answer(&short(), &Control::new(), &mut |_| {});
     let answer = answer.about(&short().position).expect("legal moves");
-    assert_eq!(undated(answer), undated(alone.expect("an answer")));
+    assert_eq!(undated(&answer), undated(&alone.expect("an answer")));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -82,7 +64,7 @@ async fn strategies_are_sent_where_they_are_wanted() {
             panic!("an answer")
         };
         let answer = answer.about(&losses.position).expect("legal moves");
-        answers.push(undated(answer));
+        answers.push(undated(&answer));
     }
     assert_eq!(answers[0], answers[1]);
 }
