@@ -49,8 +49,8 @@ fn server_folder() -> TempDir {
     folder
 }
 
-/// A port that no other server or client takes while this socket is bound to it, as long as a server
-/// starts or is down. A server that shares addresses, as PostgreSQL does, can listen there.
+/// A port that no other server or client takes while this socket is bound to it, as long as a
+/// server starts or is down. A server that shares addresses, as PostgreSQL does, can listen there.
 #[derive(Debug)]
 struct ReservedPort(TcpSocket);
 
