@@ -9,6 +9,8 @@ root=${2:-}
 if [[ -z $root ]]; then
     command -v debootstrap >/dev/null || { apt-get update -qq && apt-get install -y -qq debootstrap; }
     root=$(mktemp -d)
+    # The services' user must reach what is below it.
+    chmod 755 "$root"
     trap 'rm -rf "$root"' EXIT
 fi
 if [[ ! -e $root/usr/bin/dpkg ]]; then

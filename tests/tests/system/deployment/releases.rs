@@ -11,13 +11,8 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// Returns the name of the program below `target/release` that an asset's source names.
-fn program(source: &str) -> Option<String> {
-    source.strip_prefix("target/release/").map(String::from)
-}
-
 #[test]
-fn package_holds_only_what_the_workflow_builds() {
+fn package_holds_only_what_its_script_builds() {
     let manifest = fs::read_to_string(root().join("book-tool/Cargo.toml")).expect("text");
     let manifest: toml::Value = toml::from_str(&manifest).expect("valid");
     let package = &manifest["package"]["metadata"]["deb"];
@@ -28,15 +23,12 @@ fn package_holds_only_what_the_workflow_builds() {
         .collect();
     let packed: BTreeSet<String> = sources
         .iter()
-        .filter_map(|source| program(source))
+        .filter_map(|source| source.strip_prefix("target/release/").map(String::from))
         .collect();
     assert!(packed.contains("pbrain-kagetsu"), "{packed:?}");
 
-    let workflow = root().join(".github/workflows/release.yml");
-    let workflow = fs::read_to_string(workflow).expect("text");
-    let (_, job) = workflow.split_once("\n  debian:").expect("the job");
-    let (job, _) = job.split_once("\n  wheels:").expect("the next job");
-    let words: Vec<&str> = job.split_whitespace().collect();
+    let script = fs::read_to_string(root().join("deploy/debian/pack.sh")).expect("text");
+    let words: Vec<&str> = script.split_whitespace().collect();
     let named = words.windows(2).filter(|pair| pair[0] == "--package");
     let named: BTreeSet<&str> = named.map(|pair| pair[1]).collect();
     let metadata = cargo_metadata::MetadataCommand::new()
@@ -55,12 +47,26 @@ fn package_holds_only_what_the_workflow_builds() {
     let missing: Vec<_> = packed.difference(&built).collect();
     assert!(
         missing.is_empty(),
-        "the job does not build {missing:?}; it builds {built:?}"
+        "the script does not build {missing:?}; it builds {built:?}"
     );
     // Files that the repository holds; those below target are made by the job.
     for source in sources.iter().filter(|source| !source.contains("target/")) {
         let path = root().join("book-tool").join(source.trim_end_matches("/*"));
         assert!(path.exists(), "{source}");
+    }
+}
+
+#[test]
+fn release_runs_every_script_of_a_package() {
+    let text = |path: &str| fs::read_to_string(root().join(path)).expect("text");
+    let callers = [".github/workflows/release.yml", "deploy/release/all.sh"].map(text);
+    for script in ["pack", "try", "wheel", "contents", "../debian/pack"] {
+        let path = format!("deploy/release/{script}.sh").replace("release/../", "");
+        text(&path);
+        assert!(
+            callers.iter().all(|caller| caller.contains(&path)),
+            "{path}"
+        );
     }
 }
 
