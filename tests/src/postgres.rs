@@ -12,7 +12,8 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, Uid};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use tempfile::TempDir;
-use tokio::net::TcpSocket;
+
+use crate::ReservedPort;
 
 /// The user that runs the server where the tests run as root, which PostgreSQL refuses.
 const SERVER_USER: u32 = 65_534;
@@ -49,26 +50,6 @@ fn server_folder() -> TempDir {
     folder
 }
 
-/// A port that no other server or client takes while this socket is bound to it, as long as a
-/// server starts or is down. A server that shares addresses, as PostgreSQL does, can listen there.
-#[derive(Debug)]
-struct ReservedPort(TcpSocket);
-
-impl ReservedPort {
-    fn new() -> Arc<Self> {
-        let socket = TcpSocket::new_v4().expect("a socket");
-        socket.set_reuseaddr(true).expect("not bound yet");
-        socket
-            .bind(([127, 0, 0, 1], 0).into())
-            .expect("a free port");
-        Arc::new(Self(socket))
-    }
-
-    fn number(&self) -> u16 {
-        self.0.local_addr().expect("bound").port()
-    }
-}
-
 impl PostgresServer {
     /// Makes and starts a server; `None` where PostgreSQL is not installed.
     ///
@@ -86,7 +67,7 @@ impl PostgresServer {
         let mut server = Self {
             programs,
             folder,
-            port: ReservedPort::new(),
+            port: Arc::default(),
             process: None,
         };
         let made = server
@@ -113,7 +94,7 @@ impl PostgresServer {
         let mut standby = Self {
             programs: self.programs.clone(),
             folder: server_folder(),
-            port: killed.map_or_else(ReservedPort::new, |killed| killed.port.clone()),
+            port: killed.map_or_else(Arc::default, |killed| killed.port.clone()),
             process: None,
         };
         let copied = standby

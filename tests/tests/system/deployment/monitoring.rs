@@ -3,11 +3,10 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use kagetsu_tests::{Finished, Scratch, http};
+use kagetsu_tests::{Finished, ReservedPort, Scratch, http};
 use serde_json::{Value, json};
 
 use super::manifests::words;
@@ -101,6 +100,7 @@ fn operator_rules_repeat_the_alerts() {
 struct Prometheus {
     child: Child,
     address: String,
+    _port: ReservedPort,
 }
 
 impl Prometheus {
@@ -121,8 +121,8 @@ impl Prometheus {
             );
         let file = scratch.path("prometheus.yml");
         fs::write(&file, config).expect("room");
-        let free = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr());
-        let address = free.expect("a free port").to_string();
+        let port = ReservedPort::default();
+        let address = format!("127.0.0.1:{}", port.number());
         let mut command = Command::new("prometheus");
         command
             .arg(format!("--config.file={}", file.display()))
@@ -134,7 +134,11 @@ impl Prometheus {
             .stdout(Stdio::null())
             .stderr(Stdio::null());
         let child = command.spawn().expect("it starts");
-        let started = Self { child, address };
+        let started = Self {
+            child,
+            address,
+            _port: port,
+        };
         // It listens before it has read its own log, and answers with status 503 until then.
         until("prometheus is ready", || {
             std::net::TcpStream::connect(&started.address).ok()?;

@@ -1,13 +1,11 @@
 //! The Slurm scripts, in a real Slurm of several nodes on this machine.
 
-use std::collections::BTreeSet;
 use std::fs;
-use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use kagetsu_tests::{Browser, Finished, Program, Running, Scratch};
+use kagetsu_tests::{Browser, Finished, Program, ReservedPort, Running, Scratch};
 use serde_json::{Value, json};
 
 use crate::world::{book_keys, until, until_or};
@@ -28,28 +26,8 @@ fn find(program: &str) -> Option<PathBuf> {
 /// A Slurm with four nodes; its daemons end on drop.
 struct Slurm {
     scratch: Scratch,
+    ports: [ReservedPort; 5],
     daemons: Vec<Child>,
-}
-
-/// Returns free ports outside of the range from which the system assigns ports by itself.
-fn free_ports() -> [u16; 5] {
-    let given = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").expect("Linux");
-    let first: u16 = given
-        .split_whitespace()
-        .next()
-        .and_then(|port| port.parse().ok())
-        .expect("a port");
-    let free = || {
-        let port = rand::random_range(1_024..first);
-        TcpListener::bind(("127.0.0.1", port))
-            .is_ok()
-            .then_some(port)
-    };
-    let mut ports = BTreeSet::new();
-    while ports.len() < 5 {
-        ports.extend(free());
-    }
-    Vec::from_iter(ports).try_into().expect("as many")
 }
 
 impl Slurm {
@@ -65,6 +43,7 @@ impl Slurm {
         }
         let mut slurm = Self {
             scratch: Scratch::new(),
+            ports: Default::default(),
             daemons: Vec::new(),
         };
         for folder in ["state", "spool", "shared"] {
@@ -123,7 +102,7 @@ impl Slurm {
     fn settings(&self) -> String {
         let host = fs::read_to_string("/proc/sys/kernel/hostname").expect("a name");
         let host = host.trim();
-        let ports = free_ports();
+        let ports = self.ports.each_ref().map(ReservedPort::number);
         let (socket, state, spool) = (
             self.text("munge.socket"),
             self.text("state"),
