@@ -57,7 +57,7 @@ enum Command {
     Seeds(seeds::Args),
     Search(search::Args),
     Match(Box<matches::Args>),
-    Book(book::Args),
+    Book(Box<book::Args>),
     Cluster(cluster::Args),
 }
 

@@ -58,15 +58,18 @@ impl Tally {
         }
     }
 
+    /// Returns half of the 95 % interval of the score, 1 for fewer than two pairs.
+    pub(crate) fn score_error(&self) -> f64 {
+        match f64::from(self.pairs()) {
+            pairs if pairs > 1.0 => 1.96 * (self.variance() / pairs).sqrt(),
+            _ => 1.0,
+        }
+    }
+
     /// Elo difference by the logistic curve. The error is pentanomial: it comes from the spread of
     /// the pairs' points, so that an opening which decides both of its games counts as no evidence.
     pub(crate) fn elo(&self) -> Elo {
-        let (score, pairs) = (self.score(), f64::from(self.pairs()));
-        let error = if pairs > 1.0 {
-            1.96 * (self.variance() / pairs).sqrt()
-        } else {
-            1.0
-        };
+        let (score, error) = (self.score(), self.score_error());
         Elo {
             difference: of_score(score),
             low: of_score(score - error),

@@ -1,6 +1,6 @@
-mod elo;
-mod pair;
-mod player;
+pub(crate) mod elo;
+pub(crate) mod pair;
+pub(crate) mod player;
 mod sprt;
 
 use std::io::Write;

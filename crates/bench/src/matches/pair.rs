@@ -111,6 +111,12 @@ impl Players {
         }))
     }
 
+    /// Returns the positions in which A's book was asked since the last call, game by game, and
+    /// whether it had a move.
+    pub(crate) fn take_asked(&mut self) -> Vec<Vec<(Position, bool)>> {
+        self.players[0].take_asked()
+    }
+
     fn think(
         &mut self,
         player: usize,

@@ -1,7 +1,7 @@
 use anyhow::{Context, Result};
 use kagetsu_book::Choice;
 use kagetsu_engines::{EngineAddress, EngineSettings, External};
-use kagetsu_game::{Answer, Effort, Question};
+use kagetsu_game::{Answer, Effort, Position, Question};
 use kagetsu_proto::Access;
 use kagetsu_reader::Source;
 use kagetsu_search::{Control, Engine, EngineOptions, Progress};
@@ -26,6 +26,8 @@ pub(crate) enum PlayerEngine {
 pub(crate) struct Player {
     search: Search,
     book: Option<Source>,
+    /// The positions in which the book was asked, game by game, and whether it had a move.
+    asked: Vec<Vec<(Position, bool)>>,
 }
 
 /// The search of a player.
@@ -56,15 +58,26 @@ impl Player {
             reader.with_context(|| format!("the book {book}"))
         };
         let book = settings.book.as_ref().map(open).transpose()?;
-        Ok(Self { search, book })
+        Ok(Self {
+            search,
+            book,
+            asked: Vec::new(),
+        })
     }
 
     /// Lets the engine forget the game before.
     pub(crate) fn begin_game(&mut self) {
+        self.asked.push(Vec::new());
         match &mut self.search {
             Search::Own(engine) => engine.clear_table(),
             Search::External(engine) => engine.clear_table(),
         }
+    }
+
+    /// Returns the positions in which the book was asked since the last call, game by game, and
+    /// whether it had a move.
+    pub(crate) fn take_asked(&mut self) -> Vec<Vec<(Position, bool)>> {
+        std::mem::take(&mut self.asked)
     }
 
     /// Returns the best move of the book in the position, with its verdict.
@@ -80,6 +93,9 @@ impl Player {
         let answer = book.lookup(position)?.unwrap_or_default();
         let picked = Choice::default().pick(&answer);
         let picked = picked.filter(|(m, _)| legal.contains(m)).cloned();
+        if let Some(game) = self.asked.last_mut() {
+            game.push((position.clone(), picked.is_some()));
+        }
         Ok(picked.map(|best| [best].into_iter().collect()))
     }
 

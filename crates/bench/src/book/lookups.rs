@@ -17,16 +17,6 @@ const RUNS: usize = 5;
 /// Moves of a position of which the value is known.
 const MOVES: u64 = 5;
 
-/// Costs of a compiled book: look-ups, bytes, opening and checking
-///
-/// Example: kagetsu bench book --positions 1000000
-#[derive(Debug, clap::Args)]
-pub(crate) struct Args {
-    /// Positions of the book, with five moves each; keys and values are random
-    #[arg(long, default_value_t = 1_000_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=50_000_000))]
-    positions: u64,
-}
-
 #[derive(Serialize)]
 struct CompiledReport {
     positions: u64,
@@ -43,9 +33,10 @@ struct CompiledReport {
     check_ms: f64,
 }
 
-pub(crate) fn run(args: &Args, is_json: bool, out: &mut dyn Write) -> Result<()> {
+/// Measures the look-ups of a compiled book that is made by chance.
+pub(super) fn run(positions: u64, is_json: bool, out: &mut dyn Write) -> Result<()> {
     let folder = Folder::new()?;
-    let report = measure(args.positions, &folder.path().join("bench.kbk"))?;
+    let report = measure(positions, &folder.path().join("bench.kbk"))?;
     let method = format!(
         "A compiled book of positions by chance with {MOVES} moves each. {LOOKUPS} look-ups by key \
          one after the other on one core, warm; medians and least of {RUNS} runs. Found: all moves \
