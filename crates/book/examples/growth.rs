@@ -11,7 +11,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use kagetsu_book::{Book, BookOptions, BuildSpec, Extras, JobSpec, Syncer};
+use kagetsu_book::{Book, BookOptions, BuildSpec, Compilation, JobSpec, Syncer};
 use kagetsu_game::{Answer, Bound, Move, Position, Question, Variant, Verdict};
 
 /// Moves that an answer speaks of, as many as a search looks at.
@@ -48,8 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let begun = Instant::now();
     let compiled = book.compile(
         &folder.path().join("growth.kbk"),
-        None,
-        Extras::default(),
+        Compilation::default(),
         &mut |_| {},
     )?;
     let compile = begun.elapsed();

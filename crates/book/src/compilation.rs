@@ -1,14 +1,18 @@
 //! The compilation of a book into one immutable file.
 
 mod links;
+mod reach;
 
 use std::path::Path;
 use std::sync::Arc;
 
-use kagetsu_compiled::{CompileReport, Compiled, Compiler, Extras, Stats, leave_others_alone};
+use kagetsu_compiled::{
+    CompileReport, Compiled, CompiledError, Compiler, Extras, Stats, leave_others_alone,
+};
 use kagetsu_store::{Partition, map_partitions};
 
-use self::links::Links;
+use self::links::{Link, Links, MAX_LOSS};
+use self::reach::{Weight, choose};
 use crate::base::id::Id;
 use crate::base::links::Stage;
 use crate::book::believed;
@@ -23,32 +27,87 @@ use crate::{Book, BookError};
 /// Visits that may be spent on counting the positions behind the roots.
 const MAX_VISITS: usize = 20_000_000;
 
+/// A book that is still too large is compiled again with less room, by this part of it.
+const MARGIN_DIVISOR: u64 = 50;
+
 /// A part of a book that is compiled.
 #[derive(Default)]
 struct CompiledPart {
     compiler: Compiler,
     stats: Stats,
-    /// The numbers of positions and of the held positions that they lead to.
-    links: Vec<(u32, u32)>,
+    /// The links between held positions.
+    links: Vec<Link>,
+    /// The numbers of positions, and what they cost and are worth.
+    weights: Vec<(u32, Weight)>,
+}
+
+/// The choices for a compiled book.
+#[derive(Default)]
+pub struct Compilation<'a> {
+    /// An older version, from which the new one differs little; see
+    /// [`write_delta`](kagetsu_compiled::write_delta).
+    pub base: Option<&'a Compiled>,
+    /// Parts beside the values.
+    pub extras: Extras,
+    /// The greatest size of the file without these parts, in bytes. Of a larger book the positions
+    /// are kept that are reached most often, times the nodes of their searches.
+    pub max_bytes: Option<u64>,
 }
 
 impl Book {
-    /// Compiles the book into one file, with some parts beside the values, and in a form that
-    /// differs little from `base`, an older version; see
-    /// [`write_delta`](kagetsu_compiled::write_delta). `progress` gets the number of positions that
-    /// are done. Takes about 200 bytes of memory for each position.
+    /// Compiles the book into one file. `progress` gets the number of positions that are done.
+    /// Takes about 200 bytes of memory for each position.
     ///
     /// # Errors
     /// If a record is damaged or the disk refuses. Then there is no new file.
     pub fn compile(
         &self,
         path: &Path,
-        base: Option<&Compiled>,
-        extras: Extras,
+        compilation: Compilation<'_>,
         progress: &mut dyn FnMut(u64),
     ) -> Result<CompileReport, BookError> {
         leave_others_alone(path)?;
         let known = known(&*self.store)?;
+        let Compilation {
+            base,
+            extras,
+            max_bytes,
+        } = compilation;
+        let all = self.collect(&known, None, progress)?;
+        let links = Links::new(known.len(), &all.links);
+        let overview = self.overview_with(MAX_VISITS, |id, visits| {
+            Ok(links.count_behind(known.number(id), visits))
+        })?;
+        let write = |mut all: CompiledPart| {
+            all.compiler.extras = extras.clone();
+            all.compiler.max_bytes = max_bytes;
+            all.stats.entries = self.marker.applied;
+            all.compiler.write(path, &all.stats, &overview, base)
+        };
+        let mut room = max_bytes.unwrap_or(0);
+        let mut weights = vec![Weight::default(); known.len()];
+        for (number, weight) in &all.weights {
+            weights[*number as usize] = *weight;
+        }
+        let mut written = write(all);
+        // The buckets and the summary take some of the room.
+        while let Err(CompiledError::TooLarge { positions, .. }) = written
+            && positions > 0
+        {
+            let chosen = choose(&links, &weights, room);
+            room = room.saturating_sub(room / MARGIN_DIVISOR + 1);
+            written = write(self.collect(&known, Some(&chosen), progress)?);
+        }
+        Ok(written?)
+    }
+
+    /// Collects the positions, or those whose numbers are chosen.
+    fn collect(
+        &self,
+        known: &Known,
+        chosen: Option<&[bool]>,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<CompiledPart, BookError> {
         let engines = self.index().engines()?.to_vec();
         let records = Partition::split(&*self.store, Some(POSITION));
         let mut done = 0;
@@ -58,22 +117,17 @@ impl Book {
         };
         let parts = map_partitions(
             &records,
-            |piece| self.compiled_part(piece, &known, &engines),
+            |piece| self.compiled_part(piece, known, &engines, chosen),
             &mut each,
         )?;
         let mut all = CompiledPart::default();
-        all.stats.entries = self.marker.applied;
-        all.compiler.extras = extras;
         for part in parts {
             all.compiler.append(part.compiler);
             all.stats.add(&part.stats);
             all.links.extend(part.links);
+            all.weights.extend(part.weights);
         }
-        let links = Links::new(known.len(), &all.links);
-        let overview = self.overview_with(MAX_VISITS, |id, visits| {
-            Ok(links.count_behind(known.number(id), visits))
-        })?;
-        Ok(all.compiler.write(path, &all.stats, &overview, base)?)
+        Ok(all)
     }
 
     /// Collects the positions of a partition.
@@ -82,6 +136,7 @@ impl Book {
         piece: &Partition,
         known: &Known,
         engines: &[Arc<str>],
+        chosen: Option<&[bool]>,
     ) -> Result<CompiledPart, BookError> {
         let engines = copied_names(engines);
         let mut part = CompiledPart::default();
@@ -93,7 +148,9 @@ impl Book {
                 continue;
             }
             let about = known.position(id);
-            if about.stage == Stage::Distrusted {
+            let number = known.number(id);
+            let is_chosen = |number: u32| chosen.is_none_or(|chosen| chosen[number as usize]);
+            if about.stage == Stage::Distrusted || !number.is_none_or(is_chosen) {
                 continue;
             }
             let node = read_node(id, record, &engines)?;
@@ -101,14 +158,27 @@ impl Book {
             let answer = believed(&node, |m| {
                 Ok(node.child(m).and_then(|child| known.value_after(id, child)))
             })?;
-            part.compiler.add(id.key(), &value, &answer)?;
+            let bytes = part.compiler.add(id.key(), &value, &answer)?;
             count(&mut part.stats, id, &node, &value);
-            if let Some(from) = known.number(id) {
-                let held = children(&node)
-                    .into_iter()
-                    .filter_map(|to| known.number(to));
-                part.links.extend(held.map(|to| (from, to)));
-            }
+            let Some(from) = number else { continue };
+            let nodes = node.facts.nodes();
+            part.weights.push((from, Weight { bytes, nodes }));
+            let best = answer.best().map(|(_, best)| i32::from(best.score.raw()));
+            let loss = |to: Id| {
+                let mut verdicts = answer.verdicts().iter();
+                let (_, verdict) = verdicts.find(|(m, _)| node.child(*m) == Some(to))?;
+                let loss = best? - i32::from(verdict.score.raw());
+                Some(loss.clamp(0, MAX_LOSS.into()) as u16)
+            };
+            let link = |to: Id| {
+                Some(Link {
+                    from,
+                    to: known.number(to)?,
+                    loss: loss(to).unwrap_or(MAX_LOSS),
+                })
+            };
+            part.links
+                .extend(children(&node).into_iter().filter_map(link));
         }
         Ok(part)
     }

@@ -29,6 +29,7 @@ mod settings;
 
 pub use base::id::Place;
 pub use book::{Book, BookOptions, BookSnapshot, Entry};
+pub use compilation::Compilation;
 pub use error::spec_fault::{SpecFault, SpecFaults};
 pub use error::{
     BookError, IndexError, JobError, JournalError, LearnError, OpenError, without_password,

@@ -39,6 +39,17 @@ pub enum CompiledError {
     /// A compiled book cannot hold so many positions.
     #[error("{0} are too many for one compiled book, whose positions take 4 GiB at most")]
     TooMany(u64),
+    /// The file would be larger than was asked for.
+    #[error(
+        "{positions} positions with the parts beside them take {bytes} bytes; allow more bytes, or \
+         leave out texts and games"
+    )]
+    TooLarge {
+        /// Positions of the file.
+        positions: u64,
+        /// Bytes of the file.
+        bytes: u64,
+    },
     /// Two positions have the same key.
     #[error("two positions have the key {0}")]
     Collision(Key),

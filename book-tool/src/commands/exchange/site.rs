@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
+use kagetsu_book::Compilation;
 use kagetsu_compiled::Compiled;
 use kagetsu_files::{Readers, replace_file};
 use kagetsu_http::{page_files, program_files, program_for_browsers};
@@ -183,8 +184,11 @@ fn write_book(book: &Path, parts: bool, folder: &Path) -> Result<SiteBook> {
     let bytes = match book.is_dir() {
         true => {
             let book = read_book(book)?;
-            let texts = compile::annotations(&book)?;
-            book.compile(&to, None, texts, &mut |_| {})?.bytes
+            let compilation = Compilation {
+                extras: compile::annotations(&book)?,
+                ..Compilation::default()
+            };
+            book.compile(&to, compilation, &mut |_| {})?.bytes
         }
         false => copy(book, &to)?,
     };

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
-use kagetsu_book::Book;
+use kagetsu_book::{Book, Compilation};
 use kagetsu_compiled::{Compiled, DeltaReport, Extras, write_delta};
 use kagetsu_games::GameStore;
 use kagetsu_program::{Exit, shown};
@@ -40,6 +40,10 @@ pub(crate) struct Args {
     /// Keeps the results of the imported games too, in about 40 bytes for each move that was made
     #[arg(long)]
     games: bool,
+    /// The greatest size of the file, in bytes: keeps the positions that are reached most often,
+    /// times the nodes of their searches, with the ways to them
+    #[arg(long, value_name = "BYTES")]
+    max_bytes: Option<u64>,
     /// Replaces the file
     #[arg(long)]
     force: bool,
@@ -103,8 +107,12 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     // The older book is opened first, because the new one may replace it.
     let old = args.delta.as_deref().map(Compiled::open).transpose()?;
     let mut progress = |done| bar.set_position(done);
-    let extras = args.extras(&book)?;
-    let report = book.compile(&args.out, old.as_ref(), extras, &mut progress)?;
+    let compilation = Compilation {
+        base: old.as_ref(),
+        extras: args.extras(&book)?,
+        max_bytes: args.max_bytes,
+    };
+    let report = book.compile(&args.out, compilation, &mut progress)?;
     bar.finish_and_clear();
     let delta = delta_of(&args.out);
     let written = match &old {

@@ -19,6 +19,9 @@ use crate::write::put::{leave_others_alone, put};
 /// The greatest ratio between the buckets of a base and the number that is best for a book.
 const MAX_BASE_RATIO: u32 = 2;
 
+/// Bytes of a position in its bucket beside its moves.
+const KEY_BYTES: usize = 11;
+
 /// The result of a compilation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompileReport {
@@ -37,26 +40,34 @@ pub struct Compiler {
     day: u32,
     /// The parts beside the values.
     pub extras: Extras,
+    /// The greatest size of the file, in bytes.
+    pub max_bytes: Option<u64>,
 }
 
 impl Compiler {
     /// Adds a position by the key of its canonical form, with value and moves in canonical
-    /// orientation.
+    /// orientation. Returns its bytes in the file.
     ///
     /// # Errors
     /// If the answer has a move that no game has.
-    pub fn add(&mut self, key: Key, value: &Derived, answer: &Answer) -> Result<(), CompiledError> {
+    pub fn add(
+        &mut self,
+        key: Key,
+        value: &Derived,
+        answer: &Answer,
+    ) -> Result<u64, CompiledError> {
         let bytes = encoding::write(value, answer).ok_or(CompiledError::Impossible(key))?;
         self.keys.push((key, self.bytes.len() as u64));
         self.bytes
             .push(u8::try_from(bytes.len()).map_err(|_| CompiledError::Impossible(key))?);
+        let all = (bytes.len() + KEY_BYTES) as u64;
         self.bytes.extend(bytes);
         self.day = answer
             .verdicts()
             .iter()
             .map(|(_, v)| v.by.day)
             .fold(self.day, u32::max);
-        Ok(())
+        Ok(all)
     }
 
     /// Adds the positions of another compiler.
@@ -73,7 +84,8 @@ impl Compiler {
     /// a book are equal.
     ///
     /// # Errors
-    /// If two positions have the same key, another kind of file has the name, or the disk refuses.
+    /// If two positions have the same key, the file would be too large, another kind of file has
+    /// the name, or the disk refuses.
     pub fn write(
         mut self,
         path: &Path,
@@ -127,10 +139,11 @@ impl Compiler {
         };
         let header = header.bytes();
         let parts = [&header, &directory, &data, &sums, &summary].map(|part| &part[..]);
+        let bytes = parts.iter().map(|part| part.len() as u64).sum();
+        if self.max_bytes.is_some_and(|most| bytes > most) {
+            return Err(CompiledError::TooLarge { positions, bytes });
+        }
         put(path, &parts).map_err(CompiledError::io("cannot write", path))?;
-        Ok(CompileReport {
-            positions,
-            bytes: parts.iter().map(|part| part.len() as u64).sum(),
-        })
+        Ok(CompileReport { positions, bytes })
     }
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use kagetsu_book::{Book, BookError, BookOptions, Choice, Derived, Entry, FileError};
+use kagetsu_book::{Book, BookError, BookOptions, Choice, Compilation, Derived, Entry, FileError};
 use kagetsu_compiled::{Annotation, AnnotationKind, Compiled, CompiledError, Extras};
 use kagetsu_game::{Answer, Bound, Effort, Move, Packed, Position, Variant, Verdict};
 use tempfile::TempDir;
@@ -22,7 +22,7 @@ fn compiled(positions: u64) -> (TempDir, Book, PathBuf) {
     while step(&mut book, job) {}
     let path = folder.path().join("book.kbk");
     let report = book
-        .compile(&path, None, Extras::default(), &mut |_| {})
+        .compile(&path, Compilation::default(), &mut |_| {})
         .expect("room");
     assert_eq!(
         (report.positions, report.bytes),
@@ -306,12 +306,12 @@ fn foreign_files_are_refused_and_left_alone() {
         Err(CompiledError::NotCompiled(_))
     ));
     assert!(matches!(
-        book.compile(&letter, None, Extras::default(), &mut |_| {}),
+        book.compile(&letter, Compilation::default(), &mut |_| {}),
         Err(BookError::Compiled(CompiledError::Taken(_)))
     ));
     assert_eq!(fs::read(&letter).expect("it is there"), b"Dear Kou");
     assert!(matches!(
-        book.compile(book.path(), None, Extras::default(), &mut |_| {}),
+        book.compile(book.path(), Compilation::default(), &mut |_| {}),
         Err(BookError::Compiled(CompiledError::Taken(_)))
     ));
     let mut newer = fs::read(&path).expect("it is there");
@@ -341,7 +341,7 @@ fn open_file_survives_a_new_compilation() {
         &engine::answer(&kagetsu_game::Question::new(root.clone(), Effort::depth(1))),
     )
     .expect("room");
-    book.compile(&path, None, Extras::default(), &mut |_| {})
+    book.compile(&path, Compilation::default(), &mut |_| {})
         .expect("room");
     let after = Compiled::open(&path).expect("just written");
     assert_eq!((before.len(), after.len()), (10, 11));
@@ -352,7 +352,7 @@ fn open_file_survives_a_new_compilation() {
     let names = fs::read_dir(folder.path()).expect("it is there").count();
     assert_eq!(names, 2, "something was left behind");
     let again = fs::read(&path).expect("it is there");
-    book.compile(&path, None, Extras::default(), &mut |_| {})
+    book.compile(&path, Compilation::default(), &mut |_| {})
         .expect("room");
     assert_eq!(
         fs::read(&path).expect("it is there"),
@@ -367,12 +367,50 @@ fn an_empty_book_compiles_to_an_empty_one() {
     let options = BookOptions::creating();
     let (book, _) = Book::open(&folder.path().join("book"), &options).expect("opens");
     let path = folder.path().join("empty.kbk");
-    book.compile(&path, None, Extras::default(), &mut |_| {})
+    book.compile(&path, Compilation::default(), &mut |_| {})
         .expect("room");
     let compiled = Compiled::open(&path).expect("just written");
     assert!(compiled.is_empty() && compiled.check(&mut |_| {}).is_clean());
     let root = Position::start("renju-15".parse().expect("a variant"));
     assert_eq!(compiled.lookup(&root).expect("whole"), None);
+}
+
+#[test]
+fn small_books_keep_whole_ways_in_the_bytes_allowed() {
+    let (folder, book, plain) = compiled(200);
+    let whole = Compiled::open(&plain).expect("just written");
+    let path = folder.path().join("small.kbk");
+    let compile = |max_bytes| {
+        let compilation = Compilation {
+            max_bytes: Some(max_bytes),
+            ..Compilation::default()
+        };
+        book.compile(&path, compilation, &mut |_| {})
+    };
+    let mut before = 0;
+    for share in [3, 5, 8, 10] {
+        let max_bytes = whole.bytes() * share / 10;
+        let report = compile(max_bytes).expect("room");
+        assert!(report.bytes <= max_bytes, "{report:?}");
+        assert!(report.positions > before, "{report:?} after {before}");
+        before = report.positions;
+        let small = Compiled::open(&path).expect("just written");
+        assert!(small.check(&mut |_| {}).is_clean());
+        assert_eq!(small.stats().positions, report.positions);
+        let mut found = 0;
+        for entry in book.positions() {
+            let position = entry.expect("readable").position;
+            let kept = small.lookup(&position).expect("whole");
+            found += u64::from(kept.is_some());
+            assert!(kept.is_none() || kept == whole.lookup(&position).expect("whole"));
+        }
+        assert_eq!(found, report.positions);
+    }
+    assert_eq!(before, book.len());
+    fs::remove_file(&path).expect("it is there");
+    let error = compile(50).expect_err("a header is larger");
+    assert!(error.to_string().contains("allow more bytes"), "{error}");
+    assert!(!path.exists());
 }
 
 #[test]
@@ -394,8 +432,11 @@ fn words_and_games_are_compiled_on_request() {
         annotations: [(key.0, vec![canonical])].into(),
         games: [(key.0, vec![(7, [1, 2, 3, 4])])].into(),
     };
-    book.compile(&path, None, extras, &mut |_| {})
-        .expect("room");
+    let compilation = Compilation {
+        extras,
+        ..Compilation::default()
+    };
+    book.compile(&path, compilation, &mut |_| {}).expect("room");
     let (with, without) = (Compiled::open(&path), Compiled::open(&plain));
     let (with, without) = (with.expect("whole"), without.expect("whole"));
     assert_eq!((with.len(), with.stats()), (without.len(), without.stats()));
@@ -422,7 +463,11 @@ fn delta_makes_the_newer_book_of_the_older() {
     }
     assert_eq!(book.len(), 70);
     let at = |name: &str| folder.path().join(name);
-    book.compile(&at("new.kbk"), Some(&old), Extras::default(), &mut |_| {})
+    let compilation = Compilation {
+        base: Some(&old),
+        ..Compilation::default()
+    };
+    book.compile(&at("new.kbk"), compilation, &mut |_| {})
         .expect("room");
     let new = Compiled::open(&at("new.kbk")).expect("just written");
     let report = kagetsu_compiled::write_delta(&old, &new, &at("delta")).expect("room");
