@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use kagetsu_game::{Answer, Question};
+use kagetsu_game::{Answer, Bound, Move, Provenance, Question, Score, Verdict};
 use kagetsu_proto::v1::from_worker::Message as WorkerMessage;
 use kagetsu_proto::v1::to_worker::Message as CoordinatorMessage;
 use kagetsu_proto::v1::workers_client::WorkersClient;
@@ -30,7 +30,7 @@ use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
 use crate::process::Process;
-use crate::scratch::{Folder, made_up};
+use crate::scratch::Folder;
 
 /// Time between two heartbeats of an idle worker, as the coordinator asks for them.
 const HEARTBEAT: Duration = Duration::from_secs(2);
@@ -181,6 +181,23 @@ fn first_moves(question: &Question) -> Answer {
         .zip(0..)
         .map(|(m, rank)| made_up(m, -10 * rank.min(width), rank < width))
         .collect()
+}
+
+/// Returns a verdict that no search has found: exact with a line of the move, or an upper bound.
+fn made_up(m: Move, score: i32, is_exact: bool) -> (Move, Verdict) {
+    let verdict = Verdict {
+        score: Score::opinion(score),
+        bound: if is_exact { Bound::Exact } else { Bound::Upper },
+        depth: 2,
+        nodes: 50,
+        line: if is_exact { vec![m] } else { Vec::new() },
+        proof: None,
+        by: Provenance {
+            engine: "bench".into(),
+            day: 20_000,
+        },
+    };
+    (m, verdict)
 }
 
 fn from_worker(message: WorkerMessage) -> v1::FromWorker {

@@ -1,7 +1,6 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use kagetsu_game::{Bound, Move, Provenance, Score, Verdict};
 
 /// A temporary folder, removed at the end.
 pub(crate) struct Folder(PathBuf);
@@ -30,23 +29,6 @@ impl Drop for Folder {
         // Files that stay in the system's temporary folder do no harm.
         let _ = std::fs::remove_dir_all(&self.0);
     }
-}
-
-/// Returns a verdict that no search has found: exact with a line of the move, or an upper bound.
-pub(crate) fn made_up(m: Move, score: i32, is_exact: bool) -> (Move, Verdict) {
-    let verdict = Verdict {
-        score: Score::opinion(score),
-        bound: if is_exact { Bound::Exact } else { Bound::Upper },
-        depth: 2,
-        nodes: 50,
-        line: if is_exact { vec![m] } else { Vec::new() },
-        proof: None,
-        by: Provenance {
-            engine: "bench".into(),
-            day: 20_000,
-        },
-    };
-    (m, verdict)
 }
 
 /// Returns the result of a step and its milliseconds.

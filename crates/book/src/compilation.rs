@@ -49,8 +49,8 @@ pub struct Compilation<'a> {
     pub base: Option<&'a Compiled>,
     /// Parts beside the values.
     pub extras: Extras,
-    /// The greatest size of the file without these parts, in bytes. Of a larger book the positions
-    /// are kept that are reached most often, times the nodes of their searches.
+    /// The greatest size of the file, in bytes. A larger book keeps the positions that are reached
+    /// most often, times the nodes of their searches, and those on the way to them.
     pub max_bytes: Option<u64>,
 }
 

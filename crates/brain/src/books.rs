@@ -207,20 +207,23 @@ impl Books {
         self.find(position, |_, _, answer| Ok(Some(answer)))
     }
 
-    /// Returns what `choose` finds first in the answers of the books for the side to move, without
-    /// the moves that people avoid.
+    /// Returns what `choose` finds first in the books for the side to move and their answers,
+    /// without the moves that people avoid.
     ///
     /// # Errors
     /// If a book cannot be read.
     pub(crate) fn choose<T>(
         &mut self,
         position: &Position,
-        mut choose: impl FnMut(Answer) -> Option<T>,
+        mut choose: impl FnMut(&Source, &Position, Answer) -> Result<Option<T>>,
     ) -> Result<Option<T>> {
         let mover = position.side();
         self.find(position, |book, position, answer| match book.choice.side {
             Some(side) if side != mover => Ok(None),
-            _ => Ok(choose(book.reader.by_hand(position, answer)?)),
+            _ => {
+                let answer = book.reader.by_hand(position, answer)?;
+                choose(&book.reader, position, answer)
+            }
         })
     }
 
@@ -308,13 +311,13 @@ pub(crate) mod tests {
         }
         for (line, wanted) in [("", "g7"), ("h8", "i9")] {
             let position = Position::from_line(Variant::FREESTYLE_15, line).expect("legal");
-            let best = |answer: Answer| answer.best().map(|(m, _)| m);
+            let best = |_: &Source, _: &Position, answer: Answer| Ok(answer.best().map(|(m, _)| m));
             let m = books.choose(&position, best).expect("readable");
             assert_eq!(m.map(|m| position.write_move(m)).as_deref(), Some(wanted));
         }
         books.switch(1, false).expect("it is open");
         let start = Position::start(Variant::FREESTYLE_15);
-        let best = |answer: Answer| answer.best().map(|(m, _)| m);
+        let best = |_: &Source, _: &Position, answer: Answer| Ok(answer.best().map(|(m, _)| m));
         assert_eq!(books.choose(&start, best).expect("readable"), None);
         let listed = books.list();
         assert!(listed[0].ends_with("one is off") && listed[1].ends_with("other is on"));

@@ -71,6 +71,10 @@ pub struct PlayArgs {
     /// Skips unproven book moves that were searched less deeply than N plies
     #[arg(long, default_value_t = 0, value_name = "N")]
     min_depth: u8,
+    /// Leaves the book where its searches behind an unproven move visited fewer nodes; 0 never does
+    /// [default: as many as the engine's own search would visit]
+    #[arg(long, value_name = "N")]
+    min_nodes: Option<u64>,
     /// Number of search threads
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: u16,
@@ -153,6 +157,7 @@ fn finder(play: &PlayArgs) -> Result<MoveFinder> {
         table_mib,
         choice,
         book_depth,
+        min_nodes: play.min_nodes,
     })
     .through(play.access.clone());
     for book in &play.book {

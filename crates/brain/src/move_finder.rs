@@ -5,7 +5,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
-use kagetsu_compiled::Choice;
+use kagetsu_compiled::{Choice, outweighs_search};
 use kagetsu_game::{Answer, Effort, Move, Position, Question, Variant, Verdict};
 use kagetsu_search::{Control, Engine, EngineOptions, Progress};
 
@@ -15,6 +15,11 @@ use crate::source::Access;
 
 /// Mebibytes of the table where neither user nor manager limits it.
 pub(crate) const DEFAULT_TABLE_MIB: u64 = 128;
+
+/// Nodes a second that a thread is taken to search before the first search.
+const FIRST_SPEED: u64 = 300_000;
+/// Shorter searches say nothing about the speed.
+const MIN_MEASURED: Duration = Duration::from_millis(50);
 
 /// The settings of an engine.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,6 +31,9 @@ pub(crate) struct Settings {
     pub(crate) choice: Choice,
     /// Plies from the start after which the book is not used.
     pub(crate) book_depth: u32,
+    /// The least nodes of the book's searches behind an unproven move that is played; `None` for as
+    /// many as the engine's own search would visit.
+    pub(crate) min_nodes: Option<u64>,
 }
 
 /// Books and a search.
@@ -36,6 +44,8 @@ pub(crate) struct MoveFinder {
     books: Books,
     /// The engine, created at its first use and again after a change of its settings.
     engine: Option<(usize, u64, Engine)>,
+    /// Nodes a second of the last search with one thread.
+    speed: u64,
 }
 
 /// A position to think about.
@@ -79,6 +89,7 @@ impl MoveFinder {
             access: Access::default(),
             books: Books::default(),
             engine: None,
+            speed: FIRST_SPEED,
         }
     }
 
@@ -125,24 +136,46 @@ impl MoveFinder {
         self.books.lookup(position)
     }
 
-    /// Returns the book move.
-    fn look_up(&mut self, position: &Position) -> Result<Option<(Move, Verdict)>> {
+    /// Returns the book's move, and whether it is worth more than the engine's own search.
+    fn look_up(&mut self, order: &ThinkOrder) -> Result<Option<(Move, Verdict, bool)>> {
+        let position = &order.question.position;
         let is_within = position.moves().len() < self.settings.book_depth as usize;
         if !is_within || self.books.is_empty() {
             return Ok(None);
         }
         let legal = position.legal_moves();
         let choice = self.settings.choice;
-        let known = self.books.choose(position, |answer| {
-            choice
-                .pick(&answer)
-                .filter(|(m, _)| legal.contains(m))
-                .cloned()
+        let least = self.settings.min_nodes.unwrap_or(self.own_nodes(order));
+        let known = self.books.choose(position, |book, position, answer| {
+            let picked = choice.pick(&answer).filter(|(m, _)| legal.contains(m));
+            let Some((m, verdict)) = picked.cloned() else {
+                return Ok(None);
+            };
+            let lookup = |position: &Position| book.lookup(position);
+            let of_entry = book.entry_nodes();
+            let is_worth = outweighs_search((position, &verdict), of_entry, least, lookup)?;
+            Ok(Some((m, verdict, is_worth)))
         })?;
-        match known {
-            Some(known) => Ok(Some(known)),
-            None => self.books.opening(position),
+        if known.is_some() {
+            return Ok(known);
         }
+        let opening = self.books.opening(position)?;
+        Ok(opening.map(|(m, verdict)| (m, verdict, true)))
+    }
+
+    /// Returns the nodes that the search would visit; 0 where it has no limit of nodes or time.
+    fn own_nodes(&self, order: &ThinkOrder) -> u64 {
+        let Effort { time, nodes, .. } = order.question.effort;
+        let speed = self.speed.saturating_mul(self.settings.threads as u64);
+        let timed = order
+            .share
+            .or(time)
+            .map(|time| time.as_secs_f64() * speed as f64);
+        let least = [timed.map(|nodes| nodes as u64), nodes]
+            .into_iter()
+            .flatten()
+            .min();
+        least.unwrap_or(0)
     }
 
     fn engine(&mut self) -> Result<&mut Engine> {
@@ -214,16 +247,21 @@ impl MoveFinder {
         report: &mut dyn FnMut(FinderReport),
     ) -> Thought {
         if order.asks_book {
-            match self.look_up(&order.question.position) {
-                Ok(Some((m, verdict))) => return Thought::Book(m, verdict),
+            match self.look_up(order) {
+                Ok(Some((m, verdict, true))) => return Thought::Book(m, verdict),
+                Ok(Some((m, ..))) => report(FinderReport::Trouble(format!(
+                    "book move {} is not played: this search sees more than the book's, unless \
+                     --min-nodes 0 is given",
+                    order.question.position.write_move(m)
+                ))),
                 Ok(None) => {}
                 Err(error) => report(FinderReport::Trouble(format!(
                     "the book is not asked: {error:#}"
                 ))),
             }
         }
+        let begun = Instant::now();
         let answer = self.engine().and_then(|engine| {
-            let begun = Instant::now();
             let mut has_reported = false;
             let mut pace = order.share.map(Pace::new);
             let answer = engine.answer(&order.question, control, &mut |progress| {
@@ -246,6 +284,10 @@ impl MoveFinder {
             }
             Ok(answer)
         });
+        let (elapsed, threads) = (begun.elapsed(), self.settings.threads as u64);
+        if let Some(answer) = answer.as_ref().ok().filter(|_| elapsed >= MIN_MEASURED) {
+            self.speed = (answer.nodes() as f64 / elapsed.as_secs_f64()) as u64 / threads.max(1);
+        }
         answer.map_or_else(
             |error| Thought::Failed(format!("{error:#}")),
             Thought::Search,

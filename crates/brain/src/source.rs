@@ -69,6 +69,14 @@ mod files_alone {
             })
         }
 
+        /// Returns the mean nodes of an entry whose answer does not say them.
+        pub(crate) fn entry_nodes(&self) -> u64 {
+            match self {
+                Self::Compiled(book) => book.newest().stats().mean_nodes(),
+                Self::Certificate(_) => 0,
+            }
+        }
+
         /// Looks up a position.
         pub(crate) fn lookup(&self, position: &Position) -> Result<Option<Answer>> {
             Ok(match self {

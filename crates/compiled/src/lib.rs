@@ -22,6 +22,7 @@ mod write;
 
 pub use content::annotation::{Annotation, AnnotationKind, AnnotationKindError, by_hand};
 pub use content::annotation_json::{AnnotationError, AnnotationJson};
+pub use content::behind::outweighs_search;
 pub use content::check_report::CheckReport;
 pub use content::choice::Choice;
 pub use content::day::{Day, DayError};

@@ -220,6 +220,15 @@ impl Source {
         }
     }
 
+    /// Returns the mean nodes of an entry, for a book whose answers do not say them; else 0.
+    #[must_use]
+    pub fn entry_nodes(&self) -> u64 {
+        match self {
+            Self::File(file) => file.newest().stats().mean_nodes(),
+            _ => 0,
+        }
+    }
+
     /// Returns a number that differs between two versions of the book.
     #[must_use]
     pub fn version(&self) -> u64 {

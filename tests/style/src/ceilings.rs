@@ -9,9 +9,9 @@
 use crate::SourceFile;
 
 /// Lines of Rust outside tests. The aim is 89,000.
-pub const MAX_SOURCE_LINES: usize = 101_500;
+pub const MAX_SOURCE_LINES: usize = 102_500;
 /// Lines of tests. The aim is 47,000.
-pub const MAX_TEST_LINES: usize = 59_000;
+pub const MAX_TEST_LINES: usize = 59_500;
 /// Lines of the checker of proofs, which must be read to be trusted.
 pub const MAX_CERTIFICATE_LINES: usize = 2_000;
 /// Entries (files and folders) that one source folder shows.

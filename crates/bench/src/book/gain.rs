@@ -7,7 +7,7 @@ use rand::rngs::StdRng;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::walks::opening;
+use super::walks::openings;
 use crate::matches::elo::Tally;
 use crate::matches::pair::Players;
 use crate::matches::player::{PlayerEngine, PlayerSettings};
@@ -37,7 +37,7 @@ pub(super) struct GainJson {
 
 /// The games of all efforts.
 #[derive(Default)]
-pub(super) struct Games {
+pub(super) struct GainGames {
     pub(super) rows: Vec<GainJson>,
     /// The efforts of a move, in efforts of an entry, at which the book gains nothing; `None` where
     /// that is beyond the efforts that were played.
@@ -56,10 +56,9 @@ pub(super) fn play(
     variant: Variant,
     roots: &[Position],
     (pairs, entry_nodes, seed): (u32, u64, u64),
-) -> Result<Games> {
+) -> Result<GainGames> {
     let mut dice = StdRng::seed_from_u64(seed);
-    let held = (0..pairs - pairs / 2).map(|_| opening(book, roots, &mut dice));
-    let held: Vec<Position> = held.collect::<Result<_>>()?;
+    let held = openings(book, roots, (pairs - pairs / 2) as usize, &mut dice)?;
     let mut balanced = Balanced::new(variant, seed)?;
     let mut outside = Vec::new();
     for number in 0..MAX_TRIES {
@@ -71,7 +70,7 @@ pub(super) fn play(
             outside.push(made);
         }
     }
-    let (mut games, mut points) = (Games::default(), Vec::new());
+    let (mut games, mut points) = (GainGames::default(), Vec::new());
     for (share, effort) in EFFORTS {
         let nodes = (entry_nodes as f64 * share) as u64;
         let player = |book: Option<&str>| PlayerSettings {
@@ -80,8 +79,8 @@ pub(super) fn play(
             book: book.map(str::to_string),
         };
         let settings = [player(Some(name)), player(None)];
-        for (openings, kind) in [(&held, "book"), (&outside, "outside")] {
-            let (tally, asked) = play_pairs(&settings, openings)?;
+        for (from, kind) in [(&held, "book"), (&outside, "outside")] {
+            let (tally, asked) = play_pairs(&settings, from)?;
             let error = tally.score_error();
             let score = tally.score();
             games.rows.push(GainJson {

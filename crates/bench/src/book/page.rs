@@ -84,7 +84,8 @@ struct CoverageJson {
 ///
 /// # Errors
 /// If the book, a file of games or a judge fails.
-pub(super) fn run(name: &str, args: &Args, is_json: bool, out: &mut dyn Write) -> Result<()> {
+pub(crate) fn run(args: &Args, is_json: bool, out: &mut dyn Write) -> Result<()> {
+    let name = &*args.book;
     let (book, open_ms) = timed(|| kagetsu_reader::open_files(Path::new(name)))?;
     let overview = book.overview()?;
     let (variant, roots) = beginnings(&overview, args.variant)

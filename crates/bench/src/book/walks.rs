@@ -5,7 +5,7 @@ use kagetsu_reader::Source;
 use rand::RngExt;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Centi-units of value that make a reply of the opponent e times less likely.
 const REPLY_TEMPERATURE: f64 = 50.0;
@@ -15,6 +15,10 @@ const MAX_HOLE_LOSS: i32 = 50;
 const MAX_WALK_PLIES: usize = 200;
 /// Walks for each move that is drawn.
 const WALKS_A_MOVE: u32 = 10;
+
+/// Openings that are drawn, and the most replies of one.
+const DRAWN_OPENINGS: usize = 1_000;
+const MAX_REPLIES: usize = 6;
 
 /// Walks through a book, in which one side plays its moves.
 #[derive(Default)]
@@ -134,26 +138,40 @@ fn reply<'a>(answer: &'a Answer, dice: &mut StdRng) -> Option<&'a (Move, kagetsu
     choice.pick(answer)
 }
 
-/// Returns an opening in the book: a root, and up to four replies of either side that the book
-/// values and holds.
+/// Returns different openings in the book, the most balanced of those that are drawn: a root, and
+/// up to six replies of either side that the book values and holds.
 ///
 /// # Errors
 /// If the book cannot be read.
-pub(super) fn opening(book: &Source, roots: &[Position], dice: &mut StdRng) -> Result<Position> {
-    let mut position = roots[dice.random_range(0..roots.len())].clone();
-    for _ in 0..dice.random_range(0..=4) {
-        let answer = book.lookup(&position)?.unwrap_or_default();
-        let Some((m, _)) = reply(&answer, dice) else {
-            break;
-        };
-        let next = position.play(*m)?;
-        let is_held = next.outcome().is_none() && book.lookup(&next)?.is_some();
-        if !is_held {
-            break;
+pub(super) fn openings(
+    book: &Source,
+    roots: &[Position],
+    most: usize,
+    dice: &mut StdRng,
+) -> Result<Vec<Position>> {
+    let mut drawn = BTreeMap::new();
+    for _ in 0..DRAWN_OPENINGS {
+        let mut position = roots[dice.random_range(0..roots.len())].clone();
+        for _ in 0..=dice.random_range(0..=MAX_REPLIES) {
+            let Some(answer) = book.lookup(&position)? else {
+                break;
+            };
+            let Some((m, best)) = answer
+                .best()
+                .zip(reply(&answer, dice))
+                .map(|(best, (m, _))| (*m, best))
+            else {
+                break;
+            };
+            let value = i32::from(best.1.score.raw()).abs();
+            drawn.insert(position.key(), (value, position.clone()));
+            position = position.play(m)?;
         }
-        position = next;
     }
-    Ok(position)
+    let mut drawn: Vec<_> = drawn.into_values().collect();
+    drawn.sort_by_key(|(value, _)| *value);
+    let openings = drawn.into_iter().map(|(_, position)| position);
+    Ok(openings.take(most).collect())
 }
 
 /// Returns a value in units, within ±10.

@@ -1,5 +1,6 @@
 use anyhow::{Context, Result};
 use kagetsu_book::Choice;
+use kagetsu_compiled::outweighs_search;
 use kagetsu_engines::{EngineAddress, EngineSettings, External};
 use kagetsu_game::{Answer, Effort, Position, Question};
 use kagetsu_proto::Access;
@@ -80,7 +81,8 @@ impl Player {
         std::mem::take(&mut self.asked)
     }
 
-    /// Returns the best move of the book in the position, with its verdict.
+    /// Returns the best move of the book in the position, with its verdict; none where the own search
+    /// would visit more nodes than the searches of the book behind it.
     ///
     /// # Errors
     /// If the book cannot be read.
@@ -92,7 +94,15 @@ impl Player {
         let legal = position.legal_moves();
         let answer = book.lookup(position)?.unwrap_or_default();
         let picked = Choice::default().pick(&answer);
-        let picked = picked.filter(|(m, _)| legal.contains(m)).cloned();
+        let mut picked = picked.filter(|(m, _)| legal.contains(m)).cloned();
+        if let Some((_, verdict)) = &picked {
+            let own = question.effort.nodes.unwrap_or(0);
+            let lookup = |position: &Position| book.lookup(position);
+            let verdict = (position, verdict);
+            if !outweighs_search(verdict, book.entry_nodes(), own, lookup)? {
+                picked = None;
+            }
+        }
         if let Some(game) = self.asked.last_mut() {
             game.push((position.clone(), picked.is_some()));
         }

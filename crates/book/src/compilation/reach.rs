@@ -8,7 +8,7 @@ use super::links::Links;
 /// Centi-units of loss that make a move e times less likely, for either side.
 const TEMPERATURE: f64 = 50.0;
 
-/// What a position costs and is worth.
+/// The cost and the worth of a position.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Weight {
     /// Bytes of its moves in the file.
@@ -92,7 +92,7 @@ mod tests {
         ] {
             assert_eq!(numbers(&weights, max_bytes), wanted, "{max_bytes}");
         }
-        // What took longer comes first, but never without the way to it.
+        // A longer search comes first, but never without the way to it.
         weights[4].nodes = 10_000;
         assert_eq!(numbers(&weights, 30), [0, 1, 3]);
         weights[2].nodes = 10_000;

@@ -152,6 +152,7 @@ mod tests {
             threads: 1,
             table_mib: Some(1),
             choice: Choice::default(),
+            min_nodes: None,
             book_depth: 100,
         });
         finder.open(&path).expect("it is there");

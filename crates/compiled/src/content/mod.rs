@@ -2,6 +2,7 @@
 
 pub(crate) mod annotation;
 pub(crate) mod annotation_json;
+pub(crate) mod behind;
 pub(crate) mod check_report;
 pub(crate) mod choice;
 pub(crate) mod day;

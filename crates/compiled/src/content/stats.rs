@@ -24,6 +24,12 @@ pub struct Stats {
 }
 
 impl Stats {
+    /// Returns the mean of the nodes of a position's search.
+    #[must_use]
+    pub fn mean_nodes(&self) -> u64 {
+        self.nodes / self.positions.max(1)
+    }
+
     /// Adds the statistics of other positions.
     pub fn add(&mut self, other: &Self) {
         self.positions += other.positions;
