@@ -326,3 +326,51 @@ fn percentile(values: &[f64], share: f64) -> f64 {
         .copied()
         .unwrap_or(0.0)
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use kagetsu_book::{Book, BookOptions};
+    use kagetsu_game::Question;
+    use kagetsu_search::{Control, Engine};
+
+    use super::*;
+
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    #[test]
+    fn page_judges_a_bad_move_and_counts_its_games() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (mut book, _) =
+            Book::open(folder.path(), &BookOptions::creating()).expect("a new book");
+        let mut engine = Engine::new("table=1MiB".parse().expect("options")).expect("an engine");
+        let root = Position::from_line(Variant::FREESTYLE_15, "h8 i9 g7").expect("legal");
+        let question = Question::new(root.clone(), Effort::nodes(500));
+        let answer = engine.answer(&question, &Control::new(), &mut |_| {});
+        book.learn(&root, &answer.expect("a move")).expect("room");
+        // The opponent's open four is left alone.
+        let lost = root.variant();
+        let lost = Position::from_line(lost, "h8 a1 h9 c1 h10 e1 i8 g1 i9 a3 i10").expect("legal");
+        let bad = lost.parse_move("o15").expect("legal");
+        let answer = [kagetsu_builders::opinion(bad, 300)].into_iter().collect();
+        book.learn(&lost, &answer).expect("room");
+        book.close().expect("room");
+        let name = folder.path().to_str().expect("a plain name");
+        let line = ["", name, "--nodes", "100", "--pairs", "2", "--moves", "9"];
+        let args = Line::parse_from(line).args;
+        let mut out = Vec::new();
+        run(&args, true, &mut out).expect("a page");
+        let page: Value = serde_json::from_slice(&out).expect("JSON");
+        assert_eq!(page["positions"], 2, "{page:#}");
+        let judged = page["judged"].as_u64().expect("a number");
+        assert!((1..=2).contains(&judged), "{page:#}");
+        assert_eq!(page["gain"].as_array().map(Vec::len), Some(6));
+        let worst = &page["worst"][0];
+        assert_eq!(worst["regret"], 20.0, "won and lost: {page:#}");
+        assert_ne!(worst["book"], worst["judge"], "{page:#}");
+    }
+}

@@ -81,8 +81,8 @@ impl Player {
         std::mem::take(&mut self.asked)
     }
 
-    /// Returns the best move of the book in the position, with its verdict; none where the own search
-    /// would visit more nodes than the searches of the book behind it.
+    /// Returns the best move of the book in the position, with its verdict; none where the own
+    /// search would visit more nodes than the searches of the book behind it.
     ///
     /// # Errors
     /// If the book cannot be read.

@@ -553,6 +553,12 @@ fn book_moves_are_played_and_announced() {
         --moves h8 --json"
     ));
     let mut engine = Dialogue::of(Program::Pbrain.command(&["--book", book]));
+    engine.say("START 15\nINFO timeout_turn 300\nTURN 7,7");
+    let (_, before) = next_move(&engine);
+    let is_left = |line: &String| line.contains("is not played: this search sees more");
+    assert!(before.iter().any(is_left), "{before:?}");
+    let command = Program::Pbrain.command(&["--book", book, "--min-nodes", "0"]);
+    let mut engine = Dialogue::of(command);
     engine.say("START 15\nINFO timeout_turn 60000\nTURN 7,7");
     let (played, before) = next_move(&engine);
     assert_eq!(to_move(played, 15), picked);
@@ -629,6 +635,8 @@ fn book_moves_are_played_and_announced() {
         "uci",
         "--variant",
         "freestyle-15",
+        "--min-nodes",
+        "0",
         "--book",
         book,
     ]);
