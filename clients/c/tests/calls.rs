@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::ptr;
 
-use kagetsu_book::{Book, BookOptions, Extras};
+use kagetsu_book::{Book, BookOptions, Compilation};
 use kagetsu_builders::is_installed;
 use kagetsu_c::{
     KnownMove, OpenBook as Open, kagetsu_book_close, kagetsu_book_lookup,
@@ -38,7 +38,7 @@ fn compiled(folder: &Path) -> PathBuf {
         Book::open(&folder.join("book"), &BookOptions::creating()).expect("a new book");
     book.learn(&position, &answer).expect("room for it");
     let path = folder.join("test.kbk");
-    book.compile(&path, None, Extras::default(), &mut |_| {})
+    book.compile(&path, Compilation::default(), &mut |_| {})
         .expect("room for it");
     book.close().expect("room for it");
     path
