@@ -2,8 +2,8 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 
 use nix::sys::signal::{Signal, killpg};
-use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
+use rustix::process::{WaitId, WaitIdOptions, waitid};
 
 use super::descendants::Descendants;
 
@@ -29,12 +29,14 @@ impl GroupFamily {
 
     /// Describes how a process ended, without reaping it; `None` while it runs.
     pub(crate) fn end_of(child: &mut Child) -> Option<String> {
-        let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
-        match waitid(Id::Pid(pid(child)), flags) {
-            Ok(WaitStatus::Exited(_, code)) => Some(format!("exit code {code}")),
-            Ok(WaitStatus::Signaled(_, signal, _)) => Some(format!("ended by {signal}")),
-            _ => None,
+        let flags = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        let child = rustix::process::Pid::from_child(child);
+        let status = waitid(WaitId::Pid(child), flags).ok()??;
+        if let Some(code) = status.exit_status() {
+            return Some(format!("exit code {code}"));
         }
+        let signal = Signal::try_from(status.terminating_signal()?).ok()?;
+        Some(format!("ended by {signal}"))
     }
 }
 
