@@ -19,7 +19,7 @@ use kagetsu_game::Variant;
 /// Example: kagetsu bench book h8.book
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A book folder, a compiled book or a certificate
+    /// A book folder or a compiled book
     #[arg(value_name = "BOOK")]
     book: String,
     /// The game, where the book has several [default: that with most positions]

@@ -87,12 +87,15 @@ struct CoverageJson {
 pub(crate) fn run(args: &Args, is_json: bool, out: &mut dyn Write) -> Result<()> {
     let name = &*args.book;
     let (book, open_ms) = timed(|| kagetsu_reader::open_files(Path::new(name)))?;
+    if let Source::Certificate(_) = book {
+        bail!("{name} is a certificate: all of its moves are proven; `kagetsu verify` checks them");
+    }
     let overview = book.overview()?;
     let (variant, roots) = beginnings(&overview, args.variant)
         .with_context(|| format!("{name} has no position where it begins"))?;
     let counted = counts(&book)?;
     let number = |field: &str| counted[field].as_u64();
-    let positions = number("positions").or(book.positions()).unwrap_or(0);
+    let positions = number("positions").unwrap_or(0);
     let mean = number("nodes").map(|nodes| nodes / positions.max(1));
     let Some(entry_nodes) = args.nodes.or(mean).filter(|nodes| *nodes >= JUDGE_FACTOR) else {
         bail!("{name} does not say how long its entries were searched; give --nodes");
@@ -225,11 +228,8 @@ fn beginnings(overview: &Overview, variant: Option<Variant>) -> Option<(Variant,
     (!roots.is_empty()).then_some((held.variant, roots))
 }
 
-/// Returns the statistics as JSON; null for a certificate, which has none.
+/// Returns the statistics as JSON.
 fn counts(book: &Source) -> Result<Value> {
-    if let Source::Certificate(_) = book {
-        return Ok(Value::Null);
-    }
     let read = StatisticsView::read(book, &WholeBook, StatisticsQuery::default())?;
     Ok(serde_json::to_value(read)?)
 }
