@@ -13,6 +13,7 @@ pub(crate) struct CoordinatorInfo {
     pub(crate) cluster: Arc<Cluster>,
     pub(crate) book: Option<BookHandle>,
     pub(crate) source: Option<Arc<Source>>,
+    pub(crate) only_reads: bool,
     pub(crate) leadership: Leadership,
 }
 
@@ -35,7 +36,7 @@ impl ServerInfo for CoordinatorInfo {
     }
 
     fn is_cluster(&self) -> bool {
-        true
+        !self.only_reads
     }
 
     fn leads(&self) -> bool {

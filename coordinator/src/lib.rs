@@ -25,5 +25,4 @@ pub use auth::{
     Role, TokenEntry, Tokens, TokensError,
 };
 pub use config::Config;
-pub use server::{Coordinator, Server};
-pub use services::reader::Reader;
+pub use server::{Coordinator, Server, stop_on_signals};

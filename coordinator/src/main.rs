@@ -11,9 +11,9 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use clap::Parser;
 use kagetsu_book::{BookError, JournalError};
-use kagetsu_coordinator::{Config, Protected, Protection, Server};
+use kagetsu_coordinator::{Config, Protected, Protection, Server, stop_on_signals};
 use kagetsu_program::{Exit, LogFormat, Readers, check_place, start_log, write_whole};
-use kagetsu_proto::{Listener, stop_requested};
+use kagetsu_proto::Listener;
 use mimalloc::MiMalloc;
 use tokio_util::sync::CancellationToken;
 
@@ -180,20 +180,13 @@ async fn serve(
     let mut out = std::io::stdout();
     writeln!(out, "listening on {address}").and_then(|()| out.flush())?;
     *has_served = true;
-    let http = http
-        .map(|listener| {
-            serve_http(
-                &server,
-                listener,
-                &protected,
-                &arguments.http_origin,
-                &shutdown,
-            )
-        })
-        .transpose()?;
-    let metrics = metrics
-        .map(|listener| serve_metrics(&server, listener, &shutdown))
-        .transpose()?;
+    let http = http.map(|listener| {
+        let access = protected.access(listener.address(), &arguments.http_origin);
+        serve_http("http", listener, server.http(access), &shutdown)
+    });
+    let metrics =
+        metrics.map(|listener| serve_http("metrics", listener, server.monitor(), &shutdown));
+    let (http, metrics) = (http.transpose()?, metrics.transpose()?);
     let served = server.listen(listener).await;
     shutdown.cancel();
     for task in [http, metrics].into_iter().flatten() {
@@ -218,45 +211,17 @@ async fn listen_http(
     }
 }
 
-/// Serves HTTP beside gRPC. Prints "http on ADDRESS" when it is ready.
+/// Serves HTTP beside gRPC. Prints "NAME on ADDRESS" when it is ready.
 fn serve_http(
-    server: &Server,
+    name: &str,
     listener: Listener,
-    protected: &Protected,
-    origins: &[String],
-    shutdown: &CancellationToken,
-) -> Result<tokio::task::JoinHandle<()>> {
-    let address = listener.address();
-    let access = kagetsu_http::AccessPolicy::at(address);
-    let may_change = access.may_change || protected.knows_clients();
-    let access = kagetsu_http::AccessPolicy {
-        origins: origins.to_vec(),
-        may_change,
-        ..access
-    };
-    let router = server.http(access);
-    let mut out = std::io::stdout();
-    writeln!(out, "http on {address}").and_then(|()| out.flush())?;
-    Ok(tokio::spawn(kagetsu_http::serve(
-        listener,
-        router,
-        shutdown.clone(),
-    )))
-}
-
-/// Serves metrics and probes beside gRPC. Prints "metrics on ADDRESS" when it is ready.
-fn serve_metrics(
-    server: &Server,
-    listener: Listener,
+    router: axum::Router,
     shutdown: &CancellationToken,
 ) -> Result<tokio::task::JoinHandle<()>> {
     let mut out = std::io::stdout();
-    writeln!(out, "metrics on {}", listener.address()).and_then(|()| out.flush())?;
-    Ok(tokio::spawn(kagetsu_http::serve(
-        listener,
-        server.monitor(),
-        shutdown.clone(),
-    )))
+    writeln!(out, "{name} on {}", listener.address()).and_then(|()| out.flush())?;
+    let serving = kagetsu_http::serve(listener, router, shutdown.clone());
+    Ok(tokio::spawn(serving))
 }
 
 /// Returns the URL of a gRPC address.
@@ -267,13 +232,4 @@ fn url_of(address: SocketAddr, has_tls: bool) -> String {
 
 fn cannot_write(file: &Path) -> String {
     format!("cannot write --address-file {}", file.display())
-}
-
-fn stop_on_signals(shutdown: CancellationToken) -> Result<()> {
-    let stop = stop_requested()?;
-    tokio::spawn(async move {
-        stop.await;
-        shutdown.cancel();
-    });
-    Ok(())
 }

@@ -45,6 +45,7 @@ use crate::replication::layer::for_leader;
 use crate::replication::leadership::Leadership;
 use crate::replication::replica;
 use crate::services::analysis::AnalysisService;
+use crate::services::archive::Archive;
 use crate::services::books::BooksService;
 use crate::services::builds::BuildsService;
 use crate::services::concurrency::ServiceLimits;
@@ -74,6 +75,9 @@ pub struct Server {
     folder: Option<PathBuf>,
     /// A book that is read, where none is grown.
     source: Option<Arc<Source>>,
+    /// Whether it serves the book of `source` and nothing else.
+    only_reads: bool,
+    archive: Option<Archive>,
     authenticator: Arc<Authenticator>,
     thread: Option<JoinHandle<Result<()>>>,
     shutdown: CancellationToken,
@@ -117,6 +121,8 @@ impl Server {
             book,
             folder: config.book.clone().filter(|path| path.is_dir()),
             source: None,
+            only_reads: false,
+            archive: None,
             authenticator: Authenticator::open(),
             thread,
             shutdown: shutdown.clone(),
@@ -197,11 +203,22 @@ impl Server {
         }
     }
 
-    /// Gives a server that was started without a book one to read; its analyses are not kept.
+    /// Gives a server that was started without a book one to read. Its analyses are not kept; if it
+    /// `only_reads`, it has neither analyses nor workers.
     #[must_use]
-    pub fn with_source(self, source: Source) -> Self {
+    pub fn with_source(self, source: Arc<Source>, only_reads: bool) -> Self {
         Self {
-            source: Some(Arc::new(source)),
+            source: Some(source),
+            only_reads,
+            ..self
+        }
+    }
+
+    /// Offers the compiled books of a folder for download over HTTP.
+    #[must_use]
+    pub fn with_archive(self, folder: PathBuf) -> Self {
+        Self {
+            archive: Some(Archive::new(folder)),
             ..self
         }
     }
@@ -243,12 +260,18 @@ impl Server {
                 cluster: Arc::clone(&self.cluster),
                 book: self.book.clone(),
                 source: self.source.clone(),
+                only_reads: self.only_reads,
                 leadership: self.leadership.clone(),
             }),
             internal: Principal::internal().into(),
         };
-        let router = kagetsu_http::router(backend, access.clone(), self.shutdown.clone())
-            .merge(self.monitoring().routes());
+        let mut router = kagetsu_http::router(backend, access.clone(), self.shutdown.clone());
+        if !self.only_reads {
+            router = router.merge(self.monitoring().routes());
+        }
+        if let Some(archive) = &self.archive {
+            router = router.merge(archive.clone().routes());
+        }
         let router = authenticate_http(router, &self.authenticator);
         kagetsu_http::with_browser_headers(router, access)
     }
@@ -259,9 +282,10 @@ impl Server {
         authenticate_rpcs(routes, &self.authenticator)
     }
 
-    /// Serves callers inside this process.
+    /// Serves callers inside this process, who may do everything.
     #[must_use]
     pub fn embed(self) -> Coordinator {
+        let server = self.with_authenticator(Authenticator::open());
         let (sender, streams) = mpsc::channel::<DuplexStream>(16);
         let connector = Connector::by(IN_PROCESS, move || {
             let sender = sender.clone();
@@ -285,7 +309,7 @@ impl Server {
             }
         });
         let incoming = ReceiverStream::new(streams).map(Ok::<_, std::io::Error>);
-        let serving = tokio::spawn(self.serve(bounded_server(None), incoming));
+        let serving = tokio::spawn(server.serve(bounded_server(None), incoming));
         Coordinator { connector, serving }
     }
 
@@ -380,6 +404,17 @@ impl Server {
 
     /// Returns the services of `kagetsu.v1`.
     fn services(&self) -> Routes {
+        let shutdown = self.shutdown.clone();
+        let books = match &self.source {
+            Some(source) => {
+                BooksService::of_source(Some(Arc::clone(source)), shutdown, &self.limits)
+            }
+            None => BooksService::of_coordinator(self.book.clone(), shutdown, &self.limits),
+        };
+        let books = BooksServer::new(books).max_decoding_message_size(MESSAGE_LIMIT);
+        if self.only_reads {
+            return Routes::new(books);
+        }
         let ServiceLimits {
             analyses,
             watches,
@@ -398,13 +433,6 @@ impl Server {
             shutdown: self.shutdown.clone(),
             limit: watches,
         };
-        let shutdown = self.shutdown.clone();
-        let books = match &self.source {
-            Some(source) => {
-                BooksService::of_source(Some(Arc::clone(source)), shutdown, &self.limits)
-            }
-            None => BooksService::of_coordinator(self.book.clone(), shutdown, &self.limits),
-        };
         let workers = WorkersService {
             cluster: Arc::clone(&self.cluster),
             book: self.book.clone(),
@@ -416,14 +444,14 @@ impl Server {
         };
         Routes::new(AnalysisServer::new(analysis).max_decoding_message_size(MESSAGE_LIMIT))
             .add_service(BuildsServer::new(builds).max_decoding_message_size(MESSAGE_LIMIT))
-            .add_service(BooksServer::new(books).max_decoding_message_size(MESSAGE_LIMIT))
+            .add_service(books)
             .add_service(WorkersServer::new(workers).max_decoding_message_size(MESSAGE_LIMIT))
     }
 }
 
 /// Returns a server of gRPC with bounds for each connection. `keepalive` says how often a silent
 /// one is probed, and how long the answer may take.
-pub(crate) fn bounded_server(keepalive: Option<(Duration, Duration)>) -> tonic::transport::Server {
+fn bounded_server(keepalive: Option<(Duration, Duration)>) -> tonic::transport::Server {
     let (every, patience) = keepalive.unzip();
     tonic::transport::Server::builder()
         .http2_keepalive_interval(every)
@@ -435,7 +463,7 @@ pub(crate) fn bounded_server(keepalive: Option<(Duration, Duration)>) -> tonic::
 }
 
 /// Adds the service that describes the services.
-pub(crate) fn described(routes: Routes) -> Result<Routes> {
+fn described(routes: Routes) -> Result<Routes> {
     let reflection = tonic_reflection::server::Builder::configure()
         .register_encoded_file_descriptor_set(DESCRIPTORS)
         .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
@@ -481,6 +509,19 @@ async fn drain(cluster: &Cluster, book_closed: &CancellationToken, grace: Durati
         () = tokio::time::sleep(grace) => {}
         () = book_closed.cancelled() => {}
     }
+}
+
+/// Cancels a server once the system or a person asks the program to stop.
+///
+/// # Errors
+/// If the handler of a signal cannot be installed.
+pub fn stop_on_signals(shutdown: CancellationToken) -> Result<()> {
+    let stop = kagetsu_proto::stop_requested()?;
+    tokio::spawn(async move {
+        stop.await;
+        shutdown.cancel();
+    });
+    Ok(())
 }
 
 fn join(book_writer: JoinHandle<Result<()>>) -> Result<()> {

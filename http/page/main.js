@@ -23,8 +23,7 @@ class App {
     this.toasts = h("div", { class: "toasts", role: "alert", popover: "manual" });
     this.paint(recall("theme") ?? "auto");
     this.explorer = new Explorer(this);
-    this.cluster = new Cluster(this);
-    this.contents = new Contents(this);
+    this.made = {};
     this.view = "explorer";
     this.frame();
     addEventListener("hashchange", () => this.route());
@@ -36,6 +35,15 @@ class App {
     document.addEventListener("keydown", (event) => this.key(event));
     this.begin();
     setInterval(() => document.visibilityState === "visible" && this.look(), STATUS_INTERVAL);
+  }
+
+  /** The views beside the explorer, which are made when they are first shown. */
+  get cluster() {
+    return (this.made.cluster ??= new Cluster(this));
+  }
+
+  get contents() {
+    return (this.made.contents ??= new Contents(this));
   }
 
   paint(theme) {
@@ -96,18 +104,17 @@ class App {
     this.frame();
     this.live.textContent = "";
     this.explorer.build();
-    this.cluster.build();
-    this.contents.build();
+    for (const view of Object.values(this.made)) view.build();
     this.front();
     document.getElementById("language").focus();
   }
 
   /** Reads what the server has, and opens what the link names; only a link without a position waits for the book. */
   async begin() {
-    const overview = Promise.all([this.look(), get("/books").then((held) => { this.overview = held; })]).catch(() => {});
+    const [looked, overview] = [this.look(), get("/books").then((held) => { this.overview = held; }).catch(() => {})];
     if (!/^#\/[^/]+\//.test(location.hash)) await overview;
     this.route();
-    await overview;
+    await Promise.all([looked, overview]);
     if (this.explorer.position) this.redraw(() => this.explorer.isShown && this.explorer.render());
   }
 
@@ -161,7 +168,7 @@ class App {
 
   redrawAll() {
     if (this.explorer.position) this.explorer.rename();
-    if (this.contents.overview) this.contents.build();
+    if (this.made.contents?.overview) this.contents.build();
     if (this.view === "contents") this.front();
   }
 

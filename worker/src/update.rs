@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
+use kagetsu_program::download;
 use kagetsu_proto::version_numbers;
 use minisign_verify::{PublicKey, Signature};
 
@@ -19,8 +20,6 @@ const FIRST_START: &str = "KAGETSU_FIRST_START";
 /// The ending of a program that another one has replaced. Windows lets no file take the place of a
 /// program that runs, so each version has its own.
 const OLD: &str = concat!(env!("CARGO_PKG_VERSION"), ".old");
-/// The longest time of a download, in seconds.
-const MAX_DOWNLOAD_SECONDS: &str = "600";
 
 /// Settings of updates.
 #[derive(Args, Clone, Debug)]
@@ -84,7 +83,7 @@ impl Updater {
     pub fn install(&self) -> Result<bool> {
         let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
         let name = format!("kagetsu-worker-{os}-{arch}");
-        let text = String::from_utf8(self.fetch(&format!("{name}.minisig"))?)?;
+        let text = String::from_utf8(download(&self.place(&format!("{name}.minisig")))?)?;
         let signature = Signature::decode(&text).with_context(|| self.unsigned(&name))?;
         let comment = signature.trusted_comment().to_string();
         let (signed, version) = comment.split_once(' ').unwrap_or_default();
@@ -98,7 +97,7 @@ impl Updater {
             tracing::debug!("{} has {version}, which is not newer", self.url);
             return Ok(false);
         }
-        let program = self.fetch(&name)?;
+        let program = download(&self.place(&name))?;
         let verified = self.key()?.verify(&program, &signature, false);
         verified.with_context(|| self.unsigned(&name))?;
         let (new, old) = (self.beside("new"), self.beside(OLD));
@@ -169,22 +168,5 @@ impl Updater {
             "{} is not signed by the key of --update-key",
             self.place(name)
         )
-    }
-
-    fn fetch(&self, name: &str) -> Result<Vec<u8>> {
-        let url = self.place(name);
-        // Fails at an error of HTTP, says nothing but faults, and follows redirections.
-        let fetched = Command::new("curl")
-            .args(["-f", "-s", "-S", "-L", "-m"])
-            .args([MAX_DOWNLOAD_SECONDS, "--", &url])
-            .output()
-            .context("cannot start the program curl, which reads --update-url; install it")?;
-        let said = String::from_utf8_lossy(&fetched.stderr).into_owned();
-        ensure!(
-            fetched.status.success(),
-            "cannot read {url}: {}",
-            said.trim()
-        );
-        Ok(fetched.stdout)
     }
 }

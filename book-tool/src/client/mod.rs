@@ -1,5 +1,7 @@
 //! Calls to a coordinator.
 
+pub(crate) mod embedded;
+
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow, bail};

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow, bail};
+use kagetsu_http::AccessPolicy;
 use kagetsu_proto::{Listener, ServerFiles, ServerTls, on_hangup};
 use tokio::net::TcpListener;
 
@@ -149,6 +150,18 @@ impl Protected {
             .map(|[_, http]| Arc::clone(http))
             .filter(|http| !is_plain(http));
         self.bind(address, tls, self.connections.http).await
+    }
+
+    /// Returns the requests that HTTP accepts at an address: changes on loopback or of known
+    /// clients, and reads by pages of `origins`.
+    #[must_use]
+    pub fn access(&self, address: SocketAddr, origins: &[String]) -> AccessPolicy {
+        let access = AccessPolicy::at(address);
+        AccessPolicy {
+            may_change: access.may_change || self.knows_clients(),
+            origins: origins.to_vec(),
+            ..access
+        }
     }
 
     async fn bind(

@@ -5,7 +5,6 @@ pub(crate) mod archive;
 pub(crate) mod books;
 pub(crate) mod builds;
 pub(crate) mod concurrency;
-pub(crate) mod reader;
 mod recent;
 pub(crate) mod views;
 pub(crate) mod workers;

@@ -4,12 +4,14 @@
 //! code. The crate refuses any knowledge of games, books or clusters.
 #![forbid(unsafe_code)]
 
+mod download;
 mod exit;
 mod file;
 mod log;
 mod settings;
 mod stdout;
 
+pub use download::download;
 pub use exit::{Exit, replace_process, run};
 pub use file::{check_place, shown, write_whole};
 pub use kagetsu_files::Readers;

@@ -23,8 +23,9 @@ export function t(name, values = {}) {
   return words.replace(/\{(\w+)\}/g, (_, key) => values[key] ?? "");
 }
 
+/** A whole number with commas between thousands, as both languages write it. */
 export function number(value) {
-  return new Intl.NumberFormat(language() === "zh" ? "zh-CN" : "en").format(value);
+  return String(value).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 /** A number in few characters: 51,234 as 51.2k. */

@@ -31,10 +31,34 @@ function binned(counts) {
   return bins;
 }
 
+/** The holes nearest to the start that are shown. */
+const MAX_HOLES = 10;
+
+/** The sums of two objects of counts. */
+function sums(some, more) {
+  const all = { ...some };
+  for (const [name, count] of Object.entries(more ?? {})) all[name] = (all[name] ?? 0) + count;
+  return all;
+}
+
+/** The statistics of two parts of a book. */
+function joined(some, more) {
+  if (!some) return more;
+  const all = { ...more };
+  for (const name of ["positions", "wins", "losses", "draws", "nodes"]) all[name] = some[name] + more[name];
+  for (const name of ["by_stones", "by_depth", "engines", "by_day"]) all[name] = sums(some[name], more[name]);
+  const far = ({ moves }) => moves?.length ?? Infinity;
+  all.holes = [...some.holes, ...more.holes].sort((a, b) => (far(a) - far(b) || 0) || a.loss - b.loss).slice(0, MAX_HOLES);
+  all.grades = [...some.grades, ...more.grades];
+  return all;
+}
+
 export class Statistics {
   constructor(app) {
     this.app = app;
     this.known = null;
+    /** The share of the book that was counted, from 0 to 1. */
+    this.share = 0;
   }
 
   build() {
@@ -43,30 +67,54 @@ export class Statistics {
     this.render();
   }
 
-  /** Reads the statistics; a large book takes the server some seconds. */
+  /** Reads the statistics in parts, and shows those that were read, while the view is in front. */
   async load() {
+    if (this.isLoading) return;
+    this.isLoading = true;
     this.refusal = null;
     this.render();
-    this.known = await get("/statistics").catch((error) => {
+    const held = this.app.overview?.variants.reduce((sum, { positions }) => sum + positions, 0) || 1;
+    try {
+      let [part, known] = ["first", null];
+      while (part && this.element.isConnected) {
+        const more = await get("/statistics", { part });
+        known = joined(known, more);
+        part = more.next;
+        this.share = Math.min(1, known.positions / held);
+        // A view that is opened again keeps what it showed until all is counted anew.
+        if (!part || !this.isWhole) this.known = known;
+        this.isWhole ||= !part;
+        this.app.redraw(() => this.render(Boolean(part)));
+      }
+    } catch (error) {
       // A certificate has none.
       if (error.code !== "conflict") throw error;
       this.refusal = t("noStatistics");
-      return null;
-    });
-    this.render();
+      this.render();
+    } finally {
+      this.isLoading = false;
+    }
   }
 
-  render() {
+  /** How far the counting is. */
+  progress() {
+    const held = this.app.overview?.variants.reduce((sum, { positions }) => sum + positions, 0) ?? 0;
+    const percent = Math.round(100 * this.share);
+    const fill = h("span", { class: this.share > 0 ? "fill" : "fill endless" });
+    if (this.share > 0) fill.style.width = `${percent}%`;
+    return [h("p", { class: "quiet", role: "status" }, t("counting", { n: number(held) })),
+      h("div", { class: "bar", role: "progressbar", "aria-label": t("statistics"), "aria-valuenow": String(percent) }, fill)];
+  }
+
+  render(isCounting = false) {
     if (!this.known) {
-      const held = this.app.overview?.variants.reduce((sum, { positions }) => sum + positions, 0) ?? 0;
-      this.body.replaceChildren(h("p", { class: "quiet", role: "status" }, this.refusal ?? t("counting", { n: number(held) })),
-        ...(this.refusal ? [] : [h("div", { class: "bar", role: "progressbar", "aria-label": t("statistics") }, h("span", { class: "fill endless" }))]));
+      this.body.replaceChildren(...(this.refusal ? [h("p", { class: "quiet", role: "status" }, this.refusal)] : this.progress()));
       return;
     }
     const { positions, wins, losses, draws, nodes, by_stones: byStones, by_depth: byDepth, engines, holes, grades, by_day: byDay } = this.known;
     const tile = (label, value) => h("div", { class: "tile" }, h("span", { class: "quiet" }, label), h("strong", {}, value));
     const open = grades?.reduce((sum, grade) => sum + grade.open, 0);
-    this.body.replaceChildren(...[
+    this.body.replaceChildren(...(isCounting ? this.progress() : []), ...[
       h("div", { class: "tiles" },
         tile(t("bookSize"), number(positions)), tile(t("provenWon"), number(wins)), tile(t("provenLost"), number(losses)),
         tile(t("provenDrawn"), number(draws)), open !== undefined && tile(t("openPositions"), number(open)), tile(t("nodes"), short(nodes))),

@@ -362,6 +362,7 @@ export class Explorer {
     this.graph.draw();
     this.renderTabs();
     this.renderPanel();
+    this.scrollToChosen();
   }
 
   drawBoard() {
@@ -424,8 +425,6 @@ export class Explorer {
     };
     const items = moves.length > 0 ? moves.map(item) : [h("li", { class: "quiet" }, t("lineEmpty"))];
     this.moves.replaceChildren(...items);
-    const here = this.moves.querySelector("[aria-current]");
-    if (here) this.moves.scrollTop = here.offsetTop - this.moves.offsetTop - 40;
   }
 
   /** The panels that there are: certificates need the program in this browser. */
@@ -444,6 +443,12 @@ export class Explorer {
       onclick: () => this.showTab(name),
     }, t(name), extra[name]);
     this.tabs.replaceChildren(...this.tabNames().map(tab));
+  }
+
+  /** Scrolls to what is chosen, once all is drawn: places are known only after a layout. */
+  scrollToChosen() {
+    const here = this.moves.querySelector("[aria-current]");
+    if (here) this.moves.scrollTop = here.offsetTop - this.moves.offsetTop - 40;
     this.showMoreTabs();
     // A narrow window shows only some of the tabs.
     const chosen = this.tabs.querySelector("[aria-selected=true]");

@@ -107,7 +107,7 @@ export class Notes {
   /** The fields of an annotation to write, beside its text. */
   form(area) {
     const kind = h("select", { id: "note-kind", "aria-label": t("noteKind") }, KINDS.map((name) => h("option", { value: name }, t(`kind_${name}`))));
-    const move = h("input", { type: "text", id: "note-move", size: "6", spellcheck: "false", placeholder: t("noteMove"), "aria-label": t("noteMove") });
+    const move = h("input", { type: "text", id: "note-move", size: "14", spellcheck: "false", placeholder: t("noteMove"), "aria-label": t("noteMove") });
     const score = h("input", { type: "number", id: "note-score", step: "0.01", hidden: true, "aria-label": t("kind_score") });
     kind.onchange = () => { score.hidden = kind.value !== "score"; };
     const written = () => ({

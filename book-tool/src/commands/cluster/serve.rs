@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail, ensure};
 use kagetsu_book::without_password;
-use kagetsu_coordinator::{Protection, Reader};
-use kagetsu_http::AccessPolicy;
+use kagetsu_coordinator::{Config, Protection, Server, stop_on_signals};
 use kagetsu_postgres::BookUrl;
 use kagetsu_program::Exit;
 use kagetsu_reader::Source;
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::path::check_is_there;
+use crate::client::embedded::Embedded;
 use kagetsu_terminal::runtime::runtime;
 
 /// Serves a book to clients, read-only
@@ -23,6 +23,9 @@ use kagetsu_terminal::runtime::runtime;
 ///
 /// --archive offers compiled books, deltas and signatures for download at /api/v1/archive, with
 /// ranges, so that an interrupted download can go on.
+///
+/// --analyse puts an engine inside, as `kagetsu open` has, for all clients on this machine, or for
+/// the tokens with the role analyse. Its answers are not kept.
 ///
 /// Example: kagetsu serve --book h8.kbk
 #[derive(Debug, clap::Args)]
@@ -43,6 +46,9 @@ pub(crate) struct Args {
     /// A folder whose *.kbk, *.delta and *.minisig files are offered for download
     #[arg(long, value_name = "DIR")]
     archive: Option<PathBuf>,
+    /// Analyses positions on the page and in the JSON API, with an engine for each core
+    #[arg(long)]
+    analyse: bool,
     #[command(flatten)]
     protection: Protection,
 }
@@ -56,15 +62,15 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
          `kagetsu journal pull` copies it into a folder",
         without_password(&name)
     );
-    let shelf = kagetsu_reader::open_files(&args.book)?;
+    let source = kagetsu_reader::open_files(&args.book)?;
     if let Some(folder) = args.archive.as_ref().filter(|folder| !folder.is_dir()) {
         bail!("--archive {} is not a folder", folder.display());
     }
-    runtime()?.block_on(serve(args, shelf, out))?;
+    runtime()?.block_on(serve(args, source, out))?;
     Ok(Exit::Done)
 }
 
-async fn serve(args: &Args, shelf: Source, out: &mut dyn Write) -> Result<()> {
+async fn serve(args: &Args, source: Source, out: &mut dyn Write) -> Result<()> {
     let protected = args.protection.read()?;
     protected.reload_on_hangup()?;
     let (grpc, http) = (
@@ -73,20 +79,24 @@ async fn serve(args: &Args, shelf: Source, out: &mut dyn Write) -> Result<()> {
     );
     let shutdown = CancellationToken::new();
     stop_on_signals(shutdown.clone())?;
-    let reader = Reader::new(
-        shelf,
-        Arc::clone(&protected.authenticator),
-        shutdown.clone(),
-    );
-    let reader = match &args.archive {
-        Some(folder) => reader.with_archive(folder.clone()),
-        None => reader,
+    let source = Arc::new(source);
+    let server = |only_reads| -> Result<Server> {
+        let config = Config {
+            trusts_workers: true,
+            ..Config::default()
+        };
+        let mut server = Server::start(&config, shutdown.clone())?
+            .with_source(Arc::clone(&source), only_reads)
+            .with_authenticator(Arc::clone(&protected.authenticator));
+        if let Some(folder) = &args.archive {
+            server = server.with_archive(folder.clone());
+        }
+        Ok(server)
     };
-    let access = AccessPolicy {
-        may_change: false,
-        origins: args.http_origin.clone(),
-        ..AccessPolicy::at(http.address())
-    };
+    let reader = server(true)?;
+    let analyst = args.analyse.then(|| server(false)).transpose()?;
+    let mut access = protected.access(http.address(), &args.http_origin);
+    access.may_change &= args.analyse;
     writeln!(
         out,
         "listening on {}\nhttp on {}",
@@ -94,22 +104,37 @@ async fn serve(args: &Args, shelf: Source, out: &mut dyn Write) -> Result<()> {
         http.address()
     )?;
     out.flush()?;
-    let pages = tokio::spawn(kagetsu_http::serve(
-        http,
-        reader.http(access),
-        shutdown.clone(),
-    ));
-    let served = reader.listen(grpc).await;
+    let is_open = args.protection.public || !protected.knows_clients();
+    if args.protection.public || !http.address().ip().is_loopback() {
+        let readers = ["its known clients", "everybody who reaches it"][usize::from(is_open)];
+        let analysts = match access.may_change {
+            true => "clients with the role analyse have positions searched",
+            false => "no client has positions searched",
+        };
+        let address = http.address();
+        writeln!(
+            std::io::stderr(),
+            "the page at {address}: {readers} may read the whole book, {analysts}, no client \
+             changes the book"
+        )?;
+    }
+    let router = analyst.as_ref().unwrap_or(&reader).http(access);
+    let pages = tokio::spawn(kagetsu_http::serve(http, router, shutdown.clone()));
+    let mut engines = analyst.map(Embedded::on_all_cores);
+    let failed = async {
+        match &mut engines {
+            Some(engines) => engines.failed().await.map(|never| match never {}),
+            None => std::future::pending().await,
+        }
+    };
+    let mut served = tokio::select! {
+        served = reader.listen(grpc) => served,
+        failed = failed => failed,
+    };
     shutdown.cancel();
+    if let Some(engines) = engines {
+        served = engines.end(&shutdown, served).await;
+    }
     pages.await?;
     served
-}
-
-fn stop_on_signals(shutdown: CancellationToken) -> Result<()> {
-    let stop = kagetsu_proto::stop_requested()?;
-    tokio::spawn(async move {
-        stop.await;
-        shutdown.cancel();
-    });
-    Ok(())
 }

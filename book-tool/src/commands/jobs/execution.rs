@@ -13,13 +13,13 @@ use kagetsu_formats::{Format, Importer};
 use kagetsu_game::{Variant, quote};
 use kagetsu_postgres::BookUrl;
 use kagetsu_proto::{Connector, v1};
-use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::arguments::{Args, BuildRequest};
 use super::living_roots::LivingRoots;
 use super::proofs::{self, ProofJson};
 use crate::client::Builds;
+use crate::client::embedded::Embedded;
 use crate::output::progress::waiting;
 use kagetsu_reader::{BookFolder, COORDINATOR_FLAG, fill, in_database, with_hint};
 use kagetsu_terminal::echo::EchoOff;
@@ -76,7 +76,7 @@ pub(super) async fn here(args: &Args, request: &BuildRequest) -> Result<Ended> {
     if let (Some(hints), Some(book)) = (&args.hints, &args.book) {
         learn_hints(hints, args.variant()?, book)?;
     }
-    let (shutdown, retire) = (CancellationToken::new(), CancellationToken::new());
+    let shutdown = CancellationToken::new();
     let book = args.book.clone();
     let config = kagetsu_coordinator::Config {
         book,
@@ -86,31 +86,13 @@ pub(super) async fn here(args: &Args, request: &BuildRequest) -> Result<Ended> {
     };
     let started = Server::start(&config, shutdown.clone())
         .map_err(|error| with_hint(error, COORDINATOR_FLAG));
-    let coordinator = started?.embed();
-    let mut workers = JoinSet::new();
-    for config in args.workers() {
-        workers.spawn(kagetsu_worker::run(
-            config,
-            coordinator.connector().clone(),
-            retire.clone(),
-        ));
-    }
+    let mut cluster = Embedded::start(started?, args.workers());
+    let connector = cluster.connector().clone();
     let built = tokio::select! {
-        built = follow(args, coordinator.connector(), request, (true, args.time)) => built,
-        // A worker ends early only if its engine cannot play.
-        Some(ended) = workers.join_next() => ended?.and_then(|()| bail!("a worker ended before the build did")),
+        built = follow(args, &connector, request, (true, args.time)) => built,
+        failed = cluster.failed() => failed.map(|never| match never {}),
     };
-    retire.cancel();
-    while let Some(ended) = workers.join_next().await {
-        let ended = ended?;
-        // The first error says why.
-        if built.is_ok() {
-            ended?;
-        }
-    }
-    shutdown.cancel();
-    // The coordinator's error says why the book could not be written.
-    coordinator.end().await?;
+    let built = cluster.end(&shutdown, built).await;
     if let (Err(_), Some(room)) = (&built, room) {
         room.tidy();
     }

@@ -4,19 +4,20 @@ use std::ffi::OsStr;
 use std::io::{ErrorKind, Write};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use clap::FromArgMatches;
 use kagetsu_coordinator::{Config, Server};
 use kagetsu_http::{AccessPolicy, site};
 use kagetsu_postgres::BookUrl;
-use kagetsu_program::{Exit, shown};
+use kagetsu_program::{Exit, download, shown};
 use kagetsu_proto::{Access, Listener, stop_requested};
 use kagetsu_reader::Source;
 use kagetsu_terminal::runtime::runtime;
-use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use crate::client::embedded::Embedded;
 use crate::commands::exchange::import;
 use crate::commands::exchange::site::SiteArgs;
 
@@ -24,14 +25,13 @@ use crate::commands::exchange::site::SiteArgs;
 const PORT: u16 = 7616;
 /// Connections of browsers at a time.
 const MAX_CONNECTIONS: usize = 256;
-/// Memory of each engine's table, in MiB.
-const TABLE_MIB: u64 = 64;
 
 /// Opens a book or a file of games in the browser, with an engine
 ///
 /// PLACE is a book's folder, a compiled book, a certificate, a site that `kagetsu export --format
 /// site` wrote, the URL of a coordinator or a book server, or any file that `kagetsu import` reads.
-/// Such a file is imported into a book beside it first: games.pgn into games.book.
+/// Such a file is imported into a book beside it first: games.pgn into games.book. The URL of a
+/// file, as in https://example.org/games.pgn, downloads it into this folder first.
 ///
 /// The page is on this machine alone. An engine in this process analyses, and a book's folder keeps
 /// what it finds and grows from any position. Ctrl-C ends it; nothing is lost.
@@ -88,15 +88,17 @@ impl Args {
 
     /// Finds the book, and imports a file of games.
     fn find(&self) -> Result<Opened> {
-        let path = Path::new(&self.place);
-        let is_url = self.place.contains("://");
+        let downloaded = self.download()?;
+        let place = downloaded.as_deref().unwrap_or(&self.place);
+        let path = Path::new(place);
+        let is_url = place.contains("://");
         ensure!(
             is_url || path.exists(),
             "there is no {}; check the name, or make a book by `kagetsu build`",
             shown(path)
         );
         ensure!(
-            !BookUrl::is_one(&self.place),
+            !BookUrl::is_one(place),
             "a book in a database is shown by its coordinator; give the coordinator's URL"
         );
         if path.is_dir() {
@@ -107,12 +109,49 @@ impl Args {
         let is_ours = ["kbk", "proof"]
             .map(Some)
             .contains(&path.extension().and_then(OsStr::to_str));
-        match kagetsu_reader::open(&self.place, &self.access) {
+        match kagetsu_reader::open(place, &self.access) {
             Ok(source) => Ok(Opened::Source(Box::new(source))),
             // Such a file is damaged, and no other program's.
             Err(error) if is_url || is_ours => Err(error),
             Err(_) => self.import(path).map(Opened::Folder),
         }
+    }
+
+    /// Downloads the file of a URL with a path into this folder, and returns its name. A server's
+    /// URL has no path.
+    fn download(&self) -> Result<Option<String>> {
+        let url = &self.place;
+        let Some((scheme, rest)) = url.split_once("://") else {
+            return Ok(None);
+        };
+        let path = rest
+            .split(['?', '#'])
+            .next()
+            .and_then(|all| all.split_once('/'));
+        let name = match path {
+            Some((_, path)) if ["http", "https"].contains(&scheme) && !path.is_empty() => path,
+            _ => return Ok(None),
+        };
+        let name = name.rsplit('/').next();
+        let name = name.filter(|name| Path::new(name).file_name() == Some(OsStr::new(name)));
+        let name = name.with_context(|| format!("{url} names no file; give a file's address"))?;
+        let bytes = download(url)?;
+        let begin = String::from_utf8_lossy(&bytes[..bytes.len().min(99)]).to_ascii_lowercase();
+        let is_page = ["<!doctype html", "<html"].map(|tag| begin.trim_start().starts_with(tag));
+        ensure!(
+            !is_page.contains(&true),
+            "{url} is a web page; give the address of the file itself, as the page's link has it"
+        );
+        let file = Path::new(name);
+        let is_here = std::fs::read(file).is_ok_and(|held| held == bytes);
+        ensure!(
+            is_here || !file.exists(),
+            "another {name} is in this folder already; move it, or open it by its name"
+        );
+        if !is_here {
+            std::fs::write(file, &bytes).with_context(|| format!("cannot write {name}"))?;
+        }
+        Ok(Some(name.into()))
     }
 
     /// Imports a file into the book beside it, and returns the book's folder.
@@ -125,7 +164,7 @@ impl Args {
                 .iter()
                 .flat_map(|name| ["--variant".into(), name.clone()]),
         );
-        words.extend(["--".into(), self.place.clone()]);
+        words.extend(["--".into(), file.to_string_lossy().into_owned()]);
         let command = <import::Args as clap::Args>::augment_args(clap::Command::new("import"));
         let matches = command.try_get_matches_from(words)?;
         let args = import::Args::from_arg_matches(&matches)?;
@@ -186,7 +225,7 @@ async fn show_site(args: &Args, folder: &Path, out: &mut dyn Write) -> Result<()
 
 /// Serves the page until Ctrl-C.
 async fn show(args: &Args, opened: Opened, out: &mut dyn Write) -> Result<()> {
-    let (shutdown, retire) = (CancellationToken::new(), CancellationToken::new());
+    let shutdown = CancellationToken::new();
     let mut config = Config {
         cache_mib: 128,
         trusts_workers: true,
@@ -197,32 +236,21 @@ async fn show(args: &Args, opened: Opened, out: &mut dyn Write) -> Result<()> {
             config.book = Some(book);
             Server::start(&config, shutdown.clone())?
         }
-        Opened::Source(source) => Server::start(&config, shutdown.clone())?.with_source(*source),
+        Opened::Source(source) => {
+            Server::start(&config, shutdown.clone())?.with_source(Arc::new(*source), false)
+        }
     };
     let listener = args.listen().await?;
     let address = listener.address();
     let router = server.http(AccessPolicy::at(address));
     let pages = tokio::spawn(kagetsu_http::serve(listener, router, shutdown.clone()));
-    let coordinator = server.embed();
-    let mut workers = JoinSet::new();
-    for number in 0..std::thread::available_parallelism().map_or(1, usize::from) {
-        workers.spawn(kagetsu_worker::run(
-            kagetsu_worker::Config::embedded(format!("worker-{number}"), TABLE_MIB),
-            coordinator.connector().clone(),
-            retire.clone(),
-        ));
-    }
+    let mut engines = Embedded::on_all_cores(server);
     args.announce(address, out)?;
     let ended = tokio::select! {
         () = stop_requested()? => Ok(()),
-        Some(ended) = workers.join_next() => {
-            ended?.and_then(|()| bail!("an engine ended before the page did"))
-        }
+        failed = engines.failed() => failed.map(|never| match never {}),
     };
-    retire.cancel();
-    while workers.join_next().await.is_some() {}
-    shutdown.cancel();
-    coordinator.end().await?;
+    let ended = engines.end(&shutdown, ended).await;
     pages.await?;
     ended
 }

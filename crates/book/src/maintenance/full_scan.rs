@@ -94,10 +94,6 @@ impl Known {
             .map_or(Stage::Unknown, |known| known.stage)
     }
 
-    pub(crate) fn value(&self, id: Id) -> Option<Derived> {
-        self.positions.get(&id)?.value
-    }
-
     pub(crate) fn positions(&self) -> impl Iterator<Item = &KnownPosition> {
         self.positions.values()
     }

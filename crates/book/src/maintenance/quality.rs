@@ -1,21 +1,17 @@
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use kagetsu_game::{Claim, Game, Move, Position, with_game};
 
 use crate::base::id::Id;
-use crate::base::links::Stage;
 use crate::base::node::Node;
-use crate::graph::index::{copied_names, read_node};
 use crate::graph::keys::{POSITION, key};
-use crate::graph::row::record_in;
-use crate::maintenance::full_scan::{Known, known};
 use crate::maintenance::stats::count;
 use crate::{Book, BookError, Derived, Stats};
-use kagetsu_store::{Partition, map_partitions};
 
 /// The number of holes in a report.
 const MAX_NAMED_HOLES: usize = 10;
+/// Positions that a measurement of the whole book reads at a time.
+const STEP: usize = 10_000;
 
 /// The quality of a book.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -88,62 +84,44 @@ impl Grade {
     }
 }
 
-/// The quality of a partition, with its holes by distance from the start and by loss.
-#[derive(Default)]
-struct Graded {
-    grades: Grades,
-    nearest: Vec<((u16, u32), Hole)>,
-}
-
 /// A measurement of a book in steps; see [`Book::grade_some`].
 #[derive(Default)]
 pub struct Grading {
-    graded: Graded,
+    grades: Grades,
+    /// The holes by distance from the start and by loss.
+    nearest: Vec<((u16, u32), Hole)>,
     last: Option<Id>,
 }
 
 impl Grading {
+    /// Begins behind the [place](Self::place) of another measurement. Returns `None` if the text is
+    /// no place.
+    #[must_use]
+    pub fn behind(place: &str) -> Option<Self> {
+        let mut id = Id([0; Id::LEN]);
+        for (at, byte) in id.0.iter_mut().enumerate() {
+            *byte = u8::from_str_radix(place.get(2 * at..2 * at + 2)?, 16).ok()?;
+        }
+        (place.len() == 2 * Id::LEN).then(|| Self {
+            last: Some(id),
+            ..Self::default()
+        })
+    }
+
+    /// Returns the place of the last position that was measured, in hex digits.
+    #[must_use]
+    pub fn place(&self) -> Option<String> {
+        let Id(last) = self.last?;
+        Some(last.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
     /// Returns the quality of the positions that were measured.
     #[must_use]
     pub fn finish(self) -> Grades {
-        self.graded.grades()
-    }
-}
-
-impl Graded {
-    fn grades(self) -> Grades {
         Grades {
             holes: self.nearest.into_iter().map(|(_, hole)| hole).collect(),
             ..self.grades
         }
-    }
-
-    /// Adds the quality of the partition that follows.
-    fn add(&mut self, other: Self) {
-        let (
-            all,
-            Grades {
-                stats,
-                by_stones,
-                engines,
-                by_day,
-                ..
-            },
-        ) = (&mut self.grades, other.grades);
-        all.stats.add(&stats);
-        by_stones
-            .iter()
-            .for_each(|(stones, grade)| all.by_stones.entry(*stones).or_default().add(grade));
-        engines
-            .into_iter()
-            .for_each(|(engine, moves)| *all.engines.entry(engine).or_default() += moves);
-        by_day
-            .into_iter()
-            .for_each(|(day, positions)| *all.by_day.entry(day).or_default() += positions);
-        other
-            .nearest
-            .into_iter()
-            .for_each(|(place, hole)| self.tell(place, || hole));
     }
 
     /// Adds a hole, if it is one of the nearest.
@@ -207,23 +185,14 @@ impl Graded {
 }
 
 impl Book {
-    /// Measures the quality of the whole book. Takes about 100 bytes of memory for each position.
+    /// Measures the quality of the whole book.
     ///
     /// # Errors
     /// If a record is damaged.
     pub fn grades(&self) -> Result<Grades, BookError> {
-        let known = known(&*self.store)?;
-        let engines = self.index().engines()?.to_vec();
-        let records = Partition::split(&*self.store, Some(POSITION));
-        let parts = map_partitions(
-            &records,
-            |piece| self.graded(piece, &known, &engines),
-            &mut |_| {},
-        )?;
-        let mut all = Graded::default();
-        all.grades.stats.entries = self.marker.applied;
-        parts.into_iter().for_each(|part| all.add(part));
-        let mut grades = all.grades();
+        let mut grading = Grading::default();
+        while self.grade_some(&mut grading, STEP)? {}
+        let mut grades = grading.finish();
         for hole in &mut grades.holes {
             self.name_hole(hole)?;
         }
@@ -275,37 +244,14 @@ impl Book {
                     false
                 }
             };
-            grading.graded.position(id, &node, &value, is_unknown);
+            grading.position(id, &node, &value, is_unknown);
             if let Some(error) = damage {
                 return Err(error);
             }
             grading.last = Some(id);
             count += 1;
         }
-        grading.graded.grades.stats.entries = self.marker.applied;
+        grading.grades.stats.entries = self.marker.applied;
         Ok(count == most)
-    }
-
-    fn graded(
-        &self,
-        piece: &Partition,
-        known: &Known,
-        engines: &[Arc<str>],
-    ) -> Result<Graded, BookError> {
-        let (mut graded, engines) = (Graded::default(), copied_names(engines));
-        for pair in piece.entries(&*self.store) {
-            let (key, bytes) = pair?;
-            let id = Id::at_end(&key).ok_or(BookError::entry("a key"))?;
-            let record = record_in(&key, &bytes).ok_or(BookError::record(id.key()))?;
-            if record.is_empty() {
-                continue;
-            }
-            let value = known.value(id).ok_or(BookError::entry("a value"))?;
-            let node = read_node(id, record, &engines)?;
-            graded.position(id, &node, &value, |child| {
-                known.stage(child) == Stage::Unknown
-            });
-        }
-        Ok(graded)
     }
 }

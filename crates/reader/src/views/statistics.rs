@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::time::Duration;
 
 use kagetsu_api::{OverviewJson, date};
-use kagetsu_book::{Book, Grade, Grades, Grading, Hole, Stats};
+use kagetsu_book::{Grade, Grades, Grading, Hole, Stats};
 use kagetsu_game::{Move, Notation, quote_message};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -18,6 +18,8 @@ use crate::view::{View, WholeBook};
 
 /// Positions that one reading of a growing book measures.
 const GRADED_AT_ONCE: usize = 500;
+/// Positions of a part.
+const MAX_PART: usize = 20_000;
 
 /// The counts of the positions of a book, and of how well they are searched.
 pub struct StatisticsView;
@@ -33,7 +35,11 @@ pub struct StatisticsView;
 /// Example: kagetsu stats --book h8.book
 #[derive(Clone, Debug, Default, Deserialize, Serialize, ToSchema, clap::Args)]
 #[serde(default, deny_unknown_fields)]
-pub struct StatisticsQuery {}
+pub struct StatisticsQuery {
+    /// Counts one part of a large book: `first`, or the `next` of the part before
+    #[arg(long, value_name = "PLACE")]
+    part: Option<String>,
+}
 
 /// The statistics of a book.
 #[derive(Debug, Deserialize, Serialize, ToSchema)]
@@ -71,6 +77,9 @@ pub struct StatisticsJson {
     /// compiled book.
     #[serde(skip_serializing_if = "Option::is_none")]
     holes: Option<Vec<HoleJson>>,
+    /// The place of the next part, where one was asked for and is not the last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
     /// Size on disk.
     bytes: Option<u64>,
     #[serde(flatten)]
@@ -132,16 +141,25 @@ impl View for StatisticsView {
     fn read(
         source: &Source,
         _: &WholeBook,
-        _: StatisticsQuery,
+        StatisticsQuery { part }: StatisticsQuery,
     ) -> Result<StatisticsJson, ViewError> {
         let of_book = (overview(source)?, source.bytes()?);
         Ok(match source {
             Source::File(file) => StatisticsJson::counted(file.newest().stats(), of_book),
-            Source::Folder(_) => {
-                let grades = source.inspect(Book::grades)?.unwrap_or_default();
-                StatisticsJson::graded(&grades, of_book)
+            Source::Folder(_) | Source::Growing(_) => {
+                let most = part.as_ref().map_or(usize::MAX, |_| MAX_PART);
+                let place = part.filter(|place| place != "first");
+                let begun = place.as_deref().map(Grading::behind);
+                let begun = begun.unwrap_or_else(|| Some(Grading::default()));
+                let grading = begun.ok_or_else(|| {
+                    ViewError::Invalid("the part must be `first` or the `next` of a part".into())
+                })?;
+                let (grades, next) = grade(source, grading, most)?;
+                StatisticsJson {
+                    next,
+                    ..StatisticsJson::graded(&grades, of_book)
+                }
             }
-            Source::Growing(_) => StatisticsJson::graded(&grade(source)?, of_book),
             Source::Certificate(_) | Source::Server(_) => {
                 let reason = "a certificate has no statistics; `kagetsu verify FILE` checks and describes it";
                 return Err(ViewError::Unsupported(reason.into()));
@@ -189,29 +207,32 @@ impl View for StatisticsView {
     }
 }
 
-/// Measures a growing book in parts, so that others are served in between.
-fn grade(source: &Source) -> anyhow::Result<Grades> {
-    let mut grading = Grading::default();
-    loop {
+/// Measures up to `most` positions in steps, so that a growing book serves others in between.
+/// Returns the place of the next ones too.
+fn grade(
+    source: &Source,
+    mut grading: Grading,
+    most: usize,
+) -> anyhow::Result<(Grades, Option<String>)> {
+    let (mut measured, mut is_more) = (0, true);
+    while is_more && measured < most {
         let some = source.inspect(move |book| {
             let is_more = book.grade_some(&mut grading, GRADED_AT_ONCE)?;
             Ok((grading, is_more))
         })?;
-        let (read, is_more) = some.unwrap_or_default();
-        grading = read;
-        if is_more {
-            continue;
-        }
-        let mut grades = grading.finish();
-        for at in 0..grades.holes.len() {
-            let named = source.inspect(move |book| {
-                book.name_hole(&mut grades.holes[at])?;
-                Ok(grades)
-            })?;
-            grades = named.unwrap_or_default();
-        }
-        return Ok(grades);
+        (grading, is_more) = some.unwrap_or_default();
+        measured += GRADED_AT_ONCE;
     }
+    let next = grading.place().filter(|_| is_more);
+    let mut grades = grading.finish();
+    for at in 0..grades.holes.len() {
+        let named = source.inspect(move |book| {
+            book.name_hole(&mut grades.holes[at])?;
+            Ok(grades)
+        })?;
+        grades = named.unwrap_or_default();
+    }
+    Ok((grades, next))
 }
 
 fn print_grades(grades: &[GradeJson]) -> TextBlock {
@@ -278,6 +299,7 @@ impl StatisticsJson {
             engines: None,
             by_day: None,
             holes: None,
+            next: None,
             bytes,
             overview,
         }

@@ -159,18 +159,7 @@ fn deepening_adds_no_positions() {
     );
     assert!(spent["nodes"].as_u64() >= Some(1), "{spent}");
     let name = deepened["name"].as_str().expect("a name");
-    let turned = Program::Kagetsu
-        .run(&[
-            "jobs",
-            "priority",
-            name,
-            "--priority",
-            "12",
-            "--book",
-            book,
-            "--json",
-        ])
-        .json();
+    let turned = kagetsu!("jobs priority {name} --priority 12 --book {book} --json").json();
     assert_eq!(turned["priority"], json!(12));
     let shown = Program::Kagetsu.run(&["jobs", "show", "spent", "--book", book]);
     assert!(

@@ -6,7 +6,7 @@ use kagetsu_tests::{Dialogue, Finished, Program, Scratch, http, words};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-use crate::world::{BookBuild, kagetsu};
+use crate::world::{BookBuild, kagetsu, serve};
 
 fn ask(command: &str, book: &str, more: &[&str]) -> Finished {
     kagetsu(
@@ -275,11 +275,6 @@ fn file_written_in_place_kills_no_reader() {
     let [old, new] = &versions[..] else {
         panic!("two versions");
     };
-    let anywhere = ["--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"];
-    let start = || {
-        fs::write(&file, old).expect("room");
-        Program::Kagetsu.start(&[&["serve", "--book", &file], &anywhere[..]].concat())
-    };
     let torn = [&new[..new.len() / 2], &old[old.len() / 2..]].concat();
     // The file's bytes; whether the server was asked before; whether it then answers.
     let rows: [(&str, &[u8], bool, bool); 4] = [
@@ -289,10 +284,9 @@ fn file_written_in_place_kills_no_reader() {
         ("another book", new, false, true),
     ];
     for (name, bytes, is_used, is_answered) in rows {
-        let mut server = start();
-        let grpc = server.address();
-        let at = server.line();
-        let at = at.strip_prefix("http on ").expect("an address");
+        fs::write(&file, old).expect("room");
+        let (mut server, grpc, at) = serve(&file, &[]);
+        let at = &*at;
         let ask = || http(at, "GET", "/api/v1/book?variant=freestyle-15&moves=h8", "");
         let query = || ask_file(&grpc);
         if is_used {

@@ -123,23 +123,15 @@ fn imported_games_are_found_and_written() {
     }
 
     // Each notation is read again.
+    let export = ["export", "--format", "pgn", "--book", text(&book)];
     for (notation, part) in [
         ("engine", "H2-E2"),
         ("wxf", "C2=5"),
         ("chinese", "炮二平五"),
     ] {
         let out = scratch.path(&format!("{notation}.pgn"));
-        let written = json(&[
-            "export",
-            "--format",
-            "pgn",
-            "--book",
-            text(&book),
-            "--notation",
-            notation,
-            "--json",
-            text(&out),
-        ]);
+        let more = ["--notation", notation, "--json", text(&out)];
+        let written = json(&[&export[..], &more].concat());
         assert_eq!(written["written"], 3, "{notation}");
         let pgn = std::fs::read_to_string(&out).expect("written");
         assert!(
@@ -150,7 +142,6 @@ fn imported_games_are_found_and_written() {
         assert_eq!(import(&out, &again)["games"]["new"], 3, "{notation}");
     }
     let line = ["--variant", "xiangqi", "--moves", "g3g4"];
-    let export = ["export", "--format", "pgn", "--book", text(&book)];
     let part = kagetsu(&[&export[..], &line, &["-"]].concat());
     assert!(
         part.stdout.contains("Zhao") && !part.stdout.contains("Lu Qin"),
@@ -162,14 +153,7 @@ fn imported_games_are_found_and_written() {
     let done = kagetsu!("compile --games --book {book} --out {compiled}");
     assert_eq!(done.code, Some(0), "{done:#?}");
     let [own, other] = [&book, &compiled].map(|book| {
-        let done = json(&[
-            "query",
-            "--json",
-            "--variant",
-            "xiangqi",
-            "--book",
-            text(book),
-        ]);
+        let done = kagetsu!("query --json --variant xiangqi --book {book}").json();
         (done["games"].clone(), done["answers"][0]["games"].clone())
     });
     assert!(own == other && own.0["wins"].is_u64(), "{own:?} {other:?}");
@@ -330,15 +314,7 @@ fn xqf_games_keep_their_players() {
     };
     let scratch = Scratch::new();
     let book = scratch.path("book");
-    let done = json(&[
-        "import",
-        "--format",
-        "xqf",
-        "--book",
-        text(&book),
-        "--json",
-        text(&file),
-    ]);
+    let done = kagetsu!("import --format xqf --book {book} --json {file}").json();
     assert_eq!(
         done["games"],
         serde_json::json!({"read": 1, "new": 1}),

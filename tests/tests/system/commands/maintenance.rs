@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use kagetsu_tests::{Program, Scratch, kagetsu};
+use kagetsu_tests::{Program, Scratch, kagetsu, words};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use serde_json::json;
@@ -182,16 +182,8 @@ fn pick_respects_margin_and_book_edge() {
     let best = pick(&[]);
     assert_eq!(best.code, Some(0), "{best:#?}");
     for seed in ["1", "2", "3"] {
-        let near = pick(&[
-            "--temperature",
-            "1000",
-            "--margin",
-            "0",
-            "--seed",
-            seed,
-            "--json",
-        ])
-        .json();
+        let more = words!("--temperature 1000 --margin 0 --seed {seed} --json");
+        let near = pick(&more.iter().map(|word| &**word).collect::<Vec<_>>()).json();
         assert_eq!(near["score"], pick(&["--json"]).json()["score"]);
     }
     // The book's positions depend on chance: the best move may lead out of it.

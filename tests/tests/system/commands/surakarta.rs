@@ -1,7 +1,7 @@
 //! Surakarta from question to book, in one process and on a cluster.
 
 use kagetsu_game::Variant;
-use kagetsu_tests::{Program, Scratch};
+use kagetsu_tests::{Program, Scratch, kagetsu};
 use serde_json::json;
 
 use crate::world::{BookBuild, Cluster, assert_same_book};
@@ -13,20 +13,8 @@ const OPENING: &str = "b2b3 e5e4";
 fn cluster_and_single_process_build_the_same_book() {
     let scratch = Scratch::new();
     let book = assert_same_book(&scratch, Variant::SURAKARTA, OPENING, 5);
-    let ask = |moves| {
-        Program::Kagetsu
-            .run(&[
-                "query",
-                "--variant",
-                "surakarta",
-                "--moves",
-                moves,
-                "--json",
-                "--book",
-                &book,
-            ])
-            .json()
-    };
+    let ask =
+        |moves| kagetsu!("query --variant surakarta --json --book {book} --moves {moves}").json();
     // The mirror image of the position.
     let (found, turned) = (ask(OPENING), ask("e2e3 b5b4"));
     assert_eq!(

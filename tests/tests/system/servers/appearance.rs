@@ -4,7 +4,7 @@ use kagetsu_tests::{Browser, Program, Scratch};
 use serde_json::json;
 
 use crate::servers::browsing::{PageWorld, build, build_top, text};
-use crate::world::{BookBuild, until};
+use crate::world::{BookBuild, serve, until};
 
 /// The number of arrows on a board.
 const MAX_ARROWS: usize = 6;
@@ -67,11 +67,7 @@ fn server_without_cluster_names_no_worker() {
         ..BookBuild::H8
     }
     .run_in(book);
-    let anywhere = ["--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"];
-    let mut server = Program::Kagetsu.start(&[&["serve", "--book", book], &anywhere[..]].concat());
-    server.address();
-    let line = server.line();
-    let http = line.strip_prefix("http on ").expect("an address");
+    let (_server, _, http) = serve(book, &[]);
     browser.set_window(1400, 900, false);
     browser.open(&format!("http://{http}/"));
     browser.wait_for("location.hash === '#/freestyle-15/h8'");

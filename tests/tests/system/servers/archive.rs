@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use kagetsu_tests::{Browser, Finished, Program, Running, Scratch, http};
+use kagetsu_tests::{Browser, Finished, Program, Scratch, http, kagetsu};
 use serde_json::json;
 
-use crate::world::growing;
+use crate::world::{growing, serve};
 
 fn kagetsu(arguments: &[&str]) -> Finished {
     let run = Program::Kagetsu.run(arguments);
@@ -25,17 +25,6 @@ fn download(url: &str, to: &Path) -> Finished {
     curl.args(["--silent", "--show-error", "--fail", "--continue-at", "-"]);
     curl.args(["--output", &text(to), url]);
     Finished::of(curl)
-}
-
-/// Serves a book with an archive; returns the server and its address for HTTP.
-fn serve(book: &str, archive: &Path) -> (Running, String) {
-    let anywhere = ["--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"];
-    let place = ["serve", "--book", book, "--archive", &text(archive)];
-    let mut server = Program::Kagetsu.start(&[&place[..], &anywhere].concat());
-    server.line();
-    let line = server.line();
-    let address = line.strip_prefix("http on ").expect("an address");
-    (server, address.into())
 }
 
 #[test]
@@ -57,24 +46,15 @@ fn archive_offers_books_and_deltas() {
     grow(600);
     kagetsu(&["compile", "--book", &book, "--out", &text(&old)]);
     grow(605);
-    let compiled = kagetsu(&[
-        "compile",
-        "--book",
-        &book,
-        "--out",
-        &text(&new),
-        "--delta",
-        &text(&old),
-        "--json",
-    ]);
+    let compiled = kagetsu!("compile --book {book} --out {new} --delta {old} --json");
     let sizes = compiled.json();
     assert!(
         sizes["delta_bytes"].as_u64() < sizes["bytes"].as_u64(),
         "{sizes}"
     );
 
-    let (_server, address) = serve(&text(&new), &archive);
-    let address = &address;
+    let (_server, _, address) = serve(&text(&new), &["--archive", &text(&archive)]);
+    let address = &*address;
     let manifest = http(address, "GET", "/api/v1/archive", "").json();
     let files = manifest["files"].as_array().expect("files");
     let names: Vec<_> = files
@@ -144,8 +124,8 @@ fn replaced_file_has_another_digest() {
     let (file, book) = (archive.join("a.kbk"), text(&scratch.path("book")));
     let line = growing("--book", &book, 3, 2);
     kagetsu(&line.split(' ').collect::<Vec<_>>());
-    let (_server, address) = serve(&book, &archive);
-    let address = &address;
+    let (_server, _, address) = serve(&book, &["--archive", &text(&archive)]);
+    let address = &*address;
     let time = fs::metadata(&book).and_then(|about| about.modified());
     let time = time.expect("it has one");
     let set = |path: &Path, letter: u8| {

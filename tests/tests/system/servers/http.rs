@@ -1,10 +1,10 @@
 //! The HTTP API of coordinators and readers.
 
-use kagetsu_tests::{Program, Running, Scratch, events, http, kagetsu, words};
+use kagetsu_tests::{Program, Running, Scratch, events, http, kagetsu};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-use crate::world::{BookBuild, until, worker};
+use crate::world::{BookBuild, serve, until, worker};
 
 /// A coordinator with HTTP on a free port.
 pub(crate) struct HttpCoordinator {
@@ -79,16 +79,8 @@ fn build_is_started_and_watched_over_http() {
     assert!(seen.is_sorted() && seen.last() == Some(&12), "{seen:?}");
 
     let url = "/api/v1/book?variant=freestyle-15&moves=h8";
-    let finished = Program::Kagetsu.run(&[
-        "query",
-        "--book",
-        &server.grpc,
-        "--variant",
-        "freestyle-15",
-        "--moves",
-        "h8",
-        "--json",
-    ]);
+    let grpc = &server.grpc;
+    let finished = kagetsu!("query --book {grpc} --variant freestyle-15 --moves h8 --json");
     assert_eq!(
         server.get(url),
         finished.json(),
@@ -331,13 +323,8 @@ fn reader_serves_a_book_read_only() {
     };
     for served in [book, file] {
         let expected = query(served);
-        let mut server = Program::Kagetsu.start(&words!(
-            "serve --book {served} --listen 127.0.0.1:0 --http
-            127.0.0.1:0"
-        ));
-        let grpc = server.address();
-        let at = server.line();
-        let at = at.strip_prefix("http on ").expect("an address");
+        let (mut server, grpc, at) = serve(served, &[]);
+        let at = &*at;
         assert_eq!(query(&grpc), expected, "{served}");
         let answered = http(at, "GET", "/api/v1/book?variant=freestyle-15&moves=h8", "");
         assert_eq!(answered.json(), expected, "{served}");
@@ -371,12 +358,8 @@ fn certificate_is_served_as_a_book() {
     let tree = "kagetsu-proof 1\nvariant freestyle-15\nposition h8 a1 i8 a3 j8 a5\n\
         claim win 3\n1 l8\n2 g8\n3 k8 g8>1 *>2\nend 3\n";
     std::fs::write(&proof, tree).expect("room");
-    let anywhere = ["--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"];
-    let mut server =
-        Program::Kagetsu.start(&[&["serve", "--book", &proof], &anywhere[..]].concat());
-    let grpc = server.address();
-    let at = server.line();
-    let at = at.strip_prefix("http on ").expect("an address");
+    let (mut server, grpc, at) = serve(&proof, &[]);
+    let at = &*at;
     // The winner's move, each reply of the loser, and the answer to one of them.
     for (line, moves, best) in [
         (

@@ -1,10 +1,10 @@
 //! The page as a reader sees it: a book of games, bounds alone, a certificate, colours, sizes.
 
-use kagetsu_tests::{Browser, Program, Running, Scratch};
+use kagetsu_tests::{Browser, Scratch};
 use serde_json::json;
 
 use crate::servers::browsing::{PageWorld, build_top, set_value, text};
-use crate::world::{kagetsu_line, text as path_text};
+use crate::world::{kagetsu_line, serve, text as path_text};
 
 /// Six games: three with the cannon on the right, one with its mirror, and two others.
 const GAMES: [(&str, &str); 6] = [
@@ -24,16 +24,6 @@ const GROUND: &str = "((selector) => { const [r, g, b] = getComputedStyle(docume
 const LETTERS: &str = "Math.min(...[...document.querySelectorAll('.board text:not(.river, .glyph)')].map((e) => \
     parseFloat(getComputedStyle(e).fontSize) * document.querySelector('.board').getScreenCTM().a))";
 
-/// Serves a book or a certificate, and returns the server with the address of its page.
-fn serve(place: &str) -> (Running, String) {
-    let anywhere = ["--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"];
-    let mut server = Program::Kagetsu.start(&[&["serve", "--book", place], &anywhere[..]].concat());
-    server.address();
-    let line = server.line();
-    let http = line.strip_prefix("http on ").expect("an address");
-    (server, http.to_string())
-}
-
 #[test]
 fn book_of_games_shows_shares_and_lines() {
     let Some(mut browser) = Browser::start() else {
@@ -50,7 +40,7 @@ fn book_of_games_shows_shares_and_lines() {
     let (file, book) = (path_text(&file), path_text(&book));
     let done = kagetsu_line(&format!("import --variant xiangqi --book {book} {file}"));
     assert_eq!(done.code, Some(0), "{done:#?}");
-    let (_server, http) = serve(book);
+    let (_server, _, http) = serve(book, &[]);
     browser.set_window(1440, 900, false);
     browser.open(&format!("http://{http}/"));
     // Mirrored moves are one; the bar has the results of the side to move.
@@ -107,7 +97,7 @@ fn certificate_and_bounds_show_what_they_know() {
         env!("CARGO_MANIFEST_DIR"),
         "/tests/system/engines/standard-15-h8-o15.proof"
     );
-    let (_server, http) = serve(proof);
+    let (_server, _, http) = serve(proof, &[]);
     browser.set_window(1440, 900, false);
     browser.open(&format!("http://{http}/"));
     browser.click(".details");
@@ -138,7 +128,7 @@ fn certificate_and_bounds_show_what_they_know() {
     let (file, book) = (path_text(&file), path_text(&book));
     let done = kagetsu_line(&format!("import --format json --book {book} {file}"));
     assert_eq!(done.code, Some(0), "{done:#?}");
-    let (_server, http) = serve(book);
+    let (_server, _, http) = serve(book, &[]);
     browser.open(&format!("http://{http}/#/xiangqi/h2e2"));
     browser.wait_for("document.querySelectorAll('tr.bounded').length === 2");
     browser.open(&format!("http://{http}/#/xiangqi"));

@@ -8,24 +8,14 @@ use std::thread;
 use kagetsu_book::{Book, BookOptions};
 use kagetsu_game::{Answer, Position, Variant, Verdict};
 use kagetsu_reader::{RegisteredView, VIEWS};
-use kagetsu_tests::{Finished, Program, Running, Scratch, http};
+use kagetsu_tests::{Finished, Scratch, http};
 use serde_json::Value;
 
 use super::clients::python;
 use super::http::HttpCoordinator;
-use crate::world::{BookBuild, kagetsu_line, text};
+use crate::world::{BookBuild, kagetsu_line, serve, text};
 
 const PLACE: &str = "--variant freestyle-15 --moves h8";
-
-/// A server of a book: the process, and its addresses for gRPC and HTTP.
-fn serve(book: &str) -> (Running, String, String) {
-    let arguments = ["serve", "--book", book, "--listen", "127.0.0.1:0"];
-    let mut server = Program::Kagetsu.start(&[&arguments[..], &["--http", "127.0.0.1:0"]].concat());
-    let grpc = server.address();
-    let http = server.line();
-    let http = http.strip_prefix("http on ").expect("an address").into();
-    (server, grpc, http)
-}
 
 /// The end of a reading: the JSON, nothing to show, or no such view of the book.
 #[derive(Debug, PartialEq)]
@@ -87,7 +77,7 @@ fn every_view_is_the_same_everywhere() {
     }
     drop(coordinator);
     for place in [book, file] {
-        let (_server, grpc, http) = serve(place);
+        let (_server, grpc, http) = serve(place, &[]);
         for view in VIEWS {
             let expected = by_command(view, place);
             assert_eq!(by_http(view, &http), expected, "{} of {place}", view.name);

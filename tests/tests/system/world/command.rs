@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use kagetsu_tests::{Finished, Program};
+use kagetsu_tests::{Finished, Program, Running, words};
 
 /// Runs the command line.
 pub(crate) fn kagetsu(arguments: &[&str]) -> Finished {
@@ -19,6 +19,16 @@ pub(crate) fn kagetsu_line(line: &str) -> Finished {
 pub(crate) fn assert_clean(book: &str) {
     let check = kagetsu(&["check", "--book", book]);
     assert_eq!(check.code, Some(0), "{check:#?}");
+}
+
+/// Serves a book, and returns the server with its addresses for gRPC and HTTP.
+pub(crate) fn serve(book: &str, more: &[&str]) -> (Running, String, String) {
+    let anywhere = words!("serve --listen 127.0.0.1:0 --http 127.0.0.1:0 --book {book} {more...}");
+    let mut server = Program::Kagetsu.start(&anywhere);
+    let grpc = server.address();
+    let line = server.line();
+    let http = line.strip_prefix("http on ").expect("an address");
+    (server, grpc, http.into())
 }
 
 /// Returns a path as an argument.
