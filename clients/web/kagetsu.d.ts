@@ -55,6 +55,8 @@ export interface Answer extends Value {
 
 export interface Analysis extends Answer {
   is_final: boolean;
+  /** How long the search stood still, as in a frozen tab; its time does not count that. */
+  slept_ms?: number;
 }
 
 /** The search ends at the first limit that it reaches; without one it ends when it is stopped. */
@@ -71,6 +73,14 @@ export interface SearchOptions {
   progress?: (analysis: Analysis) => void;
   /** Is asked every few hundred positions; `true` ends the search with the answer so far. */
   mustStop?: () => boolean;
+}
+
+export interface SharedSearchOptions extends SearchOptions {
+  /**
+   * Gets what the others may use, and returns what they found, or a promise of it: as `analyze`
+   * cannot, the search waits for it, so that messages arrive. `null` is nothing.
+   */
+  exchange?: (notes: Uint8Array) => Uint8Array | Promise<Uint8Array> | null;
 }
 
 /** The result of a check: the proven position, and how much was checked. */
@@ -99,6 +109,11 @@ export class KagetsuError extends Error {
 export class Kagetsu {
   position(query: PositionQuery): Position;
   analyze(question: Question, options?: SearchOptions): Analysis;
+  /**
+   * Searches as `analyze`, beside other programs: as the one with this number among so many. A
+   * program that was started with `shares` searches by this alone.
+   */
+  share(question: Question, place: [number: number, of: number], options?: SharedSearchOptions): Promise<Analysis>;
   /** Opens a compiled book (`.kbk`) or a certificate (`.proof`, `.proof.xz`). */
   open(source: Uint8Array | PartialFile): { positions: number };
   lookup(query: PositionQuery): Answer;
@@ -113,7 +128,11 @@ export class Kagetsu {
 export function start(
   source: BufferSource | Response | WebAssembly.Module,
   weights?: (name: string) => Uint8Array,
+  options?: { shares?: boolean },
 ): Promise<Kagetsu>;
+
+/** Whether `share` is there: where WebAssembly can be suspended (JSPI). */
+export const canShare: boolean;
 
 /** Waits for a file, or for a part of it as in `0-99`: for `weights` and `PartialFile` in a worker. */
 export function fetchNow(url: string | URL, range?: string): XMLHttpRequest;

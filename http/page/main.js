@@ -6,7 +6,7 @@ import { h, icon, recall, remember } from "./base/element.js";
 import { Explorer } from "./explorer/explorer.js";
 import { Contents } from "./contents/contents.js";
 import { errorText } from "./base/messages.js";
-import { NOTATIONS, notation, setNotation, setUnit, unit, UNITS } from "./base/settings.js";
+import { cores, MAX_CORES, NOTATIONS, notation, setCores, setNotation, setUnit, unit, UNITS } from "./base/settings.js";
 import { choose, language, number, t } from "./base/words.js";
 
 /** The title of a site. */
@@ -77,8 +77,8 @@ class App {
       h("dl", {}, t("keys").map(([key, does]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, does)])),
       h("form", { method: "dialog" }, h("button", {}, t("close"))));
     this.head = h("header", { class: "head" },
-      h("a", { class: "skip", href: "#board", onclick: (event) => { event.preventDefault(); document.getElementById("board")?.focus(); } }, t("skip")),
-      h("a", { class: "brand", href: "#/", "aria-label": "Kagetsu" }, h("img", { src: new URL("icon.svg", import.meta.url).href, alt: "", width: "28", height: "28" }), h("span", { lang: "ja" }, "花月"), h("span", { class: "latin" }, "Kagetsu")),
+      this.skip = h("a", { class: "skip", href: "#board", onclick: (event) => { event.preventDefault(); document.getElementById("board")?.focus(); } }, t("skip")),
+      h("a", { class: "brand", href: "#/", "aria-label": "花月 Kagetsu" }, h("img", { src: new URL("icon.svg", import.meta.url).href, alt: "", width: "28", height: "28" }), h("span", { lang: "ja" }, "花月"), h("span", { class: "latin" }, "Kagetsu")),
       h("h1", { class: TITLE && TITLE !== "Kagetsu" ? "site-title" : "hidden" }, document.title),
       h("nav", {}, Object.values(this.links)),
       this.pill,
@@ -135,6 +135,7 @@ class App {
   /** Puts the view in front that the link names. */
   front() {
     const view = this[this.view];
+    this.skip.hidden = this.view !== "explorer";
     // Replacing the element by itself would lose the focus.
     if (this.body.firstChild !== view.element) this.body.replaceChildren(view.element);
     for (const [name, link] of Object.entries(this.links)) {
@@ -153,13 +154,15 @@ class App {
 
   /** How moves and values are written. */
   openSettings() {
-    const choice = (name, word, names, chosen, set) => h("label", {}, t(word),
+    const choice = (name, word, names, chosen, set, say = (one) => t(`${name}_${one}`)) => h("label", {}, t(word),
       h("select", { name, onchange: (event) => { set(event.target.value); this.redrawAll(); } },
-        names.map((one) => h("option", { value: one, selected: one === chosen }, t(`${name}_${one}`)))));
+        names.map((one) => h("option", { value: one, selected: one === chosen }, say(one)))));
+    const numbers = [...Array(MAX_CORES).keys()].map((core) => core + 1);
     const dialog = h("dialog", { class: "settings", "aria-label": t("settings") },
       h("h2", {}, t("settings")),
       choice("notation", "notationLabel", NOTATIONS, notation(), setNotation),
       choice("unit", "unitLabel", UNITS, unit(), setUnit),
+      here.isOffered && choice("cores", "coresLabel", numbers, cores(), setCores, number),
       h("form", { method: "dialog", class: "actions" }, h("button", {}, t("close"))));
     dialog.addEventListener("close", () => dialog.remove());
     document.body.append(dialog);

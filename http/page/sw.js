@@ -4,12 +4,17 @@
 const KEPT = "kagetsu";
 /** Bytes of a book up to which it is kept whole. */
 const MAX_BOOK_BYTES = 64 * 1024 * 1024;
+/** Asks the host for what it has now; a file that did not change is not sent again. */
+const NOW = { cache: "no-cache" };
 
 async function keep() {
-  const site = await (await fetch("site.json")).json();
+  const site = await (await fetch("site.json", NOW)).json();
   const cache = await caches.open(KEPT);
   const books = site.books.filter(({ bytes }) => bytes <= MAX_BOOK_BYTES).map(({ file }) => file);
-  await cache.addAll(["./", "site.json", ...site.files, ...books]);
+  const files = ["./", "site.json", ...site.files, ...books].map((name) => new Request(name, NOW));
+  await cache.addAll(files);
+  const isGone = ({ url }) => files.every((file) => file.url !== url);
+  await Promise.all((await cache.keys()).filter(isGone).map((file) => cache.delete(file)));
 }
 
 /** The part of a kept file that a request wants. */
@@ -36,6 +41,6 @@ addEventListener("fetch", (event) => {
 
 /** Keeps all files again where the site has changed since. */
 async function renew(url) {
-  const [kept, now] = await Promise.all([caches.match(url), fetch(url)]);
+  const [kept, now] = await Promise.all([caches.match(url), fetch(url, NOW)]);
   if (kept && (await kept.text()) !== (await now.text())) await keep();
 }

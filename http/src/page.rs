@@ -1,70 +1,34 @@
 //! The files of the explorer page, which the program contains.
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use axum::Router;
 use axum::http::HeaderValue;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
+use include_dir::{Dir, include_dir};
 use tower_http::services::ServeDir;
 
-/// Paths and texts of the page's files.
-macro_rules! assets {
-    ($($file:literal,)*) => {
-        &[
-            ("/", include_str!("../page/index.html")),
-            $((concat!("/page/", $file), include_str!(concat!("../page/", $file))),)*
-        ]
-    };
-}
+static FOLDER: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/page");
 
-const ASSETS: &[(&str, &str)] = assets![
-    "icon.svg",
-    "main.js",
-    "base/api.js",
-    "base/api_error.js",
-    "base/chinese.js",
-    "base/element.js",
-    "base/english.js",
-    "base/messages.js",
-    "base/server.js",
-    "base/settings.js",
-    "base/words.js",
-    "board/board.js",
-    "board/games.js",
-    "board/notation.js",
-    "board/openings.js",
-    "board/values.js",
-    "cluster/cluster.js",
-    "cluster/start.js",
-    "contents/contents.js",
-    "contents/statistics.js",
-    "engine/here.js",
-    "engine/kagetsu.js",
-    "engine/ranged_file.js",
-    "engine/worker.js",
-    "explorer/analysis.js",
-    "explorer/annotate.js",
-    "explorer/copy.js",
-    "explorer/departure.js",
-    "explorer/editor.js",
-    "explorer/explorer.js",
-    "explorer/games.js",
-    "explorer/graph.js",
-    "explorer/notes.js",
-    "explorer/practice.js",
-    "explorer/proof.js",
-    "explorer/suspects.js",
-    "explorer/tree.js",
-    "explorer/typing.js",
-    "explorer/verdicts.js",
-    "explorer/why.js",
-    "formats/read.js",
-    "formats/write.js",
-    "sw.js",
-    "style/main.css",
-    "style/panels.css",
-];
+/// Paths and texts of the page's files.
+static ASSETS: LazyLock<Vec<(String, &str)>> = LazyLock::new(|| {
+    let (mut folders, mut found) = (vec![&FOLDER], Vec::new());
+    while let Some(folder) = folders.pop() {
+        folders.extend(folder.dirs());
+        for file in folder.files() {
+            let path = file.path().to_string_lossy().replace('\\', "/");
+            let path = match path.as_str() {
+                "index.html" => "/".into(),
+                path => format!("/page/{path}"),
+            };
+            found.extend(file.contents_utf8().map(|text| (path, text)));
+        }
+    }
+    found.sort_unstable();
+    found
+});
 
 /// The media type of a file, by the ending of its path.
 fn kind(path: &str) -> &'static str {
@@ -115,16 +79,16 @@ pub fn program_files(program: &Path) -> Vec<(String, PathBuf)> {
 
 /// Returns the paths of the page's files with their texts, for a site of static files.
 pub fn page_files() -> impl Iterator<Item = (&'static str, &'static str)> {
-    ASSETS.iter().copied()
+    ASSETS.iter().map(|(path, text)| (path.as_str(), *text))
 }
 
 /// A file of the page. A browser revalidates it each time, because a new program may contain a new
 /// page.
 pub(crate) fn file(path: &str) -> Option<Response> {
-    let (path, text) = ASSETS.iter().find(|(asset, _)| *asset == path)?;
+    let (path, text) = page_files().find(|(asset, _)| *asset == path)?;
     let headers = [
         (CONTENT_TYPE, HeaderValue::from_static(kind(path))),
         (CACHE_CONTROL, HeaderValue::from_static("no-cache")),
     ];
-    Some((headers, *text).into_response())
+    Some((headers, text).into_response())
 }

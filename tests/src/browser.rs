@@ -10,6 +10,10 @@ use crate::Scratch;
 /// Bounds a test that has failed.
 const TEST_TIMEOUT: Duration = Duration::from_secs(300);
 
+/// Flags of Chromium.
+const FLAGS: &str = "--headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage \
+     --no-first-run --disable-background-networking --disable-component-update --remote-debugging-pipe";
+
 /// Headless Chromium, controlled by its DevTools protocol through pipes. Dropping it ends Chromium.
 #[derive(Debug)]
 pub struct Browser {
@@ -29,6 +33,15 @@ impl Browser {
     /// If Chromium does not start.
     #[must_use]
     pub fn start() -> Option<Self> {
+        Self::with(&[])
+    }
+
+    /// Starts Chromium as [`Browser::start`] does, with more flags.
+    ///
+    /// # Panics
+    /// If Chromium does not start.
+    #[must_use]
+    pub fn with(flags: &[&str]) -> Option<Self> {
         let found = Command::new("sh")
             .args(["-c", "command -v chromium || command -v chromium-browser"])
             .output()
@@ -46,19 +59,9 @@ impl Browser {
             "exec \"$0\" \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>/dev/null",
             &path,
         ]);
-        command.args([
-            "--headless=new",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-dev-shm-usage",
-            "--no-first-run",
-        ]);
-        command.args([
-            "--disable-background-networking",
-            "--disable-component-update",
-            "--remote-debugging-pipe",
-        ]);
+        command.args(FLAGS.split_whitespace());
         command
+            .args(flags)
             .arg(format!("--user-data-dir={}", profile.folder().display()))
             .arg("about:blank");
         let mut child = command
@@ -248,21 +251,15 @@ impl Browser {
 
     /// Presses a key, as in `ArrowLeft` or `b`.
     pub fn press(&mut self, key: &str) {
-        let text = if key.chars().count() == 1 {
-            Some(key)
-        } else {
-            None
-        };
+        let text = (key.chars().count() == 1).then_some(key);
         let text = text.or((key == "Enter").then_some("\r"));
         let mut down = json!({"type": "keyDown", "key": key});
         if let Some(text) = text {
             down["text"] = text.into();
         }
         self.command("Input.dispatchKeyEvent", down);
-        self.command(
-            "Input.dispatchKeyEvent",
-            json!({"type": "keyUp", "key": key}),
-        );
+        let up = json!({"type": "keyUp", "key": key});
+        self.command("Input.dispatchKeyEvent", up);
     }
 
     /// Types into the focused element.

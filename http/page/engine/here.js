@@ -2,6 +2,8 @@
 // and checks, and is ended where the user stops it.
 
 import { ApiError } from "../base/api_error.js";
+import { cores } from "../base/settings.js";
+import { canShare } from "./kagetsu.js";
 
 /** A worker with the program, begun when it is first asked. */
 class Program {
@@ -65,26 +67,71 @@ class Program {
   }
 }
 
+/** The answer of several programs that search one position: the deepest, and a proven one first. */
+class Shown {
+  constructor(of, show) {
+    Object.assign(this, { of, show, best: null, nodes: [], time: 0 });
+  }
+
+  take(number, answer) {
+    this.nodes[number] = answer.nodes;
+    this.time = Math.max(this.time, answer.time_ms);
+    const isProven = ({ proof }) => Number(proof !== "none");
+    const ahead = this.best && (isProven(answer) - isProven(this.best) || answer.depth - this.best.depth);
+    const isNewer = this.number === number && ahead === 0;
+    if (this.best && ahead <= 0 && !isNewer) return;
+    Object.assign(this, { best: answer, number });
+    this.send(false);
+  }
+
+  send(isFinal) {
+    const nodes = this.nodes.reduce((sum, one) => sum + (one ?? 0), 0);
+    this.show({ ...this.best, nodes, time_ms: this.time, workers: this.of, is_final: isFinal });
+  }
+
+  end() {
+    this.send(true);
+  }
+}
+
+/** Milliseconds between two looks at whether the site was written anew. */
+const RENEWAL_MS = 60_000;
+
 /** The program. `url` is the place of a site's description; null beside a server. */
 export class Here {
   constructor(url) {
     this.url = url;
     this.isOffered = Boolean(url);
-    this.description = url && fetch(url).then((response) => {
-      if (!response.ok) throw new ApiError(response.status, "no_site", "");
-      return response.json();
-    });
+    this.description = url && this.describe();
     this.description?.catch(() => {});
+    this.renewed = 0;
+    document.addEventListener("visibilitychange", () => { this.looked = 0; });
     this.books = [];
     this.engine = new URL("./kagetsu.wasm", import.meta.url).href;
     this.answers = new Program(() => ({ engine: this.engine, books: this.books }));
-    this.searches = new Program(() => ({ engine: this.engine, books: [] }));
+    this.searchers = [];
   }
 
-  /** Reads the description of the site once. */
+  /** Reads the description of the site. */
+  async describe() {
+    this.looked = performance.now();
+    const response = await fetch(this.url, { cache: "no-cache" });
+    if (!response.ok) throw new ApiError(response.status, "no_site", "");
+    return response.text();
+  }
+
+  /** Reads the description of the site once, and again where the site was written anew. */
   async described() {
     if (!this.url) return;
-    const { engine, books } = await this.description.catch(() => { throw new ApiError(0, "no_site", ""); });
+    if (performance.now() - this.looked > RENEWAL_MS) {
+      const [before, now] = [await this.description.catch(() => ""), await this.describe().catch(() => "")];
+      if (now && now !== before) {
+        this.description = Promise.resolve(now);
+        this.renew(this.answers.worker);
+      }
+    }
+    const read = this.description.then(JSON.parse);
+    const { engine, books } = await read.catch(() => { throw new ApiError(0, "no_site", ""); });
     const file = (name) => new URL(name, this.url).href;
     this.books = books.map((book) => ({ ...book, file: file(book.file) }));
     this.engine = file(engine);
@@ -96,25 +143,62 @@ export class Here {
     if (!["status", "position", "book", "books", "pick", "tree", "statistics", "transpositions", "priorities"].includes(name)) {
       throw new ApiError(404, "not_in_book", "");
     }
-    const answer = await this.answers.ask(name, parameters);
+    const asked = this.answers.ask(name, parameters);
+    const { worker } = this.answers;
+    const answer = await asked.catch((error) => {
+      if (error.code !== "book_changed") throw error;
+      this.renew(worker);
+      return this.answers.ask(name, parameters);
+    });
     signal?.throwIfAborted();
-    return name === "status" ? { ...answer, is_here: true } : answer;
+    return name === "status" ? { ...answer, is_here: true, epoch: [answer.epoch, this.renewed].join() } : answer;
+  }
+
+  /** Ends the worker that reads a book of before. */
+  renew(worker) {
+    if (worker !== this.answers.worker) return;
+    this.renewed += 1;
+    this.answers.end(new ApiError(0, "book_changed", ""));
   }
 
   async post() {
     throw new ApiError(403, "forbidden", "");
   }
 
-  async listen(path, body, receive, signal) {
+  /** Programs that search, as many as asked for: idle ones first. */
+  team(size) {
+    while (this.searchers.length < size) {
+      const shares = canShare;
+      this.searchers.push(new Program(() => ({ engine: this.engine, books: [], shares })));
+    }
+    const isBusy = ({ waiting }) => Number(waiting.size > 0);
+    return this.searchers.toSorted((one, other) => isBusy(one) - isBusy(other)).slice(0, size);
+  }
+
+  /** Searches a position. A search with a time uses all cores that the user gives. */
+  async listen(path, question, receive, signal) {
     await this.described();
-    const tell = (data) => receive("answer", data);
-    tell(await this.searches.ask(path.slice(1), body, { tell, signal }));
+    const of = canShare && question.time_ms ? cores() : 1;
+    const channel = `kagetsu-${performance.now()}-${Math.random()}`;
+    const shown = new Shown(of, (answer) => receive("answer", answer));
+    const team = this.team(of === 1 ? cores() : of).slice(0, of);
+    const asked = team.map(async (program, number) => {
+      const tell = (answer) => shown.take(number, answer);
+      const place = [number, of];
+      const [name, body] = canShare ? ["share", { channel, place, question }] : [path.slice(1), question];
+      tell(await program.ask(name, body, { tell, signal }));
+    });
+    const ended = await Promise.allSettled(asked);
+    signal?.throwIfAborted();
+    // One that ran out of memory leaves the search to the others.
+    if (ended.every(({ status }) => status === "rejected")) throw ended[0].reason;
+    shown.end();
   }
 
   /** Checks a certificate; `tell` gets how far it is. */
   async verify(bytes, tell, signal) {
     await this.described();
-    return this.searches.ask("verify", bytes, { tell, signal });
+    return this.team(cores())[0].ask("verify", bytes, { tell, signal });
   }
 
   /** Opens a dropped book or certificate beside those of the site. */

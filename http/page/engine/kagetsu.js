@@ -6,22 +6,32 @@ const DECODER = new TextDecoder();
 
 /** A request that failed: `code` for programs, `message` for people. */
 export class KagetsuError extends Error {
-  constructor({ code, message, held_moves: heldMoves = null }) {
-    super(message);
+  constructor({ code, message, held_moves: heldMoves = null }, cause = null) {
+    super(message, { cause });
     this.code = code;
     this.heldMoves = heldMoves;
   }
 }
 
+/** Whether several programs can search one position: their searches pause for each other's notes,
+ * which needs suspended programs (JSPI), and neither shared memory nor headers of the server. */
+export const canShare = typeof WebAssembly === "object" && "Suspending" in WebAssembly;
+
+/** Milliseconds between two calls of a search after which it slept, as in a frozen tab. */
+const MAX_GAP_MS = 5000;
+
 /** Starts the program of a compiled module, of its bytes, or of a response with them. `weights`
- * returns the bytes of a file of weights by its name, which a search asks for once. */
-export async function start(source, weights = null) {
+ * returns the bytes of a file of weights by its name, which a search asks for once. A program that
+ * `shares` searches by `share` alone. */
+export async function start(source, weights = null, { shares = false } = {}) {
   let module = source;
   if (source instanceof Response) module = await WebAssembly.compileStreaming(source);
   else if (!(source instanceof WebAssembly.Module)) module = await WebAssembly.compile(source);
   const kagetsu = new Kagetsu();
   kagetsu.weights = weights;
-  const instance = await WebAssembly.instantiate(module, { host: kagetsu.host() });
+  const host = kagetsu.host();
+  if (shares) host.pause = new WebAssembly.Suspending(host.pause);
+  const instance = await WebAssembly.instantiate(module, { host });
   kagetsu.exports = instance.exports;
   return kagetsu;
 }
@@ -37,18 +47,21 @@ export function fetchNow(url, range = "") {
   return request;
 }
 
-function joined(head, rest) {
+/** Both arrays of bytes, one behind the other. */
+export function joined(head, rest) {
   const bytes = new Uint8Array(head.length + rest.length);
   bytes.set(head);
   bytes.set(rest, head.length);
   return bytes;
 }
 
+/** Bytes of a note of a search for the others. */
+const NOTE_BYTES = 16;
+const NO_NOTES = new Uint8Array();
+
 class Kagetsu {
   constructor() {
-    this.book = null;
-    this.progress = null;
-    this.mustStop = null;
+    Object.assign(this, { book: null, progress: null, mustStop: null, exchange: null, seen: 0, slept: 0 });
   }
 
   host() {
@@ -63,9 +76,18 @@ class Kagetsu {
       }
     };
     return {
-      now: () => performance.timeOrigin + performance.now(),
-      must_stop: () => Number(this.mustStop?.() ?? false),
-      tell: (at, length) => this.progress?.(JSON.parse(DECODER.decode(bytes(at, length)))),
+      now: () => this.now(),
+      pause: (at, length, room) => {
+        const take = (notes) => {
+          if (this.mustStop?.()) return -1;
+          const taken = notes.subarray(0, room - (room % NOTE_BYTES));
+          bytes(at, taken.length).set(taken);
+          return taken.length;
+        };
+        const theirs = this.exchange?.(bytes(at, length).slice()) ?? NO_NOTES;
+        return theirs instanceof Promise ? theirs.then(take) : take(theirs);
+      },
+      tell: (at, length) => this.progress?.(this.said(bytes(at, length))),
       book_length: () => tried(() => this.book.length(), -1),
       read: (offset, at, length) => tried(() => {
         const part = this.book.read(offset, length);
@@ -75,26 +97,48 @@ class Kagetsu {
     };
   }
 
-  /** Sends a request, with an object or the bytes of a file, and returns its answer. */
-  call(name, body) {
-    const answer = this.send(name, body);
-    if (answer.error?.code === "no_weights" && this.weights && name !== "weights") {
-      const file = answer.error.message;
-      this.call("weights", joined(ENCODER.encode(`${file}\n`), this.weights(file)));
-      return this.call(name, body);
-    }
-    if (answer.error) throw new KagetsuError(answer.error);
-    return answer;
+  /** The clock of the program, which stands while it sleeps. */
+  now() {
+    const now = performance.now();
+    if (now - this.seen > MAX_GAP_MS) this.slept += now - this.seen;
+    this.seen = now;
+    return performance.timeOrigin + now - this.slept;
   }
 
-  send(name, body) {
+  /** Reads JSON of the program. An answer of a search tells how long it slept. */
+  said(bytes) {
+    const json = JSON.parse(DECODER.decode(bytes));
+    if (this.slept > 0 && "time_ms" in json) json.slept_ms = Math.round(this.slept);
+    return json;
+  }
+
+  /** Sends a request, with an object or the bytes of a file, and returns its answer. */
+  call(name, body) {
+    const answer = this.read(this.exports.kagetsu_call(...this.put(name, body)));
+    return this.needs(answer, name) ? this.call(name, body) : answer;
+  }
+
+  /** Whether a request is to be sent again, because the weights that it needed are there now. */
+  needs({ error }, name) {
+    if (!error) return false;
+    if (error.code !== "no_weights" || !this.weights || name === "weights") throw new KagetsuError(error, this.bookError);
+    this.call("weights", joined(ENCODER.encode(`${error.message}\n`), this.weights(error.message)));
+    return true;
+  }
+
+  /** Puts a request into the memory of the program, and returns its place and length. */
+  put(name, body) {
+    Object.assign(this, { seen: performance.now(), slept: 0, bookError: null });
     const rest = body instanceof Uint8Array ? body : ENCODER.encode(JSON.stringify(body ?? {}));
     const bytes = joined(ENCODER.encode(`${name}\n`), rest);
-    const { memory, kagetsu_take: take, kagetsu_call: send, kagetsu_answer: where } = this.exports;
-    const at = take(bytes.length);
-    new Uint8Array(memory.buffer, at, bytes.length).set(bytes);
-    const answered = send(at, bytes.length);
-    return JSON.parse(DECODER.decode(new Uint8Array(memory.buffer, where(), answered)));
+    const at = this.exports.kagetsu_take(bytes.length);
+    new Uint8Array(this.exports.memory.buffer, at, bytes.length).set(bytes);
+    return [at, bytes.length];
+  }
+
+  /** Reads the answer of this length. */
+  read(length) {
+    return this.said(new Uint8Array(this.exports.memory.buffer, this.exports.kagetsu_answer(), length));
   }
 
   /** The position: side, outcome, legal moves, forbidden points. */
@@ -106,7 +150,16 @@ class Kagetsu {
   analyze(question, { progress = null, mustStop = null } = {}) {
     this.progress = progress;
     this.mustStop = mustStop;
-    return this.call("analyses", question);
+    return this.call("analyses", { number: 0, of: 1, question });
+  }
+
+  /** Searches beside other programs, as the one with this number among so many. `exchange` gets
+   * notes for the others, and returns theirs or a promise of them. */
+  async share(question, [number, of], { progress = null, mustStop = null, exchange = null } = {}) {
+    Object.assign(this, { progress, mustStop, exchange });
+    const send = WebAssembly.promising(this.exports.kagetsu_call);
+    const answer = this.read(await send(...this.put("analyses", { number, of, question })));
+    return this.needs(answer, "analyses") ? this.share(question, [number, of], { progress, mustStop, exchange }) : answer;
   }
 
   /** Opens a compiled book or a certificate: bytes, or an object that reads parts of a file. */

@@ -5,6 +5,10 @@ import { fetchNow } from "./kagetsu.js";
 /** Bytes that the first request asks for: the head of a book, and all of a small one. */
 const FIRST_BYTES = 65536;
 
+/** Tells one version of a file from another. */
+const version = (part) => ["ETag", "Last-Modified", "Content-Range"]
+  .map((name) => part.getResponseHeader(name)?.split("/").at(-1)).join();
+
 export class RangedFile {
   constructor(url) {
     this.url = url;
@@ -14,12 +18,22 @@ export class RangedFile {
   length() {
     const first = fetchNow(this.url, `0-${FIRST_BYTES - 1}`);
     this.first = new Uint8Array(first.response);
+    this.version = version(first);
     if (first.status === 200) return this.first.length;
     return Number(first.getResponseHeader("Content-Range").split("/")[1]);
   }
 
   read(offset, length) {
     if (offset + length <= this.first.length) return this.first.subarray(offset, offset + length);
-    return new Uint8Array(fetchNow(this.url, `${offset}-${offset + length - 1}`).response);
+    // A file that was replaced meanwhile has no parts of this book.
+    const changed = () => Object.assign(new Error(), { code: "book_changed" });
+    let part = null;
+    try {
+      part = fetchNow(this.url, `${offset}-${offset + length - 1}`);
+    } catch {
+      throw changed();
+    }
+    if (version(part) !== this.version) throw changed();
+    return new Uint8Array(part.response);
   }
 }

@@ -3,6 +3,7 @@
 
 import { here } from "../base/api.js";
 import { h } from "../base/element.js";
+import { cores } from "../base/settings.js";
 import { number, t } from "../base/words.js";
 import { isKnown, rank, signed } from "../board/values.js";
 
@@ -43,10 +44,10 @@ export class Annotate {
     const costly = this.costly();
     return [
       h("div", { class: "offers" }, h("button", { type: "button", id: "annotate", title: t("annotateHint"), onclick: () => this.start() }, t("annotate"))),
-      costly && h("ol", { class: "annotated", role: "status" }, costly.map(({ ply, loss, best }) => h("li", {},
+      costly && h("div", { role: "status" }, h("ol", { class: "annotated" }, costly.map(({ ply, loss, best }) => h("li", {},
         h("button", { type: "button", onclick: () => explorer.go(ply) }, `${ply + 1}. ${explorer.names[ply]}`), " ",
         h("span", { class: "doubt" }, t("practiceWorse", { loss: signed(-loss), best: explorer.nameAt(ply, best) })))),
-        costly.length === 0 && h("li", { class: "praise" }, t("annotateGood", { loss: signed(-COSTLY) }))),
+        costly.length === 0 && h("li", { class: "praise" }, t("annotateGood", { loss: signed(-COSTLY) })))),
     ];
   }
 
@@ -75,18 +76,22 @@ export class Annotate {
     const redraw = () => explorer.isShown && explorer.tab === "analysis" && explorer.app.redraw(() => explorer.renderPanel());
     redraw();
     try {
-      for (const ply of steps.keys()) {
-        const key = this.key(ply, line);
-        running.done = ply;
-        const isOver = ply === moves.length && explorer.position.outcome;
-        if (!isKnown(steps[ply]) && !isOver) {
+      const { outcome } = explorer.position;
+      const plies = steps.keys();
+      // Each core takes the next position.
+      await Promise.all(Array.from({ length: cores() }, async () => {
+        for (const ply of plies) {
+          const key = this.key(ply, line);
+          running.done = Math.max(running.done, ply);
+          if (isKnown(steps[ply]) || (ply === moves.length && outcome)) continue;
           const body = { variant, moves: moves.slice(0, ply).join(" "), nodes: NODES, top: 1, ...(fen ? { fen } : {}) };
           const receive = (_, answer) => this.found.set(key, answer);
           await here.listen("/analyses", body, receive, stop.signal);
           redraw();
         }
-      }
+      }));
     } catch (error) {
+      stop.abort();
       if (error.name !== "AbortError") explorer.app.complain(error);
     }
     this.running = null;

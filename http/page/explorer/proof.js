@@ -29,7 +29,7 @@ export class Proof {
       h("p", {}, t("proofHint")),
       h("div", { class: "offers" }, here.books.filter(({ parts }) => !parts).map(button)),
       this.running && this.progress(),
-      h("ul", { class: "results-of-proofs", role: "status" }, this.results.map((result) => this.result(result))),
+      h("div", { role: "status" }, h("ul", { class: "results-of-proofs" }, this.results.map((result) => this.result(result)))),
       h("label", { class: "drop" }, t(isSite ? "proofDrop" : "proofDropServer"), input),
     ];
   }

@@ -96,10 +96,8 @@ export class Tree {
     const mayUnfold = branch.branches.length > 0 || !branch.isRead;
     const name = nameLine(explorer.shape(), explorer.position.fen, moves).at(-1);
     const children = isOpen && branch.branches.length > 0 && h("ul", { role: "group" }, this.items(branch.branches, moves));
-    return h("li", {
-      role: "treeitem", tabindex: "-1", "aria-expanded": mayUnfold ? String(isOpen) : null, "aria-label": `${name} ${sayValue(branch)}`, "data-line": id,
-    },
-      h("div", { class: "branch" },
+    return h("li", { role: "none" },
+      h("div", { class: "branch", role: "treeitem", tabindex: "-1", "aria-expanded": mayUnfold ? String(isOpen) : null, "aria-level": String(moves.length), "data-line": id },
         h("button", { type: "button", class: "twist", tabindex: "-1", "aria-hidden": "true", disabled: !mayUnfold, onclick: () => this.twist(branch, moves, isOpen) }, mayUnfold ? (isOpen ? "▾" : "▸") : "·"),
         h("button", { type: "button", class: "jump", tabindex: "-1", title: t("jump"), onclick: () => this.jump(moves) }, name),
         isKnown(branch) && h("span", { class: `value ${tone(branch)}` }, sayValue(branch)),
@@ -136,7 +134,7 @@ export class Tree {
     const twist = () => item.querySelector(".twist").click();
     const does = {
       ArrowUp: () => all[at - 1]?.focus(), ArrowDown: () => all[at + 1]?.focus(),
-      ArrowLeft: () => (isOpen ? twist() : item.parentElement.closest("[role=treeitem]")?.focus()),
+      ArrowLeft: () => (isOpen ? twist() : item.closest("[role=group]")?.previousElementSibling.focus()),
       ArrowRight: () => (isOpen ? all[at + 1]?.focus() : twist()),
       Enter: () => item.querySelector(".jump").click(), Home: () => all[0].focus(), End: () => all.at(-1).focus(),
     }[event.key];

@@ -135,11 +135,11 @@ impl Args {
     fn write_site(&self, out: &mut dyn Write) -> Result<Exit> {
         let mut books = vec![Path::new(&self.book)];
         books.extend(self.with.iter().map(PathBuf::as_path));
-        let bytes = self.site.write(&books, self.file())?;
+        let (bytes, written) = self.site.write(&books, self.file())?;
         let name = shown(self.file());
         writeln!(
             out,
-            "{name}: {bytes} bytes; show it with `cd {name} && python3 -m http.server`"
+            "{name}: {bytes} bytes, {written} of them new; show it with `cd {name} && python3 -m http.server`"
         )?;
         Ok(Exit::Done)
     }
@@ -206,7 +206,9 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         !(is_stdout && args.json),
         "--json reports about a file; with FILE - the book itself goes to stdout"
     );
-    check_is_new(args.file(), args.force || is_stdout)?;
+    // A site is kept current in its folder.
+    let is_site = args.file().join("site.json").is_file();
+    check_is_new(args.file(), args.force || is_stdout || is_site)?;
     let format = FormatArg::of(args.format, args.file())?;
     if format == FormatArg::Site {
         return args.write_site(out);

@@ -1,10 +1,11 @@
 //! `kagetsu export --format site`: a folder of static files that shows a book.
 
 use std::fs;
-use std::io;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
+use crc32fast::Hasher;
 use kagetsu_book::Compilation;
 use kagetsu_compiled::Compiled;
 use kagetsu_files::{Readers, replace_file};
@@ -32,9 +33,9 @@ const NO_SCRIPT: &str = "This page needs JavaScript, and a web server that shows
 /// The arguments of a site.
 #[derive(Debug, Default, clap::Args)]
 pub(in crate::commands) struct SiteArgs {
-    /// For --format site: the title of the page
-    #[arg(long, default_value = "Kagetsu", value_name = "TEXT")]
-    title: String,
+    /// For --format site: the title of the page [default: Kagetsu]
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
     /// For --format site: the language of the page for visitors who have chosen none [default:
     /// that of their browser]
     #[arg(long, value_name = "LANGUAGE", value_parser = ["en", "zh"])]
@@ -62,57 +63,59 @@ struct SiteJson<'a> {
     engine: &'static str,
     books: Vec<SiteBook>,
     files: Vec<String>,
+    /// The checksum of all files, by which a page notices that the site was written anew.
+    digest: u32,
 }
 
 impl SiteArgs {
-    /// Returns the arguments of a site with this title.
-    pub(in crate::commands) fn named(title: &str) -> Self {
-        Self {
-            title: title.into(),
-            ..Self::default()
-        }
-    }
-
-    /// Writes a site of these books, and returns its size in bytes.
+    /// Writes a site of these books, and returns the bytes of it and of what was new. Files that
+    /// stand there with the same content stay as they are.
     ///
     /// # Errors
     /// If a book or the program for browsers is missing, or the folder cannot be written.
-    pub(in crate::commands) fn write(&self, books: &[&Path], folder: &Path) -> Result<u64> {
+    pub(in crate::commands) fn write(&self, books: &[&Path], folder: &Path) -> Result<(u64, u64)> {
         let engine = self.engine()?;
         let kinds: Vec<bool> = books
             .iter()
             .map(|book| has_parts(book))
             .collect::<Result<_>>()?;
-        let (mut bytes, mut files) = (0, Vec::new());
+        let mut out = SiteFolder {
+            folder,
+            size: (0, 0),
+            digest: Hasher::new(),
+        };
+        let (mut site_books, mut files) = (Vec::new(), Vec::new());
         for (name, file) in program_files(&engine) {
-            bytes += copy(&file, &folder.join(&name))?;
+            out.copy(&name, &file)?;
             files.push(name);
         }
-        let books: Vec<SiteBook> = books
-            .iter()
-            .zip(kinds)
-            .map(|(book, parts)| write_book(book, parts, folder))
-            .collect::<Result<_>>()?;
-        bytes += books.iter().map(|book| book.bytes).sum::<u64>();
+        for (book, parts) in books.iter().zip(kinds) {
+            site_books.push(out.book(book, parts)?);
+        }
         for (path, text) in page_files().filter(|(path, _)| *path != "/") {
             // The worker that keeps the site must stand beside its index.
             let name = match path {
                 "/page/sw.js" => "sw.js",
                 path => path.trim_start_matches('/'),
             };
-            bytes += write_text(&folder.join(name), text)?;
+            out.put(name, text.as_bytes())?;
             files.push(name.to_string());
         }
+        out.put("index.html", self.index().as_bytes())?;
         let site = SiteJson {
             version: env!("CARGO_PKG_VERSION"),
-            title: &self.title,
+            title: self.title(),
             engine: ENGINE,
-            books,
+            books: site_books,
             files,
+            digest: out.digest.clone().finalize(),
         };
-        bytes += write_text(&folder.join("index.html"), &self.index())?;
-        bytes += write_text(&folder.join("site.json"), &serde_json::to_string(&site)?)?;
-        Ok(bytes)
+        out.put("site.json", serde_json::to_string(&site)?.as_bytes())?;
+        Ok(out.size)
+    }
+
+    fn title(&self) -> &str {
+        self.title.as_deref().unwrap_or("Kagetsu")
     }
 
     fn engine(&self) -> Result<PathBuf> {
@@ -136,7 +139,7 @@ impl SiteArgs {
         let language: String = language
             .map(|name| format!(" data-language=\"{name}\""))
             .collect();
-        let title = self.title.replace('&', "&amp;").replace('<', "&lt;");
+        let title = self.title().replace('&', "&amp;").replace('<', "&lt;");
         let policy = format!(
             "<title>{title}</title>\n<meta http-equiv=\"Content-Security-Policy\" \
              content=\"{POLICY}\">"
@@ -157,7 +160,7 @@ fn has_parts(book: &Path) -> Result<bool> {
         return Ok(true);
     }
     let mut first = [0; 14];
-    let read = fs::File::open(book).and_then(|mut file| io::Read::read(&mut file, &mut first));
+    let read = fs::File::open(book).and_then(|mut file| file.read(&mut first));
     let read = read.with_context(|| format!("cannot read {}", shown(book)))?;
     if CERTIFICATES
         .iter()
@@ -173,40 +176,60 @@ fn has_parts(book: &Path) -> Result<bool> {
     Ok(true)
 }
 
-/// Puts a book into the folder of a site: a folder compiled, a file as it is.
-fn write_book(book: &Path, parts: bool, folder: &Path) -> Result<SiteBook> {
-    let name = book.file_name().unwrap_or_default().to_string_lossy();
-    let file = match book.is_dir() {
-        true => format!("{}.kbk", name.trim_end_matches(".book")),
-        false => name.into_owned(),
-    };
-    let to = folder.join(&file);
-    let bytes = match book.is_dir() {
-        true => {
-            let book = read_book(book)?;
-            let compilation = Compilation {
-                extras: compile::annotations(&book)?,
-                ..Compilation::default()
-            };
-            book.compile(&to, compilation, &mut |_| {})?.bytes
+/// The folder of a site, to which files are written.
+struct SiteFolder<'a> {
+    folder: &'a Path,
+    /// The bytes of all files so far, and of those that were written.
+    size: (u64, u64),
+    /// The checksum of all files so far.
+    digest: Hasher,
+}
+
+impl SiteFolder<'_> {
+    /// Puts a book into the folder: a folder compiled, a file as it is.
+    fn book(&mut self, book: &Path, parts: bool) -> Result<SiteBook> {
+        let name = book.file_name().unwrap_or_default().to_string_lossy();
+        let (file, before) = (name.trim_end_matches(".book"), self.size.0);
+        let file = match book.is_dir() {
+            true => {
+                let file = format!("{file}.kbk");
+                let compiled = self.folder.join(format!("{file}.made"));
+                fs::create_dir_all(self.folder)?;
+                let book = read_book(book)?;
+                let compilation = Compilation {
+                    extras: compile::annotations(&book)?,
+                    ..Compilation::default()
+                };
+                book.compile(&compiled, compilation, &mut |_| {})?;
+                self.copy(&file, &compiled)?;
+                fs::remove_file(&compiled)?;
+                file
+            }
+            false => {
+                self.copy(&name, book)?;
+                name.into_owned()
+            }
+        };
+        let bytes = self.size.0 - before;
+        Ok(SiteBook { file, bytes, parts })
+    }
+
+    fn copy(&mut self, name: &str, from: &Path) -> Result<()> {
+        let content = fs::read(from).with_context(|| format!("cannot read {}", shown(from)))?;
+        self.put(name, &content)
+    }
+
+    /// Writes a file, unless it has this content.
+    fn put(&mut self, name: &str, content: &[u8]) -> Result<()> {
+        let to = self.folder.join(name);
+        self.size.0 += content.len() as u64;
+        self.digest.update(content);
+        if fs::read(&to).is_ok_and(|known| known == content) {
+            return Ok(());
         }
-        false => copy(book, &to)?,
-    };
-    Ok(SiteBook { file, bytes, parts })
-}
-
-fn copy(from: &Path, to: &Path) -> Result<u64> {
-    let copied = fs::create_dir_all(to.parent().unwrap_or(to)).and_then(|()| {
-        replace_file(to, Readers::Usual, |out| {
-            io::copy(&mut fs::File::open(from)?, out)
-        })
-    });
-    copied.with_context(|| format!("cannot copy {} to {}", shown(from), shown(to)))
-}
-
-fn write_text(file: &Path, text: &str) -> Result<u64> {
-    let written = fs::create_dir_all(file.parent().unwrap_or(file))
-        .and_then(|()| replace_file(file, Readers::Usual, |out| out.write_all(text.as_bytes())));
-    written.with_context(|| format!("cannot write {}", shown(file)))?;
-    Ok(text.len() as u64)
+        self.size.1 += content.len() as u64;
+        let written = fs::create_dir_all(to.parent().unwrap_or(&to))
+            .and_then(|()| replace_file(&to, Readers::Usual, |out| out.write_all(content)));
+        written.with_context(|| format!("cannot write {}", shown(&to)))
+    }
 }

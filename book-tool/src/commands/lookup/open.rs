@@ -80,7 +80,7 @@ impl Args {
     fn site(&self) -> Result<Option<PathBuf>> {
         let place = Path::new(&self.place);
         if let Some(folder) = &self.site {
-            SiteArgs::named("Kagetsu").write(&[place], folder)?;
+            SiteArgs::default().write(&[place], folder)?;
             return Ok(Some(folder.clone()));
         }
         Ok(place.join("site.json").is_file().then(|| place.into()))

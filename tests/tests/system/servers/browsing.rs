@@ -27,18 +27,14 @@ pub(crate) const ENGLISH_WORDS: &str = "(document.body.innerText.match(/[A-Za-z]
     !/^(kagetsu.*|english|freestyle.*|standard.*|renju.*|xiangqi|surakarta|seen.*|deepen.*|dir|book)$/i.test(word))";
 
 /// Lists texts with too little contrast.
-pub(crate) const CONTRAST: &str = include_str!("contrast.js");
+pub(crate) const CONTRAST: &str = include_str!("scripts/contrast.js");
 /// Visible controls without a name.
 pub(crate) const NAMELESS: &str = "[...document.querySelectorAll('button, a, input, select, textarea, [role=img]')]\
     .filter((e) => e.getClientRects().length && !(e.ariaLabel || e.innerText || e.labels?.length || \
     e.textContent)).map((e) => e.outerHTML)";
 
 /// Texts that a narrow window squeezes into a column, and a chosen tab that it hides.
-pub(crate) const SQUEEZED: &str = "[...document.querySelectorAll('caption, th, td, p, li, h2, h3, label, button')]\
-    .filter((e) => { const { width, height } = e.getBoundingClientRect(); \
-    return e.innerText.trim().length > 5 && width > 0 && width < 60 && height > 70; }).map((e) => e.innerText)\
-    .concat([...document.querySelectorAll('[role=tab][aria-selected=true]')].filter((e) => { \
-    const { left, right } = e.getBoundingClientRect(); return left < -1 || right > innerWidth + 1; }).map((e) => e.id))";
+pub(crate) const SQUEEZED: &str = include_str!("scripts/squeezed.js");
 
 /// A browser, and a coordinator whose page it shows.
 pub(crate) struct PageWorld {
