@@ -62,6 +62,17 @@ impl Program {
         command
     }
 
+    /// Copies the program. Another process does it, because a child of another test would keep a
+    /// file of this one open for writing, and such a file does not start ("text file busy").
+    ///
+    /// # Panics
+    /// If there is no room.
+    pub fn copy_to(self, path: &Path) {
+        let mut copy = Command::new("cp");
+        copy.arg("-p").arg(self.path()).arg(path);
+        assert_eq!(Finished::of(copy).code, Some(0));
+    }
+
     /// Returns a command whose files cannot grow beyond this many blocks (of 512 or 1,024 bytes, by
     /// the shell), as on a full disk.
     #[must_use]

@@ -1,8 +1,7 @@
 //! Workers that update themselves, and coordinators that want newer ones.
 
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::path::PathBuf;
 use std::process::Command;
 
 use kagetsu_tests::{Finished, Program, Running, Scratch};
@@ -57,11 +56,9 @@ impl Archive {
 
     /// Returns the command of a copy of our worker. Its coordinator may refuse it.
     fn command(&self, url: &str, more: &[&str]) -> Command {
-        let ours = Program::Worker.command(&[]).get_program().to_owned();
         let path = self.scratch.path("kagetsu-worker");
         let _ = fs::remove_file(&path);
-        fs::copy(Path::new(&ours), &path).expect("room");
-        fs::set_permissions(&path, Permissions::from_mode(0o755)).expect("our own");
+        Program::Worker.copy_to(&path);
         let mut command = Command::new(&path);
         let (archive, key) = (self.text(""), self.text("ours"));
         let line = format!(

@@ -391,8 +391,7 @@ fn reading_server_offers_engine_in_the_browser() {
     };
     // The program for browsers lies beside the program, as in a release.
     let beside = world.scratch.path("kagetsu");
-    let program = Program::Kagetsu.command(&[]);
-    std::fs::copy(program.get_program(), &beside).expect("room");
+    Program::Kagetsu.copy_to(&beside);
     std::fs::copy(&world.wasm, beside.with_extension("wasm")).expect("room");
     let weights = world.wasm.with_file_name("kagetsu-weights");
     copy(&weights, &world.scratch.path("kagetsu-weights"));
