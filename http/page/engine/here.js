@@ -105,7 +105,7 @@ export class Here {
     this.description = url && this.describe();
     this.description?.catch(() => {});
     this.renewed = 0;
-    document.addEventListener("visibilitychange", () => { this.looked = 0; });
+    document.addEventListener("visibilitychange", () => { this.looked = -Infinity; });
     this.books = [];
     this.engine = new URL("./kagetsu.wasm", import.meta.url).href;
     this.answers = new Program(() => ({ engine: this.engine, books: this.books }));
