@@ -397,6 +397,13 @@ fn small_books_keep_whole_ways_in_the_bytes_allowed() {
         let small = Compiled::open(&path).expect("just written");
         assert!(small.check(&mut |_| {}).is_clean());
         assert_eq!(small.stats().positions, report.positions);
+        let [held] = &small.overview().variants[..] else {
+            panic!("one variant: {:?}", small.overview());
+        };
+        assert_eq!(held.positions, report.positions);
+        let roots = &held.roots;
+        let behind = roots.iter().map(|root| root.positions).max();
+        assert!(behind <= Some(report.positions), "{roots:?}");
         let mut found = 0;
         for entry in book.positions() {
             let position = entry.expect("readable").position;

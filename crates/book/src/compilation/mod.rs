@@ -3,18 +3,21 @@
 mod links;
 mod reach;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use kagetsu_compiled::{
     CompileReport, Compiled, CompiledError, Compiler, Extras, Stats, leave_others_alone,
 };
+use kagetsu_game::Answer;
 use kagetsu_store::{Partition, map_partitions};
 
 use self::links::{Link, Links, MAX_LOSS};
 use self::reach::{Weight, choose};
 use crate::base::id::Id;
 use crate::base::links::Stage;
+use crate::base::node::Node;
 use crate::book::believed;
 use crate::graph::index::{copied_names, read_node};
 use crate::graph::keys::POSITION;
@@ -35,10 +38,31 @@ const MARGIN_DIVISOR: u64 = 50;
 struct CompiledPart {
     compiler: Compiler,
     stats: Stats,
+    /// Positions by the code of their variant.
+    variants: BTreeMap<u32, u64>,
     /// The links between held positions.
     links: Vec<Link>,
     /// The numbers of positions, and what they cost and are worth.
     weights: Vec<(u32, Weight)>,
+}
+
+/// The positions that a pass collects.
+#[derive(Clone, Copy)]
+enum CompilePass<'a> {
+    All,
+    /// All, with what they cost and are worth, and with the losses of moves.
+    Weighed,
+    /// Those with `true`, by their numbers.
+    Chosen(&'a [bool]),
+}
+
+impl CompilePass<'_> {
+    fn has(self, number: u32) -> bool {
+        match self {
+            Self::All | Self::Weighed => true,
+            Self::Chosen(chosen) => chosen[number as usize],
+        }
+    }
 }
 
 /// The choices for a compiled book.
@@ -59,7 +83,8 @@ impl Book {
     /// Takes about 200 bytes of memory for each position.
     ///
     /// # Errors
-    /// If a record is damaged or the disk refuses. Then there is no new file.
+    /// If a record is damaged, the disk refuses, or not even the parts beside the positions fit
+    /// into the greatest size. Then there is no new file.
     pub fn compile(
         &self,
         path: &Path,
@@ -73,39 +98,47 @@ impl Book {
             extras,
             max_bytes,
         } = compilation;
-        let all = self.collect(&known, None, progress)?;
-        let links = Links::new(known.len(), &all.links);
-        let overview = self.overview_with(MAX_VISITS, |id, visits| {
-            Ok(links.count_behind(known.number(id), visits))
-        })?;
-        let write = |mut all: CompiledPart| {
-            all.compiler.extras = extras.clone();
-            all.compiler.max_bytes = max_bytes;
-            all.stats.entries = self.marker.applied;
-            all.compiler.write(path, &all.stats, &overview, base)
+        let write = |all: CompiledPart, extras: Extras| -> Result<_, BookError> {
+            let links = Links::new(known.len(), &all.links);
+            let mut overview = self.overview_with(MAX_VISITS, |id, visits| {
+                Ok(links.count_behind(known.number(id), visits))
+            })?;
+            for held in &mut overview.variants {
+                held.positions = *all.variants.get(&held.variant.code()).unwrap_or(&0);
+            }
+            let (mut compiler, mut stats) = (all.compiler, all.stats);
+            (compiler.extras, compiler.max_bytes) = (extras, max_bytes);
+            stats.entries = self.marker.applied;
+            Ok(compiler.write(path, &stats, &overview, base))
         };
-        let mut room = max_bytes.unwrap_or(0);
+        let Some(mut room) = max_bytes else {
+            let all = self.collect(&known, CompilePass::All, progress)?;
+            return Ok(write(all, extras)??);
+        };
+        let all = self.collect(&known, CompilePass::Weighed, progress)?;
+        let links = Links::new(known.len(), &all.links);
         let mut weights = vec![Weight::default(); known.len()];
         for (number, weight) in &all.weights {
             weights[*number as usize] = *weight;
         }
-        let mut written = write(all);
+        let mut written = write(all, extras.clone())?;
         // The buckets and the summary take some of the room.
         while let Err(CompiledError::TooLarge { positions, .. }) = written
             && positions > 0
         {
             let chosen = choose(&links, &weights, room);
             room = room.saturating_sub(room / MARGIN_DIVISOR + 1);
-            written = write(self.collect(&known, Some(&chosen), progress)?);
+            let some = self.collect(&known, CompilePass::Chosen(&chosen), progress)?;
+            written = write(some, extras.clone())?;
         }
         Ok(written?)
     }
 
-    /// Collects the positions, or those whose numbers are chosen.
+    /// Collects the positions that are selected.
     fn collect(
         &self,
         known: &Known,
-        chosen: Option<&[bool]>,
+        pass: CompilePass<'_>,
         progress: &mut dyn FnMut(u64),
     ) -> Result<CompiledPart, BookError> {
         let engines = self.index().engines()?.to_vec();
@@ -117,13 +150,16 @@ impl Book {
         };
         let parts = map_partitions(
             &records,
-            |piece| self.compiled_part(piece, known, &engines, chosen),
+            |piece| self.compiled_part(piece, known, &engines, pass),
             &mut each,
         )?;
         let mut all = CompiledPart::default();
         for part in parts {
             all.compiler.append(part.compiler);
             all.stats.add(&part.stats);
+            for (variant, positions) in part.variants {
+                *all.variants.entry(variant).or_default() += positions;
+            }
             all.links.extend(part.links);
             all.weights.extend(part.weights);
         }
@@ -136,7 +172,7 @@ impl Book {
         piece: &Partition,
         known: &Known,
         engines: &[Arc<str>],
-        chosen: Option<&[bool]>,
+        pass: CompilePass<'_>,
     ) -> Result<CompiledPart, BookError> {
         let engines = copied_names(engines);
         let mut part = CompiledPart::default();
@@ -149,8 +185,7 @@ impl Book {
             }
             let about = known.position(id);
             let number = known.number(id);
-            let is_chosen = |number: u32| chosen.is_none_or(|chosen| chosen[number as usize]);
-            if about.stage == Stage::Distrusted || !number.is_none_or(is_chosen) {
+            if about.stage == Stage::Distrusted || !number.is_none_or(|at| pass.has(at)) {
                 continue;
             }
             let node = read_node(id, record, &engines)?;
@@ -160,26 +195,35 @@ impl Book {
             })?;
             let bytes = part.compiler.add(id.key(), &value, &answer)?;
             count(&mut part.stats, id, &node, &value);
+            *part
+                .variants
+                .entry(node.position.variant().code())
+                .or_default() += 1;
             let Some(from) = number else { continue };
-            let nodes = node.facts.nodes();
-            part.weights.push((from, Weight { bytes, nodes }));
-            let best = answer.best().map(|(_, best)| i32::from(best.score.raw()));
-            let loss = |to: Id| {
-                let mut verdicts = answer.verdicts().iter();
-                let (_, verdict) = verdicts.find(|(m, _)| node.child(*m) == Some(to))?;
-                let loss = best? - i32::from(verdict.score.raw());
-                Some(loss.clamp(0, MAX_LOSS.into()) as u16)
-            };
-            let link = |to: Id| {
-                Some(Link {
-                    from,
-                    to: known.number(to)?,
-                    loss: loss(to).unwrap_or(MAX_LOSS),
-                })
+            let is_weighed = matches!(pass, CompilePass::Weighed);
+            if is_weighed {
+                let nodes = node.facts.nodes();
+                part.weights.push((from, Weight { bytes, nodes }));
+            }
+            let link = |child: Id| {
+                let to = known.number(child).filter(|to| pass.has(*to))?;
+                let loss = is_weighed.then(|| loss(&node, &answer, child));
+                let loss = loss.flatten().unwrap_or(MAX_LOSS);
+                Some(Link { from, to, loss })
             };
             part.links
                 .extend(children(&node).into_iter().filter_map(link));
         }
         Ok(part)
     }
+}
+
+/// Returns the centi-units by which the move to a position is worse than the best; `None` for a
+/// move without a value.
+fn loss(node: &Node, answer: &Answer, child: Id) -> Option<u16> {
+    let mut verdicts = answer.verdicts().iter();
+    let (_, verdict) = verdicts.find(|(m, _)| node.child(*m) == Some(child))?;
+    let (_, best) = answer.best()?;
+    let loss = i32::from(best.score.raw()) - i32::from(verdict.score.raw());
+    Some(loss.clamp(0, MAX_LOSS.into()) as u16)
 }
