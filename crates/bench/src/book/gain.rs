@@ -113,7 +113,7 @@ fn play_pairs(settings: &[PlayerSettings; 2], openings: &[Position]) -> Result<(
     let played = openings.par_iter().map_init(start, |players, opening| {
         let players = players.as_mut().map_err(|error| anyhow!("{error:#}"))?;
         let pair = players.pair(opening, &control)?;
-        Ok((pair, players.take_asked()))
+        Ok((pair, players.asked().to_vec()))
     });
     let played: Vec<_> = played.collect::<Result<_>>()?;
     let (mut tally, mut all) = (Tally::default(), Vec::new());

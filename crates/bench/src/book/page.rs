@@ -6,10 +6,10 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail, ensure};
 use kagetsu_book::Overview;
 use kagetsu_formats::Importer;
-use kagetsu_game::{Effort, Position, Variant};
+use kagetsu_game::{Effort, Position, Question, Variant};
 use kagetsu_reader::views::statistics::{StatisticsQuery, StatisticsView};
 use kagetsu_reader::{Source, View, WholeBook};
-use kagetsu_search::EngineOptions;
+use kagetsu_search::{Control, EngineOptions};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use serde::Serialize;
@@ -19,7 +19,7 @@ use super::Args;
 use super::gain::{self, GainJson};
 use super::regret::{self, PlyGradeJson, WorstMoveJson};
 use super::walks::{Walks, units};
-use crate::matches::player::{PlayerEngine, PlayerSettings};
+use crate::matches::player::{Player, PlayerEngine, PlayerSettings};
 use crate::report;
 use crate::scratch::timed;
 
@@ -209,7 +209,8 @@ fn method(args: &Args, entry_nodes: u64) -> String {
          takes {entry_nodes} nodes, the judge's {JUDGE_FACTOR} times as many. Moves are drawn by \
          walks from the roots, in which the opponent's replies are e times less likely for each \
          half unit. Regret: the value of the judge's best move less that of the book's. Exits: where \
-         the games with the effort of an entry left the book. Gain: the share of the points with the \
+         the games with the effort of an entry left the book, because it has no move, or because its \
+         searches behind the move visited fewer nodes than a move's search. Gain: the share of the points with the \
          book against the same search without it, with the 95 % interval; break_even: the effort at \
          which it falls to a half, '-' beyond those played. Holes: replies within half a unit of the \
          best that the book does not hold. The look-up is the mean of all judged positions.",
@@ -251,14 +252,12 @@ fn lookup_time<'a>(
 /// Returns nodes a second of one core.
 fn own_speed(root: &Position, judge: &PlayerSettings) -> Result<f64> {
     let mut nodes = 0;
-    let mut player = crate::matches::player::Player::start(judge, &kagetsu_search::Control::new())?;
-    let question = kagetsu_game::Question::new(root.clone(), judge.effort);
+    let mut player = Player::start(judge, &Control::new())?;
+    let question = Question::new(root.clone(), judge.effort);
     let begun = Instant::now();
-    player.answer(
-        &question,
-        &kagetsu_search::Control::new(),
-        &mut |progress| nodes = progress.nodes,
-    )?;
+    player.answer(&question, &Control::new(), &mut |progress| {
+        nodes = progress.nodes
+    })?;
     Ok(nodes.max(1) as f64 / begun.elapsed().as_secs_f64())
 }
 
@@ -331,8 +330,7 @@ fn percentile(values: &[f64], share: f64) -> f64 {
 mod tests {
     use clap::Parser;
     use kagetsu_book::{Book, BookOptions};
-    use kagetsu_game::Question;
-    use kagetsu_search::{Control, Engine};
+    use kagetsu_search::Engine;
 
     use super::*;
 

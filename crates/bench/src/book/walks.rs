@@ -1,21 +1,21 @@
+use std::collections::{BTreeMap, BTreeSet};
+
 use anyhow::{Context, Result};
 use kagetsu_book::Choice;
-use kagetsu_game::{Answer, Key, Move, Position, Score, Side};
+use kagetsu_game::{Answer, Key, Move, Position, Score, Side, Verdict};
 use kagetsu_reader::Source;
 use rand::RngExt;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
-use std::collections::{BTreeMap, BTreeSet};
 
 /// Centi-units of value that make a reply of the opponent e times less likely.
 const REPLY_TEMPERATURE: f64 = 50.0;
 /// Replies that are worse than the best by more centi-units are no holes.
 const MAX_HOLE_LOSS: i32 = 50;
-/// Plies after which a walk ends, which would go round in some books of xiangqi.
+/// Plies after which a walk ends; it would go round in some books of xiangqi.
 const MAX_WALK_PLIES: usize = 200;
 /// Walks for each move that is drawn.
 const WALKS_A_MOVE: u32 = 10;
-
 /// Openings that are drawn, and the most replies of one.
 const DRAWN_OPENINGS: usize = 1_000;
 const MAX_REPLIES: usize = 6;
@@ -129,7 +129,7 @@ impl Walks {
 }
 
 /// Draws a reply of the opponent by its value.
-fn reply<'a>(answer: &'a Answer, dice: &mut StdRng) -> Option<&'a (Move, kagetsu_game::Verdict)> {
+fn reply<'a>(answer: &'a Answer, dice: &mut StdRng) -> Option<&'a (Move, Verdict)> {
     let choice = Choice {
         temperature: REPLY_TEMPERATURE,
         seed: Some(dice.random()),
@@ -156,16 +156,12 @@ pub(super) fn openings(
             let Some(answer) = book.lookup(&position)? else {
                 break;
             };
-            let Some((m, best)) = answer
-                .best()
-                .zip(reply(&answer, dice))
-                .map(|(best, (m, _))| (*m, best))
-            else {
+            let (Some((_, best)), Some((m, _))) = (answer.best(), reply(&answer, dice)) else {
                 break;
             };
-            let value = i32::from(best.1.score.raw()).abs();
+            let value = i32::from(best.score.raw()).abs();
             drawn.insert(position.key(), (value, position.clone()));
-            position = position.play(m)?;
+            position = position.play(*m)?;
         }
     }
     let mut drawn: Vec<_> = drawn.into_values().collect();

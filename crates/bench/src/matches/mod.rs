@@ -66,7 +66,8 @@ pub(crate) struct Args {
     /// The weights of B
     #[arg(long, value_name = "DIR", conflicts_with = "against")]
     against_evaluation: Option<PathBuf>,
-    /// A book folder, a compiled book or a URL that A plays from, as long as it has a move
+    /// A book folder, a compiled book or a URL that A plays from, as long as it has a move, and
+    /// its searches behind the move visited at least --nodes
     #[arg(long, value_name = "BOOK")]
     book: Option<String>,
     /// The book that B plays from

@@ -77,6 +77,7 @@ impl Players {
     /// # Errors
     /// If an engine does not play this, or gives no move.
     pub(crate) fn pair(&mut self, opening: &Position, control: &Control) -> Result<Option<Pair>> {
+        self.players.iter_mut().for_each(Player::forget_asked);
         let mut work = [SearchWork::default(); 2];
         let mut outcomes = [Outcome::Draw; 2];
         let mut plies = 0;
@@ -111,10 +112,10 @@ impl Players {
         }))
     }
 
-    /// Returns the positions in which A's book was asked since the last call, game by game, and
-    /// whether it had a move.
-    pub(crate) fn take_asked(&mut self) -> Vec<Vec<(Position, bool)>> {
-        self.players[0].take_asked()
+    /// Returns the positions in which A's book was asked in the last pair, game by game, and
+    /// whether it gave a move.
+    pub(crate) fn asked(&self) -> &[Vec<(Position, bool)>] {
+        self.players[0].asked()
     }
 
     fn think(

@@ -27,7 +27,7 @@ pub(crate) enum PlayerEngine {
 pub(crate) struct Player {
     search: Search,
     book: Option<Source>,
-    /// The positions in which the book was asked, game by game, and whether it had a move.
+    /// The positions in which the book was asked, game by game, and whether it gave a move.
     asked: Vec<Vec<(Position, bool)>>,
 }
 
@@ -75,10 +75,14 @@ impl Player {
         }
     }
 
-    /// Returns the positions in which the book was asked since the last call, game by game, and
-    /// whether it had a move.
-    pub(crate) fn take_asked(&mut self) -> Vec<Vec<(Position, bool)>> {
-        std::mem::take(&mut self.asked)
+    /// Returns the positions in which the book was asked, game by game, and whether it gave a move.
+    pub(crate) fn asked(&self) -> &[Vec<(Position, bool)>] {
+        &self.asked
+    }
+
+    /// Forgets the positions in which the book was asked.
+    pub(crate) fn forget_asked(&mut self) {
+        self.asked.clear();
     }
 
     /// Returns the best move of the book in the position, with its verdict; none where the own
