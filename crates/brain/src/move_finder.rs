@@ -260,12 +260,16 @@ impl MoveFinder {
                 ))),
             }
         }
-        let begun = Instant::now();
+        let mut speed = None;
         let answer = self.engine().and_then(|engine| {
+            let begun = Instant::now();
             let mut has_reported = false;
             let mut pace = order.share.map(Pace::new);
             let answer = engine.answer(&order.question, control, &mut |progress| {
                 has_reported = true;
+                if progress.elapsed >= MIN_MEASURED {
+                    speed = Some(progress.nodes as f64 / progress.elapsed.as_secs_f64());
+                }
                 if let Some((pace, (m, best))) = pace.as_mut().zip(progress.answer.best())
                     && pace.is_enough(begun.elapsed(), m, best.score.raw().into())
                 {
@@ -284,9 +288,8 @@ impl MoveFinder {
             }
             Ok(answer)
         });
-        let (elapsed, threads) = (begun.elapsed(), self.settings.threads as u64);
-        if let Some(answer) = answer.as_ref().ok().filter(|_| elapsed >= MIN_MEASURED) {
-            self.speed = (answer.nodes() as f64 / elapsed.as_secs_f64()) as u64 / threads.max(1);
+        if let Some(speed) = speed {
+            self.speed = speed as u64 / self.settings.threads.max(1) as u64;
         }
         answer.map_or_else(
             |error| Thought::Failed(format!("{error:#}")),
