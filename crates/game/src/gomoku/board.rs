@@ -10,7 +10,14 @@ use crate::{
 };
 
 /// Zobrist numbers by side and cell code.
-static NUMBERS: [[u128; MAX_CELLS]; 2] = [zobrist::table(0), zobrist::table(MAX_CELLS as u64)];
+static NUMBERS: zobrist::Table<{ 2 * MAX_CELLS }> = zobrist::Table::new(0);
+
+/// Returns the Zobrist number of a stone on a cell, by the cell's code.
+#[inline]
+#[must_use]
+pub const fn number(side: Side, cell: usize) -> u128 {
+    NUMBERS.get(side.index() * MAX_CELLS + cell)
+}
 
 /// A gomoku board with its history.
 ///
@@ -130,9 +137,9 @@ impl<R: Rule> Gomoku<R> {
         let point = Point::of(m, self.size);
         self.lines[side.index()].flip(point);
         self.empty.flip(point);
-        for (value, number) in self.zobrist.iter_mut().zip(0..) {
-            let image = point.image(self.size, Symmetry::new(number));
-            *value ^= NUMBERS[side.index()][image.as_move(self.size).index()];
+        for (value, symmetry) in self.zobrist.iter_mut().zip(0..) {
+            let image = point.image(self.size, Symmetry::new(symmetry));
+            *value ^= number(side, image.as_move(self.size).index());
         }
     }
 

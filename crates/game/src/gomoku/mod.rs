@@ -26,7 +26,7 @@ mod point;
 mod rule;
 
 pub use around::Around;
-pub use board::Gomoku;
+pub use board::{Gomoku, number};
 pub use forbidden::{Forbidden, forbidden};
 pub use geometry::{Cell, MAX_CELLS, MAX_SIZE};
 pub(crate) use info::{GAME, code};

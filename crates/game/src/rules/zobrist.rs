@@ -49,14 +49,41 @@ pub const fn marked(value: u128, side: Side) -> u128 {
     }
 }
 
-/// Returns `N` numbers from `number(first)` on.
-#[must_use]
-pub const fn table<const N: usize>(first: u64) -> [u128; N] {
-    let mut table = [0; N];
-    let mut i = 0;
-    while i < N {
-        table[i] = number(first + i as u64);
-        i += 1;
+/// `N` numbers from `number(first)` on. A program for browsers computes each when it is asked for:
+/// nothing compresses them, and they would be an eighth of its download.
+#[derive(Debug)]
+pub(crate) struct Table<const N: usize> {
+    #[cfg(not(target_family = "wasm"))]
+    numbers: [u128; N],
+    #[cfg(target_family = "wasm")]
+    first: u64,
+}
+
+#[cfg(not(target_family = "wasm"))]
+impl<const N: usize> Table<N> {
+    pub(crate) const fn new(first: u64) -> Self {
+        let (mut numbers, mut i) = ([0; N], 0);
+        while i < N {
+            numbers[i] = number(first + i as u64);
+            i += 1;
+        }
+        Self { numbers }
     }
-    table
+
+    #[inline]
+    pub(crate) const fn get(&self, at: usize) -> u128 {
+        self.numbers[at]
+    }
+}
+
+#[cfg(target_family = "wasm")]
+impl<const N: usize> Table<N> {
+    pub(crate) const fn new(first: u64) -> Self {
+        Self { first }
+    }
+
+    #[inline]
+    pub(crate) const fn get(&self, at: usize) -> u128 {
+        number(self.first + at as u64)
+    }
 }

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Zobrist numbers by side and point.
-static NUMBERS: [[u128; POINTS]; 2] = [zobrist::table(4096), zobrist::table(4096 + POINTS as u64)];
+static NUMBERS: zobrist::Table<{ 2 * POINTS }> = zobrist::Table::new(4096);
 
 /// A game of surakarta: the board, the side to move and the history.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl Surakarta {
     /// If it is not a point of the board.
     #[must_use]
     pub const fn number(side: Side, point: u8) -> u128 {
-        NUMBERS[side.index()][point as usize]
+        NUMBERS.get(side.index() * POINTS + point as usize)
     }
 
     /// Returns the stones.

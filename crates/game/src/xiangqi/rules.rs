@@ -18,21 +18,12 @@ use crate::{
 pub const QUIET_LIMIT: u8 = 120;
 const START: &str = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w";
 /// Zobrist numbers by piece (its code less one) and point.
-static NUMBERS: [[u128; SQUARES]; 14] = numbers();
-
-const fn numbers() -> [[u128; SQUARES]; 14] {
-    let (mut table, mut piece) = ([[0; SQUARES]; 14], 0);
-    while piece < 14 {
-        table[piece] = zobrist::table(2048 + (piece * SQUARES) as u64);
-        piece += 1;
-    }
-    table
-}
+static NUMBERS: zobrist::Table<{ 14 * SQUARES }> = zobrist::Table::new(2048);
 
 /// Returns the number of a piece on a point in [`Game::zobrist`]; [`Game::hash`] has the low half.
 #[must_use]
 pub fn number(square: Square, piece: Piece) -> u128 {
-    NUMBERS[usize::from(piece.code() - 1)][square.index()]
+    NUMBERS.get(usize::from(piece.code() - 1) * SQUARES + square.index())
 }
 
 /// A game of xiangqi: the board, the side to move and the history. Red is [`Side::First`].

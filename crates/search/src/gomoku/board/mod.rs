@@ -7,7 +7,7 @@ mod threats;
 
 use std::marker::PhantomData;
 
-use kagetsu_game::gomoku::{Gomoku, Lines, MAX_CELLS, Point, Rule, forbidden};
+use kagetsu_game::gomoku::{Gomoku, Lines, MAX_CELLS, Point, Rule, forbidden, number};
 use kagetsu_game::{Game, Move, Outcome, Side, Symmetry, Variant, zobrist};
 
 use crate::EngineOptions;
@@ -19,9 +19,6 @@ use crate::gomoku::patterns::order::MoveOrder;
 use crate::gomoku::patterns::shape::Shapes;
 use crate::gomoku::patterns::weights::{CellGrade, CellWeights};
 use crate::gomoku::places::{Geometry, Line};
-
-/// Zobrist keys, by side and cell.
-static NUMBERS: [[u128; MAX_CELLS]; 2] = [zobrist::table(0), zobrist::table(MAX_CELLS as u64)];
 
 /// The state before a move that undo restores.
 #[derive(Clone, Debug)]
@@ -324,7 +321,7 @@ impl<R: Rule> Board<R> {
     }
 
     fn hand_over(&mut self, cell: usize, side: Side) {
-        self.hash ^= NUMBERS[side.index()][cell] as u64 ^ zobrist::SECOND_TO_MOVE as u64;
+        self.hash ^= number(side, cell) as u64 ^ zobrist::SECOND_TO_MOVE as u64;
     }
 
     pub(in crate::gomoku) fn play_cell(&mut self, cell: usize) {

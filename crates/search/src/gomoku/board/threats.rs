@@ -1,9 +1,9 @@
 //! Queries of the VCF and VCT searches.
 
 use kagetsu_game::Side;
-use kagetsu_game::gomoku::{Lines, Rule};
+use kagetsu_game::gomoku::{self, Lines, Rule};
 
-use super::{Board, NUMBERS, ROOM, half};
+use super::{Board, ROOM, half};
 use crate::gomoku::cells::Cells;
 use crate::gomoku::patterns::kind::CellKind;
 use crate::gomoku::patterns::shape::Shape;
@@ -66,7 +66,7 @@ impl<R: Rule> Board<R> {
     /// Returns the Zobrist key of a stone.
     #[inline]
     pub(in crate::gomoku) fn number(side: Side, cell: usize) -> u64 {
-        NUMBERS[side.index()][cell] as u64
+        gomoku::number(side, cell) as u64
     }
 
     /// A hash of stones and side to move.
