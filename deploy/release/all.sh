@@ -3,11 +3,12 @@
 # programs and engines for Windows and for Linux on x86-64 and aarch64, wheels for both, the package
 # for Debian, checksums, the list of contents (SBOM) and signatures.
 # Usage: [MINISIGN_KEY=FILE] deploy/release/all.sh FOLDER [TARGET...]
+# CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 make a trial faster.
 #
-# It needs the targets of rustup, musl-tools, gcc-aarch64-linux-gnu, gcc-mingw-w64-x86-64, qemu-user
-# and wine64 of Debian, `pip install maturin ziglang`, and `cargo install cargo-deb@3.8.0
-# cargo-cyclonedx@0.5.9`. A part whose tool is absent is named at the end, and the exit code is then
-# 1.
+# It needs the targets of rustup (wasm32-unknown-unknown, too), xz, musl-tools,
+# gcc-aarch64-linux-gnu, gcc-mingw-w64-x86-64, qemu-user and wine64 of Debian, `pip install maturin
+# ziglang`, and `cargo install cargo-deb@3.8.0 cargo-cyclonedx@0.5.9`. A part whose tool is absent is
+# named at the end, and the exit code is then 1.
 set -euo pipefail
 folder=${1:?the folder is missing}
 shift
@@ -23,6 +24,8 @@ has() { # program, part
     command -v "$1" >/dev/null 2>&1 || { missing+=("$2: $1 is not installed"); return 1; }
 }
 
+# The archives hold it, for sites and for the page.
+bash clients/web/build.sh
 for target in "${targets[@]}"; do
     bash deploy/release/pack.sh "$target" "$folder"
     case $target in
