@@ -75,14 +75,6 @@ export interface SearchOptions {
   mustStop?: () => boolean;
 }
 
-export interface SharedSearchOptions extends SearchOptions {
-  /**
-   * Gets what the others may use, and returns what they found, or a promise of it: as `analyze`
-   * cannot, the search waits for it, so that messages arrive. `null` is nothing.
-   */
-  exchange?: (notes: Uint8Array) => Uint8Array | Promise<Uint8Array> | null;
-}
-
 /** The result of a check: the proven position, and how much was checked. */
 export interface Checked extends Position {
   claim: "win" | "loss";
@@ -109,11 +101,6 @@ export class KagetsuError extends Error {
 export class Kagetsu {
   position(query: PositionQuery): Position;
   analyze(question: Question, options?: SearchOptions): Analysis;
-  /**
-   * Searches as `analyze`, beside other programs: as the one with this number among so many. A
-   * program that was started with `shares` searches by this alone.
-   */
-  share(question: Question, place: [number: number, of: number], options?: SharedSearchOptions): Promise<Analysis>;
   /** Opens a compiled book (`.kbk`) or a certificate (`.proof`, `.proof.xz`). */
   open(source: Uint8Array | PartialFile): { positions: number };
   lookup(query: PositionQuery): Answer;
@@ -128,11 +115,7 @@ export class Kagetsu {
 export function start(
   source: BufferSource | Response | WebAssembly.Module,
   weights?: (name: string) => Uint8Array,
-  options?: { shares?: boolean },
 ): Promise<Kagetsu>;
-
-/** Whether `share` is there: where WebAssembly can be suspended (JSPI). */
-export const canShare: boolean;
 
 /** Waits for a file, or for a part of it as in `0-99`: for `weights` and `PartialFile` in a worker. */
 export function fetchNow(url: string | URL, range?: string): XMLHttpRequest;

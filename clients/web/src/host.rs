@@ -4,17 +4,13 @@ use std::io;
 use std::time::Duration;
 
 use kagetsu_compiled::ReadAt;
-use kagetsu_search::Note;
-
-/// Bytes of the notes that a search takes at a time.
-const MAX_NOTE_BYTES: usize = 1024 * Note::LEN;
 
 #[cfg(target_family = "wasm")]
 mod given {
     #[link(wasm_import_module = "host")]
     unsafe extern "C" {
         pub(super) safe fn now() -> f64;
-        pub(super) fn pause(bytes: *mut u8, length: usize, room: usize) -> i32;
+        pub(super) safe fn must_stop() -> i32;
         pub(super) fn tell(bytes: *const u8, length: usize);
         pub(super) safe fn book_length() -> f64;
         pub(super) fn read(offset: f64, bytes: *mut u8, length: usize) -> i32;
@@ -28,7 +24,7 @@ mod given {
         0.0
     }
 
-    pub(super) unsafe fn pause(_: *mut u8, _: usize, _: usize) -> i32 {
+    pub(super) fn must_stop() -> i32 {
         0
     }
 
@@ -48,19 +44,9 @@ pub(crate) fn now() -> Duration {
     Duration::try_from_secs_f64(given::now() / 1e3).unwrap_or_default()
 }
 
-/// Gives the host notes for the other searches of a question, and returns theirs; `None` where the
-/// search is to end.
-pub(crate) fn pause(notes: &[Note], is_shared: bool) -> Option<Vec<Note>> {
-    let mut bytes: Vec<u8> = notes.iter().flat_map(|note| note.to_bytes()).collect();
-    let length = bytes.len();
-    if is_shared {
-        bytes.resize(length.max(MAX_NOTE_BYTES), 0);
-    }
-    // SAFETY: the host reads and writes no more than the buffer holds before it returns.
-    let given = unsafe { given::pause(bytes.as_mut_ptr(), length, bytes.len()) };
-    let given = usize::try_from(given).ok()? / Note::LEN;
-    let theirs = bytes.as_chunks().0.iter().take(given);
-    Some(theirs.map(|bytes| Note::from_bytes(*bytes)).collect())
+/// Whether the host wants the search to end.
+pub(crate) fn must_stop() -> bool {
+    given::must_stop() != 0
 }
 
 /// Tells the host how far a request is, as JSON.

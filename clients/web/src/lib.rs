@@ -2,8 +2,7 @@
 //!
 //! The page and the npm package call it through `http/page/engine/kagetsu.js`. A request is a name
 //! and JSON, and so is its answer, in the shapes of the HTTP API. The host gives four functions:
-//! the clock, the bytes of the book, progress, and a pause of a search: whether it is to end, and
-//! notes of other programs that search the same.
+//! the clock, the bytes of the book, progress, and whether a search is to end.
 //!
 //! The crate has one thread, and refuses growing books, files and the network.
 #![expect(unsafe_code, reason = "the host and the program share memory")]

@@ -5,7 +5,6 @@ use std::cell::RefCell;
 use kagetsu_api::{AnswerJson, ErrorJson, QuestionJson, UpdateJson};
 use kagetsu_game::{Answer, Effort, Question};
 use kagetsu_search::{Control, Engine, EngineOptions, Progress, missing_weights};
-use serde::Deserialize;
 use serde_json::Value;
 
 use crate::answers::{failed, json, position};
@@ -16,20 +15,10 @@ thread_local! {
     static ENGINE: RefCell<Option<Engine>> = const { RefCell::new(None) };
 }
 
-/// A question to this program or to several, each of which searches all of it.
-#[derive(Deserialize)]
-struct SharedQuestion {
-    /// The place of this program among the others, from 0.
-    number: u32,
-    of: u32,
-    question: QuestionJson,
-}
-
 /// Analyses a position, and tells the host the answer after each depth. The host may end it.
 pub(crate) fn analyse(body: &[u8]) -> Result<Value, ErrorJson> {
     let bad = |error: serde_json::Error| ErrorJson::new("bad_request", error.to_string());
-    let shared: SharedQuestion = serde_json::from_slice(body).map_err(bad)?;
-    let (number, of, asked) = (shared.number, shared.of, shared.question);
+    let asked: QuestionJson = serde_json::from_slice(body).map_err(bad)?;
     let at = position(&asked.variant, asked.fen.as_deref(), &asked.moves)?;
     if at.outcome().is_some() {
         let message = format!("the game is over in {at}: there is nothing to search");
@@ -48,10 +37,8 @@ pub(crate) fn analyse(body: &[u8]) -> Result<Value, ErrorJson> {
         ..Question::new(at.clone(), effort)
     };
     let control = Control::clocked(host::now, move |_| {
-        let running = RUNNING.with_borrow(Clone::clone).unwrap_or_default();
-        match host::pause(&running.take_outgoing(), of > 1) {
-            Some(notes) => running.receive(&notes),
-            None => running.stop(),
+        if host::must_stop() {
+            RUNNING.with_borrow(|running| running.iter().for_each(Control::stop));
         }
     });
     RUNNING.set(Some(control.clone()));
@@ -79,10 +66,7 @@ pub(crate) fn analyse(body: &[u8]) -> Result<Value, ErrorJson> {
             let json = update(progress.answer.clone(), told, false);
             host::tell(&json.unwrap_or_default().to_string());
         };
-        let answer = match of {
-            0 | 1 => engine.answer(&question, &control, &mut tell),
-            _ => engine.share(&question, (number, of), &control, &mut tell),
-        };
+        let answer = engine.answer(&question, &control, &mut tell);
         let answer = answer.map_err(failed)?;
         let nodes = told.max(answer.nodes());
         update(answer, nodes, true)

@@ -79,7 +79,7 @@ export const CHINESE_TEXTS = {
   deepen: "加深", deepening: "任务 {name} 将重新搜索该局面。", hereItself: "当前局面",
   games: "对局", gamesHint: "导入的对局中经过此局面者。", gamesNone: "没有导入的对局经过此局面。编译文件和数据库不保存对局。", gamesNoMatch: "没有符合条件的对局。", gamesCount: "{n} 局", gamesCount1: "1 局", player: "棋手", event: "赛事", result: "结果", anyResult: "不限", firstWins: "{side}胜", drawnGames: "和棋", unknownResult: "未知", played: "局数", scored: "得分", playedBy: "{first} – {second}", gameMissing: "佚名",
   workerTasks: "任务", verified: "已核实", refuted: "被否定", failedTasks: "失败", trust: "信任", trust_operator: "管理者", trust_volunteer: "志愿者", trust_calibrating: "校验中", trust_quarantined: "已隔离",
-  here: "本浏览器", cores: "{n} 个核心", coresLabel: "本浏览器引擎使用的核心数", slept: "浏览器暂停了 {n} 秒", analysisHere: "由本浏览器分析此局面，结果会逐步加深。",
+  here: "本浏览器", coresLabel: "本浏览器评注对局使用的核心数", slept: "浏览器暂停了 {n} 秒", analysisHere: "由本浏览器分析此局面，结果会逐步加深。",
   no_engine: "此浏览器无法运行引擎：需要支持 SIMD 的 WebAssembly，以及页面旁的 kagetsu.wasm 文件。",
   no_book: "无法读取本站的开局库：文件缺失或不完整。", no_site: "无法读取本站的文件，网站服务器还在运行吗？",
   no_weights: "页面旁的 kagetsu-weights 文件夹中缺少此棋种的权重文件，引擎无法搜索。",

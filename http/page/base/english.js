@@ -79,7 +79,7 @@ export const ENGLISH = {
   deepen: "Deepen", deepening: "The build {name} searches it again.", hereItself: "This position",
   games: "Games", gamesHint: "Imported games that passed this position.", gamesNone: "No imported game passed this position. Compiled files and databases keep no games.", gamesNoMatch: "No game here passes the filter.", gamesCount: "{n} games", gamesCount1: "1 game", player: "Player", event: "Event", result: "Result", anyResult: "any", firstWins: "{side} won", drawnGames: "drawn", unknownResult: "unknown", played: "Games", scored: "Score", playedBy: "{first} – {second}", gameMissing: "unnamed",
   workerTasks: "Tasks", verified: "Verified", refuted: "Refuted", failedTasks: "Failed", trust: "Trust", trust_operator: "operator", trust_volunteer: "volunteer", trust_calibrating: "calibrating", trust_quarantined: "quarantined",
-  here: "in this browser", cores: "{n} cores", coresLabel: "Cores of the engine in this browser", slept: "the browser paused it for {n} s", analysisHere: "This browser analyses the position; the answer deepens as you watch.",
+  here: "in this browser", coresLabel: "Cores that annotate a game in this browser", slept: "the browser paused it for {n} s", analysisHere: "This browser analyses the position; the answer deepens as you watch.",
   no_engine: "This browser cannot run the engine: it needs WebAssembly with SIMD, and the file kagetsu.wasm beside the page.",
   no_book: "A book of this site cannot be read: its file is missing or was cut off.", no_site: "The files of this site cannot be read. Is its web server still running?",
   no_weights: "The weights of this game are missing in the folder kagetsu-weights beside the page, so the engine cannot search.",

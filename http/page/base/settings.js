@@ -19,11 +19,11 @@ export function unit() {
   return recall("unit") === "percent" ? "percent" : "score";
 }
 
-/** Most cores that the engine in this browser may use. */
+/** Most cores that may annotate a game in this browser. */
 export const MAX_CORES = Math.min(8, navigator.hardwareConcurrency || 1);
 
-/** The cores that the engine in this browser uses: all but one, and four at most, unless the user
- * chooses. */
+/** The cores that annotate a game in this browser, a position each: all but one, and four at most,
+ * unless the user chooses. */
 export function cores() {
   const chosen = Number(recall("cores")) || Math.min(4, MAX_CORES - 1);
   return Math.max(1, Math.min(MAX_CORES, chosen));

@@ -2,8 +2,6 @@
 // and checks, and is ended where the user stops it.
 
 import { ApiError } from "../base/api_error.js";
-import { cores } from "../base/settings.js";
-import { canShare } from "./kagetsu.js";
 
 /** A worker with the program, begun when it is first asked. */
 class Program {
@@ -64,33 +62,6 @@ class Program {
     } finally {
       signal?.removeEventListener("abort", stop);
     }
-  }
-}
-
-/** The answer of several programs that search one position: the deepest, and a proven one first. */
-class Shown {
-  constructor(of, show) {
-    Object.assign(this, { of, show, best: null, nodes: [], time: 0 });
-  }
-
-  take(number, answer) {
-    this.nodes[number] = answer.nodes;
-    this.time = Math.max(this.time, answer.time_ms);
-    const isProven = ({ proof }) => Number(proof !== "none");
-    const ahead = this.best && (isProven(answer) - isProven(this.best) || answer.depth - this.best.depth);
-    const isNewer = this.number === number && ahead === 0;
-    if (this.best && ahead <= 0 && !isNewer) return;
-    Object.assign(this, { best: answer, number });
-    this.send(false);
-  }
-
-  send(isFinal) {
-    const nodes = this.nodes.reduce((sum, one) => sum + (one ?? 0), 0);
-    this.show({ ...this.best, nodes, time_ms: this.time, workers: this.of, is_final: isFinal });
-  }
-
-  end() {
-    this.send(true);
   }
 }
 
@@ -165,40 +136,24 @@ export class Here {
     throw new ApiError(403, "forbidden", "");
   }
 
-  /** Programs that search, as many as asked for: idle ones first. */
-  team(size) {
-    while (this.searchers.length < size) {
-      const shares = canShare;
-      this.searchers.push(new Program(() => ({ engine: this.engine, books: [], shares })));
-    }
-    const isBusy = ({ waiting }) => Number(waiting.size > 0);
-    return this.searchers.toSorted((one, other) => isBusy(one) - isBusy(other)).slice(0, size);
+  /** An idle program that searches. */
+  get searcher() {
+    const idle = this.searchers.find(({ waiting }) => waiting.size === 0);
+    if (!idle) this.searchers.push(new Program(() => ({ engine: this.engine, books: [] })));
+    return idle ?? this.searchers.at(-1);
   }
 
-  /** Searches a position. A search with a time uses all cores that the user gives. */
+  /** Searches a position. */
   async listen(path, question, receive, signal) {
     await this.described();
-    const of = canShare && question.time_ms ? cores() : 1;
-    const channel = `kagetsu-${performance.now()}-${Math.random()}`;
-    const shown = new Shown(of, (answer) => receive("answer", answer));
-    const team = this.team(of === 1 ? cores() : of).slice(0, of);
-    const asked = team.map(async (program, number) => {
-      const tell = (answer) => shown.take(number, answer);
-      const place = [number, of];
-      const [name, body] = canShare ? ["share", { channel, place, question }] : [path.slice(1), question];
-      tell(await program.ask(name, body, { tell, signal }));
-    });
-    const ended = await Promise.allSettled(asked);
-    signal?.throwIfAborted();
-    // One that ran out of memory leaves the search to the others.
-    if (ended.every(({ status }) => status === "rejected")) throw ended[0].reason;
-    shown.end();
+    const tell = (answer) => receive("answer", answer);
+    tell(await this.searcher.ask(path.slice(1), question, { tell, signal }));
   }
 
   /** Checks a certificate; `tell` gets how far it is. */
   async verify(bytes, tell, signal) {
     await this.described();
-    return this.team(cores())[0].ask("verify", bytes, { tell, signal });
+    return this.searcher.ask("verify", bytes, { tell, signal });
   }
 
   /** Opens a dropped book or certificate beside those of the site. */

@@ -13,25 +13,18 @@ export class KagetsuError extends Error {
   }
 }
 
-/** Whether several programs can search one position: their searches pause for each other's notes,
- * which needs suspended programs (JSPI), and neither shared memory nor headers of the server. */
-export const canShare = typeof WebAssembly === "object" && "Suspending" in WebAssembly;
-
 /** Milliseconds between two calls of a search after which it slept, as in a frozen tab. */
 const MAX_GAP_MS = 5000;
 
 /** Starts the program of a compiled module, of its bytes, or of a response with them. `weights`
- * returns the bytes of a file of weights by its name, which a search asks for once. A program that
- * `shares` searches by `share` alone. */
-export async function start(source, weights = null, { shares = false } = {}) {
+ * returns the bytes of a file of weights by its name, which a search asks for once. */
+export async function start(source, weights = null) {
   let module = source;
   if (source instanceof Response) module = await WebAssembly.compileStreaming(source);
   else if (!(source instanceof WebAssembly.Module)) module = await WebAssembly.compile(source);
   const kagetsu = new Kagetsu();
   kagetsu.weights = weights;
-  const host = kagetsu.host();
-  if (shares) host.pause = new WebAssembly.Suspending(host.pause);
-  const instance = await WebAssembly.instantiate(module, { host });
+  const instance = await WebAssembly.instantiate(module, { host: kagetsu.host() });
   kagetsu.exports = instance.exports;
   return kagetsu;
 }
@@ -55,13 +48,9 @@ export function joined(head, rest) {
   return bytes;
 }
 
-/** Bytes of a note of a search for the others. */
-const NOTE_BYTES = 16;
-const NO_NOTES = new Uint8Array();
-
 class Kagetsu {
   constructor() {
-    Object.assign(this, { book: null, progress: null, mustStop: null, exchange: null, seen: 0, slept: 0 });
+    Object.assign(this, { book: null, progress: null, mustStop: null, seen: 0, slept: 0 });
   }
 
   host() {
@@ -77,16 +66,7 @@ class Kagetsu {
     };
     return {
       now: () => this.now(),
-      pause: (at, length, room) => {
-        const take = (notes) => {
-          if (this.mustStop?.()) return -1;
-          const taken = notes.subarray(0, room - (room % NOTE_BYTES));
-          bytes(at, taken.length).set(taken);
-          return taken.length;
-        };
-        const theirs = this.exchange?.(bytes(at, length).slice()) ?? NO_NOTES;
-        return theirs instanceof Promise ? theirs.then(take) : take(theirs);
-      },
+      must_stop: () => Number(this.mustStop?.() ?? false),
       tell: (at, length) => this.progress?.(this.said(bytes(at, length))),
       book_length: () => tried(() => this.book.length(), -1),
       read: (offset, at, length) => tried(() => {
@@ -114,31 +94,19 @@ class Kagetsu {
 
   /** Sends a request, with an object or the bytes of a file, and returns its answer. */
   call(name, body) {
-    const answer = this.read(this.exports.kagetsu_call(...this.put(name, body)));
-    return this.needs(answer, name) ? this.call(name, body) : answer;
-  }
-
-  /** Whether a request is to be sent again, because the weights that it needed are there now. */
-  needs({ error }, name) {
-    if (!error) return false;
-    if (error.code !== "no_weights" || !this.weights || name === "weights") throw new KagetsuError(error, this.bookError);
-    this.call("weights", joined(ENCODER.encode(`${error.message}\n`), this.weights(error.message)));
-    return true;
-  }
-
-  /** Puts a request into the memory of the program, and returns its place and length. */
-  put(name, body) {
     Object.assign(this, { seen: performance.now(), slept: 0, bookError: null });
     const rest = body instanceof Uint8Array ? body : ENCODER.encode(JSON.stringify(body ?? {}));
-    const bytes = joined(ENCODER.encode(`${name}\n`), rest);
-    const at = this.exports.kagetsu_take(bytes.length);
-    new Uint8Array(this.exports.memory.buffer, at, bytes.length).set(bytes);
-    return [at, bytes.length];
-  }
-
-  /** Reads the answer of this length. */
-  read(length) {
-    return this.said(new Uint8Array(this.exports.memory.buffer, this.exports.kagetsu_answer(), length));
+    const request = joined(ENCODER.encode(`${name}\n`), rest);
+    const { memory, kagetsu_take: take, kagetsu_call: call, kagetsu_answer: place } = this.exports;
+    const at = take(request.length);
+    new Uint8Array(memory.buffer, at, request.length).set(request);
+    const length = call(at, request.length);
+    const answer = this.said(new Uint8Array(memory.buffer, place(), length));
+    if (!answer.error) return answer;
+    const { code, message } = answer.error;
+    if (code !== "no_weights" || !this.weights || name === "weights") throw new KagetsuError(answer.error, this.bookError);
+    this.call("weights", joined(ENCODER.encode(`${message}\n`), this.weights(message)));
+    return this.call(name, body);
   }
 
   /** The position: side, outcome, legal moves, forbidden points. */
@@ -150,16 +118,7 @@ class Kagetsu {
   analyze(question, { progress = null, mustStop = null } = {}) {
     this.progress = progress;
     this.mustStop = mustStop;
-    return this.call("analyses", { number: 0, of: 1, question });
-  }
-
-  /** Searches beside other programs, as the one with this number among so many. `exchange` gets
-   * notes for the others, and returns theirs or a promise of them. */
-  async share(question, [number, of], { progress = null, mustStop = null, exchange = null } = {}) {
-    Object.assign(this, { progress, mustStop, exchange });
-    const send = WebAssembly.promising(this.exports.kagetsu_call);
-    const answer = this.read(await send(...this.put("analyses", { number, of, question })));
-    return this.needs(answer, "analyses") ? this.share(question, [number, of], { progress, mustStop, exchange }) : answer;
+    return this.call("analyses", question);
   }
 
   /** Opens a compiled book or a certificate: bytes, or an object that reads parts of a file. */

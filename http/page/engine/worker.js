@@ -1,10 +1,10 @@
 // A worker with the program: it answers requests one after another.
 
-import { fetchNow, joined, start } from "./kagetsu.js";
+import { fetchNow, start } from "./kagetsu.js";
 import { RangedFile } from "./ranged_file.js";
 
 /** Starts the program and opens the books of a site. */
-async function begin({ engine, books, shares }) {
+async function begin({ engine, books }) {
   if (typeof WebAssembly !== "object") throw Object.assign(new Error(), { code: "no_engine" });
   const weights = (name) => {
     try {
@@ -16,7 +16,7 @@ async function begin({ engine, books, shares }) {
   // The first book is on its way while the program is made.
   const [first] = books;
   const begun = first && source(first);
-  const kagetsu = await start(await whole(engine, "no_engine"), weights, { shares });
+  const kagetsu = await start(await whole(engine, "no_engine"), weights);
   if (first) await open(kagetsu, first, begun);
   others = books.slice(1);
   return kagetsu;
@@ -50,7 +50,7 @@ function openOthers(kagetsu) {
 
 /** Answers a request; a position that the first book does not hold may be in another. */
 async function answered(kagetsu, name, body) {
-  const does = { tree, priorities, share, analyses }[name] ?? ((program, query) => program.call(name, query));
+  const does = { tree, priorities, analyses }[name] ?? ((program, query) => program.call(name, query));
   const isElsewhere = () => name === "transpositions" && !held(kagetsu, body).is_held;
   if (others.length > 0 && isElsewhere()) await openOthers(kagetsu);
   try {
@@ -114,44 +114,6 @@ function tree(kagetsu, { plies, top, ...query }) {
   return { branches: branches(query.moves, Number(plies)), is_cut: left === 0 };
 }
 
-/** Milliseconds of a search between two looks at what the others found. */
-const PAUSE_MS = 8;
-
-/** Searches beside other workers: each sends what it finds to the others. The first to end it ends
- * it for all. */
-async function share(kagetsu, { channel, place, question }) {
-  const [others, breath] = [new BroadcastChannel(channel), new MessageChannel()];
-  let [outgoing, incoming, isOver, last] = [[], [], false, performance.now()];
-  others.onmessage = ({ data }) => {
-    if (data) incoming.push(data);
-    else isOver = true;
-  };
-  const { progress } = kagetsu;
-  const exchange = (own) => {
-    if (own.length > 0) outgoing.push(own);
-    if (performance.now() - last < PAUSE_MS) return null;
-    if (outgoing.length > 0) others.postMessage(outgoing.reduce(joined));
-    outgoing = [];
-    return new Promise((done) => {
-      breath.port1.onmessage = () => {
-        const theirs = incoming.reduce(joined, new Uint8Array());
-        [incoming, last] = [[], performance.now()];
-        done(theirs);
-      };
-      breath.port2.postMessage(null);
-    });
-  };
-  try {
-    const answer = await kagetsu.share(question, place, { progress, exchange, mustStop: () => isOver });
-    if (!isOver) others.postMessage(null);
-    return answer;
-  } finally {
-    others.close();
-    breath.port1.close();
-  }
-}
-
-/** Searches alone. */
 function analyses(kagetsu, question) {
   const { progress } = kagetsu;
   return kagetsu.analyze(question, { progress });

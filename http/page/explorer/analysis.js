@@ -56,7 +56,7 @@ export class Analysis {
     }
     if (!analysis) return [controls, h("p", { class: "quiet" }, t(this.isHere ? "analysisHere" : "analysisIdle"))];
     const { answer, workers, log, state } = analysis;
-    const crew = this.isHere ? [t("here"), workers > 1 && t("cores", { n: workers }), answer?.slept_ms && t("slept", { n: Math.round(answer.slept_ms / 1000) })].filter(Boolean).join(" · ") : workers === 0 ? t("waiting") : workers === 1 ? t("worker") : t("workers", { n: workers });
+    const crew = this.isHere ? [t("here"), answer?.slept_ms && t("slept", { n: Math.round(answer.slept_ms / 1000) })].filter(Boolean).join(" · ") : workers === 0 ? t("waiting") : workers === 1 ? t("worker") : t("workers", { n: workers });
     const word = { thinking: t("thinking"), done: t("done"), stopped: t("stopped") }[state];
     const line = h("p", { class: "progress", "aria-live": "off" },
       h("span", { class: this.isThinking ? "pulse" : "dot" }), `${word} · ${crew} · ${short(answer?.nodes ?? 0)} ${t("nodes").toLowerCase()} · ${((answer?.time_ms ?? 0) / 1000).toFixed(1)} s`);

@@ -19,9 +19,8 @@ writeFileSync(join(user, "typed.ts"), `import { start, type Analysis } from "kag
 const kagetsu = await start(new Uint8Array(), (name: string) => new TextEncoder().encode(name));
 const found: Analysis = kagetsu.analyze({ variant: "renju-15", nodes: 1 });
 const plies: number | null = found.answers[0].win_in;
-const shared: Promise<Analysis> = kagetsu.share({ variant: "renju-15" }, [0, 2], { exchange: () => null });
 // @ts-expect-error
-kagetsu.analyze({ moves: plies, shared });`);
+kagetsu.analyze({ moves: plies });`);
 run(user, "tsc", "--noEmit --strict --target es2022 --module node16 --moduleResolution node16 typed.ts");
 
 writeFileSync(join(user, "bundled.js"), `import { start } from "kagetsu";
