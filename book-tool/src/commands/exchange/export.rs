@@ -253,10 +253,15 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         (FormatArg::Book(format), root) if is_games => {
             let style = (format, args.notation.0);
             let count = played::write(&args.book, style, args.variant, root.as_ref(), out)?;
+            let mut losses = Omissions::new();
+            let noted = book
+                .annotated()
+                .map(|noted| noted.map(|(_, notes)| notes.len() as u64));
+            losses.omit("annotations_that_need_tree", noted.sum::<Result<_, _>>()?);
             Ok(Written {
                 count,
                 text: format!("{count} games"),
-                losses: Omissions::new(),
+                losses,
             })
         }
         (FormatArg::Book(format), _) => {

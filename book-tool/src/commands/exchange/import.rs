@@ -179,11 +179,15 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     };
     if let Some(contents) = &contents
         && contents.answers.is_empty()
+        && contents.annotations.is_empty()
     {
+        let reasons = contents.omissions.first().iter();
+        let reasons = reasons.map(|(kind, first)| format!(": {}: {first}", kind.replace('_', " ")));
         bail!(
-            "{} found in {}: is it a file of {}? `kagetsu import --help` lists the formats",
+            "{} found in {}{}: is it a file of {}? `kagetsu import --help` lists the formats",
             nothing_in(contents.items),
             files(&args.files),
+            reasons.collect::<String>(),
             format.map_or("a known format".into(), |format| format!(
                 "--format {}",
                 format.name()

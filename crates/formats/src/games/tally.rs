@@ -187,18 +187,28 @@ impl Games {
         }
     }
 
-    /// Counts a tree of moves, and keeps its comments. Only one without variations is a game that
-    /// was played as it stands.
-    pub(crate) fn play_tree(&mut self, tree: GameTree) {
+    /// Counts a tree of moves, and keeps its comments. Its main line is a game if it has no
+    /// variations, or if the file says how two players ended it. Returns whether the tree is a game
+    /// of such players that cannot be kept, since it has passes or stones set up on the way.
+    pub(crate) fn play_tree(&mut self, tree: GameTree) -> bool {
         self.note_tree(&tree);
-        if tree.is_line() {
-            let line: Vec<Move> = tree.moves.iter().map(|m| m.at).collect();
+        let main = tree.main_line();
+        let GameTags { first, second, .. } = &tree.tags;
+        let is_ended = tree.result != GameResult::Unknown;
+        let is_named = is_ended && !first.is_empty() && !second.is_empty();
+        let is_whole = main.len() == tree.moves.len();
+        let is_kept = (is_whole || is_named) && tree.is_played(&main);
+        let kept: HashSet<usize> = main.iter().copied().filter(|_| is_kept).collect();
+        for (at, m) in tree.moves.iter().enumerate() {
+            if !kept.contains(&at) {
+                self.add(&m.before, m.at, 1);
+            }
+        }
+        if is_kept {
+            let line: Vec<Move> = main.iter().map(|at| tree.moves[*at].at).collect();
             self.play_named(&tree.start, &line, tree.result, tree.tags);
-            return;
         }
-        for m in &tree.moves {
-            self.add(&m.before, m.at, 1);
-        }
+        is_named && !is_kept
     }
 
     /// Returns each position with its moves: with the value that a file gives, else with a mark

@@ -1,6 +1,6 @@
 //! Writes games as text: SGF for stones, PGN for xiangqi.
 
-use kagetsu_game::{Move, Notation, RuleName, Score, Side, Variant};
+use kagetsu_game::{Move, Notation, Position, RuleName, Score, Side, Variant};
 use kagetsu_games::{GameResult, GameTags};
 
 use crate::games::tree::{GameMove, GameTree};
@@ -93,18 +93,10 @@ fn sgf(game: &GameTree, notes: &[MoveNote], rule: RuleName, size: u8) -> String 
         }
     }
     text.extend(game.properties.iter().map(property));
-    let point = |m: Move| sgf_point(m, size);
-    let colour = |side: Side| if side == Side::First { 'B' } else { 'W' };
-    if let (Some(_), Some(stones)) = (game.start.setup(), game.start.stones()) {
-        for (name, stones) in ["AB", "AW"].into_iter().zip(stones) {
-            let stones: String = stones.iter().map(|m| format!("[{}]", point(*m))).collect();
-            if !stones.is_empty() {
-                text += &format!("{name}{stones}");
-            }
-        }
-        text += &format!("PL[{}]", colour(game.start.side()));
+    if game.start.setup().is_some() {
+        text += &set_up(&Position::start(game.start.variant()), &game.start, size);
     }
-    let stone = |m: Move, side: Side| format!(";{}[{}]", colour(side), point(m));
+    let stone = |m: Move, side: Side| format!(";{}[{}]", colour(side), sgf_point(m, size));
     let children = game.children();
     let mut unwritten = Vec::new();
     let behind = |at: usize, unwritten: &mut Vec<Unwritten>| match &children[at][..] {
@@ -129,12 +121,16 @@ fn sgf(game: &GameTree, notes: &[MoveNote], rule: RuleName, size: u8) -> String 
             }
         };
         let side = game.moves[at].before.side();
-        let last = game.moves[at]
-            .parent
-            .map(|last| game.moves[last].before.side().other());
-        let expected = last.unwrap_or(game.start.side());
-        if side != expected {
-            text += &format!(";{}[]", colour(expected));
+        let last = game.moves[at].parent.map(|last| &game.moves[last]);
+        let setup = last.map_or(game.start.setup(), |last| last.before.setup());
+        if game.moves[at].before.setup() != setup {
+            let expected = match last {
+                Some(last) => last.before.play(last.at).ok(),
+                None => Some(game.start.clone()),
+            };
+            if let Some(expected) = expected {
+                text += &gap(&expected, &game.moves[at].before, size);
+            }
         }
         text += &stone(game.moves[at].at, side);
         let valued = notes.get(at).is_some_and(|note| note.value.is_some());
@@ -156,6 +152,46 @@ fn sgf(game: &GameTree, notes: &[MoveNote], rule: RuleName, size: u8) -> String 
         behind(at, &mut unwritten);
     }
     text + ")\n"
+}
+
+fn colour(side: Side) -> char {
+    if side == Side::First { 'B' } else { 'W' }
+}
+
+/// Writes what happens between two positions that no move joins: a pass, or a node with stones.
+fn gap(from: &Position, to: &Position, size: u8) -> String {
+    if from.stones() == to.stones() {
+        format!(";{}[]", colour(from.side()))
+    } else {
+        format!(";{}", set_up(from, to, size))
+    }
+}
+
+/// Writes the properties that make one position of another.
+fn set_up(from: &Position, to: &Position, size: u8) -> String {
+    let (Some([black, white]), Some(stones)) = (from.stones(), to.stones()) else {
+        return String::new();
+    };
+    let removed = [&black, &white].into_iter().flatten();
+    let removed = removed.filter(|m| !stones.iter().flatten().any(|other| other == *m));
+    let added = |now: &[Move], was: &[Move]| -> Vec<Move> {
+        now.iter().filter(|m| !was.contains(m)).copied().collect()
+    };
+    let mut text = String::new();
+    for (name, points) in [
+        ("AE", removed.copied().collect()),
+        ("AB", added(&stones[0], &black)),
+        ("AW", added(&stones[1], &white)),
+    ] {
+        let points: String = points
+            .iter()
+            .map(|m| format!("[{}]", sgf_point(*m, size)))
+            .collect();
+        if !points.is_empty() {
+            text += &format!("{name}{points}");
+        }
+    }
+    text + &format!("PL[{}]", colour(to.side()))
 }
 
 /// Writes a point in SGF.

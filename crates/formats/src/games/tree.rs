@@ -59,15 +59,15 @@ impl GameTree {
         }
     }
 
-    /// Whether it has neither variations nor passes.
-    #[must_use]
-    pub fn is_line(&self) -> bool {
+    /// Whether each of these moves follows the one before it on the board.
+    pub(crate) fn is_played(&self, line: &[usize]) -> bool {
         let mut setup = self.start.setup();
-        self.moves.iter().enumerate().all(|(number, m)| {
+        line.iter().all(|at| {
+            let before = &self.moves[*at].before;
             // Behind a pass stands a position of its own; behind a repetition only in xiangqi.
-            let is_next = m.before.setup() == setup || m.before.fen().is_ok();
-            setup = m.before.setup();
-            is_next && m.parent == number.checked_sub(1)
+            let is_next = before.setup() == setup || before.fen().is_ok();
+            setup = before.setup();
+            is_next
         })
     }
 
@@ -153,11 +153,11 @@ mod tests {
             tags: GameTags::default(),
         };
         let mut tree = GameTree::from(&game);
-        assert!(tree.is_line());
+        assert!(tree.is_played(&tree.main_line()));
         assert_eq!(tree.main_line(), [0, 1, 2]);
         let (before, m) = (tree.moves[1].before.clone(), tree.moves[2].at);
         let side = tree.push(Some(0), before, m);
-        assert!(!tree.is_line());
+        assert!(tree.main_line().len() < tree.moves.len());
         assert_eq!((side, tree.main_line()), (3, vec![0, 1, 2]));
         assert_eq!(
             tree.children(),

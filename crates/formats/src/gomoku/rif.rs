@@ -5,13 +5,18 @@ use std::collections::HashMap;
 
 use anyhow::{Result, anyhow, bail, ensure};
 use encoding_rs::{Encoding, UTF_8};
+use kagetsu_book::AnnotationKind;
 use kagetsu_game::{Move, Position, Side, Variant};
 use kagetsu_games::GameTags;
 use quick_xml::Reader;
+use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesStart, Event};
 
 use crate::games::tally::{GameResult, Games};
 use crate::omissions::Omissions;
+
+/// Stones on the board when the fifth moves are offered.
+const OFFERING_STONES: usize = 4;
 
 /// A game as read so far.
 #[derive(Default)]
@@ -19,8 +24,9 @@ struct RifGame {
     /// The result for Black: 1, 0.5 or 0.
     result: String,
     moves: String,
-    has_offer: bool,
-    has_comment: bool,
+    /// The fifth moves that were offered.
+    offer: String,
+    comment: String,
     tags: GameTags,
 }
 
@@ -141,8 +147,13 @@ pub(crate) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Omission
             }
             Event::Text(text) => put(game.as_mut(), inside, &text),
             Event::CData(text) => put(game.as_mut(), inside, &text),
-            // Character references occur in comments, never in moves.
-            Event::GeneralRef(_) => put(game.as_mut(), inside, b"&"),
+            Event::GeneralRef(name) => {
+                let letter = name.resolve_char_ref().ok().flatten().map(String::from);
+                let named = name.decode().ok();
+                let named = named.and_then(|name| resolve_predefined_entity(&name));
+                let text = letter.as_deref().or(named).unwrap_or("&");
+                put(game.as_mut(), inside, text.as_bytes());
+            }
             Event::End(element) => {
                 depth = depth.saturating_sub(1);
                 inside = Inside::Other;
@@ -171,7 +182,7 @@ pub(crate) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Omission
 fn begun(element: &BytesStart, names: &TournamentNames) -> RifGame {
     RifGame {
         result: attribute(element, "bresult"),
-        has_offer: !attribute(element, "alt").is_empty(),
+        offer: attribute(element, "alt"),
         tags: names.tags(element),
         ..RifGame::default()
     }
@@ -179,11 +190,12 @@ fn begun(element: &BytesStart, names: &TournamentNames) -> RifGame {
 
 fn put(game: Option<&mut RifGame>, inside: Inside, text: &[u8]) {
     let Some(game) = game else { return };
-    match inside {
-        Inside::Moves => game.moves.push_str(&String::from_utf8_lossy(text)),
-        Inside::Comment => game.has_comment |= !text.trim_ascii().is_empty(),
-        Inside::Other => {}
-    }
+    let into = match inside {
+        Inside::Moves => &mut game.moves,
+        Inside::Comment => &mut game.comment,
+        Inside::Other => return,
+    };
+    into.push_str(&String::from_utf8_lossy(text));
 }
 
 fn play(game: &RifGame, variant: Variant, games: &mut Games, omissions: &mut Omissions) {
@@ -195,6 +207,11 @@ fn play(game: &RifGame, variant: Variant, games: &mut Games, omissions: &mut Omi
     };
     let (mut at, mut moves) = (Position::start(variant), Vec::<Move>::new());
     let mut is_cut = false;
+    // The texts on the offered points are as in libraries of RenLib.
+    let mut offer = game.offer.to_ascii_lowercase();
+    for letter in 'a'..='o' {
+        offer = offer.replace(letter, &format!(" {letter}"));
+    }
     for text in game.moves.split_whitespace() {
         match at
             .parse_move(text)
@@ -204,6 +221,14 @@ fn play(game: &RifGame, variant: Variant, games: &mut Games, omissions: &mut Omi
             Some((m, after)) => {
                 moves.push(m);
                 at = after;
+                if moves.len() == OFFERING_STONES {
+                    for point in std::mem::take(&mut offer).split_whitespace() {
+                        match at.parse_move(point) {
+                            Ok(m) => games.note(&at, Some(m), AnnotationKind::Text, "5"),
+                            Err(_) => omissions.omit_text("offered_fifth_moves", "", point),
+                        }
+                    }
+                }
             }
             None => {
                 is_cut = true;
@@ -211,8 +236,8 @@ fn play(game: &RifGame, variant: Variant, games: &mut Games, omissions: &mut Omi
             }
         }
     }
-    omissions.omit("offered_fifth_moves", u64::from(game.has_offer));
-    omissions.omit("comments", u64::from(game.has_comment));
+    omissions.omit("offered_fifth_moves", u64::from(!offer.is_empty()));
+    games.note(&at, None, AnnotationKind::Comment, game.comment.trim());
     omissions.omit("games_without_moves", u64::from(moves.is_empty()));
     omissions.omit("games_cut_short", u64::from(is_cut));
     games.play_named(&Position::start(variant), &moves, ending, game.tags.clone());
@@ -221,6 +246,33 @@ fn play(game: &RifGame, variant: Variant, games: &mut Games, omissions: &mut Omi
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_and_offers_are_kept() {
+        let text = "<games><game bresult='1' alt='j7G7'><move>h8 h9 i9 g8 j7 a1</move>\
+                    <info>so&#33; a &lt; b</info></game></games>";
+        let (mut games, ..) = read(text, Variant::RENJU_15).expect("a game");
+        let mut said: Vec<String> = games
+            .take_notes()
+            .into_iter()
+            .map(|(at, note)| {
+                let point = note.at.map_or("-".into(), |m| at.write_move(m));
+                format!(
+                    "{} {point} {} {}",
+                    at.canonical().stones,
+                    note.kind,
+                    note.text
+                )
+            })
+            .collect();
+        said.sort();
+        assert_eq!(said.len(), 3, "{said:?}");
+        assert!(
+            said[0].starts_with("4 ") && said[1].ends_with(" text 5"),
+            "{said:?}"
+        );
+        assert_eq!(said[2], "6 - comment so! a < b");
+    }
 
     fn read_counts(text: &str) -> Result<(u64, Omissions), String> {
         let (_, count, mut omissions) =
@@ -236,7 +288,7 @@ mod tests {
         let odd = "<?xml version='1.0'?><!-- <game bresult='1'> --><games>\n\
                    <game id='a>b' bresult = '0'\n alt=''><info>a &amp; b <![CDATA[<move>a1</move>]]></info>\
                    <move><![CDATA[h8 h9]]> h10</move></game><game bresult='1'/></games>";
-        let lost: Omissions = [("comments", 1), ("games_without_moves", 1)].into();
+        let lost: Omissions = [("games_without_moves", 1)].into();
         assert_eq!(read_counts(odd), Ok((2, lost)));
         let own = "<games><game bresult='1'><move>h8 &lt; h9</move></game></games>";
         assert_eq!(read_counts(own), Ok((1, [("games_cut_short", 1)].into())));

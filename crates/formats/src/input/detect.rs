@@ -57,12 +57,12 @@ fn by_text(text: &str, by_name: Option<Format>) -> Option<Format> {
     if line.starts_with('{') && line.contains("\"variant\"") {
         return Some(Format::Json);
     }
-    let is_fen = |line: &str| {
-        let rows = line.split_whitespace().next().unwrap_or_default();
-        rows.matches('/').count() > 4
-    };
     if is_fen(line) && !line.contains('|') {
-        return Some(Format::Fen);
+        let mut others = text.lines().skip(1).map(str::trim);
+        let next = others.find(|line| !line.is_empty() && !line.starts_with('#'));
+        // Moves behind a FEN are a game.
+        let is_list = next.is_none_or(is_fen);
+        return Some(if is_list { Format::Fen } else { Format::Pgn });
     }
     let is_tag = |line: &str| {
         let begins = line.trim().strip_prefix('[');
@@ -77,7 +77,26 @@ fn by_text(text: &str, by_name: Option<Format>) -> Option<Format> {
         let is_number = |word: &str| word.trim_end_matches('.').parse::<u16>().is_ok();
         line.starts_with("1.") || words.filter(|word| is_number(word)).count() == 1
     };
-    (is_open && (is_wxf || text.lines().take(3).any(is_tag) || is_moves())).then_some(Format::Pgn)
+    if is_open && (is_wxf || text.lines().take(3).any(is_tag) || is_moves()) {
+        return Some(Format::Pgn);
+    }
+    let mut parts = line.split([',', ' ', '\t']).filter(|part| !part.is_empty());
+    let is_offset = |part: &str| part.parse::<i8>().is_ok();
+    if line.contains(',') && parts.clone().count() > 3 && parts.all(is_offset) {
+        return Some(Format::Openings);
+    }
+    // A line of moves in coordinates: `h8i9h10`, `h2e2 h9g7`.
+    let is_first = |c: char| c.is_ascii_lowercase();
+    let points = line.split(is_first).skip(1).map(str::trim);
+    let is_row = |row: &str| row.parse::<u8>().is_ok();
+    let is_line = line.starts_with(is_first) && points.clone().count() > 2;
+    (by_name.is_none() && is_line && points.take(6).all(is_row)).then_some(Format::Lines)
+}
+
+/// Whether a line begins with the rows of a board.
+pub(crate) fn is_fen(line: &str) -> bool {
+    let rows = line.split_whitespace().next().unwrap_or_default();
+    rows.matches('/').count() > 4
 }
 
 #[cfg(test)]
@@ -117,6 +136,16 @@ mod tests {
             ("a.CBL", "CCBridgeLibrary", Some(Format::Cbr)),
             ("a.pos", "\u{1}p", Some(Format::Pos)),
             ("a.lines", "h2e2 h9g7 1-0", Some(Format::Lines)),
+            (
+                "a.txt",
+                "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w\n兵七进一\n",
+                Some(Format::Pgn),
+            ),
+            ("a.txt", "# two\n", None),
+            ("a.txt", "0,0, 1,-1, 0,3\n", Some(Format::Openings)),
+            ("a.txt", "-8,-8,-8,-7, -7,-8", Some(Format::Openings)),
+            ("a.txt", "k10j10i9j9m7\n", Some(Format::Lines)),
+            ("a.txt", "h2e2 h9g7 h0g2\n", Some(Format::Lines)),
             ("notes.txt", "see the file", None),
             ("a", "", None),
         ] {

@@ -89,7 +89,8 @@ fn xiangqi_texts_of_many_programs_are_read() {
             text,
         ]
         .concat();
-        for whole in [&bare, &tagged, &set_up] {
+        let no_side = set_up.replace("[] w - - 0 1", "");
+        for whole in [&bare, &tagged, &set_up, &no_side] {
             let of_bytes = |bytes: &[u8]| played(&trees("a.pgn", bytes, None));
             assert_eq!(of_bytes(whole.as_bytes()), expected, "{whole}");
             assert_eq!(of_bytes(&GB18030.encode(whole).0), expected, "{whole}");
@@ -99,6 +100,11 @@ fn xiangqi_texts_of_many_programs_are_read() {
             }
         }
     }
+    let behind = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w\n炮二平五\n马8进7";
+    assert_eq!(
+        played(&trees("a.txt", behind.as_bytes(), None)),
+        "h2e2 h9g7 *"
+    );
     let wxf = "FORMAT\tWXF\nGAME\tx\nRED\t胡一;上海\nBLACK\t柳二;\nRESULT\t1-0\n\
                START{\n1. C2.5 H8+7\n2. H2+3\n}END\nCOMMENT{\nfine\n}END\n";
     let found = trees("a.wxf", wxf.as_bytes(), None);
@@ -151,6 +157,8 @@ fn set_up_stones_and_properties_are_written_again() {
         "(;SZ[15]AB[aa:ac]AW[da][db][dc];B[hh]N[n]TR[hh]LB[ii:a];W[ii])",
         "(;SZ[15]PB[Anna]PW[Ben]BR[5d]RU[Renju]GN[g]PC[Oslo]RE[B+R];B[hh]MA[a][b];W[ii])",
         "(;SZ[15];B[hh];W[];B[ii])",
+        "(;SZ[15];B[hh];W[ii];AB[gg]AW[jj]AE[hh]PL[B];B[ff]C[c];W[ee])",
+        "(;SZ[15];AB[gg];W[ff](;B[ee];W[dd])(;AE[gg]PL[W];W[aa]))",
     ] {
         let freestyle = Some(Variant::FREESTYLE_15);
         let tree = trees("a.sgf", text.as_bytes(), freestyle).remove(0);
@@ -229,7 +237,12 @@ fn unread_text_is_named_with_its_place() {
         (
             "[Red \"a\"]\n[FEN \"4k4/9 w\"]\n1. h2e2\n\n[Red \"b\"]\n1. h2e2",
             "games_from_impossible_positions",
-            "line 2: '4k4/9 w: the FEN has 2 rows, a board of xiangqi has 10'",
+            "line 2: 'the FEN has 2 rows, a board of xiangqi has 10: 4k4/9 w'",
+        ),
+        (
+            "[Variant \"Crazyhouse\"]\n1. e4 e5\n\n[Variant \"xiangqi\"]\n1. h2e2",
+            "games_of_other_rules",
+            "line 1: 'Crazyhouse'",
         ),
     ] {
         let read = xiangqi(text);

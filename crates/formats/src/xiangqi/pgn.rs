@@ -7,6 +7,7 @@ use kagetsu_games::{GameResult, GameTags, after};
 use crate::games::tally::Games;
 use crate::games::tree::{GameTree, TreePlace};
 use crate::games::words::result_of;
+use crate::input::detect::is_fen;
 use crate::input::encoding::decode_entries;
 use crate::omissions::{Omissions, UNREAD_RESULTS};
 use crate::xiangqi::check_variant;
@@ -50,10 +51,11 @@ pub(crate) fn read_trees(
 ) -> Result<(u64, Omissions)> {
     check_variant(variant)?;
     let text = decode_entries(bytes);
-    let as_pgn = wxf_text::as_pgn(&text);
+    let as_pgn = wxf_text::as_pgn(&text).or_else(|| behind_fen(&text));
     let (games, mut omissions) = split(as_pgn.as_deref().unwrap_or(&text));
     let (mut count, mut has_tags, mut has_moves) = (0, false, false);
     for game in &games {
+        has_tags |= !game.tags.is_empty();
         let Some(mut tree) = begun(game, variant, &mut omissions) else {
             count += 1;
             continue;
@@ -75,7 +77,6 @@ pub(crate) fn read_trees(
             continue;
         }
         (count, has_moves) = (count + 1, has_moves || !is_empty);
-        has_tags |= !game.tags.is_empty();
         if let Some((line, word)) = read.unread {
             omissions.omit_at("games_cut_short", line, &word);
         }
@@ -92,17 +93,36 @@ pub(crate) fn read_trees(
     Ok((count, omissions))
 }
 
-/// Returns a game without its moves; `None` if it begins with no position.
+/// Writes a FEN with moves behind it as PGN, line for line; `None` for any other text.
+fn behind_fen(text: &str) -> Option<String> {
+    let (fen, moves) = text.trim_start().split_once('\n')?;
+    is_fen(fen).then(|| format!("[FEN \"{}\"]\n{moves}", fen.trim()))
+}
+
+/// Returns a game without its moves; `None` if it begins with no position or is of another game.
 fn begun(game: &PgnGame, variant: Variant, omissions: &mut Omissions) -> Option<GameTree> {
+    // Programs for many games say which one it is.
+    if let Some((name, line)) = game.tag("Variant")
+        && !name.to_ascii_lowercase().contains("xiangqi")
+        && name.is_ascii()
+    {
+        omissions.omit_at("games_of_other_rules", line, name);
+        return None;
+    }
     let start = match game.tag("FEN") {
-        Some((fen, line)) => match Position::from_fen(variant, fen) {
-            Ok(start) => start,
-            Err(error) => {
-                let text = format!("{fen}: {error}");
-                omissions.omit_at("games_from_impossible_positions", line, &text);
-                return None;
+        Some((fen, line)) => {
+            // Red begins where nothing says otherwise.
+            let side = if fen.contains(' ') { "" } else { " w" };
+            match Position::from_fen(variant, &format!("{fen}{side}")) {
+                Ok(start) => start,
+                Err(error) => {
+                    // The reason is worth more than the FEN.
+                    let text = format!("{error}: {fen}");
+                    omissions.omit_at("games_from_impossible_positions", line, &text);
+                    return None;
+                }
             }
-        },
+        }
         None => Position::start(variant),
     };
     let text = |name: &str| game.tag(name).map_or("", |(text, _)| text);

@@ -25,8 +25,8 @@ const FORMAL: [&str; 8] = ["GM", "FF", "CA", "AP", "SZ", "ST", "VW", "MULTIGOGM"
 /// # Errors
 /// If the file is no SGF, or a game has another board.
 pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissions)> {
-    let (mut games, mut count) = (Games::default(), 0);
-    let omissions = read_trees(bytes, variant, &mut |tree| {
+    let (mut games, mut count, mut unkept) = (Games::default(), 0, 0);
+    let mut omissions = read_trees(bytes, variant, &mut |tree| {
         count += 1;
         note(&mut games, &tree.start, &tree.properties);
         for m in tree.moves.iter().filter(|m| !m.properties.is_empty()) {
@@ -34,8 +34,11 @@ pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissi
                 note(&mut games, &after, &m.properties);
             }
         }
-        games.play_tree(tree);
+        unkept += u64::from(games.play_tree(tree));
     })?;
+    if unkept > 0 {
+        omissions.omit("games_with_passes_or_stones_set_up_on_the_way", unkept);
+    }
     Ok((games, count, omissions))
 }
 
@@ -142,12 +145,13 @@ impl SgfGame {
         self.nodes += 1;
         let variant = self.tree.start.variant();
         if node.iter().any(|(name, _)| SETUP.contains(&name.as_str())) {
-            // A setup after the first move has no place in a game.
             let before = self.at.position.take();
-            let before = before.filter(|_| self.tree.moves.is_empty());
             self.at.position = before.and_then(|before| setup(&before, node, self.size));
             match &self.at.position {
-                Some(position) => self.tree.start.clone_from(position),
+                Some(position) if self.tree.moves.is_empty() => {
+                    self.tree.start.clone_from(position);
+                }
+                Some(_) => {}
                 None => omissions.omit_text("set_up_positions", &self.place(), &shown(node)),
             }
         }
@@ -416,6 +420,7 @@ mod tests {
             ("(;SZ[15]PL[W]AB[hh:ih]AW[hi:ii];W[aa])", "4 "),
             ("(;SZ[15]AB[ih:hi]AE[ii];W[aa])", "3 "),
             ("(;SZ[15]AW[hh]AB[ih][hi]PL[black];B[aa])", "3 "),
+            ("(;SZ[15];AW[hh]AB[ih][hi];AE[hi]PL[B]C[so];B[aa])", "2 "),
         ] {
             let (moves, lost) = read_moves(text.as_bytes());
             assert_eq!((moves.len(), lost), (1, Omissions::new()), "{text}");
