@@ -1,6 +1,7 @@
 //! From a search to a checked win: a book's proof, exported and verified, whole and damaged.
 
 use std::fs;
+use std::process::Command;
 
 use kagetsu_tests::Scratch;
 use serde_json::{Value, json};
@@ -443,4 +444,18 @@ fn build_proves_what_an_export_lacks() {
     );
     let checked = kagetsu(&["verify", &proof, "--json", root[0], root[1]]).json();
     assert_eq!(checked["holds"], json!(true), "{checked}");
+}
+
+/// Rocq checks the proof of the checker, which then checks certificates.
+#[test]
+#[ignore = "needs Rocq; takes minutes"]
+fn formal_checker_is_proven_and_checks() {
+    if !kagetsu_builders::is_installed("coqc", &["--version"]) {
+        return;
+    }
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../proofs/formal/check.sh");
+    let scratch = Scratch::new();
+    let output = Command::new(script).arg(scratch.text("formal")).output();
+    let output = output.expect("the script runs");
+    assert!(output.status.success(), "{output:#?}");
 }
