@@ -183,15 +183,16 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     {
         let reasons = contents.omissions.first().iter();
         let reasons = reasons.map(|(kind, first)| format!(": {}: {first}", kind.replace('_', " ")));
+        let reasons: String = reasons.collect();
+        let question = match format {
+            _ if !reasons.is_empty() => reasons + ";",
+            Some(format) => format!(": is it a file of --format {}?", format.name()),
+            None => ": is it a file of a known format?".into(),
+        };
         bail!(
-            "{} found in {}{}: is it a file of {}? `kagetsu import --help` lists the formats",
+            "{} found in {}{question} `kagetsu import --help` lists the formats",
             nothing_in(contents.items),
             files(&args.files),
-            reasons.collect::<String>(),
-            format.map_or("a known format".into(), |format| format!(
-                "--format {}",
-                format.name()
-            ))
         );
     }
     let learned = fill(&args.book, |book| {

@@ -159,7 +159,8 @@ pub(crate) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Omission
                 inside = Inside::Other;
                 if let Some(game) = game.take_if(|_| element.name().as_ref() == b"game") {
                     count += 1;
-                    play(&game, variant, &mut games, &mut omissions);
+                    let place = format!("game {count}: ");
+                    play(&game, &place, variant, &mut games, &mut omissions);
                 }
             }
             Event::Eof => {
@@ -198,7 +199,13 @@ fn put(game: Option<&mut RifGame>, inside: Inside, text: &[u8]) {
     into.push_str(&String::from_utf8_lossy(text));
 }
 
-fn play(game: &RifGame, variant: Variant, games: &mut Games, omissions: &mut Omissions) {
+fn play(
+    game: &RifGame,
+    place: &str,
+    variant: Variant,
+    games: &mut Games,
+    omissions: &mut Omissions,
+) {
     let ending = match game.result.as_str() {
         "1" => GameResult::Won(Side::First),
         "0" => GameResult::Won(Side::Second),
@@ -206,7 +213,6 @@ fn play(game: &RifGame, variant: Variant, games: &mut Games, omissions: &mut Omi
         _ => GameResult::Unknown,
     };
     let (mut at, mut moves) = (Position::start(variant), Vec::<Move>::new());
-    let mut is_cut = false;
     // The texts on the offered points are as in libraries of RenLib.
     let mut offer = game.offer.to_ascii_lowercase();
     for letter in 'a'..='o' {
@@ -225,21 +231,22 @@ fn play(game: &RifGame, variant: Variant, games: &mut Games, omissions: &mut Omi
                     for point in std::mem::take(&mut offer).split_whitespace() {
                         match at.parse_move(point) {
                             Ok(m) => games.note(&at, Some(m), AnnotationKind::Text, "5"),
-                            Err(_) => omissions.omit_text("offered_fifth_moves", "", point),
+                            Err(_) => omissions.omit_text("offered_fifth_moves", place, point),
                         }
                     }
                 }
             }
             None => {
-                is_cut = true;
+                omissions.omit_text("games_cut_short", place, text);
                 break;
             }
         }
     }
-    omissions.omit("offered_fifth_moves", u64::from(!offer.is_empty()));
+    if !offer.trim().is_empty() {
+        omissions.omit_text("offered_fifth_moves", place, &offer);
+    }
     games.note(&at, None, AnnotationKind::Comment, game.comment.trim());
     omissions.omit("games_without_moves", u64::from(moves.is_empty()));
-    omissions.omit("games_cut_short", u64::from(is_cut));
     games.play_named(&Position::start(variant), &moves, ending, game.tags.clone());
 }
 

@@ -240,6 +240,11 @@ fn unread_text_is_named_with_its_place() {
             "line 2: 'the FEN has 2 rows, a board of xiangqi has 10: 4k4/9 w'",
         ),
         (
+            "[FEN \"4k4/9/9/9/9/9/9/9/9/9 w\"]\n1. h2e2\n\n[Red \"b\"]\n1. h2e2",
+            "games_from_impossible_positions",
+            "line 1: 'the game is over there: 4k4/9/9/9/9/9/9/9/9/9 w'",
+        ),
+        (
             "[Variant \"Crazyhouse\"]\n1. e4 e5\n\n[Variant \"xiangqi\"]\n1. h2e2",
             "games_of_other_rules",
             "line 1: 'Crazyhouse'",

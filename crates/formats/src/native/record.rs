@@ -79,7 +79,7 @@ impl PositionRecord {
         let names = |moves: &[Move]| moves.iter().map(|&m| position.write_move(m)).collect();
         let line = |(m, verdict): &(Move, Verdict)| MoveRecord {
             r#move: position.write_move(*m),
-            score: (!verdict.score.is_mate()).then(|| verdict.score.raw()),
+            score: (!verdict.score.is_mate() && !verdict.is_silent()).then(|| verdict.score.raw()),
             win_in: verdict.score.win_plies(),
             loss_in: verdict.score.loss_plies(),
             draw_in: draw_plies(verdict),
@@ -249,6 +249,10 @@ impl MoveRecord {
             (Some(score), None, None) => Score::from_raw(score).filter(|score| !score.is_mate()),
             (None, Some(plies), None) => within(plies).map(Score::win_in),
             (None, None, Some(plies)) => within(plies).map(Score::loss_in),
+            // A move that was made in a game and never searched.
+            (None, None, None) if self.depth == 0 && self.bound == Bound::Lower.name() => {
+                Some(-Score::OPINION_MAX)
+            }
             _ => bail!("there must be one of score, win_in and loss_in"),
         };
         score.context("the value is beyond all bounds")

@@ -99,7 +99,7 @@ pub const COLUMNS: &[Column] = &[
         "value",
         Integer,
         true,
-        "backed-up value in centi-units; empty for a forced win or loss",
+        "backed-up value in centi-units; empty for a forced win or loss, or without one",
     ),
     column(
         "value_win_in",
@@ -129,7 +129,7 @@ pub const COLUMNS: &[Column] = &[
         "score",
         Integer,
         true,
-        "searched value in centi-units; empty for a forced win or loss",
+        "searched value in centi-units; empty for a forced win or loss, or without a search",
     ),
     column(
         "win_in",
@@ -250,10 +250,13 @@ impl PositionRows {
             line.clear();
             let played: Vec<Move> = verdict.line.iter().map(|m| turned(*m)).collect();
             names.push_line(position, &played, &mut line);
-            let value = match known.backed_up {
+            let mut value = match known.backed_up {
                 Some((score, proof)) => value_cells(score, Bound::Exact, proof),
                 None => value_cells(verdict.score, verdict.bound, verdict.proof),
             };
+            if known.backed_up.is_none() && verdict.is_silent() {
+                value[0] = Cell::Empty;
+            }
             let [value, value_win_in, value_loss_in, value_bound, value_proof] = value;
             write(&[
                 Cell::Text(&variant),
@@ -271,7 +274,11 @@ impl PositionRows {
                 value_loss_in,
                 value_bound,
                 value_proof,
-                score_cell(verdict.score),
+                if verdict.is_silent() {
+                    Cell::Empty
+                } else {
+                    score_cell(verdict.score)
+                },
                 Cell::integer_or_empty(verdict.score.win_plies()),
                 Cell::integer_or_empty(verdict.score.loss_plies()),
                 Cell::integer_or_empty(draw_plies(verdict)),

@@ -33,7 +33,7 @@ const NOWHERE: u32 = u32::MAX;
 
 const _: () = assert!(size_of::<LastMove>() == 8);
 
-/// The position where a job begins.
+/// The position where a job or the book begins.
 struct RootWay {
     root: Position,
     /// The symmetry that leads to its canonical orientation.
@@ -41,7 +41,7 @@ struct RootWay {
 }
 
 impl Paths {
-    /// Begins at the roots of a book's jobs.
+    /// Begins at the roots of a book's jobs, then at those of the book.
     ///
     /// # Errors
     /// If the book is damaged.
@@ -57,7 +57,11 @@ impl Paths {
         };
         let mut queue = VecDeque::new();
         let jobs = book.jobs()?;
+        let overview = book.overview()?;
+        let begun = overview.variants.iter().flat_map(|held| &held.roots);
         let roots = jobs.iter().flat_map(|job| job.spec.roots.iter());
+        // A book of games without jobs begins where its games do.
+        let roots = roots.chain(begun.map(|root| &root.position));
         for root in roots.filter(|root| variant.is_none_or(|v| v == root.variant())) {
             let Some(number) = scan.number(root) else {
                 continue;

@@ -137,6 +137,55 @@ fn moves_lead_to_each_position() {
 }
 
 #[test]
+fn games_lead_to_each_position() {
+    let games = "[Red \"a\"]\n1. h2e2 h9g7 2. h0g2 1-0\n\n\
+                 [FEN \"3k5/9/9/9/9/9/9/R8/9/4K4 b\"]\n1. d9d8 a2a8 *";
+    let mut importer = crate::Importer::new(Some(Format::Pgn), None);
+    importer.add(games.as_bytes()).expect("games");
+    let folder = tempfile::tempdir().expect("a folder");
+    let (mut book, _) = Book::open(folder.path(), &BookOptions::creating()).expect("opens");
+    for (position, answer) in &importer.finish().answers {
+        book.learn(position, answer).expect("room");
+    }
+    let mut played: Vec<String> = Vec::new();
+    for row in rows(&written(Format::Csv, &book)) {
+        let start = match row["stones"].as_str() {
+            "32" => Position::start(Variant::XIANGQI),
+            _ => Position::from_fen(Variant::XIANGQI, &row["position"]).expect("valid"),
+        };
+        let is_start = row["stones"] == "32" || row["moves"].is_empty();
+        let position = if is_start {
+            start.play_line(&row["moves"]).expect("legal")
+        } else {
+            start
+        };
+        position.play_line(&row["move"]).expect("legal");
+        assert_eq!(
+            (&*row["score"], &*row["value"], &*row["depth"]),
+            ("", "", "0")
+        );
+        played.push(format!("{} {}", row["moves"], row["move"]).trim().into());
+    }
+    played.sort();
+    assert_eq!(
+        played,
+        ["a2a8", "f0f1", "h2e2", "h2e2 h9g7", "h2e2 h9g7 h0g2"]
+    );
+    // The stored orientation stands where no way leads. Moves without a value come back.
+    for format in [Format::Csv, Format::Json] {
+        let mut importer = crate::Importer::new(Some(format), None);
+        importer.add(&written(format, &book)).expect("our own");
+        let again = importer.finish().answers;
+        assert_eq!(again.len(), 5);
+        let mut verdicts = again.iter().flat_map(|(_, answer)| answer.verdicts());
+        assert!(
+            verdicts.all(|(_, verdict)| verdict.is_silent()),
+            "{format:?}"
+        );
+    }
+}
+
+#[test]
 fn database_repeats_the_table() {
     let root = Position::from_line(Variant::FREESTYLE_15, "h8").expect("legal");
     let (folder, book) = book(&root, 5);

@@ -114,10 +114,12 @@ fn begun(game: &PgnGame, variant: Variant, omissions: &mut Omissions) -> Option<
             // Red begins where nothing says otherwise.
             let side = if fen.contains(' ') { "" } else { " w" };
             match Position::from_fen(variant, &format!("{fen}{side}")) {
-                Ok(start) => start,
-                Err(error) => {
+                Ok(start) if start.outcome().is_none() => start,
+                over => {
+                    let over = over.map(|_| "the game is over there".to_string());
+                    let reason = over.unwrap_or_else(|error| error.to_string());
                     // The reason is worth more than the FEN.
-                    let text = format!("{error}: {fen}");
+                    let text = format!("{reason}: {fen}");
                     omissions.omit_at("games_from_impossible_positions", line, &text);
                     return None;
                 }
