@@ -62,8 +62,7 @@ fn main() -> ExitCode {
         let updater = arguments.update.updater()?;
         let mut is_newer = has_installed(updater.as_ref());
         if !is_newer {
-            let cores = arguments.config.slots() * u32::from(arguments.config.threads);
-            let politeness = arguments.politeness.clone().start(cores)?;
+            let politeness = arguments.politeness.clone().start()?;
             is_newer = tokio::runtime::Builder::new_current_thread()
                 .enable_all()
                 .build()?
@@ -103,7 +102,7 @@ fn working_time(limit: Duration, grace: Duration) -> Result<Duration> {
 /// Works until the end. Returns whether a newer program is to go on.
 async fn work(
     arguments: Arguments,
-    politeness: Politeness,
+    mut politeness: Politeness,
     updater: Option<Updater>,
 ) -> Result<bool> {
     let connector = arguments.access.connector(&arguments.coordinator)?;

@@ -1,6 +1,5 @@
 //! A coordinator and its workers: scheduling, faults, limits and access.
 
-mod bench;
 mod chaos;
 mod connection_limits;
 mod database_faults;
@@ -10,6 +9,7 @@ mod kills;
 mod liars;
 mod metrics;
 mod patroni;
+mod politeness;
 mod replication;
 mod security;
 pub(crate) mod updates;

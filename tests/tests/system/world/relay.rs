@@ -1,6 +1,6 @@
 //! A network that can fail: a relay at a fixed address between workers and their coordinator.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -18,15 +18,29 @@ struct Line {
     target: Mutex<Option<SocketAddr>>,
     is_cut: AtomicBool,
     is_slow: AtomicBool,
+    /// The host that a proxy's clients must name; none for a relay that is no proxy.
+    host: Option<&'static str>,
     ends: Mutex<Vec<TcpStream>>,
 }
 
 impl Relay {
     /// Starts a relay to `target`, for example `http://127.0.0.1:7615`.
     pub(crate) fn to(target: &str) -> Self {
+        Self::start(target, None)
+    }
+
+    /// Starts a proxy whose clients ask for `host`, as in `a.example:7615`, and reach `target`.
+    pub(crate) fn proxy_to(target: &str, host: &'static str) -> Self {
+        Self::start(target, Some(host))
+    }
+
+    fn start(target: &str, host: Option<&'static str>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("bound");
-        let line = Arc::new(Line::default());
+        let line = Arc::new(Line {
+            host,
+            ..Line::default()
+        });
         let shared = Arc::clone(&line);
         // The thread ends with the test process; after the relay is dropped it accepts nothing.
         thread::spawn(move || {
@@ -82,7 +96,15 @@ impl Drop for Relay {
 }
 
 impl Line {
-    fn join(self: &Arc<Self>, near: TcpStream) {
+    fn join(self: &Arc<Self>, mut near: TcpStream) {
+        if let Some(host) = self.host {
+            let lines = BufReader::new(&near).lines();
+            let head = lines.map_while(|line| line.ok().filter(|line| !line.is_empty()));
+            let is_right = head.collect::<Vec<_>>()[0].starts_with(&format!("CONNECT {host} "));
+            if !is_right || near.write_all(b"HTTP/1.1 200 OK\r\n\r\n").is_err() {
+                return;
+            }
+        }
         let target = *self.target.lock().expect("no panic in it");
         let Some(Ok(far)) = target.map(TcpStream::connect) else {
             return;
