@@ -7,19 +7,17 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::client::legacy::connect::proxy::Tunnel;
-use hyper_util::client::proxy::matcher::Matcher;
 use hyper_util::rt::TokioIo;
 use kagetsu_game::quote;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, Endpoint, Uri};
-use tower::{Service, service_fn};
+use tower::service_fn;
 
 use super::credentials::Credentials;
 use super::http2_preface::{OtherProtocol, PrefaceError, exchange};
+use super::proxy;
 use super::tls;
 
 /// The longest message, in bytes.
@@ -263,27 +261,14 @@ impl CoordinatorEndpoint {
         Ok(Box::new(stream))
     }
 
-    /// Connects, through the proxy of HTTPS_PROXY or HTTP_PROXY if NO_PROXY does not name the host.
+    /// Connects, through a proxy where the environment names one for the host.
     async fn dial(&self) -> io::Result<TcpStream> {
         let bare_host = self.host.trim_start_matches('[').trim_end_matches(']');
         let scheme = if self.tls.is_some() { "https" } else { "http" };
-        let address = format!("{scheme}://{}:{}", self.host, self.port);
-        let address: Uri = address.parse().map_err(io::Error::other)?;
-        let proxy = Matcher::from_env().intercept(&address);
-        let Some(proxy) = proxy.filter(|_| !is_loopback(&self.url)) else {
-            return TcpStream::connect((bare_host, self.port)).await;
-        };
-        let tunnel = Tunnel::new(proxy.uri().clone(), HttpConnector::new());
-        let mut tunnel = match proxy.basic_auth() {
-            Some(password) => tunnel.with_auth(password.clone()),
-            None => tunnel,
-        };
-        let through = |error| {
-            let proxy = proxy.uri().host().unwrap_or_default();
-            io::Error::other(format!("through the proxy {proxy}: {error}"))
-        };
-        let stream = tunnel.call(address).await.map_err(through)?;
-        Ok(stream.into_inner())
+        match proxy::of(scheme, &self.host, self.port).filter(|_| !is_loopback(&self.url)) {
+            Some(proxy) => proxy.connect(&format!("{}:{}", self.host, self.port)).await,
+            None => TcpStream::connect((bare_host, self.port)).await,
+        }
     }
 
     fn unreachable(&self, error: &io::Error) -> ConnectError {

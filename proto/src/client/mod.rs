@@ -5,6 +5,7 @@ mod connector;
 mod credentials;
 mod http2_preface;
 mod leading;
+mod proxy;
 mod status;
 mod tls;
 

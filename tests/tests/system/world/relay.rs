@@ -97,18 +97,22 @@ impl Drop for Relay {
 
 impl Line {
     fn join(self: &Arc<Self>, mut near: TcpStream) {
+        let target = *self.target.lock().expect("no panic in it");
+        let Some(Ok(mut far)) = target.map(TcpStream::connect) else {
+            return;
+        };
         if let Some(host) = self.host {
             let lines = BufReader::new(&near).lines();
             let head = lines.map_while(|line| line.ok().filter(|line| !line.is_empty()));
             let is_right = head.collect::<Vec<_>>()[0].starts_with(&format!("CONNECT {host} "));
-            if !is_right || near.write_all(b"HTTP/1.1 200 OK\r\n\r\n").is_err() {
+            // The server's first bytes come with the answer.
+            let (mut answer, mut first) = (b"HTTP/1.1 200 OK\r\n\r\n".to_vec(), [0; 9]);
+            if !is_right || far.read_exact(&mut first).is_err() {
                 return;
             }
+            answer.extend(first);
+            near.write_all(&answer).expect("it is open");
         }
-        let target = *self.target.lock().expect("no panic in it");
-        let Some(Ok(far)) = target.map(TcpStream::connect) else {
-            return;
-        };
         let copy = |stream: &TcpStream| stream.try_clone().expect("a handle");
         self.ends
             .lock()
