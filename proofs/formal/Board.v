@@ -31,6 +31,21 @@ Lemma setbit_iff a m i :
   N.testbit (N.setbit a m) i = true <-> m = i \/ N.testbit a i = true.
 Proof. apply N.setbit_iff. Qed.
 
+(** A set of rows for each direction: the bits of the points at which they begin. *)
+Record rows := { across : N; up : N; rise : N; fall : N }.
+
+Definition get (r : rows) (d : direction) : N :=
+  match d with Across => across r | Up => up r | Rise => rise r | Fall => fall r end.
+
+Definition build (f : direction -> N) : rows :=
+  {| across := f Across; up := f Up; rise := f Rise; fall := f Fall |}.
+
+Lemma get_build f d : get (build f) d = f d.
+Proof. destruct d; reflexivity. Qed.
+
+(** The points and the rows of a board, so that they need to be computed once only. *)
+Record geometry := { board_points : N; board_rows : rows }.
+
 Section Board.
   (** The number of columns and rows, and the rule. *)
   Variable size : N.
@@ -137,33 +152,47 @@ Section Board.
     rewrite place_number; assumption.
   Qed.
 
+  Definition geometry_of : geometry :=
+    {| board_points := full; board_rows := build first |}.
+
+  Variable geo : geometry.
+  Hypothesis geo_ok : geo = geometry_of.
+
   (** The rows of five points that are full of stones. *)
   Definition full_rows (S : N) (d : direction) : N :=
     let s := step d in
-    N.land (first d)
-      (N.land S (N.land (N.shiftr S s)
-        (N.land (N.shiftr S (2 * s)) (N.land (N.shiftr S (3 * s)) (N.shiftr S (4 * s)))))).
+    let two := N.land S (N.shiftr S s) in
+    if (two =? 0)%N then 0%N else
+    let four := N.land two (N.shiftr two (2 * s)) in
+    if (four =? 0)%N then 0%N else
+    N.land (N.land four (N.shiftr S (4 * s))) (get (board_rows geo) d).
 
   Lemma full_rows_spec S d i :
     N.testbit (full_rows S d) i = true <->
     N.testbit (first d) i = true /\ forall k, (k < 5)%N -> N.testbit S (i + k * step d) = true.
   Proof.
-    unfold full_rows. rewrite !N.land_spec, !N.shiftr_spec by lia.
+    set (two := N.land S (N.shiftr S (step d))).
+    set (four := N.land two (N.shiftr two (2 * step d))).
+    assert (E : full_rows S d = N.land (N.land four (N.shiftr S (4 * step d))) (first d)).
+    { unfold full_rows. rewrite geo_ok. cbn [board_rows geometry_of]. rewrite get_build.
+      fold two. fold four.
+      destruct (N.eqb_spec two 0) as [Z|_].
+      - unfold four. rewrite Z. rewrite !N.land_0_l. reflexivity.
+      - destruct (N.eqb_spec four 0) as [Z|_]; [|reflexivity].
+        rewrite Z. rewrite !N.land_0_l. reflexivity. }
+    rewrite E. unfold four, two. rewrite !N.land_spec, !N.shiftr_spec', !N.land_spec,
+      !N.shiftr_spec'.
+    replace (i + 2 * step d + step d)%N with (i + 3 * step d)%N by lia.
     rewrite !andb_true_iff. split.
-    - intros (F & H0 & H1 & H2 & H3 & H4). split; [assumption|]. intros k Hk.
-      assert (k = 0 \/ k = 1 \/ k = 2 \/ k = 3 \/ k = 4)%N as E by lia.
-      destruct E as [-> | [-> | [-> | [-> | ->]]]].
+    - intros (((( H0 & H1) & H2 & H3) & H4) & F). split; [assumption|]. intros k Hk.
+      assert (k = 0 \/ k = 1 \/ k = 2 \/ k = 3 \/ k = 4)%N as C by lia.
+      destruct C as [-> | [-> | [-> | [-> | ->]]]]; try assumption.
       + rewrite N.mul_0_l, N.add_0_r. assumption.
       + rewrite N.mul_1_l. assumption.
-      + assumption.
-      + assumption.
-      + assumption.
-    - intros [F H]. repeat split; try assumption.
-      + specialize (H 0%N). rewrite N.mul_0_l, N.add_0_r in H. apply H. lia.
-      + specialize (H 1%N). rewrite N.mul_1_l in H. apply H. lia.
-      + apply H. lia.
-      + apply H. lia.
-      + apply H. lia.
+    - intros [F H].
+      pose proof (H 0%N) as H0. rewrite N.mul_0_l, N.add_0_r in H0.
+      pose proof (H 1%N) as H1. rewrite N.mul_1_l in H1.
+      repeat split; try assumption; try (apply H; lia); [apply H0 | apply H1]; lia.
   Qed.
 
   (** The rows that are fives. *)

@@ -80,6 +80,26 @@ Proof.
   intros H. apply bits_from_spec; [lia|]. rewrite N.sub_0_r. assumption.
 Qed.
 
+Lemma bits_from_in p i j :
+  In j (bits_from p i) -> (i <= j)%N /\ N.testbit (Npos p) (j - i) = true.
+Proof.
+  revert i. induction p as [p IH|p IH|]; intros i H; cbn [bits_from] in H.
+  - destruct H as [<-|H]; [rewrite N.sub_diag; split; [lia|reflexivity]|].
+    apply IH in H. destruct H as [L H]. split; [lia|].
+    replace (j - i)%N with (N.succ (j - N.succ i)) by lia.
+    change (Npos p~1) with (2 * Npos p + 1)%N. rewrite N.testbit_odd_succ by lia. assumption.
+  - apply IH in H. destruct H as [L H]. split; [lia|].
+    replace (j - i)%N with (N.succ (j - N.succ i)) by lia.
+    change (Npos p~0) with (2 * Npos p)%N. rewrite N.testbit_even_succ by lia. assumption.
+  - destruct H as [<-|[]]. rewrite N.sub_diag. split; [lia|reflexivity].
+Qed.
+
+Lemma bits_in_spec a j : In j (bits a) -> N.testbit a j = true.
+Proof.
+  destruct a as [|p]; [intros []|]. intros H. apply bits_from_in in H.
+  rewrite N.sub_0_r in H. apply H.
+Qed.
+
 Lemma nonzero_bit a : a <> 0%N -> exists i, N.testbit a i = true.
 Proof. intros H. exists (N.log2 a). apply N.bit_log2. assumption. Qed.
 
@@ -111,11 +131,13 @@ Definition image_table (size : N) : PositiveMap.t N :=
 
 Section Checker.
   Variable c : certificate.
-  Notation board := (full (size c)).
-  Notation makes_five := (Board.makes_five (size c) (rules c)).
+  Variable geo : geometry.
+  Hypothesis geo_ok : geo = geometry_of (size c).
+  Notation board := (board_points geo).
+  Notation makes_five := (Board.makes_five (size c) (rules c) geo).
   Notation empty := (Board.empty (size c)).
-  Notation bits_win := (Board.bits_win (size c) (rules c)).
-  Notation bits_lose := (Board.bits_lose (size c) (rules c)).
+  Notation bits_win := (Board.bits_win (size c) (rules c) geo).
+  Notation bits_lose := (Board.bits_lose (size c) (rules c) geo).
 
   (** The images of the points under the symmetries. *)
   Variable images : PositiveMap.t N.
@@ -134,7 +156,7 @@ Section Checker.
 
   Lemma is_empty_spec W L i : is_empty W L i = true <-> empty W L i.
   Proof.
-    unfold is_empty, Board.empty. rewrite !andb_true_iff, !negb_true_iff. tauto.
+    unfold is_empty, Board.empty. rewrite geo_ok. cbn [board_points geometry_of]. rewrite !andb_true_iff, !negb_true_iff. tauto.
   Qed.
 
   (** The answer of a node under a symmetry to a reply. *)
@@ -150,7 +172,8 @@ Section Checker.
 
   Lemma empties_spec W L i : N.testbit (empties W L) i = true <-> empty W L i.
   Proof.
-    unfold empties, Board.empty. rewrite N.ldiff_spec, N.lor_spec.
+    unfold empties, Board.empty. rewrite geo_ok. cbn [board_points geometry_of].
+    rewrite N.ldiff_spec, N.lor_spec.
     rewrite andb_true_iff, negb_true_iff, orb_false_iff. tauto.
   Qed.
 
@@ -249,7 +272,7 @@ Section Checker.
       apply (IH _ _ (m :: g) _ _ H).
       + cbn [turn]. apply stands_swap. assumption.
       + intros s Hs. pose proof (won_by_turn _ _ _ _ Hs) as Ts. subst s.
-        apply (won_move (size c) (rules c) _ mine theirs) in Hs; try assumption; try reflexivity.
+        apply (won_move (size c) (rules c) geo geo_ok _ mine theirs) in Hs; try assumption; try reflexivity.
         rewrite NF in Hs. discriminate Hs.
       + cbn. split; [|assumption]. split; [|tauto]. split; [assumption|]. exists m. tauto.
   Qed.
@@ -274,8 +297,8 @@ Section Checker.
     cbn zeta in H. rewrite app_nil_r in H. destruct H as (R & Go & Lg).
     split; [exact Lg|]. unfold winner. fold (claimed_position c) in R, Go.
     destruct (claimed c).
-    - apply (bits_win_wins _ _ _ _ C); [exact R | reflexivity | exact Go].
-    - apply (bits_lose_wins _ _ _ _ _ _ C); [| rewrite other_other; reflexivity | exact Go].
+    - apply (bits_win_wins _ _ geo geo_ok _ _ C); [exact R | reflexivity | exact Go].
+    - apply (bits_lose_wins _ _ geo geo_ok _ _ _ _ C); [| rewrite other_other; reflexivity | exact Go].
       apply stands_swap. exact R.
   Qed.
 End Checker.
@@ -283,15 +306,16 @@ End Checker.
 (** Whether a certificate holds, by every reply. *)
 Definition check_every (c : certificate) : bool :=
   let images := image_table (size c) in
-  match replay c (moves c) 0 0 with
+  let geo := geometry_of (size c) in
+  match replay c geo (moves c) 0 0 with
   | None => false
   | Some (mine, theirs) =>
     match claimed c with
-    | Win => every c images (length c) (root c, 0%N) mine theirs
+    | Win => every c geo images (length c) (root c, 0%N) mine theirs
     | Loss =>
       match PositiveMap.find (root c) (nodes c) with
       | None => false
-      | Some nd => every_reply c images (every c images (length c)) nd 0 theirs mine
+      | Some nd => every_reply c geo images (every c geo images (length c)) nd 0 theirs mine
       end
     end
   end.
@@ -302,12 +326,13 @@ Theorem check_every_sound c :
   legal_game (Z.of_N (size c)) (rules c) (claimed_position c) /\
   wins (Z.of_N (size c)) (rules c) (winner c) (claimed_position c).
 Proof.
-  unfold check_every. destruct (replay c (moves c) 0 0) as [[mine theirs]|] eqn:E;
+  unfold check_every. cbv zeta.
+  destruct (replay c (geometry_of (size c)) (moves c) 0 0) as [[mine theirs]|] eqn:E;
     [|discriminate].
-  intros H. apply (claim_proven c _ _ E). destruct (claimed c).
-  - apply every_sound in H. assumption.
+  intros H. apply (claim_proven c _ eq_refl _ _ E). destruct (claimed c).
+  - apply every_sound in H; [assumption | reflexivity].
   - destruct (PositiveMap.find (root c) (nodes c)) as [nd|]; [|discriminate].
-    apply every_reply_sound in H; [assumption | apply every_sound].
+    apply every_reply_sound in H; [assumption | reflexivity | apply every_sound; reflexivity].
 Qed.
 
 (** A legal first move after which the second side loses wins the game for the first side. *)
