@@ -1,7 +1,7 @@
 //! The OpenAPI description of the API, made from the views, the handlers and the JSON types.
 
 use axum::Json;
-use kagetsu_api::ErrorJson;
+use kagetsu_api::{ErrorJson, UpdateJson};
 use utoipa::OpenApi;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
 
@@ -35,7 +35,7 @@ use crate::handlers::{analyses, annotations, builds, position, status, views, wo
         annotations::write,
         description
     ),
-    components(schemas(ErrorJson))
+    components(schemas(ErrorJson, UpdateJson))
 )]
 struct HandlerDescription;
 

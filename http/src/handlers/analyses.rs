@@ -16,7 +16,7 @@ use tonic::Status;
 use crate::error::ApiError;
 use crate::extract::Caller;
 use crate::extract::position::parse;
-use crate::handlers::events::{event, reserve};
+use crate::handlers::events::{EventJson, event, reserve};
 use crate::server::ClientAddress;
 use crate::state::AppState;
 
@@ -28,7 +28,7 @@ use crate::state::AppState;
     post,
     path = "/api/v1/analyses",
     request_body = QuestionJson,
-    responses((status = 200, description = "The events", body = UpdateJson, content_type = "text/event-stream"), ApiError),
+    responses((status = 200, description = "The events", body = EventJson, content_type = "text/event-stream"), ApiError),
 )]
 pub(crate) async fn analyze(
     State(app): State<Arc<AppState>>,

@@ -4,20 +4,21 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::extract::rejection::JsonRejection;
-use axum::http::{StatusCode, Uri};
+use axum::http::StatusCode;
 use axum::response::sse::{KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use kagetsu_api::{HistoryPoint, JobJson, PriorityJson, StartJson, describe_build};
 use kagetsu_game::Position;
 use kagetsu_proto::v1;
+use serde::Deserialize;
 use serde_json::Value;
 use tokio_stream::StreamExt;
 use tonic::Request;
 
 use crate::error::ApiError;
 use crate::extract::{ApiPath, ApiQuery, Caller, NoParameters, position};
-use crate::handlers::events::{event, reserve};
+use crate::handlers::events::{EventJson, event, reserve};
 use crate::server::ClientAddress;
 use crate::state::AppState;
 
@@ -101,7 +102,7 @@ pub(crate) async fn history(
     operation_id = "watch_job",
     path = "/api/v1/jobs/{name}/events",
     params(("name" = String, Path, description = "The job's name")),
-    responses((status = 200, description = "The events", body = JobJson, content_type = "text/event-stream"), ApiError),
+    responses((status = 200, description = "The events", body = EventJson, content_type = "text/event-stream"), ApiError),
 )]
 pub(crate) async fn events(
     State(app): State<Arc<AppState>>,
@@ -192,6 +193,15 @@ pub(crate) async fn start(
     Ok((StatusCode::CREATED, shown(job)).into_response())
 }
 
+/// A change of a job, as its path names it.
+#[derive(Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Change {
+    Pause,
+    Resume,
+    Cancel,
+}
+
 /// Pauses a job, which then starts no new searches; resumes it; or cancels it, and the book keeps
 /// what it has.
 #[utoipa::path(
@@ -200,22 +210,20 @@ pub(crate) async fn start(
     path = "/api/v1/jobs/{name}/{change}",
     params(
         ("name" = String, Path, description = "The job's name"),
-        ("change" = String, Path, description = "`pause`, `resume` or `cancel`"),
+        ("change" = inline(Change), Path, description = "What happens to it"),
     ),
     responses((status = 200, description = "The job", body = JobJson), ApiError),
 )]
 pub(crate) async fn change(
     State(app): State<Arc<AppState>>,
     caller: Caller,
-    uri: Uri,
-    ApiPath((name, change)): ApiPath<(String, String)>,
+    ApiPath((name, change)): ApiPath<(String, Change)>,
 ) -> Result<Response, ApiError> {
     let (mut builds, request) = (app.services.builds(), named(&caller, name));
-    let changed = match &*change {
-        "pause" => builds.pause(request).await,
-        "resume" => builds.resume(request).await,
-        "cancel" => builds.cancel(request).await,
-        _ => return Err(ApiError::no_route(&uri)),
+    let changed = match change {
+        Change::Pause => builds.pause(request).await,
+        Change::Resume => builds.resume(request).await,
+        Change::Cancel => builds.cancel(request).await,
     };
     Ok(shown(changed?))
 }

@@ -49,6 +49,18 @@ pub(crate) fn reserve(
     })
 }
 
+/// One event of a stream as descriptions of the API see it.
+#[derive(utoipa::ToSchema)]
+#[schema(as = Event)]
+#[expect(dead_code, reason = "it describes what axum writes")]
+pub(crate) struct EventJson {
+    /// Its name: `job` or `answer`, or `error` at an early end.
+    event: String,
+    /// Its content as JSON: a Job or an Update, or an Error.
+    #[schema(content_media_type = "application/json")]
+    data: String,
+}
+
 /// One event of a stream. An error becomes the event `error`, which ends the stream.
 pub(crate) fn event<T: Serialize>(
     name: &str,

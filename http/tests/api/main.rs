@@ -202,7 +202,7 @@ async fn invalid_requests_get_a_code_and_a_reason() {
         "POST /api/v1/tree 405 no_such_method POST",
         "POST /api/v1/jobs 400 bad_body ",
         "POST /api/v1/jobs/x/pause 409 conflict only reads its book",
-        "POST /api/v1/jobs/x/halt 404 no_such_route openapi.json",
+        "POST /api/v1/jobs/x/halt 400 bad_request expected one of `pause`",
         "GET /api/v1/jobs/x 409 conflict only reads its book",
         "GET /api/v1/jobs/%ff 400 bad_request UTF-8",
         "POST /api/v1/jobs/%ff/pause 400 bad_request UTF-8",
