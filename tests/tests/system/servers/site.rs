@@ -76,7 +76,7 @@ fn program_for_browsers_names_what_is_wrong() {
 }
 
 /// A file of the folder where `.ci/run` installs what the checks take from npm, if it could.
-fn from_npm(file: &str) -> Option<PathBuf> {
+pub(super) fn from_npm(file: &str) -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/npm");
     let folder = std::env::var_os("KAGETSU_NPM").map_or(beside, PathBuf::from);
     let file = folder.join("node_modules").join(file);

@@ -15,14 +15,14 @@ client = Client(base_url=address)
 PARAMETERS = {"name": "test", "variant": "freestyle-15", "moves": "h8"}
 BODIES = {
     "analyze": {"variant": "freestyle-15", "moves": "h8", "depth": 2},
-    "write": {"variant": "freestyle-15", "moves": "h8", "written": [{"text": "the center"}]},
+    "write": {"variant": "freestyle-15", "moves": "h8", "written": [{"kind": "comment", "text": "the center"}]},
     "start_job": {"name": "more", "variant": "freestyle-15", "roots": ["h8"], "positions": 3, "depth": 2},
     "prioritize_job": {"priority": 3},
 }
 
 for path, methods in description["paths"].items():
     for method, operation in methods.items():
-        name, tags = operation["operationId"], operation.get("tags", ["default"])
+        name, tags = operation["operationId"], operation.get("tags") or ["default"]
         module = importlib.import_module(f"generated.api.{tags[0]}.{name}")
         given = {"client": client}
         for parameter in operation.get("parameters", []):

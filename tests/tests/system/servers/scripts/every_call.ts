@@ -14,7 +14,7 @@ const win: number | null | undefined = answer?.answers[0].win_in;
 const wrong: string | undefined = answer?.answers[0].depth;
 const calls = [
   GET("/api/v1/annotations", { params: { query } }),
-  POST("/api/v1/annotations", { body: { ...query, written: [{ text: "the center" }] } }),
+  POST("/api/v1/annotations", { body: { ...query, written: [{ kind: "comment", text: "the center" }] } }),
   GET("/api/v1/books"),
   GET("/api/v1/bottlenecks", { params: { query } }),
   GET("/api/v1/build-settings"),
@@ -34,8 +34,8 @@ const calls = [
   GET("/api/v1/transpositions", { params: { query } }),
   GET("/api/v1/tree", { params: { query: { ...query, plies: 2 } } }),
   GET("/api/v1/workers"),
-  GET("/healthz"),
-  GET("/readyz"),
+  GET("/healthz", { parseAs: "text" }),
+  GET("/readyz", { parseAs: "text" }),
   GET("/api/v1/jobs/{name}/events", { params: { path }, parseAs: "text" }),
   POST("/api/v1/analyses", { body: { ...query, depth: 2 }, parseAs: "text" }),
 ];
