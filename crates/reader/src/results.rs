@@ -95,7 +95,21 @@ impl<'a> GameResults<'a> {
         let games: f64 = sums.iter().flatten().sum();
         let points: f64 = sums.iter().map(|[wins, draws, _]| wins + draws / 2.0).sum();
         let mean = if games > 0.0 { points / games } else { 0.5 };
+        // Of moves that mirror each other, people play one.
+        let next = |m: Move| self.at.play(m).ok().map(|next| next.key());
+        let played = answer.verdicts().iter();
+        let played: Vec<_> = played
+            .map(|(m, verdict)| (next(*m), verdict.nodes))
+            .collect();
+        let is_rarer = |m: Move, nodes: u64| {
+            let own = next(m);
+            let mut images = played.iter().filter(|(image, _)| *image == own);
+            images.any(|(_, often)| *often > nodes)
+        };
         let valued = |(m, verdict): &(Move, Verdict)| {
+            if is_rarer(*m, verdict.nodes) {
+                return None;
+            }
             let weights = self.weights(*m);
             let is_played = weights.iter().sum::<f64>() > 0.0;
             let is_valued =
@@ -184,6 +198,24 @@ mod tests {
         assert_eq!(best(PickBy::Games), "h2e2");
         assert_eq!(best(PickBy::Both), "h2e2");
         assert_eq!(games.valued(&answer, PickBy::Games).len(), 2);
+        let [often, rarely] = [532, 129].map(|games| {
+            move |m| {
+                let (m, verdict) = opinion(m, 0);
+                (
+                    m,
+                    Verdict {
+                        nodes: games,
+                        ..verdict
+                    },
+                )
+            }
+        });
+        let mirror = start.parse_move("b2e2").expect("legal");
+        for (one, other) in [(moves[0], mirror), (mirror, moves[0])] {
+            let both: Answer = [often(one), rarely(other)].into_iter().collect();
+            let valued = games.valued(&both, PickBy::Games);
+            assert_eq!(valued.best().expect("a move").0, one);
+        }
         let whole = games.all();
         assert_eq!((whole.wins, whole.draws, whole.losses), (521, 496, 308));
         assert_eq!(games.of_move(moves[2]).sum(), 0);
