@@ -95,7 +95,7 @@ impl<'a> GameResults<'a> {
         let games: f64 = sums.iter().flatten().sum();
         let points: f64 = sums.iter().map(|[wins, draws, _]| wins + draws / 2.0).sum();
         let mean = if games > 0.0 { points / games } else { 0.5 };
-        // Of moves that mirror each other, people play one.
+        // People play one of two moves that mirror each other.
         let next = |m: Move| self.at.play(m).ok().map(|next| next.key());
         let played = answer.verdicts().iter();
         let played: Vec<_> = played
