@@ -35,7 +35,7 @@ pub use format::Format;
 pub use games::text::{MoveNote, write_game};
 pub use games::tree::{GameMove, GameTree};
 pub use import::{BYTE_ORDER_MARK, Contents, Importer};
-pub use input::detect::detect;
+pub use input::detect::{detect, likely_variant};
 pub use native::record::PositionRecord;
 pub use omissions::{Omissions, write_omissions};
 pub use table::{COLUMNS, Column, ColumnKind};

@@ -185,6 +185,9 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         let reasons = reasons.map(|(kind, first)| format!(": {}: {first}", kind.replace('_', " ")));
         let reasons: String = reasons.collect();
         let question = match format {
+            _ if contents.omissions.contains_key("positions_without_a_move") => {
+                ": `kagetsu build --roots FILE` grows a book from positions;".into()
+            }
             _ if !reasons.is_empty() => reasons + ";",
             Some(format) => format!(": is it a file of --format {}?", format.name()),
             None => ": is it a file of a known format?".into(),

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, ensure};
 use clap::FromArgMatches;
 use kagetsu_coordinator::{Config, Server};
+use kagetsu_formats::likely_variant;
 use kagetsu_http::{AccessPolicy, site};
 use kagetsu_postgres::BookUrl;
 use kagetsu_program::{Exit, download, shown};
@@ -159,10 +160,22 @@ impl Args {
         let book = file.with_extension("book");
         let mut words: Vec<String> = vec!["import".into(), "--book".into()];
         words.push(book.to_string_lossy().into_owned());
+        let likely = match &self.variant {
+            Some(_) => None,
+            None => likely_variant(&self.place, &std::fs::read(file).unwrap_or_default()),
+        };
+        if let Some(likely) = likely {
+            let name = shown(file);
+            eprintln!("{name} is read as {likely}; --variant says it if another game was played");
+        }
+        let variant = self
+            .variant
+            .clone()
+            .or(likely.map(|likely| likely.to_string()));
         words.extend(
-            self.variant
-                .iter()
-                .flat_map(|name| ["--variant".into(), name.clone()]),
+            variant
+                .into_iter()
+                .flat_map(|name| ["--variant".into(), name]),
         );
         words.extend(["--".into(), file.to_string_lossy().into_owned()]);
         let command = <import::Args as clap::Args>::augment_args(clap::Command::new("import"));

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use kagetsu_game::Variant;
+
 use crate::format::Format;
 use crate::input::encoding::decode_entries;
 
@@ -93,6 +95,32 @@ fn by_text(text: &str, by_name: Option<Format>) -> Option<Format> {
     (by_name.is_none() && is_line && points.take(6).all(is_row)).then_some(Format::Lines)
 }
 
+/// Returns the game that a file of stones probably holds, where the file does not say it: renju for
+/// programs of renju, else freestyle gomoku on a board of its size.
+#[must_use]
+pub fn likely_variant(name: &str, bytes: &[u8]) -> Option<Variant> {
+    let head = decode_entries(&bytes[..bytes.len().min(HEAD_BYTES)]).to_ascii_lowercase();
+    let number = |after: &str| -> Option<u8> {
+        let rest = head.split_once(after)?.1;
+        rest.split(|c: char| !c.is_ascii_digit())
+            .next()?
+            .parse()
+            .ok()
+    };
+    let size = match detect(name, bytes)? {
+        Format::Lib | Format::Pos => return Some(Variant::RENJU_15),
+        Format::Sgf => number("sz[").unwrap_or(15),
+        Format::Psq => number("piskvorky ")?,
+        _ => return None,
+    };
+    let stated = head.split_once("ru[").map_or("", |(_, rest)| rest);
+    let mut rules = ["renju", "standard"].into_iter();
+    let rule = rules.find(|rule| stated.starts_with(rule));
+    format!("{}-{size}", rule.unwrap_or("freestyle"))
+        .parse()
+        .ok()
+}
+
 /// Whether a line begins with the rows of a board.
 pub(crate) fn is_fen(line: &str) -> bool {
     let rows = line.split_whitespace().next().unwrap_or_default();
@@ -150,6 +178,22 @@ mod tests {
             ("a", "", None),
         ] {
             assert_eq!(detect(name, text.as_bytes()), expected, "{name}: {text}");
+        }
+        for (name, text, expected) in [
+            ("a.lib", "\u{78}\0", Some("renju-15")),
+            ("a.pos", "\u{1}p", Some("renju-15")),
+            ("a.sgf", "(;SZ[20];B[hh])", Some("freestyle-20")),
+            ("a.sgf", "(;RU[Renju]SZ[15];B[hh])", Some("renju-15")),
+            ("a.sgf", "(;B[hh])", Some("freestyle-15")),
+            ("a.psq", "Piskvorky 15x15, 0:0, 0\n", Some("freestyle-15")),
+            ("a.pgn", "1. h2e2", None),
+        ] {
+            let likely = likely_variant(name, text.as_bytes());
+            assert_eq!(
+                likely.map(|likely| likely.to_string()).as_deref(),
+                expected,
+                "{text}"
+            );
         }
         assert_eq!(detect("a.bin", b"\xffRenLib\xff"), Some(Format::Lib));
     }
