@@ -11,7 +11,7 @@ out=${1:-$here/../../target/formal}
 data=$here/../../crates/certificate/tests/trees/data
 program=$out/kagetsu-formal
 mkdir -p "$out"
-cp "$here"/*.v "$here/main.ml" "$out"
+cp "$here"/*.v "$here"/*.ml "$out"
 
 (
     cd "$out"
@@ -25,7 +25,17 @@ cp "$here"/*.v "$here/main.ml" "$out"
         cat Extract.log
         exit 1
     fi
-    ocamlopt -w -a -inline 100 -o kagetsu-formal checker.mli checker.ml main.ml
+    cp numbers_rocq.ml numbers.ml
+    ocamlopt -w -a -inline 100 -o kagetsu-formal checker.mli checker.ml numbers.ml main.ml
+    # The same checker with numbers of a library, which is faster and trusts more.
+    if ocamlfind query zarith >/dev/null 2>&1; then
+        mkdir -p zarith
+        cp big.ml main.ml zarith
+        cp numbers_zarith.ml zarith/numbers.ml
+        (cd zarith && coqc -q -Q .. Kagetsu ../ExtractZarith.v >extract.log)
+        (cd zarith && ocamlfind ocamlopt -package zarith -linkpkg -w -a -inline 100 \
+            -o ../kagetsu-formal-zarith big.ml checker.mli checker.ml numbers.ml main.ml)
+    fi
 )
 
 refused() {

@@ -5,19 +5,9 @@
    refuse, or a win by other moves than the file's. *)
 
 open Checker
+open Numbers
 
 exception Fault of int * string
-
-(* Numbers of the checker *)
-
-let rec positive n =
-  if n = 1 then XH
-  else if n land 1 = 1 then XI (positive (n lsr 1))
-  else XO (positive (n lsr 1))
-
-let n_of n = if n = 0 then N0 else Npos (positive n)
-let z_of n = if n = 0 then Z0 else Zpos (positive n)
-let rec nat_of n = if n = 0 then O else S (nat_of (n - 1))
 
 (* Lines of the file *)
 
@@ -145,7 +135,7 @@ let read path =
               (String.split_on_char ',' replies)
       in
       List.iter answer answers;
-      let move = if is_root_of_loss then N0 else bit (read_point reader size at) in
+      let move = if is_root_of_loss then n_of 0 else bit (read_point reader size at) in
       let total = !longest + if is_root_of_loss then 0 else 1 in
       if total > plies then fault reader "the game may last longer than claimed";
       (* No node refers to the root of a loss. *)
@@ -189,7 +179,7 @@ let check ~every_reply path =
     in
     let seconds = Sys.time () -. begun in
     let verdict = if holds then "holds" else "does not hold" in
-    Printf.printf "%s %s: %s %s is a %s for the side to move (%.1f s of CPU)\n" path verdict
+    Printf.printf "%s %s: %s %s is a %s for the side to move (%.1f s of CPU)\n%!" path verdict
       file.variant file.position (if file.is_win then "win" else "loss") seconds;
     if holds then 0 else 1
 
