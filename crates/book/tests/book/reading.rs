@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use kagetsu_book::{Book, BookOptions};
@@ -92,8 +91,11 @@ fn missing_store_is_made_again_elsewhere() {
     assert!(!path.join("store").exists());
 }
 
+#[cfg(unix)]
 #[test]
 fn unwritable_folder_can_be_read() {
+    use std::os::unix::fs::PermissionsExt;
+
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("book");
     make(&path);
