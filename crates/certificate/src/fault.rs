@@ -1,3 +1,5 @@
+use std::io::ErrorKind;
+
 /// A fault of a win tree, and its place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}")]
@@ -24,7 +26,10 @@ impl TreeFault {
     pub fn unreadable(line: u64, error: &std::io::Error) -> Self {
         Self {
             line,
-            what: error.to_string(),
+            what: match error.kind() {
+                ErrorKind::UnexpectedEof => "the file ends here: it was cut off".into(),
+                _ => error.to_string(),
+            },
             is_unreadable: true,
         }
     }

@@ -10,6 +10,7 @@ const CHINESE = [
   [/(\S+) is taken/, "$1 处已有棋子"],
   [/move (\d+)[:,]? '?([^\s':,]+)'?/, "第 $1 手 $2 不合法"],
   [/^fen: /, "FEN 无效"],
+  [/board size must be from (\d+) to (\d+)/, "棋盘大小须为 $1 到 $2"],
   [/^result=/, "结果须为 1-0、0-1、1/2-1/2 或 *"],
   [/the game is over/, "对局已结束，无需分析"],
   [/is at work|already/, "已有同名的任务"],

@@ -34,6 +34,8 @@ async function open(kagetsu, { file }, book) {
     known.clear();
     kagetsu.open(source);
   } catch (error) {
+    // A certificate that cannot be read proves nothing, but here it is a book.
+    if (error.code === "wrong_proof") error.code = "no_book";
     error.message = error.message.replace("the book", decodeURI(file.split("/").at(-1)));
     throw error;
   }

@@ -39,6 +39,15 @@ const MAX_CACHED = 400;
 const TABS = isSite ? ["book", "tree", "analysis", "practice", "proof", "notes"]
   : ["book", "tree", "why", "suspects", "games", "analysis", "practice", "proof", "notes"];
 
+/** A part of a link; one that is wrongly escaped stays as it is. */
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 export class Explorer {
   constructor(app) {
     this.app = app;
@@ -86,6 +95,7 @@ export class Explorer {
     this.variant = h("select", { id: "variant", "aria-label": t("variant"), onchange: () => this.open(this.beginning(this.variant.value)) });
     this.balance = h("div", { class: "balance", role: "img" }, h("span", { class: "share" }));
     this.notice = h("div", { class: "notice", role: "alert", hidden: true });
+    this.notify(this.noticed);
     this.headline = h("div", { class: "headline", "aria-live": "polite" });
     this.moves = h("ol", { class: "moves", "aria-label": t("line") });
     this.tabs = h("div", { class: "tabs", role: "tablist", "aria-label": t("panels"), onkeydown: (event) => this.tabKey(event), onscroll: () => this.showMoreTabs() });
@@ -114,7 +124,7 @@ export class Explorer {
 
   /** Opens the part of a link after `#/`: variant/moves@at/fen/notes. */
   read(path) {
-    const [variant = "", moves = "", fen = "", notes = ""] = path.split("/").map(decodeURIComponent);
+    const [variant = "", moves = "", fen = "", notes = ""] = path.split("/").map(decoded);
     const [text, at] = moves.split("@");
     const all = text.split(",").filter(Boolean);
     const ply = at === undefined ? all.length : Math.min(all.length, Number(at) || 0);
@@ -251,7 +261,7 @@ export class Explorer {
       const isStart = line.moves.length === 0 && !line.fen && line.variant === "freestyle-15";
       if (error.status === 401 || error.code === "offline" || isStart) {
         // A site without its files has no other place that says so for long.
-        if (isSite) this.notify(errorText(error));
+        if (isSite) this.notify(() => errorText(error));
         else this.app.complain(error);
         return;
       }
@@ -267,15 +277,17 @@ export class Explorer {
     const isKnown = await get("/position", { variant }).then(() => true, () => false);
     const isHere = this.position && this.shown.variant === variant;
     const start = isHere ? this.shown : { variant: isKnown ? variant : "freestyle-15", fen: "", moves: [], at: 0 };
-    const text = t("badLink", { reason: errorText(error) });
     this.line = start;
     history.replaceState(null, "", this.link());
     await this.load(start);
-    this.notify(text);
+    this.notify(() => t("badLink", { reason: errorText(error) }));
   }
 
-  /** Shows a notice until the user dismisses it or goes elsewhere; without a text it disappears. */
-  notify(text) {
+  /** Shows a notice until the user dismisses it or goes elsewhere, also in another language; without
+   * words it disappears. */
+  notify(words) {
+    this.noticed = words;
+    const text = words?.();
     this.notice.hidden = !text;
     const close = h("button", { type: "button", class: "icon", "aria-label": t("dismiss"), onclick: () => this.notify(null) }, "×");
     this.notice.replaceChildren(...(text ? [h("span", {}, text), close] : []));

@@ -23,6 +23,8 @@ fn chinese_page_says_errors_in_chinese() {
         "renju-15/h8,h8",
         "freestyle-15/z99",
         "xiangqi//x",
+        "xiangqi//%E0%A4%A",
+        "freestyle-99/h8",
         "xiangqi/a0a9",
     ] {
         browser.open(&format!("http://{}/#/{link}", server.http));

@@ -282,21 +282,46 @@ fn site_says_in_a_sentence_what_is_wrong() {
     let engine = "page/engine/kagetsu.js";
     let lacking = std::fs::read_to_string(world.site.join(engine)).expect("text");
     let lacking = format!("delete globalThis.WebAssembly;\n{lacking}");
-    let faults: [(&str, &[u8], &str); 6] = [
-        ("kagetsu.wasm", b"broken", "needs WebAssembly"),
-        (engine, lacking.as_bytes(), "needs WebAssembly"),
-        ("small.kbk", &whole[..whole.len() - 40], "is damaged"),
-        ("small.kbk", b"", "is not a compiled book"),
-        ("small.kbk", b"GIF89a", "is not a compiled book"),
-        ("site.json", b"<html>", "site cannot be read"),
+    // The page reads the book whole, so that it may be a certificate.
+    let site = std::fs::read_to_string(world.site.join("site.json")).expect("text");
+    let site = site.replace("\"parts\":true", "\"parts\":false");
+    std::fs::write(world.site.join("site.json"), site).expect("room");
+    let proof = std::fs::read(PROOF).expect("it is there");
+    let [cut, shorter] = [&whole, &proof].map(|file| &file[..file.len() - 40]);
+    let faults: [(&str, &[u8], [&str; 2]); 7] = [
+        (
+            "kagetsu.wasm",
+            b"broken",
+            ["needs WebAssembly", "无法运行引擎"],
+        ),
+        (
+            engine,
+            lacking.as_bytes(),
+            ["needs WebAssembly", "无法运行引擎"],
+        ),
+        ("small.kbk", cut, ["is damaged", "开局库已损坏"]),
+        ("small.kbk", shorter, ["missing or was cut off", "不完整"]),
+        ("small.kbk", b"", ["cannot read small.kbk", "开局库已损坏"]),
+        (
+            "small.kbk",
+            b"GIF89a",
+            ["is not a compiled book", "开局库已损坏"],
+        ),
+        (
+            "site.json",
+            b"<html>",
+            ["site cannot be read", "无法读取本站"],
+        ),
     ];
-    for (number, (file, content, sentence)) in faults.iter().enumerate() {
+    for (number, (file, content, [english, chinese])) in faults.iter().enumerate() {
         let faulty = world.scratch.path(&format!("faulty-{number}"));
         copy(&world.site, &faulty);
         std::fs::write(faulty.join(file), content).expect("room");
         let server = FileServer::start(&faulty);
         world.browser.open(&server.1);
-        world.says(".notice", sentence);
+        world.says(".notice", english);
+        world.browser.click("#language");
+        world.says(".notice", chinese);
     }
     // A browser with little memory: too little for the program, or for its search.
     let server = FileServer::start(&world.site);
@@ -361,6 +386,11 @@ fn site_has_no_finding_of_axe() {
     let axe = std::fs::read_to_string(axe).expect("text");
     for (width, height, is_dark) in WINDOWS {
         world.browser.set_window(width, height, is_dark);
+        let language = if is_dark { "zh" } else { "en" };
+        let keep = format!("localStorage.setItem('kagetsu.language', '{language}')");
+        world.browser.open(&server.1);
+        world.see("table.verdicts");
+        world.browser.evaluate(&keep);
         let proven = format!("{}?{width}{is_dark}#/freestyle-15/h8,l9", server.1);
         world.browser.open(&proven);
         for view in ["book", "tree", "analysis", "practice", "proof", "notes"] {
