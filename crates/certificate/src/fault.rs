@@ -1,5 +1,3 @@
-use std::io::ErrorKind;
-
 /// A fault of a win tree, and its place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}")]
@@ -26,10 +24,7 @@ impl TreeFault {
     pub fn unreadable(line: u64, error: &std::io::Error) -> Self {
         Self {
             line,
-            what: match error.kind() {
-                ErrorKind::UnexpectedEof => "the file ends here: it was cut off".into(),
-                _ => error.to_string(),
-            },
+            what: error.to_string(),
             is_unreadable: true,
         }
     }
