@@ -113,6 +113,8 @@ impl Worker {
     pub(crate) fn heard_from(&mut self, now: Duration) {
         self.last_seen = now;
         self.is_silent = false;
+        // No timer ran for its pause while it was silent.
+        self.paused_until = self.paused_until.filter(|until| *until > now);
         self.meter.read(now);
         for task in self.queued() {
             self.leases

@@ -171,6 +171,22 @@ fn huge_node_counts_do_not_overflow() -> Result<(), TestCaseError> {
     balances(begun.into_iter().chain(messages).collect(), 0)
 }
 
+#[test]
+fn pause_may_end_while_its_worker_is_silent() -> Result<(), TestCaseError> {
+    let mut events = vec![Event::Join(2, u32::MAX, Vec::new())];
+    events.extend((0..4).map(|_| Event::Submit(0, Split::Seeded, 0)));
+    events.extend([
+        Event::Tick(u64::MAX),
+        // The worker is back with tasks that are overdue, so it pauses; then it is silent.
+        Event::Heartbeat(2, vec![(2, 0), (3, 0)]),
+        Event::Join(2, 0, vec![(4, 1)]),
+        Event::Join(2, 0, vec![(2, 1)]),
+        Event::Tick(15_000),
+        Event::Join(2, 0, Vec::new()),
+    ]);
+    balances(events, 0)
+}
+
 /// Lets an honest worker do the rest.
 fn finish(scheduler: &mut Scheduler, now: Duration, ledger: &mut Ledger) {
     (0..4).for_each(|worker| scheduler.leave(now, WorkerId(worker), true));
