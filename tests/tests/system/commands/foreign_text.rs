@@ -27,72 +27,41 @@ fn check(what: &str, ended: &Finished) {
     assert!(ended.code.is_some(), "{what}: {ended:?}");
 }
 
-/// Format, variant and content of files, in which `TEXT` stands for hostile text.
-const FILES: &[(&str, &str, &str)] = &[
-    ("json", "freestyle-15", "TEXT"),
-    (
-        "json",
-        "freestyle-15",
-        r#"{"variant":"TEXT","side":"first","answers":[]}"#,
-    ),
-    (
-        "json",
-        "freestyle-15",
-        r#"{"variant":"freestyle-15","board":["TEXT"],"side":"first","answers":[]}"#,
-    ),
-    (
-        "json",
-        "xiangqi",
-        r#"{"variant":"xiangqi","fen":"TEXT","side":"first","answers":[]}"#,
-    ),
-    ("json", "freestyle-15", r#"{"TEXT":1}"#),
-    ("csv", "freestyle-15", "TEXT"),
-    ("csv", "freestyle-15", "variant,TEXT\nfreestyle-15,TEXT\n"),
-    ("yxdb", "freestyle-15", "TEXT"),
-    ("lib", "freestyle-15", "TEXT"),
-    ("lib", "freestyle-15", "\u{7f}RenLib\u{7f}\u{3}\u{4}TEXT"),
-    ("psq", "freestyle-15", "TEXT"),
-    (
-        "psq",
-        "freestyle-15",
-        "Piskvorky 15x15, 11:11, 0\nTEXT\n8,8,0\n",
-    ),
-    ("sgf", "freestyle-15", "TEXT"),
-    ("sgf", "freestyle-15", "(;GM[4]SZ[TEXT];B[hh])"),
-    ("sgf", "freestyle-15", "(;GM[4]SZ[15];B[TEXT];W[hh])"),
-    ("sgf", "freestyle-15", "(;GM[4]SZ[15]C[TEXT];B[hh];W[hh])"),
-    ("rif", "renju-15", "TEXT"),
-    (
-        "rif",
-        "renju-15",
-        "<?xml version=\"1.0\" encoding=\"TEXT\"?><database/>",
-    ),
-    (
-        "rif",
-        "renju-15",
-        "<database><games><game id=\"1\"><move>TEXT</move></game></games></database>",
-    ),
-    ("openings", "freestyle-15", "TEXT"),
-    ("openings", "freestyle-15", "0,0,TEXT"),
-    ("hints", "freestyle-15", "h8 TEXT"),
-    ("lines", "freestyle-15", "h8 i9 TEXT"),
-    ("lines", "xiangqi", "TEXT | h2e2"),
-    ("fen", "xiangqi", "TEXT; bm h2e2; ce 3"),
-    (
-        "fen",
-        "xiangqi",
-        "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w; bm TEXT; ce 3",
-    ),
-    ("pgn", "xiangqi", "TEXT"),
-    (
-        "pgn",
-        "xiangqi",
-        "[Game \"Chinese Chess\"]\n\n1. TEXT h9g7 1-0",
-    ),
-    ("pgn", "xiangqi", "[FEN \"TEXT\"]\n\n1. h2e2 h9g7 1-0"),
-    ("eleeye", "xiangqi", "TEXT"),
-    ("obk", "xiangqi", "TEXT"),
-];
+/// Format, variant and content of files, in which `TEXT` stands for hostile text, `HEAD` for the
+/// first bytes of a library, and `\n` for the end of a line.
+const FILES: &str = r#"
+json freestyle-15 TEXT
+json freestyle-15 {"variant":"TEXT","side":"first","answers":[]}
+json freestyle-15 {"variant":"freestyle-15","board":["TEXT"],"side":"first","answers":[]}
+json xiangqi {"variant":"xiangqi","fen":"TEXT","side":"first","answers":[]}
+json freestyle-15 {"TEXT":1}
+csv freestyle-15 TEXT
+csv freestyle-15 variant,TEXT\nfreestyle-15,TEXT\n
+yxdb freestyle-15 TEXT
+lib freestyle-15 TEXT
+lib freestyle-15 HEADTEXT
+psq freestyle-15 TEXT
+psq freestyle-15 Piskvorky 15x15, 11:11, 0\nTEXT\n8,8,0\n
+sgf freestyle-15 TEXT
+sgf freestyle-15 (;GM[4]SZ[TEXT];B[hh])
+sgf freestyle-15 (;GM[4]SZ[15];B[TEXT];W[hh])
+sgf freestyle-15 (;GM[4]SZ[15]C[TEXT];B[hh];W[hh])
+rif renju-15 TEXT
+rif renju-15 <?xml version="1.0" encoding="TEXT"?><database/>
+rif renju-15 <database><games><game id="1"><move>TEXT</move></game></games></database>
+openings freestyle-15 TEXT
+openings freestyle-15 0,0,TEXT
+hints freestyle-15 h8 TEXT
+lines freestyle-15 h8 i9 TEXT
+lines xiangqi TEXT | h2e2
+fen xiangqi TEXT; bm h2e2; ce 3
+fen xiangqi rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w; bm TEXT; ce 3
+pgn xiangqi TEXT
+pgn xiangqi [Game "Chinese Chess"]\n\n1. TEXT h9g7 1-0
+pgn xiangqi [FEN "TEXT"]\n\n1. h2e2 h9g7 1-0
+eleeye xiangqi TEXT
+obk xiangqi TEXT
+"#;
 
 #[test]
 fn files_of_all_formats_are_quoted() {
@@ -100,9 +69,16 @@ fn files_of_all_formats_are_quoted() {
     let file = scratch.path("file");
     let [path, book] =
         [&file, &scratch.path("book")].map(|path| path.to_str().expect("a plain name").to_string());
-    for (format, variant, content) in FILES {
+    for row in FILES.lines().filter(|row| !row.is_empty()) {
+        let parts: Vec<&str> = row.splitn(3, ' ').collect();
+        let [format, variant, content] = parts[..] else {
+            panic!("a row has three parts: {row}")
+        };
+        let content = content
+            .replace("\\n", "\n")
+            .replace("HEAD", "\u{7f}RenLib\u{7f}\u{3}\u{4}");
         for bytes in [0, 3 << 20] {
-            let text = if *format == "json" && content.starts_with('{') {
+            let text = if format == "json" && content.starts_with('{') {
                 let text = serde_json::to_string(&foreign(bytes)).expect("text");
                 text.trim_matches('"').to_string()
             } else {
