@@ -1,7 +1,7 @@
 //! Answers by the rules and by open books, in the shapes of the HTTP API.
 
 use std::collections::BTreeMap;
-use std::io::{BufReader, Read};
+use std::io::Read;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
@@ -9,9 +9,8 @@ use kagetsu_api::{AnswerJson, ErrorJson, OverviewJson, PositionJson, StatusJson,
 use kagetsu_certificate::{CheckProgress, CheckedReplies, Tree, TreeFault, check_parallel};
 use kagetsu_compiled::{Choice, Compiled, Nearest, Overview, ReadAt, Stats};
 use kagetsu_game::{Answer, Key, Move, Position, Variant};
-use kagetsu_proofs::ProofBook;
+use kagetsu_proofs::{ProofBook, begins_as_win_tree, unpacked};
 use kagetsu_search::give_weights;
-use lzma_rust2::XzReader;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -19,9 +18,6 @@ use crate::host::{self, HostedBook};
 
 /// Earlier positions of a line that are looked up to say how far the book holds it.
 const MAX_PREFIXES: usize = 60;
-/// The first bytes of a file that xz has packed.
-const XZ: &[u8] = b"\xfd7zXZ\0";
-
 /// The parameters of the requests about a position.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -75,7 +71,7 @@ impl BrowserBook {
 impl OpenBooks {
     /// Opens a compiled book or a certificate in bytes; without bytes the book of the host.
     pub(crate) fn load(&mut self, bytes: &[u8]) -> Result<Value, ErrorJson> {
-        let book = if bytes.is_empty() || !is_certificate(bytes) {
+        let book = if bytes.is_empty() || !begins_as_win_tree(bytes) {
             let source: Box<dyn ReadAt> = match bytes {
                 [] => Box::new(HostedBook),
                 bytes => Box::new(bytes.to_vec()),
@@ -237,20 +233,10 @@ pub(crate) fn verify(bytes: &[u8]) -> Result<Value, ErrorJson> {
     Ok(found)
 }
 
-fn is_certificate(bytes: &[u8]) -> bool {
-    bytes.starts_with(XZ) || bytes.starts_with(b"kagetsu-proof ")
-}
-
 /// Reads a certificate, packed by xz or not.
 fn read_tree(bytes: &[u8]) -> Result<Tree, ErrorJson> {
-    Tree::read(&mut BufReader::new(unpacked(bytes))).map_err(unproven)
-}
-
-fn unpacked(bytes: &[u8]) -> Box<dyn Read + '_> {
-    match bytes.starts_with(XZ) {
-        true => Box::new(XzReader::new(bytes, false)),
-        false => Box::new(bytes),
-    }
+    let source = unpacked(bytes).map_err(|error| unproven(TreeFault::unreadable(1, &error)))?;
+    Tree::read(&mut { source }).map_err(unproven)
 }
 
 /// Takes a file of weights: its name, a line feed, and its bytes, packed by xz or not.
@@ -258,7 +244,8 @@ pub(crate) fn take_weights(body: &[u8]) -> Result<Value, ErrorJson> {
     let at = body.iter().position(|byte| *byte == b'\n');
     let (name, packed) = body.split_at(at.unwrap_or(body.len()));
     let (name, mut bytes) = (String::from_utf8_lossy(name), Vec::new());
-    let read = unpacked(packed.get(1..).unwrap_or_default()).read_to_end(&mut bytes);
+    let read = unpacked(packed.get(1..).unwrap_or_default())
+        .and_then(|mut unpacked| unpacked.read_to_end(&mut bytes));
     match read.is_ok() && give_weights(&name, bytes) {
         true => Ok(json!({})),
         false => Err(ErrorJson::new(

@@ -19,6 +19,7 @@ mod line;
 mod nodes;
 #[cfg(feature = "books")]
 mod open_positions;
+mod packed;
 mod proof_book;
 #[cfg(feature = "books")]
 mod proof_cache;
@@ -37,6 +38,7 @@ pub use ledger::{Count, FailedClaim, Findings, Ledger};
 pub use line::{LineError, tree_of_line};
 #[cfg(feature = "books")]
 pub use nodes::NodeCounts;
+pub use packed::{begins_as_win_tree, unpacked};
 pub use proof_book::{ProofBook, ProvenMove};
 #[cfg(feature = "books")]
 pub use proof_cache::ProofCache;

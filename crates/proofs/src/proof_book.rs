@@ -7,8 +7,7 @@ use kagetsu_game::{
 
 use kagetsu_certificate::{Reference, Tree, TreeFault};
 
-/// The first bytes of a win tree of any version.
-const MAGIC_WORD: &[u8] = b"kagetsu-proof ";
+use crate::packed::{MAGIC_WORD, unpacked};
 
 /// A move of the winner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,17 +37,21 @@ struct Rest {
 }
 
 impl ProofBook {
-    /// Reads a tree as a book; `None` if the text is no win tree.
+    /// Reads a tree as a book, packed by xz or not; `None` if the text is no win tree.
     ///
     /// # Errors
     /// If the source cannot be read, or the tree is malformed.
     pub fn read(source: &mut dyn BufRead) -> Result<Option<Self>, TreeFault> {
-        let begin = source.fill_buf();
-        let begin = begin.map_err(|error| TreeFault::unreadable(1, &error))?;
-        if !begin.starts_with(MAGIC_WORD) {
+        let unreadable = |error| TreeFault::unreadable(1, &error);
+        let mut source = unpacked(source).map_err(unreadable)?;
+        if !source
+            .fill_buf()
+            .map_err(unreadable)?
+            .starts_with(MAGIC_WORD)
+        {
             return Ok(None);
         }
-        Self::new(Tree::read(source)?).map(Some)
+        Self::new(Tree::read(&mut *source)?).map(Some)
     }
 
     /// Returns the book of a tree.

@@ -11,6 +11,7 @@ use kagetsu_compiled::Compiled;
 use kagetsu_files::{Readers, replace_file};
 use kagetsu_http::{page_files, program_files, program_for_browsers};
 use kagetsu_program::shown;
+use kagetsu_proofs::begins_as_win_tree;
 use kagetsu_reader::read_book;
 use serde::Serialize;
 
@@ -18,8 +19,6 @@ use crate::commands::maintenance::compile;
 
 /// The program for browsers.
 const ENGINE: &str = "kagetsu.wasm";
-/// The first bytes of certificates: packed by xz, or as text.
-const CERTIFICATES: [&[u8]; 2] = [b"\xfd7zXZ\0", b"kagetsu-proof "];
 /// The policy of the site: its own files alone, and WebAssembly.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; \
                       style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; \
@@ -162,10 +161,7 @@ fn has_parts(book: &Path) -> Result<bool> {
     let mut first = [0; 14];
     let read = fs::File::open(book).and_then(|mut file| file.read(&mut first));
     let read = read.with_context(|| format!("cannot read {}", shown(book)))?;
-    if CERTIFICATES
-        .iter()
-        .any(|begin| first[..read].starts_with(begin))
-    {
+    if begins_as_win_tree(&first[..read]) {
         return Ok(false);
     }
     ensure!(

@@ -12,7 +12,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use kagetsu_certificate::{CheckProgress, Checked, CheckedReplies, Tree, check_parallel};
 use kagetsu_game::{Packed, Position};
 use kagetsu_program::{Exit, shown};
-use kagetsu_proofs::NodeCounts;
+use kagetsu_proofs::{NodeCounts, unpacked};
 use serde::Serialize;
 
 use super::arguments::Args;
@@ -198,12 +198,13 @@ pub(super) fn verify_file(args: &Args, file: &Path, out: &mut dyn Write) -> Resu
              the claims of a book"
         );
     }
-    let mut source: Box<dyn BufRead> = if file.as_os_str() == "-" {
+    let source: Box<dyn BufRead> = if file.as_os_str() == "-" {
         Box::new(BufReader::new(std::io::stdin()))
     } else {
         let file = File::open(file).with_context(|| format!("cannot read {name}"))?;
         Box::new(BufReader::new(file))
     };
+    let mut source = unpacked(source).with_context(|| format!("cannot read {name}"))?;
     let begun = Instant::now();
     let bar = ProgressBar::no_length();
     bar.set_style(ProgressStyle::with_template(

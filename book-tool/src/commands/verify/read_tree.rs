@@ -4,9 +4,10 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use kagetsu_certificate::Tree;
+use kagetsu_proofs::unpacked;
 
-/// Reads a win tree, which is not checked.
+/// Reads a win tree, packed by xz or not, which is not checked.
 pub(crate) fn read_tree(path: &Path) -> Result<Tree> {
     let file = File::open(path).context("cannot read it")?;
-    Ok(Tree::read(&mut BufReader::new(file))?)
+    Ok(Tree::read(&mut *unpacked(BufReader::new(file))?)?)
 }

@@ -16,13 +16,8 @@ fn damaged_certificate_is_refused() {
     let scratch = Scratch::new();
     let [book, proof] = ["won.book", "won.proof"].map(|name| scratch.text(name));
     let place = ["--variant", "freestyle-15", "--moves", WON];
-    let built = kagetsu(
-        &[
-            &["build", "--book", &book, "--positions", "1", "--depth", "6"],
-            &place[..],
-        ]
-        .concat(),
-    );
+    let build = ["build", "--book", &book, "--positions", "1", "--depth", "6"];
+    let built = kagetsu(&[&build[..], &place].concat());
     assert_eq!(built.code, Some(0), "{built:#?}");
     let export = ["export", "--format", "proof", "--book", &book];
     let written = kagetsu(&[&export[..], &place, &[&proof]].concat());
@@ -446,6 +441,20 @@ fn build_proves_what_an_export_lacks() {
     assert_eq!(checked["holds"], json!(true), "{checked}");
 }
 
+#[test]
+fn packed_certificate_is_read_or_said_to_be_cut() {
+    const PACKED: &str = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../proofs/standard-15-h8.proof.xz"
+    );
+    let picked = kagetsu(&["pick", "--book", PACKED, "--variant", "standard-15"]);
+    assert_eq!(picked.code, Some(0), "{picked:#?}");
+    let (scratch, packed) = (Scratch::new(), fs::read(PACKED).expect("a file"));
+    fs::write(scratch.path("cut"), &packed[..9_999]).expect("room");
+    let verified = kagetsu(&["verify", &scratch.text("cut")]);
+    refused(&verified, &["the packed file was cut off"]);
+}
+
 /// Rocq checks the proof of the checker, which then checks certificates.
 #[test]
 #[ignore = "needs Rocq; takes minutes"]
@@ -455,7 +464,9 @@ fn formal_checker_is_proven_and_checks() {
     }
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../proofs/formal/check.sh");
     let scratch = Scratch::new();
-    let output = Command::new(script).arg(scratch.text("formal")).output();
-    let output = output.expect("the script runs");
+    let output = Command::new(script)
+        .arg(scratch.text("formal"))
+        .output()
+        .expect("it runs");
     assert!(output.status.success(), "{output:#?}");
 }
