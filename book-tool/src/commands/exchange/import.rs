@@ -4,30 +4,21 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
-use anyhow::{Context, Result, anyhow, bail, ensure};
-use kagetsu_book::{Annotation, Book};
-use kagetsu_game::{Answer, Position, Variant};
+use anyhow::{Context, Result, bail, ensure};
+use kagetsu_formats::{Contents, Format, Importer, Omissions, ZobristKeys, write_omissions};
+use kagetsu_game::{Position, Variant};
 use kagetsu_games::{GameRecord, GameStore};
 use kagetsu_postgres::BookUrl;
 use kagetsu_program::{Exit, shown};
-use serde::Serialize;
-
-use kagetsu_formats::{
-    BYTE_ORDER_MARK, Contents, Format, Importer, Omissions, PositionRecord, ZobristKeys,
-    write_omissions,
-};
-
-use super::arguments::{FormatArg, ZobristArgs, format_parser};
-use crate::commands::maintenance::conflicts::Conflicts;
 use kagetsu_reader::fill;
 use kagetsu_terminal::json::write_json;
+use serde::Serialize;
 
-/// The number of answers between two flushes to disk.
-const SYNC_EVERY: u64 = 1_000;
-/// The maximum length of a line, in bytes.
-const MAX_LINE_BYTES: u64 = 16 << 20;
+use super::arguments::{FormatArg, ZobristArgs, format_parser};
+use super::learner::{Learned, Learner, read_lines};
+use crate::commands::maintenance::conflicts::Conflicts;
 
 /// Reads files of other programs into a book
 ///
@@ -315,115 +306,11 @@ fn interrupted() -> Result<Arc<AtomicBool>> {
     Ok(flag)
 }
 
-/// The content of files that a book has learned.
-#[derive(Default)]
-struct Learned {
-    read: u64,
-    /// The number of skipped positions of other games.
-    others: u64,
-    /// The number of new annotations.
-    annotations: usize,
-    conflicts: Conflicts,
-    /// All positions of the book, and how many of them are new.
-    positions: u64,
-    new: u64,
-}
-
-/// Learns answers one by one.
-struct Learner<'a> {
-    book: &'a mut Book,
-    /// The only game to learn from.
-    only: Option<Variant>,
-    learned: Learned,
-    interrupted: Arc<AtomicBool>,
-}
-
-impl Learner<'_> {
-    fn goes_on(&self) -> Result<()> {
-        ensure!(
-            !self.interrupted.load(Ordering::Relaxed),
-            "interrupted; the same command again reads the rest"
-        );
-        Ok(())
-    }
-
-    fn learn_all(&mut self, contents: &Contents) -> Result<()> {
-        for (position, answer) in &contents.answers {
-            self.learn(position, answer)?;
-        }
-        for (position, notes) in &contents.annotations {
-            self.annotate(position, notes)?;
-        }
-        Ok(())
-    }
-
-    /// Adds what people wrote about a position.
-    fn annotate(&mut self, position: &Position, notes: &[Annotation]) -> Result<()> {
-        self.goes_on()?;
-        if self.only.is_none_or(|only| only == position.variant()) {
-            self.learned.annotations += self.book.annotate(position, notes)?;
-        }
-        Ok(())
-    }
-
-    fn learn(&mut self, position: &Position, answer: &Answer) -> Result<()> {
-        self.goes_on()?;
-        if self.only.is_some_and(|only| only != position.variant()) {
-            self.learned.others += 1;
-            return Ok(());
-        }
-        if let Some(known) = self.book.lookup(position)? {
-            let conflicts = &mut self.learned.conflicts;
-            conflicts.look(position, &known.facts, answer);
-        }
-        self.book.learn(position, answer)?;
-        self.learned.read += 1;
-        if self.learned.read.is_multiple_of(SYNC_EVERY) {
-            self.book.syncer().sync()?;
-        }
-        Ok(())
-    }
-}
-
-fn read_lines(source: &mut dyn BufRead, name: &str, learner: &mut Learner) -> Result<()> {
-    let mut line = String::new();
-    for number in 1.. {
-        line.clear();
-        let bytes = Read::take(&mut *source, MAX_LINE_BYTES).read_line(&mut line);
-        if bytes.with_context(|| format!("{name}, line {number}"))? == 0 {
-            break;
-        }
-        if number == 1 && line.starts_with(BYTE_ORDER_MARK) {
-            line.drain(..BYTE_ORDER_MARK.len());
-        }
-        if line.trim().is_empty() {
-            continue;
-        }
-        let whole = line.ends_with('\n') || (line.len() as u64) < MAX_LINE_BYTES;
-        let record = if whole {
-            line.parse::<PositionRecord>()
-        } else {
-            Err(anyhow!("the line is longer than {MAX_LINE_BYTES} bytes"))
-        };
-        let learned = record.and_then(|record| {
-            let (position, answer) = record.decode()?;
-            let notes = record.annotations(&position)?;
-            // A position may have words alone.
-            if notes.is_empty() || !answer.is_empty() {
-                learner.learn(&position, &answer)?;
-            }
-            learner.annotate(&position, &notes)
-        });
-        learned.with_context(|| format!("{name}, line {number}"))?;
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
 
-    use kagetsu_book::BookOptions;
+    use kagetsu_book::{Book, BookOptions};
     use kagetsu_game::Score;
     use tempfile::TempDir;
 

@@ -5,6 +5,7 @@ mod arguments;
 mod departures;
 pub(crate) mod export;
 pub(crate) mod import;
+mod learner;
 mod played;
 mod proof;
 pub(super) mod site;
