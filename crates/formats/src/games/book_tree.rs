@@ -7,7 +7,8 @@ use kagetsu_book::{Annotation, AnnotationKind, Book, Entry};
 use kagetsu_game::{Key, Move, Notation, Position, Variant, Verdict};
 
 use crate::format::Format;
-use crate::games::text::{MoveNote, sgf_point, write_game};
+use crate::games::sgf_stones::sgf_point;
+use crate::games::text::{MoveNote, write_game};
 use crate::games::tree::GameTree;
 use crate::omissions::Omissions;
 
