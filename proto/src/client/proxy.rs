@@ -34,7 +34,8 @@ impl Proxy {
         if uri.scheme_str() != Some("http") {
             return Err(io::Error::other("write its address as http://HOST:PORT"));
         }
-        let stream = TcpStream::connect((host, uri.port_u16().unwrap_or(80))).await?;
+        let address = host.trim_start_matches('[').trim_end_matches(']');
+        let stream = TcpStream::connect((address, uri.port_u16().unwrap_or(80))).await?;
         // Byte by byte, since those of the target may follow at once.
         let mut stream = BufReader::with_capacity(1, stream);
         let password = self.0.basic_auth().and_then(|value| value.to_str().ok());
