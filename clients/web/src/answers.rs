@@ -18,6 +18,7 @@ use crate::host::{self, HostedBook};
 
 /// Earlier positions of a line that are looked up to say how far the book holds it.
 const MAX_PREFIXES: usize = 60;
+
 /// The parameters of the requests about a position.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
