@@ -224,17 +224,8 @@ fn each_line_that_is_wrong_is_named() {
 
 #[test]
 fn a_turned_node_is_played_as_its_image() {
-    // On fourteen columns a mirror swaps e and j.
-    let whole = "kagetsu-proof 1
-variant freestyle-14
-position h8 a1 i8 a3 g8 a5
-claim win 3
-1 j8
-2 f8 j8>1/1 *>1
-end 2
-";
-    assert_eq!(verify(whole), Ok(3));
-    let fault = verify(&whole.replace("1/1", "1/2")).expect_err("the rows are mirrored");
+    assert_eq!(verify(TURNED), Ok(3));
+    let fault = verify(&TURNED.replace("1/1", "1/2")).expect_err("the rows are mirrored");
     assert_eq!(
         (fault.line, fault.what.as_str()),
         (5, "after f8 j8 j7: the game goes on, and nothing follows")
