@@ -336,12 +336,15 @@ fn follower_sends_clients_and_workers_to_the_leader() {
         let text = http(&world.metrics[number], "GET", "/metrics", "").body;
         value(&text, series)
     };
-    for series in [
-        "kagetsu_book_positions",
-        "kagetsu_job_positions{job=\"test\"}",
+    for (series, least, follower) in [
+        ("kagetsu_book_positions", 5.0, None),
+        ("kagetsu_job_positions{job=\"test\"}", 5.0, None),
+        ("kagetsu_jobs{state=\"done\"}", 1.0, Some(0.0)),
+        ("kagetsu_workers", 1.0, Some(0.0)),
+        ("kagetsu_demand", 0.0, Some(0.0)),
     ] {
-        assert!(gauge(leader, series) >= Some(5.0), "{series}");
-        assert_eq!(gauge(1 - leader, series), None, "{series}");
+        assert!(gauge(leader, series) >= Some(least), "{series}");
+        assert_eq!(gauge(1 - leader, series), follower, "{series}");
     }
     let leads = [leader, 1 - leader].map(|number| gauge(number, "kagetsu_leads"));
     assert_eq!(leads, [Some(1.0), Some(0.0)]);

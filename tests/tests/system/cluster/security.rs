@@ -7,7 +7,7 @@ use kagetsu_tests::{Finished, Program, Running, Scratch, kagetsu, words};
 use nix::sys::signal::Signal;
 use serde_json::json;
 
-use crate::world::{refused, until};
+use crate::world::{Relay, refused, until};
 
 fn text(path: &std::path::Path) -> String {
     path.to_str().expect("a plain name").to_string()
@@ -71,114 +71,92 @@ impl SecureCluster {
         )
     }
 
-    fn kagetsu(&self, command: &[&str], url: &str, role: &str) -> Finished {
+    fn kagetsu(&self, command: &str, url: &str, role: &str) -> Finished {
         run(Program::Kagetsu, command, &self.client(url, role))
     }
 }
 
-fn run(program: Program, command: &[&str], more: &[String]) -> Finished {
-    let command = command.iter().copied();
-    let all: Vec<&str> = command.chain(more.iter().map(String::as_str)).collect();
-    program.run(&all)
+/// Runs a command of plain words with more arguments.
+fn run(program: Program, command: &str, more: &[String]) -> Finished {
+    let words = command.split_whitespace().map(String::from);
+    program.run(&words.chain(more.iter().cloned()).collect::<Vec<_>>())
 }
 
-fn start(program: Program, arguments: &[String]) -> Running {
-    program.start(arguments)
-}
-
-const PLACE: [&str; 8] = [
-    "--variant",
-    "freestyle-15",
-    "--moves",
-    "h8",
-    "--positions",
-    "5",
-    "--depth",
-    "2",
-];
+const BUILD: &str = "build --variant freestyle-15 --moves h8 --positions 5 --depth 2 --json";
 
 #[test]
 fn roles_hold_in_cluster_with_tls_and_tokens() {
     let safe = SecureCluster::new();
-    let mut coordinator = start(Program::Coordinator, &safe.coordinator("127.0.0.1:0", &[]));
+    let mut coordinator = Program::Coordinator.start(&safe.coordinator("127.0.0.1:0", &[]));
     let url = coordinator.address().replace("http://", "https://");
-    let _worker = start(
-        Program::Worker,
-        &[
-            safe.client(&url, "work"),
-            vec!["--slots".into(), "1".into()],
-        ]
-        .concat(),
-    );
+    let worker = [safe.client(&url, "work"), words!("--slots 1")].concat();
+    let _worker = Program::Worker.start(&worker);
 
-    let built = safe
-        .kagetsu(&[&["build", "--json"][..], &PLACE].concat(), &url, "build")
-        .json();
+    let built = safe.kagetsu(BUILD, &url, "build").json();
     assert_eq!(
         (&built["state"], &built["positions"]),
         (&json!("done"), &json!(5))
     );
-    assert_eq!(
-        safe.kagetsu(&["jobs", "list", "--json"], &url, "read")
-            .json()[0]["state"],
-        json!("done")
-    );
-    let workers = safe
-        .kagetsu(&["workers", "list", "--json"], &url, "read")
-        .json();
+    let jobs = safe.kagetsu("jobs list --json", &url, "read").json();
+    assert_eq!(jobs[0]["state"], json!("done"));
+    let workers = safe.kagetsu("workers list --json", &url, "read").json();
     assert_eq!(
         (workers.as_array().map(Vec::len), &workers[0]["token"]),
         (Some(1), &json!("work")),
         "{workers}"
     );
-    let listed = safe.kagetsu(&["workers", "list"], &url, "read").stdout;
+    let listed = safe.kagetsu("workers list", &url, "read").stdout;
     assert!(
         listed.contains("token") && listed.contains("work"),
         "{listed}"
     );
-    let analyze = ["analyze", "--variant", "freestyle-15", "--depth", "1"];
 
     // A role with too few rights, in each way.
     let name = built["name"].as_str().expect("a name");
+    let reader = "'read' has the role read";
+    for (command, role, says) in [
+        (
+            &*format!("jobs cancel {name}"),
+            "read",
+            [reader, "build, admin"],
+        ),
+        (BUILD, "read", [reader, "build, admin"]),
+        (
+            "analyze --variant freestyle-15 --depth 1",
+            "build",
+            ["'build' has the role build", "analyse, admin"],
+        ),
+        (
+            "jobs list",
+            "work",
+            ["'work'", "read, analyse, build, admin"],
+        ),
+    ] {
+        refused(&safe.kagetsu(command, &url, role), &says);
+    }
     refused(
-        &safe.kagetsu(&["jobs", "cancel", name], &url, "read"),
-        &["'read' has the role read", "build, admin"],
-    );
-    refused(
-        &safe.kagetsu(&[&["build"][..], &PLACE].concat(), &url, "read"),
-        &["'read'", "build, admin"],
-    );
-    refused(
-        &safe.kagetsu(&analyze, &url, "build"),
-        &["'build' has the role build", "analyse, admin"],
-    );
-    refused(
-        &safe.kagetsu(&["jobs", "list"], &url, "work"),
-        &["'work'", "read, analyse, build, admin"],
-    );
-    refused(
-        &run(Program::Worker, &[], &safe.client(&url, "read")),
-        &["'read' has the role read", "work, volunteer, admin"],
+        &run(Program::Worker, "", &safe.client(&url, "read")),
+        &[reader, "work, volunteer, admin"],
     );
 
     // No token, an unknown token, and a token where none is expected.
     let bare: Vec<String> = safe.client(&url, "read").into_iter().take(8).collect();
     refused(
-        &run(Program::Kagetsu, &["jobs", "list"], &bare),
+        &run(Program::Kagetsu, "jobs list", &bare),
         &["a token is needed", "--token-file", "kagetsu token new"],
     );
-    refused(&run(Program::Worker, &[], &bare), &["a token is needed"]);
+    refused(&run(Program::Worker, "", &bare), &["a token is needed"]);
     std::fs::write(
         safe.path("other.token"),
         format!("kagetsu_{}", "0".repeat(64)),
     )
     .expect("room");
     refused(
-        &safe.kagetsu(&["jobs", "list"], &url, "other"),
+        &safe.kagetsu("jobs list", &url, "other"),
         &["not known", "revoked"],
     );
     refused(
-        &safe.kagetsu(&["jobs", "list"], &url, "missing"),
+        &safe.kagetsu("jobs list", &url, "missing"),
         &["missing.token", "cannot read the token file"],
     );
     let from_environment = |token: &str| {
@@ -196,46 +174,63 @@ fn roles_hold_in_cluster_with_tls_and_tokens() {
     // Without TLS, and without a certificate.
     let plain = url.replace("https://", "http://");
     refused(
-        &safe.kagetsu(&["jobs", "list"], &plain, "read"),
+        &safe.kagetsu("jobs list", &plain, "read"),
         &["speaks TLS", "https://"],
     );
-    let anonymous = [
-        "--coordinator".into(),
-        url.clone(),
-        "--tls-ca".into(),
-        safe.cert("ca.pem"),
-    ];
+    let authority = safe.cert("ca.pem");
+    let anonymous = words!("--coordinator {url} --tls-ca {authority}");
     refused(
-        &run(Program::Kagetsu, &["jobs", "list"], &anonymous),
+        &run(Program::Kagetsu, "jobs list", &anonymous),
         &["wants a certificate", "--tls-cert"],
     );
 
     // A revoked token stops working without a restart.
-    let revoked =
-        Program::Kagetsu.run(&["token", "revoke", "--tokens", &safe.path("tokens"), "read"]);
+    let tokens = safe.path("tokens");
+    let revoked = kagetsu!("token revoke --tokens {tokens} read");
     assert_eq!(revoked.code, Some(0), "{revoked:#?}");
     coordinator.signal(Signal::SIGHUP);
     until("the token is gone", || {
-        let listed = safe.kagetsu(&["jobs", "list"], &url, "read");
+        let listed = safe.kagetsu("jobs list", &url, "read");
         (listed.code == Some(2)).then(|| refused(&listed, &["not known"]))
     });
     assert_eq!(
-        safe.kagetsu(&["jobs", "list", "--json"], &url, "build")
-            .code,
+        safe.kagetsu("jobs list --json", &url, "build").code,
         Some(0)
     );
     coordinator.signal(Signal::SIGTERM);
     assert_eq!(coordinator.wait().code(), Some(0), "a clean stop");
 }
 
+/// The proxy knows the coordinator's name alone, so a direct connection finds nothing.
+#[test]
+fn tls_cluster_is_reached_through_a_proxy() {
+    const HOST: &str = "coordinator.example:7615";
+    let safe = SecureCluster::new();
+    let folder = safe.path("certs");
+    let named = kagetsu!("certs {folder} --renew --host coordinator.example");
+    assert_eq!(named.code, Some(0), "{named:#?}");
+    let mut coordinator = Program::Coordinator.start(&safe.coordinator("127.0.0.1:0", &[]));
+    let target = coordinator.address().replace("http://", "https://");
+    let proxy = Relay::proxy_to(&target, HOST);
+    let through = |program: Program, line: &str, role: &str| {
+        let mut command = program.command(&line.split_whitespace().collect::<Vec<_>>());
+        command.args(safe.client(&format!("https://{HOST}"), role));
+        command.env("HTTPS_PROXY", proxy.url()).env("NO_PROXY", "");
+        command
+    };
+    let _worker = Running::of(through(Program::Worker, "--slots 1", "work"));
+    let built = Finished::of(through(Program::Kagetsu, BUILD, "build")).json();
+    assert_eq!(built["state"], json!("done"));
+}
+
 #[test]
 fn misconfigured_worker_ends_with_reason() {
     let (safe, other) = (SecureCluster::new(), SecureCluster::new());
-    let mut coordinator = start(Program::Coordinator, &safe.coordinator("127.0.0.1:0", &[]));
+    let mut coordinator = Program::Coordinator.start(&safe.coordinator("127.0.0.1:0", &[]));
     let url = coordinator.address().replace("http://", "https://");
     let stranger = other.client(&url, "work");
     refused(
-        &run(Program::Worker, &[], &stranger),
+        &run(Program::Worker, "", &stranger),
         &[
             "not signed by the authority of --tls-ca",
             "ca.pem of its cluster",
@@ -243,18 +238,14 @@ fn misconfigured_worker_ends_with_reason() {
     );
     let plain = url.replace("https://", "http://");
     refused(
-        &run(Program::Worker, &["--coordinator", &plain], &[]),
+        &run(Program::Worker, "", &words!("--coordinator {plain}")),
         &["it speaks TLS", "https://"],
     );
     let file = safe.path("coordinator.url");
     let token = safe.path("work.token");
     let by_file = |line: &str| {
         std::fs::write(&file, line).expect("room");
-        run(
-            Program::Worker,
-            &["--coordinator-file", &file, "--token-file", &token],
-            &[],
-        )
+        Program::Worker.run(&words!("--coordinator-file {file} --token-file {token}"))
     };
     refused(
         &by_file("http://node.example:7615\n"),
@@ -273,9 +264,10 @@ fn silent_connections_do_not_block_others() {
     let safe = SecureCluster::new();
     let log = safe.scratch.path("log");
     let arguments = safe.coordinator("127.0.0.1:0", &[]);
-    let mut command =
-        Program::Coordinator.command(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
-    command.stderr(std::fs::File::create(&log).expect("room"));
+    let mut command = Program::Coordinator.command(&[]);
+    command
+        .args(arguments)
+        .stderr(std::fs::File::create(&log).expect("room"));
     let mut coordinator = Running::of(command);
     let url = coordinator.address().replace("http://", "https://");
     let address = url.trim_start_matches("https://");
@@ -283,8 +275,7 @@ fn silent_connections_do_not_block_others() {
         .map(|_| TcpStream::connect(address).expect("accepted"))
         .collect();
     assert_eq!(
-        safe.kagetsu(&["jobs", "list", "--json"], &url, "read")
-            .json(),
+        safe.kagetsu("jobs list --json", &url, "read").json(),
         json!([])
     );
     coordinator.signal(Signal::SIGTERM);
@@ -323,16 +314,9 @@ fn refusals_are_logged_with_their_reason() {
     let mut answer = String::new();
     line.read_to_string(&mut answer).expect("text");
     assert!(answer.starts_with("HTTP/1.1 401"), "{answer}");
-    let stranger = [
-        "--coordinator".into(),
-        url,
-        "--token-file".into(),
-        safe.path("work.token"),
-    ];
-    refused(
-        &run(Program::Worker, &["--name", "bell\u{7}"], &stranger),
-        &["cannot be printed"],
-    );
+    let (name, token) = ("bell\u{7}", safe.path("work.token"));
+    let arguments = words!("--name {name} --coordinator {url} --token-file {token}");
+    refused(&Program::Worker.run(&arguments), &["cannot be printed"]);
     coordinator.signal(Signal::SIGTERM);
     coordinator.wait();
     let text = std::fs::read_to_string(log).expect("text");
@@ -357,9 +341,8 @@ fn refusals_are_logged_with_their_reason() {
 #[test]
 fn remote_access_needs_tls_and_authentication() {
     let safe = SecureCluster::new();
-    let refuses = |arguments: &[String], words: &[&str]| {
-        refused(&run(Program::Coordinator, &[], arguments), words)
-    };
+    let refuses =
+        |arguments: &[String], words: &[&str]| refused(&Program::Coordinator.run(arguments), words);
     let all = safe.coordinator("0.0.0.0:0", &[]);
     let (tls, tokens) = (all[4..8].to_vec(), all[10..].to_vec());
     let listen: Vec<String> = all[..2].to_vec();
@@ -380,7 +363,7 @@ fn remote_access_needs_tls_and_authentication() {
         &[all[4..8].to_vec(), all[10..].to_vec()].concat(),
         &["--insecure".to_string()],
     ] {
-        let mut coordinator = start(Program::Coordinator, &[&listen, more].concat());
+        let mut coordinator = Program::Coordinator.start(&[&listen, more].concat());
         assert!(coordinator.address().contains("0.0.0.0"));
     }
 
@@ -422,8 +405,8 @@ fn remote_access_needs_tls_and_authentication() {
 #[test]
 fn certificates_are_kept_and_renewed() {
     let safe = SecureCluster::new();
-    let certs =
-        |more: &[&str]| Program::Kagetsu.run(&[&["certs", &safe.path("certs")], more].concat());
+    let folder = safe.path("certs");
+    let certs = |more: &str| run(Program::Kagetsu, &format!("certs {folder} {more}"), &[]);
     let files = || {
         let read = |name: &str| std::fs::read_to_string(safe.cert(name)).expect("made");
         [
@@ -437,17 +420,9 @@ fn certificates_are_kept_and_renewed() {
         .map(read)
     };
     let before = files();
-    refused(&certs(&[]), &["ca.pem", "not written over", "--renew"]);
+    refused(&certs(""), &["ca.pem", "not written over", "--renew"]);
     assert_eq!(files(), before);
-    let renewed = certs(&[
-        "--renew",
-        "--host",
-        "a.example",
-        "--client",
-        "alice",
-        "--days",
-        "30",
-    ]);
+    let renewed = certs("--renew --host a.example --client alice --days 30");
     assert_eq!(renewed.code, Some(0), "{renewed:#?}");
     assert!(
         renewed.stdout.contains("a.example") && renewed.stdout.contains("client, alice"),
@@ -462,25 +437,22 @@ fn certificates_are_kept_and_renewed() {
     );
     assert!(std::path::Path::new(&safe.cert("alice.key")).exists());
     // The old and the new certificates come from one authority.
-    let mut coordinator = start(Program::Coordinator, &safe.coordinator("127.0.0.1:0", &[]));
+    let mut coordinator = Program::Coordinator.start(&safe.coordinator("127.0.0.1:0", &[]));
     let url = coordinator.address().replace("http://", "https://");
     std::fs::write(safe.cert("client.pem"), &before[4]).expect("room");
-    assert_eq!(
-        safe.kagetsu(&["jobs", "list", "--json"], &url, "read").code,
-        Some(0)
-    );
+    assert_eq!(safe.kagetsu("jobs list --json", &url, "read").code, Some(0));
     drop(coordinator);
 
     std::fs::remove_file(safe.cert("ca.key")).expect("made");
-    refused(&certs(&["--renew"]), &["ca.key", "authority's key"]);
+    refused(&certs("--renew"), &["ca.key", "authority's key"]);
     std::fs::write(safe.cert("certs.toml"), "nonsense").expect("room");
-    refused(&certs(&["--renew"]), &["certs.toml", "damaged"]);
+    refused(&certs("--renew"), &["certs.toml", "damaged"]);
+    let none = safe.path("none");
     refused(
-        &Program::Kagetsu.run(&["certs", &safe.path("none"), "--renew"]),
+        &kagetsu!("certs {none} --renew"),
         &["certs.toml", "kagetsu certs"],
     );
-    let usage =
-        Program::Kagetsu.run(&["certs", &safe.path("none"), "--host", "https://a.example:1"]);
+    let usage = kagetsu!("certs {none} --host https://a.example:1");
     assert_eq!(usage.code, Some(2));
     assert!(usage.stderr.contains("without https://"), "{usage:#?}");
 }
@@ -489,8 +461,7 @@ fn certificates_are_kept_and_renewed() {
 fn tokens_are_shown_once_and_listed_as_hashes() {
     let safe = SecureCluster::new();
     let file = safe.path("tokens");
-    let token = |more: &[&str]| Program::Kagetsu.run(&[&["token"], more].concat());
-    let listed = token(&["list", "--tokens", &file, "--json"]).json();
+    let listed = kagetsu!("token list --tokens {file} --json").json();
     let names: Vec<_> = listed
         .as_array()
         .expect("an array")
@@ -499,36 +470,39 @@ fn tokens_are_shown_once_and_listed_as_hashes() {
         .collect();
     assert_eq!(names, [json!("read"), json!("build"), json!("work")]);
     let secret = std::fs::read_to_string(safe.path("read.token")).expect("made");
-    let shown =
-        token(&["list", "--tokens", &file]).stdout + &std::fs::read_to_string(&file).expect("made");
+    let shown = kagetsu!("token list --tokens {file}").stdout
+        + &std::fs::read_to_string(&file).expect("made");
     assert!(
         !shown.contains(secret.trim()) && shown.contains("default"),
         "{shown}"
     );
-    refused(
-        &token(&["new", "--tokens", &file, "--role", "read", "read"]),
-        &["'read' already", "another name"],
-    );
-    refused(
-        &token(&["new", "--tokens", &file, "--role", "read", "a b"]),
-        &["'a b' is no name"],
-    );
-    refused(
-        &token(&["revoke", "--tokens", &file, "unknown"]),
-        &["no token 'unknown'", "kagetsu token list"],
-    );
-    refused(
-        &token(&["list", "--tokens", &safe.path("missing")]),
-        &["missing", "cannot read"],
-    );
-    refused(
-        &token(&["revoke", "--tokens", &safe.path("missing"), "read"]),
-        &["missing", "cannot read"],
-    );
+    let missing = safe.path("missing");
+    for (asked, says) in [
+        (
+            kagetsu!("token new --tokens {file} --role read read"),
+            ["'read' already", "another name"],
+        ),
+        (
+            kagetsu!("token new --tokens {file} --role read 'a b'"),
+            ["'a b' is no name", "a b"],
+        ),
+        (
+            kagetsu!("token revoke --tokens {file} unknown"),
+            ["no token 'unknown'", "kagetsu token list"],
+        ),
+        (
+            kagetsu!("token list --tokens {missing}"),
+            ["missing", "cannot read"],
+        ),
+        (
+            kagetsu!("token revoke --tokens {missing} read"),
+            ["missing", "cannot read"],
+        ),
+    ] {
+        refused(&asked, &says);
+    }
     let out = safe.path("out.token");
-    let made = token(&[
-        "new", "--tokens", &file, "--role", "read", "--out", &out, "out",
-    ]);
+    let made = kagetsu!("token new --tokens {file} --role read --out {out} out");
     assert_eq!(made.code, Some(0), "{made:#?}");
     let secret = std::fs::read_to_string(&out).expect("made");
     assert!(secret.starts_with("kagetsu_") && !made.stdout.contains(secret.trim()));
@@ -539,7 +513,7 @@ fn tokens_are_shown_once_and_listed_as_hashes() {
             .mode();
         assert_eq!(mode & 0o077, 0, "{private}: {mode:o}");
     }
-    let usage = token(&["new", "--tokens", &file, "--role", "king", "k"]);
+    let usage = kagetsu!("token new --tokens {file} --role king k");
     assert!(
         usage.code == Some(2) && usage.stderr.contains("no role"),
         "{usage:#?}"

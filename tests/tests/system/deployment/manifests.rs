@@ -165,12 +165,29 @@ fn has_kubectl() -> bool {
     is_there
 }
 
+/// Returns the manifests that kustomize makes of a folder.
+fn kustomize(folder: &Path) -> String {
+    let mut kubectl = Command::new("kubectl");
+    kubectl.arg("kustomize").arg(folder);
+    let made = Finished::of(kubectl);
+    assert_eq!(made.code, Some(0), "{made:#?}");
+    made.stdout
+}
+
+/// Runs lines of Python, and returns what they print.
+fn python(lines: &str, files: &[PathBuf]) -> String {
+    let mut python = Command::new("python3");
+    python.args(["-c", lines]).args(files);
+    let ran = Finished::of(python);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    ran.stdout
+}
+
 #[test]
 fn kubernetes_manifests_match_published_schemas() {
     if !has_kubectl() || !kagetsu_builders::has_python_module("kubernetes_validate, yaml") {
         return;
     }
-    validate("kubernetes-postgres");
     let scratch = kagetsu_tests::Scratch::new();
     // kustomize accepts relative paths only.
     let up = "../".repeat(scratch.folder().components().count());
@@ -185,37 +202,24 @@ fn kubernetes_manifests_match_published_schemas() {
         place("monitoring")
     );
     fs::write(scratch.path("kustomization.yaml"), overlay).expect("room");
-    let mut kubectl = Command::new("kubectl");
-    kubectl.arg("kustomize").arg(scratch.folder());
-    let whole = Finished::of(kubectl);
-    assert_eq!(whole.code, Some(0), "{whole:#?}");
+    let parts = [
+        kustomize(scratch.folder()),
+        secrets(&scratch),
+        kustomize(&folder().join("kubernetes-postgres")),
+    ];
     let file = scratch.path("all.yaml");
-    fs::write(&file, whole.stdout + "---\n" + &secrets(&scratch)).expect("room");
+    fs::write(&file, parts.join("---\n")).expect("room");
     // The kinds of the Prometheus operator have no schema there.
     let check = "import sys, yaml, kubernetes_validate as k\n\
                  for d in filter(None, yaml.safe_load_all(open(sys.argv[1]))):\n    \
                  'monitoring.coreos.com' in d['apiVersion'] or \
                  k.validate(d, k.latest_version(), strict=True); print(d['kind'])";
-    let mut python = Command::new("python3");
-    python.args(["-c", check]).arg(&file);
-    let checked = Finished::of(python);
-    assert_eq!(checked.code, Some(0), "{checked:#?}");
-    for kind in [
-        "StatefulSet",
-        "Deployment",
-        "HorizontalPodAutoscaler",
-        "NetworkPolicy",
-        "PodDisruptionBudget",
-        "Service",
-        "ServiceMonitor",
-        "PrometheusRule",
-        "ConfigMap",
-        "Secret",
-    ] {
-        assert!(
-            checked.stdout.lines().any(|line| line == kind),
-            "{checked:#?}"
-        );
+    let found = python(check, &[file]);
+    for kind in "StatefulSet Deployment HorizontalPodAutoscaler NetworkPolicy PodDisruptionBudget \
+                 Service ServiceMonitor PrometheusRule ConfigMap Secret"
+        .split(' ')
+    {
+        assert!(found.lines().any(|line| line == kind), "{kind}: {found}");
     }
 }
 
@@ -227,10 +231,7 @@ fn monitoring_matches_the_operators_models() {
     if !has_kubectl() || !kagetsu_builders::has_python_module(models) {
         return;
     }
-    let mut kubectl = Command::new("kubectl");
-    kubectl.arg("kustomize").arg(folder().join("monitoring"));
-    let whole = Finished::of(kubectl);
-    assert_eq!(whole.code, Some(0), "{whole:#?}");
+    let whole = kustomize(&folder().join("monitoring"));
     let scratch = kagetsu_tests::Scratch::new();
     let changes = [
         ("", ""),
@@ -238,9 +239,9 @@ fn monitoring_matches_the_operators_models() {
         ("severity: ", "severity: !!int 1 #"),
     ];
     let files = changes.map(|(right, wrong)| {
-        assert!(whole.stdout.contains(right), "no '{right}'");
+        assert!(whole.contains(right), "no '{right}'");
         let file = scratch.path(&format!("{}.yaml", right.len()));
-        fs::write(&file, whole.stdout.replace(right, wrong)).expect("room");
+        fs::write(&file, whole.replace(right, wrong)).expect("room");
         file
     });
     // One process for all files, since the models take seconds to load.
@@ -253,36 +254,10 @@ fn monitoring_matches_the_operators_models() {
                  for path in sys.argv[1:]:\n    \
                  try: print(*sorted(set(kinds(path))))\n    \
                  except ValueError as fault: print(type(fault).__name__)";
-    let mut python = Command::new("python3");
-    python.args(["-c", check]).args(files);
-    let checked = Finished::of(python);
-    assert_eq!(checked.code, Some(0), "{checked:#?}");
-    let found: Vec<&str> = checked.stdout.lines().collect();
+    let found = python(check, &files);
     let right = "PrometheusRule ServiceMonitor";
-    assert_eq!(
-        found,
-        [right, "ValidationError", "ValidationError"],
-        "{checked:#?}"
-    );
-}
-
-/// Validates the manifests that kustomize makes of a folder, and returns their kinds.
-fn validate(name: &str) -> Finished {
-    let mut kubectl = Command::new("kubectl");
-    kubectl.arg("kustomize").arg(folder().join(name));
-    let whole = Finished::of(kubectl);
-    assert_eq!(whole.code, Some(0), "{whole:#?}");
-    let scratch = kagetsu_tests::Scratch::new();
-    let file = scratch.path("all.yaml");
-    fs::write(&file, &whole.stdout).expect("room");
-    let check = "import sys, yaml, kubernetes_validate as k\n\
-                 for d in yaml.safe_load_all(open(sys.argv[1])):\n    \
-                 k.validate(d, k.latest_version(), strict=True); print(d['kind'])";
-    let mut python = Command::new("python3");
-    python.args(["-c", check]).arg(&file);
-    let checked = Finished::of(python);
-    assert_eq!(checked.code, Some(0), "{checked:#?}");
-    checked
+    let wanted = [right, "ValidationError", "ValidationError"];
+    assert_eq!(Vec::from_iter(found.lines()), wanted);
 }
 
 /// Returns the secrets that `secrets.sh` makes; a second run keeps the files and prints the same.
@@ -330,48 +305,22 @@ fn kubernetes_manifests_are_complete() {
             "{name}"
         );
     }
+    let safe = [
+        "runAsNonRoot: true",
+        "readOnlyRootFilesystem: true",
+        "drop: [ALL]",
+        "seccompProfile:",
+    ];
     for (name, lines) in [
-        (
-            "coordinator.yaml",
-            &[
-                "kind: StatefulSet",
-                "volumeClaimTemplates:",
-                "livenessProbe:",
-                "readinessProbe:",
-            ][..],
-        ),
-        (
-            "workers.yaml",
-            &[
-                "kind: Deployment",
-                "secret: {secretName: kagetsu-worker",
-                "terminationGracePeriodSeconds:",
-            ],
-        ),
-        (
-            "autoscaling.yaml",
-            &["kind: HorizontalPodAutoscaler", "name: kagetsu_demand"],
-        ),
-        (
-            "network.yaml",
-            &["kind: NetworkPolicy", "policyTypes: [Ingress, Egress]"],
-        ),
+        ("coordinator.yaml", &safe[..]),
+        ("workers.yaml", &safe),
+        ("coordinator.yaml", &["livenessProbe:", "readinessProbe:"]),
+        ("workers.yaml", &["terminationGracePeriodSeconds:"]),
+        ("autoscaling.yaml", &["name: kagetsu_demand"]),
+        ("network.yaml", &["policyTypes: [Ingress, Egress]"]),
     ] {
-        let text = read(name);
-        assert!(
-            lines.iter().all(|line| text.contains(line)),
-            "{name}: not all of {lines:?}"
-        );
-    }
-    for name in ["coordinator.yaml", "workers.yaml"] {
-        let text = read(name);
-        for line in [
-            "runAsNonRoot: true",
-            "readOnlyRootFilesystem: true",
-            "drop: [ALL]",
-            "seccompProfile:",
-        ] {
-            assert!(text.contains(line), "{name}: no {line}");
+        for line in lines {
+            assert!(read(name).contains(line), "{name}: no {line}");
         }
     }
 }

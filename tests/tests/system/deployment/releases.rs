@@ -56,16 +56,40 @@ fn package_holds_only_what_its_script_builds() {
     }
 }
 
+/// The workflow and one command here make every part of a release, packagers find each script on a
+/// page, and macOS has the tools that its scripts use.
 #[test]
-fn release_runs_every_script_of_a_package() {
+fn release_scripts_are_run_and_explained() {
     let text = |path: &str| fs::read_to_string(root().join(path)).expect("text");
     let callers = [".github/workflows/release.yml", "deploy/release/all.sh"].map(text);
-    for script in ["pack", "try", "wheel", "contents", "../debian/pack"] {
-        let path = format!("deploy/release/{script}.sh").replace("release/../", "");
-        text(&path);
+    let page = text("CONTRIBUTING.md");
+    for name in [
+        "release/pack",
+        "release/try",
+        "release/wheel",
+        "release/contents",
+        "debian/pack",
+        "debian/check",
+        "release/all",
+        "release/check-apple",
+    ] {
+        let path = format!("deploy/{name}.sh");
+        assert!(page.contains(&path), "{path}");
+        let makes_a_part = !name.contains("check") && name != "release/all";
+        let is_run = callers.iter().all(|caller| caller.contains(&path));
+        assert_eq!(is_run, makes_a_part, "{path}");
+        let script = text(&path);
+        let of_gnu = [
+            "realpath -",
+            "readlink -f",
+            "stat --",
+            "mapfile",
+            "sed -i '",
+        ];
+        let found = of_gnu.iter().find(|form| script.contains(**form));
         assert!(
-            callers.iter().all(|caller| caller.contains(&path)),
-            "{path}"
+            !name.starts_with("release/") || found.is_none(),
+            "{path}: {found:?}"
         );
     }
 }

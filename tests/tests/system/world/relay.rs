@@ -20,6 +20,8 @@ struct Line {
     is_slow: AtomicBool,
     /// The host that a proxy's clients must name; none for a relay that is no proxy.
     host: Option<&'static str>,
+    /// Whether the server sends its first bytes without being asked, as one without TLS does.
+    speaks_first: bool,
     ends: Mutex<Vec<TcpStream>>,
 }
 
@@ -29,7 +31,8 @@ impl Relay {
         Self::start(target, None)
     }
 
-    /// Starts a proxy whose clients ask for `host`, as in `a.example:7615`, and reach `target`.
+    /// Starts a proxy whose clients ask by CONNECT for `host`, as in `a.example:7615`, and reach
+    /// `target`.
     pub(crate) fn proxy_to(target: &str, host: &'static str) -> Self {
         Self::start(target, Some(host))
     }
@@ -39,6 +42,7 @@ impl Relay {
         let address = listener.local_addr().expect("bound");
         let line = Arc::new(Line {
             host,
+            speaks_first: target.starts_with("http:"),
             ..Line::default()
         });
         let shared = Arc::clone(&line);
@@ -57,10 +61,8 @@ impl Relay {
 
     /// Forwards new connections to another server: a restarted server has another port.
     pub(crate) fn turn(&self, target: &str) {
-        let target = target
-            .trim_start_matches("http://")
-            .parse()
-            .expect("an address");
+        let (_, address) = target.split_once("://").expect("a URL");
+        let target = address.parse().expect("an address");
         *self.line.target.lock().expect("no panic in it") = Some(target);
     }
 
@@ -106,7 +108,8 @@ impl Line {
             let head = lines.map_while(|line| line.ok().filter(|line| !line.is_empty()));
             let is_right = head.collect::<Vec<_>>()[0].starts_with(&format!("CONNECT {host} "));
             // The server's first bytes come with the answer.
-            let (mut answer, mut first) = (b"HTTP/1.1 200 OK\r\n\r\n".to_vec(), [0; 9]);
+            let mut answer = b"HTTP/1.1 200 OK\r\n\r\n".to_vec();
+            let mut first = vec![0; if self.speaks_first { 9 } else { 0 }];
             if !is_right || far.read_exact(&mut first).is_err() {
                 return;
             }
