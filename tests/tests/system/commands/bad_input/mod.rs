@@ -12,7 +12,7 @@ use std::thread;
 use kagetsu_tests::{Finished, Program, Running, Scratch, kagetsu, words};
 
 use crate::servers::http::HttpCoordinator;
-use crate::world::{BookBuild, kagetsu, refused, until};
+use crate::world::{BookBuild, kagetsu_line, refused, until};
 
 fn small_book(scratch: &Scratch) -> String {
     let book = scratch.text("book");
@@ -29,74 +29,18 @@ fn query(book: &str) -> Finished {
 }
 
 #[test]
-fn invalid_positions_are_refused() {
-    let analyze = |more: &[&str]| kagetsu(&[&["analyze", "--depth", "1"], more].concat());
-    refused(
-        &analyze(&["--variant", "freestyle-15", "--moves", "h8 z99"]),
-        &["z99", "off the board", "freestyle-15"],
-    );
-    refused(
-        &analyze(&["--variant", "freestyle-15", "--moves", "h8 h8"]),
-        &["move 2", "h8 is taken"],
-    );
-    refused(
-        &analyze(&["--variant", "freestyle-15", "--moves", "h8 ??"]),
-        &["'??' is not a move"],
-    );
-    refused(
-        &analyze(&["--variant", "freestyle-99"]),
-        &["freestyle-99", "5 to 22"],
-    );
-    refused(
-        &analyze(&["--split", "other-split"]),
-        &["other-split", "shared, seeded"],
-    );
-    refused(
-        &analyze(&["--variant", "freestyle-15", "--split", "tree"]),
-        &["'tree'", "shared, seeded"],
-    );
-    refused(
-        &analyze(&["--variant", "chess"]),
-        &["unknown variant 'chess'", "freestyle"],
-    );
-}
-
-#[test]
-fn too_small_numbers_are_refused() {
-    let place = ["--book", "b", "--variant", "freestyle-15"];
-    for (command, flag, value, what) in [
-        ("build", "--alpha", "-1", "0 to 1000"),
-        ("build", "--margin", "-3", "from 0 to 65535"),
-        ("build", "--top", "-1", "from 1 to 1000"),
-        ("pick", "--temperature", "-5", "from 0 to 1000000"),
-        ("analyze", "--top", "-1", "1.."),
-    ] {
-        let finished = kagetsu(&[&[command][..], &place, &[flag, value]].concat());
-        refused(&finished, &[&format!("'{value}' for '{flag}"), what]);
-    }
-}
-
-#[test]
 fn excluded_positions_stay_out_of_the_book() {
     let scratch = Scratch::new();
     let book = small_book(&scratch);
-    let place = [
-        "--book",
-        &book,
-        "--variant",
-        "freestyle-15",
-        "--moves",
-        "h8",
-    ];
-    let deep = kagetsu(&[&["pick", "--min-depth", "99"][..], &place].concat());
+    let place = format!("--book {book} --variant freestyle-15 --moves h8");
+    let deep = kagetsu_line(&format!("pick --min-depth 99 {place}"));
     assert!(
         deep.code == Some(1) && deep.stderr.contains("searched less deeply than 99 plies"),
         "{deep:#?}"
     );
-    let excluded =
-        kagetsu(&[&["build", "--exclude", "h8", "--name", "other"][..], &place].concat());
+    let excluded = kagetsu_line(&format!("build --exclude h8 --name other {place}"));
     refused(&excluded, &["the root freestyle-15 h8", "--exclude"]);
-    let jobs = kagetsu(&["jobs", "list", "--book", &book]);
+    let jobs = kagetsu!("jobs list --book {book}");
     assert!(!jobs.stdout.contains("other"), "{jobs:#?}");
 }
 
@@ -107,31 +51,17 @@ fn absent_coordinator_is_reported() {
     port.bind("127.0.0.1:0".parse().expect("an address"))
         .expect("a port");
     let url = format!("http://{}", port.local_addr().expect("bound"));
-    let place = ["--variant", "freestyle-15", "--moves", "h8"];
-    for command in [
-        &["analyze", "--depth", "1", "--coordinator", &url][..],
-        &[
-            "build",
-            "--book",
-            "b",
-            "--depth",
-            "1",
-            "--coordinator",
-            &url,
-        ],
-        &["query", "--book", &url],
+    let place = "--variant freestyle-15 --moves h8";
+    for line in [
+        format!("analyze --depth 1 --coordinator {url} {place}"),
+        format!("build --book b --depth 1 --coordinator {url} {place}"),
+        format!("query --book {url} {place}"),
+        format!("jobs list --coordinator {url}"),
     ] {
-        refused(
-            &kagetsu(&[command, &place[..]].concat()),
-            &[&url, "kagetsu-coordinator"],
-        );
+        refused(&kagetsu_line(&line), &[&url, "kagetsu-coordinator"]);
     }
     refused(
-        &kagetsu(&["jobs", "list", "--coordinator", &url]),
-        &[&url, "kagetsu-coordinator"],
-    );
-    refused(
-        &kagetsu(&["workers", "list", "--coordinator", "nonsense url"]),
+        &kagetsu!("workers list --coordinator 'nonsense url'"),
         &["nonsense url"],
     );
 }
@@ -143,20 +73,16 @@ fn http_port_is_refused_as_coordinator() {
     let door = HttpCoordinator::start(&["--book", &book]);
     let url = format!("http://{}", door.http);
     let words = [&*url, "no coordinator's gRPC port", "`listening on`"];
-    let place = ["--variant", "freestyle-15", "--moves", "h8"];
-    for command in [
-        &["analyze", "--depth", "1", "--coordinator", &url][..],
-        &["build", "--depth", "1", "--coordinator", &url],
-        &["query", "--book", &url],
+    let place = "--variant freestyle-15 --moves h8";
+    for line in [
+        format!("analyze --depth 1 --coordinator {url} {place}"),
+        format!("build --depth 1 --coordinator {url} {place}"),
+        format!("query --book {url} {place}"),
+        format!("jobs list --coordinator {url}"),
+        format!("jobs watch test --coordinator {url}"),
     ] {
-        refused(&kagetsu(&[command, &place[..]].concat()), &words);
+        refused(&kagetsu_line(&line), &words);
     }
-    refused(&kagetsu(&["jobs", "list", "--coordinator", &url]), &words);
-    refused(
-        &kagetsu(&["jobs", "watch", "test", "--coordinator", &url]),
-        &words,
-    );
-
     refused(
         &Program::Worker.run(&["--coordinator", &url, "--slots", "1"]),
         &words,
@@ -211,43 +137,16 @@ fn client_backs_off_from_closing_server() {
 fn invalid_names_are_refused() {
     let scratch = Scratch::new();
     let book = scratch.text("book");
-    let place = [
-        "--variant",
-        "freestyle-15",
-        "--moves",
-        "h8",
-        "--positions",
-        "1",
-        "--depth",
-        "1",
-    ];
     let forged = "x\"} 1\nkagetsu_demand 1000000\n";
+    let place = &words!("--variant freestyle-15 --moves h8 --name {forged}");
     let words = ["the job's name", "kagetsu_demand", "choose another"];
-    refused(
-        &kagetsu(&[&["build", "--book", &book, "--name", forged][..], &place].concat()),
-        &words,
-    );
+    refused(&kagetsu!("build --book {book} {place...}"), &words);
     let door = HttpCoordinator::start(&["--book", &book]);
+    let (grpc, name) = (&door.grpc, "\u{1b}[2J");
+    refused(&kagetsu!("build --coordinator {grpc} {place...}"), &words);
+    let arguments = words!("--coordinator {grpc} --slots 1 --name {name}");
     refused(
-        &kagetsu(
-            &[
-                &["build", "--coordinator", &door.grpc, "--name", forged][..],
-                &place,
-            ]
-            .concat(),
-        ),
-        &words,
-    );
-    let worker = Program::Worker.run(&[
-        "--coordinator",
-        &door.grpc,
-        "--slots",
-        "1",
-        "--name",
-        "\u{1b}[2J",
-    ]);
-    refused(
-        &worker,
+        &Program::Worker.run(&arguments),
         &["the worker's name '\\u{1b}[2J'", "choose another"],
     );
     assert_eq!(door.get("/api/v1/jobs"), serde_json::json!([]));
@@ -286,32 +185,22 @@ fn too_long_grace_time_is_refused() {
 fn flag_beats_variable_of_excluded_flag() {
     let scratch = Scratch::new();
     let book = small_book(&scratch);
-    let with = |name: &str, value: &str, arguments: &[&str]| {
-        let mut command = Program::Kagetsu.command(arguments);
+    let with = |name: &str, value: &str, line: &str| {
+        let mut command = Program::Kagetsu.command(&line.split(' ').collect::<Vec<_>>());
         command.env(name, value);
         Finished::of(command)
     };
     let nowhere = "http://127.0.0.1:1";
-    let listed = with(
-        "KAGETSU_COORDINATOR",
-        nowhere,
-        &["jobs", "list", "--book", &book, "--json"],
-    )
-    .json();
+    let line = format!("jobs list --book {book} --json");
+    let listed = with("KAGETSU_COORDINATOR", nowhere, &line).json();
     assert_eq!(listed.as_array().map(Vec::len), Some(1), "{listed}");
-    let finished = with(
-        "KAGETSU_BOOK",
-        &book,
-        &["jobs", "list", "--coordinator", nowhere],
-    );
-    refused(&finished, &["127.0.0.1:1"]);
-    refused(
-        &with("KAGETSU_BOOK", &book, &["verify", "missing.proof"]),
-        &["missing.proof"],
-    );
+    let line = format!("jobs list --coordinator {nowhere}");
+    refused(&with("KAGETSU_BOOK", &book, &line), &["127.0.0.1:1"]);
+    let finished = with("KAGETSU_BOOK", &book, "verify missing.proof");
+    refused(&finished, &["missing.proof"]);
     // Two flags that exclude each other remain an error.
     refused(
-        &kagetsu(&["jobs", "list", "--book", &book, "--coordinator", nowhere]),
+        &kagetsu!("jobs list --book {book} --coordinator {nowhere}"),
         &["--book", "--coordinator"],
     );
 }
@@ -320,14 +209,14 @@ fn flag_beats_variable_of_excluded_flag() {
 fn closed_pipe_ends_quietly() {
     let scratch = Scratch::new();
     let book = small_book(&scratch);
-    for command in [
-        &["completions", "bash"][..],
-        &["man"],
-        &["perft", "--variant", "xiangqi", "--depth", "1", "--divide"],
-        &["export", "--format", "json", "--book", &book, "-"],
-        &["export", "--format", "csv", "--book", &book, "-"],
+    for line in [
+        "completions bash",
+        "man",
+        "perft --variant xiangqi --depth 1 --divide",
+        &format!("export --format json --book {book} -"),
+        &format!("export --format csv --book {book} -"),
     ] {
-        let mut command = Program::Kagetsu.command(command);
+        let mut command = Program::Kagetsu.command(&line.split(' ').collect::<Vec<_>>());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the program starts");
         drop(child.stdout.take());
@@ -336,7 +225,7 @@ fn closed_pipe_ends_quietly() {
         assert_eq!(
             (finished.status.code(), message.as_ref()),
             (Some(0), ""),
-            "{command:?}"
+            "{line}"
         );
     }
 }
@@ -368,27 +257,16 @@ fn build_without_workers_says_what_it_waits_for() {
         Program::Coordinator.start(&["--book", &book, "--listen", "127.0.0.1:0", "--http", "off"]);
     let url = coordinator.address();
     refused(
-        &kagetsu(&["workers", "release", "unknown", "--coordinator", &url]),
+        &kagetsu!("workers release unknown --coordinator {url}"),
         &[
             "no worker 'unknown' is in quarantine",
             "kagetsu workers list",
         ],
     );
     let log = scratch.path("build.log");
-    let place = [
-        "--variant",
-        "freestyle-15",
-        "--moves",
-        "h8",
-        "--positions",
-        "5",
-        "--depth",
-        "2",
-        "--name",
-        "test",
-    ];
-    let start = |command: &[&str], log: &Path| {
-        let mut program = Program::Kagetsu.command(&[command, &["--coordinator", &url]].concat());
+    let start = |line: &str, log: &Path| {
+        let mut program = Program::Kagetsu.command(&line.split(' ').collect::<Vec<_>>());
+        program.args(["--coordinator", &url]);
         program.stderr(fs::File::create(log).expect("room"));
         Running::of(program)
     };
@@ -399,31 +277,19 @@ fn build_without_workers_says_what_it_waits_for() {
             .contains(waits)
             .then_some(())
     };
-    let _build = start(&[&["build"], &place[..]].concat(), &log);
+    let place = "--variant freestyle-15 --moves h8 --positions 5 --depth 2 --name test";
+    let _build = start(&format!("build {place}"), &log);
     until("the build says why it waits", || is_logged(&log));
-    let listed = kagetsu(&["jobs", "list", "--coordinator", &url]);
+    let listed = kagetsu!("jobs list --coordinator {url}");
     assert!(
         listed.stdout.contains("running: no worker is connected"),
         "{listed:#?}"
     );
-    let job = kagetsu(&["jobs", "show", "test", "--coordinator", &url, "--json"]).json();
+    let job = kagetsu!("jobs show test --coordinator {url} --json").json();
     assert_eq!(job["waits_for"], "no worker is connected");
     let log = scratch.path("analysis.log");
-    let _analysis = start(
-        &["analyze", "--variant", "freestyle-15", "--depth", "4"],
-        &log,
-    );
+    let _analysis = start("analyze --variant freestyle-15 --depth 4", &log);
     until("the analysis says why it waits", || is_logged(&log));
-}
-
-#[test]
-fn public_server_needs_a_flag() {
-    let scratch = Scratch::new();
-    let book = scratch.text("book");
-    refused(
-        &Program::Coordinator.run(&["--book", &book, "--listen", "0.0.0.0:0"]),
-        &["0.0.0.0", "--insecure"],
-    );
 }
 
 #[test]
