@@ -19,8 +19,13 @@ pub(crate) fn check_is_there(book: &Path) -> Result<()> {
 /// Refuses to write over a file, unless it is to be replaced.
 ///
 /// # Errors
-/// If the file exists.
+/// If the file exists, or the path is a folder or a device.
 pub(crate) fn check_is_new(path: &Path, replaces: bool) -> Result<()> {
+    ensure!(
+        !replaces || !path.exists() || path.is_file(),
+        "{} is no file that --force can replace; name another file",
+        path.display()
+    );
     ensure!(
         replaces || !path.exists(),
         "{} is there already; name another file, or replace it by --force",

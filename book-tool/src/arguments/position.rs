@@ -73,14 +73,14 @@ impl PositionArgs {
         let start = match (&self.board, &self.fen) {
             (Some(path), _) => self.drawn(variant, path)?,
             (None, Some(fen)) => {
-                Position::from_fen(variant, fen).with_context(|| format!("--fen \"{fen}\""))?
+                Position::from_fen(variant, fen).with_context(|| format!("--fen \"{fen:.200}\""))?
             }
             (None, None) => Position::start(variant),
         };
         let line = self.moves.as_deref().unwrap_or_default();
         let position = start
             .play_line(line)
-            .with_context(|| format!("--moves \"{line}\""))?;
+            .with_context(|| format!("--moves \"{line:.200}\""))?;
         if is_gomocup_line(line) {
             let read = position
                 .write_line_in(position.moves(), Notation::Engine)

@@ -40,7 +40,7 @@ pub enum TokensError {
     #[error("there is no token '{0}'; `kagetsu token list` shows all")]
     Unknown(String),
     /// The name has other characters than those of a name.
-    #[error("'{0}' is no name for a token: 1 to {MAX_NAME_BYTES} letters, digits and -_.@")]
+    #[error("{0:?} is no name for a token: 1 to {MAX_NAME_BYTES} letters, digits and -_.@")]
     Name(String),
     /// The system provides no random numbers.
     #[error("the system provides no random numbers")]

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use kagetsu_book::{Annotation, Day, Place};
 use kagetsu_game::{Answer, Move, Position, Variant};
 use kagetsu_games::GameRecord;
@@ -134,6 +134,10 @@ impl Importer {
     /// If neither the importer nor the file says it, or another format is given than that of
     /// the file.
     fn format_of(&self, bytes: &[u8]) -> Result<Format> {
+        ensure!(!bytes.is_empty(), "it is empty");
+        if bytes.starts_with(b"kagetsub") {
+            bail!("a compiled book holds only keys: import, or merge, what it was compiled from");
+        }
         if let (Some(given), Some(other)) = (self.format, by_magic(bytes))
             && given != other
         {

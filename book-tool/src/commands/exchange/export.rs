@@ -164,7 +164,7 @@ impl Args {
         };
         Position::from_line(variant, line)
             .map(Some)
-            .with_context(|| format!("--moves \"{line}\""))
+            .with_context(|| format!("--moves \"{line:.200}\""))
     }
 
     /// How a win tree is grown.
@@ -208,7 +208,9 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     );
     // A site is kept current in its folder.
     let is_site = args.file().join("site.json").is_file();
-    check_is_new(args.file(), args.force || is_stdout || is_site)?;
+    if !is_stdout && !is_site {
+        check_is_new(args.file(), args.force)?;
+    }
     let format = FormatArg::of(args.format, args.file())?;
     if format == FormatArg::Site {
         return args.write_site(out);

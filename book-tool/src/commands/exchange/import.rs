@@ -109,7 +109,7 @@ impl Args {
         let variant = self.variant.unwrap_or(Variant::XIANGQI);
         Position::from_line(variant, line)
             .map(Some)
-            .with_context(|| format!("--moves \"{line}\""))
+            .with_context(|| format!("--moves \"{line:.200}\""))
     }
 
     /// Reads all files, except in `json`, which is read line by line.

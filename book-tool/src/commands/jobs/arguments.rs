@@ -308,7 +308,7 @@ impl Args {
         let mut roots = Vec::new();
         for line in &self.moves {
             let root = Position::from_line(variant, line)
-                .with_context(|| format!("--moves \"{line}\""))?;
+                .with_context(|| format!("--moves \"{line:.200}\""))?;
             roots.push(root);
         }
         for fen in &self.fen {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use clap::FromArgMatches;
+use clap::builder::NonEmptyStringValueParser;
 use kagetsu_coordinator::{Config, Server};
 use kagetsu_formats::likely_variant;
 use kagetsu_http::{AccessPolicy, site};
@@ -41,7 +42,7 @@ const MAX_CONNECTIONS: usize = 256;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// A book, a certificate, a file of games, or a URL
-    #[arg(value_name = "PLACE")]
+    #[arg(value_name = "PLACE", value_parser = NonEmptyStringValueParser::new())]
     place: String,
     /// The game that a file of games does not say
     #[arg(long, value_name = "VARIANT")]

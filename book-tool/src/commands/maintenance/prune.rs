@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     };
     let root = |line: &String| {
         let variant = variant.context("--moves needs --variant")?;
-        Position::from_line(variant, line).with_context(|| format!("--moves \"{line}\""))
+        Position::from_line(variant, line).with_context(|| format!("--moves \"{line:.200}\""))
     };
     let roots = args.moves.iter().map(root).collect::<Result<_>>()?;
     let pruning = Pruning {

@@ -3,43 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use kagetsu_tests::{Finished, Program, Running, Scratch, kagetsu};
+use kagetsu_tests::{Program, Running, Scratch, kagetsu};
 
 use super::{query, small_book};
 use crate::world::{kagetsu, refused};
-
-#[test]
-fn missing_book_is_refused() {
-    let scratch = Scratch::new();
-    let missing = scratch.text("missing");
-    for command in ["stats", "check"] {
-        refused(&kagetsu(&[command, "--book", &missing]), &[&missing]);
-    }
-    for command in [
-        &["query"][..],
-        &["pick"],
-        &["tree"],
-        &["explore"],
-        &["brain", "--protocol", "gomocup"],
-    ] {
-        let variant = ["--book", "", "--variant", "freestyle-15"];
-        let end = if command[0] == "brain" { 2 } else { 4 };
-        refused(
-            &kagetsu(&[command, &variant[..end]].concat()),
-            &["a value is required for '--book <BOOK>'"],
-        );
-    }
-    refused(&query(&missing), &[&missing, "`kagetsu build"]);
-    let compiled = format!("{missing}.kbk");
-    refused(
-        &query(&compiled),
-        &[&compiled, "`kagetsu compile --book DIR --out"],
-    );
-    assert!(!Path::new(&missing).exists(), "asking made a book");
-    fs::create_dir(&missing).expect("an empty folder");
-    fs::write(Path::new(&missing).join("notes.txt"), "mine").expect("a file");
-    refused(&query(&missing), &[&missing]);
-}
 
 #[test]
 fn book_held_by_another_process_is_refused() {
@@ -97,70 +64,6 @@ fn book_held_by_another_process_is_refused() {
         here.json(),
         "a server and its folder give the same answer"
     );
-}
-
-#[test]
-fn url_in_place_of_folder_is_refused() {
-    let scratch = Scratch::new();
-    let folder = scratch.path("here");
-    fs::create_dir(&folder).expect("room");
-    let url = "http://127.0.0.1:7615";
-    let run = |arguments: &[&str]| {
-        let mut command = Program::Kagetsu.command(arguments);
-        command.current_dir(&folder);
-        Finished::of(command)
-    };
-    for command in [
-        &["check", "--book", url][..],
-        &["compact", "--book", url],
-        &["prune", "--book", url, "--max-ply", "1"],
-        &["repair", "--book", url],
-        &["verify", "--book", url],
-        &["serve", "--book", url],
-        &["compile", "--book", url, "--out", "out.kbk"],
-        &["backup", "--book", url, "--to", "copy"],
-        &["backup", "--book", "book", "--to", url],
-        &["restore", "--from", "copy", "--book", url],
-        &["merge", "--into", url, "book"],
-        &["diff", url, "book"],
-    ] {
-        refused(
-            &run(command),
-            &[url, "is a URL, and this needs the folder of a book"],
-        );
-    }
-    let build = [
-        "build",
-        "--book",
-        url,
-        "--variant",
-        "freestyle-15",
-        "--positions",
-        "1",
-        "--depth",
-        "1",
-    ];
-    for command in [&build[..], &["jobs", "list", "--book", url]] {
-        refused(&run(command), &[url, &format!("--coordinator {url}")]);
-    }
-    assert_eq!(
-        fs::read_dir(&folder).expect("it is there").count(),
-        0,
-        "nothing was made"
-    );
-    // With two books one of them would be ignored.
-    for command in [&["list"][..], &["pause", "test"]] {
-        let both = [
-            &["jobs"],
-            command,
-            &["--book", "book", "--coordinator", url],
-        ]
-        .concat();
-        refused(
-            &run(&both),
-            &["--book", "cannot be used with", "--coordinator"],
-        );
-    }
 }
 
 #[test]

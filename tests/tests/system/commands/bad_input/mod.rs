@@ -45,28 +45,6 @@ fn excluded_positions_stay_out_of_the_book() {
 }
 
 #[test]
-fn absent_coordinator_is_reported() {
-    // A port that no process listens on or can take: this test has bound it without listening.
-    let port = tokio::net::TcpSocket::new_v4().expect("a socket");
-    port.bind("127.0.0.1:0".parse().expect("an address"))
-        .expect("a port");
-    let url = format!("http://{}", port.local_addr().expect("bound"));
-    let place = "--variant freestyle-15 --moves h8";
-    for line in [
-        format!("analyze --depth 1 --coordinator {url} {place}"),
-        format!("build --book b --depth 1 --coordinator {url} {place}"),
-        format!("query --book {url} {place}"),
-        format!("jobs list --coordinator {url}"),
-    ] {
-        refused(&kagetsu_line(&line), &[&url, "kagetsu-coordinator"]);
-    }
-    refused(
-        &kagetsu!("workers list --coordinator 'nonsense url'"),
-        &["nonsense url"],
-    );
-}
-
-#[test]
 fn http_port_is_refused_as_coordinator() {
     let scratch = Scratch::new();
     let book = scratch.text("book");
@@ -153,59 +131,6 @@ fn invalid_names_are_refused() {
 }
 
 #[test]
-fn invalid_log_level_is_refused() {
-    for program in [Program::Coordinator, Program::Worker, Program::Pbrain] {
-        refused(
-            &program.run(&["--log-level", "inof"]),
-            &["--log-level", "'inof'", "error, warn, info, debug or trace"],
-        );
-    }
-    refused(
-        &kagetsu!("perft --depth 1 --variant surakarta --log-level inof"),
-        &["'inof'"],
-    );
-    let mut command = Program::Worker.command(&[]);
-    command.env("KAGETSU_LOG", "debug,inof");
-    refused(&Finished::of(command), &["KAGETSU_LOG", "'debug,inof'"]);
-}
-
-#[test]
-fn too_long_grace_time_is_refused() {
-    let endless = ["--grace", "18446744073709551615s", "--max-runtime", "10s"];
-    refused(
-        &Program::Worker.run(&endless),
-        &[
-            "--max-runtime 10s leaves no time to work",
-            "a --grace shorter",
-        ],
-    );
-}
-
-#[test]
-fn flag_beats_variable_of_excluded_flag() {
-    let scratch = Scratch::new();
-    let book = small_book(&scratch);
-    let with = |name: &str, value: &str, line: &str| {
-        let mut command = Program::Kagetsu.command(&line.split(' ').collect::<Vec<_>>());
-        command.env(name, value);
-        Finished::of(command)
-    };
-    let nowhere = "http://127.0.0.1:1";
-    let line = format!("jobs list --book {book} --json");
-    let listed = with("KAGETSU_COORDINATOR", nowhere, &line).json();
-    assert_eq!(listed.as_array().map(Vec::len), Some(1), "{listed}");
-    let line = format!("jobs list --coordinator {nowhere}");
-    refused(&with("KAGETSU_BOOK", &book, &line), &["127.0.0.1:1"]);
-    let finished = with("KAGETSU_BOOK", &book, "verify missing.proof");
-    refused(&finished, &["missing.proof"]);
-    // Two flags that exclude each other remain an error.
-    refused(
-        &kagetsu!("jobs list --book {book} --coordinator {nowhere}"),
-        &["--book", "--coordinator"],
-    );
-}
-
-#[test]
 fn closed_pipe_ends_quietly() {
     let scratch = Scratch::new();
     let book = small_book(&scratch);
@@ -226,25 +151,6 @@ fn closed_pipe_ends_quietly() {
             (finished.status.code(), message.as_ref()),
             (Some(0), ""),
             "{line}"
-        );
-    }
-}
-
-#[test]
-fn unknown_settings_key_is_refused() {
-    let scratch = Scratch::new();
-    let file = scratch.path("kagetsu.toml");
-    fs::write(&file, "dept = 3\n").expect("a file");
-    let file = file.to_str().expect("a plain name");
-    for program in [Program::Kagetsu, Program::Coordinator, Program::Worker] {
-        let command = if matches!(program, Program::Kagetsu) {
-            &["stats", "--book", "b"][..]
-        } else {
-            &[]
-        };
-        refused(
-            &program.run(&[&["--config", file], command].concat()),
-            &["dept", "kagetsu.toml"],
         );
     }
 }
@@ -290,26 +196,4 @@ fn build_without_workers_says_what_it_waits_for() {
     let log = scratch.path("analysis.log");
     let _analysis = start("analyze --variant freestyle-15 --depth 4", &log);
     until("the analysis says why it waits", || is_logged(&log));
-}
-
-#[test]
-fn unwritable_address_file_fails_before_book_exists() {
-    let scratch = Scratch::new();
-    let (book, away) = (scratch.path("book"), scratch.path("away/address"));
-    let start = |file: &Path| {
-        let [book, file] = [&book, file].map(|path| path.to_str().expect("a plain name"));
-        Program::Coordinator.run(&words!(
-            "--listen 127.0.0.1:0 --http off --book {book}
-            --address-file {file}"
-        ))
-    };
-    refused(
-        &start(&scratch.path(".")),
-        &["--address-file", "it is a folder; name a file in it"],
-    );
-    refused(
-        &start(&away),
-        &["--address-file", "there is no folder", "away"],
-    );
-    assert!(!book.exists());
 }
