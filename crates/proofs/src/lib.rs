@@ -39,14 +39,14 @@ pub use line::{LineError, tree_of_line};
 #[cfg(feature = "books")]
 pub use nodes::NodeCounts;
 pub use packed::{begins_as_win_tree, unpacked};
-pub use proof_book::{ProofBook, ProvenMove};
+pub use proof_book::ProofBook;
 #[cfg(feature = "books")]
 pub use proof_cache::ProofCache;
 #[cfg(feature = "books")]
 pub use reply_prover::ReplyProver;
 #[cfg(feature = "books")]
-pub use shrink::{ShrinkError, shrink};
+pub use shrink::shrink;
 #[cfg(feature = "books")]
 pub use source::ProofSource;
 #[cfg(feature = "books")]
-pub use tree_builder::{GrownTree, ProofTreeBuilder, TreeSize, plant};
+pub use tree_builder::{GrownTree, ProofTreeBuilder, plant};

@@ -11,7 +11,7 @@ use kagetsu_game::{Key, Position};
      it in the book by a build of its own"
 )]
 pub(crate) struct OpenPosition {
-    position: Position,
+    pub(crate) position: Position,
     nodes: u64,
     pub(crate) place: OpenPlace,
 }

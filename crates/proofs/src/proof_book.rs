@@ -9,15 +9,6 @@ use kagetsu_certificate::{Reference, Tree, TreeFault};
 
 use crate::packed::{MAGIC_WORD, unpacked};
 
-/// A move of the winner.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ProvenMove {
-    /// The move.
-    pub at: Move,
-    /// Plies within which the game ends, the move included.
-    pub plies: u16,
-}
-
 /// A win tree from which the winner's moves are looked up. It is not checked: see
 /// [`kagetsu_certificate::check`].
 #[derive(Clone, Debug)]
@@ -75,30 +66,24 @@ impl ProofBook {
         self.tree.nodes().len() as u64
     }
 
-    /// Returns the winner's move in a position that the tree reaches, in any order of moves
-    /// and in any orientation; `None` for other positions. In games other than gomoku the moves
-    /// must be those of the tree.
-    #[must_use]
-    pub fn answer(&self, position: &Position) -> Option<ProvenMove> {
-        if position.side() != self.tree.winner() {
-            return None;
-        }
-        self.moves(position)?.pop()
-    }
-
-    /// Returns what the tree proves about a position that it reaches, as [`ProofBook::answer`]: the
-    /// winner's move, or each reply of the loser as a loss; from the view of the side to move.
+    /// Returns what the tree proves about a position that it reaches, in any order of moves and in
+    /// any orientation: the winner's move, or each reply of the loser as a loss; from the view of
+    /// the side to move. In games other than gomoku the moves must be those of the tree.
     #[must_use]
     pub fn lookup(&self, position: &Position) -> Option<Answer> {
         let is_winner = position.side() == self.tree.winner();
         let claim = if is_winner { Claim::Win } else { Claim::Loss };
         let moves = self.moves(position)?.into_iter();
-        Some(moves.map(|m| (m.at, verdict(m, claim))).collect())
+        Some(
+            moves
+                .map(|(m, plies)| (m, verdict(m, Proof::new(claim, ProofKind::Tree, plies))))
+                .collect(),
+        )
     }
 
     /// Returns the winner's move, or the loser's legal replies, at a position that the tree
-    /// reaches.
-    fn moves(&self, position: &Position) -> Option<Vec<ProvenMove>> {
+    /// reaches, with the plies within which the game ends.
+    fn moves(&self, position: &Position) -> Option<Vec<(Move, u16)>> {
         let variant = position.variant();
         if variant != self.tree.position.variant() || position.outcome().is_some() {
             return None;
@@ -130,20 +115,18 @@ impl ProofBook {
         position: &Position,
         at: Reference,
         turn: Symmetry,
-    ) -> Option<Vec<ProvenMove>> {
+    ) -> Option<Vec<(Move, u16)>> {
         let variant = position.variant();
         if position.side() == self.tree.winner() {
             let node = &self.tree.nodes()[at.node as usize];
             let seen = variant.image(node.at?, at.turn);
-            return Some(vec![ProvenMove {
-                at: variant.image(seen, variant.inverse(turn)),
-                plies: self.plies[at.node as usize],
-            }]);
+            let m = variant.image(seen, variant.inverse(turn));
+            return Some(vec![(m, self.plies[at.node as usize])]);
         }
         let replies = position.legal_moves().into_iter().map(|reply| {
             let next = self.next(at, variant.image(reply, turn))?;
             let plies = self.plies[next.node as usize].saturating_add(1);
-            Some(ProvenMove { at: reply, plies })
+            Some((reply, plies))
         });
         replies.collect()
     }
@@ -241,13 +224,12 @@ impl ProofBook {
     }
 }
 
-fn verdict(m: ProvenMove, claim: Claim) -> Verdict {
-    let proof = Proof::new(claim, ProofKind::Tree, m.plies);
+fn verdict(m: Move, proof: Proof) -> Verdict {
     let by = Provenance {
         engine: "certificate".into(),
         day: 0,
     };
-    Verdict::proven(proof, vec![m.at], 0, by)
+    Verdict::proven(proof, vec![m], 0, by)
 }
 
 /// Returns the stones without some others, if all of these are among them.

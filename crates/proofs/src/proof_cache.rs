@@ -19,43 +19,53 @@ const GUIDE_POSITIONS: u64 = 20_000;
 pub struct ProofCache {
     pub(crate) pool: NodePool,
     pub(crate) threats: ThreatSearch,
-    pub(crate) engine: Engine,
+    engine: Option<Engine>,
     pub(crate) nodes: u64,
     pub(crate) control: Control,
     /// The side that wins in the trees that were given.
     pub(crate) winner: Option<Side>,
-    /// Nodes for positions of trees of another rule, whose moves are tried.
+    /// Nodes for positions of trees whose moves are tried.
     pub(crate) guides: PlacedNodes,
+    /// Whether the guides are trees of this rule, which win.
+    pub(crate) trusts_guides: bool,
     /// Trees grown as [`crate::ReplyProver`] grew them.
     pub(crate) again: Option<Box<Self>>,
 }
 
 impl ProofCache {
-    /// Returns an empty cache; `nodes` is the most that a search may visit.
-    ///
-    /// # Errors
-    /// If there is no memory for the searches.
-    pub fn new(variant: Variant, nodes: u64) -> Result<Self> {
-        Ok(Self {
+    /// Returns an empty cache; `nodes` is the most that a search may visit, or 0 for no search.
+    #[must_use]
+    pub fn new(variant: Variant, nodes: u64) -> Self {
+        Self {
             pool: NodePool::new(variant, true),
             control: Control::new(),
-            threats: ThreatSearch::new(TABLE),
-            engine: Engine::new(EngineOptions::default())?,
+            threats: ThreatSearch::new(if nodes == 0 { 0 } else { TABLE }),
+            engine: None,
             nodes,
             winner: None,
             guides: PlacedNodes::default(),
+            trusts_guides: false,
             again: None,
-        })
+        }
     }
 
     /// The same, for trees that may be larger than need be; `control` ends its searches.
-    pub(crate) fn quick(variant: Variant, nodes: u64, control: Control) -> Result<Self> {
-        Ok(Self {
+    pub(crate) fn quick(variant: Variant, nodes: u64, control: Control) -> Self {
+        Self {
             threats: ThreatSearch::new(TABLE).with_any_length(),
             control,
             pool: NodePool::new(variant, false),
-            ..Self::new(variant, nodes)?
-        })
+            ..Self::new(variant, nodes)
+        }
+    }
+
+    /// Returns the engine, and what ends its searches.
+    pub(crate) fn engine(&mut self) -> Result<(&mut Engine, &Control)> {
+        let engine = match self.engine.take() {
+            Some(engine) => engine,
+            None => Engine::new(EngineOptions::default())?,
+        };
+        Ok((self.engine.insert(engine), &self.control))
     }
 
     /// Adds a win tree. Its position, or those after the loser's replies, need no other proof, and
@@ -73,9 +83,9 @@ impl ProofCache {
             "a tree of {} is no part of one of {variant}",
             tree.position.variant()
         );
-        let is_guide = tree.position.variant() != variant;
+        let is_guide = self.trusts_guides || tree.position.variant() != variant;
         let position = match tree.position.line() {
-            _ if !is_guide => tree.position.clone(),
+            _ if tree.position.variant() == variant => tree.position.clone(),
             Some(line) => line
                 .into_iter()
                 .try_fold(Position::start(variant), |position, m| position.play(m))?,
@@ -105,7 +115,9 @@ impl ProofCache {
                 true => self.guides.insert(position, *at),
                 false => self.pool.known.insert(position, *at),
             }
-            self.pool.note_all(position, *at);
+            if !self.trusts_guides {
+                self.pool.note_all(position, *at);
+            }
         }
         Ok(())
     }
@@ -133,6 +145,10 @@ impl ProofCache {
         position: &Position,
         guide: Option<Reference>,
     ) -> Option<Reference> {
+        if self.trusts_guides {
+            let guide = guide.filter(|guide| !self.pool.is_quiet(*guide));
+            return self.pool.like(position).or(guide);
+        }
         if !self.pool.tries_nodes() {
             return None;
         }

@@ -43,17 +43,15 @@ pub struct ReplyProver {
 impl ReplyProver {
     /// Returns a prover for the positions of one variant; `None` for a variant without zones. A
     /// stopped `control` ends its searches.
-    ///
-    /// # Errors
-    /// If there is no memory for its searches.
-    pub fn new(variant: Variant, control: Control) -> Result<Option<Self>> {
-        let cache = ProofCache::quick(variant, SEARCH_POSITIONS, control.clone())?;
-        Ok(cache.pool.has_zones().then(|| Self {
+    #[must_use]
+    pub fn new(variant: Variant, control: Control) -> Option<Self> {
+        let cache = ProofCache::quick(variant, SEARCH_POSITIONS, control.clone());
+        cache.pool.has_zones().then(|| Self {
             variant,
             cache,
             control,
             tried: HashMap::new(),
-        }))
+        })
     }
 
     /// Finds the replies of `loser` that lose to the answer to another reply. `found` is called for
@@ -70,7 +68,7 @@ impl ReplyProver {
         found: &mut dyn FnMut(Position, Answer) -> Result<()>,
     ) -> Result<()> {
         if self.cache.pool.dag.nodes().len() > MAX_KEPT_NODES {
-            self.cache = ProofCache::quick(self.variant, SEARCH_POSITIONS, self.control.clone())?;
+            self.cache = ProofCache::quick(self.variant, SEARCH_POSITIONS, self.control.clone());
         }
         for position in self.open_positions(book, loser)? {
             if self.control.is_stopped() {
@@ -198,7 +196,7 @@ mod tests {
         let opinions = position.distinct_moves().into_iter();
         let answer: Answer = opinions.map(|m| verdict(m, None)).collect();
         book.learn(&position, &answer).expect("learned");
-        let prover = ReplyProver::new(Variant::STANDARD_15, Control::new()).expect("an engine");
+        let prover = ReplyProver::new(Variant::STANDARD_15, Control::new());
         let mut prover = prover.expect("a variant with zones");
         let mut learn_lost = |book: &mut Book| {
             let mut lost = Vec::new();

@@ -20,7 +20,7 @@ use super::site::SiteArgs;
 use super::subtree::Subtree;
 use crate::arguments::path::check_is_new;
 use crate::arguments::query::only_variant;
-use kagetsu_proofs::GrownTree;
+use kagetsu_proofs::{GrownTree, NodeCounts};
 use kagetsu_reader::Source;
 use kagetsu_terminal::arguments::notation::NotationArg;
 use kagetsu_terminal::json::write_json;
@@ -235,20 +235,20 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let book = part.as_ref().map_or(whole, |part| &part.book);
     let proof = match &root {
         Some(root) if is_proof => match args.proof().grow(book, root)? {
-            GrownTree::Whole(tree, size) => Some((tree, size)),
+            GrownTree::Whole(tree) => Some(tree),
             GrownTree::Open(positions) => return args.report_open(positions.len(), out),
         },
         _ => None,
     };
     let write = |out: &mut dyn Write| match (format, &root) {
         (FormatArg::Proof | FormatArg::Site, _) => {
-            let Some((tree, size)) = &proof else {
+            let Some(tree) = &proof else {
                 bail!("a win tree begins at a position");
             };
             tree.write(out)?;
             Ok(Written {
-                count: size.nodes,
-                text: size.to_string(),
+                count: tree.nodes().len() as u64,
+                text: NodeCounts::of(tree).to_string(),
                 losses: Omissions::new(),
             })
         }

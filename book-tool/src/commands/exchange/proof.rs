@@ -26,15 +26,14 @@ impl ProofExport<'_> {
     /// Returns the win tree of a position. Open positions are written to their file, where there is
     /// one, and returned.
     pub(super) fn grow(&self, book: &Book, root: &Position) -> Result<GrownTree> {
-        let mut cache = ProofCache::new(root.variant(), self.nodes)?;
+        let mut cache = ProofCache::new(root.variant(), self.nodes);
         for path in self.with {
             let loaded = read_tree(path).and_then(|tree| cache.load(&tree));
             loaded.with_context(|| path.display().to_string())?;
         }
         let mut builder = ProofTreeBuilder::new(book, &mut cache);
         let Some(path) = self.open else {
-            let (tree, size) = builder.tree(root)?;
-            return Ok(GrownTree::Whole(tree, size));
+            return Ok(GrownTree::Whole(builder.tree(root)?));
         };
         let tried = if path.exists() {
             openings::read(path, root.variant())?

@@ -42,11 +42,8 @@ struct WinTreeJson {
     position: BoardJson,
     claim: String,
     plies: u16,
-    nodes: usize,
-    /// Nodes from which the winner does not play threats alone.
-    quiet: usize,
-    /// Sequences of threats behind them.
-    sequences: usize,
+    #[serde(flatten)]
+    size: NodeCounts,
     /// Positions of the winner that were checked.
     positions: u64,
     /// Whether it holds on the plane and on every board that contains its own.
@@ -97,7 +94,6 @@ impl WinTreeJson {
     fn new(tree: &Tree, checked: Checked, on_plane: bool) -> Result<Self> {
         let position = &tree.position;
         let moves = position.moves().iter();
-        let size = NodeCounts::of(tree);
         Ok(Self {
             variant: position.variant().to_string(),
             setup: setup_of(position)?.as_ref().map(BoardJson::of),
@@ -105,9 +101,7 @@ impl WinTreeJson {
             position: BoardJson::of(position),
             claim: tree.claim.to_string(),
             plies: checked.plies,
-            nodes: size.nodes,
-            quiet: size.quiet,
-            sequences: size.sequences,
+            size: NodeCounts::of(tree),
             positions: checked.positions,
             on_plane,
         })
@@ -135,11 +129,7 @@ impl WinTreeJson {
             setup.write(out, "set up")?;
         }
         self.position.write(out, "proven position")?;
-        writeln!(
-            out,
-            "{} nodes: {} quiet ones, {} sequences of threats behind them",
-            self.nodes, self.quiet, self.sequences
-        )?;
+        writeln!(out, "{}", self.size)?;
         writeln!(
             out,
             "{} positions of the winner checked; {time_ms} ms",

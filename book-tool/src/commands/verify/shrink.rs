@@ -44,9 +44,8 @@ struct ShrinkJson {
     file: String,
     /// Nodes of all trees that were read.
     before: usize,
-    nodes: usize,
-    quiet: usize,
-    sequences: usize,
+    #[serde(flatten)]
+    size: NodeCounts,
     plies: u16,
 }
 
@@ -69,23 +68,17 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     };
     let bar = ProgressBar::new_spinner();
     bar.set_style(ProgressStyle::with_template("{pos} positions, {elapsed}")?);
-    let small = shrink(&position, &trees, &mut |done| bar.set_position(done))?;
+    let small = shrink(&position, &trees, &|done| bar.set_position(done))?;
     bar.finish_and_clear();
     replace_file(&args.out, Readers::Usual, |out| small.write(out))
         .with_context(|| format!("cannot write {name}"))?;
     let before = trees.iter().map(|tree| tree.nodes().len()).sum();
-    let NodeCounts {
-        nodes,
-        quiet,
-        sequences,
-    } = NodeCounts::of(&small);
+    let size = NodeCounts::of(&small);
     if args.json {
         let json = ShrinkJson {
             file: args.out.display().to_string(),
             before,
-            nodes,
-            quiet,
-            sequences,
+            size,
             plies: small.plies,
         };
         write_json(out, &json)?;
@@ -93,8 +86,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     }
     writeln!(
         out,
-        "{name}: {nodes} nodes, {before} before: {quiet} quiet ones, {sequences} sequences of \
-         threats behind them; a {} within {} plies",
+        "{name}: {size}, {before} nodes before; a {} within {} plies",
         small.claim, small.plies
     )?;
     Ok(Exit::Done)

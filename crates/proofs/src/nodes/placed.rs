@@ -18,9 +18,4 @@ impl PlacedNodes {
         let canonical = position.canonical();
         self.0.insert(canonical.key, at.turned(canonical.symmetry));
     }
-
-    /// Returns the number of positions.
-    pub(crate) fn len(&self) -> usize {
-        self.0.len()
-    }
 }

@@ -1,6 +1,8 @@
 use std::collections::HashSet;
+use std::fmt;
 
 use kagetsu_certificate::{Node, Tree};
+use serde::Serialize;
 
 /// Marks the nodes from which the winner plays nothing but threats. A move is a threat if the
 /// answer to most replies, as to a pass, is a five, or a sequence of threats to make five.
@@ -43,7 +45,7 @@ impl ThreatNodes {
 }
 
 /// The nodes of a tree by kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct NodeCounts {
     /// All nodes.
     pub nodes: usize,
@@ -74,5 +76,19 @@ impl NodeCounts {
             quiet,
             sequences: sequences.len() + usize::from(is_sequence),
         }
+    }
+}
+
+impl fmt::Display for NodeCounts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            nodes,
+            quiet,
+            sequences,
+        } = self;
+        write!(
+            f,
+            "{nodes} nodes: {quiet} quiet ones, {sequences} sequences of threats behind them"
+        )
     }
 }

@@ -12,6 +12,9 @@ use super::{CLAIM_POSITIONS, ProofTreeBuilder, SEARCH_POSITIONS, proof_of};
 
 /// The number of known plans to try as an answer before searching for a new one.
 const MAX_TRIES: usize = 6;
+/// The replies of an answer up to which others take its place where a tree is made smaller.
+const MAX_MOVED_REPLIES: usize = 4;
+
 impl ProofTreeBuilder<'_> {
     /// Returns the positions after the replies that the book counts as lost because the answer to
     /// another reply wins.
@@ -56,6 +59,7 @@ impl ProofTreeBuilder<'_> {
             };
             let dag = &self.cache.pool.dag;
             let guide = guide.and_then(|guide| dag.answer(position.variant(), guide, at));
+            let guide = guide.or_else(|| self.cache.guides.get(&next));
             LoserReply {
                 source,
                 at,
@@ -118,7 +122,11 @@ impl ProofTreeBuilder<'_> {
         if let Some(open) = open {
             return Err(open.into());
         }
-        Ok(self.cache.pool.dag.add(answers.into_node(at)))
+        let pool = &mut self.cache.pool;
+        if self.cache.trusts_guides && pool.has_zones() {
+            answers.join(pool, position, MAX_MOVED_REPLIES, TRY_POSITIONS);
+        }
+        Ok(pool.dag.add(answers.into_node(at)))
     }
 
     /// Grows the answers to the replies that the book knows again, as they were when it learned
@@ -137,7 +145,7 @@ impl ProofTreeBuilder<'_> {
             Some(cache) => cache,
             again => {
                 let control = self.cache.control.clone();
-                let cache = ProofCache::quick(variant, SEARCH_POSITIONS, control)?;
+                let cache = ProofCache::quick(variant, SEARCH_POSITIONS, control);
                 again.insert(Box::new(cache))
             }
         };

@@ -3,17 +3,15 @@
 use anyhow::{Error, Result, bail};
 use kagetsu_book::Entry;
 use kagetsu_certificate::{Reference, Tree};
-use kagetsu_game::{Claim, Move, Position, Proof, ProofKind};
+use kagetsu_game::{Claim, Move, Outcome, Position, Proof, ProofKind};
 
 use crate::ProofSource;
 use crate::open_positions::{OpenPosition, OpenPositions};
 use crate::proof_cache::ProofCache;
 
 mod answers;
-mod grown_tree;
 mod search;
 
-pub use grown_tree::{GrownTree, TreeSize};
 pub use search::plant;
 
 /// Positions that a known answer may cost for a reply that the book counts as lost because such an
@@ -24,6 +22,15 @@ pub(crate) const SEARCH_POSITIONS: u64 = 400_000;
 
 /// Positions that the search for a win that no proof of the book promises may visit.
 const GUIDED_POSITIONS: u64 = 50_000;
+
+/// The result of growing a tree.
+#[derive(Clone, Debug)]
+pub enum GrownTree {
+    /// The tree.
+    Whole(Tree),
+    /// The positions that keep the tree from being whole, with the winner to move.
+    Open(Vec<Position>),
+}
 
 /// Grows trees from the proofs of a book.
 pub struct ProofTreeBuilder<'a> {
@@ -43,12 +50,12 @@ impl<'a> ProofTreeBuilder<'a> {
         }
     }
 
-    /// Returns the win tree of a position, and its size.
+    /// Returns the win tree of a position.
     ///
     /// # Errors
     /// If the book has proven no win of it, if a win is not found again, or if the book cannot be
     /// read.
-    pub fn tree(&mut self, position: &Position) -> Result<(Tree, TreeSize)> {
+    pub fn tree(&mut self, position: &Position) -> Result<Tree> {
         let claim = self.claim(position)?;
         let root = match (self.cache.pool.known.get(position), claim) {
             (Some(given), _) => self.cache.pool.dag.upright(position.variant(), given),
@@ -63,12 +70,7 @@ impl<'a> ProofTreeBuilder<'a> {
                 self.answers(None, position, guide)?
             }
         };
-        let tree = self.cache.pool.dag.tree(root, position.clone(), claim);
-        let size = TreeSize {
-            nodes: tree.nodes().len() as u64,
-            positions: self.cache.pool.known.len() as u64,
-        };
-        Ok((tree, size))
+        Ok(self.cache.pool.dag.tree(root, position.clone(), claim))
     }
 
     /// The same, but goes on behind an open position, and collects all of them. A position that was
@@ -87,7 +89,7 @@ impl<'a> ProofTreeBuilder<'a> {
                     found.unwrap_or_else(|| vec![position.clone()]),
                 ))
             }
-            grown => grown.map(|(tree, size)| GrownTree::Whole(tree, size)),
+            grown => grown.map(GrownTree::Whole),
         }
     }
 
@@ -139,7 +141,8 @@ impl<'a> ProofTreeBuilder<'a> {
         }
         let known = self.cache.pool.known.get(position);
         if let Some(node) = known.or_else(|| self.cache.like(position, guide)) {
-            return Ok(node);
+            self.cache.pool.known.insert(position, node);
+            return Ok(self.cache.pool.note(position, node));
         }
         if let Some(place) = self.open.as_ref().and_then(|open| open.met(position)) {
             return Err(OpenPosition::new(position.clone(), 0).behind(place).into());
@@ -170,18 +173,11 @@ impl<'a> ProofTreeBuilder<'a> {
         position: &Position,
         guide: Option<Reference>,
     ) -> Result<Reference> {
-        // Outside the book the position keeps its orientation, so that similar positions get
-        // similar trees.
         if self.proof(position)?.is_none() {
             return self.unproven(Some(before), position, guide);
         }
-        let variant = position.variant();
-        let canonical = position.canonical();
-        let image = Position::unpack(variant, canonical.packed)?;
-        let guide = guide.map(|guide| guide.turned(canonical.symmetry));
-        let node = self.node(&image, guide)?;
-        let node = self.cache.pool.note(&image, Reference::to(node));
-        let node = node.turned(variant.inverse(canonical.symmetry));
+        let node = self.node(position, guide)?;
+        let node = self.cache.pool.note(position, Reference::to(node));
         self.cache.pool.known.insert(position, node);
         Ok(node)
     }
@@ -198,9 +194,12 @@ impl<'a> ProofTreeBuilder<'a> {
             Some((before, _)) => self.proof(before)?.is_some(),
             None => false,
         };
-        if !is_lost && let Some(guide) = guide.filter(|guide| self.cache.pool.is_quiet(*guide)) {
+        // A trusted guide comes here at the root alone.
+        let is_followed =
+            |guide: &Reference| self.cache.trusts_guides || self.cache.pool.is_quiet(*guide);
+        if !is_lost && let Some(guide) = guide.filter(is_followed) {
             match self.follow(position, guide) {
-                Err(error) if self.open.is_none() && error.is::<OpenPosition>() => {}
+                Err(error) if self.may_search() && error.is::<OpenPosition>() => {}
                 followed => return followed,
             }
         }
@@ -209,6 +208,9 @@ impl<'a> ProofTreeBuilder<'a> {
         } else {
             self.cache.nodes.min(GUIDED_POSITIONS)
         };
+        if nodes == 0 {
+            return Err(OpenPosition::new(position.clone(), nodes).into());
+        }
         let plan = match before {
             Some((before, reply)) => {
                 let ProofCache {
@@ -225,14 +227,22 @@ impl<'a> ProofTreeBuilder<'a> {
         Ok(self.cache.pool.note(position, Reference::to(node)))
     }
 
+    /// Whether a win is searched where a guide fails.
+    fn may_search(&self) -> bool {
+        self.open.is_none() && self.cache.nodes > 0
+    }
+
     /// Returns a node that makes the move of a guide and answers each reply.
     fn follow(&mut self, position: &Position, guide: Reference) -> Result<Reference> {
         let at = self.cache.pool.own_move(guide);
-        let next = at.and_then(|m| position.play(m).ok());
-        let Some(next) = next.filter(|next| next.outcome().is_none()) else {
-            return Err(OpenPosition::new(position.clone(), 0).into());
+        let next = at.and_then(|m| Some((m, position.play(m).ok()?)));
+        let node = match next.map(|(m, next)| (m, next.outcome(), next)) {
+            Some((m, None, next)) => self.answers(Some(m), &next, Some(guide))?,
+            Some((m, Some(Outcome::Win(side)), _)) if side == position.side() => {
+                self.cache.pool.add_last(m)
+            }
+            _ => return Err(OpenPosition::new(position.clone(), 0).into()),
         };
-        let node = self.answers(at, &next, Some(guide))?;
         let node = self.cache.pool.note(position, Reference::to(node));
         self.cache.pool.known.insert(position, node);
         Ok(node)

@@ -18,11 +18,9 @@ impl ProofTreeBuilder<'_> {
         {
             return Ok(self.add(&plan));
         }
-        let answer = self.cache.engine.answer(
-            &Question::new(position.clone(), Effort::nodes(nodes)),
-            &self.cache.control,
-            &mut |_| {},
-        )?;
+        let question = Question::new(position.clone(), Effort::nodes(nodes));
+        let (engine, control) = self.cache.engine()?;
+        let answer = engine.answer(&question, control, &mut |_| {})?;
         let won = answer
             .best()
             .filter(|(_, verdict)| verdict.proof.is_some_and(|proof| proof.claim == Claim::Win));

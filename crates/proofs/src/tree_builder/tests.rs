@@ -26,8 +26,7 @@ fn win_seen_in_one_image_counts_in_all() {
     );
 
     let (_folder, book) = empty_book();
-    let mut cache =
-        ProofCache::quick(position.variant(), 4_000_000, Control::new()).expect("an engine");
+    let mut cache = ProofCache::quick(position.variant(), 4_000_000, Control::new());
     let mut builder = ProofTreeBuilder::new(&book, &mut cache);
     let plan = builder
         .plan(&position, 4_000_000)
@@ -63,11 +62,11 @@ fn replies_that_lose_to_known_answers_come_last() {
         let won: Answer = [won].into_iter().collect();
         book.learn(&next, &won).expect("learned");
     }
-    let mut cache = ProofCache::new(position.variant(), 1).expect("an engine");
-    let (tree, size) = ProofTreeBuilder::new(&book, &mut cache)
+    let mut cache = ProofCache::new(position.variant(), 1);
+    let tree = ProofTreeBuilder::new(&book, &mut cache)
         .tree(&position)
         .expect("a tree");
-    assert_eq!(size.nodes, 3);
+    assert_eq!(tree.nodes().len(), 3);
     let checked = kagetsu_certificate::check(&tree);
     assert!(checked.is_ok(), "{checked:?}");
 }
@@ -110,10 +109,10 @@ fn answers_of_the_book_are_grown_again() {
     let mut dag = ProofDag::default();
     let root = plant(&mut dag, &first);
     let given = dag.tree(root, next, Claim::Win);
-    let mut cache = ProofCache::new(position.variant(), 1).expect("an engine");
+    let mut cache = ProofCache::new(position.variant(), 1);
     cache.load(&given).expect("a part");
     let grown = ProofTreeBuilder::new(&book, &mut cache).tree(&position);
-    let (tree, _) = grown.expect("a tree");
+    let tree = grown.expect("a tree");
     let checked = kagetsu_certificate::check(&tree);
     assert!(checked.is_ok(), "{checked:?}");
 }
