@@ -29,7 +29,7 @@ pub fn replace_file<T, E: From<io::Error>>(
 ) -> Result<T, E> {
     let new = new_name(path)?;
     let written = write_new(&new, readers, write).and_then(|value| {
-        fs::rename(&new, path)?;
+        system::rename_over(&new, path)?;
         system::sync_folder(folder_of(path))?;
         Ok(value)
     });

@@ -1,4 +1,4 @@
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, symlink};
 use std::path::Path;
@@ -9,6 +9,11 @@ use std::path::Path;
 /// If the folder cannot be opened, or the disk refuses.
 pub fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
+}
+
+/// Gives a new file the name of another one, whose readers go on reading it.
+pub(crate) fn rename_over(new: &Path, path: &Path) -> io::Result<()> {
+    fs::rename(new, path)
 }
 
 /// Waits for other processes that hold this lock, and holds it until the result is dropped.

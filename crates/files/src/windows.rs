@@ -8,6 +8,22 @@ pub fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Gives a new file the name of another one. A file that a reader has open or mapped is renamed to
+/// `NAME.NUMBER.old` first, and goes when its readers have closed it.
+pub(crate) fn rename_over(new: &Path, path: &Path) -> io::Result<()> {
+    fs::rename(new, path).or_else(|error| {
+        let aside = new.with_extension("old");
+        fs::rename(path, &aside).map_err(|_| error)?;
+        fs::rename(new, path).inspect_err(|_| {
+            // The old file goes on under its name.
+            let _ = fs::rename(&aside, path);
+        })?;
+        // Where the system keeps its name for the readers, nothing else reads it.
+        let _ = fs::remove_file(&aside);
+        Ok(())
+    })
+}
+
 /// Waits for other processes that hold this lock, and holds it until the result is dropped. Windows
 /// locks no folder, so the lock is a file in it.
 ///

@@ -481,6 +481,7 @@ fn this_process_fills_its_disk() {
     .expect("a small file");
 }
 
+#[cfg(unix)]
 #[test]
 fn full_disk_loses_no_acknowledged_entry() {
     let scratch = tempfile::tempdir().expect("a folder");
