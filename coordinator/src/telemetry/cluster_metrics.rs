@@ -6,7 +6,7 @@ use kagetsu_book::JobState;
 use kagetsu_schedule::{Counts, Idle, WorkerStatus};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
-use prometheus_client::metrics::MetricType;
+use prometheus_client::metrics::TypedMetric;
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 
@@ -36,8 +36,11 @@ pub(crate) struct Snapshot {
 
 /// A row of a table of one column and one value.
 type Row = (String, f64);
-/// A number of a job.
-type JobValue = fn(&JobView) -> f64;
+/// Returns the rows of a table of counts.
+fn rows(counts: &[(&str, usize)]) -> Vec<Row> {
+    let row = |(name, count): &(&str, usize)| (name.to_string(), *count as f64);
+    counts.iter().map(row).collect()
+}
 
 impl Snapshot {
     /// Returns the number of tasks to do now: waiting and running ones, or the positions that
@@ -104,44 +107,20 @@ impl Snapshot {
 struct Writer<'a>(DescriptorEncoder<'a>);
 
 impl Writer<'_> {
-    fn gauge(&mut self, name: &str, help: &str, value: f64) -> fmt::Result {
-        let gauge = ConstGauge::new(value);
-        gauge.encode(
-            self.0
-                .encode_descriptor(name, help, None, MetricType::Gauge)?,
-        )
+    fn one<M: EncodeMetric>(&mut self, name: &str, help: &str, metric: M) -> fmt::Result {
+        let kind = metric.metric_type();
+        metric.encode(self.0.encode_descriptor(name, help, None, kind)?)
     }
 
-    fn gauges(&mut self, name: &str, help: &str, label: &'static str, rows: &[Row]) -> fmt::Result {
-        let mut encoder = self
-            .0
-            .encode_descriptor(name, help, None, MetricType::Gauge)?;
-        for (row, value) in rows {
-            ConstGauge::new(*value).encode(encoder.encode_family(&labels(label, row))?)?;
-        }
-        Ok(())
-    }
-
-    fn counter(&mut self, name: &str, help: &str, value: u64) -> fmt::Result {
-        let counter = ConstCounter::new(value);
-        counter.encode(
-            self.0
-                .encode_descriptor(name, help, None, MetricType::Counter)?,
-        )
-    }
-
-    fn counters(
+    /// Writes a table whose rows have a label each.
+    fn table<M: EncodeMetric + TypedMetric>(
         &mut self,
-        name: &str,
-        help: &str,
-        label: &'static str,
-        rows: &[(&str, u64)],
+        (name, help, label): (&str, &str, &'static str),
+        rows: impl IntoIterator<Item = (impl AsRef<str>, M)>,
     ) -> fmt::Result {
-        let mut encoder = self
-            .0
-            .encode_descriptor(name, help, None, MetricType::Counter)?;
-        for (row, value) in rows {
-            ConstCounter::new(*value).encode(encoder.encode_family(&labels(label, row))?)?;
+        let mut encoder = self.0.encode_descriptor(name, help, None, M::TYPE)?;
+        for (row, metric) in rows {
+            metric.encode(encoder.encode_family(&labels(label, row.as_ref()))?)?;
         }
         Ok(())
     }
@@ -159,126 +138,39 @@ impl Collector for Snapshot {
             totals,
             ..
         } = self.counts;
-        let number = |count: usize| count as f64;
-        let states = [("waiting", waiting_tasks), ("leased", leased_tasks)];
-        let states = states.map(|(state, count)| (state.to_string(), number(count)));
-        out.gauges("tasks", "Tasks that are not done", "state", &states)?;
-        let states = [("open", open_questions), ("unsettled", unsettled_questions)];
-        let states = states.map(|(state, count)| (state.to_string(), number(count)));
-        out.gauges(
-            "questions",
-            "Questions that are not on disk",
-            "state",
-            &states,
-        )?;
-        let (waiting, demand) = (number(waiting_tasks), self.demand() as f64);
-        out.gauge("queue_depth", "Tasks that wait for a worker", waiting)?;
-        out.gauge(
-            "demand",
-            "Tasks that there are to do now, for scaling by",
-            demand,
-        )?;
-        let events = [
-            ("assigned", totals.assigned),
-            ("reassigned", totals.reassigned),
-            ("done", totals.done),
-            ("late", totals.late),
-            ("handed_back", totals.handed_back),
-            ("failed", totals.failed),
-            ("stalled", totals.stalled),
-            ("overdue", totals.overdue),
-            ("lost", totals.lost),
-            ("regained", totals.regained),
-            ("moved", totals.moved),
-        ];
-        out.counters(
-            "task_events",
-            "What has happened to tasks",
-            "event",
-            &events,
-        )?;
-        let events = [
-            ("finished", totals.finished),
-            ("set_aside", totals.set_aside),
-            ("cancelled", totals.cancelled),
-        ];
-        out.counters(
-            "question_events",
-            "What has become of questions",
-            "event",
-            &events,
-        )?;
-
-        out.gauge("workers", "Workers connected", number(self.workers.len()))?;
-        out.gauge(
-            "slots",
-            "Tasks that the workers can run at a time",
-            slots as f64,
-        )?;
-        out.gauges(
-            "idle_workers",
-            "Workers with a free slot",
-            "reason",
-            &self.idle(),
-        )?;
-        let speeds = self.of_workers(|status| status.speed as f64);
-        out.gauges(
-            "worker_nodes_per_second",
-            "Positions that a worker visits a second",
-            "worker",
-            &speeds,
-        )?;
-        let tasks = self.of_workers(|status| number(status.tasks.len()));
-        out.gauges(
-            "worker_tasks",
-            "Tasks in a worker's hands",
-            "worker",
-            &tasks,
-        )?;
-
-        let quarantined = self
-            .workers
-            .iter()
-            .filter(|view| view.trust.quarantine.is_some())
-            .count();
-        out.gauge(
-            "quarantined_workers",
-            "Workers connected that are in quarantine",
-            number(quarantined),
-        )?;
-        out.counter(
-            "quarantines",
-            "Workers put into quarantine",
-            self.quarantines,
-        )?;
-
-        let jobs: [(&str, &str, JobValue); 4] = [
-            ("job_frontier", "Positions of a job that wait", |view| {
-                view.job.frontier as f64
-            }),
-            ("job_positions", "Positions that a job has added", |view| {
-                view.job.positions as f64
-            }),
-            (
-                "job_set_aside",
-                "Positions that a job goes on without",
-                |view| view.job.set_aside as f64,
-            ),
-            ("job_running", "Whether a job is running", |view| {
-                f64::from(u8::from(view.job.state == JobState::Running))
-            }),
-        ];
-        for (name, help, value) in jobs {
-            out.gauges(name, help, "job", &self.of_jobs(value))?;
-        }
-        out.gauges("jobs", "Jobs of the book", "state", &self.job_states())?;
-        let leads = u64::from(self.leads);
+        let is_quarantined = |view: &&WorkerView| view.trust.quarantine.is_some();
+        let quarantined = self.workers.iter().filter(is_quarantined).count() as u64;
         let (positions, entries) = self.book.unzip();
         for (name, help, value) in [
             (
+                "queue_depth",
+                "Tasks that wait for a worker",
+                Some(waiting_tasks as u64),
+            ),
+            (
+                "demand",
+                "Tasks that there are to do now, for scaling by",
+                Some(self.demand()),
+            ),
+            (
+                "workers",
+                "Workers connected",
+                Some(self.workers.len() as u64),
+            ),
+            (
+                "slots",
+                "Tasks that the workers can run at a time",
+                Some(slots.into()),
+            ),
+            (
+                "quarantined_workers",
+                "Workers connected that are in quarantine",
+                Some(quarantined),
+            ),
+            (
                 "leads",
                 "Whether this coordinator leads its book",
-                Some(leads),
+                Some(self.leads.into()),
             ),
             ("book_positions", "Positions of the book", positions),
             ("book_entries", "Entries of the book's journal", entries),
@@ -294,20 +186,102 @@ impl Collector for Snapshot {
             ),
         ] {
             if let Some(value) = value {
-                out.gauge(name, help, value as f64)?;
+                out.one(name, help, ConstGauge::new(value as f64))?;
             }
         }
-        out.counters(
-            "refusals",
-            "Requests that a guard refused",
-            "reason",
-            &self.refusals,
-        )?;
-        out.gauges(
-            "version",
-            "Which version this is; always 1",
-            "version",
-            &[(env!("CARGO_PKG_VERSION").into(), 1.0)],
+        let tasks = [("waiting", waiting_tasks), ("leased", leased_tasks)];
+        let questions = [("open", open_questions), ("unsettled", unsettled_questions)];
+        let version = env!("CARGO_PKG_VERSION").to_string();
+        for (about, rows) in [
+            (("tasks", "Tasks that are not done", "state"), rows(&tasks)),
+            (
+                ("questions", "Questions that are not on disk", "state"),
+                rows(&questions),
+            ),
+            (
+                ("idle_workers", "Workers with a free slot", "reason"),
+                self.idle(),
+            ),
+            (
+                (
+                    "worker_nodes_per_second",
+                    "Positions that a worker visits a second",
+                    "worker",
+                ),
+                self.of_workers(|status| status.speed as f64),
+            ),
+            (
+                ("worker_tasks", "Tasks in a worker's hands", "worker"),
+                self.of_workers(|status| status.tasks.len() as f64),
+            ),
+            (
+                ("job_frontier", "Positions of a job that wait", "job"),
+                self.of_jobs(|view| view.job.frontier as f64),
+            ),
+            (
+                ("job_positions", "Positions that a job has added", "job"),
+                self.of_jobs(|view| view.job.positions as f64),
+            ),
+            (
+                (
+                    "job_set_aside",
+                    "Positions that a job goes on without",
+                    "job",
+                ),
+                self.of_jobs(|view| view.job.set_aside as f64),
+            ),
+            (
+                ("job_running", "Whether a job is running", "job"),
+                self.of_jobs(|view| f64::from(u8::from(view.job.state == JobState::Running))),
+            ),
+            (("jobs", "Jobs of the book", "state"), self.job_states()),
+            (
+                ("version", "Which version this is; always 1", "version"),
+                vec![(version, 1.0)],
+            ),
+        ] {
+            let row = |(name, value)| (name, ConstGauge::new(value));
+            out.table(about, rows.into_iter().map(row))?;
+        }
+        let task_events = [
+            ("assigned", totals.assigned),
+            ("reassigned", totals.reassigned),
+            ("done", totals.done),
+            ("late", totals.late),
+            ("handed_back", totals.handed_back),
+            ("failed", totals.failed),
+            ("stalled", totals.stalled),
+            ("overdue", totals.overdue),
+            ("lost", totals.lost),
+            ("regained", totals.regained),
+            ("moved", totals.moved),
+        ];
+        let question_events = [
+            ("finished", totals.finished),
+            ("set_aside", totals.set_aside),
+            ("cancelled", totals.cancelled),
+        ];
+        for (about, rows) in [
+            (
+                ("task_events", "What has happened to tasks", "event"),
+                &task_events[..],
+            ),
+            (
+                ("question_events", "What has become of questions", "event"),
+                &question_events,
+            ),
+            (
+                ("refusals", "Requests that a guard refused", "reason"),
+                &self.refusals,
+            ),
+        ] {
+            let row = |&(name, count)| (name, ConstCounter::new(count));
+            out.table(about, rows.iter().map(row))?;
+        }
+        out.one(
+            "quarantines",
+            "Workers put into quarantine",
+            ConstCounter::new(self.quarantines),
         )
     }
 }
