@@ -239,7 +239,10 @@ mod tests {
     }
 
     #[test]
-    #[cfg_attr(not(target_os = "linux"), ignore = "other systems round exp and cos otherwise")]
+    #[cfg_attr(
+        not(target_os = "linux"),
+        ignore = "other systems round exp and cos otherwise"
+    )]
     fn same_games_give_the_same_weights() {
         let digests = [digest("freestyle-15", 1), digest("renju-15", 2)];
         assert_eq!(
