@@ -5,11 +5,13 @@ use std::io::Read;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-use kagetsu_api::{AnswerJson, ErrorJson, OverviewJson, PositionJson, StatusJson, ValueJson};
+use kagetsu_api::{
+    AnswerJson, ErrorJson, OverviewJson, PositionJson, StatusJson, ValueJson, read_position,
+};
 use kagetsu_certificate::{CheckProgress, CheckedReplies, Tree, TreeFault, check_parallel};
 use kagetsu_compiled::{Choice, Compiled, Nearest, Overview, ReadAt, Stats};
-use kagetsu_game::{Answer, Key, Move, Position, Variant};
-use kagetsu_proofs::{ProofBook, begins_as_win_tree, unpacked};
+use kagetsu_game::{Answer, Key, Move, Position};
+use kagetsu_proofs::{ProofBook, unpacked};
 use kagetsu_search::give_weights;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -72,16 +74,15 @@ impl BrowserBook {
 impl OpenBooks {
     /// Opens a compiled book or a certificate in bytes; without bytes the book of the host.
     pub(crate) fn load(&mut self, bytes: &[u8]) -> Result<Value, ErrorJson> {
-        let book = if bytes.is_empty() || !begins_as_win_tree(bytes) {
-            let source: Box<dyn ReadAt> = match bytes {
-                [] => Box::new(HostedBook),
-                bytes => Box::new(bytes.to_vec()),
-            };
-            let book = Compiled::read(source, Path::new("the book")).map_err(damaged)?;
-            BrowserBook::Compiled(Box::new(book))
-        } else {
-            let book = ProofBook::new(read_tree(bytes)?).map_err(damaged)?;
-            BrowserBook::Certificate(Box::new(book))
+        let source: Box<dyn ReadAt> = match bytes {
+            [] => Box::new(HostedBook),
+            bytes => Box::new(bytes.to_vec()),
+        };
+        let book = match ProofBook::read(&mut { bytes }).map_err(unproven)? {
+            Some(book) => BrowserBook::Certificate(Box::new(book)),
+            None => Compiled::read(source, Path::new("the book"))
+                .map(|book| BrowserBook::Compiled(Box::new(book)))
+                .map_err(damaged)?,
         };
         self.0.push(book);
         json(&self.status())
@@ -93,7 +94,7 @@ impl OpenBooks {
         name: &str,
         query: &PositionParameters,
     ) -> Result<Value, ErrorJson> {
-        let at = || position(&query.variant, query.fen.as_deref(), &query.moves);
+        let at = || read_position(&query.variant, query.fen.as_deref(), &query.moves);
         match name {
             "status" => json(&self.status()),
             "position" => json(&PositionJson::from(&at()?)),
@@ -258,23 +259,6 @@ pub(crate) fn take_weights(body: &[u8]) -> Result<Value, ErrorJson> {
 
 fn unproven(fault: TreeFault) -> ErrorJson {
     ErrorJson::new("wrong_proof", fault.to_string())
-}
-
-/// Reads a position.
-pub(crate) fn position(
-    variant: &str,
-    fen: Option<&str>,
-    moves: &str,
-) -> Result<Position, ErrorJson> {
-    let bad = |message: String| ErrorJson::new("bad_request", message);
-    let variant: Variant = variant.parse().map_err(|error| bad(format!("{error}")))?;
-    let start = match fen.filter(|fen| !fen.is_empty()) {
-        Some(fen) => Position::from_fen(variant, fen),
-        None => Ok(Position::start(variant)),
-    };
-    let start = start.map_err(|error| bad(format!("fen: {error}")))?;
-    let position = start.play_line(moves);
-    position.map_err(|error| bad(format!("moves: {error}")))
 }
 
 /// Returns the JSON of a value.

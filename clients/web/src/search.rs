@@ -2,12 +2,12 @@
 
 use std::cell::RefCell;
 
-use kagetsu_api::{AnswerJson, ErrorJson, QuestionJson, UpdateJson};
+use kagetsu_api::{AnswerJson, ErrorJson, QuestionJson, UpdateJson, read_position};
 use kagetsu_game::{Answer, Effort, Question};
 use kagetsu_search::{Control, Engine, EngineOptions, Progress, missing_weights};
 use serde_json::Value;
 
-use crate::answers::{failed, json, position};
+use crate::answers::{failed, json};
 use crate::host;
 
 thread_local! {
@@ -19,7 +19,7 @@ thread_local! {
 pub(crate) fn analyse(body: &[u8]) -> Result<Value, ErrorJson> {
     let bad = |error: serde_json::Error| ErrorJson::new("bad_request", error.to_string());
     let asked: QuestionJson = serde_json::from_slice(body).map_err(bad)?;
-    let at = position(&asked.variant, asked.fen.as_deref(), &asked.moves)?;
+    let at = read_position(&asked.variant, asked.fen.as_deref(), &asked.moves)?;
     if at.outcome().is_some() {
         let message = format!("the game is over in {at}: there is nothing to search");
         return Err(ErrorJson::new("bad_request", message));

@@ -33,7 +33,7 @@ pub use error::{ErrorBody, ErrorJson};
 pub use job::{AsideJson, HistoryPoint, JobJson, PriorityJson, job_state};
 pub use kagetsu_compiled::AnnotationJson;
 pub use overview::{OverviewFault, OverviewJson, RootJson, VariantOverviewJson};
-pub use position::{ForbiddenJson, PositionJson};
+pub use position::{ForbiddenJson, PositionJson, read_position};
 #[cfg(feature = "jobs")]
 pub use settings::{SettingsJson, StartJson, settings, settings_schema, start_schema};
 pub use status::StatusJson;

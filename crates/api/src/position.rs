@@ -1,5 +1,7 @@
-use kagetsu_game::{Notation, Outcome, Position};
+use kagetsu_game::{Notation, Outcome, Position, Variant};
 use serde::Serialize;
+
+use crate::ErrorJson;
 
 /// A position by the rules alone: what a page needs to draw it and to offer its moves.
 #[derive(Debug, Serialize)]
@@ -31,6 +33,22 @@ pub struct ForbiddenJson {
     pub r#move: String,
     /// `overline`, `double-four` or `double-three`.
     pub reason: String,
+}
+
+/// Reads a position. An empty `fen` is the same as none.
+///
+/// # Errors
+/// The first part that is not valid.
+pub fn read_position(variant: &str, fen: Option<&str>, moves: &str) -> Result<Position, ErrorJson> {
+    let bad = |message| ErrorJson::new("bad_request", message);
+    let variant: Variant = variant.parse().map_err(|error| bad(format!("{error}")))?;
+    let start = match fen.filter(|fen| !fen.is_empty()) {
+        Some(fen) => Position::from_fen(variant, fen),
+        None => Ok(Position::start(variant)),
+    };
+    let start = start.map_err(|error| bad(format!("fen: {error}")))?;
+    let position = start.play_line(moves);
+    position.map_err(|error| bad(format!("moves: {error}")))
 }
 
 impl From<&Position> for PositionJson {

@@ -96,7 +96,8 @@ impl Tree {
         let first_line = lines.number + 1;
         loop {
             lines.next()?;
-            if let Ok(count) = lines.rest("end") {
+            if lines.line.starts_with("end") {
+                let count = lines.rest("end")?;
                 let nodes = reader.nodes.len();
                 if read_number(count) != Some(nodes) {
                     return Err(lines.wrong(format!("there are {nodes} nodes, not {count}")));

@@ -25,6 +25,7 @@ mod proof_book;
 mod proof_cache;
 #[cfg(feature = "books")]
 mod reply_prover;
+mod short_form;
 #[cfg(feature = "books")]
 mod shrink;
 #[cfg(feature = "books")]
@@ -38,6 +39,8 @@ pub use ledger::{Count, FailedClaim, Findings, Ledger};
 pub use line::{LineError, tree_of_line};
 #[cfg(feature = "books")]
 pub use nodes::NodeCounts;
+#[cfg(feature = "books")]
+pub use packed::pack;
 pub use packed::{begins_as_win_tree, unpacked};
 pub use proof_book::ProofBook;
 #[cfg(feature = "books")]

@@ -1,6 +1,14 @@
-use std::io::{self, BufRead, BufReader, ErrorKind, Read};
+#[cfg(feature = "books")]
+use std::io::Write;
+use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Read};
 
 use lzma_rust2::XzReader;
+#[cfg(feature = "books")]
+use lzma_rust2::{XzOptions, XzWriter};
+
+#[cfg(feature = "books")]
+use crate::short_form::shortened;
+use crate::short_form::{SHORT, lengthened};
 
 /// The first bytes of a file that xz has packed.
 const XZ: &[u8] = b"\xfd7zXZ\0";
@@ -14,15 +22,37 @@ pub fn begins_as_win_tree(begin: &[u8]) -> bool {
     begin.starts_with(XZ) || begin.starts_with(MAGIC_WORD)
 }
 
-/// Returns a reader of a win tree's text, which xz may have packed.
+/// Returns a reader of a win tree's text, which may be packed by xz or in its short form.
 ///
 /// # Errors
 /// If the source cannot be read.
 pub fn unpacked<'a>(mut source: impl BufRead + 'a) -> io::Result<Box<dyn BufRead + 'a>> {
-    Ok(match source.fill_buf()?.starts_with(XZ) {
+    let mut source: Box<dyn BufRead> = match source.fill_buf()?.starts_with(XZ) {
         true => Box::new(BufReader::new(Unpacker(XzReader::new(source, false)))),
         false => Box::new(source),
-    })
+    };
+    if !source.fill_buf()?.starts_with(SHORT.as_bytes()) {
+        return Ok(source);
+    }
+    let mut short = String::new();
+    source.read_to_string(&mut short)?;
+    Ok(Box::new(Cursor::new(lengthened(&short))))
+}
+
+/// Returns a win tree in its short form, packed by xz into few bytes.
+///
+/// # Errors
+/// If there is too little memory.
+#[cfg(feature = "books")]
+pub fn pack(tree: &kagetsu_certificate::Tree) -> io::Result<Vec<u8>> {
+    let mut options = XzOptions::with_preset(9);
+    // The text has no alignment, and a dictionary of all bytes would take much memory.
+    let lzma = &mut options.lzma_options;
+    (lzma.lc, lzma.pb, lzma.dict_size) = (4, 0, 16 << 20);
+    let (mut text, mut out) = (Vec::new(), XzWriter::new(Vec::new(), options)?);
+    tree.write(&mut text)?;
+    out.write_all(shortened(&String::from_utf8_lossy(&text)).as_bytes())?;
+    out.finish()
 }
 
 /// Names the end of a file that was cut off.

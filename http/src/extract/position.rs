@@ -1,4 +1,5 @@
-use kagetsu_game::{Position, Variant};
+use kagetsu_api::read_position;
+use kagetsu_game::Position;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -34,15 +35,5 @@ impl PositionQuery {
 /// # Errors
 /// The first part that is not valid.
 pub(crate) fn parse(variant: &str, fen: Option<&str>, moves: &str) -> Result<Position, ApiError> {
-    let variant: Variant = variant
-        .parse()
-        .map_err(|error| ApiError::bad_request(format!("{error}")))?;
-    let start = match fen.filter(|fen| !fen.is_empty()) {
-        Some(fen) => Position::from_fen(variant, fen)
-            .map_err(|error| ApiError::bad_request(format!("fen: {error}")))?,
-        None => Position::start(variant),
-    };
-    start
-        .play_line(moves)
-        .map_err(|error| ApiError::bad_request(format!("moves: {error}")))
+    read_position(variant, fen, moves).map_err(|bad| ApiError::bad_request(bad.error.message))
 }
