@@ -58,7 +58,7 @@ const CHINESE_ERRORS = {
 };
 
 /** Faults of the program in this browser, which have a text in each language. */
-const HERE_ERRORS = ["no_engine", "no_weights", "no_book", "no_site", "no_certificate", "engine_stopped"];
+const HERE_ERRORS = ["no_engine", "no_weights", "no_book", "no_site", "no_certificate", "empty_file", "engine_stopped"];
 
 const REASONS = { "double-three": "三三", "double-four": "四四", overline: "长连" };
 const PROOF_KINDS = { terminal: "终局", vcf: "VCF", vct: "VCT", search: "搜索", tree: "证明树", manual: "人工" };

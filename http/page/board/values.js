@@ -31,7 +31,9 @@ export function sayValue(value, bound = "exact") {
 
 /** A value in few letters, for a mark on the board that is some pixels wide. */
 export function label(verdict, width) {
-  const mate = forced(verdict, "mark_win", "mark_loss", "mark_draw");
+  // A Chinese character is twice as wide as a letter.
+  const names = ["win", "loss", "draw"].map((name) => (width < WIDE_MARKS[1] ? `narrow_${name}` : `mark_${name}`));
+  const mate = forced(verdict, ...names);
   if (mate) return mate;
   if (isPlayed(verdict)) return short(verdict.nodes);
   const score = verdict.score ?? 0;

@@ -119,7 +119,9 @@ export class Statistics {
         tile(t("bookSize"), number(positions)), tile(t("provenWon"), number(wins)), tile(t("provenLost"), number(losses)),
         tile(t("provenDrawn"), number(draws)), open !== undefined && tile(t("openPositions"), number(open)), tile(t("nodes"), short(nodes))),
       h("div", { class: "charts" },
-        this.chart(t("byStones"), binned(byStones), positions), this.chart(t("byDepth"), binned(byDepth), positions)),
+        // A certificate counts neither.
+        [["byStones", byStones], ["byDepth", byDepth]].filter(([, counts]) => Object.keys(counts).length > 0)
+          .map(([title, counts]) => this.chart(t(title), binned(counts), positions))),
       engines && Object.keys(engines).length > 0 && this.chart(t("byEngine"), Object.entries(engines), Math.max(...Object.values(engines))),
       byDay && Object.keys(byDay).length > 0 && this.growth(Object.entries(byDay)),
       holes && holes.length > 0 && this.holes(holes),

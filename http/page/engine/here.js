@@ -157,8 +157,11 @@ export class Here {
   }
 
   /** Opens a dropped book or certificate beside those of the site. */
-  async open(bytes) {
+  async open(bytes, name) {
     await this.described();
-    return this.answers.ask("load", bytes);
+    return this.answers.ask("load", bytes).catch((error) => {
+      error.message = error.message.replace("the book", name);
+      throw error;
+    });
   }
 }

@@ -63,8 +63,8 @@ export class Proof {
   /** Checks a certificate of the site. */
   fetch(file) {
     return this.run(file.split("/").at(-1), async () => {
-      const response = await fetch(file);
-      if (!response.ok) throw Object.assign(new Error(), { code: "no_book" });
+      const response = await fetch(file).catch(() => null);
+      if (!response?.ok) throw Object.assign(new Error(), { code: "no_book" });
       return response.arrayBuffer();
     });
   }
@@ -89,12 +89,13 @@ export class Proof {
     const result = { name };
     try {
       const bytes = new Uint8Array(await read());
+      if (bytes.length === 0) throw Object.assign(new Error(), { code: "empty_file" });
       if (BEGINNINGS.some((beginning) => beginning.every((byte, at) => bytes[at] === byte))) {
         result.found = await here.verify(bytes, tell, stop.signal);
       } else {
         // Beside a server the book is the server's.
         if (!isSite) throw Object.assign(new Error(), { code: "no_certificate" });
-        await here.open(bytes);
+        await here.open(bytes, name);
         result.isOpen = true;
         await explorer.app.look();
       }

@@ -308,6 +308,30 @@ fn site_says_in_a_sentence_what_is_wrong() {
             world.browser.click("#language");
         }
     }
+    // Files that are dropped on the page, and a certificate that the server lost meanwhile.
+    world.export(&world.wasm, Path::new(PROOF), "");
+    let server = FileServer::start(&world.site);
+    world.browser.open(&server.1);
+    world.see(".pill.up");
+    for (file, content, sentence) in [
+        ("none.proof", "", "The file is empty."),
+        ("none.kbk", "GIF89a", "none.kbk is not a compiled book"),
+    ] {
+        world.browser.evaluate(&format!(
+            "(() => {{ const dataTransfer = new DataTransfer(); \
+             dataTransfer.items.add(new File(['{content}'], '{file}')); \
+             const how = {{ bubbles: true, cancelable: true, dataTransfer }}; \
+             document.querySelector('#main').dispatchEvent(new DragEvent('drop', how)); }})()"
+        ));
+        world.says(".results-of-proofs", sentence);
+    }
+    drop(server);
+    world
+        .browser
+        .evaluate("window.fetch = () => Promise.reject(new TypeError('none'))");
+    world.browser.click("[data-proof]");
+    world.says(".results-of-proofs", "missing or was cut off");
+    world.export(&world.wasm, &world.book, "");
     // A browser with little memory: too little for the program, or for its search.
     let server = FileServer::start(&world.site);
     for pages in [60, 600] {
