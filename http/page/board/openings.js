@@ -34,7 +34,7 @@ const XIANGQI = [
   ["h2d2", "Cross-palace Cannon", "过宫炮"], ["h2f2", "Palace-corner Cannon", "士角炮"],
 ];
 
-const TURNS = [
+export const TURNS = [
   ([x, y]) => [x, y], ([x, y]) => [-x, y], ([x, y]) => [x, -y], ([x, y]) => [-x, -y],
   ([x, y]) => [y, x], ([x, y]) => [-y, x], ([x, y]) => [y, -x], ([x, y]) => [-y, -x],
 ];

@@ -17,6 +17,7 @@ import { openEditor } from "./editor.js";
 import { Games } from "./games.js";
 import { Graph } from "./graph.js";
 import { noteOn, Notes, receiveNotes, textsOn } from "./notes.js";
+import { OpeningRule } from "./opening_rule.js";
 import { Practice } from "./practice.js";
 import { Proof } from "./proof.js";
 import { Suspects } from "./suspects.js";
@@ -79,7 +80,7 @@ export class Explorer {
     this.holder = h("div", { class: "board-holder", tabindex: "0", id: "board", role: "application", "aria-label": t("boardLabel") });
     const flipped = this.board?.flipped ?? false;
     const numbers = this.board?.numbers ?? false;
-    this.board = new Board(this.holder, { play: (move) => this.play(move, true), announce: (text) => this.app.announce(text) });
+    this.board = new Board(this.holder, { play: (move) => this.openingRule.click(move) || this.play(move, true), announce: (text) => this.app.announce(text) });
     this.holder.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     this.board.flipped = flipped;
     this.board.numbers = numbers;
@@ -92,6 +93,7 @@ export class Explorer {
     this.typing = new Typing(this);
     this.graph = new Graph(this);
     this.departure = new Departure(this);
+    this.openingRule = new OpeningRule(this);
     this.variant = h("select", { id: "variant", "aria-label": t("variant"), onchange: () => this.open(this.beginning(this.variant.value)) });
     this.balance = h("div", { class: "balance", role: "img" }, h("span", { class: "share" }));
     this.notice = h("div", { class: "notice", role: "alert", hidden: true });
@@ -114,7 +116,7 @@ export class Explorer {
         this.balance, this.holder,
         h("div", { class: "steps", role: "group" }, Object.values(this.buttons)),
         this.typing.element),
-      h("section", { class: "knowledge" }, this.notice, this.headline, this.moves, this.departure.element, this.graph.element, this.tabs, this.panel, this.aside));
+      h("section", { class: "knowledge" }, this.notice, this.headline, this.openingRule.element, this.moves, this.departure.element, this.graph.element, this.tabs, this.panel, this.aside));
     if (this.position) this.render();
   }
 
@@ -343,6 +345,7 @@ export class Explorer {
   marks() {
     const { shown } = sortedVerdicts(this.answer());
     const texts = textsOn(this.known);
+    for (const move of this.openingRule.offered()) texts.set(move, texts.get(move) ?? "5");
     const marks = shown.slice(0, MAX_MARKS).map((verdict, at) => {
       const text = texts.get(verdict.move);
       return {
@@ -370,6 +373,7 @@ export class Explorer {
     this.buttons.forward.disabled = this.buttons.end.disabled = at === moves.length;
     this.drawBoard();
     this.renderHeadline();
+    this.openingRule.render();
     this.renderMoves();
     this.graph.draw();
     this.renderTabs();

@@ -24,7 +24,7 @@ pub(crate) fn text(selector: &str) -> String {
 
 /// English words on the page but names that stay as they are: games, programs, engines, proofs.
 pub(crate) const ENGLISH_WORDS: &str = "(document.body.innerText.match(/[A-Za-z][A-Za-z-]{3,}/g) ?? []).filter((word) => \
-    !/^(kagetsu.*|english|freestyle.*|standard.*|renju.*|xiangqi|surakarta|seen.*|deepen.*|dir|book)$/i.test(word))";
+    !/^(kagetsu.*|english|freestyle.*|standard.*|renju.*|xiangqi|surakarta|swap|seen.*|deepen.*|dir|book)$/i.test(word))";
 
 /// Lists texts with too little contrast.
 pub(crate) const CONTRAST: &str = include_str!("scripts/contrast.js");

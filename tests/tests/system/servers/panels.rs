@@ -359,3 +359,55 @@ fn page_names_moves_as_the_program_does() {
         assert_eq!(named, json!(expected));
     }
 }
+
+#[test]
+fn opening_rules_keep_offered_fifth_moves() {
+    let Some(mut world) = PageWorld::idle() else {
+        return;
+    };
+    let (browser, server) = (&mut world.browser, &world.server);
+    browser.set_window(1440, 900, false);
+    let open = |browser: &mut Browser, line: &str| {
+        browser.open(&format!("http://{}/#/{line}", server.http));
+    };
+    let says = |browser: &mut Browser, words: &str| {
+        browser.wait_for(&format!("{}.includes('{words}')", text(".rule")));
+    };
+    let choose = |browser: &mut Browser, rule: &str| {
+        let option = format!("document.querySelector('#opening-rule option[value={rule}]')");
+        browser.wait_for(&option);
+        set_value(browser, "#opening-rule", rule);
+    };
+    open(browser, "freestyle-15/a1,b2,c3");
+    choose(browser, "swap2");
+    says(browser, "puts two more stones");
+    open(browser, "renju-15/h8,h9,i9");
+    choose(browser, "taraguchi10");
+    says(browser, "central 7×7");
+    open(browser, "renju-15/h8,h9,i9,a1");
+    says(browser, "Stone 4 is too far");
+    choose(browser, "soosyrv8");
+    says(browser, "0 of 8");
+    // Offers of a symmetrical position: h7 is the image of none, i8 that of g8.
+    open(browser, "renju-15/h8,h9,h10,h12");
+    says(browser, "0 of 8");
+    browser.click("#offer");
+    for (point, words) in [("h7", "1 of 8"), ("g8", "2 of 8")] {
+        browser.click(&format!("[data-point={point}]"));
+        says(browser, words);
+    }
+    browser.click("[data-point=i8]");
+    browser.wait_for(&format!("{}.includes('mirror image')", text(".notice")));
+    browser.click("[data-point=h7]");
+    says(browser, "1 of 8");
+    // The book keeps them, and every symmetry of the board shows them.
+    let kept = server.get("/api/v1/annotations?variant=renju-15&moves=h8,h7,h6,h4");
+    let notes = kept["annotations"].as_array().expect("a list");
+    assert_eq!((notes.len(), &notes[0]["text"]), (1, &json!("5")), "{kept}");
+    open(browser, "renju-15/h8,h7,h6,h4");
+    browser.wait_for(&format!("{}.includes('h4')", text(".moves")));
+    says(browser, "1 of 8");
+    browser.click(".offered .opening");
+    browser.wait_for("/h8,h7,h6,h4,[gi]8$/.test(location.hash)");
+    assert_eq!(browser.errors(), Vec::<String>::new());
+}
