@@ -160,7 +160,7 @@ impl Collector for Snapshot {
             (
                 "slots",
                 "Tasks that the workers can run at a time",
-                Some(slots.into()),
+                Some(slots),
             ),
             (
                 "quarantined_workers",

@@ -20,8 +20,8 @@ pub enum SettingsError {
     #[error("cannot read the settings file {}: {}", .0.display(), .1)]
     Read(PathBuf, std::io::Error),
     /// The file is not TOML.
-    #[error("the settings file {} is not TOML: {}", .0.display(), .1)]
-    Parse(PathBuf, toml::de::Error),
+    #[error("the settings file {} is not TOML: {}{}", .0.display(), .1.to_string().trim_end(), .2)]
+    Parse(PathBuf, toml::de::Error, &'static str),
     /// No flag of the program has this name.
     #[error("the settings file {} has the key '{}', but there is no such flag; see --help", .0.display(), .1)]
     UnknownKey(PathBuf, String),
@@ -308,9 +308,14 @@ struct SettingsFile {
 
 fn read(path: &Path, command: &Command) -> Result<SettingsFile, SettingsError> {
     let text = fs::read_to_string(path).map_err(|error| SettingsError::Read(path.into(), error))?;
-    let mut table: Table = text
-        .parse()
-        .map_err(|error| SettingsError::Parse(path.into(), error))?;
+    let hint = if text.contains('\\') {
+        "\nwrite a path with / in place of \\, or between single quotes"
+    } else {
+        ""
+    };
+    let parsed = text.parse();
+    let mut table: Table =
+        parsed.map_err(|error| SettingsError::Parse(path.into(), error, hint))?;
     let mut clusters = Vec::new();
     if let Some(Value::Table(named)) = table.remove(CLUSTERS) {
         for (name, connection) in named {
@@ -525,11 +530,12 @@ mod tests {
                 .expect_err("no number")
                 .contains("invalid")
         );
-        assert!(
-            go("how-far = ", &[])
-                .expect_err("no TOML")
-                .contains("not TOML")
-        );
+        for (text, says) in [
+            ("how-far = ", "not TOML"),
+            ("stop = \"D:\\games\"", "write a path with /"),
+        ] {
+            assert!(go(text, &[]).expect_err("no TOML").contains(says));
+        }
     }
 
     /// Returns the long flags that `--cluster lab` adds to a command line.
