@@ -5,8 +5,8 @@ use std::sync::Arc;
 use kagetsu_book::JobState;
 use kagetsu_schedule::{Counts, Idle, WorkerStatus};
 use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
-use prometheus_client::metrics::TypedMetric;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric, MetricEncoder};
+use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 
@@ -36,11 +36,6 @@ pub(crate) struct Snapshot {
 
 /// A row of a table of one column and one value.
 type Row = (String, f64);
-/// Returns the rows of a table of counts.
-fn rows(counts: &[(&str, usize)]) -> Vec<Row> {
-    let row = |(name, count): &(&str, usize)| (name.to_string(), *count as f64);
-    counts.iter().map(row).collect()
-}
 
 impl Snapshot {
     /// Returns the number of tasks to do now: waiting and running ones, or the positions that
@@ -103,185 +98,108 @@ impl Snapshot {
     }
 }
 
-/// Writes tables of values.
-struct Writer<'a>(DescriptorEncoder<'a>);
+fn counted<'a>(rows: impl AsRef<[(&'a str, u64)]>) -> Vec<Row> {
+    let rows = rows.as_ref().iter();
+    rows.map(|(row, value)| ((*row).into(), *value as f64))
+        .collect()
+}
 
-impl Writer<'_> {
-    fn one<M: EncodeMetric>(&mut self, name: &str, help: &str, metric: M) -> fmt::Result {
-        let kind = metric.metric_type();
-        metric.encode(self.0.encode_descriptor(name, help, None, kind)?)
-    }
+/// Returns the rows of a metric without a label, which is left out where its value is not known.
+fn one(value: impl Into<Option<u64>>) -> Vec<Row> {
+    let value = value.into().map(|value| (String::new(), value as f64));
+    value.into_iter().collect()
+}
 
-    /// Writes a table whose rows have a label each.
-    fn table<M: EncodeMetric + TypedMetric>(
-        &mut self,
-        (name, help, label): (&str, &str, &'static str),
-        rows: impl IntoIterator<Item = (impl AsRef<str>, M)>,
-    ) -> fmt::Result {
-        let mut encoder = self.0.encode_descriptor(name, help, None, M::TYPE)?;
-        for (row, metric) in rows {
-            metric.encode(encoder.encode_family(&labels(label, row.as_ref()))?)?;
+impl Snapshot {
+    /// Returns the rows of a metric of the table.
+    fn rows(&self, name: &str) -> Vec<Row> {
+        let (counts, totals) = (self.counts, self.counts.totals);
+        let is_quarantined = |view: &&WorkerView| view.trust.quarantine.is_some();
+        let (waiting, leased) = (counts.waiting_tasks as u64, counts.leased_tasks as u64);
+        let (open, unsettled) = (
+            counts.open_questions as u64,
+            counts.unsettled_questions as u64,
+        );
+        match name {
+            "tasks" => counted([("waiting", waiting), ("leased", leased)]),
+            "questions" => counted([("open", open), ("unsettled", unsettled)]),
+            "queue_depth" => one(waiting),
+            "demand" => one(self.demand()),
+            "task_events" => counted([
+                ("assigned", totals.assigned),
+                ("reassigned", totals.reassigned),
+                ("done", totals.done),
+                ("late", totals.late),
+                ("handed_back", totals.handed_back),
+                ("failed", totals.failed),
+                ("stalled", totals.stalled),
+                ("overdue", totals.overdue),
+                ("lost", totals.lost),
+                ("regained", totals.regained),
+                ("moved", totals.moved),
+            ]),
+            "question_events" => counted([
+                ("finished", totals.finished),
+                ("set_aside", totals.set_aside),
+                ("cancelled", totals.cancelled),
+            ]),
+            "workers" => one(self.workers.len() as u64),
+            "slots" => one(counts.slots),
+            "idle_workers" => self.idle(),
+            "worker_nodes_per_second" => self.of_workers(|status| status.speed as f64),
+            "worker_tasks" => self.of_workers(|status| status.tasks.len() as f64),
+            "quarantined_workers" => one(self.workers.iter().filter(is_quarantined).count() as u64),
+            "quarantines" => one(self.quarantines),
+            "job_frontier" => self.of_jobs(|view| view.job.frontier as f64),
+            "job_positions" => self.of_jobs(|view| view.job.positions as f64),
+            "job_set_aside" => self.of_jobs(|view| view.job.set_aside as f64),
+            "job_running" => self.of_jobs(|view| (view.job.state == JobState::Running).into()),
+            "jobs" => self.job_states(),
+            "leads" => one(u64::from(self.leads)),
+            "book_positions" => one(self.book.map(|(positions, _)| positions)),
+            "book_entries" => one(self.book.map(|(_, entries)| entries)),
+            "disk_free_bytes" => one(self.disk_free),
+            "backup_timestamp_seconds" => one(self.backed_up),
+            "refusals" => counted(&self.refusals),
+            _ => counted([(env!("CARGO_PKG_VERSION"), 1)]),
         }
-        Ok(())
     }
 }
 
+/// All metrics, each with its kind, its name, its label (`-`: one value) and what it counts.
+const METRICS: &str = include_str!("metrics.txt");
+
 impl Collector for Snapshot {
-    fn encode(&self, encoder: DescriptorEncoder) -> fmt::Result {
-        let mut out = Writer(encoder);
-        let Counts {
-            slots,
-            open_questions,
-            unsettled_questions,
-            waiting_tasks,
-            leased_tasks,
-            totals,
-            ..
-        } = self.counts;
-        let is_quarantined = |view: &&WorkerView| view.trust.quarantine.is_some();
-        let quarantined = self.workers.iter().filter(is_quarantined).count() as u64;
-        let (positions, entries) = self.book.unzip();
-        for (name, help, value) in [
-            (
-                "queue_depth",
-                "Tasks that wait for a worker",
-                Some(waiting_tasks as u64),
-            ),
-            (
-                "demand",
-                "Tasks that there are to do now, for scaling by",
-                Some(self.demand()),
-            ),
-            (
-                "workers",
-                "Workers connected",
-                Some(self.workers.len() as u64),
-            ),
-            (
-                "slots",
-                "Tasks that the workers can run at a time",
-                Some(slots),
-            ),
-            (
-                "quarantined_workers",
-                "Workers connected that are in quarantine",
-                Some(quarantined),
-            ),
-            (
-                "leads",
-                "Whether this coordinator leads its book",
-                Some(self.leads.into()),
-            ),
-            ("book_positions", "Positions of the book", positions),
-            ("book_entries", "Entries of the book's journal", entries),
-            (
-                "disk_free_bytes",
-                "Room on the disk of the book's folder",
-                self.disk_free,
-            ),
-            (
-                "backup_timestamp_seconds",
-                "Unix time of the last backup",
-                self.backed_up,
-            ),
-        ] {
-            if let Some(value) = value {
-                out.one(name, help, ConstGauge::new(value as f64))?;
+    fn encode(&self, mut encoder: DescriptorEncoder) -> fmt::Result {
+        for line in METRICS.lines() {
+            let mut words = line.splitn(4, ' ');
+            let [kind, name, label, help] = std::array::from_fn(|_| words.next().unwrap_or(""));
+            let rows = self.rows(name);
+            if rows.is_empty() && label == "-" {
+                continue;
+            }
+            let is_counter = kind == "counter";
+            let kind = if is_counter {
+                MetricType::Counter
+            } else {
+                MetricType::Gauge
+            };
+            let write = |encoder: MetricEncoder<'_>, value: f64| {
+                if is_counter {
+                    ConstCounter::new(value as u64).encode(encoder)
+                } else {
+                    ConstGauge::new(value).encode(encoder)
+                }
+            };
+            let mut encoder = encoder.encode_descriptor(name, help, None, kind)?;
+            if label == "-" {
+                write(encoder, rows[0].1)?;
+                continue;
+            }
+            for (row, value) in &rows {
+                write(encoder.encode_family(&labels(label, row))?, *value)?;
             }
         }
-        let tasks = [("waiting", waiting_tasks), ("leased", leased_tasks)];
-        let questions = [("open", open_questions), ("unsettled", unsettled_questions)];
-        let version = env!("CARGO_PKG_VERSION").to_string();
-        for (about, rows) in [
-            (("tasks", "Tasks that are not done", "state"), rows(&tasks)),
-            (
-                ("questions", "Questions that are not on disk", "state"),
-                rows(&questions),
-            ),
-            (
-                ("idle_workers", "Workers with a free slot", "reason"),
-                self.idle(),
-            ),
-            (
-                (
-                    "worker_nodes_per_second",
-                    "Positions that a worker visits a second",
-                    "worker",
-                ),
-                self.of_workers(|status| status.speed as f64),
-            ),
-            (
-                ("worker_tasks", "Tasks in a worker's hands", "worker"),
-                self.of_workers(|status| status.tasks.len() as f64),
-            ),
-            (
-                ("job_frontier", "Positions of a job that wait", "job"),
-                self.of_jobs(|view| view.job.frontier as f64),
-            ),
-            (
-                ("job_positions", "Positions that a job has added", "job"),
-                self.of_jobs(|view| view.job.positions as f64),
-            ),
-            (
-                (
-                    "job_set_aside",
-                    "Positions that a job goes on without",
-                    "job",
-                ),
-                self.of_jobs(|view| view.job.set_aside as f64),
-            ),
-            (
-                ("job_running", "Whether a job is running", "job"),
-                self.of_jobs(|view| f64::from(u8::from(view.job.state == JobState::Running))),
-            ),
-            (("jobs", "Jobs of the book", "state"), self.job_states()),
-            (
-                ("version", "Which version this is; always 1", "version"),
-                vec![(version, 1.0)],
-            ),
-        ] {
-            let row = |(name, value)| (name, ConstGauge::new(value));
-            out.table(about, rows.into_iter().map(row))?;
-        }
-        let task_events = [
-            ("assigned", totals.assigned),
-            ("reassigned", totals.reassigned),
-            ("done", totals.done),
-            ("late", totals.late),
-            ("handed_back", totals.handed_back),
-            ("failed", totals.failed),
-            ("stalled", totals.stalled),
-            ("overdue", totals.overdue),
-            ("lost", totals.lost),
-            ("regained", totals.regained),
-            ("moved", totals.moved),
-        ];
-        let question_events = [
-            ("finished", totals.finished),
-            ("set_aside", totals.set_aside),
-            ("cancelled", totals.cancelled),
-        ];
-        for (about, rows) in [
-            (
-                ("task_events", "What has happened to tasks", "event"),
-                &task_events[..],
-            ),
-            (
-                ("question_events", "What has become of questions", "event"),
-                &question_events,
-            ),
-            (
-                ("refusals", "Requests that a guard refused", "reason"),
-                &self.refusals,
-            ),
-        ] {
-            let row = |&(name, count)| (name, ConstCounter::new(count));
-            out.table(about, rows.iter().map(row))?;
-        }
-        out.one(
-            "quarantines",
-            "Workers put into quarantine",
-            ConstCounter::new(self.quarantines),
-        )
+        Ok(())
     }
 }

@@ -28,15 +28,14 @@ pub(crate) struct Metrics {
     /// Time from the assignment of a task to its report.
     lease_time: Histogram,
     leases: Mutex<BTreeMap<TaskId, Instant>>,
-    request_time: Family<Labels, Histogram, fn() -> Histogram>,
-    http_time: Family<Labels, Histogram, fn() -> Histogram>,
+    request_time: RequestTimes,
+    http_time: RequestTimes,
     /// Answers that the book could not merge.
     pub(crate) merge_conflicts: Counter,
 }
 
-fn lease_buckets() -> Histogram {
-    Histogram::new(exponential_buckets(0.01, 2.0, 20))
-}
+/// Times of requests, by one label.
+type RequestTimes = Family<Labels, Histogram, fn() -> Histogram>;
 
 fn request_buckets() -> Histogram {
     Histogram::new(exponential_buckets(0.000_25, 4.0, 9))
@@ -45,37 +44,22 @@ fn request_buckets() -> Histogram {
 impl Default for Metrics {
     fn default() -> Self {
         let mut registry = Registry::with_prefix("kagetsu");
-        let lease_time = lease_buckets();
-        let request_time: Family<Labels, Histogram, fn() -> Histogram> =
-            Family::new_with_constructor(request_buckets);
-        let http_time: Family<Labels, Histogram, fn() -> Histogram> =
-            Family::new_with_constructor(request_buckets);
+        let lease_time = Histogram::new(exponential_buckets(0.01, 2.0, 20));
+        let [request_time, http_time] =
+            [(); 2].map(|()| RequestTimes::new_with_constructor(request_buckets));
         let merge_conflicts = Counter::default();
-        registry.register_with_unit(
-            "lease",
-            "From handing a task out to its report",
-            Unit::Seconds,
-            lease_time.clone(),
-        );
-        registry.register_with_unit(
-            "request",
-            "From a request of gRPC to the head of its answer",
-            Unit::Seconds,
-            request_time.clone(),
-        );
-        registry.register_with_unit(
-            "http_request",
-            "From a request of HTTP to the head of its answer",
-            Unit::Seconds,
-            http_time.clone(),
-        );
+        let help = "From handing a task out to its report";
+        registry.register_with_unit("lease", help, Unit::Seconds, lease_time.clone());
+        let help = "From a request of gRPC to the head of its answer";
+        registry.register_with_unit("request", help, Unit::Seconds, request_time.clone());
+        let help = "From a request of HTTP to the head of its answer";
+        registry.register_with_unit("http_request", help, Unit::Seconds, http_time.clone());
         let help = "Answers that the book could not bring together with what it knew";
         registry.register("merge_conflicts", help, merge_conflicts.clone());
-        let leases = Mutex::default();
         Self {
             registry,
             lease_time,
-            leases,
+            leases: Mutex::default(),
             request_time,
             http_time,
             merge_conflicts,
