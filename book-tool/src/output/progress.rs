@@ -6,7 +6,6 @@ use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
 use kagetsu_game::{Answer, Move, Notation, Position, Verdict};
 
 use kagetsu_terminal::colours::Colours;
-use kagetsu_terminal::echo::EchoOff;
 use kagetsu_terminal::table;
 
 /// The state of a running analysis.
@@ -33,7 +32,6 @@ pub(crate) struct LiveProgress<'a> {
     has_lines: bool,
     /// The last line written.
     last: String,
-    _keys: EchoOff,
 }
 
 impl<'a> LiveProgress<'a> {
@@ -67,7 +65,6 @@ impl<'a> LiveProgress<'a> {
             paint: Colours::stderr(),
             has_lines,
             last: String::new(),
-            _keys: EchoOff::start(),
         }
     }
 

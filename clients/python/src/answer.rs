@@ -1,6 +1,6 @@
 //! Answers: the value of a position and of its moves.
 
-use kagetsu_api::{AnswerJson, date, is_unknown};
+use kagetsu_api::{AnswerJson, Day, is_unknown};
 use kagetsu_book::{Choice, Derived};
 use kagetsu_game::{Bound, Move, Proof, Score, Verdict};
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyRuntimeError};
@@ -116,7 +116,7 @@ impl PyMoveValue {
             proof: value.proof,
             proof_kind: value.proof_kind,
             engine: verdict.by.engine.to_string(),
-            date: date(verdict.by.day),
+            date: Day(verdict.by.day).to_string(),
         }
     }
 }

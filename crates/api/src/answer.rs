@@ -1,11 +1,9 @@
 use std::cmp::Reverse;
 use std::fmt;
 
-use kagetsu_compiled::{AnnotationJson, AnnotationKind, Choice};
+use kagetsu_compiled::{AnnotationJson, AnnotationKind, Choice, Day};
 use kagetsu_game::{Answer, Bound, Move, Position, Proof, Score, Verdict};
 use serde::{Deserialize, Serialize};
-
-use crate::date::date;
 
 /// The knowledge about a position. Values are from the view of the side to move.
 #[derive(Debug, Deserialize, Serialize)]
@@ -178,7 +176,7 @@ impl AnswerJson {
             nodes: v.nodes,
             line: names(&v.line),
             engine: v.by.engine.to_string(),
-            date: date(v.by.day),
+            date: Day(v.by.day).to_string(),
         };
         let place = |(_, v): &&(Move, Verdict)| match v.is_silent() {
             true => (true, Reverse(v.nodes)),

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use anyhow::Result;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-use kagetsu_api::{date, is_unknown};
+use kagetsu_api::{Day, is_unknown};
 use kagetsu_game::{Answer, Bound, Move, Notation, Position, Proof, Verdict, is_visible};
 
 use crate::colours::Colours;
@@ -177,7 +177,7 @@ fn row(position: &Position, m: Move, verdict: &Verdict, notation: Notation) -> V
         verdict.proof.map_or_else(String::new, proof),
         line(position, &verdict.line, notation),
         verdict.by.engine.to_string(),
-        date(verdict.by.day),
+        Day(verdict.by.day).to_string(),
     ]
 }
 

@@ -16,13 +16,7 @@ pub(super) struct Process(Child);
 impl Process {
     /// Starts the program of this name that lies beside the one that runs.
     pub(super) fn start(name: &str, arguments: &[&str]) -> Result<Self> {
-        let this = std::env::current_exe()?;
-        // An example lies one folder deeper.
-        let folder = this
-            .ancestors()
-            .skip(1)
-            .find(|folder| !folder.ends_with("examples"));
-        let path = folder.unwrap_or(&this).join(name);
+        let path = std::env::current_exe()?.with_file_name(name);
         let mut command = Command::new(&path);
         command
             .args(arguments)
@@ -81,17 +75,13 @@ impl Process {
     pub(super) fn cpu(&self) -> Result<Duration> {
         // Fields 14 and 15 of proc(5), counted after the name, which may hold any character. The
         // unit is a hundredth of a second.
-        let stat = self.read("stat")?;
+        let path = format!("/proc/{}/stat", self.0.id());
+        let stat = std::fs::read_to_string(&path)
+            .with_context(|| format!("cannot read {path}; this needs Linux"))?;
         let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
         let times = fields.split_whitespace().skip(11).take(2);
         let ticks: u64 = times.filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
         Ok(Duration::from_millis(10 * ticks))
-    }
-
-    fn read(&self, what: &str) -> Result<String> {
-        let path = format!("/proc/{}/{what}", self.0.id());
-        std::fs::read_to_string(&path)
-            .with_context(|| format!("cannot read {path}; this needs Linux"))
     }
 }
 

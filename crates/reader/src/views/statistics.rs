@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::time::Duration;
 
-use kagetsu_api::{OverviewJson, date};
-use kagetsu_book::{Grade, Grades, Grading, Hole, Stats};
+use kagetsu_api::OverviewJson;
+use kagetsu_book::{Day, Grade, Grades, Grading, Hole, Stats};
 use kagetsu_game::{Move, Notation, quote_message};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -278,7 +278,11 @@ impl StatisticsJson {
         Self {
             grades: Some(by_stones.collect()),
             engines: Some(grades.engines.clone()),
-            by_day: Some(by_day.map(|(day, count)| (date(*day), *count)).collect()),
+            by_day: Some(
+                by_day
+                    .map(|(day, count)| (Day(*day).to_string(), *count))
+                    .collect(),
+            ),
             holes: Some(grades.holes.iter().map(HoleJson::from).collect()),
             ..Self::counted(&grades.stats, content)
         }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use kagetsu_tests::{Program, Scratch, kagetsu, shared_data};
+use kagetsu_tests::{Program, Scratch, kagetsu, shared_data, words};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use serde_json::{Value, json};
@@ -116,20 +116,12 @@ fn merge_is_commutative_and_idempotent() {
     );
     let file = scratch.path("file");
     std::fs::write(&file, "").expect("room");
-    let build = [
-        "build",
-        "--variant",
-        "freestyle-15",
-        "--depth",
-        "2",
-        "--book",
-        text(&file),
-    ];
-    for command in [&build[..], &["backup", "--book", one, "--to", text(&file)]] {
-        refused(
-            &kagetsu(command),
-            &[text(&file), "is a file, and this needs the folder"],
-        );
+    for command in [
+        words!("build --variant freestyle-15 --depth 2 --book {file}"),
+        words!("backup --book {one} --to {file}"),
+    ] {
+        let why = [text(&file), "is a file, and this needs the folder"];
+        refused(&Program::Kagetsu.run(&command), &why);
     }
     assert_clean(one);
 }
@@ -247,58 +239,33 @@ fn part_behind_a_line_is_exported_in_every_format() {
 #[test]
 fn variant_selects_imported_and_exported_positions() {
     let scratch = Scratch::new();
-    let (both, file, part) = (
-        scratch.path("both"),
-        scratch.path("file"),
-        scratch.path("part"),
-    );
+    let [both, file, part] = ["both", "file", "part"].map(|name| scratch.path(name));
     build(text(&both), "freestyle-15", "h8", 3);
     build(text(&both), "surakarta", "", 4);
     for format in ["json", "csv"] {
         for (variant, positions, others) in [("freestyle-15", 3, 4), ("surakarta", 4, 3)] {
-            let export = [
-                "export",
-                "--format",
-                format,
-                "--book",
-                text(&both),
-                "--variant",
-                variant,
-                text(&file),
-            ];
-            let exported = kagetsu(&export);
+            let exported =
+                kagetsu!("export --format {format} --book {both} --variant {variant} {file}");
             assert_eq!(exported.code, Some(0), "{exported:#?}");
-            assert!(
-                exported
-                    .stdout
-                    .contains(&format!("{positions} positions\n")),
-                "{exported:#?}"
-            );
-            assert!(
-                exported
-                    .stdout
-                    .contains(&format!("{others} positions of other games")),
-                "{exported:#?}"
-            );
+            for says in [
+                format!("{positions} positions\n"),
+                format!("{others} positions of other games"),
+            ] {
+                assert!(exported.stdout.contains(&says), "{exported:#?}");
+            }
             std::fs::remove_file(&file).expect("it was written");
         }
         assert_eq!(
             kagetsu!("export --format {format} --book {both} {file}").code,
             Some(0)
         );
-        let imported = kagetsu!(
-            "import --format {format} --book {part} --variant surakarta
-            {file} --json"
-        )
-        .json();
+        let import =
+            kagetsu!("import --format {format} --book {part} --variant surakarta {file} --json");
+        let found = import.json();
+        let lost = &found["losses"]["positions_of_other_games"];
         assert_eq!(
-            (&imported["read"], &imported["positions"]),
-            (&json!(4), &json!(4)),
-            "{imported}"
-        );
-        assert_eq!(
-            imported["losses"]["positions_of_other_games"], 3,
-            "{imported}"
+            json!([found["read"], found["positions"], lost]),
+            json!([4, 4, 3])
         );
         std::fs::remove_file(&file).expect("it was written");
         std::fs::remove_dir_all(&part).expect("it was made");
@@ -317,22 +284,10 @@ fn tree_shows_played_and_bounded_moves() {
     let scratch = Scratch::new();
     let (book, file) = (scratch.path("book"), scratch.path("file"));
     std::fs::write(&file, "h8 i9 h9\nh8 i9 g7\nh8 i9 h9\nh8 j8\n").expect("room for it");
-    let import = [
-        "import",
-        "--format",
-        "lines",
-        "--variant",
-        "freestyle-15",
-        "--book",
-        text(&book),
-        text(&file),
-    ];
-    assert_eq!(kagetsu(&import).code, Some(0));
+    let import = kagetsu!("import --format lines --variant freestyle-15 --book {book} {file}");
+    assert_eq!(import.code, Some(0), "{import:#?}");
     let tree = || {
-        let tree = kagetsu!(
-            "tree --book {book} --variant freestyle-15 --moves h8
-            --plies 2"
-        );
+        let tree = kagetsu!("tree --book {book} --variant freestyle-15 --moves h8 --plies 2");
         assert_eq!(tree.code, Some(0), "{tree:#?}");
         tree.stdout
             .lines()
@@ -350,15 +305,8 @@ fn tree_shows_played_and_bounded_moves() {
         ]
     );
     // A search has another best move, and gives these an upper bound.
-    let board: Vec<_> = (0..15)
-        .map(|row| {
-            if row == 7 {
-                ".......X......."
-            } else {
-                "..............."
-            }
-        })
-        .collect();
+    let mut board = ["..............."; 15];
+    board[7] = ".......X.......";
     let of = |name: &str, score: i32, bound: &str| {
         json!({"move": name, "score": score, "bound": bound, "depth": 9, "nodes": 1, "line": [], "proof": "none",
             "engine": "other", "date": "2026-11-21"})
@@ -387,11 +335,7 @@ fn tree_shows_played_and_bounded_moves() {
 #[test]
 fn import_names_bad_line_and_keeps_earlier_ones() {
     let scratch = Scratch::new();
-    let (own, file, copy) = (
-        scratch.path("own"),
-        scratch.path("file"),
-        scratch.path("copy"),
-    );
+    let [own, file, copy] = ["own", "file", "copy"].map(|name| scratch.path(name));
     build(text(&own), "freestyle-15", "h8", 5);
     assert_eq!(
         kagetsu!("export --format json --book {own} {file}").code,
@@ -428,13 +372,7 @@ fn failed_start_leaves_no_empty_book() {
     let scratch = Scratch::new();
     let [own, held, new, empty, file] =
         ["own", "held", "new", "empty", "file"].map(|name| scratch.path(name));
-    let [own, held, new, empty, file] = [
-        text(&own),
-        text(&held),
-        text(&new),
-        text(&empty),
-        text(&file),
-    ];
+    let [own, held, new, empty, file] = [&own, &held, &new, &empty, &file].map(|path| text(path));
     build(own, "freestyle-15", "h8", 5);
     let mut holder = Program::Coordinator.start(&["--book", held, "--listen", "127.0.0.1:0"]);
     holder.address();
@@ -447,61 +385,35 @@ fn failed_start_leaves_no_empty_book() {
         format!("{}\"answers\":[]}}\n", &exported[..answers]),
     )
     .expect("room for it");
-    let deepen = [
-        "build",
-        "--deepen",
-        "--variant",
-        "freestyle-15",
-        "--depth",
-        "4",
-        "--book",
-    ];
-    let impossible = [
-        "build",
-        "--variant",
-        "xiangqi",
-        "--depth",
-        "1",
-        "--max-ply",
-        "3",
-        "--book",
-        new,
-    ];
-    let commands: [(&[&str], &str); 6] = [
-        (&["merge", "--into", new, held], "is open in process"),
-        (&["merge", "--into", new, file], "is a file"),
+    for (command, why) in [
+        (words!("merge --into {new} {held}"), "is open in process"),
+        (words!("merge --into {new} {file}"), "is a file"),
+        (words!("import --format json --book {new} {file}"), "line 1"),
         (
-            &["import", "--format", "json", "--book", new, file],
+            words!("import --format json --book {new} {unsaid}"),
             "line 1",
         ),
         (
-            &["import", "--format", "json", "--book", new, text(&unsaid)],
-            "line 1",
+            words!("build --deepen --variant freestyle-15 --depth 4 --book {new}"),
+            "there is no book at",
         ),
-        (&[&deepen[..], &[new]].concat(), "there is no book at"),
-        (&impossible, "max_ply: xiangqi does not tell"),
-    ];
-    for (command, why) in commands {
-        refused(&kagetsu(command), &[why]);
+        (
+            words!("build --variant xiangqi --depth 1 --max-ply 3 --book {new}"),
+            "max_ply: xiangqi does not tell",
+        ),
+    ] {
+        refused(&Program::Kagetsu.run(&command), &[why]);
         assert!(!Path::new(new).exists(), "{command:?}");
     }
     // An existing folder stays unchanged.
     std::fs::create_dir(empty).expect("room");
-    refused(
-        &kagetsu(&["merge", "--into", empty, held]),
-        &["is open in process"],
-    );
+    let is_held = |run| refused(&run, &["is open in process"]);
+    is_held(kagetsu!("merge --into {empty} {held}"));
     assert_eq!(std::fs::read_dir(empty).expect("it is there").count(), 0);
     // The content of an earlier book is still in it.
-    refused(
-        &kagetsu(&["merge", "--into", new, own, held]),
-        &["is open in process"],
-    );
+    is_held(kagetsu!("merge --into {new} {own} {held}"));
     assert_eq!(differences(own, new)["same"], json!(5));
-    refused(
-        &kagetsu(&["merge", "--into", new, held]),
-        &["is open in process"],
-    );
+    is_held(kagetsu!("merge --into {new} {held}"));
     assert_clean(new);
 }
 
