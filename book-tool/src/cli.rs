@@ -10,10 +10,10 @@ use crate::commands::exchange::{annotate, export, import};
 use crate::commands::jobs::{grow, manage};
 use crate::commands::lookup::{explore, open, practice, query, suspects, view};
 use crate::commands::maintenance::{
-    backup, check, compact, compile, diff, journal, merge, patch, prune, repair,
+    backup, check, compact, compile, diff, journal, merge, prune, repair,
 };
 use crate::commands::verify::shrink;
-use crate::commands::{bench, doctor, manual, verify};
+use crate::commands::{bench, books, doctor, manual, verify};
 use crate::help::arrange;
 
 /// Analyses positions and builds opening books for gomoku, xiangqi and surakarta, here or on a
@@ -79,7 +79,7 @@ enum Command {
     Export(export::Args),
     Annotate(annotate::Args),
     Compile(compile::Args),
-    Patch(patch::Args),
+    Books(books::Args),
     Perft(perft::Args),
     Moves(moves::Args),
     Workers(workers::Args),
@@ -131,7 +131,7 @@ impl Cli {
             Command::Export(args) => export::run(&args, out),
             Command::Annotate(args) => annotate::run(&args, out),
             Command::Compile(args) => compile::run(&args, out),
-            Command::Patch(args) => patch::run(&args, out),
+            Command::Books(args) => books::run(&args, out),
             Command::Perft(args) => perft::run(&args, out),
             Command::Moves(args) => moves::run(&args, out),
             Command::Workers(args) => workers::run(args, out),

@@ -37,7 +37,7 @@ const OTHERS: &[(&str, &[&str])] = &[
             "merge", "diff", "prune", "compact", "check", "repair", "backup", "restore", "journal",
         ],
     ),
-    ("Compiled books", &["compile", "patch"]),
+    ("Compiled books", &["books", "compile"]),
     ("Proofs", &["verify", "shrink"]),
     ("Engines", &["brain"]),
     (

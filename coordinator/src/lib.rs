@@ -26,3 +26,4 @@ pub use auth::{
 };
 pub use config::Config;
 pub use server::{Coordinator, Server, stop_on_signals};
+pub use services::archive::Archive;

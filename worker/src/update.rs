@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use kagetsu_program::download;
+use kagetsu_program::{download, signing_key};
 use kagetsu_proto::version_numbers;
-use minisign_verify::{PublicKey, Signature};
+use minisign_verify::Signature;
 
 /// The variable of a program's first start, at which it keeps the one before.
 const FIRST_START: &str = "KAGETSU_FIRST_START";
@@ -65,7 +65,7 @@ impl UpdateArgs {
             key: key.clone(),
             program: std::env::current_exe().context("cannot find this program's file")?,
         };
-        updater.key()?;
+        signing_key("--update-key", &updater.key)?;
         if std::env::var_os(FIRST_START).is_none() {
             updater.remove_old();
         }
@@ -98,7 +98,7 @@ impl Updater {
             return Ok(false);
         }
         let program = download(&self.place(&name))?;
-        let verified = self.key()?.verify(&program, &signature, false);
+        let verified = signing_key("--update-key", &self.key)?.verify(&program, &signature, false);
         verified.with_context(|| self.unsigned(&name))?;
         let (new, old) = (self.beside("new"), self.beside(OLD));
         std::fs::write(&new, &program)
@@ -132,14 +132,6 @@ impl Updater {
             .env(FIRST_START, "1");
         let error = kagetsu_program::replace_process(&mut command);
         Err(error).with_context(|| format!("cannot start {}", self.program.display()))
-    }
-
-    fn key(&self) -> Result<PublicKey> {
-        let key = match std::fs::read_to_string(&self.key) {
-            Ok(text) => PublicKey::decode(&text),
-            Err(_) => PublicKey::from_base64(&self.key),
-        };
-        key.context("--update-key is neither a key of minisign nor a file with one")
     }
 
     /// Removes the programs before this one.

@@ -2,6 +2,7 @@ use std::io::Write;
 
 use anyhow::{Result, bail};
 use kagetsu_book::Overview;
+use kagetsu_files::installed_books;
 use kagetsu_game::{Notation, Position, Side, Variant};
 use kagetsu_proto::Access;
 use kagetsu_reader::Source;
@@ -31,8 +32,9 @@ impl BookArgs {
 /// A position, and the book to look it up in.
 #[derive(Debug, clap::Args)]
 pub(crate) struct BookPosition {
-    /// A book folder, a compiled book, a certificate (`kagetsu export --format proof`), or the URL
-    /// of a coordinator such as http://127.0.0.1:7615
+    /// A book folder, a compiled book, a certificate (`kagetsu export --format proof`), the name of
+    /// an installed book or `auto` (`kagetsu books`), or the URL of a coordinator such as
+    /// http://127.0.0.1:7615
     #[arg(long, value_name = "BOOK", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     book: String,
     #[command(flatten)]
@@ -87,6 +89,17 @@ pub(crate) fn only_variant(overview: &Overview, book: &str) -> Result<Variant> {
     }
 }
 
+/// Opens the first installed book of a game.
+fn installed(variant: Variant) -> Result<Source> {
+    for path in installed_books() {
+        let book = kagetsu_reader::open_files(&path)?;
+        if book.overview()?.variant(variant).is_some() {
+            return Ok(book);
+        }
+    }
+    bail!("no book of {variant} is installed; `kagetsu books get NAME --from PLACE` installs one")
+}
+
 /// Opens a book and returns it with the position that was asked for. Without --variant the only
 /// game of the book is meant; without a position the only root, if the book does not hold the
 /// start.
@@ -101,7 +114,11 @@ pub(crate) fn open_at(
     // A wrong position is reported before a server is asked.
     let given = place.variant().map(|variant| place.position_of(variant));
     let given = given.transpose()?;
-    let reader = kagetsu_reader::open(book, access)?;
+    let reader = match (book, place.variant()) {
+        ("auto", Some(variant)) => installed(variant)?,
+        ("auto", None) => bail!("--book auto is the installed book of a game; give --variant"),
+        _ => kagetsu_reader::open(book, access)?,
+    };
     let is_clear = given.is_some() && !place.is_bare();
     if let Some(position) = &given
         && (is_clear || reader.lookup(position)?.is_some())

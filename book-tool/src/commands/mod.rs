@@ -2,6 +2,7 @@
 
 pub(crate) mod analysis;
 pub(crate) mod bench;
+pub(crate) mod books;
 pub(crate) mod cluster;
 pub(crate) mod doctor;
 pub(crate) mod exchange;

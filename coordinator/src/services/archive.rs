@@ -17,11 +17,10 @@ use http::header::{
 };
 use http::{HeaderMap, StatusCode};
 use http_range_header::parse_range_header;
-use kagetsu_api::ErrorJson;
+use kagetsu_api::{ArchiveFileJson, ArchiveJson, ErrorJson};
 use kagetsu_compiled::{Compiled, FileIdentity};
 use parking_lot::Mutex;
 use ring::digest::{Context, SHA256};
-use serde::Serialize;
 use tokio::io::AsyncReadExt;
 use tokio_stream::StreamExt;
 use tokio_util::io::ReaderStream;
@@ -33,40 +32,25 @@ const WORKER: &str = "kagetsu-worker-";
 /// Bytes of a file that are read at a time.
 const PIECE_BYTES: usize = 128 << 10;
 
-/// A file of the archive.
-#[derive(Clone, Debug, Serialize)]
-struct ArchiveFile {
-    name: String,
-    bytes: u64,
-    sha256: String,
-    /// Seconds since 1970-01-01.
-    modified: u64,
-    /// Positions of a compiled book; null for other files.
-    positions: Option<u64>,
-}
-
-#[derive(Serialize)]
-struct ArchiveManifest {
-    files: Vec<ArchiveFile>,
-}
-
 /// A folder of compiled books that are offered for download.
 #[derive(Clone)]
-pub(crate) struct Archive {
+pub struct Archive {
     folder: Arc<Path>,
     /// Each name with the identity of the file whose digest was computed.
-    known: Arc<Mutex<HashMap<String, (FileIdentity, ArchiveFile)>>>,
+    known: Arc<Mutex<HashMap<String, (FileIdentity, ArchiveFileJson)>>>,
 }
 
 /// A file that is open, and the description of what it held when its digest was computed.
 struct OpenArchiveFile {
     file: File,
     identity: FileIdentity,
-    about: ArchiveFile,
+    about: ArchiveFileJson,
 }
 
 impl Archive {
-    pub(crate) fn new(folder: PathBuf) -> Self {
+    /// Offers the files of a folder.
+    #[must_use]
+    pub fn new(folder: PathBuf) -> Self {
         Self {
             folder: folder.into(),
             known: Arc::default(),
@@ -116,14 +100,17 @@ impl Archive {
         }
         let is_settled = identity.is_settled();
         let modified = about.modified()?.duration_since(UNIX_EPOCH);
-        let about = ArchiveFile {
+        let book = Compiled::open_file(file.try_clone()?, &path).ok();
+        let about = ArchiveFileJson {
             name: name.into(),
             bytes: about.len(),
             sha256: digest(&mut file)?,
             modified: modified.map_or(0, |time| time.as_secs()),
-            positions: Compiled::open_file(file.try_clone()?, &path)
-                .ok()
-                .map(|book| book.len()),
+            positions: book.as_ref().map(Compiled::len),
+            games: book.map_or_else(Vec::new, |book| {
+                let held = &book.overview().variants;
+                held.iter().map(|held| held.variant.to_string()).collect()
+            }),
         };
         if FileIdentity::of(&file.metadata()?) != identity {
             return Ok(None);
@@ -139,14 +126,18 @@ impl Archive {
         }))
     }
 
-    fn manifest(&self) -> io::Result<ArchiveManifest> {
+    /// Describes the files that are offered.
+    ///
+    /// # Errors
+    /// If the folder or a file cannot be read.
+    pub fn manifest(&self) -> io::Result<ArchiveJson> {
         let names = self.names()?;
         self.known.lock().retain(|name, _| names.contains(name));
         let mut files = Vec::new();
         for name in &names {
             files.extend(self.open(name)?.map(|open| open.about));
         }
-        Ok(ArchiveManifest { files })
+        Ok(ArchiveJson { files })
     }
 
     /// Returns a file by its name; `None` for a name that is not in the list, or a file that a

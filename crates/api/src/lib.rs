@@ -8,7 +8,7 @@
 
 mod analysis;
 mod answer;
-mod date;
+mod archive;
 mod error;
 #[cfg(feature = "jobs")]
 mod job;
@@ -27,11 +27,11 @@ pub use analysis::{EffortJson, QuestionJson, UpdateJson};
 pub use answer::{
     AnnotationsJson, AnswerJson, HandJson, ResultsJson, ValueJson, VerdictJson, is_unknown,
 };
-pub use date::date;
+pub use archive::{ArchiveFileJson, ArchiveJson};
 pub use error::{ErrorBody, ErrorJson};
 #[cfg(feature = "jobs")]
 pub use job::{AsideJson, HistoryPoint, JobJson, PriorityJson, job_state};
-pub use kagetsu_compiled::AnnotationJson;
+pub use kagetsu_compiled::{AnnotationJson, Day};
 pub use overview::{OverviewFault, OverviewJson, RootJson, VariantOverviewJson};
 pub use position::{ForbiddenJson, PositionJson, read_position};
 #[cfg(feature = "jobs")]

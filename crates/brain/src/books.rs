@@ -6,6 +6,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use anyhow::Result;
+use kagetsu_files::installed_book;
 use kagetsu_game::{Answer, Key, Move, Position, Proof, Score, Side, Variant, Verdict};
 
 use crate::source::{Access, Source, open};
@@ -125,14 +126,15 @@ impl ChosenBook {
     }
 }
 
-/// Returns the name of a book, or the path beside the program where only there is a file of this
-/// name: interfaces start an engine in a folder of theirs.
+/// Returns the name of a book, or the path beside the program or of an installed book where only
+/// there is a file of this name: interfaces start an engine in a folder of theirs.
 fn found(name: &str) -> Cow<'_, str> {
     let program = std::env::current_exe()
         .ok()
         .filter(|_| !Path::new(name).exists());
     let beside = program.map(|program| program.with_file_name(name));
-    match beside.filter(|path| path.is_file()) {
+    let beside = beside.filter(|path| path.is_file());
+    match beside.or_else(|| installed_book(Path::new(name))) {
         Some(path) => path.to_string_lossy().into_owned().into(),
         None => name.into(),
     }

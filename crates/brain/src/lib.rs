@@ -28,6 +28,9 @@ use crate::output::EngineOutput;
 pub use crate::program::EngineProgram;
 use crate::source::Access;
 
+/// The name that stands for all installed books.
+const AUTO: &str = "auto";
+
 /// Plays as an engine: from the book first, then by search
 ///
 /// The protocol `gomocup` is for gomoku, `uci` and `ucci` are for xiangqi; `uci` also plays the
@@ -52,9 +55,10 @@ pub struct Args {
 /// The settings of an engine.
 #[derive(Debug, clap::Args)]
 pub struct PlayArgs {
-    /// A book folder, a compiled book, or the URL of a coordinator; first=BOOK or second=BOOK for
-    /// one side only; repeat the flag for several, of which the first with a move is used
-    #[arg(long, value_name = "BOOK", value_parser = book_parser())]
+    /// A book folder, a compiled book, an installed book (`kagetsu books`), or the URL of a
+    /// coordinator; first=BOOK or second=BOOK for one side only; repeat the flag for several, of
+    /// which the first with a move is used; `auto` for all installed books, `none` for no book
+    #[arg(long, default_value = AUTO, value_name = "BOOK", value_parser = book_parser())]
     book: Vec<BookChoice>,
     #[command(flatten)]
     access: Access,
@@ -161,7 +165,11 @@ fn finder(play: &PlayArgs) -> Result<MoveFinder> {
     })
     .through(play.access.clone());
     for book in &play.book {
-        finder.add(book)?;
+        match &*book.name {
+            "none" => {}
+            AUTO => finder.add_installed(),
+            _ => finder.add(book)?,
+        }
     }
     Ok(finder)
 }

@@ -106,6 +106,17 @@ impl MoveFinder {
         self.books.add(book, &self.access)
     }
 
+    /// Opens all installed books. One that cannot be read is no reason to lose a game.
+    pub(crate) fn add_installed(&mut self) {
+        for path in kagetsu_files::installed_books() {
+            let name = path.to_string_lossy().into_owned();
+            let book = BookChoice { side: None, name };
+            if let Err(error) = self.add(&book) {
+                tracing::warn!("an installed book is not used: {error:#}");
+            }
+        }
+    }
+
     /// Opens a book to play from in place of all others; an empty name closes them.
     ///
     /// # Errors

@@ -1,4 +1,5 @@
-//! Files on every system: replaced whole, made durable, read at a place, told apart.
+//! Files on every system: replaced whole, made durable, read at a place, told apart; and the
+//! folders of a user.
 //!
 //! All that Unix and Windows do in other ways with files stands in one module for each. The crate
 //! refuses any knowledge of what is in a file. In a browser, which has no files, it has the errors
@@ -8,6 +9,8 @@
 mod error;
 #[cfg(any(unix, windows))]
 mod identity;
+#[cfg(any(unix, windows))]
+mod installed;
 #[cfg(any(unix, windows))]
 mod positioned;
 #[cfg(any(unix, windows))]
@@ -20,6 +23,8 @@ mod system;
 pub use error::{FileError, is_disk_full};
 #[cfg(any(unix, windows))]
 pub use identity::FileIdentity;
+#[cfg(any(unix, windows))]
+pub use installed::{books_folder, installed_book, installed_books, user_folder};
 #[cfg(any(unix, windows))]
 pub use positioned::PositionedFile;
 #[cfg(any(unix, windows))]

@@ -2,6 +2,7 @@ use std::io::Read;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
+use minisign_verify::PublicKey;
 
 /// The longest time of a download, in seconds.
 const MAX_SECONDS: &str = "600";
@@ -37,4 +38,16 @@ pub fn download(url: &str) -> Result<Vec<u8>> {
     let said = said.trim().trim_start_matches("curl: ");
     ensure!(ended.status.success(), "cannot read {url}: {said}");
     Ok(bytes)
+}
+
+/// Reads a public key of minisign, given as it is or as its file.
+///
+/// # Errors
+/// If it is neither; the message names the flag.
+pub fn signing_key(flag: &str, given: &str) -> Result<PublicKey> {
+    let key = match std::fs::read_to_string(given) {
+        Ok(text) => PublicKey::decode(&text),
+        Err(_) => PublicKey::from_base64(given),
+    };
+    key.with_context(|| format!("{flag} is neither a key of minisign nor a file with one"))
 }

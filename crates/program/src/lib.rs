@@ -11,7 +11,7 @@ mod log;
 mod settings;
 mod stdout;
 
-pub use download::download;
+pub use download::{download, signing_key};
 pub use exit::{Exit, replace_process, run};
 pub use file::{check_place, shown, write_whole};
 pub use kagetsu_files::Readers;

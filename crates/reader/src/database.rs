@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use kagetsu_book::{Book, BookOptions};
+use kagetsu_files::user_folder;
 use kagetsu_postgres::{BookUrl, PostgresJournal};
 
 use crate::notices::write_notices;
@@ -24,12 +25,8 @@ pub(crate) fn open(text: &str) -> Result<Book> {
 
 /// Returns the folder for the index of a book.
 fn folder(url: &BookUrl) -> Result<PathBuf> {
-    let inside = |folder, name| Some(PathBuf::from(std::env::var_os(folder)?).join(name));
-    let base = std::env::var_os(CACHE_VARIABLE)
-        .map(PathBuf::from)
-        .or_else(|| inside("XDG_CACHE_HOME", "kagetsu"))
-        .or_else(|| inside("HOME", ".cache/kagetsu"))
-        .or_else(|| inside("LOCALAPPDATA", "kagetsu"));
+    let given = std::env::var_os(CACHE_VARIABLE).map(PathBuf::from);
+    let base = given.or_else(|| user_folder("XDG_CACHE_HOME", ".cache"));
     let base = base.with_context(|| {
         format!("{url} needs a folder for its index: give one as {CACHE_VARIABLE}")
     })?;

@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use kagetsu_book::{Annotation, AnnotationJson, Day};
 use kagetsu_compiled::NamedBook;
+use kagetsu_files::installed_book;
 use kagetsu_game::Position;
 use kagetsu_postgres::BookUrl;
 use kagetsu_proofs::ProofBook;
@@ -49,11 +50,13 @@ pub fn annotate(name: &str, access: &Access, at: &Position, note: AnnotationJson
 
 /// Opens a book on this machine to read: a folder, a compiled file or a certificate. Several
 /// processes may read one folder at the same time, and the user needs no permission to write to
-/// it. Notices go to stderr.
+/// it. A name that nothing here has is that of an installed book. Notices go to stderr.
 ///
 /// # Errors
 /// If there is no book, a process is changing its folder, or the path is a URL.
 pub fn open_files(path: &Path) -> Result<Source> {
+    let installed = installed_book(path);
+    let path = installed.as_deref().unwrap_or(path);
     if path.is_file() {
         let about = || path.display().to_string();
         let file = File::open(path).with_context(about)?;

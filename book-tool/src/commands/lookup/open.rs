@@ -10,6 +10,7 @@ use anyhow::{Context, Result, ensure};
 use clap::FromArgMatches;
 use clap::builder::NonEmptyStringValueParser;
 use kagetsu_coordinator::{Config, Server};
+use kagetsu_files::installed_book;
 use kagetsu_formats::likely_variant;
 use kagetsu_http::{AccessPolicy, site};
 use kagetsu_postgres::BookUrl;
@@ -95,7 +96,7 @@ impl Args {
         let path = Path::new(place);
         let is_url = place.contains("://");
         ensure!(
-            is_url || path.exists(),
+            is_url || path.exists() || installed_book(path).is_some(),
             "there is no {}; check the name, or make a book by `kagetsu build`",
             shown(path)
         );

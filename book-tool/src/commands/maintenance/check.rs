@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
-use kagetsu_program::Exit;
-use minisign_verify::{PublicKey, Signature};
+use kagetsu_program::{Exit, signing_key};
+use minisign_verify::Signature;
 use serde::Serialize;
 
 use crate::arguments::path::check_is_there;
@@ -47,12 +47,8 @@ struct CheckJson {
 ///
 /// # Errors
 /// If there is none, it is of another key or of another file, or the key is none.
-fn check_signature(path: &Path, key: &str) -> Result<()> {
-    let key = match std::fs::read_to_string(key) {
-        Ok(text) => PublicKey::decode(&text),
-        Err(_) => PublicKey::from_base64(key),
-    };
-    let key = key.context("--public-key is neither a key of minisign nor a file with one")?;
+pub(crate) fn check_signature(path: &Path, key: &str) -> Result<()> {
+    let key = signing_key("--public-key", key)?;
     let mut name = path.as_os_str().to_os_string();
     name.push(".minisig");
     let name = PathBuf::from(name);

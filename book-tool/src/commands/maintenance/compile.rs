@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
 use kagetsu_book::{Book, Compilation};
-use kagetsu_compiled::{Compiled, DeltaReport, Extras, write_delta};
+use kagetsu_compiled::{CompileReport, Compiled, DeltaReport, Extras, apply_delta, write_delta};
 use kagetsu_games::GameStore;
 use kagetsu_program::{Exit, shown};
 use serde::Serialize;
@@ -22,14 +22,15 @@ use kagetsu_terminal::json::write_json;
 /// the values. With --force an existing compiled book is replaced; programs that have it
 /// open keep the old one.
 ///
-/// --delta also writes FILE.delta: a small file by which `kagetsu patch` makes the new book of an
-/// older one, so that readers need not fetch all of it.
+/// --delta also writes FILE.delta: a small file by which --patch, and `kagetsu books get`, make the
+/// new book of an older one, so that readers need not fetch all of it. The result has the same
+/// bytes as the newer book; a delta of another book is refused.
 ///
 /// Example: kagetsu compile --book h8.book --out h8.kbk
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The book folder
-    #[arg(long, value_name = "DIR")]
+    /// The book folder; with --patch, the older compiled book
+    #[arg(long, value_name = "DIR|FILE")]
     book: PathBuf,
     /// The file to write
     #[arg(long, value_name = "FILE")]
@@ -50,6 +51,9 @@ pub(crate) struct Args {
     /// An older compiled book: writes FILE.delta, the difference to it
     #[arg(long, value_name = "OLD")]
     delta: Option<PathBuf>,
+    /// A delta: makes the newer version of the compiled book, which --out may name with --force
+    #[arg(long, value_name = "DELTA", conflicts_with_all = ["delta", "texts", "games", "max_bytes"])]
+    patch: Option<PathBuf>,
     /// Prints one JSON object
     #[arg(long)]
     json: bool,
@@ -99,6 +103,16 @@ pub(crate) fn annotations(book: &Book) -> Result<Extras> {
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     check_is_new(&args.out, args.force)?;
+    match &args.patch {
+        Some(delta) => {
+            let report = apply_delta(&Compiled::open(&args.book)?, delta, &args.out)?;
+            tell(args, &report, None, out)
+        }
+        None => compile(args, out),
+    }
+}
+
+fn compile(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let book = read_book(&args.book)?;
     let bar = ProgressBar::new(book.len());
     bar.set_style(ProgressStyle::with_template(
@@ -115,10 +129,17 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let report = book.compile(&args.out, compilation, &mut progress)?;
     bar.finish_and_clear();
     let delta = delta_of(&args.out);
-    let written = match &old {
-        Some(old) => Some(write_delta(old, &Compiled::open(&args.out)?, &delta)?),
-        None => None,
-    };
+    let write = |old| write_delta(old, &Compiled::open(&args.out)?, &delta);
+    let written = old.as_ref().map(write).transpose()?;
+    tell(args, &report, written, out)
+}
+
+fn tell(
+    args: &Args,
+    report: &CompileReport,
+    written: Option<DeltaReport>,
+    out: &mut dyn Write,
+) -> Result<Exit> {
     let (positions, bytes) = (report.positions, report.bytes);
     if args.json {
         let delta_bytes = written.map(|delta| delta.bytes);
@@ -142,7 +163,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         buckets,
     }) = written
     {
-        let name = shown(&delta);
+        let name = shown(&delta_of(&args.out));
         writeln!(
             out,
             "{name}: {bytes} bytes, {changed} of {buckets} buckets changed"

@@ -9,6 +9,5 @@ pub(crate) mod conflicts;
 pub(crate) mod diff;
 pub(crate) mod journal;
 pub(crate) mod merge;
-pub(crate) mod patch;
 pub(crate) mod prune;
 pub(crate) mod repair;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use kagetsu_tests::{Browser, Finished, Program, Scratch, http, kagetsu};
+use kagetsu_tests::{Browser, Finished, Program, Scratch, http, kagetsu, words};
 use serde_json::json;
 
 use crate::world::{growing, serve};
@@ -79,7 +79,8 @@ fn archive_offers_books_and_deltas() {
     let done = download(&format!("{url}/2.kbk.delta"), &delta);
     assert_eq!(done.code, Some(0), "{done:#?}");
     let (mine, delta) = (text(&mine), text(&delta));
-    kagetsu(&["patch", "--book", &mine, "--delta", &delta, "--out", &mine]);
+    let patch = words!("compile --book {mine} --patch {delta} --out {mine} --force");
+    assert_eq!(Program::Kagetsu.run(&patch).code, Some(0));
     assert_eq!(
         fs::read(&mine).expect("there"),
         fs::read(&new).expect("there")
@@ -98,8 +99,7 @@ fn archive_offers_books_and_deltas() {
     }
     page_downloads_a_book(address, &old);
     // The same delta again does not fit any more.
-    let again =
-        Program::Kagetsu.run(&["patch", "--book", &mine, "--delta", &delta, "--out", &mine]);
+    let again = Program::Kagetsu.run(&patch);
     assert_eq!(again.code, Some(2), "{again:#?}");
 
     for name in [
@@ -216,43 +216,4 @@ fn page_downloads_a_book(address: &str, book: &Path) {
         "isWhole": true,
     });
     assert_eq!(browser.evaluate(script), expected);
-}
-
-/// A signature by another key, none, or one of other bytes is refused.
-#[test]
-fn signatures_are_checked() {
-    let scratch = Scratch::new();
-    let book = text(&scratch.path("book"));
-    let line = growing("--book", &book, 3, 2);
-    kagetsu(&line.split(' ').collect::<Vec<_>>());
-    let compiled = text(&scratch.path("a.kbk"));
-    kagetsu(&["compile", "--book", &book, "--out", &compiled]);
-    let check =
-        |key: &str| Program::Kagetsu.run(&["check", "--book", &compiled, "--public-key", key]);
-    let key = "RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3";
-    for (what, run) in [("no signature", check(key)), ("no key", check("nonsense"))] {
-        assert_eq!(run.code, Some(2), "{what}: {run:#?}");
-    }
-    if !kagetsu_builders::is_installed("minisign", &["-v"]) {
-        return;
-    }
-    let (public, secret) = (text(&scratch.path("me.pub")), text(&scratch.path("me.key")));
-    let minisign = |arguments: &[&str]| {
-        let mut command = Command::new("minisign");
-        command.args(arguments);
-        let run = Finished::of(command);
-        assert_eq!(run.code, Some(0), "{run:#?}");
-    };
-    minisign(&["-G", "-W", "-f", "-p", &public, "-s", &secret]);
-    minisign(&["-S", "-H", "-s", &secret, "-m", &compiled]);
-    let good = check(&public);
-    assert_eq!(good.code, Some(0), "{good:#?}");
-    let other = check(key);
-    assert_eq!(other.code, Some(2), "{other:#?}");
-    let mut bytes = fs::read(&compiled).expect("there");
-    bytes.extend(b"more");
-    fs::write(&compiled, bytes).expect("room");
-    let changed = check(&public);
-    assert_eq!(changed.code, Some(2), "{changed:#?}");
-    assert!(changed.stderr.contains("not signed"), "{changed:#?}");
 }

@@ -6,6 +6,7 @@ pub(crate) mod browsing;
 mod chinese;
 mod clients;
 pub(crate) mod http;
+mod installed;
 mod open;
 mod page;
 mod panels;
