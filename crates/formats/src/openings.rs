@@ -1,19 +1,12 @@
 //! Files of openings: root positions for `build --roots`.
 
 use std::path::Path;
-use std::thread;
-use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use kagetsu_game::{Position, Variant};
 use serde::Deserialize;
 
-/// Time without a change after which a file counts as written to its end.
-const WRITTEN_AFTER: Duration = Duration::from_secs(2);
-
-/// Reads the openings of a file, one a line. Blank lines and text after `#` are skipped. A last
-/// line without a line end counts, as lists have it that were published; a file that was changed
-/// within the last two seconds is waited for then, since it may still be written.
+/// Reads the openings of a file, one a line. Blank lines and text after `#` are skipped.
 ///
 /// A line holds moves (`h8 i9 h9`), a FEN (with the operations or comments of EPD), or pairs of
 /// offsets from the centre as in the opening lists of Gomocup and Piskvork (`0,0, 1,-1, 3,2`:
@@ -26,42 +19,9 @@ const WRITTEN_AFTER: Duration = Duration::from_secs(2);
 /// # Errors
 /// The first invalid line or opening, by its number or id.
 pub fn read(path: &Path, variant: Variant) -> Result<Vec<Position>> {
-    loop {
-        let text = text_of(path)?;
-        // A clock that is behind that of the file's machine makes no file wait.
-        let age = std::fs::metadata(path).and_then(|file| file.modified());
-        let age = age.ok().and_then(|changed| changed.elapsed().ok());
-        match age.and_then(|age| WRITTEN_AFTER.checked_sub(age)) {
-            Some(left) if !left.is_zero() && unfinished(&text).is_some() => thread::sleep(left),
-            _ => return named(path, openings_of(path, &text, variant)),
-        }
-    }
-}
-
-/// Reads the openings of a file that grows, as [`read`] does, but waits for nothing. Returns those
-/// of finished lines, and the last line if it has no line end yet.
-///
-/// # Errors
-/// As in [`read`].
-pub fn read_finished(path: &Path, variant: Variant) -> Result<(Vec<Position>, Option<String>)> {
-    let text = text_of(path)?;
-    let Some(last) = unfinished(&text).filter(|_| !is_json(path)) else {
-        let openings = openings_of(path, &text, variant);
-        return Ok((named(path, openings)?, None));
-    };
-    let lines = of_lines(&text[..text.len() - last.len()], variant);
-    Ok((named(path, lines)?, Some(last.to_string())))
-}
-
-fn text_of(path: &Path) -> Result<String> {
-    std::fs::read_to_string(path)
-        .with_context(|| format!("cannot read the roots file {}", path.display()))
-}
-
-/// Returns the last line if it says something and has no line end.
-fn unfinished(text: &str) -> Option<&str> {
-    let last = text.rsplit('\n').next();
-    last.filter(|last| !bare(last).is_empty())
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("cannot read the roots file {}", path.display()))?;
+    named(path, openings_of(path, &text, variant))
 }
 
 fn is_json(path: &Path) -> bool {
@@ -243,35 +203,6 @@ mod tests {
             "freestyle-15 a1",
         ];
         assert_eq!(lines(text), Ok(expected.map(String::from).to_vec()));
-    }
-
-    #[test]
-    fn growing_file_is_read_to_its_last_line_end() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("roots.txt");
-        // A program writes the second line, one byte at a time.
-        let text = "h8\nh8 i10 # far\n";
-        for length in 1..=text.len() {
-            std::fs::write(&path, &text[..length]).expect("room");
-            let (lines, rest) = text[..length]
-                .rsplit_once('\n')
-                .unwrap_or(("", &text[..length]));
-            let found = read_finished(&path, Variant::FREESTYLE_15).expect("readable");
-            let rest = Some(rest.to_string()).filter(|rest| !rest.is_empty());
-            assert_eq!((found.0.len(), found.1), (lines.lines().count(), rest));
-        }
-    }
-
-    #[test]
-    fn unfinished_last_line_is_read_from_a_file_at_rest() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("roots.txt");
-        std::fs::write(&path, "h8\nh8 i10").expect("room");
-        let roots = read(&path, Variant::FREESTYLE_15).expect("readable");
-        assert_eq!(roots.len(), 2);
-        let changed = std::fs::metadata(&path).and_then(|file| file.modified());
-        let age = changed.expect("it is there").elapsed();
-        assert!(age.is_ok_and(|age| age >= WRITTEN_AFTER), "it waited");
     }
 
     #[test]

@@ -48,8 +48,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FEN")]
     pub(super) fen: Vec<String>,
     /// File of roots, one a line: moves, a FEN, or offsets from the centre as in Gomocup's lists;
-    /// or .json. It is read again when it changes: a job of its own builds from the new roots,
-    /// each of which counts once its line ends with a newline
+    /// or .json
     #[arg(long, value_name = "FILE")]
     pub(super) roots: Option<PathBuf>,
     /// Takes every position on this line as a root, however bad its moves; may be repeated
@@ -144,18 +143,6 @@ pub(super) struct BuildRequest {
 }
 
 impl BuildRequest {
-    /// Returns the same build from other roots, under a name of its own.
-    pub(super) fn with_roots(&self, roots: Vec<Position>) -> Self {
-        let added = default_name(&roots, None);
-        let hash = added.rsplit('-').next().unwrap_or_default();
-        Self {
-            name: format!("{}-roots-{hash}", self.name),
-            roots,
-            exclude: self.exclude.clone(),
-            build: self.build.clone(),
-        }
-    }
-
     /// The request as it goes over the wire.
     pub(super) fn message(&self) -> v1::StartRequest {
         v1::StartRequest {

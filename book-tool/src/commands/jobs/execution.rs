@@ -1,6 +1,5 @@
 //! Runs a build to its end: in this process, or on a cluster.
 
-use std::cell::RefCell;
 use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
@@ -10,13 +9,12 @@ use indicatif::{ProgressBar, ProgressStyle};
 use kagetsu_book::{JobChange, Policy};
 use kagetsu_coordinator::Server;
 use kagetsu_formats::{Format, Importer};
-use kagetsu_game::{Variant, quote};
+use kagetsu_game::Variant;
 use kagetsu_postgres::BookUrl;
 use kagetsu_proto::{Connector, v1};
 use tokio_util::sync::CancellationToken;
 
 use super::arguments::{Args, BuildRequest};
-use super::living_roots::LivingRoots;
 use super::proofs::{self, ProofJson};
 use crate::client::Builds;
 use crate::client::embedded::Embedded;
@@ -163,38 +161,21 @@ async fn follow(
         }
     };
     let tell = |line: String| bar.suspend(|| write_notice(line));
-    let added = RefCell::new(Vec::new());
     let watch = async {
-        let job = match &args.coordinator {
-            Some(_) => builds.follow(connector, &name, &mut shown, &tell).await?,
-            None => builds.watch(&name, &mut shown).await?,
-        };
-        let mut watched = 0;
-        loop {
-            let next: Option<String> = added.borrow().get(watched).cloned();
-            let Some(name) = next else { break };
-            Builds::connect(connector)
-                .await?
-                .watch(&name, |_| {})
-                .await?;
-            watched += 1;
+        match &args.coordinator {
+            Some(_) => builds.follow(connector, &name, &mut shown, &tell).await,
+            None => builds.watch(&name, &mut shown).await,
         }
-        anyhow::Ok(job)
     };
-    let living = add_roots(args, connector, request, &added, &tell);
     let ended = tokio::select! {
         job = watch => Some(job),
         () = stop => None,
-        error = living => Some(Err(error)),
     };
     bar.finish_and_clear();
     let (job, is_stopped) = match ended {
         Some(job) => (job?, false),
         None if pauses => {
             let mut builds = Builds::connect(connector).await?;
-            for name in added.take() {
-                builds.change(&name, JobChange::Pause).await?;
-            }
             (builds.change(&name, JobChange::Pause).await?, true)
         }
         // A stopped build does not wait for a coordinator that is away.
@@ -220,63 +201,6 @@ async fn follow(
         is_stopped,
         proofs,
     })
-}
-
-/// Starts a job for the new roots whenever the file of roots changes, and adds its name to `added`.
-/// Returns only an error of the coordinator.
-async fn add_roots(
-    args: &Args,
-    connector: &Connector,
-    request: &BuildRequest,
-    added: &RefCell<Vec<String>>,
-    tell: &impl Fn(String),
-) -> anyhow::Error {
-    let Some(path) = &args.roots else {
-        return std::future::pending().await;
-    };
-    let variant = match args.variant() {
-        Ok(variant) => variant,
-        Err(error) => return error,
-    };
-    let mut living = LivingRoots::new(path.clone(), variant, &request.roots);
-    loop {
-        let roots = match living.next().await {
-            Ok((roots, unfinished)) => {
-                if let Some(line) = unfinished {
-                    let (shown, line) = (path.display(), quote(&line));
-                    tell(format!(
-                        "kagetsu: the last line of {shown}, '{line}', counts once it ends with a \
-                         newline"
-                    ));
-                }
-                roots
-            }
-            Err(error) => {
-                tell(format!(
-                    "kagetsu: the build goes on without the change: {error:#}"
-                ));
-                continue;
-            }
-        };
-        if roots.is_empty() {
-            continue;
-        }
-        let (count, shown) = (roots.len(), path.display());
-        let more = request.with_roots(roots);
-        let started = async {
-            let mut builds = Builds::connect(connector).await?;
-            builds.start(connector, more.message(), tell).await
-        };
-        if let Err(error) = started.await {
-            return error;
-        }
-        let plural = if count == 1 { "" } else { "s" };
-        tell(format!(
-            "kagetsu: {shown} has {count} new root{plural}: the job {} builds from there",
-            more.name
-        ));
-        added.borrow_mut().push(more.name);
-    }
 }
 
 /// Waits for Ctrl-C, or until the time is up.

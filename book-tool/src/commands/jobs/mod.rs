@@ -4,7 +4,6 @@ pub(crate) mod arguments;
 mod dashboard;
 mod execution;
 pub(crate) mod grow;
-mod living_roots;
 pub(crate) mod manage;
 mod proofs;
 mod setting_arguments;
