@@ -21,7 +21,7 @@ pub enum SettingsError {
     Read(PathBuf, std::io::Error),
     /// The file is not TOML.
     #[error("the settings file {} is not TOML: {}{}", .0.display(), .1.to_string().trim_end(), .2)]
-    Parse(PathBuf, toml::de::Error, &'static str),
+    Parse(PathBuf, Box<toml::de::Error>, &'static str),
     /// No flag of the program has this name.
     #[error("the settings file {} has the key '{}', but there is no such flag; see --help", .0.display(), .1)]
     UnknownKey(PathBuf, String),
@@ -315,7 +315,7 @@ fn read(path: &Path, command: &Command) -> Result<SettingsFile, SettingsError> {
     };
     let parsed = text.parse();
     let mut table: Table =
-        parsed.map_err(|error| SettingsError::Parse(path.into(), error, hint))?;
+        parsed.map_err(|error| SettingsError::Parse(path.into(), Box::new(error), hint))?;
     let mut clusters = Vec::new();
     if let Some(Value::Table(named)) = table.remove(CLUSTERS) {
         for (name, connection) in named {

@@ -3,7 +3,7 @@
 use kagetsu_tests::{Program, Scratch, kagetsu, shared_data};
 use serde_json::{Value, json};
 
-use crate::world::{BookBuild, Cluster, assert_clean, text, until};
+use crate::world::{BookBuild, Cluster, assert_clean, text};
 
 const VARIANT: [&str; 2] = ["--variant", "freestyle-15"];
 
