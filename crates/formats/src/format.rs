@@ -72,67 +72,23 @@ impl Format {
         Self::Obk,
     ];
 
+    /// The name on the command line, and a description in one line for a help text.
+    fn words(self) -> (&'static str, &'static str) {
+        let row = include_str!("formats.txt").lines().nth(self as usize);
+        row.and_then(|row| row.split_once(" | "))
+            .unwrap_or_default()
+    }
+
     /// The name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Json => "json",
-            Self::Csv => "csv",
-            Self::Sqlite => "sqlite",
-            Self::Parquet => "parquet",
-            Self::Yxdb => "yxdb",
-            Self::Lib => "lib",
-            Self::Psq => "psq",
-            Self::Pos => "pos",
-            Self::Sgf => "sgf",
-            Self::Rif => "rif",
-            Self::Openings => "openings",
-            Self::Hints => "hints",
-            Self::Lines => "lines",
-            Self::Fen => "fen",
-            Self::Pgn => "pgn",
-            Self::Xqf => "xqf",
-            Self::Cbr => "cbr",
-            Self::Ubb => "ubb",
-            Self::Eleeye => "eleeye",
-            Self::Obk => "obk",
-        }
+        self.words().0
     }
 
     /// A description of the format in one line, for a help text.
     #[must_use]
     pub fn description(self) -> &'static str {
-        match self {
-            Self::Json => "One JSON object a line for each position; lossless",
-            Self::Csv => "A table with a line for each move; lossless",
-            Self::Sqlite => "The table of csv as a SQLite database",
-            Self::Parquet => "The table of csv as a Parquet file",
-            Self::Yxdb => "A gomoku position database of Yixin or Rapfi (.db)",
-            Self::Lib => "A RenLib library (.lib): a tree of moves with texts, on 15x15",
-            Self::Psq => "A game of Piskvork or Gomocup (.psq)",
-            Self::Pos => "A position of old renju collections (.pos)",
-            Self::Sgf => "Gomoku games and trees in SGF",
-            Self::Rif => "Games of RenjuNet (.rif, XML)",
-            Self::Openings => {
-                "Gomoku openings as offsets from the centre (Gomocup) or lines of moves"
-            }
-            Self::Hints => {
-                "Winning moves as hints for `build --hints`: gomoku, a line of moves each"
-            }
-            Self::Lines => {
-                "One game a line, as moves: optionally a FEN and | before them, the result behind \
-                 them; any game"
-            }
-            Self::Fen => "One FEN a line with its best move and value; xiangqi and surakarta",
-            Self::Pgn => {
-                "Xiangqi games and trees in PGN; moves as coordinates, in WXF or Chinese notation"
-            }
-            Self::Xqf => "A xiangqi game or tree of XQStudio (.xqf)",
-            Self::Cbr => "Xiangqi games of CCBridge (.cbr, .cbl)",
-            Self::Ubb => "Xiangqi games of Chinese forums (UBB, DhtmlXQ)",
-            Self::Eleeye => "A xiangqi book of ElephantEye or XQWizard (BOOK.DAT)",
-            Self::Obk => "A xiangqi book in SQLite (.obk, .pfBook); needs --zobrist",
-        }
+        self.words().1
     }
 
     /// Whether `kagetsu import` reads it.

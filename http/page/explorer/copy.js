@@ -7,7 +7,8 @@ import { nameLine } from "../board/notation.js";
 import { drawPicture, hasPgn, hasSgf, writePgn, writePicture, writeSgf } from "../formats/write.js";
 import { noteOn, notesOf } from "./notes.js";
 
-function save(name, blob) {
+/** Saves a file as the browser saves downloads. */
+export function save(name, blob) {
   const address = URL.createObjectURL(blob);
   const anchor = h("a", { href: address, download: name });
   document.body.append(anchor);

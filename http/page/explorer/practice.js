@@ -5,6 +5,7 @@ import { h, recall, remember } from "../base/element.js";
 import { t } from "../base/words.js";
 import { shownMove } from "../board/openings.js";
 import { rank, signed } from "../board/values.js";
+import { save } from "./copy.js";
 import { sortedVerdicts } from "./verdicts.js";
 
 /** Centi-units that make a reply of the book e times less likely. */
@@ -36,6 +37,14 @@ function record(key, place, isRight) {
   remember("practice", JSON.stringify(all));
 }
 
+/** Reads the answers of a file, as `kagetsu practice` keeps them: of two about a position the later one stays. */
+async function receive(file) {
+  const read = JSON.parse(await file.text());
+  const all = answered();
+  for (const [key, one] of Object.entries(read)) if (!(all[key]?.due > one.due)) all[key] = one;
+  remember("practice", JSON.stringify(all));
+}
+
 /** The positions of a variant that are due, the oldest first. */
 function due(variant) {
   return Object.values(answered()).filter((one) => one.variant === variant && one.due <= today()).sort((a, b) => a.due - b.due);
@@ -57,7 +66,7 @@ export class Practice {
     const { explorer } = this;
     if (!this.isOn) {
       const begin = (side) => h("button", { type: "button", class: "primary", id: `practise-${side}`, onclick: () => this.start(side) }, t("practiseAs", { side: explorer.side(side) }));
-      return [h("p", {}, t("practiceHint")), h("div", { class: "offers" }, begin("first"), begin("second"), this.dueButton())];
+      return [h("p", {}, t("practiceHint")), h("div", { class: "offers" }, begin("first"), begin("second"), this.dueButton()), this.file()];
     }
     const total = this.log.reduce((sum, { loss }) => sum + (loss ?? 0), 0);
     const good = this.log.filter(({ loss }) => loss !== null && loss <= GOOD).length;
@@ -81,6 +90,20 @@ export class Practice {
   dueButton() {
     const left = due(this.explorer.shown.variant);
     return h("button", { type: "button", id: "practise-due", disabled: left.length === 0, title: t("practiceDueHint"), onclick: () => this.review(left[0]) }, t("practiceDue", { n: left.length }));
+  }
+
+  /** The buttons that save the answers as a file, and read one. */
+  file() {
+    const { explorer } = this;
+    const read = async (event) => {
+      await receive(event.target.files[0]).catch(() => explorer.app.announce(t("practiceNoFile")));
+      explorer.renderPanel();
+    };
+    const chosen = h("input", { type: "file", id: "practice-file", accept: ".json", hidden: true, onchange: read });
+    const keep = () => save("practice.json", new Blob([JSON.stringify(answered())], { type: "application/json" }));
+    return h("p", { class: "quiet small" }, t("practiceFileHint"), " ",
+      h("button", { type: "button", id: "practice-save", class: "quiet", onclick: keep }, t("practiceSave")), " ",
+      h("button", { type: "button", id: "practice-read", class: "quiet", onclick: () => chosen.click() }, t("practiceRead")), chosen);
   }
 
   /** Asks a position again. */

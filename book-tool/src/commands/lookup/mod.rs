@@ -4,6 +4,7 @@
 pub(crate) mod explore;
 pub(crate) mod open;
 pub(crate) mod practice;
+mod practised;
 pub(crate) mod query;
 pub(crate) mod suspects;
 pub(crate) mod view;

@@ -1,4 +1,5 @@
 use std::io::{BufRead, Write};
+use std::path::PathBuf;
 
 use anyhow::Result;
 use kagetsu_book::Choice;
@@ -6,6 +7,7 @@ use kagetsu_game::{Move, Notation, Outcome, Position, Side, Verdict};
 use kagetsu_program::Exit;
 use kagetsu_reader::Source;
 
+use super::practised::PractisedFile;
 use crate::arguments::query::BookPosition;
 use kagetsu_terminal::table;
 
@@ -14,6 +16,9 @@ use kagetsu_terminal::table;
 /// A move counts as right if it is at most --margin centi-units worse than the book's best. Type a
 /// move, `?` to see the book's moves, `back` to take back, or `end`. The book's replies are chosen
 /// at random among its good moves, so that each run asks other lines.
+///
+/// A position comes again after 1, 3, 7, 16, 35 and 90 days of right answers in a row, and the day
+/// after a wrong one: --due asks those that are due. The page saves and reads the same file.
 ///
 /// Example: kagetsu practice --book h8.book --variant freestyle-15 --moves h8
 #[derive(Debug, clap::Args)]
@@ -29,31 +34,42 @@ pub(crate) struct Args {
     /// Seed of the random generator
     #[arg(long, value_name = "S")]
     seed: Option<u64>,
-}
-
-/// The number of moves that the user has given, and of the right ones among them.
-#[derive(Clone, Copy, Debug, Default)]
-struct PracticeTally {
-    total: u32,
-    right: u32,
+    /// Asks the positions that are due, each with one move
+    #[arg(long)]
+    due: bool,
+    /// File of the answers [default: kagetsu/practice.json in the folder of the user's data]
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
 }
 
 pub(crate) fn run(mut args: Args, out: &mut dyn Write) -> Result<Exit> {
     let side = args.book_position.take_side();
     let (position, reader) = args.book_position.open()?;
-    let side = side.unwrap_or_else(|| position.side());
+    let answers = PractisedFile::open(args.file.as_deref())?;
+    let due = answers.due(position.variant());
     let mut practice = Practice {
         reader: &reader,
         args: &args,
-        side,
+        side: side.unwrap_or_else(|| position.side()),
         notation: args.book_position.notation(),
         line: vec![position],
-        tally: PracticeTally::default(),
+        answers,
+        due: if args.due { due } else { Vec::new() },
+        is_tried: false,
+        total: 0,
+        right: 0,
     };
+    if args.due && !practice.goes_to_due() {
+        writeln!(out, "no position is due")?;
+        return Ok(Exit::No);
+    }
     let mut input = std::io::stdin().lock();
     let ended = practice.ask_all(&mut input, out)?;
-    let PracticeTally { total, right } = practice.tally;
-    writeln!(out, "{right} of {total} moves were right")?;
+    writeln!(
+        out,
+        "{} of {} moves were right",
+        practice.right, practice.total
+    )?;
     Ok(ended)
 }
 
@@ -66,13 +82,24 @@ struct Practice<'a> {
     notation: Notation,
     /// The positions so far; the last one is on the board.
     line: Vec<Position>,
-    tally: PracticeTally,
+    answers: PractisedFile,
+    /// The positions that are due, the next one last.
+    due: Vec<Position>,
+    /// Whether the user has given a wrong move in the position.
+    is_tried: bool,
+    /// The moves that the user has given, and the right ones among them.
+    total: u32,
+    right: u32,
 }
 
 impl Practice<'_> {
     fn ask_all(&mut self, input: &mut dyn BufRead, out: &mut dyn Write) -> Result<Exit> {
         let mut is_first = true;
         loop {
+            // A due position is asked for one move.
+            if self.args.due && self.line.len() > 1 && !self.goes_to_due() {
+                return Ok(Exit::Done);
+            }
             let position = self.position().clone();
             if let Some(outcome) = position.outcome() {
                 let end = match outcome {
@@ -136,6 +163,16 @@ impl Practice<'_> {
         self.position().write_move_in(m, self.notation)
     }
 
+    /// Goes to the next position that is due; false if there is none.
+    fn goes_to_due(&mut self) -> bool {
+        let Some(next) = self.due.pop() else {
+            return false;
+        };
+        self.side = next.side();
+        self.line = vec![next];
+        true
+    }
+
     /// Goes back to the last position in which the user gave a move.
     fn take_back(&mut self) {
         while self.line.len() > 1 {
@@ -154,12 +191,17 @@ impl Practice<'_> {
         verdict: Option<&Verdict>,
         out: &mut dyn Write,
     ) -> Result<()> {
-        self.tally.total += 1;
+        self.total += 1;
         let loss = verdict
             .map(|verdict| i32::from(best_verdict.score.raw()) - i32::from(verdict.score.raw()));
         let is_right = m == *best || loss.is_some_and(|loss| loss <= i32::from(self.args.margin));
+        if !self.is_tried {
+            let at = self.line.last().expect("the first position stays");
+            self.answers.record(at, is_right)?;
+        }
+        self.is_tried = !is_right;
         if is_right {
-            self.tally.right += 1;
+            self.right += 1;
             writeln!(out, "right: {}", self.name(m))?;
             let next = self.position().play(m)?;
             self.line.push(next);
@@ -232,16 +274,22 @@ mod tests {
             "--moves",
             "h8",
         ];
-        let args = Program::parse_from(arguments).args;
+        let file = folder.path().join("data/practice.json");
+        let mut args = Program::parse_from(arguments).args;
+        args.file = Some(file.clone());
         let (position, reader) = args.book_position.open().expect("a book");
-        let side = position.side();
+        let answers = PractisedFile::open(Some(&file)).expect("no file");
         let mut practice = Practice {
             reader: &reader,
             args: &args,
-            side,
+            side: position.side(),
             notation: Notation::Engine,
-            line: vec![position],
-            tally: PracticeTally::default(),
+            line: vec![position.clone()],
+            answers,
+            due: Vec::new(),
+            is_tried: false,
+            total: 0,
+            right: 0,
         };
         let mut out = Vec::new();
         let mut typed = &b"z99\nh9\na1\n?\ni9\n"[..];
@@ -259,6 +307,26 @@ mod tests {
         ] {
             assert!(output.contains(words), "no '{words}' in {output}");
         }
-        assert_eq!((practice.tally.total, practice.tally.right), (3, 1));
+        assert_eq!((practice.total, practice.right), (3, 1));
+        // The first answer counts: the position comes again tomorrow.
+        let written = std::fs::read_to_string(&file).expect("it was written");
+        assert!(
+            written.contains(r#""moves":"h8","side":"second","row":0,"#),
+            "{written}"
+        );
+        assert_eq!(practice.answers.due(Variant::FREESTYLE_15), []);
+        let (_, due) = written.rsplit_once(':').expect("a day");
+        let yesterday = format!("{}1}}}}", written.trim_end_matches(due));
+        std::fs::write(&file, yesterday).expect("room");
+        let mut answers = PractisedFile::open(Some(&file)).expect("our own");
+        assert_eq!(
+            answers.due(Variant::FREESTYLE_15),
+            std::slice::from_ref(&position)
+        );
+        for row in [1, 2] {
+            answers.record(&position, true).expect("room");
+            let written = std::fs::read_to_string(&file).expect("it was written");
+            assert!(written.contains(&format!("\"row\":{row},")), "{written}");
+        }
     }
 }

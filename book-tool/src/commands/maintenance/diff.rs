@@ -11,6 +11,7 @@ use serde::Serialize;
 use crate::arguments::path::is_same;
 use kagetsu_reader::read_book;
 use kagetsu_terminal::json::write_json;
+use kagetsu_terminal::table::one_line;
 
 /// Lists the differences between two books
 ///
@@ -113,9 +114,12 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
                 count += 1;
                 if found.lines.len() < args.top {
                     let (at, kind) = (named(&position), note.kind);
+                    let point = note.at.map(|m| format!(" on {}", position.write_move(m)));
+                    let (point, text) = (point.unwrap_or_default(), one_line(&note.text));
+                    let place = shown(place);
                     found
                         .lines
-                        .push(format!("{at}: a {kind} only in {}", shown(place)));
+                        .push(format!("{at}: a {kind}{point} only in {place}: {text:.60}"));
                 }
             }
         }

@@ -1,5 +1,7 @@
 //! The columns of a table, and the rows of a position.
 
+use std::sync::LazyLock;
+
 use kagetsu_book::{Day, ScannedEntry};
 use kagetsu_game::{Bound, Move, Position, Proof, Score, Variant};
 use kagetsu_games::without_history;
@@ -32,152 +34,29 @@ pub struct Column {
     pub about: &'static str,
 }
 
-const fn column(
-    name: &'static str,
-    kind: ColumnKind,
-    is_optional: bool,
-    about: &'static str,
-) -> Column {
-    Column {
-        name,
-        kind,
-        is_optional,
-        about,
+impl Column {
+    /// Reads a row of the list: name, type, whether cells may be empty, meaning.
+    fn read(row: &'static str) -> Option<Self> {
+        let mut parts = row.split(" | ");
+        Some(Self {
+            name: parts.next()?,
+            kind: match parts.next()? {
+                "integer" => ColumnKind::Integer,
+                "number" => ColumnKind::Number,
+                "boolean" => ColumnKind::Boolean,
+                _ => ColumnKind::Text,
+            },
+            is_optional: parts.next()? == "yes",
+            about: parts.next()?,
+        })
     }
 }
 
-use ColumnKind::{Boolean, Integer, Number, Text};
-
 /// The columns of the table, in order. Values are from the view of the side that makes the move.
-pub const COLUMNS: &[Column] = &[
-    column(
-        "variant",
-        Text,
-        false,
-        "game and rules, as in `freestyle-15`",
-    ),
-    column(
-        "moves",
-        Text,
-        true,
-        "moves from the start, or from a job's root with a FEN, by the shortest known way",
-    ),
-    column(
-        "position",
-        Text,
-        false,
-        "FEN, or the rows of the board from the top with `X`, `O` and `.`",
-    ),
-    column(
-        "key",
-        Text,
-        false,
-        "32 hexadecimal digits, the same for all symmetries and orders of moves",
-    ),
-    column("stones", Integer, false, "stones or pieces on the board"),
-    column("side", Text, false, "side to move: `first` or `second`"),
-    column("move", Text, false, "the move"),
-    column(
-        "is_best",
-        Boolean,
-        false,
-        "whether the book chooses this move",
-    ),
-    column(
-        "in_book",
-        Boolean,
-        false,
-        "whether the book has the position after the move",
-    ),
-    column(
-        "priority",
-        Number,
-        true,
-        "least priority of the position among the jobs, in plies; 0 at a root",
-    ),
-    column(
-        "value",
-        Integer,
-        true,
-        "backed-up value in centi-units; empty for a forced win or loss, or without one",
-    ),
-    column(
-        "value_win_in",
-        Integer,
-        true,
-        "plies to a forced win by the backed-up value",
-    ),
-    column(
-        "value_loss_in",
-        Integer,
-        true,
-        "plies to a forced loss by the backed-up value",
-    ),
-    column(
-        "value_bound",
-        Text,
-        false,
-        "`exact`, `lower` or `upper` for the backed-up value",
-    ),
-    column(
-        "value_proof",
-        Text,
-        false,
-        "`none`, `win`, `loss` or `draw`, by the backed-up value",
-    ),
-    column(
-        "score",
-        Integer,
-        true,
-        "searched value in centi-units; empty for a forced win or loss, or without a search",
-    ),
-    column(
-        "win_in",
-        Integer,
-        true,
-        "plies to a forced win, as searched",
-    ),
-    column(
-        "loss_in",
-        Integer,
-        true,
-        "plies to a forced loss, as searched",
-    ),
-    column(
-        "draw_in",
-        Integer,
-        true,
-        "plies to a proven draw, as searched",
-    ),
-    column(
-        "bound",
-        Text,
-        false,
-        "`exact`, `lower` or `upper` for the searched value",
-    ),
-    column("depth", Integer, false, "depth of the search in plies"),
-    column("nodes", Integer, false, "positions that the search visited"),
-    column(
-        "proof",
-        Text,
-        false,
-        "`none`, `win`, `loss` or `draw`, as searched",
-    ),
-    column(
-        "proof_kind",
-        Text,
-        true,
-        "`terminal`, `vcf`, `vct`, `search`, `tree` or `manual`",
-    ),
-    column(
-        "line",
-        Text,
-        true,
-        "expected play of the search, this move first",
-    ),
-    column("engine", Text, false, "engine of the search"),
-    column("date", Text, false, "day of the search, as in 2026-11-24"),
-];
+pub static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
+    let rows = include_str!("columns.txt").lines();
+    rows.filter_map(Column::read).collect()
+});
 
 /// The number of the first columns that are about the position, not about a move.
 pub(super) const SHARED_COLUMNS: usize = 6;

@@ -94,7 +94,10 @@ fn encode_group(
             Ok(())
         });
     }
-    let columns = columns.into_iter().zip(COLUMNS).zip(schema.columns());
+    let columns = columns
+        .into_iter()
+        .zip(COLUMNS.iter())
+        .zip(schema.columns());
     let encoded = columns.map(|((cells, column), described)| {
         let mut bytes = TrackedWrite::new(Vec::new());
         let pages = Box::new(SerializedPageWriter::new(&mut bytes));

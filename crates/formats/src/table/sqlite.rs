@@ -157,7 +157,7 @@ struct StoredCells {
     /// The number of moves of each position.
     moves: Vec<u32>,
     /// For each column, the last cell that is not [`StoredCell::Same`].
-    last: [StoredCell; COLUMNS.len()],
+    last: Vec<StoredCell>,
 }
 
 /// A cell for the database, with its text in [`StoredCells::text`].
@@ -180,7 +180,7 @@ impl StoredCells {
             cells: Vec::new(),
             text: String::new(),
             moves: Vec::new(),
-            last: [StoredCell::Same; COLUMNS.len()],
+            last: vec![StoredCell::Same; COLUMNS.len()],
         };
         let mut names = MoveNames::default();
         for rows in positions {

@@ -193,7 +193,7 @@ fn database_repeats_the_table() {
     let path = folder.path().join("table.db");
     std::fs::write(&path, written(Format::Sqlite, &book)).expect("room");
     let database = Connection::open(&path).expect("a database");
-    for column in COLUMNS {
+    for column in COLUMNS.iter() {
         // CSV writes an empty cell where the database has none.
         let query = format!("SELECT ifnull(\"{}\", '') FROM moves", column.name);
         let mut query = database.prepare(&query).expect("the column is there");
@@ -268,7 +268,7 @@ fn missing_parquet_names_the_way_out() {
 fn the_schema_page_lists_all_columns() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/table.md");
     let page = std::fs::read_to_string(page).expect("the page");
-    for column in COLUMNS {
+    for column in COLUMNS.iter() {
         let kind = match column.kind {
             ColumnKind::Text => "text",
             ColumnKind::Integer => "integer",

@@ -270,7 +270,8 @@ fn comments_of_a_book_are_written_as_pgn() {
     // The names of the files differ.
     let done = kagetsu!("diff {book} {copy}");
     assert_eq!(done.code, Some(1), "{done:#?}");
-    assert!(done.stdout.contains("a comment only in"), "{done:#?}");
+    let only = format!("a comment only in {}: sharp", text(&book));
+    assert!(done.stdout.contains(&only), "{done:#?}");
 }
 
 #[test]

@@ -223,6 +223,15 @@ fn panels_show_lines_reasons_notes_and_practice() {
     browser.click("#practise-due");
     browser.wait_for("document.querySelectorAll('.stone').length === 2");
     browser.click("#practice-end");
+    // The file of `kagetsu practice` is read, too.
+    let answers = json!({"seen": {"variant": "freestyle-15", "fen": "", "moves": "h8 i9 g7", "side": "second", "row": 0, "due": 1}});
+    browser.evaluate(&format!(
+        "(() => {{ const data = new DataTransfer(); data.items.add(new File([{}], 'practice.json')); \
+         const input = document.querySelector('#practice-file'); input.files = data.files; \
+         input.dispatchEvent(new Event('change')); }})()",
+        json!(answers.to_string())
+    ));
+    browser.wait_for(&format!("{}.includes('2')", text("#practise-due")));
 
     // Every view in both languages: names, contrast, no sideways scrolling, no English in Chinese.
     for language in ["en", "zh"] {
