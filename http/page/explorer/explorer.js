@@ -483,7 +483,8 @@ export class Explorer {
 
   showTab(name) {
     this.tab = name;
-    this.render();
+    // A file may be dropped before the first position was read.
+    if (this.position) this.render();
     this.tabs.querySelector("[aria-selected=true]")?.focus({ preventScroll: true });
   }
 
