@@ -193,6 +193,35 @@ impl SiteWorld {
         self.browser.wait_for(&seen);
     }
 
+    /// Drops a file on the page.
+    fn drop_file(&mut self, name: &str, content: &str) {
+        self.browser.evaluate(&format!(
+            "(() => {{ const dataTransfer = new DataTransfer(); \
+             dataTransfer.items.add(new File([{}], {})); \
+             const how = {{ bubbles: true, cancelable: true, dataTransfer }}; \
+             document.querySelector('#main').dispatchEvent(new DragEvent('drop', how)); }})()",
+            json!(content),
+            json!(name)
+        ));
+    }
+
+    /// The texts of the regions that a screen reader announces, from the accessibility tree.
+    fn heard(&mut self) -> Vec<String> {
+        let tree = self
+            .browser
+            .command("Accessibility.getFullAXTree", json!({}));
+        let nodes = tree["nodes"].as_array().expect("nodes").clone();
+        let is_live = |node: &&Value| {
+            let properties = node["properties"].as_array().into_iter().flatten();
+            let mut live = properties.filter(|property| property["name"] == "live");
+            live.any(|property| property["value"]["value"] == "polite")
+        };
+        let children = |node: &Value| node["childIds"].as_array().cloned().unwrap_or_default();
+        let live: Vec<Value> = nodes.iter().filter(is_live).flat_map(children).collect();
+        let said = nodes.iter().filter(|node| live.contains(&node["nodeId"]));
+        said.map(|node| node["name"]["value"].to_string()).collect()
+    }
+
     /// Lets the engine deepen the position on the page.
     fn analyse(&mut self) {
         self.browser.click("#tab-analysis");
@@ -231,13 +260,28 @@ fn site_shows_book_engine_and_proof_without_a_server() {
     world.says(".site-title", "Small");
     world.analyse();
     world.says(".progress", "the browser paused it for 60 s");
+    // A screen reader hears the best move: it stands in a region that is announced.
     world.says("[role=status]", "Depth");
+    let heard = world.heard();
+    assert!(heard.iter().any(|text| text.contains("Depth")), "{heard:?}");
     world.browser.click("#stop");
     world.says(".progress", "Stopped");
+    // A game is dropped on the page; the page stays there when it is loaded again, and goes back.
+    let stones = |count: u32| format!("document.querySelectorAll('.stone').length === {count}");
+    world.drop_file("game.sgf", "(;GM[4]SZ[15];B[hh];W[ih];B[ig])");
+    world.browser.wait_for(&stones(3));
+    world.browser.command("Page.reload", json!({}));
+    world.see(".pill.up");
+    world.browser.wait_for(&stones(3));
+    world.browser.press("ArrowLeft");
+    world.browser.wait_for(&stones(2));
+    world.browser.evaluate("history.back()");
+    world.browser.wait_for(&stones(3));
     // A game is annotated: the book names where it is left, and the engine what each move costs.
     world
         .browser
         .open(&format!("{address}#/standard-15/h8,a1,i9,a3,a5,a7"));
+    world.browser.click("#tab-analysis");
     world.browser.click("#annotate");
     world.see(".annotated .doubt");
     world.see(".graph:not([hidden]) .curve");
@@ -317,12 +361,7 @@ fn site_says_in_a_sentence_what_is_wrong() {
         ("none.proof", "", "The file is empty."),
         ("none.kbk", "GIF89a", "none.kbk is not a compiled book"),
     ] {
-        world.browser.evaluate(&format!(
-            "(() => {{ const dataTransfer = new DataTransfer(); \
-             dataTransfer.items.add(new File(['{content}'], '{file}')); \
-             const how = {{ bubbles: true, cancelable: true, dataTransfer }}; \
-             document.querySelector('#main').dispatchEvent(new DragEvent('drop', how)); }})()"
-        ));
+        world.drop_file(file, content);
         world.says(".results-of-proofs", sentence);
     }
     drop(server);
