@@ -10,7 +10,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use kagetsu_certificate::{CheckProgress, Checked, CheckedReplies, Tree, check_parallel};
-use kagetsu_game::{Packed, Position};
+use kagetsu_game::Position;
 use kagetsu_program::{Exit, shown};
 use kagetsu_proofs::{NodeCounts, unpacked};
 use serde::Serialize;
@@ -34,9 +34,7 @@ struct VerifyJson {
 #[derive(Serialize)]
 struct WinTreeJson {
     variant: String,
-    /// The position from which the moves are played, if it is not the start of a game.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    setup: Option<BoardJson>,
+    /// The moves from the start of a game; none where the position was set up.
     moves: Vec<String>,
     /// The position that is proven.
     position: BoardJson,
@@ -76,11 +74,11 @@ impl BoardJson {
         }
     }
 
-    fn write(&self, out: &mut dyn Write, title: &str) -> Result<()> {
+    fn write(&self, out: &mut dyn Write) -> Result<()> {
         match &self.fen {
-            Some(fen) => writeln!(out, "{title}: {fen}")?,
+            Some(fen) => writeln!(out, "proven position: {fen}")?,
             None => {
-                writeln!(out, "{title}, {} side to move:", self.side)?;
+                writeln!(out, "proven position, {} side to move:", self.side)?;
                 for row in &self.board {
                     writeln!(out, "{row}")?;
                 }
@@ -91,12 +89,14 @@ impl BoardJson {
 }
 
 impl WinTreeJson {
-    fn new(tree: &Tree, checked: Checked, on_plane: bool) -> Result<Self> {
+    fn new(tree: &Tree, checked: Checked, on_plane: bool) -> Self {
         let position = &tree.position;
-        let moves = position.moves().iter();
-        Ok(Self {
+        let moves = position
+            .moves()
+            .iter()
+            .filter(|_| position.setup().is_none());
+        Self {
             variant: position.variant().to_string(),
-            setup: setup_of(position)?.as_ref().map(BoardJson::of),
             moves: moves.map(|&m| position.write_move(m)).collect(),
             position: BoardJson::of(position),
             claim: tree.claim.to_string(),
@@ -104,20 +104,18 @@ impl WinTreeJson {
             size: NodeCounts::of(tree),
             positions: checked.positions,
             on_plane,
-        })
+        }
     }
 
     fn write(&self, name: &str, time_ms: u64, out: &mut dyn Write) -> Result<()> {
-        let line = match (&self.setup, self.moves.is_empty()) {
-            (None, true) => String::new(),
-            (None, false) => format!(" {}", self.moves.join(" ")),
-            (Some(_), true) => " set up".into(),
-            (Some(_), false) => format!(" set up, then {}", self.moves.join(" ")),
-        };
+        let moves = self.moves.iter().map(String::as_str);
+        let named: Vec<&str> = [&*self.variant].into_iter().chain(moves).collect();
         writeln!(
             out,
-            "{name} holds: {}{line} is a {} for the side to move within {} plies",
-            self.variant, self.claim, self.plies
+            "{name} holds: {} is a {} for the side to move within {} plies",
+            named.join(" "),
+            self.claim,
+            self.plies
         )?;
         if self.on_plane {
             writeln!(
@@ -125,10 +123,7 @@ impl WinTreeJson {
                 "so it is on the plane, and on every board that contains this one"
             )?;
         }
-        if let Some(setup) = &self.setup {
-            setup.write(out, "set up")?;
-        }
-        self.position.write(out, "proven position")?;
+        self.position.write(out)?;
         writeln!(out, "{}", self.size)?;
         writeln!(
             out,
@@ -137,12 +132,6 @@ impl WinTreeJson {
         )?;
         Ok(())
     }
-}
-
-/// Returns the position that the moves start from, if it is not the start of a game.
-fn setup_of(position: &Position) -> Result<Option<Position>> {
-    let unpack = |packed: &Packed| Position::unpack(position.variant(), packed.clone());
-    Ok(position.setup().map(unpack).transpose()?)
 }
 
 /// Checks that a tree proves the position that the caller named.
@@ -231,7 +220,7 @@ pub(super) fn verify_file(args: &Args, file: &Path, out: &mut dyn Write) -> Resu
     let time_ms = begun.elapsed().as_millis() as u64;
     let (tree, fault) = match checked {
         Ok((tree, checked)) => (
-            Some(WinTreeJson::new(&tree, checked, args.board.is_some())?),
+            Some(WinTreeJson::new(&tree, checked, args.board.is_some())),
             None,
         ),
         Err(fault) if fault.is_unreadable => bail!(
@@ -333,22 +322,13 @@ mod tests {
     }
 
     #[test]
-    fn setup_is_printed_as_a_board() {
-        let (exit, text) = verify(&tree_of_a_setup(), &[]).expect("a tree");
+    fn position_of_a_setup_is_printed() {
+        let (exit, text) = verify(&tree_of_a_setup(), &["--json"]).expect("a tree");
         assert_eq!(exit, Exit::Done);
-        assert!(
-            text.contains("freestyle-15 set up, then h8 i9 is a win"),
-            "{text}"
-        );
-        assert!(text.contains("15  X  X  X  X  ."), "{text}");
-        let (_, json) = verify(&tree_of_a_setup(), &["--json"]).expect("a tree");
-        let json: Value = serde_json::from_str(&json).expect("JSON");
-        let setup = &json["tree"]["setup"]["board"][0];
-        assert!(
-            setup.as_str().is_some_and(|row| row.contains("X  X  X  X")),
-            "{json}"
-        );
-        assert_eq!(json["tree"]["position"]["side"], "first");
+        let json: Value = serde_json::from_str(&text).expect("JSON");
+        let board = json["tree"]["position"]["board"].to_string();
+        assert!(board.contains("15  X  X  X  X  ."), "{json}");
+        assert_eq!(json["tree"]["moves"], Value::Array(Vec::new()), "{json}");
     }
 
     #[test]
@@ -384,10 +364,7 @@ mod tests {
             "{error:#}"
         );
         let (_, text) = verify(TREE, &[]).expect("a tree");
-        assert!(
-            !text.contains("set up") && text.contains("proven position"),
-            "{text}"
-        );
+        assert!(text.contains("proven position"), "{text}");
     }
 
     #[test]

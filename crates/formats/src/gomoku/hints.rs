@@ -1,7 +1,7 @@
 //! Hints for a build that looks for a proof: one line of moves each, the last of which is worth a
 //! try in the position before it.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use kagetsu_book::Book;
 use kagetsu_game::{Claim, Position, Variant};
 
@@ -19,16 +19,9 @@ pub(crate) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Omission
         bail!("hints are of gomoku, not of {variant}");
     }
     let (mut games, mut count) = (Games::default(), 0);
-    for (number, line) in (1..).zip(text.lines()) {
-        let line = openings::bare(line);
-        if line.is_empty() {
-            continue;
-        }
-        let about = || format!("line {number}");
-        let end = Position::from_line(variant, line).with_context(about)?;
+    for end in openings::of_lines(text, variant)? {
         if let Some((last, before)) = end.moves().split_last() {
-            let before = Position::new(variant, None, before).with_context(about)?;
-            games.add(&before, *last, 1);
+            games.add(&Position::new(variant, None, before)?, *last, 1);
             count += 1;
         }
     }

@@ -72,13 +72,8 @@ impl<'a> Ledger<'a> {
         };
         let status = self.derived(entry, proof, &moves)?;
         if status == Status::Failed {
-            self.tell(
-                entry,
-                None,
-                proof,
-                status,
-                "its moves do not prove it".into(),
-            );
+            let why = "its moves do not prove it".into();
+            self.tell(entry, None, proof, status, why);
         }
         self.findings.positions.add(status);
         self.positions.insert(key, status);
@@ -198,47 +193,34 @@ impl<'a> Ledger<'a> {
         verdict: &Verdict,
         proof: Proof,
     ) -> Result<Status> {
-        let position = &entry.position;
-        let Ok(next) = position.play(m) else {
-            self.tell(
-                entry,
-                Some(m),
-                proof,
-                Status::Failed,
-                "the move is not legal".into(),
-            );
-            return Ok(Status::Failed);
+        let wrong = |why: &str| Err(LineError::Wrong(why.into()));
+        let next = entry.position.play(m).ok();
+        let replayed = match next
+            .as_ref()
+            .map(|next| (next, claim_after(&entry.position, next)))
+        {
+            None => wrong("the move is not legal"),
+            Some((_, Some(claim))) if claim == proof.claim => Ok(()),
+            Some((_, Some(claim))) => wrong(&format!("the game is over after it: a {claim}")),
+            Some((next, None)) => match by_the_rules(next, proof) {
+                Some(ruled) => ruled.or_else(wrong),
+                None => self.line(&entry.position, next, m, verdict, proof)?,
+            },
         };
-        if let Some(claim) = claim_after(position, &next) {
-            if claim == proof.claim {
-                return Ok(Status::Holds);
-            }
-            let why = format!("the game is over after it: a {claim}");
-            self.tell(entry, Some(m), proof, Status::Failed, why);
-            return Ok(Status::Failed);
-        }
-        let ruled = by_the_rules(&next, proof);
-        let replayed = match ruled {
-            Some(ruled) => ruled.map_err(|why| LineError::Wrong(why.into())),
-            None => self.line(position, &next, m, verdict, proof)?,
-        };
-        let why = match replayed {
+        let (status, why) = match replayed {
             Ok(()) => return Ok(Status::Holds),
-            Err(LineError::Wrong(why)) => {
-                self.tell(entry, Some(m), proof, Status::Failed, why);
-                return Ok(Status::Failed);
-            }
-            Err(LineError::Open(why)) => why,
+            Err(LineError::Wrong(why)) => (Status::Failed, why),
+            Err(LineError::Open(why)) => (Status::Open, why),
         };
         let is_enough = |other: Proof| other.claim == proof.claim && other.plies <= proof.plies;
-        if let Some(status) = self
-            .behind(&next, is_enough)?
-            .filter(|status| *status != Status::Failed)
-        {
-            return Ok(status);
+        if let (Status::Open, Some(next)) = (status, &next) {
+            let behind = self.behind(next, is_enough)?;
+            if let Some(behind) = behind.filter(|behind| *behind != Status::Failed) {
+                return Ok(behind);
+            }
         }
-        self.tell(entry, Some(m), proof, Status::Open, why);
-        Ok(Status::Open)
+        self.tell(entry, Some(m), proof, status, why);
+        Ok(status)
     }
 
     /// Replays the line of a move, or a win found in its place.
