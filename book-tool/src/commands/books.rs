@@ -41,7 +41,9 @@ enum Action {
         #[arg(long)]
         json: bool,
     },
-    /// Installs books of an archive, and brings installed ones up to date, by a delta where it fits
+    /// Installs books of an archive, and brings installed ones up to date
+    ///
+    /// A delta of the archive is taken where it fits the installed book.
     ///
     /// Example: kagetsu books get swap2-freestyle-15 --from books
     #[command(visible_alias = "update")]
