@@ -6,6 +6,7 @@ use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
 use kagetsu_game::{Answer, Move, Notation, Position, Verdict};
 
 use kagetsu_terminal::colours::Colours;
+use kagetsu_terminal::echo::EchoOff;
 use kagetsu_terminal::table;
 
 /// The state of a running analysis.
@@ -32,6 +33,7 @@ pub(crate) struct LiveProgress<'a> {
     has_lines: bool,
     /// The last line written.
     last: String,
+    _keys: EchoOff,
 }
 
 impl<'a> LiveProgress<'a> {
@@ -65,6 +67,7 @@ impl<'a> LiveProgress<'a> {
             paint: Colours::stderr(),
             has_lines,
             last: String::new(),
+            _keys: EchoOff::start(),
         }
     }
 

@@ -6,6 +6,7 @@
 
 pub mod arguments;
 pub mod colours;
+pub mod echo;
 pub mod json;
 pub mod runtime;
 pub mod table;

@@ -6,6 +6,7 @@ use console::{Term, truncate_str};
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use kagetsu_api::{JobJson, WorkerJson};
 
+use kagetsu_terminal::echo::EchoOff;
 use kagetsu_terminal::table::one_line;
 
 /// Cells of the bar.
@@ -16,6 +17,7 @@ pub(crate) struct Dashboard {
     bar: ProgressBar,
     job: Option<JobJson>,
     workers: Vec<WorkerJson>,
+    _keys: EchoOff,
 }
 
 impl Dashboard {
@@ -29,6 +31,7 @@ impl Dashboard {
             bar,
             job: None,
             workers: Vec::new(),
+            _keys: EchoOff::start(),
         }
     }
 

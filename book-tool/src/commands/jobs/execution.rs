@@ -20,6 +20,7 @@ use crate::client::Builds;
 use crate::client::embedded::Embedded;
 use crate::output::progress::waiting;
 use kagetsu_reader::{BookFolder, COORDINATOR_FLAG, fill, in_database, with_hint};
+use kagetsu_terminal::echo::EchoOff;
 
 /// How the build ended.
 pub(super) struct Ended {
@@ -140,7 +141,7 @@ async fn follow(
     let first = builds
         .start(connector, request.message(), write_notice)
         .await?;
-    let bar = progress_bar(&first);
+    let (bar, _keys) = (progress_bar(&first), EchoOff::start());
     let stop = stopped(time);
     let (mut waits, mut last) = (String::new(), first);
     let mut shown = |job: &v1::Job| {

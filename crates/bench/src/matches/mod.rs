@@ -22,6 +22,7 @@ use elo::Tally;
 use kagetsu_engines::EngineAddress;
 use kagetsu_formats::openings;
 use kagetsu_terminal::arguments::effort::{EffortArgs, parse_time};
+use kagetsu_terminal::echo::EchoOff;
 use kagetsu_terminal::runtime::runtime;
 use pair::{EngineJson, Pair, Players, SearchWork};
 use player::{PlayerEngine, PlayerSettings};
@@ -160,7 +161,7 @@ pub(crate) fn run(args: &Args, is_json: bool, out: &mut dyn Write) -> Result<()>
     let pairs = openings
         .as_ref()
         .map_or(args.pairs, |all| args.pairs.min(all.len() as u32));
-    let control = Control::new();
+    let (control, _keys) = (Control::new(), EchoOff::start());
     let runtime = runtime()?;
     let stopped = control.clone();
     runtime.spawn(async move {

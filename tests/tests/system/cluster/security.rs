@@ -484,7 +484,7 @@ fn tokens_are_shown_once_and_listed_as_hashes() {
         ),
         (
             kagetsu!("token new --tokens {file} --role read 'a b'"),
-            ["'a b' is no name", "a b"],
+            ["\"a b\" is no name for a token", "letters"],
         ),
         (
             kagetsu!("token revoke --tokens {file} unknown"),
