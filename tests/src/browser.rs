@@ -155,9 +155,14 @@ impl Browser {
         self.command("Emulation.setEmulatedMedia", features);
     }
 
-    /// Opens a page.
+    /// Opens a page, and waits until the one before has gone.
     pub fn open(&mut self, url: &str) {
-        self.command("Page.navigate", json!({"url": url}));
+        self.evaluate("window.isLeft = true");
+        let begun = self.command("Page.navigate", json!({"url": url}));
+        // A link within the page keeps its document, and so does a page that does not come.
+        if begun.get("loaderId").is_some() && begun.get("errorText").is_none() {
+            self.wait_for("!window.isLeft");
+        }
     }
 
     /// Evaluates a JavaScript expression; waits for a promise.

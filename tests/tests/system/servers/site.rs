@@ -195,8 +195,6 @@ impl SiteWorld {
 
     /// Drops a file on the page.
     fn drop_file(&mut self, name: &str, content: &str) {
-        self.browser
-            .wait_for("document.querySelector('#main') !== null");
         self.browser.evaluate(&format!(
             "(() => {{ const dataTransfer = new DataTransfer(); \
              dataTransfer.items.add(new File([{}], {})); \
