@@ -195,6 +195,8 @@ impl SiteWorld {
 
     /// Drops a file on the page.
     fn drop_file(&mut self, name: &str, content: &str) {
+        // The page is drawn after its pill.
+        self.see("#main");
         self.browser.evaluate(&format!(
             "(() => {{ const dataTransfer = new DataTransfer(); \
              dataTransfer.items.add(new File([{}], {})); \
