@@ -1,6 +1,6 @@
 #[cfg(feature = "books")]
 use std::io::Write;
-use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Read};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 
 use lzma_rust2::XzReader;
 #[cfg(feature = "books")]
@@ -8,7 +8,7 @@ use lzma_rust2::{XzOptions, XzWriter};
 
 #[cfg(feature = "books")]
 use crate::short_form::shortened;
-use crate::short_form::{SHORT, lengthened};
+use crate::short_form::{Lengthener, SHORT};
 
 /// The first bytes of a file that xz has packed.
 const XZ: &[u8] = b"\xfd7zXZ\0";
@@ -34,9 +34,7 @@ pub fn unpacked<'a>(mut source: impl BufRead + 'a) -> io::Result<Box<dyn BufRead
     if !source.fill_buf()?.starts_with(SHORT.as_bytes()) {
         return Ok(source);
     }
-    let mut short = String::new();
-    source.read_to_string(&mut short)?;
-    Ok(Box::new(Cursor::new(lengthened(&short))))
+    Ok(Box::new(BufReader::new(Lengthener::new(source))))
 }
 
 /// Returns a win tree in its short form, packed by xz into few bytes.
