@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use kagetsu_book::{BuildSpec, Day, Deepen};
 use kagetsu_game::{Effort, Position, Variant};
-use kagetsu_proto::{Access, v1};
+use kagetsu_proto::{Access, MAX_ROOTS, v1};
 use kagetsu_search::{Control, Engine};
 use kagetsu_worker::{EngineArgs, EngineRunner};
 use serde_json::Value;
@@ -320,6 +320,11 @@ impl Args {
                 }
             }
         }
+        let count = roots.len();
+        ensure!(
+            count <= MAX_ROOTS,
+            "{count} roots are more than {MAX_ROOTS}: start several builds"
+        );
         Ok(roots)
     }
 }

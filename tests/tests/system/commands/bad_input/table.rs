@@ -62,6 +62,7 @@ fn made(scratch: &Scratch) -> Vec<(&'static str, String)> {
         ("odd/wide.toml", &wide),
         ("odd/half.kbk", &compiled[..compiled.len() / 2]),
         ("odd/empty", b""),
+        ("odd/many.txt", "h8\n".repeat(20_001).as_bytes()),
         ("odd/empty.sgf", b""),
         ("odd/empty.kbk", b""),
         ("odd/noise", b"\x9d\x01\xfe\0\x13\xc3(\xff\0\0kagetsu\x80"),
