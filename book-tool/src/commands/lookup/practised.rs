@@ -2,13 +2,12 @@
 //! that the page saves and reads, too.
 
 use std::collections::BTreeMap;
-use std::env::{home_dir, var_os};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use kagetsu_book::Day;
-use kagetsu_files::{Readers, replace_file};
+use kagetsu_files::{Readers, replace_file, user_folder};
 use kagetsu_game::{Position, Variant};
 use serde::{Deserialize, Serialize};
 
@@ -42,19 +41,7 @@ impl PractisedFile {
     /// # Errors
     /// If the file is damaged, or the user has no such folder.
     pub(super) fn open(path: Option<&Path>) -> Result<Self> {
-        let data = var_os(if cfg!(windows) {
-            "APPDATA"
-        } else {
-            "XDG_DATA_HOME"
-        });
-        let home = || Some(home_dir()?.join(".local/share"));
-        let usual = || {
-            Some(
-                data.map(PathBuf::from)
-                    .or_else(home)?
-                    .join("kagetsu/practice.json"),
-            )
-        };
+        let usual = || Some(user_folder("XDG_DATA_HOME", ".local/share")?.join("practice.json"));
         let path = path.map(Path::to_path_buf).or_else(usual);
         let path = path.context("this user has no home folder: name a file by --file")?;
         let name = || format!("cannot read {}; name another --file", path.display());
