@@ -1,12 +1,12 @@
-use std::fs;
-use std::io::Write;
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use kagetsu_api::{ArchiveFileJson, ArchiveJson};
 use kagetsu_compiled::{Compiled, apply_delta};
 use kagetsu_coordinator::Archive;
-use kagetsu_files::{books_folder, installed_books};
+use kagetsu_files::{Readers, books_folder, installed_books, replace_file};
 use kagetsu_program::{Exit, download};
 use kagetsu_terminal::json::write_json;
 use kagetsu_terminal::table;
@@ -117,6 +117,11 @@ fn list(from: Option<&str>, folder: &Path, json: bool, out: &mut dyn Write) -> R
         write_json(out, &listed)?;
         return Ok(Exit::Done);
     }
+    if listed.files.is_empty() {
+        let hint = "no book is here; `kagetsu books get NAME --from PLACE` installs one";
+        writeln!(io::stderr(), "kagetsu: {hint}")?;
+        return Ok(Exit::No);
+    }
     let mut rows = table::plain(&["book", "games", "positions", "bytes"]);
     for file in listed.files {
         let (Some(name), Some(positions)) = (file.name.strip_suffix(".kbk"), file.positions) else {
@@ -139,7 +144,6 @@ impl ArchiveArgs {
             "a book from a URL needs --public-key, the key that signs the archive's books"
         );
         let offered = files(&self.from)?.files;
-        fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
         let named: Vec<String> = match names {
             [] => installed_books()
                 .into_iter()
@@ -172,7 +176,9 @@ impl ArchiveArgs {
         if old.as_ref().is_some_and(|old| old.sha256 == wanted.sha256) {
             return Ok("current");
         }
-        let work = tempfile::tempdir_in(folder).context("cannot write there")?;
+        fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        let work = tempfile::tempdir_in(folder)
+            .with_context(|| format!("cannot write into {}", folder.display()))?;
         let way = if old.is_some() && self.patch(&folder.join(file), work.path(), wanted)? {
             "by a delta"
         } else {
@@ -190,7 +196,9 @@ impl ArchiveArgs {
             self.copy(&format!("{file}.minisig"), work.path())?;
             check_signature(&new, key)?;
         }
-        fs::rename(&new, folder.join(file))
+        // An engine may read the installed book.
+        let install = |out: &mut dyn Write| io::copy(&mut File::open(&new)?, out);
+        replace_file(&folder.join(file), Readers::Usual, install)
             .with_context(|| format!("cannot replace the installed {file}"))?;
         Ok(way)
     }
