@@ -56,4 +56,5 @@ pub use settings::build_fields::{BUILD_FIELDS, BuildField, FieldKind, MAX_NODES,
 pub use settings::build_spec::{BuildSpec, Deepen};
 pub use settings::field_description::describe_build;
 pub use settings::job::{Aside, Job, JobChange, JobId, JobSpec, JobState, Work};
+pub use settings::policies::growth_policy::PolicyInfo;
 pub use settings::policies::{Policy, REGISTRY};

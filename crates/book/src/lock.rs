@@ -9,7 +9,7 @@ use crate::error::{BookError, OpenError};
 /// Keeps a book for this process until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Lock {
-    _file: File,
+    file: File,
 }
 
 /// Time to wait for the process that has the lock; a mere look-up is over by then.
@@ -26,30 +26,11 @@ impl Lock {
     /// [`OpenError::Held`] where a process keeps the lock, or the error of the disk.
     pub(crate) fn share(folder: &Path) -> Result<Option<Self>, BookError> {
         let path = folder.join("lock");
-        let mut file = match File::open(&path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(BookError::io("cannot lock", &path)(error)),
-        };
-        let begun = Instant::now();
-        loop {
-            match file.try_lock_shared() {
-                Ok(()) => return Ok(Some(Self { _file: file })),
-                Err(TryLockError::WouldBlock) => {}
-                Err(TryLockError::Error(error)) => {
-                    return Err(BookError::io("cannot lock", &path)(error));
-                }
-            }
-            if begun.elapsed() >= LOCK_TIMEOUT {
-                return Err(OpenError::Held {
-                    path: folder.to_path_buf(),
-                    holder: Some(number(&mut file))
-                        .filter(|number| !number.is_empty())
-                        .unwrap_or_else(|| "of unknown number".into()),
-                }
-                .into());
-            }
-            thread::sleep(PAUSE);
+        let fail = BookError::io("cannot lock", &path);
+        match File::open(&path) {
+            Ok(file) => Self::wait(folder, file, File::try_lock_shared, fail).map(Some),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(fail(error)),
         }
     }
 
@@ -68,17 +49,33 @@ impl Lock {
             }
             _ => BookError::io("cannot lock", &path)(error),
         };
-        let mut file = OpenOptions::new()
+        let file = OpenOptions::new()
             .read(true)
             .write(true)
             .create(true)
             .truncate(false)
             .open(&path)
             .map_err(fail)?;
-        let (begun, mut holder) = (Instant::now(), String::new());
+        let mut lock = Self::wait(folder, file, File::try_lock, fail)?;
+        let file = &mut lock.file;
+        file.rewind()
+            .and_then(|()| file.set_len(0))
+            .and_then(|()| write!(file, "{}", std::process::id()))
+            .map_err(fail)?;
+        Ok(lock)
+    }
+
+    /// Locks a file by `lock`, and waits a moment for another process that has it.
+    fn wait(
+        folder: &Path,
+        mut file: File,
+        lock: fn(&File) -> Result<(), TryLockError>,
+        fail: impl FnOnce(io::Error) -> BookError,
+    ) -> Result<Self, BookError> {
+        let (begun, mut holder) = (Instant::now(), "of unknown number".to_string());
         loop {
-            match file.try_lock() {
-                Ok(()) => break,
+            match lock(&file) {
+                Ok(()) => return Ok(Self { file }),
                 Err(TryLockError::WouldBlock) => {}
                 Err(TryLockError::Error(error)) => return Err(fail(error)),
             }
@@ -87,24 +84,11 @@ impl Lock {
                 .filter(|number| !number.is_empty())
                 .unwrap_or(holder);
             if begun.elapsed() >= LOCK_TIMEOUT {
-                let holder = if holder.is_empty() {
-                    "of unknown number".into()
-                } else {
-                    holder
-                };
-                return Err(OpenError::Held {
-                    path: folder.to_path_buf(),
-                    holder,
-                }
-                .into());
+                let path = folder.to_path_buf();
+                return Err(OpenError::Held { path, holder }.into());
             }
             thread::sleep(PAUSE);
         }
-        file.rewind()
-            .and_then(|()| file.set_len(0))
-            .and_then(|()| write!(file, "{}", std::process::id()))
-            .map_err(fail)?;
-        Ok(Self { _file: file })
     }
 }
 

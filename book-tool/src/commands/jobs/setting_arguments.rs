@@ -23,7 +23,7 @@ fn fields() -> impl Iterator<Item = (&'static BuildField, &'static str)> {
 fn default_text(field: &BuildField) -> String {
     let general = field.default_value();
     let own = REGISTRY.iter().filter_map(|policy| {
-        let defaults = policy.defaults();
+        let defaults = policy.info().defaults;
         let (_, value) = defaults.iter().find(|(name, _)| *name == field.name)?;
         Some(format!("{value} with {policy}"))
     });

@@ -427,7 +427,7 @@ impl<'a> Index<'a> {
     }
 
     /// Whether each root of a job has a proven value.
-    fn is_proven(&mut self, job: u32) -> Result<bool, BookError> {
+    pub(crate) fn is_proven(&mut self, job: u32) -> Result<bool, BookError> {
         for root in self.spec(job)?.roots.iter() {
             let value = self.value(Id::of(root.variant().code(), &root.canonical()))?;
             if value.is_none_or(|value| value.proof.is_none()) {

@@ -10,10 +10,8 @@ use crate::settings::policies::selection::Selection;
 /// The part of the jobs that is kept in memory while the book is open.
 #[derive(Default)]
 pub(crate) struct Jobs {
-    /// The number of the last work that was handed out.
-    pub(crate) next_work: u64,
     /// The works that are at hand, by job and position, so that none is handed out twice.
-    pub(crate) at_hand: BTreeMap<(JobId, Id), u64>,
+    pub(crate) at_hand: BTreeSet<(JobId, Id)>,
     /// The settings of the jobs: they are long, and every answer needs them.
     pub(crate) specs: Arc<BTreeMap<JobId, JobSpec>>,
     /// Jobs that changed since [`Book::changed_jobs`](crate::Book::changed_jobs) was last called.

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::BookError;
@@ -20,7 +20,7 @@ pub(crate) struct JobFrontier<'a, 'b> {
     pub(crate) frontiers: &'a mut Frontiers,
     pub(crate) store: &'a dyn Store,
     pub(crate) marker: Marker,
-    pub(crate) at_hand: &'a BTreeMap<(JobId, Id), u64>,
+    pub(crate) at_hand: &'a BTreeSet<(JobId, Id)>,
 }
 
 impl Frontier for JobFrontier<'_, '_> {
@@ -54,7 +54,7 @@ impl Frontier for JobFrontier<'_, '_> {
         }
         let waiting = self.frontiers.first(job, least).into_iter().flatten();
         let ids = waiting.map(|(_, id)| *id);
-        let is_free = |id: &Id| !self.at_hand.contains_key(&(self.job, *id));
+        let is_free = |id: &Id| !self.at_hand.contains(&(self.job, *id));
         Ok(ids.filter(is_free).take(n).collect())
     }
 }

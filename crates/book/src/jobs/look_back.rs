@@ -30,7 +30,7 @@ impl Book {
     ) -> Result<Answer, BookError> {
         let position = &work.question.position;
         let build = &self.jobs.spec(work.job)?.build;
-        let is_attack = build.policy.rules().widens() && position.side() == build.side;
+        let is_attack = build.policy.info().widens && position.side() == build.side;
         let is_won = answer
             .best()
             .is_some_and(|(_, best)| best.score.win_plies().is_some());

@@ -7,7 +7,6 @@ use crate::base::id::{Id, unpack};
 use crate::base::node::Node;
 use crate::graph::index::Index;
 use crate::settings::job::{JobId, JobSpec};
-use crate::settings::policies::growth_policy::PolicyScope;
 
 /// Factor on the limit of nodes of a search that must value moves which have only a bound: a value
 /// rarely takes longer than this many such bounds of the same depth.
@@ -31,10 +30,11 @@ pub(crate) fn question(
         Some(node) => about_moves_without_value(spec, &node),
         None => about_all_moves(spec, position_without_record(index, id)?),
     };
-    let scope = PolicyScope {
-        side: spec.build.side,
-    };
-    Ok(spec.build.policy.rules().question(&scope, question))
+    Ok(spec
+        .build
+        .policy
+        .rules()
+        .question(spec.build.side, question))
 }
 
 fn about_all_moves(spec: &JobSpec, position: Position) -> Question {
@@ -98,7 +98,7 @@ fn about_moves_without_value(spec: &JobSpec, node: &Node) -> Question {
     effort.depth = effort
         .depth
         .map(|depth| depth.max(depth_of_bounds.unwrap_or(0)));
-    let is_deepened = spec.build.policy.rules().widens_to_depth_of_bounds();
+    let is_deepened = !spec.build.policy.info().widens;
     if let (Some(nodes), Some(bound)) = (effort.nodes, depth_of_bounds.filter(|_| is_deepened)) {
         effort.depth = Some(bound.max(1));
         effort.nodes = Some(nodes.saturating_mul(NODES_PER_BOUND));

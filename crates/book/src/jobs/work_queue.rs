@@ -10,7 +10,6 @@ use crate::jobs::questions::question;
 use crate::journal::entry::LogEntry;
 use crate::journal::log::Sequence;
 use crate::settings::job::{Aside, Job, JobChange, JobId, JobState, Work};
-use crate::settings::policies::growth_policy::PolicyScope;
 use crate::settings::policies::selection::Selection;
 
 impl Book {
@@ -59,21 +58,17 @@ impl Book {
                 .map(asked)
                 .collect::<Result<Vec<_>, BookError>>()
         })?;
-        let work = |(question, priority, at)| {
-            self.jobs.next_work += 1;
-            Work {
-                id: self.jobs.next_work,
-                job,
-                turn: spec.build.priority,
-                question,
-                priority,
-                at,
-            }
+        let work = |(question, priority, at)| Work {
+            job,
+            turn: spec.build.priority,
+            question,
+            priority,
+            at,
         };
         let works: Vec<Work> = questions.into_iter().map(work).collect();
         self.jobs
             .at_hand
-            .extend(works.iter().map(|work| ((job, work.at), work.id)));
+            .extend(works.iter().map(|work| (job, work.at)));
         Ok(works)
     }
 
@@ -85,7 +80,7 @@ impl Book {
         if !found.is_empty() || !is_idle {
             return Ok(found);
         }
-        if self.is_proven(job)? {
+        if self.cached(|index| index.is_proven(job.0))? {
             // Walking on shows that nothing waits any more, and the job is done.
             self.walk_to_the_end(job)?;
         }
@@ -119,12 +114,13 @@ impl Book {
 
     fn new_selection(&self, job: JobId) -> Result<Box<dyn Selection>, BookError> {
         let spec = self.jobs.spec(job)?;
-        let scope = PolicyScope {
-            side: spec.build.side,
-        };
         let id = |root: &Position| Id::of(root.variant().code(), &root.canonical());
         let roots = spec.roots.iter().map(id).collect();
-        Ok(spec.build.policy.rules().selection(job.0, scope, roots))
+        Ok(spec
+            .build
+            .policy
+            .rules()
+            .selection(job.0, spec.build.side, roots))
     }
 
     /// Takes the work of a running job that asks just this, if it waits and is not at hand.
@@ -155,33 +151,18 @@ impl Book {
         let Some((priority, asked)) = found else {
             return Ok(None);
         };
-        if self.jobs.at_hand.contains_key(&(job, at)) || asked != *question {
+        if self.jobs.at_hand.contains(&(job, at)) || asked != *question {
             return Ok(None);
         }
-        self.jobs.next_work += 1;
-        let work = Work {
-            id: self.jobs.next_work,
+        self.jobs.at_hand.insert((job, at));
+        self.selection(job)?.taken(at);
+        Ok(Some(Work {
             job,
             turn: spec.build.priority,
             question: asked,
             priority,
             at,
-        };
-        self.jobs.at_hand.insert((job, at), work.id);
-        self.selection(job)?.taken(at);
-        Ok(Some(work))
-    }
-
-    /// Whether every root of a job has a proven result.
-    fn is_proven(&self, job: JobId) -> Result<bool, BookError> {
-        let mut index = self.index();
-        for root in self.jobs.spec(job)?.roots.iter() {
-            let value = index.value(Id::of(root.variant().code(), &root.canonical()))?;
-            if value.is_none_or(|value| value.proof.is_none()) {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+        }))
     }
 
     /// Learns the answer to a work, and lets the job grow from it. It is durable after a

@@ -343,7 +343,7 @@ impl BuildField {
         match self.kind {
             FieldKind::Policy => REGISTRY
                 .iter()
-                .map(|policy| (policy.name(), policy.help()))
+                .map(|policy| (policy.info().name, policy.info().help))
                 .collect(),
             Choice(choices) => choices.to_vec(),
             _ => Vec::new(),

@@ -205,7 +205,7 @@ impl BuildSpec {
     /// Returns the faults of settings that are valid each by itself.
     fn contradictions(&self) -> Vec<SpecFault> {
         let mut faults = Vec::new();
-        if self.deepen.is_some() && !self.policy.can_deepen() {
+        if self.deepen.is_some() && !self.policy.info().can_deepen {
             let problem = format!(
                 "needs another policy than {}: --deepen adds nothing",
                 self.policy
@@ -220,7 +220,7 @@ impl BuildSpec {
     pub fn completed(self) -> Self {
         let mut settings = self.to_json();
         let has_effort = self.effort() != Effort::default();
-        for (name, value) in self.policy.defaults() {
+        for (name, value) in self.policy.info().defaults {
             let is_effort = matches!(*name, "depth" | "nodes" | "time_ms");
             if settings.get(*name).is_some_and(Value::is_null) && !(is_effort && has_effort) {
                 settings.insert((*name).into(), (*value).into());

@@ -78,12 +78,13 @@ impl BuildField {
 #[must_use]
 pub fn describe_build() -> Value {
     let policy = |policy: &Policy| {
+        let info = policy.info();
         let used = BUILD_FIELDS.iter().map(|field| field.name);
         json!({
-            "name": policy.name(), "label": policy.label(), "help": policy.help(),
-            "defaults": policy.defaults().iter().map(|(name, value)| ((*name).into(), (*value).into())).collect::<Map<_, _>>(),
+            "name": info.name, "label": info.label, "help": info.help,
+            "defaults": info.defaults.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect::<Map<_, _>>(),
             "fields": used.filter(|name| policy.uses(name)).collect::<Vec<_>>(),
-            "can_deepen": policy.can_deepen(),
+            "can_deepen": info.can_deepen,
         })
     };
     json!({

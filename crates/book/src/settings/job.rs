@@ -216,8 +216,6 @@ pub struct Aside {
 /// One position to search for a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Work {
-    /// Names it among the works at hand.
-    pub id: u64,
     /// For which job.
     pub job: JobId,
     /// The question to answer.

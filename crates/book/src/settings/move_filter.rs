@@ -1,15 +1,17 @@
 use std::collections::BTreeSet;
 
+use kagetsu_game::{Position, Side};
+
 use super::build_spec::Deepen;
 use super::job::JobSpec;
-use super::policies::growth_policy::{Candidate, GrowthPolicy, PolicyScope};
+use super::policies::growth_policy::{Candidate, GrowthPolicy};
 use crate::base::id::Id;
 
 /// Which moves a job follows, and in what order: the settings of a job as the growth of the book
 /// needs them. It gives the same results every time, so that the same journal grows the same book.
 pub(crate) struct MoveFilter {
     policy: &'static dyn GrowthPolicy,
-    scope: PolicyScope,
+    side: Side,
     margin: Option<u16>,
     excluded: BTreeSet<Id>,
     /// Thousandths of a ply by which a loss of 100 centi-units postpones a position.
@@ -33,15 +35,19 @@ impl MoveFilter {
             ..
         } = spec;
         let policy = build.policy.rules();
-        let excluded =
-            |position: &kagetsu_game::Position| Id::of(variant.code(), &position.canonical());
+        let loss_weight = if build.policy.uses("alpha") {
+            build.alpha
+        } else {
+            0.0
+        };
+        let excluded = |position: &Position| Id::of(variant.code(), &position.canonical());
         let deepest_root = roots.iter().map(|root| root.canonical().stones).max();
         Self {
             policy,
-            scope: PolicyScope { side: build.side },
+            side: build.side,
             margin: build.margin,
             excluded: exclude.iter().map(excluded).collect(),
-            loss_weight: thousandths(policy.loss_weight(build.alpha)),
+            loss_weight: thousandths(loss_weight),
             noise: thousandths(build.noise),
             seed: build.seed,
             max_stones: build.max_ply.map_or(u16::MAX, |plies| {
@@ -53,7 +59,7 @@ impl MoveFilter {
 
     /// Whether the job may search known positions for further moves although nothing waits.
     pub(crate) fn widens(&self) -> bool {
-        self.policy.widens()
+        self.policy.info().widens
     }
 
     /// Whether it matters how much a move loses.
@@ -63,19 +69,13 @@ impl MoveFilter {
 
     /// Whether the job follows a move by `by` that is worth `loss` centi-units less than the best
     /// one and leads to `child`.
-    pub(crate) fn follows(
-        &self,
-        by: kagetsu_game::Side,
-        is_best: bool,
-        loss: u64,
-        child: Id,
-    ) -> bool {
+    pub(crate) fn follows(&self, by: Side, is_best: bool, loss: u64, child: Id) -> bool {
         let candidate = Candidate {
             by,
             is_best,
             is_within_margin: self.margin.is_none_or(|margin| loss <= margin.into()),
         };
-        self.policy.follows(&self.scope, &candidate) && !self.excluded.contains(&child)
+        self.policy.follows(self.side, &candidate) && !self.excluded.contains(&child)
     }
 
     /// Millionths of a ply by which a position is postponed against the one before it.

@@ -36,7 +36,7 @@ prop_compose! {
         deepen in proptest::option::of(any_deepen()),
     ) -> BuildSpec {
         let policy = REGISTRY[policy];
-        let deepen = deepen.filter(|_| policy.can_deepen());
+        let deepen = deepen.filter(|_| policy.info().can_deepen);
         BuildSpec { policy, side, alpha, noise, seed, margin, deepen, ..BuildSpec::default() }
     }
 }

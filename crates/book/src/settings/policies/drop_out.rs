@@ -1,4 +1,4 @@
-use super::growth_policy::GrowthPolicy;
+use super::growth_policy::{GrowthPolicy, PolicyInfo};
 
 /// Drop-out expansion (Lincke: "Strategies for the automatic construction of opening books", 2000).
 ///
@@ -7,23 +7,15 @@ use super::growth_policy::GrowthPolicy;
 pub(super) struct DropOut;
 
 impl GrowthPolicy for DropOut {
-    fn name(&self) -> &'static str {
-        "drop-out"
-    }
-
-    fn label(&self) -> &'static str {
-        "Grow it widely"
-    }
-
-    fn help(&self) -> &'static str {
-        "The position nearest to the roots, where a worse move counts as farther away"
-    }
-
-    fn defaults(&self) -> &'static [(&'static str, u32)] {
-        &[("depth", 6)]
-    }
-
-    fn ignores(&self) -> &'static [&'static str] {
-        &["side"]
+    fn info(&self) -> &'static PolicyInfo {
+        &PolicyInfo {
+            name: "drop-out",
+            label: "Grow it widely",
+            help: "The position nearest to the roots, where a worse move counts as farther away",
+            defaults: &[("depth", 6)],
+            ignores: &["side"],
+            can_deepen: true,
+            widens: false,
+        }
     }
 }

@@ -12,7 +12,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use self::growth_policy::GrowthPolicy;
+use self::growth_policy::{GrowthPolicy, PolicyInfo};
 
 /// A growth policy.
 #[derive(Clone, Copy)]
@@ -30,41 +30,16 @@ impl Policy {
     /// A proof that one side wins.
     pub const PROVE: Self = Self(&prove::Prove);
 
-    /// Its name on the command line and in JSON.
+    /// Its fixed properties.
     #[must_use]
-    pub fn name(self) -> &'static str {
-        self.0.name()
-    }
-
-    /// A few words that stand in a list of policies.
-    #[must_use]
-    pub fn label(self) -> &'static str {
-        self.0.label()
-    }
-
-    /// One sentence that says how it chooses.
-    #[must_use]
-    pub fn help(self) -> &'static str {
-        self.0.help()
-    }
-
-    /// The settings that it chooses where nothing else is said. Those of the effort (`depth`,
-    /// `nodes`) count only where no effort is given at all.
-    #[must_use]
-    pub fn defaults(self) -> &'static [(&'static str, u32)] {
-        self.0.defaults()
+    pub fn info(self) -> &'static PolicyInfo {
+        self.0.info()
     }
 
     /// Whether it has a use for a setting.
     #[must_use]
     pub fn uses(self, setting: &str) -> bool {
-        !self.0.ignores().contains(&setting)
-    }
-
-    /// Whether it can search known positions again.
-    #[must_use]
-    pub fn can_deepen(self) -> bool {
-        self.0.can_deepen()
+        !self.info().ignores.contains(&setting)
     }
 
     pub(crate) fn rules(self) -> &'static dyn GrowthPolicy {
@@ -74,7 +49,7 @@ impl Policy {
 
 impl PartialEq for Policy {
     fn eq(&self, other: &Self) -> bool {
-        self.name() == other.name()
+        self.info().name == other.info().name
     }
 }
 
@@ -82,13 +57,13 @@ impl Eq for Policy {}
 
 impl fmt::Debug for Policy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Policy({})", self.name())
+        write!(f, "Policy({})", self.info().name)
     }
 }
 
 impl fmt::Display for Policy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        f.write_str(self.info().name)
     }
 }
 
@@ -96,7 +71,7 @@ impl FromStr for Policy {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        let known = REGISTRY.iter().find(|policy| policy.name() == name);
+        let known = REGISTRY.iter().find(|policy| policy.info().name == name);
         known
             .copied()
             .ok_or_else(|| format!("there is no growth policy '{name}'"))
@@ -105,7 +80,7 @@ impl FromStr for Policy {
 
 impl Serialize for Policy {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
+        serializer.serialize_str(self.info().name)
     }
 }
 

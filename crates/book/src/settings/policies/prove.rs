@@ -19,7 +19,7 @@ use std::collections::HashMap;
 
 use kagetsu_game::{Claim, Move, Position, Question, Score, Side, Window};
 
-use super::growth_policy::{GrowthPolicy, PolicyScope};
+use super::growth_policy::{GrowthPolicy, PolicyInfo};
 use super::selection::{Frontier, Selection};
 use crate::BookError;
 use crate::base::id::Id;
@@ -32,45 +32,30 @@ pub(super) struct Prove;
 const SEARCHES_PER_ATTACK: u64 = 10;
 
 impl GrowthPolicy for Prove {
-    fn name(&self) -> &'static str {
-        "prove"
-    }
-
-    fn label(&self) -> &'static str {
-        "Prove a win"
-    }
-
-    fn help(&self) -> &'static str {
-        "The position that helps most to prove that one side wins the roots: proof-number order"
-    }
-
-    fn defaults(&self) -> &'static [(&'static str, u32)] {
-        &[("nodes", 20_000)]
-    }
-
-    fn ignores(&self) -> &'static [&'static str] {
-        &["alpha"]
-    }
-
-    fn can_deepen(&self) -> bool {
-        false
-    }
-
-    fn loss_weight(&self, _: f64) -> f64 {
-        0.0
+    fn info(&self) -> &'static PolicyInfo {
+        &PolicyInfo {
+            name: "prove",
+            label: "Prove a win",
+            help: "The position that helps most to prove that one side wins the roots: \
+                   proof-number order",
+            defaults: &[("nodes", 20_000)],
+            ignores: &["alpha"],
+            can_deepen: false,
+            widens: true,
+        }
     }
 
     /// Asks the attacker which move wins or comes nearest to it, with the effort of several threat
     /// searches, and the defender whether all moves lose, with one threat search for each move.
     /// Games without threat searches cannot answer the first question any better than a search
     /// for the best moves, so there the attacker is asked for these.
-    fn question(&self, scope: &PolicyScope, mut question: Question) -> Question {
+    fn question(&self, attacker: Side, mut question: Question) -> Question {
         let moves = if question.moves.is_empty() {
             question.position.distinct_moves().len()
         } else {
             question.moves.len()
         };
-        let is_attack = question.position.side() == scope.side;
+        let is_attack = question.position.side() == attacker;
         if !is_attack {
             question.window = Window {
                 alpha: Score::MIN,
@@ -103,18 +88,10 @@ impl GrowthPolicy for Prove {
         question
     }
 
-    fn widens(&self) -> bool {
-        true
-    }
-
-    fn widens_to_depth_of_bounds(&self) -> bool {
-        false
-    }
-
-    fn selection(&self, job: u32, scope: PolicyScope, roots: Vec<Id>) -> Box<dyn Selection> {
+    fn selection(&self, job: u32, attacker: Side, roots: Vec<Id>) -> Box<dyn Selection> {
         Box::new(ProofOrder {
             job,
-            attacker: scope.side,
+            attacker,
             roots,
             numbers: HashMap::new(),
             paths: HashMap::new(),
