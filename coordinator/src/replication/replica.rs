@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
 use kagetsu_book::{Book, BookOptions, JournalError};
-use kagetsu_postgres::{BookLease, BookUrl, PostgresJournal};
+use kagetsu_postgres::{BookLease, BookUrl, SharedBook};
 
 use super::leadership::Leadership;
 use crate::config::Config;
@@ -19,7 +19,7 @@ const LEASE_TTL: Duration = Duration::from_secs(10);
 pub(crate) struct Replica {
     /// The place of the journal for messages.
     pub(crate) place: String,
-    pub(crate) lease: Arc<BookLease>,
+    pub(crate) lease: Arc<dyn BookLease>,
     pub(crate) leadership: Leadership,
     /// The address at which clients and workers reach this coordinator.
     pub(crate) address: String,
@@ -55,14 +55,17 @@ pub(crate) fn open(
     let address = config.advertise.clone().ok_or_else(|| {
         anyhow!("--book {url} needs --advertise URL, the address for workers and clients")
     })?;
-    let journal = PostgresJournal::create(&url)?;
-    for warning in journal.warnings() {
+    let SharedBook {
+        journal,
+        lease,
+        warnings,
+    } = kagetsu_postgres::join(&url)?;
+    for warning in warnings {
         tracing::warn!("{warning}");
     }
-    let lease = Arc::new(journal.lease());
     // The coordinator waits for its database and answers look-ups meanwhile.
     lease.set_commit_patience(None);
-    let (book, notices) = Book::open_journal(cache, Box::new(journal), options)?;
+    let (book, notices) = Book::open_journal(cache, journal, options)?;
     for notice in notices {
         tracing::warn!(book = %url, "{notice}");
     }

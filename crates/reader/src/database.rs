@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use kagetsu_book::{Book, BookOptions};
 use kagetsu_files::user_folder;
-use kagetsu_postgres::{BookUrl, PostgresJournal};
+use kagetsu_postgres::BookUrl;
 
 use crate::notices::write_notices;
 
@@ -17,8 +17,8 @@ const CACHE_VARIABLE: &str = "KAGETSU_CACHE";
 pub(crate) fn open(text: &str) -> Result<Book> {
     let url = BookUrl::parse(text)?;
     let cache = folder(&url)?;
-    let journal = PostgresJournal::open(&url)?;
-    let (book, notices) = Book::open_journal(&cache, Box::new(journal), &BookOptions::default())?;
+    let journal = kagetsu_postgres::open(&url)?;
+    let (book, notices) = Book::open_journal(&cache, journal, &BookOptions::default())?;
     write_notices(&url, &notices)?;
     Ok(book)
 }

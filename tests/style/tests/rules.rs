@@ -22,7 +22,6 @@ const SHARED_TYPE_NAMES: &[&str] = &[
     "Arguments",
     "Board",
     // The crate for PostgreSQL has them twice: with its client and without.
-    "BookLease",
     "BookUrl",
     "BookUrlError",
     "Command",
@@ -31,7 +30,6 @@ const SHARED_TYPE_NAMES: &[&str] = &[
     "Node",
     "Past",
     "Point",
-    "PostgresJournal",
     "Session",
     "ToEngine",
 ];

@@ -3,13 +3,15 @@ use std::sync::atomic::Ordering;
 
 use kagetsu_book::{Journal, JournalDigest, JournalError, JournalSync, Sequence, Syncer};
 
+use crate::book_lease::BookLease;
 use crate::client::book_url::BookUrl;
 use crate::client::group::{EntryGroup, GroupRow};
-use crate::client::lease::BookLease;
+use crate::client::lease::DatabaseLease;
 use crate::client::rights::BookCreation;
 use crate::client::schema::{self, missing};
 use crate::client::session::DatabaseSession;
 use crate::client::state::{JournalState, held};
+use crate::shared_book::SharedBook;
 
 /// Bytes of entries that wait for a commit, after which an append commits them.
 const MAX_PENDING_BYTES: usize = 8 << 20;
@@ -18,6 +20,27 @@ const READ_ROWS: i64 = 64;
 
 /// A callback for each row of a journal and its entries, and whether more rows are wanted.
 type VisitRow<'a> = dyn FnMut(&GroupRow, Vec<&[u8]>) -> Result<bool, JournalError> + 'a;
+
+/// Opens a book for a process that may lead it, and makes tables and book where they are missing.
+///
+/// # Errors
+/// If the database cannot be reached or refuses, or its tables are newer.
+pub fn join(url: &BookUrl) -> Result<SharedBook, JournalError> {
+    let journal = PostgresJournal::create(url)?;
+    Ok(SharedBook {
+        lease: journal.lease(),
+        warnings: journal.warnings(),
+        journal: Box::new(journal),
+    })
+}
+
+/// Opens the journal of an existing book to read it. The database may be a standby.
+///
+/// # Errors
+/// If the database cannot be reached or refuses, its tables are newer, or it has no such book.
+pub fn open(url: &BookUrl) -> Result<Box<dyn Journal>, JournalError> {
+    Ok(Box::new(PostgresJournal::open(url)?))
+}
 
 /// The journal of a book in a database.
 ///
@@ -54,8 +77,8 @@ impl PostgresJournal {
 
     /// Returns the lease of the book, by which this process may lead it.
     #[must_use]
-    pub fn lease(&self) -> BookLease {
-        BookLease::new(Arc::clone(&self.shared))
+    pub fn lease(&self) -> Arc<dyn BookLease> {
+        Arc::new(DatabaseLease::new(Arc::clone(&self.shared)))
     }
 
     /// Returns what the database may lose of acknowledged work when it fails, one sentence each.

@@ -4,43 +4,32 @@ use std::time::Duration;
 
 use kagetsu_book::{JournalDigest, JournalError, Sequence};
 
+use crate::book_lease::BookLease;
 use crate::client::schema::{self, JournalHead};
 use crate::client::state::JournalState;
 
-/// The right to append to a book's journal, for a time by the clock of the database.
-///
-/// Each taking over begins an epoch. A commit names its epoch, so the fence holds even where a
-/// process does not know that its lease has ended.
-#[derive(Clone)]
-pub struct BookLease {
+/// The lease of a book, as its row in the database has it.
+pub(crate) struct DatabaseLease {
     shared: Arc<JournalState>,
     /// Names this process among all that ever asked.
-    holder: Arc<str>,
+    holder: String,
 }
 
-impl BookLease {
+impl DatabaseLease {
     pub(crate) fn new(shared: Arc<JournalState>) -> Self {
         let holder = format!("{:032x}", rand::random::<u128>());
-        Self {
-            shared,
-            holder: holder.into(),
-        }
+        Self { shared, holder }
     }
+}
 
-    /// Takes the lease for `ttl` if no other process has it. Followers and clients learn the
-    /// `address` of this process. Returns the end of the journal, which the book must reach before
-    /// it appends; `None` where another process leads.
-    ///
-    /// # Errors
-    /// If the database cannot be reached, takes no writes, or has lost the end of the journal;
-    /// then no process leads.
-    pub fn acquire(
+impl BookLease for DatabaseLease {
+    fn acquire(
         &self,
         address: &str,
         ttl: Duration,
     ) -> Result<Option<(Sequence, JournalDigest)>, JournalError> {
         let (book, ttl) = (self.shared.book, milliseconds(ttl));
-        let (holder, address) = (self.holder.to_string(), address.to_string());
+        let (holder, address) = (self.holder.clone(), address.to_string());
         self.shared.check_end()?;
         let taken = self.shared.lease.request(move |client| {
             let row = client.query_opt(
@@ -65,13 +54,7 @@ impl BookLease {
         }))
     }
 
-    /// Extends the lease by `ttl` from now. Returns `false` where this process does not lead any
-    /// more.
-    ///
-    /// # Errors
-    /// If the database cannot be reached; then the lease may go on or end. If it has lost the end
-    /// of the journal, which is told as [`JournalError::Altered`].
-    pub fn renew(&self, ttl: Duration) -> Result<bool, JournalError> {
+    fn renew(&self, ttl: Duration) -> Result<bool, JournalError> {
         let epoch = self.shared.epoch.load(Ordering::Acquire);
         if epoch == 0 {
             return Ok(false);
@@ -95,11 +78,7 @@ impl BookLease {
         }
     }
 
-    /// Gives the lease back, so that another process may take it at once.
-    ///
-    /// # Errors
-    /// If the database cannot be reached; then the lease ends by itself.
-    pub fn release(&self) -> Result<(), JournalError> {
+    fn release(&self) -> Result<(), JournalError> {
         let epoch = self.shared.epoch.swap(0, Ordering::AcqRel);
         let book = self.shared.book;
         self.shared.lease.request(move |client| {
@@ -112,24 +91,15 @@ impl BookLease {
         Ok(())
     }
 
-    /// Sets for how long a commit is repeated while the database cannot be reached; without end for
-    /// `None`, even where its disk is full. It holds for a commit that runs, too. The default is
-    /// 60 seconds.
-    pub fn set_commit_patience(&self, patience: Option<Duration>) {
+    fn set_commit_patience(&self, patience: Option<Duration>) {
         self.shared.set_commit_patience(patience);
     }
 
-    /// Sets whether a read is repeated, for up to 10 seconds, while the database cannot be reached.
-    /// The default is `true`.
-    pub fn repeat_reads(&self, repeats: bool) {
+    fn repeat_reads(&self, repeats: bool) {
         self.shared.repeat_reads(repeats);
     }
 
-    /// Returns the end of the journal in the database; `None` where the book is gone.
-    ///
-    /// # Errors
-    /// If the database cannot be reached.
-    pub fn end(&self) -> Result<Option<(Sequence, JournalDigest)>, JournalError> {
+    fn end(&self) -> Result<Option<(Sequence, JournalDigest)>, JournalError> {
         let book = self.shared.book;
         Ok(self.shared.lease.request(move |client| {
             let row = client.query_opt(
@@ -143,17 +113,11 @@ impl BookLease {
         })?)
     }
 
-    /// Returns whether this process leads, as far as it knows.
-    #[must_use]
-    pub fn is_held(&self) -> bool {
+    fn is_held(&self) -> bool {
         self.shared.epoch.load(Ordering::Acquire) != 0
     }
 
-    /// Returns the address of the process that leads, if there is one and it has an address.
-    ///
-    /// # Errors
-    /// If the database cannot be reached.
-    pub fn leader(&self) -> Result<Option<String>, JournalError> {
+    fn leader(&self) -> Result<Option<String>, JournalError> {
         let book = self.shared.book;
         Ok(self.shared.lease.request(move |client| {
             let row = client.query_opt(
@@ -164,22 +128,14 @@ impl BookLease {
         })?)
     }
 
-    /// Reads the list of workers in quarantine; an empty text where there is none.
-    ///
-    /// # Errors
-    /// If the database cannot be reached.
-    pub fn read_quarantine(&self) -> Result<String, JournalError> {
+    fn read_quarantine(&self) -> Result<String, JournalError> {
         Ok(schema::read_quarantine(
             &self.shared.lease,
             self.shared.book,
         )?)
     }
 
-    /// Replaces the list of workers in quarantine, if this process leads.
-    ///
-    /// # Errors
-    /// If the database cannot be reached.
-    pub fn write_quarantine(&self, body: &str) -> Result<(), JournalError> {
+    fn write_quarantine(&self, body: &str) -> Result<(), JournalError> {
         let at = (self.shared.book, self.shared.epoch.load(Ordering::Acquire));
         let body = body.to_string();
         let write =

@@ -15,7 +15,6 @@ mod tls;
 mod transfer;
 
 pub use book_url::{BookUrl, BookUrlError};
-pub use journal::PostgresJournal;
-pub use lease::BookLease;
+pub use journal::{PostgresJournal, join, open};
 pub use schema::SCHEMA_VERSION;
 pub use transfer::{pull, push};
