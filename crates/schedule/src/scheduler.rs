@@ -7,9 +7,9 @@ use kagetsu_game::{Answer, Question, Variant};
 
 use crate::questions::QuestionState;
 use crate::tasks::TaskState;
-use crate::workers::{LatencyEstimate, Roster, WaitingTasks, Worker};
+use crate::workers::{LatencyEstimate, Roster, Worker};
 use crate::{
-    Capacity, Counts, Effect, Options, QuestionId, Report, Split, TaskId, Totals, WorkerId,
+    Capacity, Counts, Effect, Idle, Options, QuestionId, Report, Split, TaskId, Totals, WorkerId,
     WorkerStatus,
 };
 
@@ -80,12 +80,8 @@ impl Scheduler {
         split: Split,
         priority: u64,
     ) -> QuestionId {
-        self.advance(now);
-        let id = QuestionId(self.next_task_or_question_id());
-        self.questions.insert(
-            id,
-            QuestionState::new(question.clone(), shallow, split, priority),
-        );
+        let state = QuestionState::new(question.clone(), shallow, split, priority);
+        let id = self.open(now, state);
         match split {
             Split::Shared => self.start_shared_search(id),
             Split::Never | Split::Seeded => _ = self.add_task(id, question, priority),
@@ -137,8 +133,7 @@ impl Scheduler {
                 .insert(worker, Worker::new(now, capacity.clone()));
         }
         let before = self.roster.with(worker, |w| {
-            (w.slots, w.plays, w.is_draining) = (capacity.slots, capacity.plays, false);
-            w.is_trusted = capacity.is_trusted;
+            (w.capacity, w.is_draining) = (capacity, false);
             w.heard_from(now);
             w.tasks()
         });
@@ -257,23 +252,23 @@ impl Scheduler {
     pub fn workers(&self) -> impl Iterator<Item = WorkerStatus> + '_ {
         self.roster
             .iter()
-            .map(|(id, worker)| worker.status(id, self.waiting_tasks_for(worker)))
+            .map(|(id, worker)| worker.status(id, self.passes_over(worker)))
     }
 
-    /// Classifies the waiting tasks that a worker with a free slot does not get; `None` if no task
-    /// waits.
-    fn waiting_tasks_for(&self, worker: &Worker) -> Option<WaitingTasks> {
+    /// Returns the reason why a sound worker with a free slot gets none of the waiting tasks.
+    fn passes_over(&self, worker: &Worker) -> Idle {
         let plays = |task: &TaskId| {
             self.tasks
                 .get(task)
-                .is_some_and(|state| worker.has(state.ask.position.variant()))
+                .is_some_and(|state| worker.capacity.has(state.ask.position.variant()))
         };
-        self.waiting.first()?;
-        Some(if self.waiting.iter().any(|(_, task)| plays(task)) {
-            WaitingTasks::Playable
+        if self.waiting.is_empty() {
+            Idle::NoTasks
+        } else if self.waiting.iter().any(|(_, task)| plays(task)) {
+            Idle::Avoided
         } else {
-            WaitingTasks::Foreign
-        })
+            Idle::UnsupportedVariant
+        }
     }
 
     /// Counts workers, questions and tasks. Costs O(questions).
@@ -338,6 +333,14 @@ impl Scheduler {
         task
     }
 
+    /// Adds a question without tasks.
+    pub(crate) fn open(&mut self, now: Duration, state: QuestionState) -> QuestionId {
+        self.advance(now);
+        let id = QuestionId(self.next_task_or_question_id());
+        self.questions.insert(id, state);
+        id
+    }
+
     /// Removes a question and all its tasks.
     fn close(&mut self, id: QuestionId) {
         let Some(question_state) = self.questions.remove(&id) else {
@@ -345,12 +348,9 @@ impl Scheduler {
         };
         self.shared_searches.remove(&id);
         for &task in &question_state.tasks {
-            self.release(task, None);
-            if let Some(state) = self.tasks.remove(&task) {
-                self.waiting.remove(&(state.priority, task));
-            }
+            self.end_task(task);
         }
-        self.effects.extend(question_state.into_acknowledgements());
+        self.effects.extend(question_state.acknowledgements);
     }
 
     pub(crate) fn set_aside(&mut self, id: QuestionId, reason: String) {

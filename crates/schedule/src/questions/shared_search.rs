@@ -122,10 +122,7 @@ impl Scheduler {
 
     /// Removes a task and revokes its leases.
     fn remove_task(&mut self, id: QuestionId, task: TaskId) {
-        self.release(task, None);
-        if let Some(state) = self.tasks.remove(&task) {
-            self.waiting.remove(&(state.priority, task));
-        }
+        self.end_task(task);
         self.questions
             .entry(id)
             .and_modify(|question_state| question_state.tasks.retain(|state| *state != task));

@@ -17,9 +17,11 @@ pub(crate) struct QuestionState {
     pub(crate) members: u16,
     /// The time at which the search must end.
     pub(crate) until: Option<Duration>,
-    answer: Answer,
+    /// The merged answer so far.
+    pub(crate) answer: Answer,
     nodes: u64,
-    acknowledgements: Vec<Effect>,
+    /// In the order of the reports.
+    pub(crate) acknowledgements: Vec<Effect>,
 }
 
 impl QuestionState {
@@ -50,11 +52,6 @@ impl QuestionState {
         self.acknowledgements.len() == self.tasks.len()
     }
 
-    /// Returns the merged answer so far.
-    pub(crate) const fn answer(&self) -> &Answer {
-        &self.answer
-    }
-
     /// Returns the answer, the positions visited for it, and the workers in the order of their
     /// reports. The state then only waits to be settled.
     pub(crate) fn take_answer(&mut self) -> (Answer, u64, Vec<WorkerId>) {
@@ -66,10 +63,5 @@ impl QuestionState {
                 _ => None,
             });
         (core::mem::take(&mut self.answer), self.nodes, by.collect())
-    }
-
-    /// Returns the pending acknowledgements, in the order of the reports.
-    pub(crate) fn into_acknowledgements(self) -> Vec<Effect> {
-        self.acknowledgements
     }
 }

@@ -103,8 +103,8 @@ impl Scheduler {
         };
         let variant = state.ask.position.variant();
         if w.lease(task).is_some()
-            || !w.has(variant)
-            || state.excludes(worker, w.is_trusted)
+            || !w.capacity.has(variant)
+            || state.excludes(worker, w.capacity.is_trusted)
             || self.has_member_per_slot(state, w)
         {
             return true;
@@ -137,7 +137,7 @@ impl Scheduler {
             .iter()
             .filter(|task| worker.lease(**task).is_some())
             .count()
-            >= worker.slots as usize
+            >= worker.capacity.slots as usize
     }
 
     /// Moves queued tasks from the longest queues to slots that are still free.

@@ -25,6 +25,14 @@ impl Scheduler {
         }
     }
 
+    /// Removes a task, and revokes it from all workers.
+    pub(crate) fn end_task(&mut self, task: TaskId) {
+        self.release(task, None);
+        if let Some(state) = self.tasks.remove(&task) {
+            self.waiting.remove(&(state.priority, task));
+        }
+    }
+
     /// Returns a task that its worker hands back.
     pub(crate) fn return_task(&mut self, worker: WorkerId, task: TaskId) {
         self.totals.handed_back += 1;
@@ -232,7 +240,9 @@ impl Scheduler {
 
     /// Whether the worker is trusted.
     pub(crate) fn is_trusted(&self, worker: WorkerId) -> bool {
-        self.roster.get(worker).is_some_and(|w| w.is_trusted)
+        self.roster
+            .get(worker)
+            .is_some_and(|w| w.capacity.is_trusted)
     }
 
     /// Whether the worker holds a lease on the task.

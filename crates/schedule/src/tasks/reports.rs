@@ -12,11 +12,7 @@ impl Scheduler {
         let Some(state) = known.filter(|state| state.answered.is_none()) else {
             self.totals.late += 1;
             if known.is_none_or(|state| state.answered != Some((worker, attempt))) {
-                self.effects.push_back(Effect::Acknowledge {
-                    worker,
-                    task,
-                    attempt,
-                });
+                self.acknowledge(worker, task, attempt);
             }
             return;
         };
@@ -50,22 +46,16 @@ impl Scheduler {
         let Some(question_state) = self.questions.get_mut(&question) else {
             return;
         };
+        let acknowledgement = Effect::Acknowledge {
+            worker,
+            task,
+            attempt,
+        };
         if question_state.split == Split::Shared {
-            self.effects.push_back(Effect::Acknowledge {
-                worker,
-                task,
-                attempt,
-            });
+            self.effects.push_back(acknowledgement);
             return self.finish_shared_search(question, worker, answer);
         }
-        question_state.learn(
-            answer,
-            Effect::Acknowledge {
-                worker,
-                task,
-                attempt,
-            },
-        );
+        question_state.learn(answer, acknowledgement);
         if question_state.is_finished() {
             let (answer, nodes, by) = question_state.take_answer();
             self.totals.finished += 1;
@@ -78,17 +68,21 @@ impl Scheduler {
         } else {
             self.effects.push_back(Effect::Progress {
                 question,
-                answer: question_state.answer().clone(),
+                answer: question_state.answer.clone(),
             });
         }
     }
 
-    pub(crate) fn handed_back(&mut self, worker: WorkerId, task: TaskId, attempt: u32) {
+    fn acknowledge(&mut self, worker: WorkerId, task: TaskId, attempt: u32) {
         self.effects.push_back(Effect::Acknowledge {
             worker,
             task,
             attempt,
         });
+    }
+
+    pub(crate) fn handed_back(&mut self, worker: WorkerId, task: TaskId, attempt: u32) {
+        self.acknowledge(worker, task, attempt);
         if self.is_current(worker, task, attempt) {
             self.roster.with(worker, |w| w.is_draining = true);
             self.return_task(worker, task);
@@ -96,11 +90,7 @@ impl Scheduler {
     }
 
     pub(crate) fn failed(&mut self, worker: WorkerId, task: TaskId, attempt: u32, reason: &str) {
-        self.effects.push_back(Effect::Acknowledge {
-            worker,
-            task,
-            attempt,
-        });
+        self.acknowledge(worker, task, attempt);
         if self.is_current(worker, task, attempt) {
             self.totals.failed += 1;
             self.fail(worker, task, reason);

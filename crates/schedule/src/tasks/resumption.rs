@@ -17,12 +17,8 @@ impl Scheduler {
         priority: u64,
         worker: WorkerId,
     ) -> QuestionId {
-        self.advance(now);
-        let id = QuestionId(self.next_task_or_question_id());
-        self.questions.insert(
-            id,
-            QuestionState::new(question.clone(), Answer::new(), Split::Never, priority),
-        );
+        let state = QuestionState::new(question.clone(), Answer::new(), Split::Never, priority);
+        let id = self.open(now, state);
         let task = self.add_task(id, question, priority);
         if self.roster.get(worker).is_some() {
             self.assign(worker, task);

@@ -8,4 +8,4 @@ mod worker;
 pub use capacity::Capacity;
 pub(crate) use latency::LatencyEstimate;
 pub(crate) use roster::{Candidate, Roster, Vacancy};
-pub(crate) use worker::{Lease, WaitingTasks, Worker};
+pub(crate) use worker::{Lease, Worker};

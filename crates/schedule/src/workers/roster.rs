@@ -7,7 +7,7 @@ use kagetsu_game::Variant;
 
 use crate::tasks::TaskState;
 use crate::workers::Worker;
-use crate::{Options, WorkerId};
+use crate::{Capacity, Options, WorkerId};
 
 /// A place for one more task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,8 @@ pub(crate) enum Vacancy {
 /// Workers that play the same variants.
 #[derive(Debug)]
 struct VariantGroup {
-    plays: Option<Arc<BTreeSet<Variant>>>,
+    /// That of one of them.
+    capacity: Capacity,
     workers: u64,
     room: u64,
     slots: u64,
@@ -158,7 +159,7 @@ impl Roster {
         others.any(|id| {
             self.workers
                 .get(id)
-                .is_some_and(|worker| worker.has(variant))
+                .is_some_and(|worker| worker.capacity.has(variant))
         })
     }
 
@@ -167,8 +168,8 @@ impl Roster {
         let variant = state.ask.position.variant();
         let may = |id: &WorkerId, worker: &Worker| {
             worker.usable_slots() > 0
-                && worker.has(variant)
-                && !state.excludes(*id, worker.is_trusted)
+                && worker.capacity.has(variant)
+                && !state.excludes(*id, worker.capacity.is_trusted)
                 && !these.contains(id)
         };
         self.workers.iter().any(|(id, worker)| may(id, worker))
@@ -193,12 +194,9 @@ impl Roster {
     }
 
     fn groups_playing(&self, variant: Variant) -> impl Iterator<Item = &VariantGroup> {
-        let has = move |plays: &Option<Arc<BTreeSet<Variant>>>| {
-            plays.as_ref().is_none_or(|plays| plays.contains(&variant))
-        };
         self.variant_groups
             .values()
-            .filter(move |repertoire| has(&repertoire.plays))
+            .filter(move |repertoire| repertoire.capacity.has(variant))
     }
 
     /// Returns the next timer and its worker.
@@ -217,11 +215,12 @@ impl Roster {
         self.room = add(self.room, u64::from(room));
         self.load = add(self.load, u64::from(load));
         let key = worker
+            .capacity
             .plays
             .as_ref()
             .map_or(0, |plays| Arc::as_ptr(plays).addr());
         let empty_group = || VariantGroup {
-            plays: worker.plays.clone(),
+            capacity: worker.capacity.clone(),
             workers: 0,
             room: 0,
             slots: 0,

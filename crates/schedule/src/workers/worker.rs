@@ -1,9 +1,6 @@
-use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::sync::Arc;
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::time::Duration;
-
-use kagetsu_game::Variant;
 
 use crate::{Capacity, Idle, Options, TaskId, WorkerId, WorkerStatus};
 
@@ -19,10 +16,7 @@ const MAX_PAUSE_DOUBLINGS: u32 = 6;
 /// One worker as the scheduler sees it.
 #[derive(Debug)]
 pub(crate) struct Worker {
-    pub(crate) slots: u32,
-    /// The variants that it plays; `None`: all.
-    pub(crate) plays: Option<Arc<BTreeSet<Variant>>>,
-    pub(crate) is_trusted: bool,
+    pub(crate) capacity: Capacity,
     /// Number of its last assignment; the lowest is served next.
     pub(crate) sequence: u64,
     pub(crate) is_silent: bool,
@@ -37,15 +31,6 @@ pub(crate) struct Worker {
     meter: SpeedMeter,
     /// How many times longer than usual its tasks take, in sixteenths.
     slowness: u64,
-}
-
-/// The waiting tasks, from the view of one worker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WaitingTasks {
-    /// It plays the variant of at least one of them.
-    Playable,
-    /// It plays none of their variants.
-    Foreign,
 }
 
 /// A task that a worker holds.
@@ -89,9 +74,7 @@ impl Lease {
 impl Worker {
     pub(crate) fn new(now: Duration, capacity: Capacity) -> Self {
         Self {
-            slots: capacity.slots,
-            plays: capacity.plays,
-            is_trusted: capacity.is_trusted,
+            capacity,
             sequence: 0,
             is_silent: false,
             is_draining: false,
@@ -165,7 +148,7 @@ impl Worker {
     /// Returns the time that a task may take here which elsewhere may take `usual`: slow workers
     /// have longer, and queued tasks wait for those before them.
     pub(crate) fn patience(&self, usual: Duration) -> Duration {
-        let before = self.load() / self.slots.max(1);
+        let before = self.load() / self.capacity.slots.max(1);
         let micros = usual.as_micros() * u128::from(self.slowness) / u128::from(USUAL);
         Duration::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))
             .saturating_mul(before.saturating_add(1))
@@ -207,8 +190,8 @@ impl Worker {
         match self.failures_in_row {
             _ if self.is_silent || self.is_draining => 0,
             _ if self.paused_until.is_some() => 0,
-            0 => self.slots,
-            _ => self.slots.min(1),
+            0 => self.capacity.slots,
+            _ => self.capacity.slots.min(1),
         }
     }
 
@@ -220,13 +203,6 @@ impl Worker {
         } else {
             slots.saturating_add(prefetch)
         }
-    }
-
-    /// Whether it plays the variant.
-    pub(crate) fn has(&self, variant: Variant) -> bool {
-        self.plays
-            .as_ref()
-            .is_none_or(|plays| plays.contains(&variant))
     }
 
     /// Whether it gets tasks and has no failure since its last success.
@@ -247,16 +223,16 @@ impl Worker {
 
     /// Returns the tasks that cannot have begun, because others take all slots.
     fn queued(&self) -> Vec<TaskId> {
-        if self.leases.len() <= self.slots as usize {
+        if self.leases.len() <= self.capacity.slots as usize {
             return Vec::new();
         }
-        self.in_order().split_off(self.slots as usize)
+        self.in_order().split_off(self.capacity.slots as usize)
     }
 
     /// Returns how many tasks can be taken from it without losing work.
     pub(crate) fn surplus(&self) -> u32 {
         let begun = self.leases.values().filter(|lease| lease.nodes > 0).count() as u32;
-        self.load() - self.load().min(self.slots.max(begun))
+        self.load() - self.load().min(self.capacity.slots.max(begun))
     }
 
     /// Returns the task that it would begin last, if it can be taken.
@@ -306,36 +282,26 @@ impl Worker {
 
     fn running(&self) -> Vec<TaskId> {
         let mut order = self.in_order();
-        order.truncate(self.slots as usize);
+        order.truncate(self.capacity.slots as usize);
         order
     }
 
-    /// Returns its public state; `waits` classifies the waiting tasks.
-    pub(crate) fn status(&self, id: WorkerId, waits: Option<WaitingTasks>) -> WorkerStatus {
+    /// Returns its public state; `passed_over` is the reason why it gets none of the waiting tasks.
+    pub(crate) fn status(&self, id: WorkerId, passed_over: Idle) -> WorkerStatus {
         WorkerStatus {
             id,
-            slots: self.slots,
+            slots: self.capacity.slots,
             tasks: self.tasks(),
             done: self.done,
             speed: self.meter.speed,
             last_seen: self.last_seen,
-            idle: if self.load() < self.slots {
-                Some(self.why_idle(waits))
-            } else {
-                None
+            idle: match self.load() {
+                load if load >= self.capacity.slots => None,
+                _ if self.is_silent => Some(Idle::Silent),
+                _ if self.is_draining => Some(Idle::Draining),
+                load if load >= self.usable_slots() => Some(Idle::Probation),
+                _ => Some(passed_over),
             },
-        }
-    }
-
-    fn why_idle(&self, waits: Option<WaitingTasks>) -> Idle {
-        match () {
-            () if self.is_silent => Idle::Silent,
-            () if self.is_draining => Idle::Draining,
-            () if self.load() >= self.usable_slots() => Idle::Probation,
-            () => waits.map_or(Idle::NoTasks, |waits| match waits {
-                WaitingTasks::Playable => Idle::Avoided,
-                WaitingTasks::Foreign => Idle::UnsupportedVariant,
-            }),
         }
     }
 }

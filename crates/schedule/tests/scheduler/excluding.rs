@@ -56,9 +56,7 @@ fn excluded_worker_cannot_answer() {
         "the excluded worker may not have it"
     );
     harness.scheduler.leave(harness.now, W1, false);
-    harness
-        .scheduler
-        .join(harness.now, W1, 1, &[(task.id, task.attempt)]);
+    harness.claim(W1, 1, &task);
     assert_eq!(
         harness.effects(),
         [revoke(W1, &task)],

@@ -68,6 +68,12 @@ impl Harness {
         self.scheduler.join(self.now, worker, slots, &[]);
     }
 
+    /// A worker comes back, and names a task that it has.
+    pub(crate) fn claim(&mut self, worker: WorkerId, slots: u32, task: &Task) {
+        let held = [(task.id, task.attempt)];
+        self.scheduler.join(self.now, worker, slots, &held);
+    }
+
     pub(crate) fn beat(&mut self, worker: WorkerId, progress: &[(TaskId, u64)]) {
         self.scheduler.heartbeat(self.now, worker, progress);
     }

@@ -171,7 +171,7 @@ fn reconnected_worker_keeps_its_attempt() {
     harness.join(W1, 1);
     let (_, second) = harness.one_assigned();
     assert_eq!((second.id, second.attempt), (first.id, 2));
-    harness.scheduler.join(harness.now, W1, 1, &[(first.id, 1)]);
+    harness.claim(W1, 1, &first);
     assert_eq!(harness.effects(), []);
     harness.fail(W1, &first);
     let effects = harness.effects();
@@ -185,9 +185,7 @@ fn reconnected_worker_keeps_its_attempt() {
 fn worker_under_a_new_id_keeps_its_tasks() {
     let (mut harness, task) = Harness::with_task();
     harness.scheduler.leave(harness.now, W1, false);
-    harness
-        .scheduler
-        .join(harness.now, W2, 1, &[(task.id, task.attempt)]);
+    harness.claim(W2, 1, &task);
     assert_eq!(harness.status(W2).tasks, [task.id]);
     assert_eq!(harness.effects(), []);
 }
@@ -198,10 +196,9 @@ fn assignee_reclaims_a_task_that_was_only_claimed() {
     harness.join(W1, 1);
     let id = harness.ask(1, Split::Never, 0);
     let (_, task) = harness.one_assigned();
-    let named = [(task.id, task.attempt)];
     for is_done in [false, true] {
         harness.scheduler.leave(harness.now, W1, false);
-        harness.scheduler.join(harness.now, W2, 0, &named);
+        harness.claim(W2, 0, &task);
         assert_eq!(
             (harness.effects(), harness.status(W2).tasks),
             (vec![], vec![task.id])
@@ -217,7 +214,7 @@ fn assignee_reclaims_a_task_that_was_only_claimed() {
                 "{effects:?}"
             );
         } else {
-            harness.scheduler.join(harness.now, W1, 1, &named);
+            harness.claim(W1, 1, &task);
             assert_eq!(harness.effects(), [revoke(W2, &task)]);
             assert_eq!(
                 (harness.status(W1).tasks, harness.status(W2).tasks),
@@ -231,9 +228,7 @@ fn assignee_reclaims_a_task_that_was_only_claimed() {
 #[test]
 fn held_task_cannot_be_claimed_by_id() {
     let (mut harness, task) = Harness::with_task();
-    harness
-        .scheduler
-        .join(harness.now, W2, 1, &[(task.id, task.attempt)]);
+    harness.claim(W2, 1, &task);
     assert_eq!(harness.effects(), [revoke(W2, &task)]);
     assert_eq!(
         (harness.status(W1).tasks, harness.status(W2).tasks),
@@ -290,9 +285,7 @@ fn worker_never_has_a_task_twice() {
     harness.scheduler.leave(harness.now, W1, false);
     harness.join(W2, 2);
     assert_eq!(harness.one_assigned().0, W2);
-    harness
-        .scheduler
-        .join(harness.now, W1, 0, &[(first.id, first.attempt)]);
+    harness.claim(W1, 0, &first);
     assert_eq!(harness.effects(), []);
     assert_eq!(
         (harness.status(W1).tasks, harness.status(W2).tasks),

@@ -1,39 +1,10 @@
 //! Acceptance and acknowledgement of reports.
 
 use kagetsu_game::{Answer, Move, Question};
-use kagetsu_schedule::{Effect, Options, Report, Split, Task, TaskId, WorkerId};
+use kagetsu_schedule::{Effect, Options, QuestionId, Report, Split, Task, TaskId, WorkerId};
 
 use crate::engine;
 use crate::harness::{Harness, W1, W2, acknowledge, question, revoke};
-
-#[test]
-fn question_is_dropped_after_three_failures() {
-    let mut harness = Harness::direct();
-    let workers = [W1, W2, WorkerId(3), WorkerId(4)];
-    workers.iter().for_each(|worker| harness.join(*worker, 1));
-    let id = harness.ask(1, Split::Never, 0);
-    let mut tried = Vec::new();
-    let failed = loop {
-        let effects = harness.effects();
-        match effects.last() {
-            Some(Effect::Assign { worker, task }) => {
-                tried.push(*worker);
-                harness.fail(*worker, task);
-            }
-            other => break other.cloned(),
-        }
-    };
-    assert_eq!(tried, [W1, W2, WorkerId(3)]);
-    let reason = "failed 3 times on 3 workers, at last on worker 3: no memory".into();
-    assert_eq!(
-        failed,
-        Some(Effect::Failed {
-            question: id,
-            reason
-        })
-    );
-    assert_eq!(harness.scheduler.counts().open_questions, 0);
-}
 
 #[test]
 fn one_failing_part_drops_the_whole_question() {
@@ -154,9 +125,7 @@ fn repeated_report_waits_until_answer_is_stored() {
     let (_, task) = harness.one_assigned();
     harness.finish(W1, &task);
     assert!(matches!(&harness.effects()[..], [Effect::Finished { .. }]));
-    harness
-        .scheduler
-        .join(harness.now, W1, 1, &[(task.id, task.attempt)]);
+    harness.claim(W1, 1, &task);
     harness.finish(W1, &task);
     assert_eq!(harness.effects(), []);
     harness.scheduler.settle(id);
@@ -175,8 +144,9 @@ fn an_unfinished_question_cannot_be_settled() {
     assert_eq!(harness.scheduler.counts().open_questions, 1);
 }
 
-/// Returns the workers that fail in turn until the question is dropped, and the reason.
-fn failures(harness: &mut Harness) -> (Vec<WorkerId>, String) {
+/// Returns the workers that fail in turn until the question is dropped, the question, and the
+/// reason.
+fn failures(harness: &mut Harness) -> (Vec<WorkerId>, QuestionId, String) {
     let mut tried = Vec::new();
     loop {
         let effects = harness.effects();
@@ -185,7 +155,9 @@ fn failures(harness: &mut Harness) -> (Vec<WorkerId>, String) {
                 tried.push(*worker);
                 harness.fail(*worker, task);
             }
-            Some(Effect::Failed { reason, .. }) => return (tried, reason.clone()),
+            Some(Effect::Failed { question, reason }) => {
+                return (tried, *question, reason.clone());
+            }
             other => panic!("{tried:?}, then {other:?}"),
         }
     }
@@ -193,35 +165,25 @@ fn failures(harness: &mut Harness) -> (Vec<WorkerId>, String) {
 
 #[test]
 fn failures_of_one_worker_do_not_drop_a_question() {
-    for (workers, tried, reason) in [
-        (
-            1,
-            vec![1, 1, 1],
-            "failed 3 times, at last on worker 1: no memory",
-        ),
-        (
-            2,
-            vec![1, 2, 1],
-            "failed 3 times on 2 workers, at last on worker 1: no memory",
-        ),
-        (
-            3,
-            vec![1, 2, 3],
-            "failed 3 times on 3 workers, at last on worker 3: no memory",
-        ),
-        (
-            9,
-            vec![1, 2, 3],
-            "failed 3 times on 3 workers, at last on worker 3: no memory",
-        ),
+    for (workers, tried, on) in [
+        (1, [1, 1, 1], ""),
+        (2, [1, 2, 1], " on 2 workers"),
+        (3, [1, 2, 3], " on 3 workers"),
+        (9, [1, 2, 3], " on 3 workers"),
     ] {
+        let last = tried[2];
+        let reason = format!("failed 3 times{on}, at last on worker {last}: no memory");
         let mut harness = Harness::direct();
         (1..=workers).for_each(|n| harness.join(WorkerId(n), 1));
-        harness.ask(1, Split::Never, 0);
-        let (by, because) = failures(&mut harness);
+        let id = harness.ask(1, Split::Never, 0);
+        let (by, dropped, because) = failures(&mut harness);
         assert_eq!(
-            (by, because.as_str()),
-            (tried.into_iter().map(WorkerId).collect(), reason),
+            (dropped, harness.scheduler.counts().open_questions),
+            (id, 0)
+        );
+        assert_eq!(
+            (by, because),
+            (tried.map(WorkerId).to_vec(), reason),
             "{workers} workers"
         );
     }

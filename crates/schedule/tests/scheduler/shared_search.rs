@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use kagetsu_game::{Answer, Effort, Question};
 use kagetsu_schedule::{
-    Capacity, Effect, Options, QuestionId, Report, Scheduler, Split, Task, TaskId, TaskRole,
-    WorkerId,
+    Capacity, Effect, Options, QuestionId, Scheduler, Split, Task, TaskId, TaskRole, WorkerId,
 };
 
 use crate::engine;
+use crate::harness::done;
 
 fn question() -> Question {
     Question::new(engine::position(1), Effort::depth(6))
@@ -53,6 +53,11 @@ fn submit(scheduler: &mut Scheduler, question: Question) -> QuestionId {
     scheduler.submit(Duration::ZERO, question, Answer::new(), Split::Shared, 0)
 }
 
+fn finish(scheduler: &mut Scheduler, second: u64, worker: WorkerId, task: &Task) {
+    let now = Duration::from_secs(second);
+    scheduler.report(now, worker, task.id, task.attempt, done(task));
+}
+
 #[test]
 fn first_answer_of_a_shared_search_counts() {
     let mut scheduler = scheduler(5);
@@ -69,14 +74,7 @@ fn first_answer_of_a_shared_search_counts() {
     });
     let (first, task) = &assigned[3];
     let answer = engine::answer(&question());
-    let report = Report::Done(answer.clone());
-    scheduler.report(
-        Duration::from_secs(2),
-        *first,
-        task.id,
-        task.attempt,
-        report,
-    );
+    finish(&mut scheduler, 2, *first, task);
     let mut revoked = 0;
     let end = loop {
         match scheduler.poll().expect("it is answered") {
@@ -97,13 +95,7 @@ fn first_answer_of_a_shared_search_counts() {
     scheduler.settle(id);
     // A late second answer does no harm.
     let (late, task) = &assigned[0];
-    scheduler.report(
-        Duration::from_secs(3),
-        *late,
-        task.id,
-        task.attempt,
-        Report::Done(answer),
-    );
+    finish(&mut scheduler, 3, *late, task);
     assert_eq!(assignments(&mut scheduler), (Vec::new(), Vec::new()));
     let counts = scheduler.counts();
     assert_eq!(
@@ -154,14 +146,7 @@ fn one_member_for_each_slot_by_priority() {
     let id = submit(&mut scheduler, question());
     let mut members = Vec::new();
     for (worker, task) in held {
-        let report = Report::Done(engine::answer(&question()));
-        scheduler.report(
-            Duration::from_secs(1),
-            worker,
-            task.id,
-            task.attempt,
-            report,
-        );
+        finish(&mut scheduler, 1, worker, &task);
         members.extend(
             assignments(&mut scheduler)
                 .0
@@ -276,12 +261,6 @@ fn node_limit_is_shared_among_startable_members() {
     let (held, _) = assignments(&mut busy);
     submit(&mut busy, limited_question());
     let (worker, task) = &held[0];
-    busy.report(
-        Duration::from_secs(1),
-        *worker,
-        task.id,
-        task.attempt,
-        Report::Done(engine::answer(&task.part)),
-    );
+    finish(&mut busy, 1, *worker, task);
     assert_eq!(nodes(&assignments(&mut busy).0), [Some(64_000)]);
 }
