@@ -28,6 +28,7 @@
 
 mod address;
 mod engine;
+mod eval;
 mod family;
 mod fault;
 pub mod gomocup;

@@ -4,9 +4,10 @@ use std::time::{Duration, Instant};
 use kagetsu_game::{Answer, Effort, Move, Position, Question};
 use kagetsu_search::{Control, Progress, provenance_of, shallow};
 
+use crate::eval::Eval;
 use crate::fault::FaultKind;
 use crate::search_watch::SearchWatch;
-use crate::session::{EngineSession, ReportedValue, SearchLine, SearchRequest, SearchResult};
+use crate::session::{EngineSession, SearchLine, SearchRequest, SearchResult};
 use crate::verdicts;
 
 /// One question to an engine, answered by as many searches as the engine needs.
@@ -174,7 +175,7 @@ impl<'a> SearchSeries<'a> {
             };
             let line = SearchLine {
                 m,
-                value: best.value.map(ReportedValue::before),
+                value: best.value.map(Eval::before),
                 bound: best.bound.negated(),
                 depth: best.depth.saturating_add(1),
                 line: std::iter::once(m).chain(best.line).collect(),
@@ -228,9 +229,9 @@ impl<'a> SearchSeries<'a> {
             };
             answer.extend([verdicts::verdict(line, value, nodes, &by)]);
             let checked = match value {
-                ReportedValue::Win(_) => verdicts::checked_win(position, control),
-                ReportedValue::Loss(_) => verdicts::checked_loss(position, line.m, control),
-                ReportedValue::Centi(_) => None,
+                Eval::Win(_) => verdicts::checked_win(position, control),
+                Eval::Loss(_) => verdicts::checked_loss(position, line.m, control),
+                Eval::Centi(_) => None,
             };
             answer.extend(checked.filter(|(m, _)| open.contains(m)));
         }

@@ -1,5 +1,6 @@
 use kagetsu_game::{Bound, Effort, Game, Move, Position, is_visible, with_game};
 
+use crate::eval::Eval;
 use crate::fault::FaultKind;
 use crate::search_watch::SearchWatch;
 
@@ -17,35 +18,12 @@ pub(crate) struct SearchRequest<'a> {
     pub(crate) effort: Effort,
 }
 
-/// A value as an engine reports it, from the view of the side that makes the move. A mate is a
-/// claim, not a proof.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ReportedValue {
-    /// Hundredths.
-    Centi(i32),
-    /// A win in this many plies.
-    Win(u32),
-    /// A loss in this many plies.
-    Loss(u32),
-}
-
-impl ReportedValue {
-    /// Returns the value of the move that leads to a position of this value.
-    pub(crate) fn before(self) -> Self {
-        match self {
-            Self::Centi(centi) => Self::Centi(centi.saturating_neg()),
-            Self::Win(plies) => Self::Loss(plies.saturating_add(1)),
-            Self::Loss(plies) => Self::Win(plies.saturating_add(1)),
-        }
-    }
-}
-
 /// The result of a search for one move.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SearchLine {
     pub(crate) m: Move,
     /// `None` if the engine played the move without a value.
-    pub(crate) value: Option<ReportedValue>,
+    pub(crate) value: Option<Eval>,
     pub(crate) bound: Bound,
     /// Depth in plies, including the move.
     pub(crate) depth: u8,

@@ -8,7 +8,8 @@ use kagetsu_game::{
 use kagetsu_search::threats::{ThreatClass, ThreatOutcome as Decision, ThreatSearch};
 use kagetsu_search::{Control, Engine, EngineOptions, provenance, provenance_of};
 
-use crate::session::{ReportedValue, SearchLine};
+use crate::eval::Eval;
+use crate::session::SearchLine;
 
 /// Nodes of the threat search that checks one claim.
 const CLAIM_CHECK_NODES: u64 = 50_000;
@@ -18,20 +19,20 @@ const VALUATION_NODES: u64 = 20_000;
 const TABLE_BYTES: usize = 1 << 20;
 
 /// Returns a claim as an opinion, never as a proof: the nearer the mate, the greater the value.
-pub(crate) fn score(value: ReportedValue) -> Score {
+pub(crate) fn score(value: Eval) -> Score {
     let most = i32::from(Score::OPINION_MAX.raw());
     let mate = |plies: u32| most - plies.min(u32::from(Score::MAX_PLIES)) as i32;
     match value {
-        ReportedValue::Centi(centi) => Score::opinion(centi),
-        ReportedValue::Win(plies) => Score::opinion(mate(plies)),
-        ReportedValue::Loss(plies) => Score::opinion(-mate(plies)),
+        Eval::Centi(centi) => Score::opinion(centi),
+        Eval::Win(plies) => Score::opinion(mate(plies)),
+        Eval::Loss(plies) => Score::opinion(-mate(plies)),
     }
 }
 
 /// Returns the verdict of one line.
 pub(crate) fn verdict(
     line: &SearchLine,
-    value: ReportedValue,
+    value: Eval,
     nodes: u64,
     by: &Provenance,
 ) -> (Move, Verdict) {

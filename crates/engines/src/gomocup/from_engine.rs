@@ -37,42 +37,6 @@ pub enum FromEngine {
     Other(String),
 }
 
-/// A value as Yixin and Rapfi write it, from the view of the side to move.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Eval {
-    /// A number on the engine's own scale, about hundredths.
-    Centi(i32),
-    /// `+M12`: a win in this many plies.
-    Win(u32),
-    /// `-M7`: a loss in this many plies.
-    Loss(u32),
-}
-
-impl Eval {
-    /// Reads `177`, `-226`, `+M12` or `-M7`.
-    #[must_use]
-    pub fn read(text: &str) -> Option<Self> {
-        let text = text.trim();
-        if let Some(plies) = text.strip_prefix("-M") {
-            return plies.parse().ok().map(Self::Loss);
-        }
-        if let Some(plies) = text.strip_prefix("+M").or_else(|| text.strip_prefix('M')) {
-            return plies.parse().ok().map(Self::Win);
-        }
-        text.parse().ok().map(Self::Centi)
-    }
-
-    /// Writes the value in the same form.
-    #[must_use]
-    pub fn write(self) -> String {
-        match self {
-            Self::Centi(centi) => centi.to_string(),
-            Self::Win(plies) => format!("+M{plies}"),
-            Self::Loss(plies) => format!("-M{plies}"),
-        }
-    }
-}
-
 impl FromEngine {
     /// Reads a line. Never fails: an unknown line becomes [`FromEngine::Other`].
     #[must_use]
@@ -170,6 +134,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::eval::Eval;
 
     fn line() -> impl Strategy<Value = FromEngine> {
         let point = (-1..30_i32, -1..30_i32).prop_map(|(x, y)| Point { x, y });

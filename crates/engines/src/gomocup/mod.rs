@@ -12,7 +12,9 @@ mod point;
 mod session;
 mod to_engine;
 
-pub use from_engine::{Eval, FromEngine};
+pub use from_engine::FromEngine;
 pub use point::Point;
 pub(crate) use session::Session;
 pub use to_engine::ToEngine;
+
+pub use crate::eval::Eval;

@@ -5,15 +5,14 @@ use kagetsu_game::{Bound, Effort, Move, Position, RuleName, Side};
 use kagetsu_search::Control;
 
 use super::from_engine::points;
-use super::{Eval, FromEngine, Point, ToEngine};
+use super::{FromEngine, Point, ToEngine};
 use crate::address::EngineSettings;
+use crate::eval::Eval;
 use crate::fault::{FaultKind, clip};
 use crate::process::EngineProcess;
 use crate::reported_lines::ReportedLines;
 use crate::search_watch::{SearchWatch, WatchEvent, await_line};
-use crate::session::{
-    EngineSession, ReportedValue, SearchLine, SearchRequest, SearchResult, plain, playable,
-};
+use crate::session::{EngineSession, SearchLine, SearchRequest, SearchResult, plain, playable};
 
 /// Time for an engine to give its name. The protocol does not require an answer; afterwards the
 /// engine has no name.
@@ -415,11 +414,7 @@ impl PartialLine {
                     position,
                     self.line.iter().map_while(|point| point.to_move(size)),
                 );
-                let value = match self.eval.take()? {
-                    Eval::Centi(centi) => ReportedValue::Centi(centi),
-                    Eval::Win(plies) => ReportedValue::Win(plies),
-                    Eval::Loss(plies) => ReportedValue::Loss(plies),
-                };
+                let value = self.eval.take()?;
                 let depth = u8::try_from(self.depth).unwrap_or(u8::MAX).max(1);
                 let m = *line.first()?;
                 let line = SearchLine {

@@ -58,6 +58,24 @@ pub enum ToEngine {
     Other(String),
 }
 
+/// The lines of one word.
+const WORDS: [(&str, ToEngine); 14] = [
+    ("RESTART", ToEngine::Restart),
+    ("BEGIN", ToEngine::Begin),
+    ("BOARD", ToEngine::Board),
+    ("SWAP2BOARD", ToEngine::Swap2Board),
+    ("YXBOARD", ToEngine::YxBoard),
+    ("YXBLOCK", ToEngine::YxBlock),
+    ("YXBLOCKRESET", ToEngine::YxBlockReset),
+    ("YXSTOP", ToEngine::YxStop),
+    ("YXSHOWINFO", ToEngine::YxShowInfo),
+    ("YXHASHCLEAR", ToEngine::YxHashClear),
+    ("YXSHOWFORBID", ToEngine::YxShowForbid),
+    ("DONE", ToEngine::Done),
+    ("ABOUT", ToEngine::About),
+    ("END", ToEngine::End),
+];
+
 impl ToEngine {
     /// Reads a line. Never fails: an unknown line becomes [`ToEngine::Other`].
     #[must_use]
@@ -81,22 +99,11 @@ impl ToEngine {
                     h.trim().parse().ok()?,
                 ))
             }
-            ("RESTART", true) => Some(Self::Restart),
-            ("BEGIN", true) => Some(Self::Begin),
             ("TURN", _) => point().map(Self::Turn),
             ("PLAY", _) => point().map(Self::Play),
             ("TAKEBACK", _) => point().map(Self::Takeback),
-            ("BOARD", true) => Some(Self::Board),
-            ("SWAP2BOARD", true) => Some(Self::Swap2Board),
-            ("YXBOARD", true) => Some(Self::YxBoard),
-            ("YXBLOCK", true) => Some(Self::YxBlock),
-            ("YXBLOCKRESET", true) => Some(Self::YxBlockReset),
             ("YXNBEST", _) => rest.parse().ok().map(Self::YxNBest),
-            ("YXSTOP" | "STOP", true) => Some(Self::YxStop),
-            ("YXSHOWINFO", true) => Some(Self::YxShowInfo),
-            ("YXHASHCLEAR", true) => Some(Self::YxHashClear),
-            ("YXSHOWFORBID", true) => Some(Self::YxShowForbid),
-            ("DONE", true) => Some(Self::Done),
+            ("STOP", true) => Some(Self::YxStop),
             ("INFO", false) => {
                 let (key, value) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
                 Some(Self::Info {
@@ -104,8 +111,10 @@ impl ToEngine {
                     value: value.trim().into(),
                 })
             }
-            ("ABOUT", true) => Some(Self::About),
-            ("END", true) => Some(Self::End),
+            (word, true) => {
+                let named = WORDS.into_iter().find(|(known, _)| *known == word);
+                named.map(|(_, line)| line).or_else(|| stone(line))
+            }
             _ => stone(line),
         }
     }
@@ -116,28 +125,18 @@ impl ToEngine {
         match self {
             Self::Start(size) => format!("START {size}"),
             Self::RectStart(width, height) => format!("RECTSTART {width},{height}"),
-            Self::Restart => "RESTART".into(),
-            Self::Begin => "BEGIN".into(),
             Self::Turn(point) => format!("TURN {point}"),
             Self::Play(point) => format!("PLAY {point}"),
             Self::Takeback(point) => format!("TAKEBACK {point}"),
-            Self::Board => "BOARD".into(),
-            Self::Swap2Board => "SWAP2BOARD".into(),
-            Self::YxBoard => "YXBOARD".into(),
-            Self::YxBlock => "YXBLOCK".into(),
-            Self::YxBlockReset => "YXBLOCKRESET".into(),
             Self::YxNBest(lines) => format!("YXNBEST {lines}"),
-            Self::YxStop => "YXSTOP".into(),
-            Self::YxShowInfo => "YXSHOWINFO".into(),
-            Self::YxHashClear => "YXHASHCLEAR".into(),
-            Self::YxShowForbid => "YXSHOWFORBID".into(),
             Self::Stone(point, None) => point.to_string(),
             Self::Stone(point, Some(field)) => format!("{point},{field}"),
-            Self::Done => "DONE".into(),
             Self::Info { key, value } => format!("INFO {key} {value}"),
-            Self::About => "ABOUT".into(),
-            Self::End => "END".into(),
             Self::Other(line) => line.clone(),
+            word => {
+                let named = WORDS.iter().find(|(_, known)| known == word);
+                named.map_or(String::new(), |(name, _)| (*name).into())
+            }
         }
     }
 }

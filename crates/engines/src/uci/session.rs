@@ -6,13 +6,12 @@ use kagetsu_search::Control;
 
 use super::{Clock, Dialect, FromEngine, Go, Info, OptionLine, ToEngine, Value};
 use crate::address::{EngineSettings, OptionValue, Protocol};
+use crate::eval::Eval;
 use crate::fault::{FaultKind, clip};
 use crate::process::EngineProcess;
 use crate::reported_lines::ReportedLines;
 use crate::search_watch::{SearchWatch, WatchEvent, await_line};
-use crate::session::{
-    self, EngineSession, SearchLine, SearchRequest, SearchResult, plain, playable,
-};
+use crate::session::{EngineSession, SearchLine, SearchRequest, SearchResult, plain, playable};
 
 /// Time for an engine to give its best move after the command to stop.
 const STOP_TIMEOUT: Duration = Duration::from_secs(3);
@@ -450,12 +449,10 @@ impl EngineSession for Session {
 }
 
 /// Mates count the winner's moves.
-fn value(reported: Value) -> session::ReportedValue {
+fn value(reported: Value) -> Eval {
     match reported {
-        Value::Centi(centi) => session::ReportedValue::Centi(centi),
-        Value::Mate(moves) if moves > 0 => {
-            session::ReportedValue::Win(2 * moves.unsigned_abs() - 1)
-        }
-        Value::Mate(moves) => session::ReportedValue::Loss(moves.unsigned_abs().saturating_mul(2)),
+        Value::Centi(centi) => Eval::Centi(centi),
+        Value::Mate(moves) if moves > 0 => Eval::Win(2 * moves.unsigned_abs() - 1),
+        Value::Mate(moves) => Eval::Loss(moves.unsigned_abs().saturating_mul(2)),
     }
 }
