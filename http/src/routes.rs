@@ -182,7 +182,7 @@ pub fn router(backend: Backend, access: AccessPolicy, shutdown: CancellationToke
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
     let app = Arc::new(AppState {
-        services: Services::new(&backend.services),
+        services: Services(backend.services.clone()),
         server: backend.info,
         access,
         history: JobHistory::default(),

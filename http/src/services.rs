@@ -47,37 +47,23 @@ pub trait ServerInfo: Send + Sync + 'static {
 pub struct CallerExtensions(pub Extensions);
 
 /// The clients of the services.
-pub(crate) struct Services {
-    analysis: AnalysisClient<Router>,
-    books: BooksClient<Router>,
-    builds: BuildsClient<Router>,
-    workers: WorkersClient<Router>,
-}
+pub(crate) struct Services(pub(crate) Router);
 
+// In this process a response of any size has been made already.
 impl Services {
-    pub(crate) fn new(services: &Router) -> Self {
-        // In this process a response of any size has been made already.
-        Self {
-            analysis: AnalysisClient::new(services.clone()).max_decoding_message_size(usize::MAX),
-            books: BooksClient::new(services.clone()).max_decoding_message_size(usize::MAX),
-            builds: BuildsClient::new(services.clone()).max_decoding_message_size(usize::MAX),
-            workers: WorkersClient::new(services.clone()).max_decoding_message_size(usize::MAX),
-        }
-    }
-
     pub(crate) fn analysis(&self) -> AnalysisClient<Router> {
-        self.analysis.clone()
+        AnalysisClient::new(self.0.clone()).max_decoding_message_size(usize::MAX)
     }
 
     pub(crate) fn books(&self) -> BooksClient<Router> {
-        self.books.clone()
+        BooksClient::new(self.0.clone()).max_decoding_message_size(usize::MAX)
     }
 
     pub(crate) fn builds(&self) -> BuildsClient<Router> {
-        self.builds.clone()
+        BuildsClient::new(self.0.clone()).max_decoding_message_size(usize::MAX)
     }
 
     pub(crate) fn workers(&self) -> WorkersClient<Router> {
-        self.workers.clone()
+        WorkersClient::new(self.0.clone()).max_decoding_message_size(usize::MAX)
     }
 }

@@ -69,7 +69,6 @@ pub(crate) enum Command {
     Start(Box<JobSpec>, Reply<Job>),
     Change(String, JobChange, Reply<Job>),
     Lookup(Vec<Position>, Reply<Vec<Option<Entry>>>),
-    Page(Option<kagetsu_book::Place>, usize, Reply<Vec<Entry>>),
     Inspect(Inspection),
     Stop,
 }
@@ -269,14 +268,6 @@ impl BookHandle {
         self.ask(|reply| Command::Lookup(all, reply)).await
     }
 
-    pub(crate) async fn page(
-        &self,
-        after: Option<kagetsu_book::Place>,
-        most: usize,
-    ) -> Result<Result<Vec<Entry>, BookError>, Closed> {
-        self.ask(|reply| Command::Page(after, most, reply)).await
-    }
-
     /// Returns all jobs as they are on disk, now and after each change.
     pub(crate) fn jobs(&self) -> watch::Receiver<Arc<Vec<Arc<JobView>>>> {
         self.jobs.clone()
@@ -344,8 +335,11 @@ mod tests {
         let answer = answer.into_iter().collect();
         let learned = handle.learn(start.clone(), answer).await;
         learned.expect("the writer lives").expect("legal");
-        let page = handle.page(None, 10).await.expect("the writer lives");
-        assert_eq!(page.expect("readable").len(), 1);
+        let (counts, counted) = oneshot::channel();
+        handle.send(Command::Inspect(Box::new(move |book| {
+            counts.send(book.len()).expect("awaited");
+        })));
+        assert_eq!(counted.await.expect("the writer lives"), 1);
         go_on.send(()).expect("it waits");
         let found = found.await.expect("it was read");
         assert_eq!(

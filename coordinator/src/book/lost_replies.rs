@@ -7,6 +7,7 @@ use anyhow::Result;
 use kagetsu_book::{Entry, JobState, Place, Policy};
 use kagetsu_game::{Answer, Position, Side, Variant};
 use kagetsu_proofs::{ProofSource, ReplyProver};
+use kagetsu_reader::Source;
 use kagetsu_search::Control;
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
@@ -99,6 +100,7 @@ impl LostReplies {
     async fn round(&mut self, goals: Vec<Goal>) -> Result<usize> {
         let book = WriterBook {
             book: self.book.clone(),
+            source: Source::Growing(Box::new(self.book.clone())),
             runtime: Handle::current(),
         };
         let (mut provers, control) = (std::mem::take(&mut self.provers), self.control.clone());
@@ -143,6 +145,7 @@ fn goals(views: &[std::sync::Arc<JobView>]) -> Vec<Goal> {
 /// The book, read and changed by way of its writer.
 struct WriterBook {
     book: BookHandle,
+    source: Source,
     runtime: Handle,
 }
 
@@ -158,8 +161,6 @@ impl ProofSource for WriterBook {
     }
 
     fn page(&self, after: Option<Place>) -> Result<Vec<Entry>> {
-        Ok(self
-            .runtime
-            .block_on(self.book.page(after, PAGE_ENTRIES))??)
+        Ok(self.source.page(after, PAGE_ENTRIES)?)
     }
 }

@@ -150,9 +150,7 @@ impl BookWriter {
     fn next_command(&mut self) -> Result<Option<Command>> {
         while self.committer.is_behind() {
             match self.orders.recv_timeout(COMMIT_POLL_INTERVAL) {
-                Ok(read @ (Command::Lookup(..) | Command::Page(..) | Command::Inspect(_))) => {
-                    self.read(read)
-                }
+                Ok(read @ (Command::Lookup(..) | Command::Inspect(_))) => self.read(read),
                 Ok(other) => self.deferred.push_back(other),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
@@ -178,9 +176,6 @@ impl BookWriter {
     fn read(&mut self, command: Command) {
         match command {
             Command::Lookup(positions, reply) => self.look_up(&positions, reply),
-            Command::Page(after, most, reply) if reply.is_awaited() => {
-                self.read_aside(move |book| reply.give(book.page(after, most)));
-            }
             Command::Inspect(read) => self.read_aside(read),
             _ => {}
         }
@@ -235,9 +230,7 @@ impl BookWriter {
                     reply.give(Err(refusal()));
                 }
                 Command::Refill => self.is_refilling.store(false, Ordering::Release),
-                Command::Lookup(..) | Command::Page(..) | Command::Inspect(_) => {
-                    self.read(command);
-                }
+                Command::Lookup(..) | Command::Inspect(_) => self.read(command),
                 _ => {}
             }
         }
@@ -354,9 +347,7 @@ impl BookWriter {
                 }
                 Command::Lead(..) | Command::Follow(..) => {}
                 Command::End(reason) => return Err(reason.into()),
-                Command::Lookup(..) | Command::Page(..) | Command::Inspect(_) => {
-                    self.read(command);
-                }
+                Command::Lookup(..) | Command::Inspect(_) => self.read(command),
                 Command::Stop => goes_on = false,
             }
         }

@@ -5,8 +5,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kagetsu_api::settings;
-use kagetsu_book::{Aside, BuildField, BuildSpec, Job, JobChange, JobError, JobSpec, JobState};
+use kagetsu_api::{job_message, settings};
+use kagetsu_book::{Aside, BuildField, BuildSpec, JobChange, JobError, JobSpec, JobState};
 use kagetsu_game::Position;
 use kagetsu_proto::v1::builds_server::Builds;
 use kagetsu_proto::{MAX_ROOTS, check_name, v1};
@@ -231,44 +231,16 @@ fn aside(aside: &Aside) -> v1::Aside {
 }
 
 fn message(view: &JobView, cluster: &Cluster) -> v1::Job {
-    let Job {
-        spec,
-        state,
-        positions,
-        set_aside,
-        frontier,
-        nodes,
-        ..
-    } = &view.job;
-    let waits = (*state == JobState::Running)
-        .then(|| cluster.waits_for(spec.variant))
+    let variant = view.job.spec.variant;
+    let waits = (view.job.state == JobState::Running)
+        .then(|| cluster.waits_for(variant))
         .flatten();
-    let reason = view.job.reason().unwrap_or_default();
-    let state = match state {
-        JobState::Running => v1::JobState::Running,
-        JobState::Paused => v1::JobState::Paused,
-        JobState::Done => v1::JobState::Done,
-        JobState::Cancelled => v1::JobState::Cancelled,
-        JobState::Failed(_) => v1::JobState::Failed,
-    };
     v1::Job {
-        name: spec.name.clone(),
-        variant: spec.variant.to_string(),
-        state: state.into(),
-        positions: *positions,
-        target: spec.build.positions,
         rate: view.rate_now(),
-        frontier: *frontier,
-        set_aside: *set_aside,
-        reason,
-        workers: cluster.worker_count(view.job.spec.variant),
+        workers: cluster.worker_count(variant),
         asides: view.asides.iter().map(aside).collect(),
-        priority: spec.build.priority.into(),
-        nodes: *nodes,
-        total_nodes: spec.build.total_nodes,
-        until_stable: spec.build.until_stable,
         waits_for: waits.unwrap_or_default(),
-        settings: None,
+        ..job_message(&view.job)
     }
 }
 

@@ -2,19 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::answer::AnswerJson;
 
-/// The limits of a search; it ends at the first that it reaches.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Effort))]
-pub struct EffortJson {
-    /// Plies.
-    pub depth: Option<u32>,
-    /// Positions visited.
-    pub nodes: Option<u64>,
-    /// Wall-clock time, in milliseconds.
-    pub time_ms: Option<u64>,
-}
-
-/// A position to analyse, and how deeply.
+/// A position to analyse, and how deeply: the search ends at the first limit that it reaches.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Question))]
@@ -52,27 +40,4 @@ pub struct UpdateJson {
 
 const fn default_top() -> u32 {
     5
-}
-
-impl QuestionJson {
-    /// The limits of the search.
-    #[must_use]
-    pub const fn effort(&self) -> EffortJson {
-        EffortJson {
-            depth: self.depth,
-            nodes: self.nodes,
-            time_ms: self.time_ms,
-        }
-    }
-}
-
-#[cfg(feature = "jobs")]
-impl From<EffortJson> for kagetsu_proto::v1::Effort {
-    fn from(effort: EffortJson) -> Self {
-        Self {
-            depth: effort.depth,
-            nodes: effort.nodes,
-            time_ms: effort.time_ms,
-        }
-    }
 }

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use kagetsu_book::{Aside, Job};
+use kagetsu_book::{Aside, Job, JobState};
 use kagetsu_game::Position;
 use kagetsu_proto::v1;
 use serde::{Deserialize, Serialize};
@@ -118,30 +118,39 @@ impl From<&v1::Job> for JobJson {
 impl From<&Job> for JobJson {
     /// A job read from a folder is not running, so its rate is 0.
     fn from(job: &Job) -> Self {
-        Self {
-            name: job.spec.name.clone(),
-            variant: job.spec.variant.to_string(),
-            state: job.state.to_string(),
-            positions: job.positions,
-            target: job.spec.build.positions,
-            rate: 0.0,
-            frontier: job.frontier,
-            set_aside: job.set_aside,
-            reason: job.reason(),
-            priority: job.spec.build.priority.into(),
-            nodes: job.nodes,
-            total_nodes: job.spec.build.total_nodes,
-            until_stable: job.spec.build.until_stable,
-            waits_for: None,
-            asides: Vec::new(),
-            settings: None,
-        }
+        Self::from(&job_message(job))
+    }
+}
+
+/// Returns a job as a message, without what its coordinator alone knows.
+#[must_use]
+pub fn job_message(job: &Job) -> v1::Job {
+    let state = match job.state {
+        JobState::Running => v1::JobState::Running,
+        JobState::Paused => v1::JobState::Paused,
+        JobState::Done => v1::JobState::Done,
+        JobState::Cancelled => v1::JobState::Cancelled,
+        JobState::Failed(_) => v1::JobState::Failed,
+    };
+    v1::Job {
+        name: job.spec.name.clone(),
+        variant: job.spec.variant.to_string(),
+        state: state.into(),
+        positions: job.positions,
+        target: job.spec.build.positions,
+        frontier: job.frontier,
+        set_aside: job.set_aside,
+        reason: job.reason().unwrap_or_default(),
+        priority: job.spec.build.priority.into(),
+        nodes: job.nodes,
+        total_nodes: job.spec.build.total_nodes,
+        until_stable: job.spec.build.until_stable,
+        ..v1::Job::default()
     }
 }
 
 /// Returns the name of a state.
-#[must_use]
-pub fn job_state(state: v1::JobState) -> &'static str {
+fn job_state(state: v1::JobState) -> &'static str {
     match state {
         v1::JobState::Unspecified => "unknown",
         v1::JobState::Running => "running",

@@ -23,14 +23,14 @@ mod worker;
 #[cfg(feature = "jobs")]
 pub use kagetsu_book::describe_build;
 
-pub use analysis::{EffortJson, QuestionJson, UpdateJson};
+pub use analysis::{QuestionJson, UpdateJson};
 pub use answer::{
     AnnotationsJson, AnswerJson, HandJson, ResultsJson, ValueJson, VerdictJson, is_unknown,
 };
 pub use archive::{ArchiveFileJson, ArchiveJson};
 pub use error::{ErrorBody, ErrorJson};
 #[cfg(feature = "jobs")]
-pub use job::{AsideJson, HistoryPoint, JobJson, PriorityJson, job_state};
+pub use job::{AsideJson, HistoryPoint, JobJson, PriorityJson, job_message};
 pub use kagetsu_compiled::{AnnotationJson, Day};
 pub use overview::{OverviewFault, OverviewJson, RootJson, VariantOverviewJson};
 pub use position::{ForbiddenJson, PositionJson, read_position};

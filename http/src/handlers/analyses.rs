@@ -45,7 +45,11 @@ pub(crate) async fn analyze(
     }
     let question = v1::Question {
         position: Some((&position).into()),
-        effort: Some(request.effort().into()),
+        effort: Some(v1::Effort {
+            depth: request.depth,
+            nodes: request.nodes,
+            time_ms: request.time_ms,
+        }),
         width: request.top,
         ..v1::Question::default()
     };

@@ -69,7 +69,7 @@ fn read_query(view: &RegisteredView, query: &str) -> Result<(Option<Position>, S
         }
     }
     let options = serde_urlencoded::to_string(options).unwrap_or_default();
-    let options = view.queried(&options).map_err(ApiError::bad_request)?;
+    let options = (view.queried)(&options).map_err(ApiError::bad_request)?;
     if !view.at_position {
         return Ok((None, options));
     }
@@ -87,7 +87,7 @@ pub(crate) fn describe(api: &mut OpenApi) {
             options,
             result,
             named,
-        } = view.schemas();
+        } = (view.schemas)();
         components.schemas.extend(named);
         let operation = operation(view, &options, &result);
         api.paths

@@ -40,13 +40,7 @@ impl fmt::Display for Day {
     /// Writes nothing for a day that the calendar does not have.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match EPOCH.checked_add(Duration::days(i64::from(self.0))) {
-            Some(date) => write!(
-                f,
-                "{:04}-{:02}-{:02}",
-                date.year(),
-                u8::from(date.month()),
-                date.day()
-            ),
+            Some(date) => write!(f, "{date}"),
             None => Ok(()),
         }
     }
