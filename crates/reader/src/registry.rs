@@ -51,11 +51,17 @@ pub struct RegisteredView {
     /// Whether the query names a position.
     pub at_position: bool,
     read: fn(&Source, Option<&Position>, &str) -> Result<String, ViewError>,
-    print: PrintView,
-    arguments: fn(Command) -> Command,
-    matched: fn(&ArgMatches) -> Result<String, clap::Error>,
-    queried: fn(&str) -> Result<String, String>,
-    schemas: fn() -> ViewSchemas,
+    /// Writes the JSON of a result for a person.
+    pub print: PrintView,
+    /// Adds the options to a command, with the help of the view.
+    pub arguments: fn(Command) -> Command,
+    /// Returns the options of a command as JSON.
+    pub matched: fn(&ArgMatches) -> Result<String, clap::Error>,
+    /// Returns the options of a URL's query, as in `plies=4&top=3`, as JSON; or the name of the
+    /// option and what is wrong with it.
+    pub queried: fn(&str) -> Result<String, String>,
+    /// Returns the schemas of the options and of the result.
+    pub schemas: fn() -> ViewSchemas,
 }
 
 /// The schemas of a view.
@@ -114,51 +120,10 @@ impl RegisteredView {
         }
     }
 
-    /// Writes the JSON of a result for a person.
-    ///
-    /// # Errors
-    /// If it is no result of this view.
-    pub fn print(
-        &self,
-        json: &str,
-        at: Option<&Position>,
-        notation: Notation,
-    ) -> Result<Vec<TextBlock>, ViewError> {
-        (self.print)(json, at, notation)
-    }
-
-    /// Adds the options to a command, with the help of the view.
-    #[must_use]
-    pub fn arguments(&self, command: Command) -> Command {
-        (self.arguments)(command)
-    }
-
-    /// Returns the options of a command as JSON.
-    ///
-    /// # Errors
-    /// If an option is invalid.
-    pub fn matched(&self, matches: &ArgMatches) -> Result<String, clap::Error> {
-        (self.matched)(matches)
-    }
-
-    /// Returns the options of a URL's query, as in `plies=4&top=3`, as JSON.
-    ///
-    /// # Errors
-    /// The name of the option and what is wrong with it.
-    pub fn queried(&self, query: &str) -> Result<String, String> {
-        (self.queried)(query)
-    }
-
-    /// Returns the schemas of the options and of the result.
-    #[must_use]
-    pub fn schemas(&self) -> ViewSchemas {
-        (self.schemas)()
-    }
-
     /// Returns the help of the view: its first line, and all of it.
     #[must_use]
     pub fn help(&self) -> (String, String) {
-        let command = self.arguments(Command::new(self.command));
+        let command = (self.arguments)(Command::new(self.command));
         let text = |text: Option<&clap::builder::StyledStr>| {
             text.map_or_else(String::new, ToString::to_string)
         };

@@ -53,7 +53,7 @@ fn command(view: &RegisteredView) -> Command {
         BookArgs::augment_args(command)
     };
     let (about, long) = view.help();
-    OutputArgs::augment_args(view.arguments(command))
+    OutputArgs::augment_args((view.arguments)(command))
         .about(about)
         .long_about(long)
 }
@@ -86,7 +86,7 @@ impl FromArgMatches for ViewCommand {
         Ok(Self {
             view,
             subject,
-            options: view.matched(matches)?,
+            options: (view.matched)(matches)?,
             json: OutputArgs::from_arg_matches(matches)?.json,
         })
     }
@@ -148,7 +148,7 @@ pub(super) fn write_result(
     notation: Notation,
     out: &mut dyn Write,
 ) -> Result<()> {
-    for block in view.print(json, at, notation)? {
+    for block in (view.print)(json, at, notation)? {
         match block {
             TextBlock::Line(line) => writeln!(out, "{line}")?,
             TextBlock::Note(note) => writeln!(std::io::stderr(), "{note}")?,
