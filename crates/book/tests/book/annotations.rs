@@ -7,13 +7,7 @@ use kagetsu_game::{Move, Position, Symmetry};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use crate::world::{OPTIONS, assert_clean, closed_book, open, variant};
-
-fn new_book() -> (TempDir, Book) {
-    let folder = tempfile::tempdir().expect("a folder");
-    let book = open(folder.path());
-    (folder, book)
-}
+use crate::world::{OPTIONS, assert_clean, closed_book, new_book, open, variant};
 
 fn at(line: &str) -> Position {
     Position::from_line(variant(), line).expect("legal")

@@ -11,7 +11,9 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use tempfile::TempDir;
 
-use crate::world::{OPTIONS, assert_clean, engine, job_spec, journal_file, open, step, variant};
+use crate::world::{
+    OPTIONS, assert_clean, engine, job_spec, journal_file, new_book, open, step, variant,
+};
 
 fn spec(name: &str, target: u64) -> JobSpec {
     job_spec(name, &["d4"], target)
@@ -24,8 +26,7 @@ fn grow(book: &mut Book, job: JobId, most: u64) {
 }
 
 fn grown(positions: u64) -> TempDir {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut book = open(folder.path());
+    let (folder, mut book) = new_book();
     let job = book.create_job(&spec("test", positions)).expect("a job");
     grow(&mut book, job, 2 * positions);
     book.close().expect("room");
@@ -167,8 +168,7 @@ fn grades_count_present_and_missing() {
 
 #[test]
 fn nearest_holes_have_the_most_pieces() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut book = open(folder.path());
+    let (_folder, mut book) = new_book();
     let near = Position::start(Variant::SURAKARTA)
         .play_line("a2b3")
         .expect("legal");
@@ -198,8 +198,7 @@ fn nearest_holes_have_the_most_pieces() {
 
 #[test]
 fn open_move_beside_a_proven_win_is_no_hole() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut book = open(folder.path());
+    let (_folder, mut book) = new_book();
     let won = Position::from_line(variant(), "a1 a7 b1 b7 c1 c7 d1 d7").expect("legal");
     let question = Question {
         width: 3,

@@ -7,7 +7,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use super::{spec, with};
-use crate::world::{engine, open};
+use crate::world::{engine, new_book};
 
 fn all(book: &Book) -> BTreeMap<JobId, Job> {
     book.jobs()
@@ -21,8 +21,7 @@ fn all(book: &Book) -> BTreeMap<JobId, Job> {
 fn unmentioned_job_is_unchanged() {
     let mut spared = 0;
     for seed in 0..24 {
-        let folder = tempfile::tempdir().expect("a folder");
-        let mut book = open(folder.path());
+        let (_folder, mut book) = new_book();
         let mut dice = StdRng::seed_from_u64(seed);
         let mut known = all(&book);
         for step in 0..120 {

@@ -4,8 +4,7 @@ use kagetsu_book::{Nearest, StandingState};
 
 #[test]
 fn overview_lists_variants_and_roots() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut book = open(folder.path());
+    let (_folder, mut book) = new_book();
     assert_eq!(book.overview().expect("readable"), Default::default());
     let job = book.create_job(&spec(30)).expect("a job");
     grow_to(&mut book, job, 30);
@@ -32,8 +31,7 @@ fn overview_lists_variants_and_roots() {
 
 #[test]
 fn nearest_part_of_a_book_is_named() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut book = open(folder.path());
+    let (_folder, mut book) = new_book();
     let root = Position::from_line(Variant::FREESTYLE_15, "h8 i9").expect("legal");
     let question = Question::new(root.clone(), Effort::depth(3));
     book.learn(&root, &engine::answer(&question)).expect("room");
@@ -67,8 +65,7 @@ fn nearest_part_of_a_book_is_named() {
 
 #[test]
 fn standings_say_which_job_waits_for_a_position() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut book = open(folder.path());
+    let (_folder, mut book) = new_book();
     let job = book.create_job(&spec(10)).expect("a job");
     grow_to(&mut book, job, 10);
     let start = Position::start("freestyle-7".parse().expect("a variant"));

@@ -6,7 +6,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use super::{spec, with};
-use crate::world::{assert_clean, engine, open};
+use crate::world::{assert_clean, engine, new_book, open, rebuilt};
 
 fn bounded(name: &str, target: u64, change: impl FnOnce(&mut BuildSpec)) -> JobSpec {
     JobSpec {
@@ -60,67 +60,23 @@ fn state(book: &Book, job: JobId) -> (JobState, u64) {
 
 #[test]
 fn deepening_searches_once_and_adds_nothing() {
+    let by = |change: fn(&mut Deepen)| {
+        let mut deepen = Deepen::default();
+        change(&mut deepen);
+        deepen
+    };
     let wants = [
-        (
-            Deepen {
-                depth: Some(5),
-                ..Deepen::default()
-            },
-            true,
-        ),
-        (
-            Deepen {
-                depth: Some(3),
-                ..Deepen::default()
-            },
-            false,
-        ),
-        (
-            Deepen {
-                before: Some(Day(20_001)),
-                ..Deepen::default()
-            },
-            true,
-        ),
-        (
-            Deepen {
-                before: Some(Day(20_000)),
-                ..Deepen::default()
-            },
-            false,
-        ),
-        (
-            Deepen {
-                engine: Some("hash 2".into()),
-                ..Deepen::default()
-            },
-            true,
-        ),
-        (
-            Deepen {
-                engine: Some("hash 1".into()),
-                ..Deepen::default()
-            },
-            false,
-        ),
-        (
-            Deepen {
-                nodes: Some(1 << 40),
-                ..Deepen::default()
-            },
-            true,
-        ),
-        (
-            Deepen {
-                nodes: Some(1),
-                ..Deepen::default()
-            },
-            false,
-        ),
+        (by(|deepen| deepen.depth = Some(5)), true),
+        (by(|deepen| deepen.depth = Some(3)), false),
+        (by(|deepen| deepen.before = Some(Day(20_001))), true),
+        (by(|deepen| deepen.before = Some(Day(20_000))), false),
+        (by(|deepen| deepen.engine = Some("hash 2".into())), true),
+        (by(|deepen| deepen.engine = Some("hash 1".into())), false),
+        (by(|deepen| deepen.nodes = Some(1 << 40)), true),
+        (by(|deepen| deepen.nodes = Some(1)), false),
     ];
     for (deepen, is_short) in wants {
-        let folder = tempfile::tempdir().expect("a folder");
-        let mut book = open(folder.path());
+        let (folder, mut book) = new_book();
         let grows = book.create_job(&spec(30)).expect("a job");
         work(&mut book, grows, engine::answer);
         let job = bounded("again", u64::MAX, |build| {
@@ -163,10 +119,7 @@ fn deepening_searches_once_and_adds_nothing() {
             );
         }
         // The journal alone makes the same book.
-        book.close().expect("room");
-        std::fs::remove_dir_all(folder.path().join("store")).expect("it is there");
-        let (anew, _) =
-            Book::open(folder.path(), &kagetsu_book::BookOptions::default()).expect("opens");
+        let anew = rebuilt(book, folder.path());
         assert_eq!(
             state(&anew, again),
             (JobState::Done, positions),
@@ -189,8 +142,7 @@ fn deepening_searches_once_and_adds_nothing() {
 
 #[test]
 fn restarted_deepening_sees_later_positions() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut book = open(folder.path());
+    let (folder, mut book) = new_book();
     let grows = book.create_job(&spec(20)).expect("a job");
     work(&mut book, grows, engine::answer);
     let deepen = Deepen {
@@ -265,18 +217,14 @@ fn restarted_deepening_sees_later_positions() {
     );
     assert_clean(&book);
     // The journal alone makes the same book.
-    book.close().expect("room");
-    std::fs::remove_dir_all(folder.path().join("store")).expect("it is there");
-    let (anew, _) =
-        Book::open(folder.path(), &kagetsu_book::BookOptions::default()).expect("opens");
+    let anew = rebuilt(book, folder.path());
     assert_eq!(state(&anew, again), second);
     assert_clean(&anew);
 }
 
 #[test]
 fn jobs_for_two_engines_do_not_alternate_forever() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut book = open(folder.path());
+    let (_folder, mut book) = new_book();
     let grows = book.create_job(&spec(20)).expect("a job");
     work(&mut book, grows, engine::answer);
     let jobs = ["hash 2", "hash 3"].map(|engine| {
@@ -430,8 +378,7 @@ fn book_is_open(question: &Question) -> bool {
 
 #[test]
 fn limits_end_a_job_and_greater_ones_resume_it() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut book = open(folder.path());
+    let (_folder, mut book) = new_book();
     let with = |nodes| bounded("nodes", 500, |build| build.total_nodes = Some(nodes));
     let job = book.create_job(&with(30_000)).expect("a job");
     work(&mut book, job, engine::answer);
@@ -453,8 +400,7 @@ fn limits_end_a_job_and_greater_ones_resume_it() {
     assert_eq!(state(&book, job).0, JobState::Running);
     assert_clean(&book);
 
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut book = open(folder.path());
+    let (_folder, mut book) = new_book();
     let spec = bounded("still", 2_000, |build| build.until_stable = Some(20));
     let job = book.create_job(&spec).expect("a job");
     let choices = |book: &Book| {
@@ -491,8 +437,7 @@ fn limits_end_a_job_and_greater_ones_resume_it() {
 
 #[test]
 fn priority_is_kept_changed_and_bounded() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut book = open(folder.path());
+    let (folder, mut book) = new_book();
     let with = |priority| bounded("turn", 9, |build| build.priority = priority);
     let job = book.create_job(&with(7)).expect("a job");
     assert_eq!(book.next_work(job, 1).expect("readable")[0].turn, 7);

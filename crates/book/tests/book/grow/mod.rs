@@ -9,17 +9,15 @@ mod questions;
 mod trust;
 mod widening;
 
-use std::fs;
-
 use kagetsu_book::{
-    Book, BookError, BookOptions, BuildSpec, JobChange, JobError, JobId, JobSpec, JobState, Work,
+    Book, BookError, BuildSpec, JobChange, JobError, JobId, JobSpec, JobState, Work,
 };
 use kagetsu_game::{Answer, Bound, Effort, Position, Question, Variant, Verdict};
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 
-use crate::world::{assert_clean, dump, engine, job_spec, open};
+use crate::world::{assert_clean, dump, engine, job_spec, new_book, open, rebuilt};
 
 fn spec(target: u64) -> JobSpec {
     job_spec("test", &["d4", ""], target)
@@ -53,8 +51,7 @@ fn grow(book: &mut Book, job: JobId, at_hand: usize, chance: &mut StdRng) {
 #[test]
 fn grown_book_is_whole_for_any_order_of_answers() {
     for seed in 0..6 {
-        let folder = tempfile::tempdir().expect("a folder");
-        let mut book = open(folder.path());
+        let (_folder, mut book) = new_book();
         let job = book.create_job(&spec(120)).expect("a job");
         grow(
             &mut book,
@@ -82,8 +79,7 @@ fn repeated_positions_make_no_circle() {
         "4k4/9/4b4/9/9/9/9/4B4/9/3K5 b",
     ];
     for (seed, fen) in (0..).zip(fens) {
-        let folder = tempfile::tempdir().expect("a folder");
-        let mut book = open(folder.path());
+        let (folder, mut book) = new_book();
         let root = Position::from_fen(Variant::XIANGQI, fen).expect("a position");
         let spec = JobSpec {
             variant: Variant::XIANGQI,
@@ -95,9 +91,7 @@ fn repeated_positions_make_no_circle() {
         assert!(book.len() > 9, "{fen}: {}", book.len());
         assert_clean(&book);
         let before = dump(&book);
-        book.close().expect("room");
-        fs::remove_dir_all(folder.path().join("store")).expect("it is there");
-        let (mut book, _) = Book::open(folder.path(), &BookOptions::default()).expect("opens");
+        let mut book = rebuilt(book, folder.path());
         assert_eq!(dump(&book), before, "{fen}");
         let deepest = before.len();
         let depths = book
@@ -127,8 +121,7 @@ fn a_small_game_is_searched_to_its_end_and_proven() {
     let rows: Vec<_> = board.split_whitespace().collect();
     let root = Position::from_board(variant, &rows.join("\n"), Some(kagetsu_game::Side::First))
         .expect("a board");
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut book = open(folder.path());
+    let (_folder, mut book) = new_book();
     let spec = JobSpec {
         variant,
         roots: [root.clone()].into(),
@@ -184,19 +177,14 @@ fn reopened_and_rebuilt_books_are_the_same() {
         Err(BookError::Job(JobError::Cancelled(_)))
     ));
     let before = dump(&book);
-    book.close().expect("room");
-
-    fs::remove_dir_all(folder.path().join("store")).expect("it is there");
-    let (book, notices) = Book::open(folder.path(), &BookOptions::default()).expect("opens");
-    assert_eq!(notices.len(), 1, "the rebuild is reported");
+    let book = rebuilt(book, folder.path());
     assert_eq!(dump(&book), before);
     assert_clean(&book);
 }
 
 #[test]
 fn a_job_of_the_same_name_must_be_the_same() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut book = open(folder.path());
+    let (_folder, mut book) = new_book();
     book.create_job(&spec(10)).expect("a job");
     let rooted = |line: &str| job_spec("roots", &[line], 10);
     let job = book.create_job(&rooted("d4 e5")).expect("a job");
@@ -290,8 +278,7 @@ fn reading_changes_nothing() {
 
 #[test]
 fn work_comes_in_order_and_is_handed_out_once() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut book = open(folder.path());
+    let (_folder, mut book) = new_book();
     let job = book.create_job(&spec(200)).expect("a job");
     grow_to(&mut book, job, 60);
     let some = book.next_work(job, 5).expect("readable");

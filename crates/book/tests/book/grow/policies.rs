@@ -7,7 +7,7 @@ use std::sync::Arc;
 use kagetsu_book::{Book, BuildSpec, JobId, JobSpec, Policy};
 use kagetsu_game::{Key, Position, Side, Variant};
 
-use crate::world::{assert_clean, engine, open};
+use crate::world::{assert_clean, engine, new_book, open};
 
 fn spec(build: BuildSpec) -> JobSpec {
     let variant: Variant = "freestyle-7".parse().expect("a variant");
@@ -81,8 +81,7 @@ fn waiting(book: &mut Book, job: JobId) -> Vec<Key> {
 }
 
 fn grown(spec: &JobSpec, positions: u64) -> (tempfile::TempDir, Book, JobId) {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut book = open(folder.path());
+    let (folder, mut book) = new_book();
     let job = book.create_job(spec).expect("a job");
     while book.len() < positions {
         let works = book.next_work(job, 3).expect("readable");
@@ -156,8 +155,7 @@ fn order(noise: f64, seed: u64) -> Vec<Key> {
         seed,
         ..BuildSpec::default()
     };
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut book = open(folder.path());
+    let (_folder, mut book) = new_book();
     let job = book.create_job(&spec(build)).expect("a job");
     for _ in 0..12 {
         let work = book

@@ -9,7 +9,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use super::with;
-use crate::world::{assert_clean, engine, open};
+use crate::world::{assert_clean, engine, new_book, open};
 
 fn spec(line: &str, attacker: Side, target: u64) -> JobSpec {
     let variant: Variant = "freestyle-7".parse().expect("a variant");
@@ -121,8 +121,7 @@ fn frontier_in_memory_equals_a_rebuilt_one() {
 #[test]
 fn proven_win_ends_waiting() {
     for seed in 0..3 {
-        let folder = tempfile::tempdir().expect("a folder");
-        let mut book = open(folder.path());
+        let (_folder, mut book) = new_book();
         let spec = spec("d4 a1", Side::First, 3_000);
         let (job, root) = (book.create_job(&spec).expect("a job"), &spec.roots[0]);
         loop {
@@ -161,8 +160,7 @@ fn proven_win_ends_waiting() {
 
 #[test]
 fn attacker_needs_best_move_defender_all_moves() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut book = open(folder.path());
+    let (folder, mut book) = new_book();
     let job = book.create_job(&spec("d4", Side::First, 9)).expect("a job");
     let works = next(&mut book, job, 1);
     let question = &works[0].question;
@@ -242,8 +240,7 @@ fn trap(question: &Question) -> Answer {
 
 #[test]
 fn costly_unproven_move_gives_way() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut book = open(folder.path());
+    let (_folder, mut book) = new_book();
     let spec = with(spec("d4 e4", Side::First, 600), |build| build.top = 4);
     let job = book.create_job(&spec).expect("a job");
     while let Some(work) = next(&mut book, job, 1).first() {

@@ -1,15 +1,48 @@
 //! Questions of a growing book: how deep, and how often.
 
-use kagetsu_book::{JobChange, JobSpec, JobState};
+use kagetsu_book::{Book, JobChange, JobId, JobSpec, JobState, Work};
 use kagetsu_game::{Answer, Bound, Effort, Move, Position, Question, Score, Verdict};
 
 use super::{grow_to, spec, with};
-use crate::world::{assert_clean, engine, open};
+use crate::world::{assert_clean, engine, new_book, open};
+
+/// Returns the only work of a job.
+#[track_caller]
+fn only_work(book: &mut Book, job: JobId) -> Work {
+    let mut works = book.next_work(job, 1).expect("readable");
+    assert_eq!(works.len(), 1);
+    works.remove(0)
+}
+
+/// Returns a job from the first position.
+fn from_start(target: u64) -> JobSpec {
+    JobSpec {
+        roots: [Position::start(spec(1).variant)].into(),
+        ..spec(target)
+    }
+}
+
+fn is_open(book: &Book, position: &Position) -> bool {
+    let entry = book.lookup(position).expect("readable");
+    entry.expect("known").derived.is_open
+}
+
+/// Returns an answer whose exact values are below the bounds of the other moves.
+fn worse(answer: &Answer) -> Answer {
+    let worse = |(m, v): &(Move, Verdict)| {
+        let score = if v.is_exact() {
+            Score::opinion(-900)
+        } else {
+            v.score
+        };
+        (*m, Verdict { score, ..v.clone() })
+    };
+    answer.verdicts().iter().map(worse).collect()
+}
 
 #[test]
 fn unsearchable_position_is_skipped_for_good() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut book = open(folder.path());
+    let (folder, mut book) = new_book();
     let job = book.create_job(&spec(30)).expect("a job");
     let works = book.next_work(job, 2).expect("readable");
     book.set_aside(&works[0], "the engine is gone")
@@ -30,17 +63,9 @@ fn unsearchable_position_is_skipped_for_good() {
 
 #[test]
 fn open_position_is_not_asked_forever() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut book = open(folder.path());
-    let job = book
-        .create_job(&JobSpec {
-            roots: [Position::start(spec(1).variant)].into(),
-            ..spec(9)
-        })
-        .expect("a job");
-    let [work] = &book.next_work(job, 1).expect("readable")[..] else {
-        panic!("one root")
-    };
+    let (_folder, mut book) = new_book();
+    let job = book.create_job(&from_start(9)).expect("a job");
+    let work = &only_work(&mut book, job);
     // An engine that answers every question with bounds alone.
     let mut bounded = engine::answer(&work.question);
     let bounds = bounded.verdicts().iter().map(|(m, v)| {
@@ -55,9 +80,7 @@ fn open_position_is_not_asked_forever() {
     });
     bounded = bounds.collect();
     book.finish(work, &bounded).expect("room");
-    let [work] = &book.next_work(job, 1).expect("readable")[..] else {
-        panic!("it is open")
-    };
+    let work = &only_work(&mut book, job);
     assert_eq!(
         work.question.moves.len(),
         bounded.len(),
@@ -74,31 +97,16 @@ fn open_position_is_not_asked_forever() {
 
 #[test]
 fn bounded_moves_are_searched_to_their_bounds_depth() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut book = open(folder.path());
+    let (_folder, mut book) = new_book();
     let root = Position::start(spec(1).variant);
-    let job = book
-        .create_job(&JobSpec {
-            roots: [root.clone()].into(),
-            ..spec(1)
-        })
-        .expect("a job");
+    let job = book.create_job(&from_start(1)).expect("a job");
     grow_to(&mut book, job, 1);
     // An analysis asks for the best move alone, and its value is below the bound of the others.
     let deep = engine::answer(&Question {
         width: 1,
         ..Question::new(root.clone(), Effort::depth(7))
     });
-    let worse = |(m, v): &(Move, Verdict)| {
-        let score = if v.is_exact() {
-            Score::opinion(-900)
-        } else {
-            v.score
-        };
-        (*m, Verdict { score, ..v.clone() })
-    };
-    book.learn(&root, &deep.verdicts().iter().map(worse).collect())
-        .expect("room");
+    book.learn(&root, &worse(&deep)).expect("room");
     assert!(
         book.lookup(&root)
             .expect("readable")
@@ -107,9 +115,7 @@ fn bounded_moves_are_searched_to_their_bounds_depth() {
             .is_open
     );
     book.change_job(job, JobChange::Target(2)).expect("room");
-    let [work] = &book.next_work(job, 1).expect("readable")[..] else {
-        panic!("it is open")
-    };
+    let work = &only_work(&mut book, job);
     assert_eq!(
         (work.question.effort, work.question.moves.len()),
         (Effort::depth(7), deep.len() - 1)
@@ -117,21 +123,13 @@ fn bounded_moves_are_searched_to_their_bounds_depth() {
     book.finish(work, &engine::answer(&work.question))
         .expect("room");
     assert_eq!(book.job(job).expect("known").set_aside, 0);
-    assert!(
-        !book
-            .lookup(&root)
-            .expect("readable")
-            .expect("known")
-            .derived
-            .is_open
-    );
+    assert!(!is_open(&book, &root));
     assert_clean(&book);
 }
 
 #[test]
 fn node_limit_does_not_stop_widening_search_early() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut book = open(folder.path());
+    let (_folder, mut book) = new_book();
     let root = Position::start(spec(1).variant);
     let effort = Effort {
         depth: None,
@@ -145,27 +143,14 @@ fn node_limit_does_not_stop_widening_search_early() {
         })
     };
     let job = book.create_job(&job).expect("a job");
-    let [work] = &book.next_work(job, 1).expect("readable")[..] else {
-        panic!("the root waits")
-    };
+    let work = &only_work(&mut book, job);
     assert_eq!(work.question.effort, effort);
     let deep = engine::answer(&Question {
         width: 1,
         ..Question::new(root.clone(), Effort::depth(5))
     });
-    let worse = |(m, v): &(Move, Verdict)| {
-        let score = if v.is_exact() {
-            Score::opinion(-900)
-        } else {
-            v.score
-        };
-        (*m, Verdict { score, ..v.clone() })
-    };
-    book.finish(work, &deep.verdicts().iter().map(worse).collect())
-        .expect("room");
-    let [work] = &book.next_work(job, 1).expect("readable")[..] else {
-        panic!("it is open")
-    };
+    book.finish(work, &worse(&deep)).expect("room");
+    let work = &only_work(&mut book, job);
     assert_eq!(
         (work.question.effort.depth, work.question.moves.len()),
         (Some(5), deep.len() - 1)
@@ -183,8 +168,7 @@ fn node_limit_does_not_stop_widening_search_early() {
 
 #[test]
 fn opinion_without_search_keeps_depth_zero() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut book = open(folder.path());
+    let (_folder, mut book) = new_book();
     let mut at = Position::start(spec(1).variant);
     let mut line = Vec::new();
     for (score, depth) in [(10, 3), (0, 0), (-700, 0), (700, 0), (-700, 0)] {
@@ -229,8 +213,7 @@ fn opinion_without_search_keeps_depth_zero() {
 /// A game was played here, and its moves have no value.
 #[test]
 fn position_known_from_a_game_is_searched() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut book = open(folder.path());
+    let (_folder, mut book) = new_book();
     let root = Position::start(spec(1).variant);
     let mut made = engine::answer(&Question::new(root.clone(), Effort::depth(0)));
     made.retain(|m, _| m == root.distinct_moves()[0]);
@@ -248,15 +231,8 @@ fn position_known_from_a_game_is_searched() {
     };
     book.learn(&root, &made.verdicts().iter().map(silent).collect())
         .expect("room");
-    let job = book
-        .create_job(&JobSpec {
-            roots: [root.clone()].into(),
-            ..spec(5)
-        })
-        .expect("a job");
-    let [work] = &book.next_work(job, 1).expect("readable")[..] else {
-        panic!("it waits")
-    };
+    let job = book.create_job(&from_start(5)).expect("a job");
+    let work = &only_work(&mut book, job);
     assert_eq!(
         (&work.question.position.key(), work.question.moves.len()),
         (&root.key(), 0)

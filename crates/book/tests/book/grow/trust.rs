@@ -6,8 +6,7 @@ use super::*;
 
 #[test]
 fn skipped_position_has_reason_and_can_retry() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut book = open(folder.path());
+    let (folder, mut book) = new_book();
     let job = book.create_job(&spec(30)).expect("a job");
     let works = book.next_work(job, 2).expect("readable");
     book.set_aside(&works[0], "the engine is gone")
@@ -15,9 +14,7 @@ fn skipped_position_has_reason_and_can_retry() {
     book.finish(&works[1], &Answer::new()).expect("room");
     let state = book.job(job).expect("known").state;
     assert!(matches!(state, JobState::Failed(_)), "{state:?}");
-    book.close().expect("room");
-    fs::remove_dir_all(folder.path().join("store")).expect("it is there");
-    let (mut book, _) = Book::open(folder.path(), &BookOptions::default()).expect("opens");
+    let mut book = rebuilt(book, folder.path());
     let mut reasons: Vec<_> = book
         .asides(job, 9)
         .expect("readable")
@@ -101,9 +98,7 @@ fn invalid_answer_is_replaced_without_trace() {
         let state = book.job(job).expect("known");
         assert_eq!(state.state, JobState::Running, "seed {seed}");
         assert!(state.positions < 80);
-        book.close().expect("room");
-        fs::remove_dir_all(folder.path().join("store")).expect("it is there");
-        let (mut book, _) = Book::open(folder.path(), &BookOptions::default()).expect("opens");
+        let mut book = rebuilt(book, folder.path());
         grow(&mut book, job, 3, chance);
         assert_clean(&book);
         assert_eq!(book.job(job).expect("known").positions, 80, "seed {seed}");

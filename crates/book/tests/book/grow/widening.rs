@@ -6,7 +6,7 @@ use kagetsu_game::{
     Answer, Bound, Claim, Move, Position, Proof, ProofKind, Question, Score, Side, Variant, Verdict,
 };
 
-use crate::world::{assert_clean, open};
+use crate::world::{assert_clean, new_book};
 
 fn position(line: &str) -> Position {
     let variant: Variant = "freestyle-7".parse().expect("a variant");
@@ -161,8 +161,7 @@ fn corner_wins(question: &Question) -> Answer {
 
 #[test]
 fn quiet_move_is_found_by_widening() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut book = open(folder.path());
+    let (_folder, mut book) = new_book();
     let job = book.create_job(&spec(&["d4 e6"], 20_000)).expect("a job");
     let positions = grow(&mut book, job, corner_wins);
     assert!(is_won(&book, "d4 e6"), "not within {positions} positions");
@@ -171,8 +170,7 @@ fn quiet_move_is_found_by_widening() {
 
 #[test]
 fn each_further_search_doubles_the_moves() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut book = open(folder.path());
+    let (_folder, mut book) = new_book();
     let root = "d4 e6";
     let job = book.create_job(&spec(&[root], 20_000)).expect("a job");
     let mut questions = Vec::new();
@@ -192,8 +190,7 @@ fn each_further_search_doubles_the_moves() {
 
 #[test]
 fn exhausted_attack_ends_the_job() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut book = open(folder.path());
+    let (_folder, mut book) = new_book();
     let mut one_ply = spec(&["d4 e6"], 20_000);
     one_ply.build.max_ply = Some(1);
     let job = book.create_job(&one_ply).expect("a job");
@@ -266,8 +263,7 @@ fn diagonal(question: &Question) -> Answer {
 
 #[test]
 fn proof_is_found_from_other_positions() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut book = open(folder.path());
+    let (_folder, mut book) = new_book();
     let roots = ["d4 b1 f6", "d4 b1 e5"];
     let job = book.create_job(&spec(&roots, 60)).expect("a job");
     let positions = grow(&mut book, job, diagonal);
@@ -279,8 +275,7 @@ fn proof_is_found_from_other_positions() {
 
 #[test]
 fn known_positions_follow_a_new_proof() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut book = open(folder.path());
+    let (_folder, mut book) = new_book();
     let job = book.create_job(&spec(&["d4 b1 f6"], 60)).expect("a job");
     // Another source has searched this position, and does not list f6.
     let known = position("d4 b1 e5 a6");
@@ -294,8 +289,7 @@ fn known_positions_follow_a_new_proof() {
 
 #[test]
 fn hint_is_followed_in_a_searched_position() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut book = open(folder.path());
+    let (_folder, mut book) = new_book();
     let root = position("d4 b1");
     let [searched, named] = ["e5", "c6"].map(|m| root.parse_move(m).expect("legal"));
     let answer: Answer = [verdict(searched, -10, None)].into_iter().collect();
@@ -317,8 +311,7 @@ fn hint_is_followed_in_a_searched_position() {
 
 #[test]
 fn named_move_is_tried_first() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut book = open(folder.path());
+    let (_folder, mut book) = new_book();
     let root = position("d4 b1");
     let named = root.parse_move("c6").expect("legal");
     let made = Verdict {

@@ -47,6 +47,23 @@ pub(crate) fn open(path: &Path) -> Book {
     book
 }
 
+/// Makes a book in a new folder.
+pub(crate) fn new_book() -> (TempDir, Book) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let book = open(folder.path());
+    (folder, book)
+}
+
+/// Makes the same book from its journal alone.
+#[track_caller]
+pub(crate) fn rebuilt(book: Book, folder: &Path) -> Book {
+    book.close().expect("room");
+    fs::remove_dir_all(folder.join("store")).expect("it is there");
+    let (book, notices) = Book::open(folder, &BookOptions::default()).expect("opens");
+    assert_eq!(notices.len(), 1, "the rebuild is reported");
+    book
+}
+
 /// Answers the next work, if there is any.
 pub(crate) fn step(book: &mut Book, job: JobId) -> bool {
     let works = book.next_work(job, 1).expect("readable");
@@ -59,8 +76,7 @@ pub(crate) fn step(book: &mut Book, job: JobId) -> bool {
 
 /// Grows a book from d4 in a new folder to the end of the job, and closes it.
 pub(crate) fn closed_book(positions: u64) -> TempDir {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut book = open(folder.path());
+    let (folder, mut book) = new_book();
     let spec = job_spec("test", &["d4"], positions);
     let job = book.create_job(&spec).expect("a job");
     while step(&mut book, job) {}
