@@ -6,7 +6,9 @@ use kagetsu_proto::v1;
 use kagetsu_proto::v1::analysis_client::AnalysisClient;
 use tonic::Streaming;
 
-use crate::world::{Cluster, ScriptedWorker, answer, build, position, refused, within};
+use crate::world::{
+    Cluster, ScriptedWorker, accepted, answer, build, next, position, refused, within,
+};
 
 async fn analyze(cluster: &Cluster, line: &str) -> Streaming<v1::AnalyzeUpdate> {
     ask(
@@ -27,11 +29,11 @@ async fn ask(
         split: split.into(),
         keep: false,
     };
-    AnalysisClient::new(cluster.channel().await)
-        .analyze(request)
-        .await
-        .expect("a question")
-        .into_inner()
+    accepted(
+        AnalysisClient::new(cluster.channel().await)
+            .analyze(request)
+            .await,
+    )
 }
 
 /// Asks a question whose answer the book keeps.
@@ -58,13 +60,6 @@ pub(crate) async fn last(mut updates: Streaming<v1::AnalyzeUpdate>) -> v1::Analy
             return update;
         }
     }
-}
-
-async fn next(updates: &mut Streaming<v1::AnalyzeUpdate>) -> v1::AnalyzeUpdate {
-    within(updates.message())
-        .await
-        .expect("no error")
-        .expect("an update")
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -175,8 +170,7 @@ async fn a_client_that_goes_away_leaves_no_work_behind() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn analysis_precedes_builds_and_enters_the_book() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let cluster = Cluster::start(Some(folder.path()));
+    let cluster = Cluster::with_book();
     cluster.start_build(build("background", 20)).await;
     let updates = keep(&cluster, "h8 i9").await.expect("a question");
     // A new worker gets the client's question, although the build is older.
@@ -192,13 +186,13 @@ async fn analysis_precedes_builds_and_enters_the_book() {
     }
     assert!(answered > 0);
     let answer = last(updates).await.answer.expect("an answer");
-    let found = cluster
-        .books()
-        .await
-        .lookup(v1::Position::from(&position("h8 i9")))
-        .await
-        .expect("a book")
-        .into_inner();
+    let found = accepted(
+        cluster
+            .books()
+            .await
+            .lookup(v1::Position::from(&position("h8 i9")))
+            .await,
+    );
     assert_eq!(found.facts.expect("it is kept"), answer);
     cluster.end().await;
 
@@ -255,13 +249,7 @@ async fn unrepeatable_claim_is_kept_as_an_opinion() {
             .any(|verdict| verdict.proof.is_some())
     );
     let at = position("h8 i9 h10 g9");
-    let found = cluster
-        .books()
-        .await
-        .lookup(v1::Position::from(&at))
-        .await
-        .expect("a book")
-        .into_inner();
+    let found = accepted(cluster.books().await.lookup(v1::Position::from(&at)).await);
     let kept = found.facts.expect("it is kept").about(&at).expect("legal");
     assert!(
         !kept.is_empty()

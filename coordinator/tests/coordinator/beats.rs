@@ -8,7 +8,7 @@ use kagetsu_proto::v1::workers_client::WorkersClient;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
-use crate::world::{Cluster, ScriptedWorker, answer, position, within};
+use crate::world::{Cluster, ScriptedWorker, accepted, answer, next, position};
 
 /// A stream of beats.
 pub(crate) async fn beats(cluster: &Cluster) -> mpsc::Sender<v1::Beat> {
@@ -41,11 +41,11 @@ pub(crate) async fn analysis(cluster: &Cluster) -> tonic::Streaming<v1::AnalyzeU
         split: v1::Split::Seeded.into(),
         ..Default::default()
     };
-    AnalysisClient::new(cluster.channel().await)
-        .analyze(request)
-        .await
-        .expect("a place")
-        .into_inner()
+    accepted(
+        AnalysisClient::new(cluster.channel().await)
+            .analyze(request)
+            .await,
+    )
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -64,24 +64,12 @@ async fn a_worker_is_heard_by_its_beats_alone() {
         .send(beat(1, &task, 1_234, None))
         .await
         .expect("it listens");
-    while within(updates.message())
-        .await
-        .expect("a stream")
-        .expect("an update")
-        .nodes
-        != 1_234
-    {}
+    while next(&mut updates).await.nodes != 1_234 {}
     let report = answer(&task);
     worker.report(&task, Outcome::Answer(report.clone())).await;
-    let mut last = within(updates.message())
-        .await
-        .expect("a stream")
-        .expect("an update");
+    let mut last = next(&mut updates).await;
     while !last.is_final {
-        last = within(updates.message())
-            .await
-            .expect("a stream")
-            .expect("an update");
+        last = next(&mut updates).await;
     }
     assert_eq!(last.answer, Some(report));
     cluster.end().await;

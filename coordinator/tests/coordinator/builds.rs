@@ -7,14 +7,15 @@ use kagetsu_proto::v1::report::Outcome;
 use serde_json::json;
 use tonic::Code;
 
-use crate::world::{Cluster, ScriptedWorker, build, is_found_alone, position, refused, with};
+use crate::world::{
+    Cluster, ScriptedWorker, accepted, build, is_found_alone, named, position, refused, with,
+};
 
 /// The book does not depend on the number of workers.
 #[tokio::test(flavor = "multi_thread")]
 async fn workers_find_together_what_an_engine_finds_alone() {
     for workers in 1..=3 {
-        let folder = tempfile::tempdir().expect("a folder");
-        let cluster = Cluster::start(Some(folder.path()));
+        let cluster = Cluster::with_book();
         for number in 0..workers {
             cluster.worker(&format!("worker {number}"));
         }
@@ -54,14 +55,7 @@ async fn acknowledged_report_survives_a_restart() {
     cluster.end().await;
 
     let cluster = Cluster::start(Some(folder.path()));
-    let jobs = cluster
-        .builds()
-        .await
-        .list(v1::ListJobsRequest {})
-        .await
-        .expect("jobs")
-        .into_inner()
-        .jobs;
+    let jobs = accepted(cluster.builds().await.list(v1::ListJobsRequest {}).await).jobs;
     assert_eq!(
         (jobs.len(), jobs[0].state(), jobs[0].positions),
         (1, JobState::Running, 3)
@@ -74,20 +68,13 @@ async fn acknowledged_report_survives_a_restart() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn cancelled_job_revokes_its_tasks() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let cluster = Cluster::start(Some(folder.path()));
+    let cluster = Cluster::with_book();
     let mut builds = cluster.builds().await;
     builds.start(build("test", 20)).await.expect("a job");
     let mut worker = ScriptedWorker::join(&cluster, 1).await;
     let task = worker.task().await;
-    let name = v1::JobName {
-        name: "test".into(),
-    };
-    let job = builds
-        .cancel(name.clone())
-        .await
-        .expect("a job")
-        .into_inner();
+    let name = named("test");
+    let job = accepted(builds.cancel(name.clone()).await);
     assert_eq!(job.state(), JobState::Cancelled);
     assert_eq!(worker.revoked().await, task.task);
     // The answer was on its way: it is not needed, and the worker may forget it.
@@ -99,32 +86,19 @@ async fn cancelled_job_revokes_its_tasks() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_paused_job_waits_until_it_is_resumed() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let cluster = Cluster::start(Some(folder.path()));
+    let cluster = Cluster::with_book();
     let mut builds = cluster.builds().await;
     builds.start(build("test", 5)).await.expect("a job");
     let mut worker = ScriptedWorker::join(&cluster, 1).await;
     let first = worker.task().await;
-    let name = v1::JobName {
-        name: "test".into(),
-    };
+    let name = named("test");
     assert_eq!(
-        builds
-            .pause(name.clone())
-            .await
-            .expect("a job")
-            .into_inner()
-            .state(),
+        accepted(builds.pause(name.clone()).await).state(),
         JobState::Paused
     );
     assert_eq!(worker.revoked().await, first.task);
     assert_eq!(
-        builds
-            .resume(name)
-            .await
-            .expect("a job")
-            .into_inner()
-            .state(),
+        accepted(builds.resume(name).await).state(),
         JobState::Running
     );
     let again = worker.task().await;
@@ -138,8 +112,7 @@ async fn a_paused_job_waits_until_it_is_resumed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn job_restarts_only_with_the_same_settings() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let cluster = Cluster::start(Some(folder.path()));
+    let cluster = Cluster::with_book();
     cluster.worker("worker");
     let mut builds = cluster.builds().await;
     builds.start(build("test", 4)).await.expect("a job");
@@ -180,24 +153,14 @@ pub(crate) async fn talkative(cluster: &Cluster) -> Position {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn oversized_look_up_is_refused() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let cluster = Cluster::start(Some(folder.path()));
+    let cluster = Cluster::with_book();
     let root = talkative(&cluster).await;
     let mut books = cluster.books().await;
     let many = |count| v1::LookupManyRequest {
         positions: vec![(&root).into(); count],
         top: 0,
     };
-    assert_eq!(
-        books
-            .lookup_many(many(70))
-            .await
-            .expect("a book")
-            .into_inner()
-            .found
-            .len(),
-        70
-    );
+    assert_eq!(accepted(books.lookup_many(many(70)).await).found.len(), 70);
     let (code, words) = refused(books.lookup_many(many(1_024)).await);
     assert_eq!(code, Code::ResourceExhausted);
     assert!(words.contains("ask for fewer"), "{words}");
@@ -206,8 +169,7 @@ async fn oversized_look_up_is_refused() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn job_with_nothing_left_to_search_says_so() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let cluster = Cluster::start(Some(folder.path()));
+    let cluster = Cluster::with_book();
     cluster.worker("worker");
     let short = with(build("test", 1_000), &json!({"max_ply": 1}));
     cluster.start_build(short).await;
@@ -220,8 +182,7 @@ async fn job_with_nothing_left_to_search_says_so() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_book_tells_what_was_built() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let cluster = Cluster::start(Some(folder.path()));
+    let cluster = Cluster::with_book();
     cluster.worker("worker");
     cluster.start_build(build("test", 4)).await;
     cluster.finished("test").await;
@@ -230,11 +191,7 @@ async fn the_book_tells_what_was_built() {
         v1::Position::from(&position("h8")),
         v1::Position::from(&position("a1")),
     );
-    let one = books
-        .lookup(known.clone())
-        .await
-        .expect("a book")
-        .into_inner();
+    let one = accepted(books.lookup(known.clone()).await);
     let answer = one.answer.clone().expect("the root is in the book");
     let best = answer
         .verdicts
@@ -246,23 +203,13 @@ async fn the_book_tells_what_was_built() {
         positions: vec![unknown.clone(), known.clone()],
         top: 0,
     };
-    let many = books
-        .lookup_many(many)
-        .await
-        .expect("a book")
-        .into_inner()
-        .found;
+    let many = accepted(books.lookup_many(many).await).found;
     assert_eq!(many, [v1::Found::default(), one]);
     let least = v1::LookupManyRequest {
         positions: vec![known.clone()],
         top: 1,
     };
-    let least = books
-        .lookup_many(least)
-        .await
-        .expect("a book")
-        .into_inner()
-        .found;
+    let least = accepted(books.lookup_many(least).await).found;
     assert_eq!(
         least[0].answer.as_ref().map(|answer| &answer.verdicts[..]),
         Some(&[best.clone()][..])
@@ -272,7 +219,7 @@ async fn the_book_tells_what_was_built() {
         position: Some(position),
         options: String::new(),
     };
-    let picked = books.read(pick(known)).await.expect("a move").into_inner();
+    let picked = accepted(books.read(pick(known)).await);
     let picked: serde_json::Value = serde_json::from_str(&picked.json).expect("JSON");
     assert_eq!(picked["depth"], best.depth, "{picked}");
     assert_eq!(refused(books.read(pick(unknown)).await).0, Code::NotFound);
@@ -294,21 +241,14 @@ fn stones(task: &v1::Task) -> u16 {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn builds_run_by_priority_which_may_change() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let cluster = Cluster::start(Some(folder.path()));
+    let cluster = Cluster::with_book();
     let start = async |name: &str, line: &str, priority| {
         let roots = vec![(&position(line)).into()];
         let request = v1::StartRequest {
             roots,
             ..with(build(name, 1), &json!({"priority": priority, "max_ply": 0}))
         };
-        cluster
-            .builds()
-            .await
-            .start(request)
-            .await
-            .expect("a job")
-            .into_inner()
+        accepted(cluster.builds().await.start(request).await)
     };
     // Each job searches one position, so the number of stones tells the jobs apart.
     start("late", "h8", -5).await;
@@ -328,10 +268,7 @@ async fn builds_run_by_priority_which_may_change() {
         code == Code::InvalidArgument && message.contains("-100 to 100"),
         "{message}"
     );
-    assert_eq!(
-        prioritize(50).await.expect("a job").into_inner().priority,
-        50
-    );
+    assert_eq!(accepted(prioritize(50).await).priority, 50);
     let mut worker = ScriptedWorker::join(&cluster, 1).await;
     let mut order = Vec::new();
     for _ in 0..4 {
@@ -348,8 +285,7 @@ async fn builds_run_by_priority_which_may_change() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn deepening_job_needs_a_known_root() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let cluster = Cluster::start(Some(folder.path()));
+    let cluster = Cluster::with_book();
     cluster.worker("worker");
     cluster.start_build(build("test", 3)).await;
     cluster.finished("test").await;

@@ -7,7 +7,7 @@ use kagetsu_proto::v1::report::Outcome;
 use kagetsu_proto::{FIRST_CALIBRATION_TASK, v1};
 use kagetsu_search::Engine;
 
-use crate::world::{Cluster, ScriptedWorker, build, hello, within};
+use crate::world::{Cluster, ScriptedWorker, accepted, build, hello, named, next};
 
 async fn idle(cluster: &Cluster, name: &str) -> String {
     let workers = cluster.workers().await;
@@ -24,8 +24,7 @@ async fn job(cluster: &Cluster) -> v1::Job {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn idle_worker_says_why() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let cluster = Cluster::start(Some(folder.path()));
+    let cluster = Cluster::with_book();
     let mut worker = ScriptedWorker::join(&cluster, 1).await;
     let idle = async || idle(&cluster, "worker 1").await;
     assert_eq!(idle().await, "no tasks: no job is running");
@@ -35,9 +34,7 @@ async fn idle_worker_says_why() {
     cluster
         .builds()
         .await
-        .pause(v1::JobName {
-            name: "test".into(),
-        })
+        .pause(named("test"))
         .await
         .expect("a job");
     assert_eq!(worker.revoked().await, task.task);
@@ -45,9 +42,7 @@ async fn idle_worker_says_why() {
     cluster
         .builds()
         .await
-        .cancel(v1::JobName {
-            name: "test".into(),
-        })
+        .cancel(named("test"))
         .await
         .expect("a job");
     assert_eq!(idle().await, "no tasks: no job is running");
@@ -61,33 +56,14 @@ async fn idle_worker_says_why() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn missing_variant_is_told_by_worker_and_job() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let cluster = Cluster::start(Some(folder.path()));
-    let started = cluster
-        .builds()
-        .await
-        .start(build("test", 1))
-        .await
-        .expect("a job")
-        .into_inner();
+    let cluster = Cluster::with_book();
+    let started = accepted(cluster.builds().await.start(build("test", 1)).await);
     assert_eq!(started.waits_for, "no worker is connected");
-    let mut jobs = cluster
-        .builds()
-        .await
-        .watch(v1::JobName {
-            name: "test".into(),
-        })
-        .await
-        .expect("a job")
-        .into_inner();
+    let mut jobs = accepted(cluster.builds().await.watch(named("test")).await);
     // An update may be repeated before there is a new one.
     let mut before = None;
     let mut next_reason = async || loop {
-        let words = within(jobs.message())
-            .await
-            .expect("it is watched")
-            .expect("a word")
-            .waits_for;
+        let words = next(&mut jobs).await.waits_for;
         if before.as_ref() != Some(&words) {
             before = Some(words.clone());
             return words;
@@ -130,10 +106,7 @@ async fn missing_variant_is_told_by_worker_and_job() {
         .analyze(request)
         .await
         .expect("a place");
-    let first = within(response.into_inner().message())
-        .await
-        .expect("a stream")
-        .expect("an update");
+    let first = next(&mut response.into_inner()).await;
     assert_eq!(
         (first.workers, first.waits_for.as_str()),
         (0, "none of the 2 workers connected plays freestyle-15")

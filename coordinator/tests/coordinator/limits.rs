@@ -11,7 +11,7 @@ use kagetsu_proto::{AuthenticatedChannel, MESSAGE_LIMIT, retry_after};
 use tonic::{Code, Request, Status, Streaming};
 
 use crate::slow::{request, request_by};
-use crate::world::{Cluster, ScriptedWorker, build, position, within};
+use crate::world::{Cluster, ScriptedWorker, accepted, build, named, position, within};
 
 /// Open analyses of a coordinator.
 const MAX_ANALYSES: usize = 128;
@@ -139,8 +139,7 @@ fn too_long() -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn long_message_is_refused_with_the_limit() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let cluster = Cluster::start(Some(folder.path()));
+    let cluster = Cluster::with_book();
     let name = v1::JobName { name: too_long() };
     let refusal = cluster
         .builds()
@@ -186,16 +185,12 @@ const STREAMS: usize = 256;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn excess_stream_of_a_connection_waits() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let cluster = Cluster::start(Some(folder.path()));
-    cluster.start_build(build("test", 10)).await;
+    let cluster = Cluster::with_build(10).await;
     let mut builds = cluster.builds().await;
-    let name = || v1::JobName {
-        name: "test".into(),
-    };
+    let name = || named("test");
     let mut open = Vec::new();
     for _ in 0..STREAMS {
-        open.push(builds.watch(name()).await.expect("a place").into_inner());
+        open.push(accepted(builds.watch(name()).await));
     }
     let mut more = tokio::spawn(async move { builds.watch(name()).await.map(drop) });
     // Other connections are served meanwhile.
@@ -216,9 +211,7 @@ const LISTENERS: [usize; 2] = [64, 128];
 
 #[tokio::test(flavor = "multi_thread")]
 async fn excess_event_stream_is_told_when_to_retry() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let cluster = Cluster::start(Some(folder.path()));
-    cluster.start_build(build("test", 10)).await;
+    let cluster = Cluster::with_build(10).await;
     let path = "/api/v1/jobs/test/events";
     let (ask, from) = (
         || request(&cluster, "GET", path, ""),

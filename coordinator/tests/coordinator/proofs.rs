@@ -12,7 +12,7 @@ use kagetsu_proto::v1::report::Outcome;
 
 use serde_json::json;
 
-use crate::world::{Cluster, ScriptedWorker, answer, build, position, with, within};
+use crate::world::{Cluster, ScriptedWorker, accepted, answer, build, position, with, within};
 
 /// Two rows of two that meet, one ply before: threats win after every reply.
 const LOST: &str = "h8 a1 i9 a4 h10 a7 i7";
@@ -44,13 +44,7 @@ async fn known(cluster: &Cluster, line: &str) -> Option<kagetsu_game::Answer> {
 }
 
 async fn known_at(cluster: &Cluster, at: &Position) -> Option<kagetsu_game::Answer> {
-    let found = cluster
-        .books()
-        .await
-        .lookup(v1::Position::from(at))
-        .await
-        .expect("a book")
-        .into_inner();
+    let found = accepted(cluster.books().await.lookup(v1::Position::from(at)).await);
     found.answer.map(|answer| answer.about(at).expect("legal"))
 }
 
@@ -269,8 +263,7 @@ const MANY_POSITIONS: u64 = 100;
 /// A proof is found while many positions still wait for an update and the job needs more work.
 #[tokio::test(flavor = "multi_thread")]
 async fn proof_over_a_large_tree_ends_the_job() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let cluster = Cluster::start(Some(folder.path()));
+    let cluster = Cluster::with_book();
     let mut worker = ScriptedWorker::join(&cluster, 1).await;
     // On a small board, because the proof needs an answer to each reply on the way to the root.
     let variant = "freestyle-7".parse().expect("a variant");

@@ -16,7 +16,7 @@ use tower::ServiceExt;
 
 use crate::beats::{analysis, beat, beats};
 use crate::builds::talkative;
-use crate::world::{Cluster, ScriptedWorker, answer, build, within};
+use crate::world::{Cluster, ScriptedWorker, accepted, answer, build, named, next, within};
 
 /// Bytes that a client's connection buffers before the client reads them.
 const WINDOW: usize = 2 << 20;
@@ -44,10 +44,7 @@ async fn unread_analysis_is_bounded_by_its_window() {
     worker.answer(&task).await;
     let (mut bytes, mut is_over) = (0, false);
     while !is_over {
-        let update = within(updates.message())
-            .await
-            .expect("a stream")
-            .expect("an update");
+        let update = next(&mut updates).await;
         (bytes, is_over) = (bytes + update.encoded_len(), update.is_final);
     }
     assert!(bytes < WINDOW + SLACK, "{bytes} bytes were kept");
@@ -130,26 +127,13 @@ async fn last_of_unread_events_counts() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn last_state_of_an_unread_job_counts() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let cluster = Cluster::start(Some(folder.path()));
-    cluster.start_build(build("test", 100_000)).await;
+    let cluster = Cluster::with_build(100_000).await;
     let unread = open(&cluster, "GET", "/api/v1/jobs/test/events", "").await;
-    let name = || v1::JobName {
-        name: "test".into(),
-    };
-    let mut read = cluster
-        .builds()
-        .await
-        .watch(name())
-        .await
-        .expect("a job")
-        .into_inner();
+    let name = || named("test");
+    let mut read = accepted(cluster.builds().await.watch(name()).await);
     cluster.worker("worker");
     for _ in 0..2 * UNREAD {
-        within(read.message())
-            .await
-            .expect("a stream")
-            .expect("a word");
+        next(&mut read).await;
     }
     cluster.builds().await.cancel(name()).await.expect("a job");
     let events = events(unread).await;
@@ -212,17 +196,8 @@ async fn unread_export_does_not_read_the_book() {
     let folder = tempfile::tempdir().expect("a folder");
     fill(folder.path(), 400);
     let cluster = Cluster::start(Some(folder.path()));
-    let mut unread = cluster
-        .books()
-        .await
-        .export(v1::ExportRequest {})
-        .await
-        .expect("a place")
-        .into_inner();
-    let first = within(unread.message())
-        .await
-        .expect("a stream")
-        .expect("a position");
+    let mut unread = accepted(cluster.books().await.export(v1::ExportRequest {}).await);
+    let first = next(&mut unread).await;
     let named =
         |found: v1::Found| Position::try_from(&found.position.expect("named")).expect("a position");
     let first = named(first);
@@ -272,13 +247,7 @@ async fn unread_look_ups_are_bounded() {
         positions: vec![(&root).into(); 60],
         top: 0,
     };
-    let answer = cluster
-        .books()
-        .await
-        .lookup_many(request.clone())
-        .await
-        .expect("a book")
-        .into_inner();
+    let answer = accepted(cluster.books().await.lookup_many(request.clone()).await);
     // A whole answer does not fit into the window of a client's stream, so it waits for its reader.
     let weight = answer.encoded_len();
     assert!(weight > WINDOW, "{weight} bytes");

@@ -8,13 +8,11 @@ use kagetsu_proto::{Access, v1};
 use tonic_health::pb::health_client::HealthClient;
 use tonic_health::pb::{HealthCheckRequest, health_check_response::ServingStatus};
 
-use crate::world::{Cluster, ScriptedWorker, answer, build, hello, within};
+use crate::world::{Cluster, ScriptedWorker, accepted, answer, build, hello, named, within};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn tasks_of_a_dead_worker_are_reassigned() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let cluster = Cluster::start(Some(folder.path()));
-    cluster.start_build(build("test", 10)).await;
+    let cluster = Cluster::with_build(10).await;
     let mut dies = ScriptedWorker::join(&cluster, 1).await;
     let lost = dies.task().await;
     drop(dies);
@@ -30,9 +28,7 @@ async fn tasks_of_a_dead_worker_are_reassigned() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn worker_with_a_long_message_is_cut_off() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let cluster = Cluster::start(Some(folder.path()));
-    cluster.start_build(build("test", 10)).await;
+    let cluster = Cluster::with_build(10).await;
     let mut endless = ScriptedWorker::join(&cluster, 1).await;
     let task = endless.task().await;
     endless
@@ -50,9 +46,7 @@ async fn worker_with_a_long_message_is_cut_off() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn reconnecting_worker_keeps_its_tasks() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let cluster = Cluster::start(Some(folder.path()));
-    cluster.start_build(build("test", 10)).await;
+    let cluster = Cluster::with_build(10).await;
     let mut worker = ScriptedWorker::join(&cluster, 1).await;
     let task = worker.task().await;
     drop(worker);
@@ -72,9 +66,7 @@ async fn reconnecting_worker_keeps_its_tasks() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn repeated_report_counts_once() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let cluster = Cluster::start(Some(folder.path()));
-    cluster.start_build(build("test", 10)).await;
+    let cluster = Cluster::with_build(10).await;
     let mut worker = ScriptedWorker::join(&cluster, 1).await;
     let task = worker.task().await;
     worker.answer(&task).await;
@@ -97,9 +89,7 @@ async fn repeated_report_counts_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn unsearchable_position_is_set_aside() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let cluster = Cluster::start(Some(folder.path()));
-    cluster.start_build(build("test", 10)).await;
+    let cluster = Cluster::with_build(10).await;
     let mut worker = ScriptedWorker::join(&cluster, 1).await;
     // None of these is an answer: no move, an illegal move, and plain text.
     let illegal = v1::Verdict {
@@ -136,15 +126,7 @@ async fn unsearchable_position_is_set_aside() {
         Some("freestyle-15")
     );
     drop(worker);
-    let job = cluster
-        .builds()
-        .await
-        .retry(v1::JobName {
-            name: "test".into(),
-        })
-        .await
-        .expect("a job")
-        .into_inner();
+    let job = accepted(cluster.builds().await.retry(named("test")).await);
     assert_eq!(
         (job.state(), job.set_aside, &job.asides[..]),
         (JobState::Running, 0, &[][..]),
@@ -157,9 +139,7 @@ async fn unsearchable_position_is_set_aside() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn handed_back_task_goes_to_another_worker() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let cluster = Cluster::start(Some(folder.path()));
-    cluster.start_build(build("test", 3)).await;
+    let cluster = Cluster::with_build(3).await;
     for instance in 1..=5 {
         let mut worker = ScriptedWorker::join(&cluster, instance).await;
         let task = worker.task().await;
@@ -210,11 +190,7 @@ async fn worker_on_a_socket_works_and_health_is_good() {
         let request = HealthCheckRequest {
             service: service.into(),
         };
-        let health = HealthClient::new(channel.clone())
-            .check(request)
-            .await
-            .expect("a known service")
-            .into_inner();
+        let health = accepted(HealthClient::new(channel.clone()).check(request).await);
         assert_eq!(health.status(), ServingStatus::Serving, "{service}");
     }
     cluster.start_build(build("test", 5)).await;

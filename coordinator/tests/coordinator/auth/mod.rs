@@ -16,7 +16,7 @@ use tonic::codegen::http::uri::PathAndQuery;
 use tonic::{Code, Request, Status};
 use tonic_prost::ProstCodec;
 
-use crate::world::{Cluster, TokenFile};
+use crate::world::{Cluster, TokenFile, accepted};
 
 /// The roles that may call each rpc. A new rpc needs a row.
 const TABLE: &[(&str, &[Role])] = {
@@ -291,7 +291,7 @@ async fn revoking_a_token_ends_its_streams() {
     let (sender, messages) = tokio::sync::mpsc::channel(4);
     sender.send(hello).await.expect("room");
     let stream = tokio_stream::wrappers::ReceiverStream::new(messages);
-    let mut tasks = client.work(stream).await.expect("let in").into_inner();
+    let mut tasks = accepted(client.work(stream).await);
     assert!(tasks.message().await.expect("a welcome").is_some());
     guarded.tokens.revoke("work");
     let ended = tokio::time::timeout(TEST_TIMEOUT, async {

@@ -39,8 +39,7 @@ fn check_refusal<T>(entrance: &str, response: Result<Response<T>, Status>) {
 #[tokio::test(flavor = "multi_thread")]
 async fn grpc_refusals_quote_foreign_text() {
     type Spoil = fn(&mut v1::StartRequest, String);
-    let folder = tempfile::tempdir().expect("a folder");
-    let cluster = Cluster::start(Some(folder.path()));
+    let cluster = Cluster::with_book();
     let text = foreign(3 << 20);
     let mut builds = cluster.builds().await;
     let rows: [(&str, Spoil); 7] = [
@@ -116,8 +115,7 @@ async fn grpc_refusals_quote_foreign_text() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn text_of_workers_is_quoted() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let cluster = Cluster::start(Some(folder.path()));
+    let cluster = Cluster::with_book();
     let text = foreign(1 << 20);
     let introductions = [
         v1::Hello {
@@ -168,8 +166,7 @@ async fn text_of_workers_is_quoted() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn http_errors_quote_foreign_text() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let cluster = Cluster::start(Some(folder.path()));
+    let cluster = Cluster::with_book();
     let text = foreign(50_000);
     let coded: String = foreign(10_000)
         .bytes()

@@ -10,7 +10,7 @@ use kagetsu_proto::v1::from_worker::Message as WorkerMessage;
 use tonic::Code;
 use tonic::Code::{FailedPrecondition, InvalidArgument, NotFound};
 
-use crate::world::{Cluster, ScriptedWorker, build, hello, position, refused};
+use crate::world::{Cluster, ScriptedWorker, accepted, build, hello, position, refused};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn invalid_worker_is_refused() {
@@ -102,8 +102,7 @@ async fn invalid_worker_is_refused() {
 #[tokio::test(flavor = "multi_thread")]
 async fn impossible_build_is_refused() {
     type Spoil = fn(&mut v1::StartRequest);
-    let folder = tempfile::tempdir().expect("a folder");
-    let cluster = Cluster::start(Some(folder.path()));
+    let cluster = Cluster::with_book();
     let mut builds = cluster.builds().await;
     let rows: [(Spoil, &str); 18] = [
         (|r| r.name.clear(), "name"),
@@ -167,12 +166,7 @@ async fn impossible_build_is_refused() {
         assert_eq!(refused(builds.pause(name.clone()).await).0, NotFound);
         assert_eq!(refused(builds.watch(name).await).0, NotFound);
     }
-    let jobs = builds
-        .list(v1::ListJobsRequest {})
-        .await
-        .expect("jobs")
-        .into_inner()
-        .jobs;
+    let jobs = accepted(builds.list(v1::ListJobsRequest {}).await).jobs;
     assert_eq!(jobs, [], "nothing was started");
     cluster.end().await;
 }
@@ -232,8 +226,7 @@ async fn impossible_question_is_refused() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn impossible_look_up_is_refused() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let cluster = Cluster::start(Some(folder.path()));
+    let cluster = Cluster::with_book();
     let mut books = cluster.books().await;
     assert_eq!(
         refused(books.lookup(v1::Position::default()).await).0,

@@ -27,8 +27,7 @@ fn roots() -> Vec<v1::Position> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn look_ups_go_on_while_many_roots_are_read() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let cluster = Cluster::start(Some(folder.path()));
+    let cluster = Cluster::with_book();
     let roots = roots();
     assert_eq!(roots.len(), MAX_ROOTS);
     let is_over = Arc::new(AtomicBool::new(false));

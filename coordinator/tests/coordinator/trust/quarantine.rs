@@ -11,7 +11,7 @@ use tonic::Code;
 use super::{
     build_until_found, favour_the_worst, is_exam, liar, pretender, suspicious, worker_named,
 };
-use crate::world::{Cluster, ScriptedWorker, answer, build, hello};
+use crate::world::{Cluster, ScriptedWorker, accepted, answer, build, hello};
 
 /// A worker of our own engine that is wrong in the exam: in quarantine, and sent away.
 async fn fails_the_exam(cluster: &Cluster, instance: u64) {
@@ -59,14 +59,7 @@ async fn quarantine_lasts_until_release() {
             .contains("no worker 'unknown' is in quarantine; `kagetsu workers list`"),
         "{refusal}"
     );
-    assert_eq!(
-        release("worker 1")
-            .await
-            .expect("it was in quarantine")
-            .into_inner()
-            .released,
-        1
-    );
+    assert_eq!(accepted(release("worker 1").await).released, 1);
     // The worker is calibrated again, and then gets tasks.
     loop {
         let task = freed.task().await;

@@ -14,10 +14,11 @@ use kagetsu_proto::v1::workers_client::WorkersClient;
 use kagetsu_proto::{Access, AuthenticatedChannel, Connector, Listener, ServerTls, v1};
 use kagetsu_tests::ReferenceEngine;
 use serde_json::{Map, Value, json};
+use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-use tonic::{Code, Response, Status};
+use tonic::{Code, Response, Status, Streaming};
 
 use super::tokens::TokenFile;
 
@@ -30,6 +31,8 @@ pub(crate) struct Cluster {
     pub(crate) http: axum::Router,
     shutdown: CancellationToken,
     serving: Serving,
+    /// The folder of a book that ends with the cluster.
+    folder: Option<TempDir>,
 }
 
 enum Serving {
@@ -54,6 +57,23 @@ impl Cluster {
         Self::start_as(&config)
     }
 
+    /// Starts a coordinator with a new book, which ends with the cluster.
+    pub(crate) fn with_book() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let cluster = Self::start(Some(folder.path()));
+        Self {
+            folder: Some(folder),
+            ..cluster
+        }
+    }
+
+    /// Starts the same coordinator and the build `test` of so many positions.
+    pub(crate) async fn with_build(positions: u64) -> Self {
+        let cluster = Self::with_book();
+        cluster.start_build(build("test", positions)).await;
+        cluster
+    }
+
     /// Starts a coordinator of any configuration.
     pub(crate) fn start_as(config: &Config) -> Self {
         Self::embed(config, None)
@@ -70,6 +90,7 @@ impl Cluster {
             http,
             shutdown,
             serving: Serving::Embedded(server.embed()),
+            folder: None,
         }
     }
 
@@ -93,6 +114,7 @@ impl Cluster {
                 access,
                 task: tokio::spawn(server.listen(listener)),
             },
+            folder: None,
         }
     }
 
@@ -158,12 +180,8 @@ impl Cluster {
 
     pub(crate) async fn workers(&self) -> Vec<v1::Worker> {
         let mut client = WorkersClient::new(self.channel().await);
-        client
-            .list(v1::ListWorkersRequest { with_absent: true })
-            .await
-            .expect("a list")
-            .into_inner()
-            .workers
+        let request = v1::ListWorkersRequest { with_absent: true };
+        accepted(client.list(request).await).workers
     }
 
     /// Starts a build.
@@ -173,21 +191,12 @@ impl Cluster {
 
     /// Returns a job as it is now.
     pub(crate) async fn job(&self, name: &str) -> v1::Job {
-        let request = v1::JobName { name: name.into() };
-        let job = self.builds().await.get(request).await;
-        job.expect("a job").into_inner()
+        accepted(self.builds().await.get(named(name)).await)
     }
 
     /// Waits for the end of a job, and returns it.
     pub(crate) async fn finished(&self, name: &str) -> v1::Job {
-        let request = v1::JobName { name: name.into() };
-        let mut jobs = self
-            .builds()
-            .await
-            .watch(request)
-            .await
-            .expect("a job")
-            .into_inner();
+        let mut jobs = accepted(self.builds().await.watch(named(name)).await);
         let mut last = v1::Job::default();
         while let Some(job) = within(jobs.message())
             .await
@@ -200,13 +209,7 @@ impl Cluster {
 
     /// Returns the whole book.
     pub(crate) async fn export(&self) -> Vec<v1::Found> {
-        let mut all = self
-            .books()
-            .await
-            .export(v1::ExportRequest {})
-            .await
-            .expect("a book")
-            .into_inner();
+        let mut all = accepted(self.books().await.export(v1::ExportRequest {}).await);
         let mut found = Vec::new();
         while let Some(entry) = within(all.message()).await.expect("a whole export") {
             found.push(entry);
@@ -221,6 +224,7 @@ impl Cluster {
             Serving::Listening { task, .. } => within(task).await.expect("no panic"),
         };
         ended.expect("a clean end");
+        drop(self.folder);
     }
 }
 
@@ -233,6 +237,11 @@ pub(crate) async fn within<T>(what: impl Future<Output = T>) -> T {
 
 pub(crate) fn position(line: &str) -> Position {
     Position::from_line(Variant::FREESTYLE_15, line).expect("a line")
+}
+
+/// Returns the name of a job as a message.
+pub(crate) fn named(name: &str) -> v1::JobName {
+    v1::JobName { name: name.into() }
 }
 
 /// A small build around the centre.
@@ -269,6 +278,18 @@ pub(crate) fn is_found_alone(book: Vec<v1::Found>) {
                 .expect("legal moves"),
         );
     }
+}
+
+/// Returns the next message of a stream.
+pub(crate) async fn next<T>(stream: &mut Streaming<T>) -> T {
+    let message = within(stream.message()).await.expect("a stream");
+    message.expect("a message")
+}
+
+/// Returns the message of an answer that is no refusal.
+#[track_caller]
+pub(crate) fn accepted<T>(response: Result<Response<T>, Status>) -> T {
+    response.expect("an answer").into_inner()
 }
 
 /// Returns code and message of a refusal.

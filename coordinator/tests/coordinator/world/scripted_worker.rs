@@ -16,7 +16,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::task::AbortOnDropHandle;
 use tonic::{Status, Streaming};
 
-use super::cluster::{Cluster, within};
+use super::cluster::{Cluster, next, within};
 
 /// A connected worker. Dropping it is the worker's death.
 pub(crate) struct ScriptedWorker {
@@ -102,11 +102,8 @@ impl ScriptedWorker {
     }
 
     pub(crate) async fn hear(&mut self) -> CoordinatorMessage {
-        let message = within(self.incoming.message())
-            .await
-            .expect("a connection")
-            .expect("a message");
-        message.message.expect("not empty")
+        let message = next(&mut self.incoming).await.message;
+        message.expect("not empty")
     }
 
     /// Returns its next message, if there is one.
