@@ -73,7 +73,8 @@ fn place(path: &Path) -> Result<PathBuf> {
     Ok(path)
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 

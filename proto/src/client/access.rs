@@ -247,7 +247,8 @@ fn is_readable_by_others(path: &Path) -> bool {
     about.is_ok_and(|about| about.is_file() && others_may_read(&about) == Some(true))
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
     use std::fs::Permissions;
