@@ -70,7 +70,7 @@ impl Program {
     pub fn copy_to(self, path: &Path) {
         let mut copy = Command::new("cp");
         copy.arg("-p").arg(self.path()).arg(path);
-        assert_eq!(Finished::of(copy).code, Some(0));
+        Finished::of(copy).ok();
     }
 
     /// Returns a command whose files cannot grow beyond this many blocks (of 512 or 1,024 bytes, by
@@ -199,6 +199,16 @@ impl Finished {
             stdout: String::from_utf8(output.stdout).expect("text"),
             stderr: String::from_utf8(output.stderr).expect("text"),
         }
+    }
+
+    /// Returns it where it succeeded.
+    ///
+    /// # Panics
+    /// If the exit code is not 0.
+    #[track_caller]
+    pub fn ok(self) -> Self {
+        assert_eq!(self.code, Some(0), "{self:#?}");
+        self
     }
 
     /// Returns stdout as one JSON object.

@@ -43,9 +43,7 @@ fn is_mating(game: &mut Xiangqi, m: Move, plies: u16) -> bool {
 
 #[test]
 fn mates_by_checks_hold_against_every_reply() {
-    let Some(folder) = data::folder("xiangqi") else {
-        return;
-    };
+    let folder = kagetsu_builders::needed!(data::folder("xiangqi"));
     let rows = data::json_lines(&folder.join("puzzles/wukong_mates.jsonl"));
     let solved = rows.iter().filter(|row| row["solution"].is_array());
     let every = if std::env::var("KAGETSU_CASES").is_ok() {
@@ -86,9 +84,7 @@ fn mates_by_checks_hold_against_every_reply() {
 /// Endings of old manuals, in which both sides threaten mate and not every move is a check.
 #[test]
 fn mates_of_old_manuals_are_found() {
-    let Some(folder) = data::folder("xiangqi") else {
-        return;
-    };
+    let folder = kagetsu_builders::needed!(data::folder("xiangqi"));
     let rows = data::json_lines(&folder.join("puzzles/xiangqibench_cases.jsonl"));
     let mut engine = Engine::new(EngineOptions {
         table_bytes: 8 << 20,

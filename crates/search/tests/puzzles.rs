@@ -129,9 +129,7 @@ fn check(engine: &mut Engine, row: &Value) -> Option<bool> {
 
 #[test]
 fn every_win_by_fours_is_found_and_no_other() {
-    let Some(folder) = data::folder("gomoku/puzzles") else {
-        return;
-    };
+    let folder = kagetsu_builders::needed!(data::folder("gomoku/puzzles"));
     let mut engine = Engine::new(EngineOptions {
         table_bytes: 1 << 20,
         ..EngineOptions::default()

@@ -291,9 +291,7 @@ fn four_that_becomes_an_overline_does_not_win() {
 
 #[test]
 fn no_defence_stands_in_real_games() {
-    let Some(positions) = game_positions(11) else {
-        return;
-    };
+    let positions = kagetsu_builders::needed!(game_positions(11));
     let mut counts = Vec::new();
     for position in positions
         .iter()
@@ -340,9 +338,7 @@ fn crowded_boards(rule: &str) -> impl Iterator<Item = Position> {
 fn no_defence_stands_for_very_many_claims() {
     let wanted = std::env::var("KAGETSU_CASES")
         .map_or(100_000, |text| text.parse().expect("a number of cases"));
-    let Some(positions) = game_positions(1) else {
-        return;
-    };
+    let positions = kagetsu_builders::needed!(game_positions(1));
     let mut total = 0;
     for rule in ["freestyle", "standard", "renju"] {
         let games = positions

@@ -44,3 +44,14 @@ pub fn has_python_module(module: &str) -> bool {
     }
     is_there
 }
+
+/// Returns what a test needs, or ends the test where this machine lacks it.
+#[macro_export]
+macro_rules! needed {
+    ($found:expr) => {
+        match $found {
+            Some(found) => found,
+            None => return,
+        }
+    };
+}

@@ -112,9 +112,7 @@ fn open_with(cache: &Path, url: &BookUrl) -> Result<Book, BookError> {
 
 #[test]
 fn every_damage_of_a_journal_is_named() {
-    let Some(server) = PostgresServer::start() else {
-        return;
-    };
+    let server = kagetsu_builders::needed!(PostgresServer::start());
     let [cache, copies] = [(); 2].map(|()| TempDir::new().expect("room"));
     let url = grown(&server, cache.path());
     let whole = open_with(cache.path(), &url).expect("opens");
@@ -168,9 +166,7 @@ fn every_damage_of_a_journal_is_named() {
 
 #[test]
 fn lease_is_refused_where_entries_are_missing() {
-    let Some(server) = PostgresServer::start() else {
-        return;
-    };
+    let server = kagetsu_builders::needed!(PostgresServer::start());
     let cache = TempDir::new().expect("room");
     let url = grown(&server, cache.path());
     let opening = kinds().into_iter();
@@ -202,9 +198,7 @@ fn lease_is_refused_where_entries_are_missing() {
 
 #[test]
 fn roles_without_rights_are_told_so() {
-    let Some(server) = PostgresServer::start() else {
-        return;
-    };
+    let server = kagetsu_builders::needed!(PostgresServer::start());
     let cache = TempDir::new().expect("room");
     grown(&server, cache.path());
     server.sql("create role reader login password 'secret'");

@@ -71,9 +71,7 @@ fn wait_at_random(rng: &mut StdRng) {
 
 fn kill_server(kills: u64) {
     let mut rng = StdRng::seed_from_u64(1);
-    let Some(mut server) = PostgresServer::start() else {
-        return;
-    };
+    let mut server = kagetsu_builders::needed!(PostgresServer::start());
     survive(&book_url(&server, "killed"), kills, |_| {
         wait_at_random(&mut rng);
         server.kill();
@@ -83,9 +81,7 @@ fn kill_server(kills: u64) {
 
 fn kill_connections(kills: u64) {
     let mut rng = StdRng::seed_from_u64(2);
-    let Some(server) = PostgresServer::start() else {
-        return;
-    };
+    let server = kagetsu_builders::needed!(PostgresServer::start());
     survive(&book_url(&server, "killed"), kills, |_| {
         wait_at_random(&mut rng);
         terminate(&server, "true");
@@ -136,9 +132,7 @@ fn lose_standby(server: &PostgresServer) {
 /// Ends connections between the commit and its acknowledgement. The server waits there for a
 /// standby that does not exist.
 fn kill_before_acknowledgement(kills: u64) {
-    let Some(server) = PostgresServer::start() else {
-        return;
-    };
+    let server = kagetsu_builders::needed!(PostgresServer::start());
     survive(&book_url(&server, "killed"), kills, |_| {
         server.set("synchronous_standby_names", "absent");
         wait_for_commit(&server);
@@ -150,9 +144,7 @@ fn kill_before_acknowledgement(kills: u64) {
 /// Kills the primary and makes its synchronous standby the primary, again and again.
 fn kill_primary(kills: u64) {
     let mut rng = StdRng::seed_from_u64(3);
-    let Some(mut primary) = PostgresServer::start() else {
-        return;
-    };
+    let mut primary = kagetsu_builders::needed!(PostgresServer::start());
     // The standby copies this setting.
     primary.set("synchronous_standby_names", "*");
     let mut standby = primary.standby(None);
@@ -176,9 +168,7 @@ fn kill_primary(kills: u64) {
 
 #[test]
 fn acknowledgement_waits_for_standby_after_a_loss() {
-    let Some(server) = PostgresServer::start() else {
-        return;
-    };
+    let server = kagetsu_builders::needed!(PostgresServer::start());
     let url = book_url(&server, "killed");
     let mut journal = leading(&url);
     journal.append(b"an entry").expect("it leads");

@@ -95,9 +95,7 @@ fn dump(book: &Book) -> Vec<String> {
 
 #[test]
 fn entries_are_read_as_they_were_appended() {
-    let Some(server) = PostgresServer::start() else {
-        return;
-    };
+    let server = kagetsu_builders::needed!(PostgresServer::start());
     let url = book_url(&server, "one");
     let mut journal = leading(&url);
     let reader = PostgresJournal::open(&url).expect("it is there");
@@ -133,9 +131,7 @@ fn entries_are_read_as_they_were_appended() {
 
 #[test]
 fn one_process_leads_and_the_fence_holds() {
-    let Some(server) = PostgresServer::start() else {
-        return;
-    };
+    let server = kagetsu_builders::needed!(PostgresServer::start());
     let url = book_url(&server, "one");
     let mut one = PostgresJournal::create(&url).expect("the server answers");
     let mut two = PostgresJournal::create(&url).expect("the server answers");
@@ -201,9 +197,7 @@ fn one_process_leads_and_the_fence_holds() {
 
 #[test]
 fn book_in_a_database_is_the_book_of_a_folder() {
-    let Some(server) = PostgresServer::start() else {
-        return;
-    };
+    let server = kagetsu_builders::needed!(PostgresServer::start());
     let (url, other_url) = (book_url(&server, "grown"), book_url(&server, "pushed"));
     let [folder, cache, second, pulled] = [(); 4].map(|()| TempDir::new().expect("room"));
     let (mut one, _) = Book::open(folder.path(), &OPTIONS).expect("opens");
@@ -246,9 +240,7 @@ fn book_in_a_database_is_the_book_of_a_folder() {
 
 #[test]
 fn bad_servers_are_named_with_a_way_out() {
-    let Some(mut server) = PostgresServer::start() else {
-        return;
-    };
+    let mut server = kagetsu_builders::needed!(PostgresServer::start());
     let parse = |text: String| BookUrl::parse(&text).expect("an address");
     let port = server.port();
     let refusal = |url: &BookUrl| {

@@ -13,9 +13,7 @@ fn refusal(text: &str) -> String {
 
 #[test]
 fn certificates_that_do_not_fit_are_refused() {
-    let Some(server) = PostgresServer::start() else {
-        return;
-    };
+    let server = kagetsu_builders::needed!(PostgresServer::start());
     let authority = server.certify("db.example");
     let plain = format!("{}&sslmode=require", server.url("a"));
     let known = format!("{plain}&sslrootcert={}", authority.display());
@@ -41,9 +39,7 @@ fn certificates_that_do_not_fit_are_refused() {
 
 #[test]
 fn asynchronous_standby_is_reported() {
-    let Some(server) = PostgresServer::start() else {
-        return;
-    };
+    let server = kagetsu_builders::needed!(PostgresServer::start());
     let warnings = |server: &PostgresServer| {
         let journal = PostgresJournal::create(&book_url(server, "a")).expect("answers");
         journal.warnings()

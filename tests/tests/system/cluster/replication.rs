@@ -193,9 +193,7 @@ impl World {
 }
 
 fn build_through_losses(loss: Loss, losses: u32) {
-    let Some(mut world) = World::start() else {
-        return;
-    };
+    let mut world = kagetsu_builders::needed!(World::start());
     let mut chance = StdRng::seed_from_u64(7);
     let recorders = [1, 2].map(|number| RecordingWorker::start(&world.all_urls(), number));
     let acknowledged = || RecordingWorker::acknowledged(&recorders);
@@ -246,9 +244,7 @@ fn build_through_losses(loss: Loss, losses: u32) {
 /// Both coordinators have read all entries, and one leads, when the last one is taken away.
 #[test]
 fn coordinators_stop_where_entries_are_missing() {
-    let Some(mut world) = World::start() else {
-        return;
-    };
+    let mut world = kagetsu_builders::needed!(World::start());
     let recorder = [RecordingWorker::start(&world.all_urls(), 1)];
     world.build();
     until("progress", || {
@@ -310,15 +306,14 @@ fn leader_lost_fifty_times_loses_nothing() {
 
 #[test]
 fn follower_sends_clients_and_workers_to_the_leader() {
-    let Some(world) = World::start() else {
-        return;
-    };
+    let world = kagetsu_builders::needed!(World::start());
     let leader = until("one leads", || world.leader());
     let follower = &world.urls[1 - leader];
     let _worker = worker(follower);
     let line = growing("--coordinator", follower, 5, DEPTH);
-    let built = Program::Kagetsu.run(&line.split(' ').collect::<Vec<_>>());
-    assert_eq!(built.code, Some(0), "{built:#?}");
+    Program::Kagetsu
+        .run(&line.split(' ').collect::<Vec<_>>())
+        .ok();
     let query = |book: &str| -> Finished {
         Program::Kagetsu.run(&words!(
             "query --book {book} --variant freestyle-15 --moves h8

@@ -23,8 +23,7 @@ impl SecureCluster {
         let safe = Self {
             scratch: Scratch::new(),
         };
-        let made = Program::Kagetsu.run(&["certs", &safe.path("certs")]);
-        assert_eq!(made.code, Some(0), "{made:#?}");
+        Program::Kagetsu.run(&["certs", &safe.path("certs")]).ok();
         for role in ["read", "build", "work"] {
             safe.token(role);
         }
@@ -42,8 +41,7 @@ impl SecureCluster {
     /// Makes a token with the role as its name, and the file ROLE.token for its owner.
     fn token(&self, role: &str) {
         let tokens = self.path("tokens");
-        let made = kagetsu!("token new --tokens {tokens} --role {role} {role}");
-        assert_eq!(made.code, Some(0), "{made:#?}");
+        let made = kagetsu!("token new --tokens {tokens} --role {role} {role}").ok();
         std::fs::write(self.path(&format!("{role}.token")), made.stdout).expect("room");
     }
 
@@ -186,8 +184,7 @@ fn roles_hold_in_cluster_with_tls_and_tokens() {
 
     // A revoked token stops working without a restart.
     let tokens = safe.path("tokens");
-    let revoked = kagetsu!("token revoke --tokens {tokens} read");
-    assert_eq!(revoked.code, Some(0), "{revoked:#?}");
+    kagetsu!("token revoke --tokens {tokens} read").ok();
     coordinator.signal(Signal::SIGHUP);
     until("the token is gone", || {
         let listed = safe.kagetsu("jobs list", &url, "read");
@@ -207,8 +204,7 @@ fn tls_cluster_is_reached_through_a_proxy() {
     const HOST: &str = "coordinator.example:7615";
     let safe = SecureCluster::new();
     let folder = safe.path("certs");
-    let named = kagetsu!("certs {folder} --renew --host coordinator.example");
-    assert_eq!(named.code, Some(0), "{named:#?}");
+    kagetsu!("certs {folder} --renew --host coordinator.example").ok();
     let mut coordinator = Program::Coordinator.start(&safe.coordinator("127.0.0.1:0", &[]));
     let target = coordinator.address().replace("http://", "https://");
     let proxy = Relay::proxy_to(&target, HOST);
@@ -422,8 +418,7 @@ fn certificates_are_kept_and_renewed() {
     let before = files();
     refused(&certs(""), &["ca.pem", "not written over", "--renew"]);
     assert_eq!(files(), before);
-    let renewed = certs("--renew --host a.example --client alice --days 30");
-    assert_eq!(renewed.code, Some(0), "{renewed:#?}");
+    let renewed = certs("--renew --host a.example --client alice --days 30").ok();
     assert!(
         renewed.stdout.contains("a.example") && renewed.stdout.contains("client, alice"),
         "{renewed:#?}"
@@ -502,8 +497,7 @@ fn tokens_are_shown_once_and_listed_as_hashes() {
         refused(&asked, &says);
     }
     let out = safe.path("out.token");
-    let made = kagetsu!("token new --tokens {file} --role read --out {out} out");
-    assert_eq!(made.code, Some(0), "{made:#?}");
+    let made = kagetsu!("token new --tokens {file} --role read --out {out} out").ok();
     let secret = std::fs::read_to_string(&out).expect("made");
     assert!(secret.starts_with("kagetsu_") && !made.stdout.contains(secret.trim()));
     for private in [&out, &file] {
@@ -514,8 +508,5 @@ fn tokens_are_shown_once_and_listed_as_hashes() {
         assert_eq!(mode & 0o077, 0, "{private}: {mode:o}");
     }
     let usage = kagetsu!("token new --tokens {file} --role king k");
-    assert!(
-        usage.code == Some(2) && usage.stderr.contains("no role"),
-        "{usage:#?}"
-    );
+    refused(&usage, &["no role"]);
 }

@@ -84,15 +84,12 @@ impl Archive {
 pub(crate) fn minisign(line: &str, more: &[&str]) {
     let mut command = Command::new("minisign");
     command.args(line.split(' ')).args(more);
-    let done = Finished::of(command);
-    assert_eq!(done.code, Some(0), "{done:#?}");
+    Finished::of(command).ok();
 }
 
 #[test]
 fn worker_takes_only_newer_programs_of_the_key() {
-    let Some(archive) = Archive::new() else {
-        return;
-    };
+    let archive = kagetsu_builders::needed!(Archive::new());
     let wanted = "--min-worker-version 9.0.0 --worker-url https://a.example";
     let wanted: Vec<&str> = wanted.split(' ').collect();
     let cluster = Cluster::start_with(&archive.scratch.path("book"), &wanted);
@@ -137,9 +134,7 @@ fn worker_takes_only_newer_programs_of_the_key() {
 
 #[test]
 fn working_worker_goes_on_as_a_newer_program() {
-    let Some(archive) = Archive::new() else {
-        return;
-    };
+    let archive = kagetsu_builders::needed!(Archive::new());
     let cluster = Cluster::start(&archive.scratch.path("book"));
     let mut worker =
         Running::of(archive.command(&cluster.url, &["--self-update", "--update-every", "100ms"]));

@@ -88,8 +88,7 @@ fn commands_begin_where_the_book_begins() {
         ..BookBuild::H8
     }
     .run_in(&book);
-    let compiled = kagetsu_line(&format!("compile --book {book} --out {file}"));
-    assert_eq!(compiled.code, Some(0), "{compiled:#?}");
+    kagetsu_line(&format!("compile --book {book} --out {file}")).ok();
     for book in [&book, &file] {
         for command in ["query", "tree", "pick"] {
             let done = kagetsu_line(&format!("{command} --book {book}"));
@@ -244,9 +243,7 @@ fn folder_without_write_permission_is_read() {
         format!("export --format csv --book {book} -"),
     ] {
         let words: Vec<&str> = line.split(' ').collect();
-        let Some(command) = without_privileges(&words) else {
-            return;
-        };
+        let command = kagetsu_builders::needed!(without_privileges(&words));
         let done = Finished::of(command);
         assert_eq!(done.code, Some(0), "{line}: {done:#?}");
     }
@@ -268,8 +265,7 @@ fn folder_without_write_permission_is_read() {
 
 #[test]
 fn numbers_without_letters_are_explained() {
-    let done = kagetsu_line("moves --variant freestyle-15 --moves 8,8");
-    assert_eq!(done.code, Some(0), "{done:#?}");
+    let done = kagetsu_line("moves --variant freestyle-15 --moves 8,8").ok();
     for part in [
         "is read as Gomocup writes moves",
         "column and row from 0",
@@ -285,8 +281,7 @@ fn numbers_without_letters_are_explained() {
 fn manual_has_a_page_for_every_command() {
     let scratch = Scratch::new();
     let folder = scratch.path("man");
-    let done = kagetsu_line(&format!("man {}", folder.display()));
-    assert_eq!(done.code, Some(0), "{done:#?}");
+    kagetsu_line(&format!("man {}", folder.display())).ok();
     let page = |name: &str| folder.join(format!("kagetsu-{name}.1")).exists();
     let help = kagetsu_line("--help").stdout;
     let commands: Vec<&str> = help

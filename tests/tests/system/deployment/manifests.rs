@@ -129,8 +129,7 @@ fn systemd_accepts_the_units() {
         fs::write(scratch.path(&file), unit).expect("room");
         check.arg(scratch.path(&file));
     }
-    let checked = Finished::of(check);
-    assert_eq!(checked.code, Some(0), "{checked:#?}");
+    let checked = Finished::of(check).ok();
     assert!(!checked.stderr.contains("kagetsu-"), "{checked:#?}");
 }
 
@@ -141,8 +140,7 @@ fn scripts_pass_the_shell_check() {
     for file in scripts {
         let mut shell = Command::new("bash");
         shell.arg("-n").arg(&file);
-        let checked = Finished::of(shell);
-        assert_eq!(checked.code, Some(0), "{checked:#?}");
+        Finished::of(shell).ok();
         let text = fs::read_to_string(&file).expect("text");
         let is_batch = file.extension().is_some_and(|end| end == "sbatch");
         let batch = ["#SBATCH --requeue", "#SBATCH --signal=B:TERM@"];
@@ -169,8 +167,7 @@ fn has_kubectl() -> bool {
 fn kustomize(folder: &Path) -> String {
     let mut kubectl = Command::new("kubectl");
     kubectl.arg("kustomize").arg(folder);
-    let made = Finished::of(kubectl);
-    assert_eq!(made.code, Some(0), "{made:#?}");
+    let made = Finished::of(kubectl).ok();
     made.stdout
 }
 
@@ -178,8 +175,7 @@ fn kustomize(folder: &Path) -> String {
 fn python(lines: &str, files: &[PathBuf]) -> String {
     let mut python = Command::new("python3");
     python.args(["-c", lines]).args(files);
-    let ran = Finished::of(python);
-    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    let ran = Finished::of(python).ok();
     ran.stdout
 }
 

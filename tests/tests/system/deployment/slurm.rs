@@ -188,8 +188,7 @@ impl Slurm {
             .env("KAGETSU_SLOTS", "1")
             .env("KAGETSU_GRACE", "2s")
             .current_dir(self.scratch.folder());
-        let submitted = Finished::of(command);
-        assert_eq!(submitted.code, Some(0), "{submitted:#?}");
+        let submitted = Finished::of(command).ok();
         submitted.stdout.trim().into()
     }
 
@@ -251,9 +250,7 @@ impl Drop for Slurm {
 
 #[test]
 fn slurm_scripts_build_a_book_through_requeues() {
-    let Some(slurm) = Slurm::start() else {
-        return;
-    };
+    let slurm = kagetsu_builders::needed!(Slurm::start());
     let file = slurm.path("shared/coordinator.url");
     let url = || {
         until("the coordinator has an address", || {
@@ -293,10 +290,10 @@ fn slurm_scripts_build_a_book_through_requeues() {
 
     // A worker is requeued, then the coordinator, which comes back at another address.
     let node = slurm.squeue(&coordinator, "%N");
-    let requeued = slurm.ask("scontrol", &["requeue", &format!("{workers}_1")]);
-    assert_eq!(requeued.code, Some(0), "{requeued:#?}");
-    let requeued = slurm.ask("scontrol", &["requeue", &coordinator]);
-    assert_eq!(requeued.code, Some(0), "{requeued:#?}");
+    slurm
+        .ask("scontrol", &["requeue", &format!("{workers}_1")])
+        .ok();
+    slurm.ask("scontrol", &["requeue", &coordinator]).ok();
     // Slurm holds a requeued job for two minutes; an operator would release it, too. The first node
     // stays out, because a node kills a job that it ended within the same second.
     until("it waits", || {
@@ -330,8 +327,7 @@ fn slurm_scripts_build_a_book_through_requeues() {
 
     // A cancelled worker says goodbye and stays away.
     for job in [&workers, &coordinator] {
-        let cancelled = slurm.ask("scancel", &[job]);
-        assert_eq!(cancelled.code, Some(0), "{cancelled:#?}");
+        slurm.ask("scancel", &[job]).ok();
         until("it has ended", || {
             slurm
                 .state(job)
@@ -366,9 +362,7 @@ fn is_safe_by_default(slurm: &Slurm, url: &str) {
 fn shows_its_page(slurm: &Slurm) {
     let url = fs::read_to_string(slurm.path("shared/page.url")).expect("the job wrote it");
     assert!(slurm.logs().contains(&format!("page: {}", url.trim())));
-    let Some(mut browser) = Browser::start() else {
-        return;
-    };
+    let mut browser = kagetsu_builders::needed!(Browser::start());
     browser.command(
         "Security.setIgnoreCertificateErrors",
         json!({"ignore": true}),
@@ -386,17 +380,16 @@ fn shows_its_page(slurm: &Slurm) {
 /// The test sends the signal as Slurm does: to the script alone, while the job runs.
 #[test]
 fn worker_requeues_at_signal_before_time_limit() {
-    let Some(slurm) = Slurm::start() else {
-        return;
-    };
+    let slurm = kagetsu_builders::needed!(Slurm::start());
     let coordinator = slurm.submit("coordinator.sbatch", &["--cpus-per-task=1"]);
     let workers = slurm.submit("workers.sbatch", &["--array=1", "--cpus-per-task=1"]);
     until("it works", || {
         slurm.logs().contains("working for").then_some(())
     });
     let job = format!("{workers}_1");
-    let signalled = slurm.ask("scancel", &["--batch", "--signal=TERM", &job]);
-    assert_eq!(signalled.code, Some(0), "{signalled:#?}");
+    slurm
+        .ask("scancel", &["--batch", "--signal=TERM", &job])
+        .ok();
     until("it waits again", || {
         (slurm.state(&workers) == "PENDING").then_some(())
     });
@@ -406,8 +399,7 @@ fn worker_requeues_at_signal_before_time_limit() {
         "{logs}"
     );
     for job in [&workers, &coordinator] {
-        let cancelled = slurm.ask("scancel", &[job]);
-        assert_eq!(cancelled.code, Some(0), "{cancelled:#?}");
+        slurm.ask("scancel", &[job]).ok();
         until("it is gone for good", || {
             slurm
                 .state(job)

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use kagetsu_tests::{Program, Running, Scratch, kagetsu, stub_engine, words};
 use serde_json::json;
 
-use crate::world::{BookBuild, Cluster, assert_clean, until};
+use crate::world::{BookBuild, Cluster, assert_clean, refused, until};
 
 /// Returns the path of Fairy-Stockfish; prints a line if it is not installed.
 fn fairy_stockfish() -> Option<PathBuf> {
@@ -32,9 +32,7 @@ fn worker(url: &str, engine: &str, more: &[&str]) -> Running {
 
 #[test]
 fn fairy_stockfish_builds_a_xiangqi_book() {
-    let Some(engine) = fairy_stockfish() else {
-        return;
-    };
+    let engine = kagetsu_builders::needed!(fairy_stockfish());
     let scratch = Scratch::new();
     let path = scratch.path("xiangqi.book");
     let book = path.to_str().expect("a plain name");
@@ -85,15 +83,12 @@ fn fairy_stockfish_builds_a_xiangqi_book() {
     );
     assert_eq!(best["line"][0], best["move"]);
     assert!(answers.len() > 3, "every move has a bound: {answer}");
-    let check = Program::Kagetsu.run(&["check", "--book", book]);
-    assert_eq!(check.code, Some(0), "{check:#?}");
+    Program::Kagetsu.run(&["check", "--book", book]).ok();
 }
 
 #[test]
 fn fairy_stockfish_works_without_a_cluster() {
-    let Some(engine) = fairy_stockfish() else {
-        return;
-    };
+    let engine = kagetsu_builders::needed!(fairy_stockfish());
     let engine = format!("uci:'{}'", engine.display());
     let scratch = Scratch::new();
     let path = scratch.path("book");
@@ -289,10 +284,7 @@ fn faulty_engine_is_refused_by_name() {
     let worker = Program::Worker.run(&["--coordinator", "http://127.0.0.1:1", "--engine", &engine]);
     assert_eq!(worker.code, Some(2), "{worker:#?}");
     let unknown = Program::Worker.run(&["--engine", "xboard:gnuchess"]);
-    assert!(
-        unknown.code == Some(2) && unknown.stderr.contains("gomocup:, uci: or ucci:"),
-        "{unknown:#?}"
-    );
+    refused(&unknown, &["gomocup:, uci: or ucci:"]);
 }
 
 /// A process as Linux describes it. Another process may get its number later, but not its start
@@ -411,8 +403,9 @@ fn match_plays_from_a_book_of_each_side() {
     std::fs::write(&openings, format!("{line}\n")).expect("room");
     std::fs::write(&file, format!("{line} a15 0-1\n")).expect("room");
     let import = ["import", "--format", "lines", "--book", &book, &file];
-    let read = Program::Kagetsu.run(&[&import[..], &["--variant", "freestyle-15"]].concat());
-    assert_eq!(read.code, Some(0), "{read:#?}");
+    Program::Kagetsu
+        .run(&[&import[..], &["--variant", "freestyle-15"]].concat())
+        .ok();
     for (books, wins, losses) in [
         (&[][..], 1, 1),
         (&["--book", &book], 0, 2),
@@ -420,11 +413,12 @@ fn match_plays_from_a_book_of_each_side() {
         (&["--book", &book, "--against-book", &book], 1, 1),
     ] {
         let openings = ["--openings", &openings, "--play-out", "--json"];
-        let played = Program::Bench.run(&words!(
-            "match default default --nodes 300 --threads 1 {openings...}
+        let played = Program::Bench
+            .run(&words!(
+                "match default default --nodes 300 --threads 1 {openings...}
             {books...}"
-        ));
-        assert_eq!(played.code, Some(0), "{played:#?}");
+            ))
+            .ok();
         let score = played.json();
         assert_eq!(
             (&score["wins"], &score["losses"]),

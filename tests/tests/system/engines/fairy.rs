@@ -69,9 +69,7 @@ fn judged_by_pyffish(moves: &str) -> bool {
 
 #[test]
 fn plays_a_whole_game_against_fairy_stockfish() {
-    let Some(mut fairy) = fairy_stockfish() else {
-        return;
-    };
+    let mut fairy = kagetsu_builders::needed!(fairy_stockfish());
     let mut ours =
         Dialogue::of(Program::Kagetsu.command(&["brain", "--protocol", "uci", "--table-mib", "8"]));
     ours.say("uci");

@@ -14,9 +14,7 @@ const LUMINANCE: &str = "((colour) => { const [r, g, b] = colour.match(/[\\d.]+/
 
 #[test]
 fn stones_keep_their_colours_in_dark_mode() {
-    let Some(mut world) = PageWorld::idle() else {
-        return;
-    };
+    let mut world = kagetsu_builders::needed!(PageWorld::idle());
     let (browser, server) = (&mut world.browser, &world.server);
     for is_dark in [false, true] {
         browser.set_window(1400, 900, is_dark);
@@ -56,9 +54,7 @@ fn stones_keep_their_colours_in_dark_mode() {
 
 #[test]
 fn server_without_cluster_names_no_worker() {
-    let Some(mut browser) = Browser::start() else {
-        return;
-    };
+    let mut browser = kagetsu_builders::needed!(Browser::start());
     let scratch = Scratch::new();
     let path = scratch.path("book");
     let book = path.to_str().expect("a plain name");
@@ -97,9 +93,7 @@ fn server_without_cluster_names_no_worker() {
 
 #[test]
 fn idle_worker_shows_no_speed() {
-    let Some(mut world) = PageWorld::start() else {
-        return;
-    };
+    let mut world = kagetsu_builders::needed!(PageWorld::start());
     let (browser, server) = (&mut world.browser, &world.server);
     build(server, "seen", "freestyle-15", "h8", 10);
     // The measured speed of a worker stays known, and fades, while it is idle.
@@ -123,9 +117,7 @@ fn idle_worker_shows_no_speed() {
 
 #[test]
 fn every_arrow_has_its_value() {
-    let Some(mut world) = PageWorld::start() else {
-        return;
-    };
+    let mut world = kagetsu_builders::needed!(PageWorld::start());
     let (browser, server) = (&mut world.browser, &world.server);
     build(server, "seen-x", "xiangqi", "h2e2", 4);
     build_top(server, ("seen-s", "surakarta"), "", 2, 8);
@@ -163,9 +155,7 @@ fn every_arrow_has_its_value() {
 
 #[test]
 fn proven_replies_are_counted() {
-    let Some(mut world) = PageWorld::start() else {
-        return;
-    };
+    let mut world = kagetsu_builders::needed!(PageWorld::start());
     let (browser, server) = (&mut world.browser, &world.server);
     // Black has an open three, so that most of White's replies lose.
     let line = "h8 a1 i8 a3 j8";

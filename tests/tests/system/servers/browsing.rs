@@ -110,9 +110,7 @@ pub(crate) fn set_value(browser: &mut Browser, selector: &str, value: &str) {
 
 /// Keeps a picture of the screen in the folder `KAGETSU_SCREENSHOTS`, if that is given.
 pub(crate) fn keep_picture(browser: &mut Browser, view: &str, width: u32, is_dark: bool) {
-    let Some(folder) = std::env::var_os("KAGETSU_SCREENSHOTS") else {
-        return;
-    };
+    let folder = kagetsu_builders::needed!(std::env::var_os("KAGETSU_SCREENSHOTS"));
     // Colours and panels move for a moment.
     std::thread::sleep(Duration::from_millis(500));
     let shade = if is_dark { "dark" } else { "light" };

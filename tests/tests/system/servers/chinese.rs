@@ -8,9 +8,7 @@ use crate::servers::http::HttpCoordinator;
 
 #[test]
 fn chinese_page_says_errors_in_chinese() {
-    let Some(mut world) = PageWorld::idle() else {
-        return;
-    };
+    let mut world = kagetsu_builders::needed!(PageWorld::idle());
     let (browser, server) = (&mut world.browser, &world.server);
     browser.set_window(1440, 900, false);
     browser.open(&format!("http://{}/", server.http));
@@ -117,9 +115,7 @@ const STATES: [(&str, &str); 17] = [
 
 #[test]
 fn page_has_chinese_for_states_of_workers() {
-    let Some(mut browser) = Browser::start() else {
-        return;
-    };
+    let mut browser = kagetsu_builders::needed!(Browser::start());
     let server = HttpCoordinator::start(&[]);
     browser.open(&format!("http://{}/", server.http));
     browser.evaluate("localStorage.setItem('kagetsu.language', 'zh')");

@@ -39,8 +39,7 @@ fn python_package_passes_its_tests() {
         .current_dir(folder)
         .env("KAGETSU_PROGRAM", kagetsu)
         .env("PYTHONDONTWRITEBYTECODE", "1");
-    let tested = Finished::of(command);
-    assert_eq!(tested.code, Some(0), "{tested:#?}");
+    let tested = Finished::of(command).ok();
     println!("{}", tested.stdout);
 }
 
@@ -52,8 +51,7 @@ fn described() -> (HttpCoordinator, Running, Scratch) {
     let server = HttpCoordinator::start(&["--book", book.to_str().expect("a plain name")]);
     let worker = worker(&server.grpc);
     let line = growing("--coordinator", &server.grpc, 5, 2);
-    let built = kagetsu(&line.split(' ').collect::<Vec<_>>());
-    assert_eq!(built.code, Some(0), "{built:#?}");
+    kagetsu(&line.split(' ').collect::<Vec<_>>()).ok();
     let description = http(&server.http, "GET", "/api/v1/openapi.json", "").body;
     std::fs::write(scratch.path("openapi.json"), description).expect("room for it");
     (server, worker, scratch)
@@ -75,9 +73,7 @@ fn beside_python(python: &str, program: &str, line: &str, folder: &Path) {
 
 #[test]
 fn strangers_tools_find_no_fault_in_http() {
-    let Some(python) = python_with("schemathesis, openapi_spec_validator") else {
-        return;
-    };
+    let python = kagetsu_builders::needed!(python_with("schemathesis, openapi_spec_validator"));
     let (server, _worker, scratch) = described();
     let run = |program, line: &str| beside_python(&python, program, line, scratch.folder());
     run("openapi-spec-validator", "openapi.json");

@@ -124,10 +124,7 @@ fn builds_of_every_policy_start_over_http() {
     );
     // The book holds the root without an answer, as a played game.
     std::fs::write(game, "h8 i9\n").expect("room for it");
-    assert_eq!(
-        kagetsu!("import --format lines --variant freestyle-15 --book {book} {game}").code,
-        Some(0)
-    );
+    kagetsu!("import --format lines --variant freestyle-15 --book {book} {game}").ok();
     let server = HttpCoordinator::start(&["--book", book]);
     // Without a worker the jobs stay as they were started.
     let common = json!({"variant": "freestyle-15", "roots": ["h8"]});
@@ -310,12 +307,9 @@ fn reader_serves_a_book_read_only() {
     );
     let place = ["--variant", "freestyle-15", "--moves", "h8"];
     BookBuild::H8.run_in(book);
-    assert_eq!(
-        Program::Kagetsu
-            .run(&["compile", "--book", book, "--out", file])
-            .code,
-        Some(0)
-    );
+    Program::Kagetsu
+        .run(&["compile", "--book", book, "--out", file])
+        .ok();
     let query = |book: &str| {
         Program::Kagetsu
             .run(&[&["query", "--json", "--book", book], &place[..]].concat())
@@ -483,8 +477,7 @@ fn annotations_are_written_and_taken_back() {
 
     // A copy of the server's book has them, and so has what is written from it.
     let copy = scratch.text("copy.jsonl");
-    let exported = kagetsu!("export --book {url} {copy}");
-    assert_eq!(exported.code, Some(0), "{exported:#?}");
+    kagetsu!("export --book {url} {copy}").ok();
     let lines = std::fs::read_to_string(&copy).expect("just written");
     assert!(
         lines.contains("too slow") && lines.contains("the start"),

