@@ -3,8 +3,8 @@
 //! A table keeps the entries of a book, in groups that are committed together. Any number of
 //! processes may [`open`] it and read. One process at a time of those that [`join`] the book may
 //! append: it holds the [`BookLease`], and every commit names the epoch of the lease, so a former
-//! leader appends nothing after another has taken over. [`push`] and [`pull`] copy a journal between
-//! a folder and a database. `FORMAT.md` describes the tables.
+//! leader appends nothing after another has taken over. [`push`] and [`pull`] copy a journal
+//! between a folder and a database. `FORMAT.md` describes the tables.
 //!
 //! The SQL is the subset that databases with PostgreSQL's wire protocol have in common.
 //!

@@ -11,6 +11,6 @@ pub struct SharedBook {
     pub journal: Box<dyn Journal>,
     /// The lease by which this process may lead.
     pub lease: Arc<dyn BookLease>,
-    /// What the database may lose of acknowledged work when it fails, one sentence each.
+    /// The acknowledged work that the database may lose when it fails, one sentence each.
     pub warnings: Vec<String>,
 }

@@ -30,8 +30,8 @@ pub(crate) trait GrowthPolicy: Sync {
     /// Its fixed properties.
     fn info(&self) -> &'static PolicyInfo;
 
-    /// Whether a job that is about a side follows a move. It must depend on its arguments alone: the same journal
-    /// always grows the same book.
+    /// Whether a job that is about a side follows a move. It must depend on its arguments alone:
+    /// the same journal always grows the same book.
     fn follows(&self, _: Side, candidate: &Candidate) -> bool {
         candidate.is_within_margin
     }
