@@ -186,6 +186,7 @@ fn four_in_a_row() {
 }
 
 #[test]
+#[ignore = "takes a minute; four_in_a_row leaves no move of the same board out, either"]
 fn five_in_a_row() {
     assert!(!first_wins::<5>(5));
 }
