@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes every file of a release that Linux on x86-64 can make, and tries what runs here:
-# programs and engines for Windows and for Linux on x86-64 and aarch64, wheels for both, the package
-# for Debian, checksums, the list of contents (SBOM) and signatures.
+# programs, engines and wheels for Windows and for Linux on x86-64 and aarch64, the package for
+# Debian, checksums, the list of contents (SBOM) and signatures.
 # Usage: [MINISIGN_KEY=FILE] deploy/release/all.sh FOLDER [TARGET...]
 # CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 make a trial faster.
 #
@@ -38,7 +38,7 @@ done
 if has maturin wheels; then
     for target in "${targets[@]}"; do
         # A wheel is for the C library that most systems have.
-        [[ $target != *linux* ]] || bash deploy/release/wheel.sh "${target/musl/gnu}" "$folder"
+        bash deploy/release/wheel.sh "${target/musl/gnu}" "$folder"
     done
 fi
 if has cargo-deb "package for Debian"; then
