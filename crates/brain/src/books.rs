@@ -7,12 +7,16 @@ use std::str::FromStr;
 
 use anyhow::Result;
 use kagetsu_files::installed_book;
-use kagetsu_game::{Answer, Key, Move, Position, Proof, Score, Side, Variant, Verdict};
+use kagetsu_game::{Answer, Key, Move, Position, Proof, Side, Variant, Verdict};
+use rand::seq::IndexedRandom;
 
 use crate::source::{Access, Source, open};
 
 /// Values of roots, in centi-units, that are balanced.
-pub(crate) const BALANCED: i16 = 30;
+const BALANCED: i16 = 30;
+/// Openings that are drawn by lot until a book holds one: of all of three stones on 15x15 the table
+/// for swap 2 holds one in forty.
+const MAX_DRAWS: u32 = 2_000;
 
 /// A book and the side that plays from it, as `--book` names them: `h8.kbk`, `first=h8.kbk`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,6 +95,13 @@ impl ChosenBook {
         let key = |root: &Position| (root.variant().code(), root.key());
         let roots = held.map(|root| key(&root.position)).collect();
         Ok(self.roots.get_or_init(|| roots))
+    }
+
+    /// Whether the book knows the value of a position, and that it is balanced.
+    fn is_balanced(&self, position: &Position) -> Result<bool> {
+        let answer = self.reader.lookup(position)?.unwrap_or_default();
+        let best = answer.best().filter(|(_, best)| best.is_exact());
+        Ok(best.is_some_and(|(_, best)| best.score.raw().abs() <= BALANCED))
     }
 
     /// Returns the move to the root that is best for the side to move, if it is not worse than
@@ -177,23 +188,55 @@ impl Books {
         self.0.iter().enumerate().map(line).collect()
     }
 
-    /// Returns the roots of a variant with their values, of all books.
+    /// Draws an opening of three stones that the books value as balanced: a root that a book goes on
+    /// from, else any root, and where the roots are too many to be listed, any position.
     ///
     /// # Errors
     /// If a book cannot be read.
-    pub(crate) fn roots(&mut self, variant: Variant) -> Result<Vec<(Position, Score)>> {
-        let mut roots = Vec::new();
-        for book in self.0.iter_mut().filter(|book| book.is_on) {
+    pub(crate) fn balanced_opening(&mut self, variant: Variant) -> Result<Option<Position>> {
+        let (mut going_on, mut others, mut is_cut) = (Vec::new(), Vec::new(), false);
+        for book in self.0.iter().filter(|book| book.is_on) {
             let overview = book.reader.overview()?;
-            let held = overview.variant(variant).map(|held| &held.roots[..]);
-            for root in held.unwrap_or_default() {
-                let answer = book.reader.lookup(&root.position)?.unwrap_or_default();
-                if let Some((_, best)) = answer.best().filter(|(_, best)| best.is_exact()) {
-                    roots.push((root.position.clone(), best.score));
+            let Some(held) = overview.variant(variant) else {
+                continue;
+            };
+            is_cut |= held.all_roots > held.roots.len() as u64;
+            for root in &held.roots {
+                let position = &root.position;
+                if position.moves().len() == 3 && book.is_balanced(position)? {
+                    let list = if root.positions > 1 {
+                        &mut going_on
+                    } else {
+                        &mut others
+                    };
+                    list.push(position.clone());
                 }
             }
         }
-        Ok(roots)
+        let chance = &mut rand::rng();
+        let points = Position::start(variant).legal_moves();
+        for _ in 0..if going_on.is_empty() && is_cut {
+            MAX_DRAWS
+        } else {
+            0
+        } {
+            let moves: Vec<Move> = points.sample(chance, 3).copied().collect();
+            // Renju may forbid what was drawn by lot.
+            let Ok(drawn) = Position::new(variant, None, &moves) else {
+                continue;
+            };
+            for book in self.0.iter().filter(|book| book.is_on) {
+                if book.is_balanced(&drawn)? {
+                    return Ok(Some(drawn));
+                }
+            }
+        }
+        let roots = if going_on.is_empty() {
+            others
+        } else {
+            going_on
+        };
+        Ok(roots.choose(chance).cloned())
     }
 
     /// Whether there is no book.
@@ -299,6 +342,51 @@ pub(crate) mod tests {
 
     fn book_with(folder: &std::path::Path, m: &str) -> String {
         write_book(folder, &[("", m, 10), ("h8", m, 10)])
+    }
+
+    #[test]
+    fn balanced_opening_is_found_among_many_roots() {
+        let variant: Variant = "freestyle-6".parse().expect("a variant");
+        let points = Position::start(variant).legal_moves();
+        let openings = (3..203).map(|at| [points[0], points[at % 34 + 1], points[at / 34 + 29]]);
+        let openings = openings.filter_map(|moves| Position::new(variant, None, &moves).ok());
+        let openings: Vec<Position> = openings.collect();
+        let write = |folder: &Path, score: &dyn Fn(&Position) -> i32| {
+            let (mut book, _) = Book::open(folder, &BookOptions::creating()).expect("a new book");
+            for position in &openings {
+                let m = position.legal_moves()[0];
+                let opinion = kagetsu_builders::opinion(m, score(position));
+                let answer = [opinion].into_iter().collect();
+                book.learn(position, &answer).expect("room for it");
+            }
+            let overview = book.overview().expect("readable");
+            book.close().expect("room for it");
+            overview.variants[0].clone()
+        };
+        let [one, other] = [(); 2].map(|()| tempfile::tempdir().expect("a folder"));
+        let overview = write(one.path(), &|_| 80);
+        let listed: BTreeSet<Key> = overview.roots.iter().map(|r| r.position.key()).collect();
+        assert!(
+            overview.all_roots > 2 * listed.len() as u64 * 2 / 3,
+            "{overview:?}"
+        );
+        // None of the roots that an overview lists is balanced.
+        write(other.path(), &|p| {
+            if listed.contains(&p.key()) { 80 } else { 10 }
+        });
+        let mut books = Books::default();
+        let choice: BookChoice = other
+            .path()
+            .to_str()
+            .expect("plain")
+            .parse()
+            .expect("a book");
+        books.add(&choice, &Access::default()).expect("it is there");
+        let opening = books
+            .balanced_opening(variant)
+            .expect("readable")
+            .expect("half of them");
+        assert!(!listed.contains(&opening.key()) && opening.moves().len() == 3);
     }
 
     #[test]

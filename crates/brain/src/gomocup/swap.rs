@@ -7,7 +7,6 @@ use kagetsu_engines::gomocup::{FromEngine, Point};
 use kagetsu_game::{Effort, Move, Position, Question, RuleName, Score, Variant};
 use rand::seq::IndexedRandom;
 
-use crate::books::BALANCED;
 use crate::move_finder::MoveFinder;
 
 /// Openings of three stones that are looked at.
@@ -69,22 +68,15 @@ fn value(
         .ok_or_else(|| "the game is over".into())
 }
 
-/// Three stones after which neither colour is better off: a balanced root of a book, else as far as
-/// the time tells.
+/// Three stones after which neither colour is better off by a book, else as far as the time tells.
 fn open(
     finder: &mut MoveFinder,
     variant: Variant,
     size: u8,
     effort: Effort,
 ) -> Result<FromEngine, String> {
-    let table = finder.books().roots(variant).unwrap_or_default();
-    let balanced: Vec<&Position> = table
-        .iter()
-        .filter(|(root, score)| root.moves().len() == 3 && score.raw().abs() <= BALANCED)
-        .map(|(root, _)| root)
-        .collect();
-    if let Some(root) = balanced.choose(&mut rand::rng()) {
-        let points = root.moves().iter().map(|m| Point::of(*m, size));
+    if let Ok(Some(opening)) = finder.books().balanced_opening(variant) {
+        let points = opening.moves().iter().map(|m| Point::of(*m, size));
         return Ok(FromEngine::Points(points.collect()));
     }
     let share = Effort {
