@@ -188,8 +188,8 @@ impl Books {
         self.0.iter().enumerate().map(line).collect()
     }
 
-    /// Draws an opening of three stones that the books value as balanced: a root that a book goes on
-    /// from, else any root, and where the roots are too many to be listed, any position.
+    /// Draws an opening of three stones that the books value as balanced: a root that a book goes
+    /// on from, else any root, and where the roots are too many to be listed, any position.
     ///
     /// # Errors
     /// If a book cannot be read.
