@@ -1,4 +1,5 @@
-use std::io::{Error, ErrorKind, Result};
+use std::io::ErrorKind::{InvalidInput, IsADirectory, NotFound};
+use std::io::{Error, Result};
 use std::path::{Path, PathBuf};
 
 use kagetsu_files::{Readers, replace_file};
@@ -12,14 +13,19 @@ pub fn shown(path: &Path) -> String {
 }
 
 /// Writes a text as a whole file or not at all, as [`replace_file`] does. The target of a link is
-/// replaced, not the link.
+/// replaced, not the link. Warns of a file for its owner alone that the system cannot protect.
 ///
 /// # Errors
 /// Those of [`check_place`], or if there is no room.
 pub fn write_whole(path: &Path, text: &str, readers: Readers) -> Result<()> {
     replace_file(&place(path)?, readers, |file| {
         file.write_all(text.as_bytes())
-    })
+    })?;
+    if cfg!(windows) && readers == Readers::Owner {
+        let file = shown(path);
+        eprintln!("warning: {file} is secret; keep it in a folder that no other user may read");
+    }
+    Ok(())
 }
 
 /// Checks that [`write_whole`] can write there, and changes nothing.
@@ -35,7 +41,7 @@ pub fn check_place(path: &Path) -> Result<()> {
 fn place(path: &Path) -> Result<PathBuf> {
     let path = match path.canonicalize() {
         Ok(path) => path,
-        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+        Err(error) if error.kind() != NotFound => return Err(error),
         Err(_) => {
             let folder = path
                 .parent()
@@ -47,9 +53,9 @@ fn place(path: &Path) -> Result<PathBuf> {
             }
             let name = path
                 .file_name()
-                .ok_or_else(|| Error::new(ErrorKind::InvalidInput, "it names no file"))?;
+                .ok_or_else(|| Error::new(InvalidInput, "it names no file"))?;
             let missing = |error: Error| match error.kind() {
-                ErrorKind::NotFound => Error::new(
+                NotFound => Error::new(
                     error.kind(),
                     format!("there is no folder {}", folder.display()),
                 ),
@@ -58,17 +64,12 @@ fn place(path: &Path) -> Result<PathBuf> {
             return Ok(folder.canonicalize().map_err(missing)?.join(name));
         }
     };
+    let refused = |kind, why| Err(Error::new(kind, why));
     if path.is_dir() {
-        return Err(Error::new(
-            ErrorKind::IsADirectory,
-            "it is a folder; name a file in it",
-        ));
+        return refused(IsADirectory, "it is a folder; name a file in it");
     }
     if !path.is_file() {
-        return Err(Error::new(
-            ErrorKind::InvalidInput,
-            "it is a device or a pipe; name a file",
-        ));
+        return refused(InvalidInput, "it is a device or a pipe; name a file");
     }
     Ok(path)
 }
@@ -143,7 +144,7 @@ mod tests {
             check_place(Path::new("/dev/null"))
                 .expect_err("a device")
                 .kind(),
-            ErrorKind::InvalidInput
+            InvalidInput
         );
         check_place(&folder.path().join("a.url")).expect("room");
         assert_eq!(error(Path::new("/")), "it is a folder; name a file in it");
