@@ -109,13 +109,27 @@ class App {
     document.getElementById("language").focus();
   }
 
-  /** Reads what the server has, and opens what the link names; only a link without a position waits for the book. */
+  /** Reads what the server has, and opens what the link names; only a link without a position waits
+   * for the book, and not where the description of a site says where it begins. */
   async begin() {
-    const [looked, overview] = [this.look(), get("/books").then((held) => { this.overview = held; }).catch(() => {})];
-    if (!/^#\/[^/]+\//.test(location.hash)) await overview;
+    const [looked, opened] = [this.look(), this.openBook()];
+    await here.described().catch(() => {});
+    this.overview ??= here.overview;
+    if (!this.overview && !/^#\/[^/]+\//.test(location.hash)) await opened;
     this.route();
-    await Promise.all([looked, overview]);
+    await Promise.all([looked, opened]);
     if (this.explorer.position) this.redraw(() => this.explorer.isShown && this.explorer.render());
+    // A site works without its host after the first visit.
+    if (isSite) navigator.serviceWorker?.register(new URL("sw.js", document.baseURI)).catch(() => {});
+  }
+
+  /** Waits until the book is open, reads what it holds, and shows it. */
+  openBook() {
+    this.opening ??= get("/books").then((held) => { this.overview = held; }).catch(() => {}).then(() => {
+      this.opening = null;
+      if (this.status?.is_loading) this.look();
+    });
+    return this.opening;
   }
 
   /** Opens what the link names. */
@@ -149,7 +163,7 @@ class App {
 
   /** Reads which variants the book holds, and where it begins. */
   async readOverview() {
-    if (this.status?.has_book) this.overview = await get("/books");
+    if (this.status?.has_book || this.status?.is_loading) this.overview = await get("/books");
   }
 
   /** How moves and values are written. */
@@ -191,8 +205,11 @@ class App {
     }
     if (this.status) this.needsToken = false;
     this.showStatus();
-    if (before && this.status && before.epoch !== this.status.epoch) {
-      if (before.positions !== this.status.positions) this.readOverview().catch(() => {});
+    const { seen } = this;
+    if (this.status?.is_loading) this.openBook();
+    else if (this.status) this.seen = this.status;
+    if (seen && seen.epoch !== this.seen.epoch) {
+      if (seen.positions !== this.seen.positions) this.readOverview().catch(() => {});
       this.explorer.forget();
     }
     if ((!before || before.may_analyse !== this.status?.may_analyse) && this.explorer.isShown && this.explorer.position) this.explorer.render();
@@ -201,7 +218,7 @@ class App {
   showStatus() {
     const { status } = this;
     this.pill.className = `pill ${status ? "up" : this.trouble || !isSite ? "down" : ""}`;
-    const book = status?.has_book ? t("positions", { n: number(status.positions) }) : t("noBook");
+    const book = status?.has_book ? t("positions", { n: number(status.positions) }) : t(status?.is_loading ? "loadingBook" : "noBook");
     const nothing = this.trouble ? "" : t(this.needsToken ? "tokenHint" : isSite ? "loading" : "offline");
     const parts = status ? [book, status.is_here ? t("here") : !status.may_change && !status.may_analyse && t("readOnly")] : [nothing];
     this.tokenButton.hidden = !this.needsToken && !status?.takes_tokens;
@@ -303,5 +320,3 @@ class App {
 }
 
 new App();
-// A site works without its host after the first visit.
-if (isSite) navigator.serviceWorker?.register(new URL("sw.js", document.baseURI)).catch(() => {});

@@ -18,6 +18,8 @@ const LETTERS = [11, 12.5];
 const MARK_RADIUS = 17;
 const LARGE_MARK = 19.5;
 const DOT_RADIUS = 9;
+/** Width of a letter in a mark, by its size; a Chinese character is twice as wide. */
+const LETTER_WIDTH = 0.62;
 /** Distance of arrows that go the same way. */
 const LANE = 8;
 /** Arrows shorter than this have their label at the head. */
@@ -299,7 +301,11 @@ export class Board {
         const [cx, cy] = this.at(pointOf(shape, move));
         const name = `mark ${tone}${rank === 0 ? " best" : ""}`;
         const written = label(place);
-        shown.push(s("g", { class: name, "data-move": move }, s("circle", { cx, cy, r: written ? Math.min(LARGE_MARK, Math.max(MARK_RADIUS, letters)) : DOT_RADIUS }), this.letter(written, cx, cy)));
+        const r = written ? Math.min(LARGE_MARK, Math.max(MARK_RADIUS, letters)) : DOT_RADIUS;
+        // On a phone the letters are smaller rather than wider than their mark.
+        const width = LETTER_WIDTH * written.replace(/[^ -~−]/g, "00").length;
+        const size = Math.min(letters, (2 * r) / width).toFixed(2);
+        shown.push(s("g", { class: name, "data-move": move }, s("circle", { cx, cy, r }), this.letter(written, cx, cy, { "font-size": size })));
       }
       return s("g", { class: "marks" }, shown);
     }

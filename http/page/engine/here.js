@@ -3,7 +3,7 @@
 
 import { ApiError } from "../base/api_error.js";
 
-/** A worker with the program, begun when it is first asked. */
+/** A worker with the program. */
 class Program {
   constructor(begin) {
     this.begin = begin;
@@ -11,11 +11,26 @@ class Program {
     this.next = 0;
   }
 
-  start() {
+  /** Loads the worker, which begins when it is first asked. */
+  load() {
+    this.isStarted = false;
     this.worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
     this.worker.onmessage = ({ data }) => this.receive(data);
     this.worker.onerror = () => this.end(new ApiError(0, "no_engine", ""));
-    this.send("start", this.begin()).catch(() => {});
+  }
+
+  start() {
+    if (!this.worker) this.load();
+    this.isStarted = true;
+    this.state = "opening";
+    const { worker } = this;
+    const become = (state) => () => { if ([worker, null].includes(this.worker)) this.state = state; };
+    this.send("start", this.begin()).then(become("open"), become("failed"));
+  }
+
+  /** Whether it searches or checks, which may take minutes. */
+  get isBusy() {
+    return [...this.waiting.values()].some(({ tell }) => tell);
   }
 
   send(name, body, tell) {
@@ -54,7 +69,7 @@ class Program {
 
   async ask(name, body, { tell, signal } = {}) {
     signal?.throwIfAborted();
-    if (!this.worker) this.start();
+    if (!this.worker || !this.isStarted) this.start();
     const stop = () => this.end(signal.reason);
     if (tell) signal?.addEventListener("abort", stop);
     try {
@@ -80,7 +95,15 @@ export class Here {
     this.books = [];
     this.engine = new URL("./kagetsu.wasm", import.meta.url).href;
     this.answers = new Program(() => ({ engine: this.engine, books: this.books }));
+    this.answers.state = "opening";
+    this.overview = null;
     this.searchers = [];
+    if (url) [this.searcher, this.answers].forEach((program) => program.load());
+  }
+
+  /** Whether the first book of the site is not open yet. */
+  get isOpening() {
+    return Boolean(this.url) && this.answers.state === "opening";
   }
 
   /** Reads the description of the site. */
@@ -102,7 +125,8 @@ export class Here {
       }
     }
     const read = this.description.then(JSON.parse);
-    const { engine, books } = await read.catch(() => { throw new ApiError(0, "no_site", ""); });
+    const { engine, books, overview } = await read.catch(() => { throw new ApiError(0, "no_site", ""); });
+    this.overview = overview;
     const file = (name) => new URL(name, this.url).href;
     this.books = books.map((book) => ({ ...book, file: file(book.file) }));
     this.engine = file(engine);
@@ -113,6 +137,13 @@ export class Here {
     const name = path.slice(1);
     if (!["status", "position", "book", "books", "pick", "tree", "statistics", "transpositions", "priorities"].includes(name)) {
       throw new ApiError(404, "not_in_book", "");
+    }
+    // The rules need no book, which may still be loading or be damaged.
+    const { state } = this.answers;
+    if (state !== "open" && ["status", "position"].includes(name)) {
+      const answer = await this.searcher.ask(name, parameters);
+      signal?.throwIfAborted();
+      return name === "status" ? { ...answer, is_here: true, is_loading: state === "opening" } : answer;
     }
     const asked = this.answers.ask(name, parameters);
     const { worker } = this.answers;
@@ -138,7 +169,7 @@ export class Here {
 
   /** An idle program that searches. */
   get searcher() {
-    const idle = this.searchers.find(({ waiting }) => waiting.size === 0);
+    const idle = this.searchers.find(({ isBusy }) => !isBusy);
     if (!idle) this.searchers.push(new Program(() => ({ engine: this.engine, books: [] })));
     return idle ?? this.searchers.at(-1);
   }

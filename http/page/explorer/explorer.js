@@ -60,6 +60,7 @@ export class Explorer {
     this.known = null;
     this.ways = null;
     this.heldMoves = null;
+    this.trouble = null;
     this.names = [];
     this.cache = new Map();
     this.verdicts = new Verdicts(this);
@@ -240,20 +241,27 @@ export class Explorer {
     this.isLoading ||= isElsewhere;
     const parameters = this.parameters();
     try {
-      const [position, known, ways] = await Promise.all([
-        this.ask("/position", parameters, signal),
-        this.ask("/book", parameters, signal),
-        this.ask("/transpositions", parameters, signal),
-      ]);
+      const book = Promise.all(["/book", "/transpositions"].map((path) => this.ask(path, parameters, signal)));
+      book.catch(() => {});
+      const position = await this.ask("/position", parameters, signal);
       if (signal.aborted) return;
-      const isMissing = known?.isMissing;
-      Object.assign(this, { position, ways, shown: line, heldMoves: isMissing ? known.held : null });
-      this.known = isMissing ? null : this.asPlayed(known);
-      this.names = nameLine(this.shape(), line.fen, line.moves);
+      // The board does not wait for a book that is still loading.
+      if (isElsewhere && here.isOpening) {
+        this.take(line, position);
+        this.notify(null);
+        this.isLoading = false;
+      }
+      this.trouble = null;
+      const [known, ways] = await book.catch((error) => {
+        if (!isSite || error.name === "AbortError") throw error;
+        this.trouble = error;
+        return [null, null];
+      });
+      if (signal.aborted) return;
       if (isElsewhere) this.notify(null);
       if (isElsewhere) this.verdicts.fold();
-      if (this.analysis.current && this.analysis.current.key !== this.key()) this.analysis.stop();
-      this.app.redraw(() => this.render());
+      this.take(line, position, known, ways);
+      if (this.trouble) this.notify(() => errorText(this.trouble));
       this.graph.load(signal).then(() => this.departure.load(this.graph.read, signal)).catch(() => {});
       this.practice.reply();
       if (!isQuiet) this.app.announce(this.headline.textContent);
@@ -271,6 +279,16 @@ export class Explorer {
     } finally {
       if (!signal.aborted) this.isLoading = false;
     }
+  }
+
+  /** Shows a position and what the book knows of it. */
+  take(line, position, known = null, ways = null) {
+    const isMissing = known?.isMissing;
+    Object.assign(this, { position, ways, shown: line, heldMoves: isMissing ? known.held : null });
+    this.known = isMissing ? null : this.asPlayed(known);
+    this.names = nameLine(this.shape(), line.fen, line.moves);
+    if (this.analysis.current && this.analysis.current.key !== this.key()) this.analysis.stop();
+    this.app.redraw(() => this.render());
   }
 
   /** Says why a link cannot be opened, and shows the line before it, or the start of its game, or of the usual one. */

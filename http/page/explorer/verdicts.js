@@ -1,8 +1,9 @@
 // The moves of a position: those with a value, then those of games alone, bounds folded below them;
 // beside each the results of its games.
 
+import { here } from "../base/api.js";
 import { h } from "../base/element.js";
-import { proofText } from "../base/messages.js";
+import { errorText, proofText } from "../base/messages.js";
 import { number, short, t } from "../base/words.js";
 import { gameName } from "../board/games.js";
 import { nameLine } from "../board/notation.js";
@@ -104,6 +105,8 @@ export class Verdicts {
       explorer.analysis.growButton(),
     ].filter(Boolean);
     const offers = [];
+    const why = explorer.trouble ? errorText(explorer.trouble) : here.isOpening && t("loadingBook");
+    if (why) return h("div", { class: "empty" }, h("p", {}, why), ask.length > 0 && h("div", { class: "ask" }, ask));
     if (held !== null && held < explorer.shown.at) {
       offers.push(go(t("backToBook", { n: held }), () => explorer.go(held)));
     } else if (roots.length > 0) {

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use crc32fast::Hasher;
+use kagetsu_api::OverviewJson;
 use kagetsu_book::Compilation;
-use kagetsu_compiled::Compiled;
+use kagetsu_compiled::{Compiled, Overview};
 use kagetsu_files::{Readers, replace_file};
 use kagetsu_http::{page_files, program_files, program_for_browsers};
 use kagetsu_program::shown;
@@ -57,11 +58,12 @@ struct SiteBook {
 
 /// The description that the page reads first.
 #[derive(Debug, Serialize)]
-struct SiteJson<'a> {
+struct SiteJson {
     version: &'static str,
-    title: &'a str,
     engine: &'static str,
     books: Vec<SiteBook>,
+    /// The content of the books in short, by which the page begins before they are open.
+    overview: OverviewJson,
     files: Vec<String>,
     /// The checksum of all files, by which a page notices that the site was written anew.
     digest: u32,
@@ -83,6 +85,7 @@ impl SiteArgs {
             folder,
             size: (0, 0),
             digest: Hasher::new(),
+            overview: OverviewJson { variants: vec![] },
         };
         let (mut site_books, mut files) = (Vec::new(), Vec::new());
         for (name, file) in program_files(&engine) {
@@ -104,9 +107,9 @@ impl SiteArgs {
         out.put("index.html", self.index().as_bytes())?;
         let site = SiteJson {
             version: env!("CARGO_PKG_VERSION"),
-            title: self.title(),
             engine: ENGINE,
             books: site_books,
+            overview: out.overview.clone(),
             files,
             digest: out.digest.clone().finalize(),
         };
@@ -180,6 +183,8 @@ struct SiteFolder<'a> {
     size: (u64, u64),
     /// The checksum of all files so far.
     digest: Hasher,
+    /// The content of its books in short.
+    overview: OverviewJson,
 }
 
 impl SiteFolder<'_> {
@@ -198,23 +203,36 @@ impl SiteFolder<'_> {
                     ..Compilation::default()
                 };
                 book.compile(&compiled, compilation, &mut |_| {})?;
-                self.copy(&file, &compiled)?;
+                self.compiled(&file, &compiled)?;
                 fs::remove_file(&compiled)?;
                 file
             }
             false if parts => {
-                self.copy(&name, book)?;
+                self.compiled(&name, book)?;
                 name.into_owned()
             }
             // The short form is three quarters of the bytes to load, and is read faster.
             false => {
                 let file = format!("{}.xz", name.trim_end_matches(".xz"));
-                self.put(&file, &pack(&read_tree(book)?)?)?;
+                let tree = read_tree(book)?;
+                self.put(&file, &pack(&tree)?)?;
+                let nodes = tree.nodes().len() as u64;
+                self.holds(&Overview::of_root(tree.position, nodes));
                 file
             }
         };
         let bytes = self.size.0 - before;
         Ok(SiteBook { file, bytes, parts })
+    }
+
+    fn compiled(&mut self, name: &str, from: &Path) -> Result<()> {
+        self.holds(Compiled::open(from)?.overview());
+        self.copy(name, from)
+    }
+
+    fn holds(&mut self, book: &Overview) {
+        let held = OverviewJson::from(book);
+        self.overview.variants.extend(held.variants);
     }
 
     fn copy(&mut self, name: &str, from: &Path) -> Result<()> {
