@@ -52,7 +52,7 @@ export const CHINESE_TEXTS = {
   piece_X: "黑子", piece_O: "白子", piece_first: "黑子", piece_second: "白子",
   contents: "总览", settings: "设置", notationLabel: "象棋着法", notation_engine: "h2e2（引擎）", notation_wxf: "C2=5（WXF）", notation_chinese: "炮二平五（中文）",
   unitLabel: "评分", unit_score: "分数，如 +1.52", unit_percent: "胜率，如 63%",
-  tree: "变化树", why: "收录原因", practice: "练习", notes: "笔记", panels: "面板", loading: "加载中……", loadingBook: "正在加载开局库……",
+  tree: "变化树", why: "收录原因", practice: "练习", notes: "笔记", panels: "面板", loading: "加载中……", chooseFile: "选择文件……", loadingBook: "正在加载开局库……",
   edit: "摆棋或粘贴局面", editBoard: "可编辑的棋盘。方向键移动，Enter 放置或取走棋子。", palette: "棋子", erase: "擦除", sideToMove: "走棋方", clearBoard: "清空", useBoard: "打开此棋盘",
   paste: "粘贴", usePaste: "打开文本", pasteKinds_gomoku: "着法、SGF、文字棋盘，或本页链接。", pasteKinds_xiangqi: "FEN、着法（h2e2、C2=5 或 炮二平五）、PGN，或本页链接。", pasteKinds_surakarta: "FEN、着法，或本页链接。",
   pasteHint_gomoku: "(;GM[4]SZ[15];B[hh];W[ih])", pasteHint_xiangqi: "炮二平五 马8进7", pasteHint_surakarta: "wwwwww/wwwwww/6/6/bbbbbb/bbbbbb b",

@@ -52,7 +52,7 @@ export const ENGLISH = {
   piece_X: "black stone", piece_O: "white stone", piece_first: "black piece", piece_second: "white piece",
   contents: "Contents", settings: "Settings", notationLabel: "Moves of xiangqi", notation_engine: "h2e2 (engines)", notation_wxf: "C2=5 (WXF)", notation_chinese: "炮二平五 (Chinese)",
   unitLabel: "Values", unit_score: "score, as in +1.52", unit_percent: "chance to win, as in 63%",
-  tree: "Tree", why: "Why", practice: "Practice", notes: "Notes", panels: "Panels", loading: "Loading …", loadingBook: "Loading the book …",
+  tree: "Tree", why: "Why", practice: "Practice", notes: "Notes", panels: "Panels", loading: "Loading …", chooseFile: "Choose a file …", loadingBook: "Loading the book …",
   edit: "Set up or paste a position", editBoard: "Board to edit. Arrow keys walk, Enter puts or takes a piece.", palette: "Pieces", erase: "Erase", sideToMove: "Side to move", clearBoard: "Clear", useBoard: "Open this board",
   paste: "Paste", usePaste: "Open the text", pasteKinds_gomoku: "Moves, SGF, a drawn board, or a link of this page.", pasteKinds_xiangqi: "FEN, moves (h2e2, C2=5 or 炮二平五), PGN, or a link of this page.", pasteKinds_surakarta: "FEN, moves, or a link of this page.",
   pasteHint_gomoku: "(;GM[4]SZ[15];B[hh];W[ih])", pasteHint_xiangqi: "炮二平五 马8进7", pasteHint_surakarta: "wwwwww/wwwwww/6/6/bbbbbb/bbbbbb b",

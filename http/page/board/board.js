@@ -18,7 +18,7 @@ const LETTERS = [11, 12.5];
 const MARK_RADIUS = 17;
 const LARGE_MARK = 19.5;
 const DOT_RADIUS = 9;
-/** Width of a letter in a mark, by its size; a Chinese character is twice as wide. */
+/** Width of a letter in a mark, by its size; a Chinese character or a W is twice as wide. */
 const LETTER_WIDTH = 0.62;
 /** Distance of arrows that go the same way. */
 const LANE = 8;
@@ -303,7 +303,7 @@ export class Board {
         const written = label(place);
         const r = written ? Math.min(LARGE_MARK, Math.max(MARK_RADIUS, letters)) : DOT_RADIUS;
         // On a phone the letters are smaller rather than wider than their mark.
-        const width = LETTER_WIDTH * written.replace(/[^ -~−]/g, "00").length;
+        const width = LETTER_WIDTH * written.replace(/[^ -~−]|W/g, "00").length;
         const size = Math.min(letters, (2 * r) / width).toFixed(2);
         shown.push(s("g", { class: name, "data-move": move }, s("circle", { cx, cy, r }), this.letter(written, cx, cy, { "font-size": size })));
       }

@@ -15,7 +15,8 @@ async function begin({ engine, books }) {
   };
   // The first book is on its way while the program is made.
   const [first] = books;
-  const begun = first && source(first);
+  const begun = Promise.resolve(first && source(first));
+  begun.catch(() => {});
   const kagetsu = await start(await whole(engine, "no_engine"), weights);
   if (first) await open(kagetsu, first, begun);
   others = books.slice(1);
@@ -66,8 +67,9 @@ async function answered(kagetsu, name, body) {
 
 async function whole(url, code) {
   const response = await fetch(url).catch(() => null);
-  if (!response?.ok) throw Object.assign(new Error(`${new URL(url).pathname} cannot be read`), { code });
-  return new Uint8Array(await response.arrayBuffer());
+  const bytes = response?.ok ? await response.arrayBuffer() : null;
+  if (!bytes?.byteLength) throw Object.assign(new Error(`${new URL(url).pathname} cannot be read`), { code });
+  return new Uint8Array(bytes);
 }
 
 /** What the books know along a line, a look-up for each position. */

@@ -269,7 +269,8 @@ export class Explorer {
       if (error.name === "AbortError") return;
       // A link that only needs a token is followed once there is one.
       const isStart = line.moves.length === 0 && !line.fen && line.variant === "freestyle-15";
-      if (error.status === 401 || error.code === "offline" || isStart) {
+      const isOurs = isSite && error.code !== "bad_request";
+      if (error.status === 401 || error.code === "offline" || isStart || isOurs) {
         // A site without its files has no other place that says so for long.
         if (isSite) this.notify(() => errorText(error));
         else this.app.complain(error);

@@ -22,7 +22,7 @@ export class Proof {
   }
 
   parts() {
-    const input = h("input", { type: "file", id: "proof-file", accept: isSite ? ".proof,.xz,.kbk" : ".proof,.xz", onchange: () => input.files[0] && this.take(input.files[0]) });
+    const input = h("input", { type: "file", id: "proof-file", hidden: true, accept: isSite ? ".proof,.xz,.kbk" : ".proof,.xz", onchange: () => input.files[0] && this.take(input.files[0]) });
     const button = ({ file }) => h("button", { type: "button", class: "primary", disabled: Boolean(this.running), "data-proof": file, onclick: () => this.fetch(file) },
       t("proofVerify", { name: file.split("/").at(-1) }));
     return [
@@ -30,7 +30,9 @@ export class Proof {
       h("div", { class: "offers" }, here.books.filter(({ parts }) => !parts).map(button)),
       this.running && this.progress(),
       h("div", { role: "status" }, h("ul", { class: "results-of-proofs" }, this.results.map((result) => this.result(result)))),
-      h("label", { class: "drop" }, t(isSite ? "proofDrop" : "proofDropServer"), input),
+      h("p", { class: "drop" }, t(isSite ? "proofDrop" : "proofDropServer"), " ",
+        // A field of the browser would speak the browser's language.
+        h("button", { type: "button", onclick: () => input.click() }, t("chooseFile")), input),
     ];
   }
 
