@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the program for browsers and the npm package: build.sh [FOLDER [PROFILE]]. Needs cargo with
+# Builds the program for browsers and two npm packages: build.sh [FOLDER [PROFILE]]. Needs cargo with
 # the target wasm32-unknown-unknown, and xz.
 set -euo pipefail
 out=$(mkdir -p "${1:-$(dirname "$0")/dist}" && cd "${1:-$(dirname "$0")/dist}" && pwd)
@@ -17,4 +17,5 @@ mkdir -p "$out/kagetsu-weights"
 for file in ../../crates/search/data/*.{bin,order}; do
     xz --stdout --lzma2=preset=9e,lc=3,lp=1,pb=1 "$file" >"$out/kagetsu-weights/${file##*/}.xz"
 done
+cp weights.json "$out/kagetsu-weights/package.json"
 cp ../../http/page/engine/kagetsu.js kagetsu.d.ts package.json README.md "$out"

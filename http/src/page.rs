@@ -72,7 +72,7 @@ pub fn program_files(program: &Path) -> Vec<(String, PathBuf)> {
     });
     let program = ("kagetsu.wasm".into(), program.to_path_buf());
     let mut files: Vec<_> = std::iter::once(program).chain(weights).collect();
-    files.retain(|(_, file)| file.is_file());
+    files.retain(|(name, file)| file.is_file() && !name.ends_with(".json"));
     files.sort();
     files
 }
