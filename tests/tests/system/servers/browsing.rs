@@ -13,7 +13,7 @@ use crate::world::{until, worker};
 pub(crate) const WINDOWS: [(u32, u32, bool); 4] = [
     (1400, 900, false),
     (1400, 900, true),
-    (390, 844, false),
+    (820, 1180, false),
     (390, 844, true),
 ];
 
