@@ -343,7 +343,7 @@ fn site_says_in_a_sentence_what_is_wrong() {
         (engine, lacking.as_bytes(), "needs WebAssembly|无法运行引擎"),
         ("small.kbk", cut, "is damaged|开局库已损坏"),
         ("small.kbk", shorter, "missing or was cut off|不完整"),
-        ("small.kbk", b"", "cannot read small.kbk|开局库已损坏"),
+        ("small.kbk", b"", "missing or was cut off|不完整"),
         ("small.kbk", b"GIF89a", "not a compiled book|开局库已损坏"),
         ("site.json", b"<html>", "site cannot be read|无法读取本站"),
     ];
