@@ -62,7 +62,7 @@ struct SiteJson {
     version: &'static str,
     engine: &'static str,
     books: Vec<SiteBook>,
-    /// The content of the books in short, by which the page begins before they are open.
+    /// The content of the first book in short, by which the page begins before it is open.
     overview: OverviewJson,
     files: Vec<String>,
     /// The checksum of all files, by which a page notices that the site was written anew.
@@ -183,7 +183,7 @@ struct SiteFolder<'a> {
     size: (u64, u64),
     /// The checksum of all files so far.
     digest: Hasher,
-    /// The content of its books in short.
+    /// The content of its first book in short.
     overview: OverviewJson,
 }
 
@@ -230,9 +230,11 @@ impl SiteFolder<'_> {
         self.copy(name, from)
     }
 
+    /// Notes what the first book holds: the page begins there.
     fn holds(&mut self, book: &Overview) {
-        let held = OverviewJson::from(book);
-        self.overview.variants.extend(held.variants);
+        if self.overview.variants.is_empty() {
+            self.overview = OverviewJson::from(book);
+        }
     }
 
     fn copy(&mut self, name: &str, from: &Path) -> Result<()> {
