@@ -90,7 +90,7 @@ impl ProofBook {
         }
         let is_reply = position.side() != self.tree.winner();
         if variant.gomoku().is_none() {
-            let at = self.node_of_line(position, is_reply)?;
+            let at = self.node_of_line(position)?;
             return self.moves_at(position, at, Symmetry::IDENTITY);
         }
         let begun = self.tree.position.stones()?;
@@ -194,33 +194,22 @@ impl ProofBook {
 
     /// Returns the node whose move comes next after the moves of a position, or the one that was
     /// just played.
-    fn node_of_line(&self, position: &Position, is_reply: bool) -> Option<Reference> {
+    fn node_of_line(&self, position: &Position) -> Option<Reference> {
         let begun = &self.tree.position;
         let moves = position.moves().strip_prefix(begun.moves())?;
         if position.setup() != begun.setup() {
             return None;
         }
-        let mut at = self.tree.root();
-        let mut moves = moves.iter().copied();
-        if self.tree.claim != Claim::Win {
-            let Some(reply) = moves.next() else {
-                return is_reply.then_some(at);
-            };
-            at = self.next(at, reply)?;
-        }
-        loop {
-            let m = self.tree.nodes()[at.node as usize].at?;
-            let Some(played) = moves.next() else {
-                return (!is_reply).then_some(at);
-            };
-            if played != m {
+        let (mut at, mut is_winner) = (self.tree.root(), self.tree.claim == Claim::Win);
+        for m in moves {
+            if !is_winner {
+                at = self.next(at, *m)?;
+            } else if self.tree.nodes()[at.node as usize].at != Some(*m) {
                 return None;
             }
-            let Some(reply) = moves.next() else {
-                return is_reply.then_some(at);
-            };
-            at = self.next(at, reply)?;
+            is_winner = !is_winner;
         }
+        Some(at)
     }
 }
 

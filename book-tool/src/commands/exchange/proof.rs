@@ -1,6 +1,5 @@
 //! Win trees of a book's proofs, and the positions that keep a tree from being whole.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -50,16 +49,8 @@ impl ProofExport<'_> {
 
 /// Writes positions as a file of roots.
 fn write_roots(path: &Path, positions: &[Position]) -> Result<()> {
-    let mut text = String::new();
-    for position in positions {
-        match position.line() {
-            Some(line) => {
-                let names: Vec<String> = line.iter().map(|m| position.write_move(*m)).collect();
-                writeln!(text, "{}", names.join(" "))?;
-            }
-            None => writeln!(text, "{}", position.fen()?)?,
-        }
-    }
+    let lines = positions.iter().map(|position| position.notation() + "\n");
+    let text: String = lines.collect();
     write_whole(path, &text, Readers::Usual)?;
     Ok(())
 }
