@@ -1,8 +1,22 @@
-//! Paths that must exist, or must not.
+//! Paths that are read, must exist, or must not.
 
+use std::fs::File;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
+
+/// Opens a file, or stdin.
+///
+/// # Errors
+/// If the file cannot be read.
+pub(crate) fn open(path: &Path) -> Result<Box<dyn BufRead>> {
+    if path.as_os_str() == "-" {
+        return Ok(Box::new(BufReader::new(std::io::stdin())));
+    }
+    let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+    Ok(Box::new(BufReader::new(file)))
+}
 
 /// Refuses a path without a book where to build one is no help.
 ///

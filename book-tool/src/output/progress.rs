@@ -9,6 +9,15 @@ use kagetsu_terminal::colours::Colours;
 use kagetsu_terminal::echo::EchoOff;
 use kagetsu_terminal::table;
 
+/// Returns a bar on stderr, of so many steps if their number is known.
+///
+/// # Panics
+/// If the template is invalid.
+pub(crate) fn bar(steps: Option<u64>, template: &str) -> ProgressBar {
+    let bar = steps.map_or_else(ProgressBar::no_length, ProgressBar::new);
+    bar.with_style(ProgressStyle::with_template(template).expect("a fixed template"))
+}
+
 /// The state of a running analysis.
 #[derive(Clone, Debug)]
 pub(crate) struct AnalysisState {

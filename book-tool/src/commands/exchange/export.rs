@@ -4,7 +4,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
-use indicatif::{ProgressBar, ProgressStyle};
 use kagetsu_book::Book;
 use kagetsu_files::{Readers, replace_file};
 use kagetsu_formats::{Format, Omissions, write_omissions};
@@ -20,6 +19,7 @@ use super::site::SiteArgs;
 use super::subtree::Subtree;
 use crate::arguments::path::check_is_new;
 use crate::arguments::query::only_variant;
+use crate::output::progress::bar;
 use kagetsu_proofs::{GrownTree, NodeCounts};
 use kagetsu_reader::Source;
 use kagetsu_terminal::arguments::notation::NotationArg;
@@ -223,8 +223,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let keys = args.zobrist.keys(format)?;
     let mut reader = kagetsu_reader::open(&args.book, &args.access)?;
     let root = args.root(is_proof, &reader)?;
-    let bar = ProgressBar::new_spinner();
-    bar.set_style(ProgressStyle::with_template("{pos} positions copied")?);
+    let bar = bar(None, "{pos} positions copied");
     let whole = reader.contents(&mut |copied| bar.set_position(copied))?;
     bar.finish_and_clear();
     check_variant(whole, args)?;

@@ -1,7 +1,6 @@
 //! `kagetsu import`: files of other programs into a book.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -18,6 +17,7 @@ use serde::Serialize;
 
 use super::arguments::{FormatArg, ZobristArgs, format_parser};
 use super::learner::{Learned, Learner, read_lines};
+use crate::arguments::path::open;
 use crate::commands::maintenance::conflicts::Conflicts;
 
 /// Reads files of other programs into a book
@@ -85,15 +85,6 @@ struct ImportJson {
 struct ImportedGames {
     read: usize,
     new: u64,
-}
-
-/// Opens a file, or stdin.
-fn open(path: &Path) -> Result<Box<dyn BufRead>> {
-    if path.as_os_str() == "-" {
-        return Ok(Box::new(BufReader::new(std::io::stdin())));
-    }
-    let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
-    Ok(Box::new(BufReader::new(file)))
 }
 
 impl Args {

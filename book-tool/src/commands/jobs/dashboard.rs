@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use console::{Term, truncate_str};
-use indicatif::{HumanCount, ProgressBar, ProgressStyle};
+use indicatif::{HumanCount, ProgressBar};
 use kagetsu_api::{JobJson, WorkerJson};
 
+use crate::output::progress::bar;
 use kagetsu_terminal::echo::EchoOff;
 use kagetsu_terminal::table::one_line;
 
@@ -24,8 +25,7 @@ impl Dashboard {
     /// Begins to show.
     #[must_use]
     pub(crate) fn new() -> Self {
-        let bar = ProgressBar::no_length();
-        bar.set_style(ProgressStyle::with_template("{spinner} {msg}").expect("a fixed template"));
+        let bar = bar(None, "{spinner} {msg}");
         bar.enable_steady_tick(Duration::from_millis(100));
         Self {
             bar,

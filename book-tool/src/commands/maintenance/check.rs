@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use indicatif::{ProgressBar, ProgressStyle};
 use kagetsu_program::{Exit, signing_key};
 use minisign_verify::Signature;
 use serde::Serialize;
 
 use crate::arguments::path::check_is_there;
+use crate::output::progress::bar;
 use kagetsu_terminal::json::write_json;
 
 /// Checks a book's integrity: checksums, keys, links, derived values and counts
@@ -79,10 +79,8 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         check_signature(&args.book, key)?;
     }
     let book = kagetsu_reader::open_files(&args.book)?;
-    let bar = ProgressBar::new(book.positions().unwrap_or_default());
-    bar.set_style(ProgressStyle::with_template(
-        "{bar:40} {pos}/{len} positions, {eta} left",
-    )?);
+    let steps = book.positions().unwrap_or_default();
+    let bar = bar(Some(steps), "{bar:40} {pos}/{len} positions, {eta} left");
     let begun = Instant::now();
     let report = book.check(&mut |done| bar.set_position(done))?;
     bar.finish_and_clear();

@@ -2,7 +2,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use indicatif::{ProgressBar, ProgressStyle};
 use kagetsu_book::{Book, Compilation};
 use kagetsu_compiled::{CompileReport, Compiled, DeltaReport, Extras, apply_delta, write_delta};
 use kagetsu_games::GameStore;
@@ -10,6 +9,7 @@ use kagetsu_program::{Exit, shown};
 use serde::Serialize;
 
 use crate::arguments::path::check_is_new;
+use crate::output::progress::bar;
 use kagetsu_reader::read_book;
 use kagetsu_terminal::json::write_json;
 
@@ -114,10 +114,10 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
 
 fn compile(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let book = read_book(&args.book)?;
-    let bar = ProgressBar::new(book.len());
-    bar.set_style(ProgressStyle::with_template(
+    let bar = bar(
+        Some(book.len()),
         "{bar:40} {pos}/{len} positions, {eta} left",
-    )?);
+    );
     // The older book is opened first, because the new one may replace it.
     let old = args.delta.as_deref().map(Compiled::open).transpose()?;
     let mut progress = |done| bar.set_position(done);

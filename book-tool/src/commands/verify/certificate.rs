@@ -1,14 +1,12 @@
 //! Verification of a certificate: a file with a win tree.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::thread;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
-use indicatif::{ProgressBar, ProgressStyle};
 use kagetsu_certificate::{CheckProgress, Checked, CheckedReplies, Tree, check_parallel};
 use kagetsu_game::Position;
 use kagetsu_program::{Exit, shown};
@@ -16,6 +14,8 @@ use kagetsu_proofs::{NodeCounts, unpacked};
 use serde::Serialize;
 
 use super::arguments::Args;
+use crate::arguments::path::open;
+use crate::output::progress::bar;
 use kagetsu_terminal::json::write_json;
 
 #[derive(Serialize)]
@@ -177,18 +177,10 @@ pub(super) fn verify_file(args: &Args, file: &Path, out: &mut dyn Write) -> Resu
              the claims of a book"
         );
     }
-    let source: Box<dyn BufRead> = if file.as_os_str() == "-" {
-        Box::new(BufReader::new(std::io::stdin()))
-    } else {
-        let file = File::open(file).with_context(|| format!("cannot read {name}"))?;
-        Box::new(BufReader::new(file))
-    };
-    let mut source = unpacked(source).with_context(|| format!("cannot read {name}"))?;
+    let mut source = unpacked(open(file)?).with_context(|| format!("cannot read {name}"))?;
     let begun = Instant::now();
-    let bar = ProgressBar::no_length();
-    bar.set_style(ProgressStyle::with_template(
-        "{bar:40} {pos}/{len} replies, {msg} positions, {elapsed}",
-    )?);
+    let template = "{bar:40} {pos}/{len} replies, {msg} positions, {elapsed}";
+    let bar = bar(None, template);
     let progress = |progress: CheckProgress| {
         bar.set_length(progress.replies as u64);
         bar.set_position(progress.done as u64);

@@ -2,7 +2,6 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
-use indicatif::{ProgressBar, ProgressStyle};
 use kagetsu_certificate::Tree;
 use kagetsu_files::{Readers, replace_file};
 use kagetsu_game::Position;
@@ -11,6 +10,7 @@ use kagetsu_proofs::{NodeCounts, shrink};
 use serde::Serialize;
 
 use super::read_tree::read_tree;
+use crate::output::progress::bar;
 use kagetsu_terminal::json::write_json;
 
 /// Joins win trees into one, and makes it smaller
@@ -66,8 +66,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         (None, [only]) => only.position.clone(),
         _ => bail!("several trees need --moves: the position that they prove together"),
     };
-    let bar = ProgressBar::new_spinner();
-    bar.set_style(ProgressStyle::with_template("{pos} positions, {elapsed}")?);
+    let bar = bar(None, "{pos} positions, {elapsed}");
     let small = shrink(&position, &trees, &|done| bar.set_position(done))?;
     bar.finish_and_clear();
     replace_file(&args.out, Readers::Usual, |out| small.write(out))
