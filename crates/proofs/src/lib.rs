@@ -2,15 +2,17 @@
 //!
 //! A [`ProofTreeBuilder`] grows the win tree of a proven position: it reads the book's proofs, and
 //! searches again the wins that the book knows only by their result. [`shrink`] makes trees
-//! smaller, a [`ProofBook`] looks moves up in one, and a [`Ledger`] replays all claims of a book. A
-//! [`ReplyProver`] finds replies that lose to the answer to another reply, without a search of
-//! their own.
+//! smaller, a [`ProofBook`] looks moves up in one, and a [`Ledger`] replays all claims of a book.
+//! [`check_claimed_win`] names what a tree of games lacks to be a proof. A [`ReplyProver`] finds
+//! replies that lose to the answer to another reply, without a search of their own.
 //!
 //! The trees and their checker are those of `kagetsu-certificate`.
 //!
 //! The crate refuses changes of a book, and async.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "books")]
+mod claimed_win;
 #[cfg(feature = "books")]
 mod ledger;
 #[cfg(feature = "books")]
@@ -33,6 +35,8 @@ mod source;
 #[cfg(feature = "books")]
 mod tree_builder;
 
+#[cfg(feature = "books")]
+pub use claimed_win::{ClaimFindings, check_claimed_win};
 #[cfg(feature = "books")]
 pub use ledger::{Count, FailedClaim, Findings, Ledger};
 #[cfg(feature = "books")]

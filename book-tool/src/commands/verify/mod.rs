@@ -1,5 +1,6 @@
 mod arguments;
 mod certificate;
+mod claim;
 pub(crate) mod read_tree;
 pub(crate) mod shrink;
 
@@ -8,19 +9,23 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Result, bail};
-use indicatif::{ProgressBar, ProgressStyle};
 use kagetsu_program::Exit;
 use kagetsu_proofs::{FailedClaim, Findings, Ledger};
 use kagetsu_search::threats::ThreatSearch;
 use serde::Serialize;
 
+use crate::output::progress::bar;
 pub(crate) use arguments::Args;
 use certificate::verify_file;
+use claim::verify_claim;
 use kagetsu_reader::read_book;
 use kagetsu_terminal::json::write_json;
 
 /// Bytes of the table for threat searches.
 const TABLE: usize = 256 << 20;
+
+/// The template of a bar of positions.
+const POSITIONS_DONE: &str = "{bar:40} {pos}/{len} positions, {elapsed}";
 
 #[derive(Serialize)]
 struct BookJson {
@@ -32,20 +37,18 @@ struct BookJson {
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
-    match (&args.book, &args.file) {
-        (Some(book), _) => verify_book(args, book, out),
-        (None, Some(file)) => verify_file(args, file, out),
-        (None, None) => bail!("a FILE or a --book is needed"),
+    match (&args.book, &args.file, args.claim) {
+        (Some(book), ..) => verify_book(args, book, out),
+        (None, Some(file), Some(winner)) => verify_claim(args, file, winner, out),
+        (None, Some(file), None) => verify_file(args, file, out),
+        (None, None, _) => bail!("a FILE or a --book is needed"),
     }
 }
 
 fn verify_book(args: &Args, path: &Path, out: &mut dyn Write) -> Result<Exit> {
     let book = read_book(path)?;
     let begun = Instant::now();
-    let bar = ProgressBar::new(book.len());
-    bar.set_style(ProgressStyle::with_template(
-        "{bar:40} {pos}/{len} positions, {elapsed}",
-    )?);
+    let bar = bar(Some(book.len()), POSITIONS_DONE);
     let mut ledger = Ledger::new(
         &book,
         args.list,
