@@ -60,8 +60,14 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(super) settings: SettingArguments,
     /// With --policy prove: file of hints, from `kagetsu export --format hints`. Each is a line of
-    /// moves, the last of which is tried first in the position before it
-    #[arg(long, value_name = "FILE", conflicts_with = "coordinator")]
+    /// moves, the last of which is tried first in the position before it. A library of RenLib or
+    /// SGF (.lib, .sgf) hints at its moves of --side
+    #[arg(
+        long,
+        visible_alias = "from",
+        value_name = "FILE",
+        conflicts_with = "coordinator"
+    )]
     pub(super) hints: Option<PathBuf>,
     /// Searches known positions again and adds none: those whose best move was searched to less
     /// than --depth, with fewer positions than --nodes, before the day --before, or by another

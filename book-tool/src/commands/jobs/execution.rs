@@ -5,11 +5,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use kagetsu_book::{JobChange, Policy};
 use kagetsu_coordinator::Server;
 use kagetsu_formats::{Format, Importer};
-use kagetsu_game::Variant;
+use kagetsu_game::{Bound, Move, Score, Side, Variant, Verdict};
 use kagetsu_postgres::BookUrl;
 use kagetsu_proto::{Connector, v1};
 use tokio_util::sync::CancellationToken;
@@ -18,7 +18,7 @@ use super::arguments::{Args, BuildRequest};
 use super::proofs::{self, ProofJson};
 use crate::client::Builds;
 use crate::client::embedded::Embedded;
-use crate::output::progress::waiting;
+use crate::output::progress::{bar, waiting};
 use kagetsu_reader::{BookFolder, COORDINATOR_FLAG, fill, in_database, with_hint};
 use kagetsu_terminal::echo::EchoOff;
 
@@ -72,7 +72,7 @@ pub(super) async fn here(args: &Args, request: &BuildRequest) -> Result<Ended> {
     }
     let room = args.book.as_deref().map(BookFolder::at);
     if let (Some(hints), Some(book)) = (&args.hints, &args.book) {
-        learn_hints(hints, args.variant()?, book)?;
+        learn_hints(hints, args.variant()?, request.build.side, book)?;
     }
     let shutdown = CancellationToken::new();
     let book = args.book.clone();
@@ -102,16 +102,29 @@ pub(super) fn write_notice(line: String) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-/// Puts hints into a book. A file that is read again changes nothing.
-fn learn_hints(path: &Path, variant: Variant, book: &Path) -> Result<()> {
+/// Puts hints into a book: those of a file of hints, or the moves of `side` in a tree of games. A
+/// file that is read again changes nothing.
+fn learn_hints(path: &Path, variant: Variant, side: Side, book: &Path) -> Result<()> {
     let about = || path.display().to_string();
     let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", about()))?;
-    let mut importer = Importer::new(Format::Hints, Some(variant));
+    let tree = Format::of_file(path).filter(|own| matches!(own, Format::Lib | Format::Sgf));
+    let mut importer = Importer::new(tree.unwrap_or(Format::Hints), Some(variant));
     importer.add(&bytes).with_context(about)?;
-    let hints = importer.finish().answers;
+    let mut hints = importer.finish().answers;
+    hints.retain(|(position, _)| position.side() == side);
+    // A value in the file proves nothing.
+    let silent = |(m, verdict): &(Move, Verdict)| {
+        let silent = Verdict {
+            score: -Score::OPINION_MAX,
+            bound: Bound::Lower,
+            proof: None,
+            ..verdict.clone()
+        };
+        (*m, silent)
+    };
     fill(book, |book| {
         for (position, answer) in &hints {
-            book.suggest(position, answer)?;
+            book.suggest(position, &answer.verdicts().iter().map(silent).collect())?;
         }
         Ok(())
     })
@@ -219,15 +232,11 @@ async fn stopped(time: Option<Duration>) {
 }
 
 fn progress_bar(job: &v1::Job) -> ProgressBar {
-    let (bar, style) = match job.target {
-        Some(target) => (
-            ProgressBar::new(target),
-            "{bar:30} {pos}/{len} positions, {msg}",
-        ),
-        None => (ProgressBar::no_length(), "{spinner} {pos} positions, {msg}"),
+    let template = match job.target {
+        Some(_) => "{bar:30} {pos}/{len} positions, {msg}",
+        None => "{spinner} {pos} positions, {msg}",
     };
-    bar.set_style(ProgressStyle::with_template(style).expect("a fixed template"));
-    bar
+    bar(job.target, template)
 }
 
 /// Shows a job; `why` is the reason that it waits for, if it does.
