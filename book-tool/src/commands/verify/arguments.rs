@@ -41,7 +41,6 @@ fn winner_of(text: &str) -> Result<Side, &'static str> {
 /// The exit code is 1 if a claim fails, or if no claim can be replayed.
 ///
 /// Example: kagetsu verify h8-a1.proof
-/// Example: kagetsu verify --book a1.book
 /// Example: kagetsu verify d4.lib --variant renju-15 --claim black-wins --moves "h8 h9 i9"
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
