@@ -9,6 +9,9 @@ use kagetsu_terminal::colours::Colours;
 use kagetsu_terminal::echo::EchoOff;
 use kagetsu_terminal::table;
 
+/// The template of a bar of positions.
+pub(crate) const POSITIONS_DONE: &str = "{bar:40} {pos}/{len} positions, {elapsed}";
+
 /// Returns a bar on stderr, of so many steps if their number is known.
 ///
 /// # Panics

@@ -12,7 +12,7 @@ use serde::Serialize;
 /// Memory of the threat search, in bytes.
 const TABLE: usize = 256 << 20;
 
-/// The findings of a check of a tree. Positions and replies count once for all their symmetric images.
+/// The findings of a check of a tree. Symmetric positions and replies count once.
 #[derive(Debug, Default, Serialize)]
 pub struct ClaimFindings {
     /// Positions of the tree that were looked at.

@@ -12,10 +12,9 @@ use kagetsu_proofs::{ClaimFindings, check_claimed_win};
 use kagetsu_terminal::json::write_json;
 use serde::Serialize;
 
-use super::POSITIONS_DONE;
 use super::arguments::Args;
 use crate::arguments::path::open;
-use crate::output::progress::bar;
+use crate::output::progress::{POSITIONS_DONE, bar};
 
 #[derive(Serialize)]
 struct ClaimJson {

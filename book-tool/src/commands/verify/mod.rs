@@ -14,7 +14,7 @@ use kagetsu_proofs::{FailedClaim, Findings, Ledger};
 use kagetsu_search::threats::ThreatSearch;
 use serde::Serialize;
 
-use crate::output::progress::bar;
+use crate::output::progress::{POSITIONS_DONE, bar};
 pub(crate) use arguments::Args;
 use certificate::verify_file;
 use claim::verify_claim;
@@ -23,9 +23,6 @@ use kagetsu_terminal::json::write_json;
 
 /// Bytes of the table for threat searches.
 const TABLE: usize = 256 << 20;
-
-/// The template of a bar of positions.
-const POSITIONS_DONE: &str = "{bar:40} {pos}/{len} positions, {elapsed}";
 
 #[derive(Serialize)]
 struct BookJson {
