@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use kagetsu_tests::{Finished, Program, Running, Scratch};
 use serde_json::json;
 
-use crate::world::{Cluster, Relay, book_keys, growing, until};
+use crate::world::{Cluster, Relay, assert_fields, book_keys, growing, until};
 
 /// File size limit, in blocks, that is too small for the whole book.
 const DISK_BLOCKS: u32 = 100;
@@ -57,11 +57,7 @@ fn build_resumes_after_full_disk() {
         );
     }
     let job = Program::Kagetsu.run(&arguments).json();
-    assert_eq!(
-        (&job["state"], &job["positions"]),
-        (&json!("done"), &json!(POSITIONS)),
-        "{job}"
-    );
+    assert_fields(&job, &json!({"state": "done", "positions": POSITIONS}));
     assert_eq!(book_keys(&path, DEPTH).len(), POSITIONS as usize);
 }
 

@@ -7,7 +7,7 @@ use kagetsu_tests::{Finished, Program, Running, Scratch, kagetsu, words};
 use nix::sys::signal::Signal;
 use serde_json::json;
 
-use crate::world::{Relay, refused, until};
+use crate::world::{Relay, assert_fields, refused, until};
 
 fn text(path: &std::path::Path) -> String {
     path.to_str().expect("a plain name").to_string()
@@ -91,10 +91,7 @@ fn roles_hold_in_cluster_with_tls_and_tokens() {
     let _worker = Program::Worker.start(&worker);
 
     let built = safe.kagetsu(BUILD, &url, "build").json();
-    assert_eq!(
-        (&built["state"], &built["positions"]),
-        (&json!("done"), &json!(5))
-    );
+    assert_fields(&built, &json!({"state": "done", "positions": 5}));
     let jobs = safe.kagetsu("jobs list --json", &url, "read").json();
     assert_eq!(jobs[0]["state"], json!("done"));
     let workers = safe.kagetsu("workers list --json", &url, "read").json();

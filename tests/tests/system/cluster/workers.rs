@@ -7,7 +7,7 @@ use kagetsu_tests::{Program, Running, Scratch};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-use crate::world::{BookBuild, Cluster, Relay, book_keys, text, until, worker};
+use crate::world::{BookBuild, Cluster, Relay, assert_fields, book_keys, text, until, worker};
 
 #[test]
 fn cluster_answers_like_one_process() {
@@ -25,10 +25,7 @@ fn cluster_answers_like_one_process() {
     let workers = [cluster.worker(), cluster.worker()];
     let mut client = cluster.build(60, 4);
     let job: Value = serde_json::from_str(&client.rest()).expect("one object");
-    assert_eq!(
-        (&job["state"], &job["positions"]),
-        (&json!("done"), &json!(60))
-    );
+    assert_fields(&job, &json!({"state": "done", "positions": 60}));
     drop(workers);
     cluster.stop();
 
@@ -222,11 +219,7 @@ fn analysis_is_shared_among_workers() {
         "--json",
     ];
     let answer = Program::Kagetsu.run(&arguments).json();
-    assert_eq!(
-        (&answer["proof"], &answer["win_in"]),
-        (&json!("win"), &json!(3)),
-        "{answer}"
-    );
+    assert_fields(&answer, &json!({"proof": "win", "win_in": 3}));
     cluster.stop();
 }
 

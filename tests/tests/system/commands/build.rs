@@ -3,7 +3,7 @@
 use kagetsu_tests::{Program, Scratch, kagetsu, shared_data};
 use serde_json::{Value, json};
 
-use crate::world::{BookBuild, Cluster, assert_clean, refused, text};
+use crate::world::{BookBuild, Cluster, assert_clean, assert_fields, refused, text};
 
 const VARIANT: [&str; 2] = ["--variant", "freestyle-15"];
 
@@ -28,16 +28,12 @@ fn book_is_built_queried_and_checked() {
     let path = scratch.path("h8.book");
     let book = path.to_str().expect("a plain name");
     let job = grow(book, "h8", 40);
-    assert_eq!(
-        (&job["state"], &job["positions"]),
-        (&json!("done"), &json!(40)),
-        "{job}"
-    );
+    assert_fields(&job, &json!({"state": "done", "positions": 40}));
 
     let answer = ask("query", book, &["--moves", "h8", "--json"]).json();
-    assert_eq!(
-        (&answer["variant"], &answer["side"]),
-        (&json!("freestyle-15"), &json!("second"))
+    assert_fields(
+        &answer,
+        &json!({"variant": "freestyle-15", "side": "second"}),
     );
     let best = answer["best"].as_str().expect("a best move").to_string();
     // A move with only an upper bound may stand before it.
@@ -118,10 +114,7 @@ fn deepening_adds_no_positions() {
         json!("done")
     );
     let deepened = build(&["--deepen", "--depth", "4", "--priority", "-7"]).json();
-    assert_eq!(
-        (&deepened["state"], &deepened["priority"]),
-        (&json!("done"), &json!(-7))
-    );
+    assert_fields(&deepened, &json!({"state": "done", "priority": -7}));
     // A move that the deeper search no longer values is not entered.
     let entered = |job: &Value| job["positions"].as_u64().expect("a count");
     assert!((1..=8).contains(&entered(&deepened)), "{deepened}");
@@ -150,11 +143,7 @@ fn deepening_adds_no_positions() {
     Program::Kagetsu.run(&["check", "--book", book]).ok();
 
     let spent = build(&["--depth", "2", "--name", "spent", "--total-nodes", "1"]).json();
-    assert_eq!(
-        (&spent["state"], &spent["total_nodes"]),
-        (&json!("done"), &json!(1)),
-        "{spent}"
-    );
+    assert_fields(&spent, &json!({"state": "done", "total_nodes": 1}));
     assert!(spent["nodes"].as_u64() >= Some(1), "{spent}");
     let name = deepened["name"].as_str().expect("a name");
     let turned = kagetsu!("jobs priority {name} --priority 12 --book {book} --json").json();

@@ -4,7 +4,7 @@ use kagetsu_game::Variant;
 use kagetsu_tests::{Program, Scratch, kagetsu};
 use serde_json::json;
 
-use crate::world::{BookBuild, Cluster, assert_same_book};
+use crate::world::{BookBuild, Cluster, assert_fields, assert_same_book};
 
 /// Each side has opened a circuit.
 const OPENING: &str = "b2b3 e5e4";
@@ -34,17 +34,13 @@ fn cluster_analyses_surakarta() {
         [arguments, there].map(|arguments| Program::Kagetsu.run(&arguments).json())
     };
     for answer in both(&["--moves", OPENING, "--depth", "6", "--top", "2"]) {
-        assert_eq!(
-            (&answer["depth"], &answer["win_in"]),
-            (&json!(6), &json!(null)),
-            "{answer}"
-        );
+        assert_fields(&answer, &json!({"depth": 6, "win_in": null}));
     }
     // The capture of the last stone: b2 goes around its own corner, over its starting point, to b5.
     for answer in both(&["--fen", "6/1w4/6/6/1b4/6 b", "--depth", "4"]) {
-        assert_eq!(
-            (&answer["best"], &answer["proof"], &answer["win_in"]),
-            (&json!("b2b5"), &json!("win"), &json!(1))
+        assert_fields(
+            &answer,
+            &json!({"best": "b2b5", "proof": "win", "win_in": 1}),
         );
     }
     cluster.stop();

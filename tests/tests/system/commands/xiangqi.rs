@@ -4,7 +4,7 @@ use kagetsu_game::Variant;
 use kagetsu_tests::{Program, Scratch, kagetsu};
 use serde_json::json;
 
-use crate::world::{Cluster, assert_same_book};
+use crate::world::{Cluster, assert_fields, assert_same_book};
 
 /// The central cannon and a horse against it.
 const OPENING: &str = "h2e2 h9g7";
@@ -60,11 +60,7 @@ fn cluster_analyses_xiangqi() {
     let proven = Program::Kagetsu
         .run(&[&mate[..], &["--coordinator", &cluster.url]].concat())
         .json();
-    assert_eq!(
-        (&proven["proof"], &proven["win_in"]),
-        (&json!("win"), &json!(3)),
-        "{proven}"
-    );
+    assert_fields(&proven, &json!({"proof": "win", "win_in": 3}));
     cluster.stop();
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use kagetsu_tests::{Program, Running, Scratch, kagetsu, stub_engine, words};
 use serde_json::json;
 
-use crate::world::{BookBuild, Cluster, assert_clean, refused, until};
+use crate::world::{BookBuild, Cluster, assert_clean, assert_fields, refused, until};
 
 /// Returns the path of Fairy-Stockfish; prints a line if it is not installed.
 fn fairy_stockfish() -> Option<PathBuf> {
@@ -56,11 +56,7 @@ fn fairy_stockfish_builds_a_xiangqi_book() {
     let job = Program::Kagetsu
         .run(&[&build[..], &["--json"]].concat())
         .json();
-    assert_eq!(
-        (&job["state"], &job["positions"]),
-        (&json!("done"), &json!(100)),
-        "{job}"
-    );
+    assert_fields(&job, &json!({"state": "done", "positions": 100}));
     drop(workers);
     cluster.stop();
 
@@ -116,11 +112,7 @@ fn fairy_stockfish_works_without_a_cluster() {
         {common...}"
     )
     .json();
-    assert_eq!(
-        (&job["state"], &job["positions"]),
-        (&json!("done"), &json!(5)),
-        "{job}"
-    );
+    assert_fields(&job, &json!({"state": "done", "positions": 5}));
 }
 
 #[test]

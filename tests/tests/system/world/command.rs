@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use kagetsu_tests::{Finished, Program, Running, words};
+use serde_json::Value;
 
 /// Runs the command line.
 pub(crate) fn kagetsu(arguments: &[&str]) -> Finished {
@@ -18,6 +19,14 @@ pub(crate) fn kagetsu_line(line: &str) -> Finished {
 #[track_caller]
 pub(crate) fn assert_clean(book: &str) {
     kagetsu(&["check", "--book", book]).ok();
+}
+
+/// Asserts that a JSON object has these fields, maybe among others.
+#[track_caller]
+pub(crate) fn assert_fields(object: &Value, fields: &Value) {
+    for (name, value) in fields.as_object().expect("an object") {
+        assert_eq!(&object[name], value, "{name} of {object}");
+    }
 }
 
 /// Serves a book, and returns the server with its addresses for gRPC and HTTP.

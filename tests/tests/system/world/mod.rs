@@ -14,7 +14,7 @@ mod scripted_worker;
 pub(crate) use book_build::BookBuild;
 pub(crate) use book_contents::book_keys;
 pub(crate) use cluster::{Cluster, assert_same_book, growing, until, until_or, worker};
-pub(crate) use command::{assert_clean, kagetsu, kagetsu_line, serve, text};
+pub(crate) use command::{assert_clean, assert_fields, kagetsu, kagetsu_line, serve, text};
 pub(crate) use late_worker::LateWorker;
 pub(crate) use lying_worker::{Lie, LyingWorker};
 pub(crate) use recording_worker::RecordingWorker;
