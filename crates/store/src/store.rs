@@ -25,14 +25,7 @@ pub trait Store: Send + Sync {
 
     /// Returns the entries from one key on up to another, for a reader that needs each only once:
     /// it leaves the cache as it is.
-    fn scan<'a>(&'a self, from: &[u8], to: Option<&[u8]>) -> Pairs<'a> {
-        let to = to.map(<[u8]>::to_vec);
-        let is_before = move |pair: &Result<Pair, StoreError>| match (pair, &to) {
-            (Ok((key, _)), Some(to)) => key < to,
-            _ => true,
-        };
-        Box::new(self.range(&[], from).take_while(is_before))
-    }
+    fn scan<'a>(&'a self, from: &[u8], to: Option<&[u8]>) -> Pairs<'a>;
 
     /// Returns fewer than `max` ascending keys that split the entries into parts of about the same
     /// size.
