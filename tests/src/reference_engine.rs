@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use kagetsu_game::{Answer, Effort, Move, Position, Provenance, Question, Verdict};
+use kagetsu_game::{Answer, Effort, Move, Position, Question, Verdict};
 use kagetsu_search::{Control, Engine, EngineOptions};
 
 /// Moves with an exact value that a build asks for in each position.
@@ -88,27 +88,12 @@ fn others(position: &Position, known: &Answer) -> Vec<Move> {
 /// Returns the exact verdicts without their dates, and without the depths of proofs, which a
 /// coordinator cuts to the depth of the question.
 fn exact(answer: &Answer) -> BTreeMap<Move, Verdict> {
-    let exact = answer
-        .verdicts()
-        .iter()
-        .filter(|(_, verdict)| verdict.is_exact());
-    let undated = |(m, verdict): &(Move, Verdict)| {
-        let by = Provenance {
-            day: 0,
-            ..verdict.by.clone()
-        };
-        (
-            *m,
-            Verdict {
-                by,
-                depth: if verdict.proof.is_some() {
-                    0
-                } else {
-                    verdict.depth
-                },
-                ..verdict.clone()
-            },
-        )
-    };
-    exact.map(undated).collect()
+    let undated = answer.changed(|_, verdict| {
+        verdict.by.day = 0;
+        if verdict.proof.is_some() {
+            verdict.depth = 0;
+        }
+    });
+    let exact = undated.verdicts().iter().filter(|(_, v)| v.is_exact());
+    exact.cloned().collect()
 }

@@ -201,25 +201,15 @@ fn lie(
     first: &mut Option<v1::Answer>,
 ) -> Option<Outcome> {
     let truth = honest(question);
-    let change = |change: &dyn Fn(&mut Verdict)| -> Answer {
-        let changed = |(m, v): &(Move, Verdict)| {
-            let mut v = v.clone();
-            change(&mut v);
-            (*m, v)
-        };
-        truth.verdicts().iter().map(changed).collect()
-    };
+    let change = |change: &dyn Fn(&mut Verdict)| truth.changed(|_, v| change(v));
     let claim = |plies| {
         let proof = Proof::new(Claim::Win, ProofKind::Vct, plies);
         let best = truth.best().map(|(m, _)| m);
-        let claimed = |(m, v): &(Move, Verdict)| {
-            let mut v = v.clone();
-            if Some(*m) == best {
+        truth.changed(|m, v| {
+            if Some(m) == best {
                 (v.score, v.proof) = (proof.score(), Some(proof));
             }
-            (*m, v)
-        };
-        truth.verdicts().iter().map(claimed).collect::<Answer>()
+        })
     };
     let shifted = |by| change(&|v| v.score = Score::opinion(i32::from(v.score.raw()) + by));
     let answer = match lie {

@@ -55,17 +55,20 @@ impl Check {
             .collect()
     }
 
-    /// Whether the coordinator has found the proof of a move: in its replay of the first answer, or
-    /// in its own search.
-    pub(crate) fn is_evident(&self, m: Move) -> bool {
-        let proven = |opinion: &Opinion| opinion.answer.get(m).is_some_and(|v| v.proof.is_some());
+    /// Returns what the coordinator has found to be proven of a move: in its replay of the first
+    /// answer, or in its own search.
+    fn evidence(&self, m: Move) -> impl Iterator<Item = Claim> {
         let held = self.held.as_ref();
         let is_replayed = held.is_none_or(|held| !held.unproven.contains(&m));
-        (is_replayed && proven(&self.opinions[0]))
-            || self
-                .opinions
-                .iter()
-                .any(|opinion| opinion.is_own() && proven(opinion))
+        let opinions = self.opinions.iter().enumerate();
+        opinions
+            .filter(move |(at, opinion)| opinion.is_own() || *at == 0 && is_replayed)
+            .filter_map(move |(_, opinion)| Some(opinion.answer.get(m)?.proof?.claim))
+    }
+
+    /// Whether the coordinator has found the proof of a move.
+    pub(crate) fn is_evident(&self, m: Move) -> bool {
+        self.evidence(m).next().is_some()
     }
 
     /// Whether an opinion calls its best move won or lost, without evidence.
@@ -88,33 +91,13 @@ impl Check {
         best.map(line).collect()
     }
 
-    /// Returns an opinion's answer for the book: claims without evidence are opinions. Evidence is
-    /// the coordinator's own finding, either in its replay of the first answer or in its own
-    /// opinion.
+    /// Returns an opinion's answer for the book: claims without evidence are opinions.
     pub(crate) fn answer_for_book(&self, index: usize) -> Answer {
         let mut answer = self.opinions[index].answer.clone();
         if self.opinions[index].is_own() {
             return answer;
         }
-        let claim_of = |opinion: &Opinion, m: Move| {
-            opinion
-                .answer
-                .get(m)
-                .and_then(|verdict| verdict.proof)
-                .map(|proof| proof.claim)
-        };
-        let is_evident = |m: Move, claim: Claim| {
-            let is_replayed = self
-                .held
-                .as_ref()
-                .is_none_or(|held| !held.unproven.contains(&m));
-            let first = &self.opinions[0];
-            (is_replayed && claim_of(first, m) == Some(claim))
-                || self
-                    .opinions
-                    .iter()
-                    .any(|opinion| opinion.is_own() && claim_of(opinion, m) == Some(claim))
-        };
+        let is_evident = |m, claim| self.evidence(m).any(|found| found == claim);
         let unproven: Vec<Move> = answer
             .verdicts()
             .iter()
@@ -128,34 +111,23 @@ impl Check {
 
 /// Turns the claims about these moves into opinions of the same depth.
 pub(crate) fn demote(answer: &mut Answer, moves: &[Move]) {
-    let demoted = |(m, verdict): &(Move, Verdict)| {
-        let Some(proof) = verdict.proof.filter(|_| moves.contains(m)) else {
-            return (*m, verdict.clone());
-        };
-        let score = match proof.claim {
-            Claim::Win => Score::opinion(UNPROVEN_WIN),
-            Claim::Draw => Score::ZERO,
-            Claim::Loss => Score::opinion(-UNPROVEN_WIN),
-        };
-        let verdict = Verdict {
-            score,
-            bound: kagetsu_game::Bound::Exact,
-            proof: None,
-            ..verdict.clone()
-        };
-        (*m, verdict)
-    };
-    *answer = answer.verdicts().iter().map(demoted).collect();
+    *answer = answer.changed(|m, verdict| {
+        if let Some(proof) = verdict.proof.take_if(|_| moves.contains(&m)) {
+            verdict.bound = kagetsu_game::Bound::Exact;
+            verdict.score = match proof.claim {
+                Claim::Win => Score::opinion(UNPROVEN_WIN),
+                Claim::Draw => Score::ZERO,
+                Claim::Loss => Score::opinion(-UNPROVEN_WIN),
+            };
+        }
+    });
 }
 
 /// Replaces proofs by the coordinator's own, which are true for sure.
 pub(crate) fn lengthen(answer: &mut Answer, found: &[(Move, Proof)]) {
-    let lengthened = |(m, verdict): &(Move, Verdict)| {
-        let mut verdict = verdict.clone();
-        if let Some((_, proof)) = found.iter().find(|(found, _)| found == m) {
+    *answer = answer.changed(|m, verdict| {
+        if let Some((_, proof)) = found.iter().find(|(found, _)| *found == m) {
             (verdict.score, verdict.proof) = (proof.score(), Some(*proof));
         }
-        (*m, verdict)
-    };
-    *answer = answer.verdicts().iter().map(lengthened).collect();
+    });
 }

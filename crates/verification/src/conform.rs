@@ -87,27 +87,14 @@ pub fn conform(
     };
     let total = scale(u64::try_from(claimed).unwrap_or(u64::MAX)).min(budget);
     let deepest = max_depth(question.effort, total);
-    let cut = |(m, verdict): &(Move, Verdict)| {
-        let mut line = verdict.line.clone();
-        line.truncate(MAX_LINE);
-        (
-            *m,
-            Verdict {
-                score: without_unproven_win(verdict),
-                depth: verdict.depth.min(deepest),
-                nodes: scale(verdict.nodes),
-                line,
-                by: by.clone(),
-                ..verdict.clone()
-            },
-        )
-    };
-    let answer: Answer = answer
-        .verdicts()
-        .iter()
-        .filter(|(m, _)| is_requested(m))
-        .map(cut)
-        .collect();
+    let mut answer = answer.changed(|_, verdict| {
+        verdict.score = without_unproven_win(verdict);
+        verdict.depth = verdict.depth.min(deepest);
+        verdict.nodes = scale(verdict.nodes);
+        verdict.line.truncate(MAX_LINE);
+        verdict.by = by.clone();
+    });
+    answer.retain(|m, _| is_requested(&m));
     if answer.is_empty() {
         return Err(AnswerFault::NoMove);
     }
@@ -123,17 +110,7 @@ pub fn conform(
 
 /// Returns an answer with unproven wins and losses as +100.00 and -100.00.
 pub(crate) fn without_unproven_wins(answer: &Answer) -> Answer {
-    let cut = |(m, verdict): &(Move, Verdict)| {
-        let score = without_unproven_win(verdict);
-        (
-            *m,
-            Verdict {
-                score,
-                ..verdict.clone()
-            },
-        )
-    };
-    answer.verdicts().iter().map(cut).collect()
+    answer.changed(|_, verdict| verdict.score = without_unproven_win(verdict))
 }
 
 /// Returns the score of a verdict, at most as decided as an unproven win. A bound may become

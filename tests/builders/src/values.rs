@@ -55,10 +55,5 @@ pub fn opinion(m: Move, centi: i32) -> (Move, Verdict) {
 /// Returns an answer without the day on which it was found: a test may run past midnight.
 #[must_use]
 pub fn undated(answer: &Answer) -> Answer {
-    let undate = |(m, verdict): &(Move, Verdict)| {
-        let mut verdict = verdict.clone();
-        verdict.by.day = 0;
-        (*m, verdict)
-    };
-    answer.verdicts().iter().map(undate).collect()
+    answer.changed(|_, verdict| verdict.by.day = 0)
 }

@@ -59,6 +59,17 @@ impl Answer {
         self.extend(other.0);
     }
 
+    /// Returns the answer with each of its verdicts changed.
+    #[must_use]
+    pub fn changed(&self, mut change: impl FnMut(Move, &mut Verdict)) -> Self {
+        let changed = |(m, verdict): &(Move, Verdict)| {
+            let mut verdict = verdict.clone();
+            change(*m, &mut verdict);
+            (*m, verdict)
+        };
+        self.0.iter().map(changed).collect()
+    }
+
     /// Keeps the verdicts for which `keep` holds.
     pub fn retain(&mut self, mut keep: impl FnMut(Move, &Verdict) -> bool) {
         self.0.retain(|(m, v)| keep(*m, v));

@@ -21,21 +21,10 @@ fn answer(question: &Question, depth: u8, day: u32, engine: &str) -> Answer {
         engine: engine.into(),
         day,
     };
-    let verdicts = engine::answer(question);
-    verdicts
-        .verdicts()
-        .iter()
-        .map(|(m, verdict)| {
-            (
-                *m,
-                Verdict {
-                    depth,
-                    by: by.clone(),
-                    ..verdict.clone()
-                },
-            )
-        })
-        .collect()
+    engine::answer(question).changed(|_, verdict| {
+        verdict.depth = depth;
+        verdict.by = by.clone();
+    })
 }
 
 /// Works at a job until it gives no more work. Returns the number of searched positions.

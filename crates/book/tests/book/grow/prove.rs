@@ -33,36 +33,20 @@ fn spec(line: &str, attacker: Side, target: u64) -> JobSpec {
 fn answer(question: &Question, seed: u64) -> Answer {
     let position = &question.position;
     let is_lost = |verdict: &Verdict| verdict.nodes + seed;
-    let lose = |(m, verdict): &(_, Verdict)| {
-        let hash = position.play(*m).expect("legal").key().0 as u64 >> 9;
+    engine::answer(question).changed(|m, verdict| {
+        let hash = position.play(m).expect("legal").key().0 as u64 >> 9;
         let may_be = question.window.beta < Score::ZERO && verdict.proof.is_none();
         if !may_be || (hash ^ is_lost(verdict)).is_multiple_of(16) {
             // A search for losses values every move.
-            let bound = if may_be { Bound::Exact } else { verdict.bound };
-            return (
-                *m,
-                Verdict {
-                    bound,
-                    ..verdict.clone()
-                },
-            );
+            if may_be {
+                verdict.bound = Bound::Exact;
+            }
+            return;
         }
         let proof = Proof::new(Claim::Loss, ProofKind::Vct, 8);
-        (
-            *m,
-            Verdict {
-                score: proof.score(),
-                bound: Bound::Exact,
-                proof: Some(proof),
-                ..verdict.clone()
-            },
-        )
-    };
-    engine::answer(question)
-        .verdicts()
-        .iter()
-        .map(lose)
-        .collect()
+        (verdict.score, verdict.bound) = (proof.score(), Bound::Exact);
+        verdict.proof = Some(proof);
+    })
 }
 
 fn next(book: &mut Book, job: JobId, n: usize) -> Vec<Work> {

@@ -1,7 +1,7 @@
 //! Questions of a growing book: how deep, and how often.
 
 use kagetsu_book::{Book, JobChange, JobId, JobSpec, JobState, Work};
-use kagetsu_game::{Answer, Bound, Effort, Move, Position, Question, Score, Verdict};
+use kagetsu_game::{Answer, Bound, Effort, Position, Question, Score};
 
 use super::{grow_to, spec, with};
 use crate::world::{assert_clean, engine, new_book, open};
@@ -29,15 +29,11 @@ fn is_open(book: &Book, position: &Position) -> bool {
 
 /// Returns an answer whose exact values are below the bounds of the other moves.
 fn worse(answer: &Answer) -> Answer {
-    let worse = |(m, v): &(Move, Verdict)| {
-        let score = if v.is_exact() {
-            Score::opinion(-900)
-        } else {
-            v.score
-        };
-        (*m, Verdict { score, ..v.clone() })
-    };
-    answer.verdicts().iter().map(worse).collect()
+    answer.changed(|_, verdict| {
+        if verdict.is_exact() {
+            verdict.score = Score::opinion(-900);
+        }
+    })
 }
 
 #[test]
@@ -67,18 +63,9 @@ fn open_position_is_not_asked_forever() {
     let job = book.create_job(&from_start(9)).expect("a job");
     let work = &only_work(&mut book, job);
     // An engine that answers every question with bounds alone.
-    let mut bounded = engine::answer(&work.question);
-    let bounds = bounded.verdicts().iter().map(|(m, v)| {
-        (
-            *m,
-            Verdict {
-                bound: Bound::Upper,
-                proof: None,
-                ..v.clone()
-            },
-        )
+    let bounded = engine::answer(&work.question).changed(|_, verdict| {
+        (verdict.bound, verdict.proof) = (Bound::Upper, None);
     });
-    bounded = bounds.collect();
     book.finish(work, &bounded).expect("room");
     let work = &only_work(&mut book, job);
     assert_eq!(
@@ -175,21 +162,12 @@ fn opinion_without_search_keeps_depth_zero() {
         let m = at.distinct_moves()[0];
         let mut reply = engine::answer(&Question::new(at.clone(), Effort::depth(depth)));
         reply.retain(|at, _| at == m);
-        let verdicts = reply.verdicts().iter().map(|(m, v)| {
-            let score = Score::opinion(score);
-            (
-                *m,
-                Verdict {
-                    score,
-                    bound: Bound::Exact,
-                    depth,
-                    proof: None,
-                    line: vec![],
-                    ..v.clone()
-                },
-            )
+        let stated = reply.changed(|_, verdict| {
+            (verdict.score, verdict.bound) = (Score::opinion(score), Bound::Exact);
+            (verdict.depth, verdict.proof) = (depth, None);
+            verdict.line.clear();
         });
-        book.learn(&at, &verdicts.collect()).expect("room");
+        book.learn(&at, &stated).expect("room");
         line.push(at.clone());
         at = at.play(m).expect("legal");
     }
@@ -217,20 +195,12 @@ fn position_known_from_a_game_is_searched() {
     let root = Position::start(spec(1).variant);
     let mut made = engine::answer(&Question::new(root.clone(), Effort::depth(0)));
     made.retain(|m, _| m == root.distinct_moves()[0]);
-    let silent = |(m, v): &(Move, Verdict)| {
-        (
-            *m,
-            Verdict {
-                score: -Score::OPINION_MAX,
-                bound: Bound::Lower,
-                proof: None,
-                line: vec![],
-                ..v.clone()
-            },
-        )
-    };
-    book.learn(&root, &made.verdicts().iter().map(silent).collect())
-        .expect("room");
+    let silent = made.changed(|_, verdict| {
+        (verdict.score, verdict.bound) = (-Score::OPINION_MAX, Bound::Lower);
+        verdict.proof = None;
+        verdict.line.clear();
+    });
+    book.learn(&root, &silent).expect("room");
     let job = book.create_job(&from_start(5)).expect("a job");
     let work = &only_work(&mut book, job);
     assert_eq!(
