@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 
 use anyhow::{Result, anyhow};
-use kagetsu_book::{Book, Syncer};
+use kagetsu_book::{Book, JournalSync};
 use kagetsu_schedule::QuestionId;
 use tokio::sync::watch;
 
@@ -82,7 +82,7 @@ impl Committer {
         let syncer = book.syncer();
         let (batches, received) = sync_channel(MAX_BATCHES_AHEAD);
         let run = move || {
-            let ended = commit(&syncer, &publisher, &received);
+            let ended = commit(&*syncer, &publisher, &received);
             if ended.is_err() {
                 failed();
             }
@@ -152,7 +152,11 @@ impl Drop for Committer {
     }
 }
 
-fn commit(syncer: &Syncer, publisher: &Publisher, received: &Receiver<CommitBatch>) -> Result<()> {
+fn commit(
+    syncer: &dyn JournalSync,
+    publisher: &Publisher,
+    received: &Receiver<CommitBatch>,
+) -> Result<()> {
     while let Ok(mut batch) = received.recv() {
         received.try_iter().for_each(|later| batch.extend(later));
         syncer.sync()?;

@@ -7,11 +7,12 @@
 //! second number is the memory of the store's cache in MiB; 128 without it.
 
 use std::error::Error;
+use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use kagetsu_book::{Book, BookOptions, BuildSpec, Compilation, JobSpec, Syncer};
+use kagetsu_book::{Book, BookOptions, BuildSpec, Compilation, JobSpec, JournalSync};
 use kagetsu_game::{Answer, Bound, Move, Position, Question, Variant, Verdict};
 
 /// Moves that an answer speaks of, as many as a search looks at.
@@ -162,7 +163,9 @@ fn grow(book: &mut Book, positions: u64) -> Result<Growth, Box<dyn Error>> {
 
 /// Starts a thread that syncs the journal on request, once for all requests that wait. It returns
 /// the time of each sync.
-fn syncing(syncer: Syncer) -> (Sender<()>, JoinHandle<Result<Vec<Duration>, String>>) {
+fn syncing(
+    syncer: Arc<dyn JournalSync>,
+) -> (Sender<()>, JoinHandle<Result<Vec<Duration>, String>>) {
     let (sender, receiver) = channel();
     let thread = std::thread::spawn(move || {
         let mut times = Vec::new();

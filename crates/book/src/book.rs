@@ -23,7 +23,7 @@ use crate::jobs::frontier::JobFrontier;
 use crate::journal::entry::{AnswerBody, LogEntry};
 use crate::journal::file::FileJournal;
 use crate::journal::frozen::FrozenJournal;
-use crate::journal::log::{Journal, JournalDigest, Sequence, Syncer};
+use crate::journal::log::{Journal, JournalDigest, JournalSync, Sequence};
 use crate::journal::rewrite::{Rewrite, remove_folder};
 use crate::lock::Lock;
 use crate::opening::{self, Notice};
@@ -412,7 +412,7 @@ impl Book {
         searched.map(|pair| Id::at_end(&pair?.0).ok_or(BookError::entry("a key")))
     }
 
-    /// Learns an answer that belongs to no job. It is durable after a [`Syncer::sync`].
+    /// Learns an answer that belongs to no job. It is durable after a [`JournalSync::sync`].
     ///
     /// # Errors
     /// If the answer is empty or has an illegal move, or the disk refuses. Then the book is
@@ -580,7 +580,7 @@ impl Book {
 
     /// Returns a handle that makes the journal durable without borrowing the book.
     #[must_use]
-    pub fn syncer(&self) -> Syncer {
+    pub fn syncer(&self) -> Arc<dyn JournalSync> {
         self.journal.syncer()
     }
 

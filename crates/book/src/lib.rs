@@ -4,7 +4,7 @@
 //! one for each answer, job or change. Its **store** is an index that is made from the journal:
 //! records, values and links, in the log-structured store of `kagetsu-store`. The positions that
 //! wait to be searched are kept in memory and read from the links. A result may be acknowledged
-//! when its journal entry is durable ([`Syncer`]). The store follows, and is rebuilt from the
+//! when its journal entry is durable ([`JournalSync`]). The store follows, and is rebuilt from the
 //! journal where it is damaged. `FORMAT.md` describes the bytes.
 //!
 //! [`Book::compile`] writes the values that a book believes into one immutable file, which any
@@ -39,7 +39,7 @@ pub use inspection::scan::{BookScan, ScannedChild, ScannedEntry, ScannedMove, St
 pub use inspection::standing::{Standing, StandingState};
 pub use inspection::suspects::{Doubt, Suspect, SuspectSearch};
 pub use journal::frame::{MAX_ENTRY_BYTES, frame, unframe};
-pub use journal::log::{Journal, JournalDigest, JournalSync, Sequence, Syncer, Visit};
+pub use journal::log::{Journal, JournalDigest, JournalSync, Sequence, Visit};
 pub use kagetsu_compiled::{
     Annotation, AnnotationError, AnnotationJson, AnnotationKind, AnnotationKindError, CheckReport,
     Choice, Day, DayError, Derived, Extras, Nearest, Overview, RootOverview, Stats,

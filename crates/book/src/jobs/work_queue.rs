@@ -166,8 +166,8 @@ impl Book {
     }
 
     /// Learns the answer to a work, and lets the job grow from it. It is durable after a
-    /// [`Syncer::sync`](crate::Syncer::sync). An answer without moves sets the position aside, and
-    /// so does one that values none of the moves without a value that were asked about.
+    /// [`JournalSync::sync`](crate::JournalSync::sync). An answer without moves sets the position
+    /// aside, and so does one that values none of the moves without a value that were asked about.
     ///
     /// # Errors
     /// If the answer has an illegal move, or the disk fails; then the book is as it was, and the

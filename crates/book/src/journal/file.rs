@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{BookError, JournalError};
 use crate::journal::frame::{frame, header};
-use crate::journal::log::{Journal, JournalDigest, JournalSync, Sequence, Syncer};
+use crate::journal::log::{Journal, JournalDigest, JournalSync, Sequence};
 use crate::journal::manifest::JournalManifest;
 use crate::journal::reader::{JournalReader, Next, file_of, scan};
 use kagetsu_files::{PositionedFile, sync_folder};
@@ -250,8 +250,8 @@ impl Journal for FileJournal {
         Ok(Sequence(next))
     }
 
-    fn syncer(&self) -> Syncer {
-        Syncer::new(Arc::clone(&self.end) as _)
+    fn syncer(&self) -> Arc<dyn JournalSync> {
+        Arc::clone(&self.end) as _
     }
 
     fn read(&self, after: Sequence, max: usize) -> Result<Vec<Box<[u8]>>, JournalError> {

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use crate::error::JournalError;
-use crate::journal::log::{Journal, JournalDigest, JournalSync, Sequence, Syncer};
+use crate::journal::log::{Journal, JournalDigest, JournalSync, Sequence};
 
 /// The journal of a snapshot: its end alone, since a snapshot reads the store and learns nothing.
 #[derive(Clone)]
@@ -30,8 +30,8 @@ impl Journal for FrozenJournal {
         Err(JournalError::Snapshot(self.place.clone()))
     }
 
-    fn syncer(&self) -> Syncer {
-        Syncer::new(Arc::new(self.clone()))
+    fn syncer(&self) -> Arc<dyn JournalSync> {
+        Arc::new(self.clone())
     }
 
     fn read(&self, _: Sequence, _: usize) -> Result<Vec<Box<[u8]>>, JournalError> {

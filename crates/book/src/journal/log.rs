@@ -1,6 +1,5 @@
 //! The journal as a book sees it, wherever its bytes are kept.
 
-use std::fmt;
 use std::sync::Arc;
 
 use kagetsu_store::digest;
@@ -39,14 +38,14 @@ pub trait Journal: Send + Sync {
     fn entries(&self) -> u64;
 
     /// Appends one entry, whole or (on an error) not at all. It is durable after a
-    /// [`Syncer::sync`].
+    /// [`JournalSync::sync`].
     ///
     /// # Errors
     /// If the entry is too long, the medium refuses, or another process leads the book.
     fn append(&mut self, entry: &[u8]) -> Result<Sequence, JournalError>;
 
     /// Returns a handle that makes the journal durable without borrowing it.
-    fn syncer(&self) -> Syncer;
+    fn syncer(&self) -> Arc<dyn JournalSync>;
 
     /// Reads at most `max` entries after one, in order; none at the end.
     ///
@@ -104,39 +103,14 @@ pub trait Journal: Send + Sync {
     }
 }
 
-/// The part of a journal that makes entries durable. Any thread may call it.
+/// The part of a journal that makes entries durable, without a borrow of the book. Any thread may
+/// call it.
 pub trait JournalSync: Send + Sync {
-    /// Makes all entries durable that were appended so far, and returns the last of them.
-    ///
-    /// # Errors
-    /// See [`Syncer::sync`].
-    fn sync(&self) -> Result<Sequence, JournalError>;
-}
-
-/// A handle that makes the journal durable without borrowing the book.
-#[derive(Clone)]
-pub struct Syncer(Arc<dyn JournalSync>);
-
-impl Syncer {
-    /// Returns the handle of a journal.
-    #[must_use]
-    pub fn new(journal: Arc<dyn JournalSync>) -> Self {
-        Self(journal)
-    }
-
     /// Makes all entries durable that were appended so far, and returns the last of them. A result
     /// may be acknowledged only after this. Concurrent callers share one write.
     ///
     /// # Errors
     /// If the medium refuses or has refused before, or another process leads the book. Then nothing
     /// may be acknowledged any more.
-    pub fn sync(&self) -> Result<Sequence, JournalError> {
-        self.0.sync()
-    }
-}
-
-impl fmt::Debug for Syncer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Syncer")
-    }
+    fn sync(&self) -> Result<Sequence, JournalError>;
 }

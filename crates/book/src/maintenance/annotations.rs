@@ -71,7 +71,8 @@ impl Book {
     }
 
     /// Adds annotations to a position. One that the book has stays as it is, with its first day.
-    /// Returns how many are new; they are durable after a [`Syncer::sync`](crate::Syncer::sync).
+    /// Returns how many are new; they are durable after a
+    /// [`JournalSync::sync`](crate::JournalSync::sync).
     ///
     /// # Errors
     /// If one is about a point beyond the board or too long, or the disk refuses.

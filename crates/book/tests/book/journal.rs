@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use kagetsu_book::{
     Book, BookError, BuildSpec, JobSpec, Journal, JournalDigest, JournalError, JournalSync, Notice,
-    OpenError, Pruning, Sequence, Syncer, backup,
+    OpenError, Pruning, Sequence, backup,
 };
 use kagetsu_game::Position;
 use tempfile::TempDir;
@@ -135,8 +135,8 @@ impl Journal for SharedJournal {
         Ok(Sequence(self.entries()))
     }
 
-    fn syncer(&self) -> Syncer {
-        Syncer::new(Arc::new(self.clone()))
+    fn syncer(&self) -> Arc<dyn JournalSync> {
+        Arc::new(self.clone())
     }
 
     fn read(&self, after: Sequence, max: usize) -> Result<Vec<Box<[u8]>>, JournalError> {

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use kagetsu_book::{Journal, JournalDigest, JournalError, JournalSync, Sequence, Syncer};
+use kagetsu_book::{Journal, JournalDigest, JournalError, JournalSync, Sequence};
 
 use crate::book_lease::BookLease;
 use crate::client::book_url::BookUrl;
@@ -155,8 +155,8 @@ impl Journal for PostgresJournal {
         Ok(sequence)
     }
 
-    fn syncer(&self) -> Syncer {
-        Syncer::new(Arc::clone(&self.shared) as _)
+    fn syncer(&self) -> Arc<dyn JournalSync> {
+        Arc::clone(&self.shared) as _
     }
 
     fn read(&self, after: Sequence, max: usize) -> Result<Vec<Box<[u8]>>, JournalError> {
