@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use kagetsu_book::{
-    Book, BookError, BookSnapshot, Entry, Job, JobChange, JobError, JobId, JobState, JournalDigest,
-    JournalError, LearnError, Sequence, Work,
+    Book, BookError, BookSnapshot, Entry, Job, JobChange, JobError, JobId, JobState, LearnError,
+    Sequence, Work,
 };
 use kagetsu_game::{Answer, Position, Question, Variant};
 use kagetsu_schedule::{TaskId, WorkerId};
@@ -31,23 +31,20 @@ const MAX_BATCH: usize = 256;
 /// Time between two looks at a committer that is behind.
 const COMMIT_POLL_INTERVAL: Duration = Duration::from_millis(1);
 
-/// Entries that a follower applies at a time.
-const FOLLOW_ENTRIES: usize = 1024;
-
 /// Positions set aside that a list of jobs shows.
 const MAX_ASIDES_SHOWN: usize = 20;
 
 /// The owner of the book.
 pub(crate) struct BookWriter {
-    book: Book,
+    pub(super) book: Book,
     folder: PathBuf,
     /// This coordinator's part in the replication of a book whose journal is in a database.
     replica: Option<Replica>,
-    orders: Receiver<Command>,
+    pub(super) orders: Receiver<Command>,
     /// Commands that came while the committer was behind, in order.
     deferred: VecDeque<Command>,
-    is_refilling: Arc<AtomicBool>,
-    committer: Committer,
+    pub(super) is_refilling: Arc<AtomicBool>,
+    pub(super) committer: Committer,
     workforce: Weak<dyn Workforce>,
     /// Running jobs with variant and priority, the most urgent first.
     running: Vec<(JobId, Variant, i8)>,
@@ -164,7 +161,7 @@ impl BookWriter {
     }
 
     /// Waits until the committer has taken all results.
-    fn publish_waiting(&mut self) -> Result<()> {
+    pub(super) fn publish_waiting(&mut self) -> Result<()> {
         while self.committer.is_behind() {
             std::thread::sleep(COMMIT_POLL_INTERVAL);
             self.committer.send(CommitBatch::default())?;
@@ -173,7 +170,7 @@ impl BookWriter {
     }
 
     /// Answers a request that only reads the book.
-    fn read(&mut self, command: Command) {
+    pub(super) fn read(&mut self, command: Command) {
         match command {
             Command::Lookup(positions, reply) => self.look_up(&positions, reply),
             Command::Inspect(read) => self.read_aside(read),
@@ -196,78 +193,6 @@ impl BookWriter {
             }
             // The client is told that the book is closed.
             Err(error) => tracing::error!("the book cannot be read: {error}"),
-        }
-    }
-
-    /// Follows the journal that another coordinator appends to, and answers look-ups, until this
-    /// coordinator leads. Returns `false` after a stop.
-    fn follow(&mut self, replica: &Replica) -> Result<bool> {
-        // Look-ups do not wait for a database that is away: the next look at the journal reads it.
-        replica.lease.repeat_reads(false);
-        while let Ok(command) = self.orders.recv() {
-            let refusal = || BookError::from(replica.not_leader());
-            match command {
-                Command::Follow(end, digest) => {
-                    if self.catch_up(None)? {
-                        self.check_end(end, digest)?;
-                    }
-                    self.publish_waiting()?;
-                }
-                Command::Lead(end, digest) => {
-                    replica.lease.repeat_reads(true);
-                    self.catch_up(Some(end))?;
-                    self.check_end(end, digest)?;
-                    replica.leadership.set_leader(None);
-                    replica.leadership.set(true);
-                    return Ok(true);
-                }
-                Command::End(reason) => return Err(reason.into()),
-                Command::Stop => return Ok(false),
-                Command::Start(_, reply) | Command::Change(_, _, reply) => {
-                    reply.give(Err(refusal()));
-                }
-                Command::Learn(_, _, reply) | Command::Annotate(_, _, reply) => {
-                    reply.give(Err(refusal()));
-                }
-                Command::Refill => self.is_refilling.store(false, Ordering::Release),
-                Command::Lookup(..) | Command::Inspect(_) => self.read(command),
-                _ => {}
-            }
-        }
-        Ok(false)
-    }
-
-    /// Compares the book with an end of the journal in the database, if the book is not beyond it.
-    fn check_end(&self, end: Sequence, digest: JournalDigest) -> Result<()> {
-        let (sequence, found) = (self.book.sequence(), self.book.digest());
-        if sequence < end || (sequence == end && found != digest) {
-            return Err(JournalError::OtherHistory(self.book.place()).into());
-        }
-        Ok(())
-    }
-
-    /// Applies what the leader has appended, to this end if one is given, and publishes it. Returns
-    /// `false` where no end is given and the database is away.
-    fn catch_up(&mut self, end: Option<Sequence>) -> Result<bool> {
-        loop {
-            let before = self.book.sequence();
-            let read = self.book.catch_up(FOLLOW_ENTRIES);
-            match read {
-                Ok(0) if end.is_none_or(|end| before >= end) => return Ok(true),
-                Ok(0) => return Err(JournalError::OtherHistory(self.book.place()).into()),
-                Ok(_) => {}
-                // The database may come back; look-ups go on meanwhile.
-                Err(error @ BookError::Journal(JournalError::Server(_))) if end.is_none() => {
-                    tracing::warn!("cannot follow the journal: {error}");
-                    return Ok(false);
-                }
-                Err(error) => return Err(error).context("cannot follow the journal"),
-            }
-            let changed = self.changed(before)?;
-            self.committer.send(CommitBatch {
-                changed,
-                ..CommitBatch::default()
-            })?;
         }
     }
 
@@ -373,7 +298,7 @@ impl BookWriter {
     }
 
     /// Returns the jobs, if the book has changed.
-    fn changed(&mut self, before: Sequence) -> Result<Option<Views>> {
+    pub(super) fn changed(&mut self, before: Sequence) -> Result<Option<Views>> {
         if self.book.sequence() == before {
             return Ok(None);
         }
