@@ -8,7 +8,7 @@ use std::path::Path;
 use kagetsu_compiled::{
     Compiled, CompiledError, Compiler, Derived, NamedBook, Overview, ReadAt, Stats,
 };
-use kagetsu_files::FileError;
+use kagetsu_files::{FileError, Readers, replace_file};
 use kagetsu_game::{Answer, Bound, Key, Move, Provenance, Score, Verdict};
 
 /// Positions of a book: some lines of the directory.
@@ -97,10 +97,7 @@ const CHANGES: [(&str, Change); 7] = [
         copy_over(path, &vec![0; book.len()])
     }),
     ("another book under its name", |path, _, other| {
-        let new = path.with_extension("new");
-        fs::write(&new, other)
-            .and_then(|()| fs::rename(&new, path))
-            .expect("room");
+        replace_file(path, Readers::Usual, |file| file.write_all(other)).expect("room");
     }),
 ];
 

@@ -22,9 +22,11 @@ const TESTS: [&str; 6] = [
     "servers::reading::",
 ];
 /// Crates whose own tests run on Windows.
-const CRATES: [&str; 7] = [
+const CRATES: [&str; 9] = [
     "kagetsu-game",
     "kagetsu-search",
+    "kagetsu-files",
+    "kagetsu-compiled",
     "kagetsu-book",
     "kagetsu-store",
     "kagetsu-formats",
