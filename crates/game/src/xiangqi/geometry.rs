@@ -32,11 +32,11 @@ pub(super) static GENERAL: Table = steps(WAYS, PALACES);
 /// An advisor's steps.
 pub(super) static ADVISOR: Table = steps(DIAGONALS, PALACES);
 /// An elephant's leaps, over its eyes.
-pub(super) static ELEPHANT: [Jumps; SQUARES] = elephant();
+pub(super) static ELEPHANT: [Jumps; SQUARES] = leaps(DIAGONALS, Leap::Elephant);
 /// A horse's jumps from each point, over its legs.
-pub(super) static HORSE: [Jumps; SQUARES] = horse(WAYS, false);
+pub(super) static HORSE: [Jumps; SQUARES] = leaps(WAYS, Leap::Horse);
 /// The jumps of horses to each point: `ends` are their origins, `over` the leg that they share.
-pub(super) static HORSE_TO: [Jumps; SQUARES] = horse(DIAGONALS, true);
+pub(super) static HORSE_TO: [Jumps; SQUARES] = leaps(DIAGONALS, Leap::HorseTo);
 /// A soldier's steps, by side.
 pub(super) static SOLDIER: [Table; 2] = [soldier(Side::First), soldier(Side::Second)];
 /// The points from which a soldier of a side steps to each point.
@@ -128,38 +128,19 @@ const fn steps(ways: [(i8, i8); 4], home: Squares) -> Table {
     table
 }
 
-const fn elephant() -> [Jumps; SQUARES] {
-    let mut table = [[Jump {
-        over: Squares::NONE,
-        ends: Squares::NONE,
-    }; 4]; SQUARES];
-    let mut square = 0;
-    while square < SQUARES {
-        let (file, rank) = place(square);
-        let mut way = 0;
-        while way < 4 {
-            let (right, up) = DIAGONALS[way];
-            let stays_home = (rank < 5) == (rank + 2 * up < 5);
-            let end = if stays_home {
-                bit(file + 2 * right, rank + 2 * up)
-            } else {
-                0
-            };
-            table[square][way] = Jump {
-                over: Squares(bit(file + right, rank + up)),
-                ends: Squares(end),
-            };
-            way += 1;
-        }
-        square += 1;
-    }
-    table
+/// A way to leap over a point.
+#[derive(Clone, Copy)]
+enum Leap {
+    /// Diagonally, on the own side of the river.
+    Elephant,
+    /// One point straight, then one diagonally.
+    Horse,
+    /// A horse's jump seen from its target: first diagonally, then straight in either of two ways.
+    HorseTo,
 }
 
-/// Returns the horse's jumps, or with `inverse` those that lead to a point. A horse goes one point
-/// straight, then one diagonally; seen from the target, first diagonally, then straight in either
-/// of two ways.
-const fn horse(ways: [(i8, i8); 4], inverse: bool) -> [Jumps; SQUARES] {
+/// Returns the leaps from each point, whose first step is one of `ways`.
+const fn leaps(ways: [(i8, i8); 4], leap: Leap) -> [Jumps; SQUARES] {
     let mut table = [[Jump {
         over: Squares::NONE,
         ends: Squares::NONE,
@@ -170,12 +151,17 @@ const fn horse(ways: [(i8, i8); 4], inverse: bool) -> [Jumps; SQUARES] {
         let mut way = 0;
         while way < 4 {
             let (right, up) = ways[way];
-            let ends = if inverse {
-                bit(file + 2 * right, rank + up) | bit(file + right, rank + 2 * up)
-            } else {
+            let ends = match leap {
+                Leap::Elephant if (rank < 5) != (rank + 2 * up < 5) => 0,
+                Leap::Elephant => bit(file + 2 * right, rank + 2 * up),
                 // `up` is the sidestep of a way to the right, and the other way round.
-                bit(file + 2 * right + up, rank + 2 * up + right)
-                    | bit(file + 2 * right - up, rank + 2 * up - right)
+                Leap::Horse => {
+                    bit(file + 2 * right + up, rank + 2 * up + right)
+                        | bit(file + 2 * right - up, rank + 2 * up - right)
+                }
+                Leap::HorseTo => {
+                    bit(file + 2 * right, rank + up) | bit(file + right, rank + 2 * up)
+                }
             };
             table[square][way] = Jump {
                 over: Squares(bit(file + right, rank + up)),
