@@ -22,10 +22,10 @@ impl ReplyShortcuts for Surakarta {}
 
 /// A five depends only on the stones of its side and on its point being empty. So the winner's five
 /// answers every reply except one on its point, and the loser, who had no five, can make one only
-/// in a row with its last stone.
+/// in a row with its last stone. Where the opponent's stones close fives, every reply is played.
 impl<R: Rule> ReplyShortcuts for Gomoku<R> {
     fn fives_answer_all(&self, nodes: &[Node], at: Reference, last: Move) -> bool {
-        if self.is_in_four(last) {
+        if R::CLOSES || self.is_in_four(last) {
             return false;
         }
         let (winner, variant) = (self.side().other(), self.variant());

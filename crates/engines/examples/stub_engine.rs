@@ -400,9 +400,12 @@ impl Brain {
     fn set(&mut self, key: &str, value: &str) {
         match (key, value) {
             ("rule", _) if self.manners.is("freestyle") => {}
-            ("rule", "0") => self.rule = RuleName::Freestyle,
-            ("rule", "1") => self.rule = RuleName::Standard,
-            ("rule", "4") => self.rule = RuleName::Renju,
+            ("rule", sum) => {
+                let rule = gomocup::RULES
+                    .into_iter()
+                    .find(|(number, _)| number.to_string() == sum);
+                self.rule = rule.map_or(self.rule, |(_, rule)| rule);
+            }
             ("max_depth", _) => self.depth = value.parse().unwrap_or(2),
             _ => {}
         }

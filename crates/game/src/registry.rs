@@ -31,33 +31,41 @@ games! {
     Surakarta => surakarta,
 }
 
+/// Runs `$body` with `$R` naming the [`Rule`](crate::gomoku::Rule) type of gomoku's `$rule`. The
+/// second form lists the types.
+#[macro_export]
+macro_rules! with_rule {
+    ($rule:expr, $R:ident => $body:expr) => {
+        $crate::with_rule!($rule, $R => $body, {
+            Freestyle: Freestyle,
+            Standard: Standard,
+            Renju: Renju,
+            Caro: Caro<false>,
+            CaroOverline: Caro<true>,
+        })
+    };
+    ($rule:expr, $R:ident => $body:expr, {
+        $($name:ident: $type:ident $(<$overlines:literal>)?,)+
+    }) => {
+        match $rule {
+            $($crate::RuleName::$name => {
+                type $R = $crate::gomoku::$type $(<$overlines>)?;
+                $body
+            })+
+        }
+    };
+}
+
 /// Runs `$body` with `$G` naming the [`Game`](crate::Game) type that plays `$variant`. The one
 /// place where a run-time variant becomes a type.
 #[macro_export]
 macro_rules! with_game {
     ($variant:expr, $G:ident => $body:expr) => {
         match $variant {
-            $crate::Variant::Gomoku {
-                rule: $crate::RuleName::Freestyle,
-                ..
-            } => {
-                type $G = $crate::gomoku::Gomoku<$crate::gomoku::Freestyle>;
+            $crate::Variant::Gomoku { rule, .. } => $crate::with_rule!(rule, GomokuRule => {
+                type $G = $crate::gomoku::Gomoku<GomokuRule>;
                 $body
-            }
-            $crate::Variant::Gomoku {
-                rule: $crate::RuleName::Standard,
-                ..
-            } => {
-                type $G = $crate::gomoku::Gomoku<$crate::gomoku::Standard>;
-                $body
-            }
-            $crate::Variant::Gomoku {
-                rule: $crate::RuleName::Renju,
-                ..
-            } => {
-                type $G = $crate::gomoku::Gomoku<$crate::gomoku::Renju>;
-                $body
-            }
+            }),
             $crate::Variant::Xiangqi { .. } => {
                 type $G = $crate::xiangqi::Xiangqi;
                 $body
@@ -272,7 +280,7 @@ impl fmt::Display for Variant {
 impl FromStr for Variant {
     type Err = VariantError;
 
-    /// Reads `freestyle-15`, `standard-15` or `renju-15` with the board size; `xiangqi`, or
+    /// Reads the name of a rule with the board size, as in `renju-15`; `xiangqi`, or
     /// `xiangqi-chase` where a perpetual chase loses; `surakarta`, or `surakarta-40` with another
     /// limit of plies than 80.
     fn from_str(text: &str) -> Result<Self, VariantError> {

@@ -23,7 +23,7 @@ pub enum Variant {
     },
 }
 
-/// The three rules of gomoku.
+/// The rules of gomoku.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RuleName {
     /// Five or more in a row win.
@@ -33,6 +33,10 @@ pub enum RuleName {
     /// Black wins with exactly five and may make no overline, double four or double three; White
     /// wins with five or more.
     Renju,
+    /// Exactly five in a row win, unless the opponent's stones stand at both ends.
+    Caro,
+    /// The same, and six or more in a row win in any case.
+    CaroOverline,
 }
 
 /// The rule of xiangqi for chasing an unprotected piece for ever. Perpetual check always loses.
@@ -90,7 +94,13 @@ impl Variant {
 
 impl RuleName {
     /// All rules, in the order of their codes.
-    pub const ALL: [Self; 3] = [Self::Freestyle, Self::Standard, Self::Renju];
+    pub const ALL: [Self; 5] = [
+        Self::Freestyle,
+        Self::Standard,
+        Self::Renju,
+        Self::Caro,
+        Self::CaroOverline,
+    ];
 
     /// Its name in that of a [`Variant`].
     #[must_use]
@@ -99,6 +109,8 @@ impl RuleName {
             Self::Freestyle => "freestyle",
             Self::Standard => "standard",
             Self::Renju => "renju",
+            Self::Caro => "caro",
+            Self::CaroOverline => "caro-overline",
         }
     }
 }

@@ -30,6 +30,8 @@ fn variant_codes_do_not_change() {
         ("standard-15", 0x0102_0f00),
         ("renju-15", 0x0103_0f00),
         ("renju-22", 0x0103_1600),
+        ("caro-15", 0x0104_0f00),
+        ("caro-overline-20", 0x0105_1400),
         ("xiangqi", 0x0200_0000),
         ("xiangqi-chase", 0x0200_0001),
         ("surakarta", 0x0300_0050),
@@ -47,7 +49,7 @@ fn variant_codes_do_not_change() {
 #[test]
 fn all_variants_are_all_in_the_order_of_their_codes() {
     let all: Vec<Variant> = Variant::all().collect();
-    assert_eq!(all.len(), 3 * 18 + 2 + 255);
+    assert_eq!(all.len(), 5 * 18 + 2 + 255);
     assert!(all.windows(2).all(|pair| pair[0].code() < pair[1].code()));
     assert!(
         all.iter()
@@ -89,6 +91,7 @@ fn texts_that_name_no_variant_are_refused() {
         "renju-23",
         "standard-",
         "renju-15-2",
+        "overline-15",
         "Renju-15",
         "renju-+9",
         "renju-09",
@@ -118,7 +121,7 @@ fn known_answers_win_or_are_legal() {
             }
         }
     }
-    for text in ["freestyle-5", "standard-22", "renju-15", "xiangqi-chase"] {
+    for text in ["freestyle-5", "standard-22", "caro-8", "xiangqi-chase"] {
         let variant: Variant = text.parse().expect("a variant");
         assert!(!variant.known_answers().is_empty(), "{text}");
     }

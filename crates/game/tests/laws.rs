@@ -47,6 +47,11 @@ const ROWS: &[Row] = &[
     row("renju-8", "c3 a1 d4 h1 c5 a8 e4 h8 d6 h5 f4 a4"),
     row("renju-15", "h8 a1 i8 a3 h9 a5 g7 a7 i10 a9 j7 c1 g10 e1"),
     row("renju-22", ""),
+    row("caro-7", "c3 a1 d3 f6 c4 a6"),
+    row(
+        "caro-overline-15",
+        "h8 a1 i8 a3 h9 a5 g7 a7 i10 a9 j7 c1 g10 e1",
+    ),
     remembering("xiangqi", ""),
     remembering("xiangqi", "h2e2 h9g7 e2e6"),
     remembering("xiangqi-chase", "b2b9 a9b9 h2h9 i9h9"),

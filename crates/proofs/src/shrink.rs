@@ -18,7 +18,7 @@ use crate::tree_builder::ProofTreeBuilder;
 /// The result is never larger than the trees together. `progress` is called now and then with the
 /// number of positions that were looked at.
 ///
-/// Trees of renju are joined only: they have no zones.
+/// Trees of renju and caro are joined only: they have no zones.
 ///
 /// # Errors
 /// If the trees belong to another variant or do not prove the position.

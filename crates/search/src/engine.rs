@@ -1,7 +1,7 @@
-use kagetsu_game::{Answer, Effort, Position, Question, Variant};
+use kagetsu_game::{Answer, Effort, Position, Question, Variant, with_rule};
 
 use crate::alphabeta::table::TranspositionTable;
-use crate::gomoku::{Board, with_rule};
+use crate::gomoku::Board;
 use crate::root::RootSearch;
 use crate::threats::ClaimStrategy;
 use crate::{Control, EngineError, EngineOptions, Progress, surakarta, xiangqi};

@@ -5,9 +5,7 @@ use kagetsu_game::Variant;
 #[non_exhaustive]
 pub enum EngineError {
     /// The engine does not support the variant.
-    #[error(
-        "this engine does not play {0}; it plays freestyle-N, standard-N, renju-N, xiangqi and surakarta"
-    )]
+    #[error("this engine does not play {0}; it plays gomoku, xiangqi and surakarta")]
     Unsupported(Variant),
     /// The question contains an illegal move.
     #[error("the question asks about '{0}', which is not legal in its position")]

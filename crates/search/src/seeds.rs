@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use kagetsu_game::gomoku::Rule;
-use kagetsu_game::{Answer, Effort, Position, PositionError, Question, Variant};
+use kagetsu_game::{Answer, Effort, Position, PositionError, Question, Variant, with_rule};
 
-use crate::gomoku::{Board, with_rule};
+use crate::gomoku::Board;
 use crate::heuristics::{Heuristics, Situation};
 use crate::{Control, Engine, EngineError, EngineOptions};
 

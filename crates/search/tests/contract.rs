@@ -268,6 +268,8 @@ fn every_game_is_answered() {
         "freestyle-15",
         "standard-9",
         "renju-15",
+        "caro-15",
+        "caro-overline-20",
         "xiangqi",
         "xiangqi-chase",
         "surakarta",

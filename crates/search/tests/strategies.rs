@@ -45,6 +45,8 @@ fn a_plan_answers_every_legal_reply() {
         ("freestyle-15", "h8 a1 i8 a3 j8 a5", 3),
         ("standard-15", "h8 g8 i8 a3 j8 a5 h9 a7 h10 a9", 5),
         ("renju-15", "h8 g8 i8 a3 j8 a5 h9 a7 h10 a9", 5),
+        ("caro-15", "h8 a1 i8 a3 j8 a5", 3),
+        ("caro-overline-15", "h8 a1 i9 a4 h10 a7 i7 a10", 9),
         ("freestyle-15", "h8 a1 i9 a4 h10 a7 i7 a10", 7),
         // The defender has a three of his own: his fours stand in the way.
         ("freestyle-15", "h8 k3 i9 l3 h10 m3 i7", 21),
@@ -357,7 +359,13 @@ fn every_move_is_judged_for_a_proof_of_loss() {
 
 /// Stones thrown onto the middle of a board of 15, so that there is much to threaten.
 fn crowded() -> impl Strategy<Value = Position> {
-    let variants = prop::sample::select(vec!["freestyle-15", "standard-15", "renju-15"]);
+    let variants = prop::sample::select(vec![
+        "freestyle-15",
+        "standard-15",
+        "renju-15",
+        "caro-15",
+        "caro-overline-15",
+    ]);
     let points = proptest::collection::vec((3u16..12, 3u16..12), 6..50);
     (variants, points).prop_map(|(variant, points)| {
         let variant: Variant = variant.parse().expect("a variant");

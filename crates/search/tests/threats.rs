@@ -6,8 +6,8 @@ mod data;
 
 use std::collections::HashMap;
 
-use kagetsu_game::gomoku::{Freestyle, Gomoku, Renju, Rule, Standard};
-use kagetsu_game::{Effort, Game, Move, Outcome, Position, Side, Variant};
+use kagetsu_game::gomoku::{Gomoku, Rule};
+use kagetsu_game::{Effort, Game, Move, Outcome, Position, RuleName, Side, Variant, with_rule};
 use kagetsu_search::Control;
 use kagetsu_search::threats::{self, ThreatClass, ThreatSearch};
 use proptest::prelude::*;
@@ -102,12 +102,13 @@ impl<R: Rule> Checker<R> {
         let points = fives(&self.game, attacker);
         for reply in legal(&self.game) {
             // A point that is left is a five on the next ply.
-            if points.iter().any(|&point| point != reply) {
+            if !R::CLOSES && points.iter().any(|&point| point != reply) {
                 continue;
             }
             let next = position.play(reply).expect("legal");
             self.game.play(reply);
             let result = match self.game.outcome() {
+                None if !fives(&self.game, attacker).is_empty() => Ok(()),
                 None => self.confirm(&next, most),
                 Some(outcome) => Err(format!("{next}: ends with {outcome:?}")),
             };
@@ -127,20 +128,25 @@ fn legal<R: Rule>(game: &Gomoku<R>) -> Vec<Move> {
 /// The empty points where a stone of `side` makes five.
 fn fives<R: Rule>(game: &Gomoku<R>, side: Side) -> Vec<Move> {
     let size = i32::from(game.size());
-    let is_own = |x: i32, y: i32| {
+    let has = |side: Side, x: i32, y: i32| {
         (0..size).contains(&x)
             && (0..size).contains(&y)
             && game.cells()[(y * size + x) as usize] == Some(side)
     };
     let run = |x: i32, y: i32, dx: i32, dy: i32| {
-        (1..).take_while(|n| is_own(x + n * dx, y + n * dy)).count()
+        let own = (1..)
+            .take_while(|n| has(side, x + n * dx, y + n * dy))
+            .count();
+        let end = own as i32 + 1;
+        (own, has(side.other(), x + end * dx, y + end * dy))
     };
     let makes_five = |cell: usize| {
         let (x, y) = (cell as i32 % size, cell as i32 / size);
         let directions = [(1, 0), (0, 1), (1, 1), (1, -1)];
-        directions
-            .iter()
-            .any(|&(dx, dy)| R::is_five(side, 1 + run(x, y, dx, dy) + run(x, y, -dx, -dy)))
+        directions.iter().any(|&(dx, dy)| {
+            let ((up, is_above), (down, is_below)) = (run(x, y, dx, dy), run(x, y, -dx, -dy));
+            R::is_five(side, 1 + up + down, || is_above && is_below)
+        })
     };
     let empty = (0..game.cells().len()).filter(|&cell| game.cells()[cell].is_none());
     empty
@@ -151,16 +157,8 @@ fn fives<R: Rule>(game: &Gomoku<R>, side: Side) -> Vec<Move> {
 
 /// Replays what is claimed of a position; gives the number of claims that were replayed.
 fn check(position: &Position, class: ThreatClass, effort: Effort) -> Result<usize, String> {
-    match position
-        .variant()
-        .to_string()
-        .split_once('-')
-        .map(|(rule, _)| rule)
-    {
-        Some("freestyle") => check_by::<Freestyle>(position, class, effort),
-        Some("standard") => check_by::<Standard>(position, class, effort),
-        _ => check_by::<Renju>(position, class, effort),
-    }
+    let (rule, _) = position.variant().gomoku().expect("gomoku");
+    with_rule!(rule, R => check_by::<R>(position, class, effort))
 }
 
 fn check_by<R: Rule>(
@@ -210,6 +208,7 @@ proptest! {
         position in prop_oneof![
             crowded(variant("freestyle-15"), 9, 60), crowded(variant("standard-15"), 9, 60), crowded(variant("renju-15"), 9, 60), crowded(variant("freestyle-7"), 7, 60),
             crowded(variant("standard-8"), 8, 60), crowded(variant("renju-9"), 9, 60), crowded(variant("freestyle-20"), 11, 60),
+            crowded(variant("caro-15"), 9, 60), crowded(variant("caro-9"), 9, 60), crowded(variant("caro-overline-15"), 9, 60), crowded(variant("caro-overline-8"), 8, 60),
         ],
         class in prop_oneof![1 => Just(ThreatClass::Vcf), 4 => Just(ThreatClass::Vct)],
     ) {
@@ -223,7 +222,7 @@ proptest! {
 
     #[test]
     fn no_defence_stands_against_fours_on_crowded_boards(
-        position in prop_oneof![crowded(variant("standard-15"), 13, 120), crowded(variant("renju-15"), 13, 120), crowded(variant("freestyle-15"), 13, 120)],
+        position in prop_oneof![crowded(variant("standard-15"), 13, 120), crowded(variant("renju-15"), 13, 120), crowded(variant("freestyle-15"), 13, 120), crowded(variant("caro-15"), 13, 120), crowded(variant("caro-overline-15"), 13, 120)],
     ) {
         prop_assume!(position.outcome().is_none());
         check(&position, ThreatClass::Vcf, Effort::nodes(20_000)).map_err(TestCaseError::fail)?;
@@ -289,6 +288,16 @@ fn four_that_becomes_an_overline_does_not_win() {
     }
 }
 
+/// A four leaves a second five that one more stone could have closed.
+#[test]
+fn closable_five_ends_a_line_of_fours() {
+    let line = "f7 i2 b7 b9 b4 b3 i6 e6 e9 b1 d7 b2 d3 a8 a7 g8 c6 g6 f6 h3 g3 c1 h4 c8 d8 i3 a6 g7 \
+                g2 h7 i4 d4";
+    let position = Position::from_line(variant("caro-overline-9"), line).expect("a line");
+    let held = check(&position, ThreatClass::Vcf, Effort::nodes(20_000));
+    assert!(held.is_ok_and(|claims| claims > 0));
+}
+
 #[test]
 fn no_defence_stands_in_real_games() {
     let positions = kagetsu_builders::needed!(game_positions(11));
@@ -340,10 +349,14 @@ fn no_defence_stands_for_very_many_claims() {
         .map_or(100_000, |text| text.parse().expect("a number of cases"));
     let positions = kagetsu_builders::needed!(game_positions(1));
     let mut total = 0;
-    for rule in ["freestyle", "standard", "renju"] {
-        let games = positions
-            .iter()
-            .filter(|position| position.variant().to_string().starts_with(rule));
+    for rule in RuleName::ALL {
+        let is_of_rule = |position: &&Position| {
+            position
+                .variant()
+                .gomoku()
+                .is_some_and(|(own, _)| own == rule)
+        };
+        let games = positions.iter().filter(is_of_rule);
         let games: Vec<&Position> = games
             .filter(|position| position.outcome().is_none())
             .collect();
@@ -353,12 +366,14 @@ fn no_defence_stands_for_very_many_claims() {
                 let found =
                     check(position, class, Effort::nodes(nodes)).expect("every claim holds");
                 (of_games, wins) = (of_games + found, wins + usize::from(found > 0));
-                if 12 * of_games >= wanted {
+                if 4 * RuleName::ALL.len() * of_games >= wanted {
                     break;
                 }
             }
-            for position in crowded_boards(rule).filter(|position| position.outcome().is_none()) {
-                if 6 * (of_games + held) >= wanted {
+            for position in
+                crowded_boards(rule.name()).filter(|position| position.outcome().is_none())
+            {
+                if 2 * RuleName::ALL.len() * (of_games + held) >= wanted {
                     break;
                 }
                 let found =

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use kagetsu_builders::undated;
-use kagetsu_game::gomoku::{Freestyle, Gomoku, Renju, Rule, Standard};
+use kagetsu_game::gomoku::{Caro, Freestyle, Gomoku, Renju, Rule, Standard};
 use kagetsu_game::{
     Bound, Claim, Effort, Game, Move, Outcome, Position, Proof, Question, Score, Variant,
 };
@@ -168,6 +168,16 @@ proptest! {
     #[test]
     fn renju_mates_are_confirmed(position in crowded("renju-7"), depth in 1u8..4) {
         confirm::<Renju>(&position, depth)?;
+    }
+
+    #[test]
+    fn caro_mates_are_confirmed(position in crowded("caro-7"), depth in 1u8..4) {
+        confirm::<Caro<false>>(&position, depth)?;
+    }
+
+    #[test]
+    fn caro_mates_with_overlines_are_confirmed(position in crowded("caro-overline-7"), depth in 1u8..4) {
+        confirm::<Caro<true>>(&position, depth)?;
     }
 
     #[test]

@@ -1,7 +1,7 @@
 // Every text of the page in Chinese.
 
 export const CHINESE_TEXTS = {
-  title: "花月", game_freestyle: "五子棋（无禁）{size} 路", game_standard: "五子棋（标准）{size} 路", game_renju: "连珠 {size} 路", game_caro: "卡罗五子棋 {size} 路", game_xiangqi: "象棋", "game_xiangqi-chase": "象棋（禁长捉）", game_surakarta: "苏腊卡尔塔棋", explorer: "棋盘", cluster: "任务", book: "开局库", analysis: "分析",
+  title: "花月", game_freestyle: "五子棋（无禁）{size} 路", game_standard: "五子棋（标准）{size} 路", game_renju: "连珠 {size} 路", game_caro: "卡罗五子棋 {size} 路", "game_caro-overline": "卡罗五子棋（长连可胜）{size} 路", game_xiangqi: "象棋", "game_xiangqi-chase": "象棋（禁长捉）", game_surakarta: "苏腊卡尔塔棋", explorer: "棋盘", cluster: "任务", book: "开局库", analysis: "分析",
   language: "English", languageLabel: "Switch to English", theme: "主题", themeAuto: "主题：跟随系统",
   themeLight: "主题：浅色", themeDark: "主题：深色", help: "快捷键", close: "关闭",
   positions: "{n} 个局面", noBook: "无开局库", offline: "服务器没有应答，它还在运行吗？",

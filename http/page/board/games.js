@@ -7,14 +7,15 @@ export function game(variant) {
   const size = Number(/-(\d+)$/.exec(variant)?.[1] ?? 15);
   if (variant.startsWith("xiangqi")) return { kind: "xiangqi", columns: 9, rows: 10, firstRank: 0, moves: "pieces" };
   if (variant.startsWith("surakarta")) return { kind: "surakarta", columns: 6, rows: 6, firstRank: 1, moves: "pieces" };
-  if (/^(freestyle|standard|renju)-/.test(variant)) {
+  if (/^(freestyle|standard|renju|caro)-/.test(variant)) {
     return { kind: "gomoku", columns: size, rows: size, firstRank: 1, moves: "stones" };
   }
   throw new Error(`The page cannot draw the board of ${variant}`);
 }
 
 export const VARIANTS = [
-  "freestyle-15", "standard-15", "renju-15", "freestyle-20", "standard-19", "xiangqi", "surakarta",
+  "freestyle-15", "standard-15", "renju-15", "caro-15", "caro-overline-15", "freestyle-20", "standard-19",
+  "xiangqi", "surakarta",
 ];
 
 export function pointName(shape, [column, row]) {

@@ -12,7 +12,7 @@ export const OFFERING_STONES = 4;
  * The words `rule_NAME` of the page say what comes after 0, 1, 2 ... stones.
  */
 const RULES = [
-  { name: "swap2", games: /^(freestyle|standard)-/, offers: 0 },
+  { name: "swap2", games: /^(freestyle|standard|caro)-/, offers: 0 },
   { name: "taraguchi10", games: /^renju-/, offers: 10, isNear: true },
   { name: "soosyrv8", games: /^renju-/, offers: 8, isNamed: true },
 ];

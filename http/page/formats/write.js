@@ -4,7 +4,7 @@ import { pointOf } from "../board/games.js";
 import { nameLine } from "../board/notation.js";
 
 /** The first moves of a line that a format can hold. */
-const RULES = { freestyle: "", standard: "Standard", renju: "Renju" };
+const RULES = { freestyle: "", standard: "Standard", renju: "Renju", caro: "Caro", "caro-overline": "Caro-Overline" };
 
 /** Whether a game can be written as SGF. */
 export const hasSgf = (shape) => shape.kind === "gomoku";
@@ -20,7 +20,7 @@ export function writeSgf(shape, variant, moves, note) {
     const [column, row] = pointOf(shape, move);
     return `;${at % 2 === 0 ? "B" : "W"}[${letter(column)}${letter(shape.rows - 1 - row)}]`;
   };
-  const rule = RULES[variant.split("-")[0]];
+  const rule = RULES[variant.replace(/-[^-]*$/, "")];
   const comment = note ? `C[${escaped(note)}]` : "";
   return `(;GM[4]FF[4]CA[UTF-8]AP[Kagetsu]SZ[${shape.columns}]${rule ? `RU[${rule}]` : ""}${moves.map(stone).join("")}${comment})\n`;
 }

@@ -20,7 +20,7 @@ use kagetsu_terminal::json::write_json;
 /// together; `kagetsu verify` checks it.
 ///
 /// With --moves the trees must prove what each legal reply to these moves leads to, up to symmetry.
-/// Trees of renju are joined only; other games are not supported.
+/// Trees of renju and caro are joined only; other games are not supported.
 ///
 /// Example: kagetsu shrink --out h8-j8.proof freestyle-15-h8-j8.proof
 #[derive(Debug, clap::Args)]

@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use kagetsu_engines::gomocup::RULES;
 use kagetsu_game::{Effort, RuleName};
 
 use crate::budget::{MoveTime, budget};
@@ -122,14 +123,15 @@ impl GomocupLimits {
 
 /// The rule of a sum of 1 (exactly five), 2 (a game goes on after a win), 4 (renju) and 8 (caro).
 fn rule(sum: i64) -> Result<RuleName, String> {
-    match sum {
-        0 => Ok(RuleName::Freestyle),
-        1 => Ok(RuleName::Standard),
-        4 | 5 => Ok(RuleName::Renju),
-        _ => Err(format!(
-            "rule {sum} is not played here; there are 0 (freestyle), 1 (standard) and 4 (renju)"
-        )),
-    }
+    let rule = RULES.into_iter().find(|(number, _)| *number == sum);
+    rule.map(|(_, rule)| rule).ok_or_else(|| {
+        let rules = RULES.map(|(number, rule)| format!("{number} ({rule})"));
+        let reason = match sum & 2 {
+            0 => "unknown",
+            _ => "of a game that goes on after a win, which is not played here",
+        };
+        format!("rule {sum} is {reason}; there are {}", rules.join(", "))
+    })
 }
 
 #[cfg(test)]
@@ -183,6 +185,8 @@ mod tests {
             ("folder", "/tmp"),
             ("max_memory", "-3"),
             ("max_node", ""),
+            ("pondering", "1"),
+            ("strength", "100"),
             ("x", "1"),
         ] {
             limits.set(key, value);
@@ -191,9 +195,14 @@ mod tests {
             format!("{limits:?}"),
             format!("{:?}", GomocupLimits::default())
         );
-        limits.set("rule", "8");
-        assert!(limits.rule.is_err());
-        limits.set("rule", "4");
-        assert_eq!(limits.rule, Ok(RuleName::Renju));
+        for (number, rule) in RULES {
+            limits.set("rule", &number.to_string());
+            assert_eq!(limits.rule, Ok(rule));
+        }
+        for number in ["2", "3", "6", "10", "-1", "16"] {
+            limits.set("rule", number);
+            let error = limits.rule.clone().expect_err("unknown");
+            assert!(error.starts_with(&format!("rule {number} is ")), "{error}");
+        }
     }
 }

@@ -12,7 +12,7 @@ use std::sync::mpsc::Receiver;
 use std::time::Instant;
 
 use kagetsu_engines::gomocup::{FromEngine, Point, ToEngine};
-use kagetsu_game::{Move, Position, Question, RuleName, Variant};
+use kagetsu_game::{Move, Outcome, Position, Question, RuleName, Side, Variant};
 use kagetsu_search::Engine;
 
 use crate::move_finder::{FinderReport, MoveFinder, Settings, ThinkOrder, Thinking};
@@ -157,12 +157,10 @@ impl GomocupBrain {
             ToEngine::Start(size) => {
                 let game = GomocupGame::new(size)?;
                 let size = game.size;
-                self.rule()?;
                 self.game = Some(game);
                 self.begin();
                 // The rule may come later.
-                let rules = [RuleName::Freestyle, RuleName::Standard, RuleName::Renju];
-                let variants = rules.map(|rule| Variant::Gomoku { rule, size });
+                let variants = RuleName::ALL.map(|rule| Variant::Gomoku { rule, size });
                 self.finder()
                     .prepare(&variants)
                     .map_err(|error| format!("{error:#}"))?;
@@ -430,7 +428,14 @@ impl GomocupBrain {
         if let Some(outcome) = position.outcome() {
             // Black has lost, but the manager waits for a move.
             let foul = self.game()?.foul();
-            let point = foul.ok_or_else(|| format!("the game is over: {outcome:?}"))?;
+            let point = foul.ok_or_else(|| {
+                let result = match outcome {
+                    Outcome::Win(Side::First) => "Black has won",
+                    Outcome::Win(Side::Second) => "White has won",
+                    Outcome::Draw => "it is a draw",
+                };
+                format!("the game is over, {result}; RESTART or BOARD begins another")
+            })?;
             self.game()?.put(point, Owner::Own)?;
             return Ok(Some(FromEngine::Points(vec![point])));
         }

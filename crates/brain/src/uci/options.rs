@@ -142,6 +142,8 @@ pub(super) fn all(dialect: Dialect, settings: &Settings, variant: Variant) -> Ve
                 "freestyle-15",
                 "standard-15",
                 "renju-15",
+                "caro-15",
+                "caro-overline-15",
             ];
             let known = names
                 .into_iter()

@@ -100,7 +100,7 @@ impl<const WORDS: usize> BoardRows<WORDS> {
         let size = usize::from(size);
         let margin = if is_plane { MARGIN } else { 0 };
         let side = size + 2 * margin;
-        if side * side + margin > Self::FAR + 1 || rule == RuleName::Renju {
+        if side * side + margin > Self::FAR + 1 || rule > RuleName::Standard {
             return None;
         }
         let firsts = |(right, up): (isize, isize)| {

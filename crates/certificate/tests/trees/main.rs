@@ -139,7 +139,13 @@ fn pass_stands_for_replies_outside_the_zone() {
         !zones.wins(&dag, &tree.position, Reference::to(root), 1),
         "two positions"
     );
-    for other in ["renju-15", "renju-22", "xiangqi"] {
+    for other in [
+        "renju-15",
+        "renju-22",
+        "caro-15",
+        "caro-overline-15",
+        "xiangqi",
+    ] {
         assert!(
             ZoneChecker::new(other.parse().expect("a variant")).is_none(),
             "{other}"

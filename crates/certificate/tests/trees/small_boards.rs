@@ -153,7 +153,13 @@ pub(crate) fn naive(tree: &Tree) -> bool {
 
 /// A small board with few empty points and without a five.
 pub(crate) fn boards() -> impl Strategy<Value = Position> {
-    let variants = prop::sample::select(vec!["freestyle-6", "standard-6", "renju-6"]);
+    let variants = prop::sample::select(vec![
+        "freestyle-6",
+        "standard-6",
+        "renju-6",
+        "caro-6",
+        "caro-overline-6",
+    ]);
     let stones = Just((0..36usize).collect::<Vec<_>>()).prop_shuffle();
     (variants, stones, 6..10usize, any::<bool>()).prop_filter_map(
         "a game that goes on",

@@ -5,7 +5,7 @@ use kagetsu_game::{Bound, Effort, Move, Position, RuleName, Side};
 use kagetsu_search::Control;
 
 use super::from_engine::points;
-use super::{FromEngine, Point, ToEngine};
+use super::{FromEngine, Point, RULES, ToEngine};
 use crate::address::EngineSettings;
 use crate::eval::Eval;
 use crate::fault::{FaultKind, clip};
@@ -174,12 +174,8 @@ impl Session {
             self.settings.memory_mib.max(MIN_MEMORY_MIB) << 20,
         )?;
         self.set("game_type", 1)?;
-        let rule = match rule {
-            RuleName::Freestyle => 0,
-            RuleName::Standard => 1,
-            RuleName::Renju => 4,
-        };
-        self.set("rule", rule)?;
+        let number = RULES.into_iter().find(|(_, name)| *name == rule);
+        self.set("rule", number.map_or(0, |(number, _)| number))?;
         if depth.is_some() || nodes.is_some() || self.has_limits {
             self.set("max_depth", depth.unwrap_or(Effort::MAX_DEPTH))?;
             self.set("max_node", nodes.unwrap_or(u64::MAX))?;

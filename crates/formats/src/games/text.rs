@@ -51,6 +51,17 @@ enum Unwritten {
     End,
 }
 
+/// Returns a rule's name in SGF; none for freestyle.
+pub(crate) const fn rule_name(rule: RuleName) -> &'static str {
+    match rule {
+        RuleName::Freestyle => "",
+        RuleName::Standard => "Standard",
+        RuleName::Renju => "Renju",
+        RuleName::Caro => "Caro",
+        RuleName::CaroOverline => "Caro-Overline",
+    }
+}
+
 fn sgf(game: &GameTree, notes: &[MoveNote], rule: RuleName, size: u8) -> String {
     let escape = |text: &str| text.replace('\\', "\\\\").replace(']', "\\]");
     let property = |(name, values): &(String, Vec<String>)| {
@@ -58,11 +69,7 @@ fn sgf(game: &GameTree, notes: &[MoveNote], rule: RuleName, size: u8) -> String 
         format!("{name}{}", values.collect::<String>())
     };
     let mut text = format!("(;GM[4]FF[4]CA[UTF-8]AP[Kagetsu]SZ[{size}]");
-    let rule = match rule {
-        RuleName::Freestyle => "",
-        RuleName::Standard => "Standard",
-        RuleName::Renju => "Renju",
-    };
+    let rule = rule_name(rule);
     let result = match game.result {
         GameResult::Won(Side::First) => "B+",
         GameResult::Won(Side::Second) => "W+",

@@ -10,7 +10,7 @@ use kagetsu_game::{
 };
 
 use crate::games::tally::longest;
-use crate::gomoku::yxdb::{YixinLabel, YixinRecord, YixinValue};
+use crate::gomoku::yxdb::{RULES, YixinLabel, YixinRecord, YixinValue};
 use crate::omissions::{IMPOSSIBLE_ENDS, MISSING_DISTANCES, MoveDetail, Omissions};
 
 /// The engine name under which imported values are kept.
@@ -233,7 +233,9 @@ pub(crate) fn records(book: &Book, only: Option<Variant>) -> Result<(Vec<YixinRe
     for entry in book.positions() {
         let entry = entry?;
         let variant = entry.position.variant();
-        if variant.gomoku().is_none() || only.is_some_and(|only| only != variant) {
+        let rule = variant.gomoku().map(|(rule, _)| rule);
+        let is_held = RULES.iter().any(|(held, _)| Some(*held) == rule);
+        if !is_held || only.is_some_and(|only| only != variant) {
             omissions.omit("positions_of_other_games", 1);
             continue;
         }

@@ -21,6 +21,13 @@ const PASS: (i8, i8) = (-1, -1);
 /// Key and value of the record that names the encoding of the texts.
 const CHARSET: (&[u8], &[u8]) = (&[0, 0, 0], b"\0\0\0\0\0charset=\"UTF-8\"");
 
+/// The rules of a database, each with its number.
+pub(crate) const RULES: [(RuleName, u8); 3] = [
+    (RuleName::Freestyle, 0),
+    (RuleName::Standard, 1),
+    (RuleName::Renju, 2),
+];
+
 /// A position with its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct YixinRecord {
@@ -161,11 +168,8 @@ fn record(rest: &mut &[u8]) -> Result<Option<YixinRecord>> {
     }
     let (&[rule, width, height], stones) =
         key.split_first_chunk().context("the key is too short")?;
-    let rule = match rule {
-        0 => RuleName::Freestyle,
-        1 => RuleName::Standard,
-        2 => RuleName::Renju,
-        other => bail!("there is no rule {other}"),
+    let Some(&(rule, _)) = RULES.iter().find(|(_, number)| *number == rule) else {
+        bail!("there is no rule {rule}");
     };
     if width != height || !Variant::GOMOKU_SIZES.contains(&width) {
         bail!("boards of {width} by {height} points are not played here");
@@ -243,11 +247,8 @@ fn key(record: &YixinRecord) -> Vec<u8> {
     let Some((rule, size)) = record.variant.gomoku() else {
         return Vec::new();
     };
-    let rule = match rule {
-        RuleName::Freestyle => 0,
-        RuleName::Standard => 1,
-        RuleName::Renju => 2,
-    };
+    let rule = RULES.iter().find(|(name, _)| *name == rule);
+    let rule = rule.map_or(0, |(_, number)| *number);
     let last = size.saturating_sub(1);
     let images: [Image; 8] = [
         |x, y, _| (x, y),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use kagetsu_game::Variant;
+use kagetsu_game::{RuleName, Variant};
 
 use crate::format::Format;
 use crate::input::encoding::decode_entries;
@@ -114,7 +114,8 @@ pub fn likely_variant(name: &str, bytes: &[u8]) -> Option<Variant> {
         _ => return None,
     };
     let stated = head.split_once("ru[").map_or("", |(_, rest)| rest);
-    let mut rules = ["renju", "standard"].into_iter();
+    // A longer name stands behind the one that it begins with.
+    let mut rules = RuleName::ALL.map(RuleName::name).into_iter().rev();
     let rule = rules.find(|rule| stated.starts_with(rule));
     format!("{}-{size}", rule.unwrap_or("freestyle"))
         .parse()
@@ -184,6 +185,11 @@ mod tests {
             ("a.pos", "\u{1}p", Some("renju-15")),
             ("a.sgf", "(;SZ[20];B[hh])", Some("freestyle-20")),
             ("a.sgf", "(;RU[Renju]SZ[15];B[hh])", Some("renju-15")),
+            (
+                "a.sgf",
+                "(;RU[Caro-Overline]SZ[17];B[hh])",
+                Some("caro-overline-17"),
+            ),
             ("a.sgf", "(;B[hh])", Some("freestyle-15")),
             ("a.psq", "Piskvorky 15x15, 0:0, 0\n", Some("freestyle-15")),
             ("a.pgn", "1. h2e2", None),

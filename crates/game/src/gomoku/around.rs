@@ -1,8 +1,10 @@
+use core::ops::Range;
+
 /// The radius of a window, and the free bits at both ends of a line, so that no window leaves the
 /// word.
 pub(super) const MARGIN: u8 = 5;
 /// Bit of the point itself in a window.
-const CENTRE: u32 = MARGIN as u32;
+pub(super) const CENTRE: u32 = MARGIN as u32;
 /// Bits of a lane, which holds one window.
 const LANE: usize = 16;
 /// One bit in every lane.
@@ -19,6 +21,19 @@ pub struct Around(u64);
 /// Possible first bits of a row through the centre: bits 1 to 5 for five, bits 2 to 5 for four.
 const FIVE_STARTS: u64 = 0b11_1110 * EVERY_LANE;
 const FOUR_STARTS: u64 = 0b11_1100 * EVERY_LANE;
+
+/// Returns the places of the unbroken row of a line's stones through one of them.
+pub(super) const fn row(stones: u32, place: u32) -> Range<u32> {
+    Range {
+        start: place + 1 - (stones << (31 - place)).leading_ones(),
+        end: place + (stones >> place).trailing_ones(),
+    }
+}
+
+/// Whether stones of the other side stand at both ends of a row. The edge closes nothing.
+pub(super) const fn is_closed(row: Range<u32>, other: u32) -> bool {
+    other << 1 >> row.start & other >> row.end & 1 != 0
+}
 
 impl Around {
     /// The empty set.
@@ -53,9 +68,14 @@ impl Around {
     /// up to 5, then a lower bound.
     #[must_use]
     pub const fn run(self, direction: usize) -> usize {
-        let window = self.window(direction);
-        let down = (window << (31 - CENTRE)).leading_ones();
-        (down + (window >> CENTRE).trailing_ones() - 1) as usize
+        let row = row(self.window(direction), CENTRE);
+        (row.end - row.start) as usize
+    }
+
+    /// Whether stones of the `other` side stand at both ends of the row through the centre, which
+    /// has at most five stones.
+    pub(super) const fn is_closed(self, direction: usize, other: Self) -> bool {
+        is_closed(row(self.window(direction), CENTRE), other.window(direction))
     }
 
     /// Counts the fours of black stones through the centre, by the definition of

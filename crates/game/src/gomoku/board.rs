@@ -2,8 +2,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 
+use super::around::{CENTRE, is_closed, row};
 use super::geometry::{Cell, MAX_CELLS};
-use super::{Forbidden, Lines, Point, Rule, drawing, forbidden, notation, packing};
+use super::{Around, Forbidden, Lines, Point, Rule, drawing, forbidden, notation, packing};
 use crate::{
     BoardError, Game, Move, MoveError, Outcome, Packed, Side, Symmetry, UnpackError, Variant,
     zobrist,
@@ -92,18 +93,25 @@ impl<R: Rule> Gomoku<R> {
 
     /// Whether the stone of `side` on `m` belongs to a five.
     fn is_five(&self, m: Move, side: Side) -> bool {
-        let around = self.lines[side.index()].around(Point::of(m, self.size));
-        (0..4).any(|direction| R::is_five(side, around.run(direction)))
+        let point = Point::of(m, self.size);
+        self.has_five(self.lines[side.index()].around(point), point, side)
     }
 
-    /// Whether a stone of `side` on the empty point would make five. The other side's stones do not
-    /// matter.
+    /// Whether a stone of `side` on the empty point would make five.
     #[must_use]
     pub fn makes_five(&self, m: Move, side: Side) -> bool {
-        let around = self.lines[side.index()]
-            .around(Point::of(m, self.size))
-            .with_centre();
-        (0..4).any(|direction| R::is_five(side, around.run(direction)))
+        let point = Point::of(m, self.size);
+        let own = self.lines[side.index()].around(point).with_centre();
+        self.has_five(own, point, side)
+    }
+
+    /// Whether a row through `point`, around which `own` holds the stones of `side`, is a five.
+    fn has_five(&self, own: Around, point: Point, side: Side) -> bool {
+        let other = || self.lines[side.other().index()].around(point);
+        (0..4).any(|direction| {
+            let is_closed = || own.is_closed(direction, other());
+            R::is_five(side, own.run(direction), is_closed)
+        })
     }
 
     /// Whether one more stone could make a five with the stone on `m`.
@@ -113,19 +121,14 @@ impl<R: Rule> Gomoku<R> {
             return false;
         };
         let point = Point::of(m, self.size);
-        let (own, empty) = (
-            self.lines[side.index()].around(point),
-            self.empty.around(point),
-        );
+        let [own, other] = [side, side.other()].map(|side| self.lines[side.index()].around(point));
+        let empty = self.empty.around(point);
         (0..4).any(|direction| {
             // Only points within four steps matter: bits 1 to 9.
-            let (own, empty) = (own.window(direction), empty.window(direction));
+            let [own, other, empty] = [own, other, empty].map(|set| set.window(direction));
             let is_five = |bit: u32| {
-                let row = own | 1 << bit;
-                let up = (row >> 5).trailing_ones();
-                let down = (row << 26).leading_ones();
-                (5 - (down - 1)..5 + up).contains(&bit)
-                    && R::is_five(side, (down + up - 1) as usize)
+                let row = row(own | 1 << bit, CENTRE);
+                row.contains(&bit) && R::is_five(side, row.len(), || is_closed(row, other))
             };
             (own & 0b11_1111_1110).count_ones() >= 4
                 && (1..10).any(|bit| empty >> bit & 1 == 1 && is_five(bit))
@@ -300,7 +303,10 @@ impl<R: Rule> Game for Gomoku<R> {
         if unpacked.foul {
             game.toggle_foul();
         }
-        let has_five = |side: Side| game.lines[side.index()].has_five(|run| R::is_five(side, run));
+        let has_five = |side: Side| {
+            let [own, other] = [side, side.other()].map(|side| &game.lines[side.index()]);
+            own.has_five(other, |run, is_closed| R::is_five(side, run, || is_closed))
+        };
         let five = match (has_five(Side::First), has_five(Side::Second)) {
             (true, true) => return Err(error("both sides have five in a row")),
             (true, false) => Some(Side::First),

@@ -10,7 +10,8 @@ use crate::{RuleName, Variant};
 pub(crate) const GAME: GameInfo = GameInfo {
     name: "gomoku",
     code: 1,
-    variant_names: "freestyle-N, standard-N and renju-N (N from 5 to 22, as in freestyle-15)",
+    variant_names: "freestyle-N, standard-N, renju-N, caro-N and caro-overline-N (N from 5 to 22, \
+                    as in freestyle-15)",
     has_repetition: false,
     is_square: true,
     has_threat_search: true,
@@ -42,7 +43,7 @@ fn variants() -> Vec<Variant> {
 }
 
 fn parse(text: &str) -> Option<Result<Variant, &'static str>> {
-    let (name, size) = text.split_once('-')?;
+    let (name, size) = text.rsplit_once('-')?;
     let rule = RuleName::ALL.into_iter().find(|rule| rule.name() == name)?;
     let size = plain_number(size).filter(|size| Variant::GOMOKU_SIZES.contains(size));
     Some(
@@ -62,40 +63,61 @@ fn from_code([rule, size, options]: [u8; 3]) -> Option<Variant> {
     is_known.then_some(Variant::Gomoku { rule, size })
 }
 
-/// A five to make, at the far corner of the board; and where six stones are no five, a five beside
-/// a six.
+/// A five to make, at the far corner of the board. Where six stones are no five, a five beside a
+/// six; where the opponent closes fives, a five across a closed one. An engine that takes the other
+/// rows for fives errs in one of the positions.
 fn known_answers(variant: Variant) -> Result<Vec<KnownAnswer>, PositionError> {
     let (rule, size) = dimensions(variant);
     let last = size - 1;
-    // The line starts at a corner, so that a board of another size lacks the points:
+    // The first line starts at a corner, so that a board of another size lacks the points:
     // XXXX. in the last row, O in the first.
-    let mut line = String::new();
-    for n in 0..4 {
-        line += &format!("{} {} ", point(last - n, last), point(n, 0));
+    let corner: Vec<_> = (0..4).map(|n| ((last - n, last), (n, 0))).collect();
+    let mut all = Vec::from([known_answer(variant, &corner, (last - 4, last))?]);
+    if size < 8 {
+        return Ok(all);
     }
-    let mut all = Vec::from([known_answer(variant, &line, &point(last - 4, last))?]);
-    if rule != RuleName::Freestyle && size >= 8 {
-        // .XXXX.X and X.XXXX. : one end makes five, the gap six. An engine that takes six for five
-        // errs in one of them.
+    if !matches!(rule, RuleName::Freestyle | RuleName::CaroOverline) {
+        // .XXXX.X and X.XXXX. : one end makes five, the gap six.
         for (columns, end) in [([1, 2, 3, 4, 6], 0), ([0, 2, 3, 4, 5], 6)] {
-            let mut line = String::new();
-            for (column, other) in columns.into_iter().zip([0, 2, 4, 6, 1]) {
-                line += &format!("{} {} ", point(column, 3), point(other, last));
-            }
-            all.push(known_answer(variant, &line, &point(end, 3))?);
+            let others = [0, 2, 4, 6, 1].map(|column| (column, last));
+            let line: Vec<_> = columns
+                .map(|column| (column, 3))
+                .into_iter()
+                .zip(others)
+                .collect();
+            all.push(known_answer(variant, &line, (end, 3))?);
         }
+    }
+    if matches!(rule, RuleName::Caro | RuleName::CaroOverline) {
+        // OXXX.XO in a row, and XXXX. upwards from its fifth stone, O below.
+        let own = [(1, 3), (2, 3), (3, 3), (5, 3), (5, 4), (5, 5), (5, 6)];
+        let others = [(0, 3), (6, 3), (5, 2), (0, last), (2, last), (1, 0), (3, 0)];
+        let line: Vec<_> = own.into_iter().zip(others).collect();
+        all.push(known_answer(variant, &line, (5, 7))?);
     }
     Ok(all)
 }
 
-fn point(column: u8, row: u8) -> String {
-    format!("{}{}", char::from(b'a' + column), row + 1)
+/// A point by its column and row.
+type At = (u8, u8);
+
+fn text((column, row): At) -> String {
+    format!("{}{} ", char::from(b'a' + column), row + 1)
 }
 
-fn known_answer(variant: Variant, line: &str, winning: &str) -> Result<KnownAnswer, PositionError> {
-    let position = Position::from_line(variant, line)?;
+/// Returns the position after pairs of moves of both sides, and the move that wins.
+fn known_answer(
+    variant: Variant,
+    line: &[(At, At)],
+    winning: At,
+) -> Result<KnownAnswer, PositionError> {
+    let line: String = line
+        .iter()
+        .flat_map(|&(own, other)| [text(own), text(other)])
+        .collect();
+    let position = Position::from_line(variant, &line)?;
     let m = position
-        .parse_move(winning)
+        .parse_move(text(winning).trim())
         .map_err(|error| PositionError::Move { number: 1, error })?;
     Ok(KnownAnswer {
         position,

@@ -1,4 +1,4 @@
-use super::around::{Around, MARGIN};
+use super::around::{Around, MARGIN, is_closed, row};
 use super::geometry::MAX_SIZE;
 use super::point::{LINES, Point};
 
@@ -80,24 +80,18 @@ impl Lines {
         })
     }
 
-    /// Whether an unbroken row of the set is a five by its length, which is at least 5.
-    pub(super) fn has_five(&self, is_five: impl Fn(usize) -> bool) -> bool {
-        // Most lines have no five stones in a row; only the others are measured.
-        let is_long =
-            |line: &&u32| **line & **line >> 1 & **line >> 2 & **line >> 3 & **line >> 4 != 0;
-        self.0
-            .iter()
-            .filter(is_long)
-            .any(|&line| runs(line).any(&is_five))
+    /// Whether an unbroken row of the set is a five by its length, which is at least 5, and by
+    /// whether stones of the other set stand at both ends.
+    pub(super) fn has_five(&self, other: &Self, is_five: impl Fn(usize, bool) -> bool) -> bool {
+        self.0.iter().zip(other.0).any(|(&line, other)| {
+            // Most lines have no five stones in a row; only the others are measured.
+            let mut long = line & line >> 1 & line >> 2 & line >> 3 & line >> 4;
+            long &= !(long << 1);
+            let mut starts = (0..u32::BITS).filter(|start| long >> start & 1 != 0);
+            starts.any(|start| {
+                let row = row(line, start);
+                is_five(row.len(), is_closed(row, other))
+            })
+        })
     }
-}
-
-/// Returns the lengths of the unbroken rows of a line.
-fn runs(mut line: u32) -> impl Iterator<Item = usize> {
-    core::iter::from_fn(move || {
-        line = line.checked_shr(line.trailing_zeros())?;
-        let run = line.trailing_ones();
-        line >>= run;
-        Some(run as usize)
-    })
 }

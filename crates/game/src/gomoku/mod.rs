@@ -1,4 +1,4 @@
-//! Gomoku: five in a row, by three rules.
+//! Gomoku: five in a row, by several rules.
 //!
 //! [`Gomoku`] is the board; [`forbidden()`] finds renju's forbidden points for any stones given as
 //! [`Lines`].
@@ -32,4 +32,4 @@ pub use geometry::{Cell, MAX_CELLS, MAX_SIZE};
 pub(crate) use info::{GAME, code};
 pub use lines::Lines;
 pub use point::Point;
-pub use rule::{Freestyle, Renju, Rule, Standard};
+pub use rule::{Caro, Freestyle, Renju, Rule, Standard};

@@ -1,51 +1,71 @@
-use kagetsu_game::gomoku::{Freestyle, Gomoku, Renju, Rule, Standard};
-use kagetsu_game::{Game, Move, Outcome, Packed, Position, Side, Symmetry, Variant};
+use kagetsu_game::gomoku::{Caro, Freestyle, Gomoku, Renju, Rule, Standard};
+use kagetsu_game::{Game, Move, Outcome, Packed, Position, RuleName, Side, Symmetry, Variant};
 
 use crate::dice::{Dice, cases};
 
 const FIRST: Option<Outcome> = Some(Outcome::Win(Side::First));
 const SECOND: Option<Outcome> = Some(Outcome::Win(Side::Second));
 
-/// A line, and its outcome in freestyle, standard and renju.
-const ENDINGS: &[(&str, [Option<Outcome>; 3])] = &[
+/// A line, and its outcome by the rules in their order.
+const ENDINGS: &[(&str, [Option<Outcome>; 5])] = &[
     // XXXXX
-    ("b2 b9 c2 d9 d2 f9 e2 h9 f2", [FIRST; 3]),
+    ("b2 b9 c2 d9 d2 f9 e2 h9 f2", [FIRST; 5]),
     // OOOOO
-    ("b9 b2 d9 c2 f9 d2 h9 e2 j9 f2", [SECOND; 3]),
+    ("b9 b2 d9 c2 f9 d2 h9 e2 j9 f2", [SECOND; 5]),
     // Six of Black: XXXxXX
-    ("b2 b9 c2 d9 d2 f9 f2 h9 g2 j9 e2", [FIRST, None, SECOND]),
+    (
+        "b2 b9 c2 d9 d2 f9 f2 h9 g2 j9 e2",
+        [FIRST, None, SECOND, None, FIRST],
+    ),
     // Six of White: OOOoOO
     (
         "b9 b2 d9 c2 f9 d2 h9 f2 j9 g2 l10 e2",
-        [SECOND, None, SECOND],
+        [SECOND, None, SECOND, None, SECOND],
     ),
     // Two fours on one line: X_XxX_X
-    ("b2 b9 d2 d9 f2 f9 h2 h9 e2", [None, None, SECOND]),
+    (
+        "b2 b9 d2 d9 f2 f9 h2 h9 e2",
+        [None, None, SECOND, None, None],
+    ),
     // The same stones, and the last one makes one four only.
-    ("e2 b9 d2 d9 f2 f9 h2 h9 b2", [None; 3]),
+    ("e2 b9 d2 d9 f2 f9 h2 h9 b2", [None; 5]),
     // Two threes
-    ("i8 a1 j8 a15 h9 o1 h10 o15 h8", [None, None, SECOND]),
+    (
+        "i8 a1 j8 a15 h9 o1 h10 o15 h8",
+        [None, None, SECOND, None, None],
+    ),
     // The same for White
-    ("a1 i8 a15 j8 o1 h9 o15 h10 a8 h8", [None; 3]),
+    ("a1 i8 a15 j8 o1 h9 o15 h10 a8 h8", [None; 5]),
     // Five along the row and six up the column: the five wins over all.
     (
         "b2 i9 c2 k9 d2 m9 f2 i11 e1 k11 e3 m11 e4 i13 e5 k13 e6 m13 e2",
-        [FIRST; 3],
+        [FIRST; 5],
+    ),
+    // OXXXXxO and XOOOOoX
+    (
+        "b2 a2 c2 g2 d2 f9 e2 h9 f2",
+        [FIRST, FIRST, FIRST, None, None],
+    ),
+    (
+        "a2 b2 g2 c2 f9 d2 h9 e2 j9 f2",
+        [SECOND, SECOND, SECOND, None, None],
+    ),
+    // OXXXXx beside an empty point, and between the edge and O
+    ("b2 a2 c2 h2 d2 f9 e2 h9 f2", [FIRST; 5]),
+    ("a2 f2 b2 d9 c2 f9 d2 h9 e2", [FIRST; 5]),
+    // OXXXXXxO
+    (
+        "b2 a2 c2 h2 d2 d9 f2 f9 g2 l9 e2",
+        [FIRST, None, SECOND, None, FIRST],
     ),
 ];
 
 #[test]
 fn games_end_as_their_rules_say() {
     for (line, outcomes) in ENDINGS {
-        for (variant, outcome) in [
-            Variant::FREESTYLE_15,
-            Variant::STANDARD_15,
-            Variant::RENJU_15,
-        ]
-        .iter()
-        .zip(outcomes)
-        {
-            let position = Position::from_line(*variant, line).expect("a legal line");
+        for (rule, outcome) in RuleName::ALL.into_iter().zip(outcomes) {
+            let variant = Variant::Gomoku { rule, size: 15 };
+            let position = Position::from_line(variant, line).expect("a legal line");
             assert_eq!(position.outcome(), *outcome, "{position}");
             if outcome.is_some() {
                 assert!(
@@ -55,6 +75,97 @@ fn games_end_as_their_rules_say() {
             }
         }
     }
+}
+
+/// Whether a board, its top row first, has a five of `own`: its rows, columns and diagonals are
+/// written as words, in which fives are sought as texts.
+fn has_five(rule: RuleName, rows: &[Vec<char>], own: char) -> bool {
+    let (size, other) = (rows.len() as isize, if own == 'X' { 'O' } else { 'X' });
+    let word = |x: isize, y: isize, dx: isize, dy: isize| -> String {
+        let at = |n: isize| rows.get((y + n * dy) as usize)?.get((x + n * dx) as usize);
+        let cells: String = (-size..=size).filter_map(at).collect();
+        format!("#{cells}#")
+    };
+    let mut words = (-size..size).flat_map(|n| {
+        let lines = [(n, 0, 0, 1), (0, n, 1, 0), (n, 0, 1, 1), (n, size, 1, -1)];
+        lines.map(|(x, y, dx, dy)| word(x, y, dx, dy))
+    });
+    let five = own.to_string().repeat(5);
+    let is_exact = |word: &String| {
+        let ends = ['#', '.', other];
+        let around = ends.iter().flat_map(|low| ends.map(|high| (*low, high)));
+        let mut around = around.filter(|ends| rule < RuleName::Caro || *ends != (other, other));
+        around.any(|(low, high)| word.contains(&format!("{low}{five}{high}")))
+    };
+    let wins_longer = match rule {
+        RuleName::Freestyle | RuleName::CaroOverline => true,
+        RuleName::Standard | RuleName::Caro => false,
+        RuleName::Renju => own == 'O',
+    };
+    words.any(|word| is_exact(&word) || wins_longer && word.contains(&format!("{five}{own}")))
+}
+
+#[test]
+fn fives_agree_with_texts_on_random_boards() {
+    let (mut dice, mut won, mut closed) = (Dice::new(9), [0; 5], 0);
+    for case in 0..10_000 {
+        let (rule, size) = (RuleName::ALL[case % 5], 7 + dice.roll(9));
+        let variant = Variant::Gomoku {
+            rule,
+            size: size as u8,
+        };
+        // Neighbours are often alike, so that rows are long.
+        let (wide, mut rows) = (1 + dice.roll(3), vec![vec!['.'; size]; size]);
+        for (x, y) in (0..size * size).map(|at| (at % size, at / size)) {
+            let (dx, dy) = [(1, 0), (0, 1), (1, 1), (0, 0)][dice.roll(4)];
+            let before = x.checked_sub(dx).zip(y.checked_sub(dy));
+            let alike = before.map_or('.', |(x, y)| rows[y][x]);
+            let any = ['.', 'X', 'O'][dice.roll(3)];
+            rows[y][x] = if alike != '.' && dice.roll(4) < wide {
+                alike
+            } else {
+                any
+            };
+        }
+        let fives = |rows: &[Vec<char>]| ['X', 'O'].map(|own| has_five(rule, rows, own));
+        let outcome = |fives: [bool; 2]| match fives {
+            [true, false] => FIRST,
+            [false, true] => SECOND,
+            _ => None,
+        };
+        let drawn: Vec<String> = rows.iter().map(|row| row.iter().collect()).collect();
+        let (drawn, side) = (drawn.join("\n"), [Side::First, Side::Second][dice.roll(2)]);
+        let Ok(position) = Position::from_board(variant, &drawn, Some(side)) else {
+            assert_eq!(fives(&rows), [true; 2], "{variant}\n{drawn}");
+            continue;
+        };
+        let moves = position.legal_moves();
+        if fives(&rows) != [false; 2] || moves.is_empty() {
+            let is_over_without = moves.is_empty() && fives(&rows) == [false; 2];
+            assert!(
+                is_over_without || position.outcome() == outcome(fives(&rows)),
+                "{variant}\n{drawn}"
+            );
+            continue;
+        }
+        assert_eq!(position.outcome(), None, "{variant}\n{drawn}");
+        let m = moves[dice.roll(moves.len())];
+        let stone = if side == Side::First { 'X' } else { 'O' };
+        rows[size - 1 - m.index() / size][m.index() % size] = stone;
+        let after = position.play(m).expect("a legal move");
+        let (fives, is_standard) = (fives(&rows), has_five(RuleName::Standard, &rows, stone));
+        won[case % 5] += usize::from(fives != [false; 2]);
+        closed += usize::from(rule >= RuleName::Caro && fives == [false; 2] && is_standard);
+        let is_over_without = after.legal_moves().is_empty() && fives == [false; 2];
+        assert!(
+            is_over_without || after.outcome() == outcome(fives),
+            "{after}\n{drawn}"
+        );
+    }
+    assert!(
+        won.iter().all(|&won| won > 10) && closed > 10,
+        "{won:?} {closed}"
+    );
 }
 
 #[test]
@@ -279,5 +390,7 @@ fn makes_five_agrees_with_playing() {
         check_fives::<Freestyle>("freestyle-7".parse().expect("a variant"), seed);
         check_fives::<Standard>("standard-9".parse().expect("a variant"), seed);
         check_fives::<Renju>("renju-9".parse().expect("a variant"), seed);
+        check_fives::<Caro<false>>("caro-9".parse().expect("a variant"), seed);
+        check_fives::<Caro<true>>("caro-overline-7".parse().expect("a variant"), seed);
     }
 }

@@ -1,4 +1,4 @@
-use kagetsu_game::{Move, MoveError, Position, PositionError, Side, Variant};
+use kagetsu_game::{Move, MoveError, Position, PositionError, RuleName, Side, Variant};
 use proptest::prelude::*;
 
 fn codes(variant: &str, line: &str) -> Result<Vec<u16>, String> {
@@ -198,7 +198,7 @@ proptest! {
     #[test]
     fn no_text_panics_a_parser(any in any::<String>(), typed in TYPED, size in 5_u8..=22) {
         for text in [any, typed] {
-            for rule in ["freestyle", "standard", "renju"] {
+            for rule in RuleName::ALL {
                 let variant: Variant = format!("{rule}-{size}").parse().expect("a variant");
                 if let Ok(position) = Position::from_line(variant, &text) {
                     let words: Vec<String> = position.moves().iter().map(|&m| position.write_move(m)).collect();

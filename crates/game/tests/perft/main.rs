@@ -71,6 +71,21 @@ fn starts_are_counted() {
     }
 }
 
+/// OXXXX.O on a board of 7x7: the sixth stone ends the game only where it makes five.
+#[test]
+fn closed_fives_are_counted_on() {
+    for (rule, nodes) in [
+        ("standard", 40 * 40),
+        ("caro", 41 * 40),
+        ("caro-overline", 41 * 40),
+    ] {
+        let variant: Variant = format!("{rule}-7").parse().expect("a variant");
+        let position = Position::from_line(variant, "b2 a2 c2 g2 d2 a7 e2 g7").expect("a line");
+        let counted = with_game!(variant, G => perft(&mut position.game::<G>(), 2));
+        assert_eq!(counted, nodes, "{rule}");
+    }
+}
+
 #[test]
 fn parts_add_up_and_leave_the_game_alone() {
     for variant in [Variant::XIANGQI, Variant::SURAKARTA, Variant::RENJU_15] {

@@ -1,24 +1,4 @@
-//! Gomoku for the search: boards with threats and evaluation, for all three rules.
-
-/// Runs code with a rule's name as its type.
-macro_rules! with_rule {
-    ($rule:expr, $r:ident => $run:expr) => {
-        match $rule {
-            ::kagetsu_game::RuleName::Freestyle => {
-                type $r = ::kagetsu_game::gomoku::Freestyle;
-                $run
-            }
-            ::kagetsu_game::RuleName::Standard => {
-                type $r = ::kagetsu_game::gomoku::Standard;
-                $run
-            }
-            ::kagetsu_game::RuleName::Renju => {
-                type $r = ::kagetsu_game::gomoku::Renju;
-                $run
-            }
-        }
-    };
-}
+//! Gomoku for the search: boards with threats and evaluation, for all rules.
 
 mod board;
 mod cells;
@@ -37,4 +17,3 @@ pub(crate) use patterns::line::{LINE_CLASSES, shorter_line};
 pub(crate) use patterns::network::{CHANNELS, COUNTS, DEEP_UNITS, UNITS};
 pub(crate) use threats::lambda::{LambdaCandidate, LambdaSearch, LambdaWin};
 pub(crate) use threats::vct::{ProofTable, ProofTemplate, Vct, VctDecision};
-pub(crate) use with_rule;

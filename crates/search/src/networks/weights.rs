@@ -47,10 +47,11 @@ const OWN: [&[u8]; FILES.len()] = [&[]; FILES.len()];
 static GIVEN: [OnceLock<Vec<u8>>; FILES.len()] = [const { OnceLock::new() }; FILES.len()];
 
 /// Returns the place of each side's weights among those of all rules, in the order of [`NAMES`].
+/// Caro has none of its own and uses those of standard gomoku.
 pub(crate) const fn places(rule: RuleName) -> [usize; 2] {
     match rule {
         RuleName::Freestyle => [0, 0],
-        RuleName::Standard => [1, 1],
+        RuleName::Standard | RuleName::Caro | RuleName::CaroOverline => [1, 1],
         RuleName::Renju => [2, 3],
     }
 }

@@ -1,10 +1,10 @@
 use std::time::Duration;
 
 use kagetsu_game::gomoku::{Gomoku, Rule};
-use kagetsu_game::{Effort, Game, Move, Position, ProofKind, RuleName, Variant};
+use kagetsu_game::{Effort, Game, Move, Position, ProofKind, RuleName, Variant, with_rule};
 
 use super::strategy::Strategy;
-use crate::gomoku::{Board, LambdaSearch, ProofTable, ProofTemplate, Vct, VctDecision, with_rule};
+use crate::gomoku::{Board, LambdaSearch, ProofTable, ProofTemplate, Vct, VctDecision};
 use crate::heuristics::Heuristics;
 use crate::{Control, EngineError, EngineOptions};
 

@@ -5,10 +5,10 @@ use std::collections::{BTreeSet, VecDeque};
 use kagetsu_game::gomoku::{Gomoku, Rule};
 use kagetsu_game::{
     Answer, Bound, Claim, Effort, Game, Move, Outcome, Position, Proof, ProofKind, Question,
-    RuleName, Score, Variant, Verdict, Window, with_game,
+    RuleName, Score, Variant, Verdict, Window, with_game, with_rule,
 };
 
-use crate::gomoku::{LambdaCandidate, LambdaSearch, LambdaWin, ProofTable, with_rule};
+use crate::gomoku::{LambdaCandidate, LambdaSearch, LambdaWin, ProofTable};
 use crate::root::provenance::provenance;
 use crate::threats::ClaimStrategy;
 use crate::{Control, Engine, EngineError, Progress};

@@ -1,7 +1,7 @@
 //! Features and tables for fitting the evaluation.
 
 use kagetsu_game::gomoku::{MAX_CELLS, Rule};
-use kagetsu_game::{Effort, Move, Position, RuleName, Score, Side, Variant};
+use kagetsu_game::{Effort, Move, Position, RuleName, Score, Side, Variant, with_rule};
 
 use crate::alphabeta::AlphaBeta;
 use crate::alphabeta::sample::LeafSample;
@@ -9,7 +9,7 @@ use crate::alphabeta::table::TranspositionTable;
 use crate::control::limits::SearchLimits;
 use crate::gomoku::{
     self, Board, CHANNELS as MODEL_CHANNELS, CLASSES, COUNTS, DEEP_UNITS as MODEL_DEEP_UNITS,
-    FLAGS, Fitted, KINDS, LINE_CLASSES as MODEL_LINE_CLASSES, UNITS, with_rule,
+    FLAGS, Fitted, KINDS, LINE_CLASSES as MODEL_LINE_CLASSES, UNITS,
 };
 use crate::heuristics::{Heuristics, Situation};
 use crate::{Control, EngineOptions, Evaluation};

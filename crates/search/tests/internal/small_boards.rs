@@ -19,7 +19,7 @@ impl<const K: usize> Rule for Row<K> {
     const NAME: RuleName = RuleName::Freestyle;
     const ROW: usize = K;
 
-    fn is_five(_: Side, run: usize) -> bool {
+    fn is_five(_: Side, run: usize, _: impl FnOnce() -> bool) -> bool {
         run >= K
     }
 }

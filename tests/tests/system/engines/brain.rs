@@ -276,6 +276,8 @@ fn two_engines_play_to_the_end() {
         ("freestyle-20", 0, 20),
         ("standard-15", 1, 15),
         ("renju-15", 4, 15),
+        ("caro-overline-15", 8, 15),
+        ("caro-15", 9, 15),
     ] {
         let end = game(variant, rule, size);
         assert!(end.moves().len() >= 9, "{end}");
@@ -289,7 +291,7 @@ fn hostile_lines_change_nothing() {
     engine.until("ERROR there is no board yet");
     engine.say("START 15\r\nINFO max_node 1000\r\nINFO timeout_turn 20000");
     engine.until("OK");
-    let wrong: [(&str, &str); 10] = [
+    let wrong: [(&str, &str); 12] = [
         ("RECTSTART 10,20", "ERROR boards are square"),
         ("START 100", "ERROR boards are 5 to 22"),
         ("START", "UNKNOWN"),
@@ -300,6 +302,11 @@ fn hostile_lines_change_nothing() {
         ("TAKEBACK 3,3", "ERROR there is no stone on 3,3"),
         ("BOARD\n1,1,1\n1,1,2\nDONE", "ERROR 1,1 is taken"),
         ("BOARD\n1,1,3\nDONE", "ERROR 1,1: a game that goes on"),
+        (
+            "BOARD\n0,0,2\n0,9,1\n1,0,2\n2,9,1\n2,0,2\n4,9,1\n3,0,2\n6,9,1\n4,0,2\nDONE",
+            "ERROR the game is over, Black has won; RESTART",
+        ),
+        ("TURN 9,9", "ERROR the game is over"),
     ];
     for (line, answer) in wrong {
         engine.say(line);
@@ -339,10 +346,11 @@ fn hostile_lines_change_nothing() {
         before.iter().all(|line| line.len() < 8_000),
         "a line is too long for a manager"
     );
-    engine.say("INFO rule 8\nRESTART\nBEGIN");
-    engine.until("ERROR rule 8 is not played here");
-    engine.say("END");
-    assert!(engine.hang_up().0.success());
+    engine.say("INFO pondering 1\nINFO strength 100\nINFO rule 2\nSTART 15\nBEGIN\nEND");
+    engine.until("OK");
+    engine.until("ERROR rule 2 is of a game that goes on after a win");
+    let (status, rest) = engine.hang_up();
+    assert!(status.success() && rest.is_empty(), "{rest:?}");
 }
 
 #[test]

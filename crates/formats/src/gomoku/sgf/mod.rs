@@ -4,12 +4,13 @@ mod syntax;
 
 use anyhow::{Result, bail};
 use kagetsu_book::AnnotationKind;
-use kagetsu_game::{Move, Position, RuleName, Side, Variant};
+use kagetsu_game::{Move, Position, Side, Variant};
 use kagetsu_games::GameTags;
 
 use self::syntax::{Node, SgfStep, steps, text};
 use crate::games::book_tree::{BETWEEN_TEXTS, SGF_MARKS};
 use crate::games::tally::{GameResult, Games};
+use crate::games::text::rule_name;
 use crate::games::tree::{GameTree, TreePlace};
 use crate::games::words::result_of;
 use crate::gomoku::pass::passed;
@@ -234,11 +235,8 @@ impl SgfGame {
 
 /// Whether a rule is the one that is written for the variant.
 fn is_own_rule(value: &[u8], variant: Variant) -> bool {
-    let rule = variant.gomoku().map(|(rule, _)| rule);
-    matches!(
-        (rule, value),
-        (Some(RuleName::Renju), b"Renju") | (Some(RuleName::Standard), b"Standard")
-    )
+    let name = variant.gomoku().map_or("", |(rule, _)| rule_name(rule));
+    !name.is_empty() && name.as_bytes() == value
 }
 
 /// Writes a node as it stands in a file.

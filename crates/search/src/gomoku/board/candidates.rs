@@ -5,7 +5,7 @@ use kagetsu_game::Move;
 use kagetsu_game::Side;
 use kagetsu_game::gomoku::Rule;
 
-use super::{Board, ROOM};
+use super::{Board, ROOM, half, spread};
 use crate::gomoku::cells::Cells;
 use crate::gomoku::patterns::kind::CellKind;
 use crate::gomoku::patterns::network::Hidden;
@@ -18,11 +18,10 @@ use crate::heuristics::Moves;
 const RANK_WORTH: i32 = 10;
 
 impl<R: Rule> Board<R> {
-    /// Lists the one point that stops a five.
+    /// Lists the points that stop all fives.
     pub(super) fn list_stop(&self, moves: &mut Moves) {
         moves.complete = true;
-        let five = self.cells_of(self.side.other(), |kind| kind == CellKind::Five);
-        self.list(five.iter(), moves);
+        self.list(self.stops(self.side.other()).iter(), moves);
     }
 
     /// Lists the moves against an opponent who can make two completion points.
@@ -40,11 +39,7 @@ impl<R: Rule> Board<R> {
             .cells_of(other, |kind| kind == CellKind::Winning)
             .iter()
         {
-            let answers: Cells = self
-                .completions(other, threat)
-                .into_iter()
-                .chain([threat])
-                .collect();
+            let answers = self.answers(other, threat);
             common = Some(common.map_or(answers, |common| common.and(&answers)));
         }
         let mut cells = common.unwrap_or_default();
@@ -52,11 +47,53 @@ impl<R: Rule> Board<R> {
         cells
     }
 
+    /// Returns the cells where a stone of the opponent leaves no two completion points, or no five,
+    /// of a stone of `side` on `cell`.
+    pub(in crate::gomoku) fn answers(&self, side: Side, cell: usize) -> Cells {
+        let mut answers: Cells = [cell].into_iter().collect();
+        let kind = self.kind(side, cell);
+        if !R::CLOSES {
+            if kind != CellKind::Five {
+                self.completions(side, cell)
+                    .into_iter()
+                    .for_each(|point| answers.insert(point));
+            }
+            return answers;
+        }
+        let stone = side.other().index() as u32 + 1;
+        for (direction, at) in self.geometry.places[cell].into_iter().enumerate() {
+            let window = self.lines[usize::from(at.line)].window(at.place.into());
+            let others = self.crosses[cell % ROOM] & !(0x000f_000f << (4 * direction));
+            let places = (0..=2 * CENTRE).filter(|&place| {
+                let made = self.shapes.get::<R>(window | stone << (2 * place));
+                let after = half(others | spread(made) << (4 * direction), side.index());
+                window >> (2 * place) & 3 == 0
+                    && self.weights[side.index()].grades[usize::from(after)].kind() < kind
+            });
+            for place in places {
+                let steps = place as isize - CENTRE as isize;
+                answers.insert((cell as isize + steps * self.geometry.strides[direction]) as usize);
+            }
+        }
+        answers
+    }
+
+    /// Returns the cells where a stone of the opponent stops all fives of `side`, which has one to
+    /// make.
+    pub(in crate::gomoku) fn stops(&self, side: Side) -> Cells {
+        let fives = self.cells_of(side, |kind| kind == CellKind::Five);
+        let answers = fives.iter().map(|five| self.answers(side, five));
+        answers
+            .reduce(|common, answers| common.and(&answers))
+            .unwrap_or_default()
+    }
+
     /// Returns the moves that meet every four-three of the opponent, and every four of the side to
     /// move, if the opponent threatens to win by a four-three.
     pub(super) fn answers_to_four_three(&mut self) -> Option<Moves> {
         let other = self.side.other();
-        if self.count(other, CellKind::FourThree) == 0 {
+        // A four that can be closed has more answers.
+        if self.count(other, CellKind::FourThree) == 0 || R::CLOSES {
             return None;
         }
         let mut common: Option<Cells> = None;
@@ -96,11 +133,10 @@ impl<R: Rule> Board<R> {
                 .cells_of(other, |kind| kind == CellKind::Winning)
                 .iter()
             {
-                let answers: Cells = self
-                    .completions(other, threat)
+                let mut answers = self.answers(other, threat);
+                [four, point]
                     .into_iter()
-                    .chain([threat, four, point])
-                    .collect();
+                    .for_each(|cell| answers.insert(cell));
                 common = Some(common.map_or(answers, |common| common.and(&answers)));
             }
         }

@@ -81,6 +81,9 @@ impl<R: Rule> Heuristics for Board<R> {
         match self.count(other, CellKind::Five) {
             0 => {}
             1 if !self.is_caught() => return Situation::Forced { otherwise: 2 },
+            _ if R::CLOSES && !self.stops(other).is_empty() => {
+                return Situation::Forced { otherwise: 2 };
+            }
             _ => return Situation::Known(Score::loss_in(2)),
         }
         if self.count(me, CellKind::Winning) > 0 {
@@ -185,17 +188,7 @@ impl<R: Rule> Heuristics for Board<R> {
     }
 
     fn may_have_vcf(&self) -> bool {
-        let fours = [
-            CellKind::Tangle,
-            CellKind::Four,
-            CellKind::FourThree,
-            CellKind::Winning,
-        ];
-        fours
-            .iter()
-            .map(|&kind| self.count(self.side, kind))
-            .sum::<u16>()
-            > 1
+        self.fours(self.side) > 1
     }
 
     fn vcf(&mut self, budget: &mut u32, length: u32) -> Option<Vec<Move>> {
@@ -208,10 +201,8 @@ impl<R: Rule> Board<R> {
     fn is_stuck(&self) -> bool {
         let doubtful = [CellKind::Forbidden, CellKind::DoubleThree, CellKind::Tangle];
         let count = || {
-            doubtful
-                .iter()
-                .map(|&kind| usize::from(self.count(Side::First, kind)))
-                .sum::<usize>()
+            let counts = doubtful.map(|kind| usize::from(self.count(Side::First, kind)));
+            counts.into_iter().sum::<usize>()
         };
         is_judged::<R>(self.side)
             && self.left > 0

@@ -26,15 +26,9 @@ impl<R: Rule> Board<R> {
 
     /// Whether the opponent has fours enough to win by them.
     pub(in crate::gomoku) fn may_threaten(&self) -> bool {
-        let count = |kind| self.count(self.side.other(), kind);
-        let fours = [
-            CellKind::Tangle,
-            CellKind::Four,
-            CellKind::FourThree,
-            CellKind::Winning,
-        ]
-        .map(count);
-        count(CellKind::FourThree) + count(CellKind::Winning) > 0 || fours.iter().sum::<u16>() > 1
+        let other = self.side.other();
+        self.count(other, CellKind::FourThree) + self.count(other, CellKind::Winning) > 0
+            || self.fours(other) > 1
     }
 
     /// Returns the legal moves after which the opponent's VCF may fail. Every other move loses in
@@ -52,7 +46,8 @@ impl<R: Rule> Board<R> {
     }
 
     /// Returns the cells where a stone could change the outcome of the opponent's VCF:
-    /// - the cells of the line, and the completion points of its last four;
+    /// - the cells of the line, and the completion points of its last four, where a stone beside
+    ///   them may close a five;
     /// - cells that make a four, alone or together with a reply of the line;
     /// - all cells, where a forbidden point decides the line.
     fn touching(&mut self, line: &[Move]) -> Cells {
@@ -79,6 +74,9 @@ impl<R: Rule> Board<R> {
             return self.empty;
         }
         cells.add(&points, self.geometry.words());
+        for point in points.iter().filter(|_| R::CLOSES) {
+            cells.add(&self.beside(point), self.geometry.words());
+        }
         cells
     }
 
@@ -118,33 +116,29 @@ impl<R: Rule> Board<R> {
             return false;
         };
         let four = four.index();
-        let must_stop = match self.count(other, CellKind::Five) {
-            0 => false,
-            1 => true,
-            _ => return false,
-        };
+        let must_stop = self.count(other, CellKind::Five) > 0;
         let can_play = self.empty.contains(four)
             && self.kind(me, four).is_four()
             && !self.is_forbidden(me, four);
-        if !can_play || must_stop && self.kind(other, four) != CellKind::Five {
+        if !can_play || must_stop && !self.stops(other).contains(four) {
             return false;
         }
         self.play_cell(four);
-        let points = self.cells_of(me, |kind| kind == CellKind::Five);
+        let stops = self.stops(me);
+        let mut stops = stops.iter().filter(|&stop| !self.is_forbidden(other, stop));
+        let stops = (stops.next(), stops.next());
         let wins = self.count(other, CellKind::Five) == 0
-            && points.first().is_some_and(|point| {
-                let is_only = points.iter().nth(1).is_none();
-                if !is_only || self.is_forbidden(other, point) {
-                    return true;
+            && self.count(me, CellKind::Five) > 0
+            && match stops {
+                (None, _) => true,
+                (Some(stop), None) if stop == answer.index() => {
+                    self.play_cell(stop);
+                    let wins = self.follow(rest);
+                    self.undo_cell();
+                    wins
                 }
-                if point != answer.index() {
-                    return false;
-                }
-                self.play_cell(point);
-                let wins = self.follow(rest);
-                self.undo_cell();
-                wins
-            });
+                _ => false,
+            };
         self.undo_cell();
         wins
     }

@@ -33,15 +33,15 @@ impl<R: Rule> Board<R> {
             .collect()
     }
 
-    /// Whether the side to move has a four to make.
-    pub(in crate::gomoku) fn has_four(&self) -> bool {
+    /// Counts the cells where `side` makes a four.
+    pub(in crate::gomoku) fn fours(&self, side: Side) -> u16 {
         let fours = [
             CellKind::Tangle,
             CellKind::Four,
             CellKind::FourThree,
             CellKind::Winning,
         ];
-        fours.iter().any(|&kind| self.count(self.side, kind) > 0)
+        fours.map(|kind| self.count(side, kind)).into_iter().sum()
     }
 
     /// An empty cell of the kind for `side`.

@@ -77,7 +77,7 @@ impl Shape {
 pub(in crate::gomoku) const fn reach<R: Rule>() -> u32 {
     match R::NAME {
         RuleName::Freestyle => R::ROW as u32 - 1,
-        RuleName::Standard | RuleName::Renju => R::ROW as u32,
+        _ => R::ROW as u32,
     }
 }
 
@@ -94,7 +94,8 @@ pub(in crate::gomoku) struct Shapes {
 impl Shapes {
     /// The table of a rule, made once.
     pub(in crate::gomoku) fn of<R: Rule>() -> &'static Self {
-        static TABLES: [[OnceLock<Shapes>; 6]; 3] = [const { [const { OnceLock::new() }; 6] }; 3];
+        static TABLES: [[OnceLock<Shapes>; 6]; RuleName::ALL.len()] =
+            [const { [const { OnceLock::new() }; 6] }; RuleName::ALL.len()];
         TABLES[R::NAME as usize][R::ROW].get_or_init(Self::new::<R>)
     }
 
@@ -111,8 +112,14 @@ impl Shapes {
                     _ => {}
                 }
             }
-            let [first, second] = [(first.as_slice(), stones[0]), (&second, stones[1])]
-                .map(|(table, own)| table[(own << sides | empty) as usize]);
+            let [first, second] = [
+                (&first, stones[0], stones[1]),
+                (&second, stones[1], stones[0]),
+            ]
+            .map(|(table, own, other)| {
+                let other = if R::CLOSES { other } else { 0 };
+                table[((own | other) << sides | empty | other) as usize]
+            });
             first as u8 | (second as u8) << 4
         };
         Self {
@@ -139,8 +146,8 @@ const fn index<R: Rule>(window: u32) -> usize {
     (below | above << (2 * reach)) as usize
 }
 
-/// Returns one side's shapes, by its stones and the empty places without the centre: `own << sides
-/// | empty`.
+/// Returns one side's shapes, by the places without the centre: `own << sides | empty`. Where
+/// opposing stones close rows, each of these is in both sets; else it is in none, as an edge.
 ///
 /// Runs from more stones to fewer, so that the shapes with one more stone are known: `own | q >
 /// own`.
@@ -148,43 +155,70 @@ fn shapes_of<R: Rule>(side: Side) -> Vec<Shape> {
     let sides = 2 * reach::<R>();
     let mut table = vec![Shape::Dead; 1 << (2 * sides)];
     for own in (0..1u32 << sides).rev() {
-        for empty in (0..1u32 << sides).filter(|empty| own & empty == 0) {
+        for empty in (0..1u32 << sides).filter(|empty| R::CLOSES || own & empty == 0) {
             table[(own << sides | empty) as usize] = shape::<R>(side, &table, own, empty);
         }
     }
     table
 }
 
+/// Numbers of own stones in a row below and above the centre.
+const fn beside<R: Rule>(own: u32) -> [u32; 2] {
+    let reach = reach::<R>();
+    [
+        (own << (32 - reach)).leading_ones(),
+        (own >> reach).trailing_ones(),
+    ]
+}
+
 /// Length of the run through the centre, whose stone is there.
 fn run<R: Rule>(own: u32) -> usize {
-    let reach = reach::<R>();
-    let below = (own << (32 - reach)).leading_ones();
-    let above = (own >> reach).trailing_ones();
+    let [below, above] = beside::<R>(own);
     (below + 1 + above) as usize
 }
 
+/// Whether the run through the centre is a five, given the opposing stones.
+fn is_five<R: Rule>(side: Side, own: u32, other: u32) -> bool {
+    R::is_five(side, run::<R>(own), || {
+        let ([below, above], reach) = (beside::<R>(own), reach::<R>());
+        other << 1 >> (reach - below) & other >> (reach + above) & 1 != 0
+    })
+}
+
 fn shape<R: Rule>(side: Side, table: &[Shape], own: u32, empty: u32) -> Shape {
-    let sides = 2 * reach::<R>();
-    let is_five = |own: u32| R::is_five(side, run::<R>(own));
+    let (sides, index) = (2 * reach::<R>(), (own, empty));
+    let other = own & empty;
+    let (own, empty) = (own & !other, empty & !other);
+    if run::<R>(own | empty) < R::ROW {
+        return Shape::Dead;
+    }
     let stones = (0..sides)
         .map(|bit| 1 << bit)
         .filter(|stone| empty & stone != 0);
-    if is_five(own) {
+    if is_five::<R>(side, own, other) {
         return Shape::Five;
     }
     let is_judged = R::FORBIDS && side == Side::First;
     if is_judged && run::<R>(own) > 5 {
         return Shape::Overline;
     }
-    match stones.clone().filter(|stone| is_five(own | stone)).count() {
+    let after = |own: u32, empty: u32| table[(own << sides | empty) as usize];
+    let is_completion = |stone: &u32| is_five::<R>(side, own | stone, other);
+    match stones.clone().filter(is_completion).count() {
         0 => stones
-            .map(|stone| {
-                table[((own | stone) << sides | empty & !stone) as usize].one_stone_before()
-            })
+            .map(|stone| after(index.0 | stone, index.1 & !stone).one_stone_before())
             .max()
             .unwrap_or(Shape::Dead),
         1 => Shape::Four,
         _ if is_judged && run::<R>(own) < 4 => Shape::DoubleFour,
+        // An opposing stone may take one completion point and close the other.
+        _ if R::CLOSES
+            && stones
+                .into_iter()
+                .any(|q| after(index.0 | q, index.1) < Shape::Four) =>
+        {
+            Shape::Four
+        }
         _ => Shape::OpenFour,
     }
 }
@@ -195,14 +229,14 @@ pub(in crate::gomoku) fn completions<R: Rule>(
     window: u32,
 ) -> impl Iterator<Item = u32> {
     let reach = reach::<R>();
-    let own = move |place: u32| window >> (2 * place) & 3 == side.index() as u32 + 1;
-    let stones = (0..2 * reach)
-        .filter(move |&bit| own(place::<R>(bit)))
-        .fold(0, |stones, bit| stones | 1 << bit);
+    let [own, other] = [side, side.other()].map(|side| {
+        let is_own = |bit: &u32| window >> (2 * place::<R>(*bit)) & 3 == side.index() as u32 + 1;
+        let places = (0..2 * reach).filter(is_own);
+        places.fold(0, |stones, bit| stones | 1 << bit)
+    });
     (0..2 * reach)
         .filter(move |&bit| {
-            window >> (2 * place::<R>(bit)) & 3 == 0
-                && R::is_five(side, run::<R>(stones | 1 << bit))
+            window >> (2 * place::<R>(bit)) & 3 == 0 && is_five::<R>(side, own | 1 << bit, other)
         })
         .map(place::<R>)
 }
@@ -250,8 +284,8 @@ mod tests {
 
     fn check_all<R: Rule>(side: Side) {
         let is_five: fn(usize) -> bool = match side {
-            Side::First => |run| R::is_five(Side::First, run),
-            Side::Second => |run| R::is_five(Side::Second, run),
+            Side::First => |run| R::is_five(Side::First, run, || false),
+            Side::Second => |run| R::is_five(Side::Second, run, || false),
         };
         let mut definition = Definition::new(is_five);
         let centre = reach::<R>() as usize;

@@ -3,6 +3,7 @@ use std::sync::OnceLock;
 use super::fitted::{CLASSES, Fitted, class};
 use super::kind::{CellKind, Cross, shapes};
 use super::shape::{SHAPES, Shape};
+use crate::networks::weights::places;
 use kagetsu_game::{RuleName, Side};
 
 /// Slots for classes. A power of two makes index checks cheap.
@@ -63,10 +64,9 @@ const fn compound(kind: CellKind) -> i32 {
 impl CellWeights {
     /// Returns the engine's own weights of one side, computed once.
     pub(super) fn of(rule: RuleName, side: Side) -> &'static Self {
-        static SETS: [[OnceLock<CellWeights>; 2]; 3] =
-            [const { [const { OnceLock::new() }; 2] }; 3];
-        let set = &SETS[rule as usize][side.index()];
-        set.get_or_init(|| Self::fitted(Fitted::of(rule, side), rule, side))
+        static SETS: [OnceLock<CellWeights>; 4] = [const { OnceLock::new() }; 4];
+        SETS[places(rule)[side.index()]]
+            .get_or_init(|| Self::fitted(Fitted::of(rule, side), rule, side))
     }
 
     /// Returns weights with the fitted values of a side.

@@ -105,40 +105,28 @@ impl<R: Rule> Fours<R> {
     #[inline]
     pub(in crate::gomoku) fn completion(&self, cell: usize) -> Completion {
         let content = self.attacker.index() as u64 + 1;
-        let mut found = Completion::None;
-        for (at, stride) in self.geometry.places[cell]
-            .into_iter()
-            .zip(self.geometry.strides)
-        {
-            let mut line = self.lines[usize::from(at.line)];
-            line.flip(at.place, content);
-            let mut points = completions::<R>(self.attacker, line);
-            while points != 0 {
-                let point = beside(cell, at.place, points, stride);
-                points &= points - 1;
-                found = match found {
-                    Completion::None => Completion::One(point),
-                    Completion::One(other) if other != point => {
-                        return Completion::Two(other, point);
-                    }
-                    same => same,
-                };
-            }
-        }
-        found
+        self.points(cell, |mut line, place| {
+            line.flip(place, content);
+            completions::<R>(self.attacker, line, true)
+        })
     }
 
-    /// Returns the cells that complete five for the defender, on the lines through its stone on
-    /// `cell`.
+    /// Returns the cells that complete five for a side, on the lines through its stone on `cell`.
     #[inline]
-    pub(in crate::gomoku) fn counter(&self, cell: usize) -> Completion {
-        let side = self.attacker.other();
+    pub(in crate::gomoku) fn fives(&self, side: Side, cell: usize) -> Completion {
+        self.points(cell, |line, _| completions::<R>(side, line, false))
+    }
+
+    /// Returns the cells that `completions` finds on the lines through a cell, whose place on each
+    /// line it is given.
+    #[inline(always)]
+    fn points(&self, cell: usize, completions: impl Fn(Line, u8) -> u64) -> Completion {
         let mut found = Completion::None;
         for (at, stride) in self.geometry.places[cell]
             .into_iter()
             .zip(self.geometry.strides)
         {
-            let mut points = completions::<R>(side, self.lines[usize::from(at.line)]);
+            let mut points = completions(self.lines[usize::from(at.line)], at.place);
             while points != 0 {
                 let point = beside(cell, at.place, points, stride);
                 points &= points - 1;
@@ -162,15 +150,16 @@ impl<R: Rule> Fours<R> {
     }
 
     /// Whether the attacker's stone on `cell` may spoil its four on another cell of the line,
-    /// because six in a row is no five.
+    /// because six in a row is no five; or the answer any four, because it closes the five.
     #[inline]
     pub(in crate::gomoku) fn may_spoil(&self, cell: usize, four: usize) -> bool {
         let [cell, four] = [cell, four].map(|cell| &self.geometry.places[cell]);
-        is_exact::<R>(self.attacker)
-            && cell
-                .iter()
-                .zip(four)
-                .any(|(cell, four)| cell.line == four.line)
+        R::CLOSES
+            || is_exact::<R>(self.attacker)
+                && cell
+                    .iter()
+                    .zip(four)
+                    .any(|(cell, four)| cell.line == four.line)
     }
 
     /// Puts a four and its answer on empty cells, or takes them off again.
@@ -227,22 +216,29 @@ const fn beside(cell: usize, place: u8, places: u64, stride: isize) -> u16 {
 /// Whether more than five in a row are no five of the side's.
 const fn is_exact<R: Rule>(side: Side) -> bool {
     match R::NAME {
-        RuleName::Freestyle => false,
-        RuleName::Standard => true,
+        RuleName::Freestyle | RuleName::CaroOverline => false,
+        RuleName::Standard | RuleName::Caro => true,
         RuleName::Renju => matches!(side, Side::First),
     }
 }
 
 /// Returns the windows of five without an opposing stone or edge, one bit at the first place of
 /// each, and the number of own stones in each as three bit planes: ones, twos, fours. Where exactly
-/// five wins, a window next to an own stone does not count.
+/// five wins, a window next to an own stone does not count. Where opposing stones close a row, a
+/// window between two of them does not count, nor for the attacker one that a stone can close, so
+/// that each of his fours has one answer.
 #[inline]
-fn windows<R: Rule>(side: Side, line: Line) -> (u64, [u64; 3]) {
+fn windows<R: Rule>(side: Side, line: Line, attacks: bool) -> (u64, [u64; 3]) {
     let (own, empty) = (line.stones(side), line.empty());
     let free = own | empty;
     let mut open = free & free >> 2 & free >> 4 & free >> 6 & free >> 8;
     if is_exact::<R>(side) {
         open &= !(own << 2) & !(own >> 10);
+    }
+    if R::CLOSES {
+        let other = line.stones(side.other());
+        let closable = if attacks { other | empty } else { other };
+        open &= !(other << 2 & closable >> 10 | closable << 2 & other >> 10);
     }
     let add = |a: u64, b: u64, c: u64| (a ^ b ^ c, a & b | c & (a ^ b));
     let (ones, carry) = add(own, own >> 2, own >> 4);
@@ -260,13 +256,13 @@ const fn spread(starts: u64) -> u64 {
 /// The empty places where a stone makes a four: in a window with three of one's own.
 #[inline]
 fn makers<R: Rule>(side: Side, line: Line) -> u64 {
-    let (open, [ones, twos, _]) = windows::<R>(side, line);
+    let (open, [ones, twos, _]) = windows::<R>(side, line, true);
     spread(open & ones & twos) & line.empty()
 }
 
 /// The empty places that complete five: in a window with four of one's own.
 #[inline]
-fn completions<R: Rule>(side: Side, line: Line) -> u64 {
-    let (open, [ones, _, fours]) = windows::<R>(side, line);
+fn completions<R: Rule>(side: Side, line: Line, attacks: bool) -> u64 {
+    let (open, [ones, _, fours]) = windows::<R>(side, line, attacks);
     spread(open & fours & !ones) & line.empty()
 }

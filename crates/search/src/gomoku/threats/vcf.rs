@@ -93,7 +93,8 @@ impl<'a, R: Rule> Vcf<'a, R> {
             .cells_of(me, |kind| kind.is_four() || kind == CellKind::Forbidden);
         let is_won = cells.iter().any(|cell| self.add(cell as u16, must));
         let mut end = if is_won { VcfEnd::Win } else { VcfEnd::Short };
-        for fours in 2..=length {
+        let first = if self.is_local { length } else { 2 };
+        for fours in first..=length {
             match end {
                 VcfEnd::Short => end = self.attack(0, fours, must),
                 VcfEnd::Win | VcfEnd::Never | VcfEnd::Spent => break,
@@ -107,32 +108,27 @@ impl<'a, R: Rule> Vcf<'a, R> {
     /// [`LOCAL_WIDTH`] of them tried after each four, as the whole line. It need not be the
     /// shortest. Takes the tried fours from the budget.
     pub(in crate::gomoku) fn find_local(mut self) -> Option<Vec<Move>> {
-        let (me, other) = (self.board.side(), self.board.side().other());
-        if let Some(five) = self.board.one(me, CellKind::Five) {
-            return Some(vec![Move::new(five as u16)]);
-        }
-        let must = self
-            .board
-            .one(other, CellKind::Five)
-            .map(|cell| cell as u16);
-        if self.board.count(other, CellKind::Five) > 1 {
-            return None;
-        }
         self.is_local = true;
-        let cells = self
-            .board
-            .cells_of(me, |kind| kind.is_four() || kind == CellKind::Forbidden);
-        let is_won = cells.iter().any(|cell| self.add(cell as u16, must))
-            || self.attack(0, MAX_LOCAL_FOURS, must) == VcfEnd::Win;
-        self.line.reverse();
-        is_won.then_some(self.line)
+        self.find(MAX_LOCAL_FOURS)
     }
 
     /// Adds a cell if it makes a four. Returns whether that four may be made and wins at once; the
     /// line is then complete.
     #[inline]
     fn add(&mut self, cell: u16, must: Option<u16>) -> bool {
-        match self.fours.completion(cell.into()) {
+        let mut completion = self.fours.completion(cell.into());
+        if R::CLOSES
+            && let Completion::One(point) = completion
+        {
+            // A five that one more stone could close may stay beside the point.
+            self.fours.put(cell.into(), point.into());
+            let left = self.fours.fives(self.board.side(), cell.into());
+            if let Completion::One(five) | Completion::Two(five, _) = left {
+                completion = Completion::Two(point, five);
+            }
+            self.fours.put(cell.into(), point.into());
+        }
+        match completion {
             Completion::None => false,
             Completion::One(point) => self.add_way(FourMove { cell, point }, must),
             Completion::Two(point, other) => {
@@ -253,7 +249,8 @@ impl<'a, R: Rule> Vcf<'a, R> {
         known: Range<usize>,
         is_forced: bool,
     ) -> VcfEnd {
-        let must = match self.fours.counter(last.point.into()) {
+        let defender = self.board.side().other();
+        let must = match self.fours.fives(defender, last.point.into()) {
             Completion::None => None,
             Completion::One(point) => Some(point),
             Completion::Two(..) => return VcfEnd::Never,

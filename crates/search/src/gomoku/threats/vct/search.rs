@@ -106,11 +106,8 @@ impl<'a, R: Rule> VctSearch<'a, R> {
     /// it if there is one.
     pub(super) fn may_attack(&self, cell: usize) -> bool {
         let (me, other) = (self.attacker, self.attacker.other());
-        let stops = match self.board.count(other, CellKind::Five) {
-            0 => true,
-            1 => self.board.kind(other, cell) == CellKind::Five,
-            _ => false,
-        };
+        let stops =
+            self.board.count(other, CellKind::Five) == 0 || self.board.stops(other).contains(cell);
         stops && self.board.empties().contains(cell) && !self.board.is_forbidden(me, cell)
     }
 
@@ -153,27 +150,24 @@ impl<'a, R: Rule> VctSearch<'a, R> {
     /// The value of a position with the attacker to move.
     fn look_ahead(&mut self, rest: u16) -> VctProofNumbers {
         let (me, other) = (self.attacker, self.attacker.other());
-        let fives = self.board.count(other, CellKind::Five);
         let wins = |plies: u16| VctProofNumbers::exactly(plies).within(rest, || (1, 1));
-        match fives {
+        let count = match self.board.count(other, CellKind::Five) {
             _ if self.board.count(me, CellKind::Five) > 0 => return wins(1),
             0 if self.board.count(me, CellKind::Winning) > 0 => return wins(3),
-            0 => {}
-            1 => {
-                let stop = self
-                    .board
-                    .one(other, CellKind::Five)
-                    .filter(|&cell| !self.board.is_forbidden(me, cell));
-                match stop.map(|cell| self.board.kind(me, cell)) {
-                    None => return VctProofNumbers::REFUTED,
-                    Some(CellKind::Winning) => return wins(3),
-                    Some(_) => {}
+            0 => self.threats().iter().count() as u32,
+            _ => {
+                let stops = self.board.stops(other);
+                let legal = || {
+                    stops
+                        .iter()
+                        .filter(|&stop| !self.board.is_forbidden(me, stop))
+                };
+                if legal().any(|stop| self.board.kind(me, stop) == CellKind::Winning) {
+                    return wins(3);
                 }
+                legal().count() as u32
             }
-            _ => return VctProofNumbers::REFUTED,
-        }
-        let threats = || self.threats().iter().count() as u32;
-        let count = if fives == 1 { 1 } else { threats() };
+        };
         match () {
             () if count == 0 => return VctProofNumbers::REFUTED,
             // Wins in 3 were seen above, except a four whose completion point is forbidden.
@@ -184,7 +178,7 @@ impl<'a, R: Rule> VctSearch<'a, R> {
         if let Some(known) = self.table.get(self.hash()) {
             return known.within(rest, || (1, count));
         }
-        if self.board.has_four() {
+        if self.board.fours(me) > 0 {
             let mut budget = FOURS;
             if let Some(line) = Vcf::new(&*self.board, &mut budget).find(u32::from(rest / 2)) {
                 let value = VctProofNumbers::won(line.len() as u16);
@@ -212,11 +206,16 @@ impl<'a, R: Rule> VctSearch<'a, R> {
                 () if rest < 4 => return VctProofNumbers::lost(3),
                 () => self.board.defences().iter().count() as u32,
             },
-            1 => match self.board.one(me, CellKind::Five) {
-                Some(point) if self.board.is_forbidden(other, point) => return wins(2),
-                _ => 1,
-            },
-            _ => return wins(2),
+            _ => {
+                let stops = self.board.stops(me);
+                let legal = stops
+                    .iter()
+                    .filter(|&stop| !self.board.is_forbidden(other, stop));
+                match legal.count() as u32 {
+                    0 => return wins(2),
+                    count => count,
+                }
+            }
         };
         match self.table.get(self.hash()) {
             Some(known) => known.within(rest, || (replies, 1)),
@@ -273,7 +272,7 @@ impl<'a, R: Rule> VctSearch<'a, R> {
             Attacks::Threes => return cells,
             Attacks::Sleeping => Shape::SleepingThree,
             // A two can threaten a VCF only beside a four.
-            Attacks::All if self.board.has_four() => Shape::SleepingTwo,
+            Attacks::All if self.board.fours(self.attacker) > 0 => Shape::SleepingTwo,
             Attacks::All => Shape::SleepingThree,
         };
         cells.add(&self.board.hidden_threats(self.attacker, least), usize::MAX);
@@ -292,10 +291,12 @@ impl<'a, R: Rule> VctSearch<'a, R> {
                 // The search never comes here.
                 None => (self.board.defences(), u16::MAX),
             },
-            _ => (
-                self.board.cells_of(other, |kind| kind == CellKind::Five),
-                if side == self.attacker { 0 } else { 2 },
-            ),
+            _ => {
+                let stops = self.board.stops(other);
+                let fives = || self.board.cells_of(other, |kind| kind == CellKind::Five);
+                let cells = if stops.is_empty() { fives() } else { stops };
+                (cells, if side == self.attacker { 0 } else { 2 })
+            }
         }
     }
 

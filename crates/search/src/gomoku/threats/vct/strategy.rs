@@ -65,12 +65,11 @@ impl<R: Rule> VctSearch<'_, R> {
         if let Some(known) = draft.reached.get(&hash) {
             return Some(*known);
         }
-        let must = self.board.one(me.other(), CellKind::Five);
-        let at_once = match must {
-            None => self.board.one(me, CellKind::Winning),
-            Some(stop) => (self.board.kind(me, stop) == CellKind::Winning).then_some(stop),
-        };
-        let (cell, rest) = match at_once {
+        let mut at_once = self.board.cells_of(me, |kind| kind == CellKind::Winning);
+        if self.board.count(me.other(), CellKind::Five) > 0 {
+            at_once = at_once.and(&self.board.stops(me.other()));
+        }
+        let (cell, rest) = match at_once.first() {
             Some(cell) => (cell, 2),
             None => self.next_move(plies)?,
         };
@@ -155,31 +154,29 @@ impl<R: Rule> VctSearch<'_, R> {
         })
     }
 
-    /// Answers all replies to a four: with a five, except after the reply on its completion point.
-    /// `next` continues after that reply if there is no second five.
+    /// Answers all replies to a four: with a five, or another one after a reply that stops it.
+    /// `next` continues after such a reply if there is no second five.
     fn answer_five(
         &mut self,
         draft: &mut Draft,
-        next: impl FnOnce(&mut Self, &mut Draft) -> Option<u32>,
+        mut next: impl FnMut(&mut Self, &mut Draft) -> Option<u32>,
     ) -> Option<Answers> {
         let (me, other) = (self.attacker, self.attacker.other());
-        let fives = self.board.cells_of(me, |kind| kind == CellKind::Five);
-        let first = fives.first()?;
+        let first = self.board.one(me, CellKind::Five)?;
         let otherwise = Some(draft.add_last(first));
-        if self.board.is_forbidden(other, first) {
-            return Some(Answers {
-                replies: Vec::new(),
-                otherwise,
-            });
+        let mut replies = Vec::new();
+        for reply in self.board.answers(me, first).iter() {
+            if self.board.is_forbidden(other, reply) {
+                continue;
+            }
+            let answer =
+                self.after(reply, |search| match search.board.one(me, CellKind::Five) {
+                    Some(second) => Some(draft.add_last(second)),
+                    None => next(search, draft),
+                })?;
+            replies.push((Move::new(reply as u16), answer));
         }
-        let answer = match fives.iter().nth(1) {
-            Some(second) => draft.add_last(second),
-            None => self.after(first, |search| next(search, draft))?,
-        };
-        Some(Answers {
-            replies: vec![(Move::new(first as u16), answer)],
-            otherwise,
-        })
+        Some(Answers { replies, otherwise })
     }
 
     /// Returns the first step of a VCF that wins as given.
