@@ -10,8 +10,7 @@ use serde_json::json;
 use crate::world::{growing, serve};
 
 fn kagetsu(arguments: &[&str]) -> Finished {
-    let run = Program::Kagetsu.run(arguments).ok();
-    run
+    Program::Kagetsu.run(arguments).ok()
 }
 
 fn text(path: &Path) -> String {
