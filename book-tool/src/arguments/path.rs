@@ -1,10 +1,10 @@
 //! Paths that are read, must exist, or must not.
 
-use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
+use kagetsu_files::open_regular;
 
 /// Opens a file, or stdin.
 ///
@@ -14,7 +14,7 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn BufRead>> {
     if path.as_os_str() == "-" {
         return Ok(Box::new(BufReader::new(std::io::stdin())));
     }
-    let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let file = open_regular(path).with_context(|| format!("cannot read {}", path.display()))?;
     Ok(Box::new(BufReader::new(file)))
 }
 

@@ -3,6 +3,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
+use kagetsu_files::read_text;
 use kagetsu_game::{Notation, Position, Side, Variant};
 use kagetsu_terminal::arguments::notation::NotationArg;
 
@@ -121,6 +122,6 @@ fn read(path: &Path) -> std::io::Result<String> {
     if path == Path::new("-") {
         std::io::read_to_string(std::io::stdin().lock())
     } else {
-        std::fs::read_to_string(path)
+        read_text(path)
     }
 }

@@ -19,6 +19,8 @@ mod replace;
 #[cfg_attr(unix, path = "unix.rs")]
 #[cfg_attr(windows, path = "windows.rs")]
 mod system;
+#[cfg(any(unix, windows))]
+mod whole;
 
 pub use error::{FileError, is_disk_full};
 #[cfg(any(unix, windows))]
@@ -31,3 +33,5 @@ pub use positioned::PositionedFile;
 pub use replace::{Readers, replace_file};
 #[cfg(any(unix, windows))]
 pub use system::{link_file, lock_folder, others_may_read, sync_folder};
+#[cfg(any(unix, windows))]
+pub use whole::{open_regular, read_file, read_text, read_whole};

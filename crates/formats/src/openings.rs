@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use kagetsu_files::read_text;
 use kagetsu_game::{Position, Variant};
 use serde::Deserialize;
 
@@ -19,7 +20,7 @@ use serde::Deserialize;
 /// # Errors
 /// The first invalid line or opening, by its number or id.
 pub fn read(path: &Path, variant: Variant) -> Result<Vec<Position>> {
-    let text = std::fs::read_to_string(path)
+    let text = read_text(path)
         .with_context(|| format!("cannot read the roots file {}", path.display()))?;
     named(path, openings_of(path, &text, variant))
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::builder::NonEmptyStringValueParser;
+use kagetsu_files::read_file;
 use kagetsu_formats::{GameTree, Importer, MoveNote, write_game, write_omissions};
 use kagetsu_game::{Answer, Effort, Move, Notation, Position, Question, Score, Variant, Verdict};
 use kagetsu_program::{Exit, shown};
@@ -197,7 +198,7 @@ fn target(args: &Args, path: &Path, games: &[GameTree]) -> Result<PathBuf> {
 /// Reads the games of a file, and says on stderr what of it has no place in a game.
 fn read(path: &Path, variant: Option<Variant>) -> Result<Vec<GameTree>> {
     let name = shown(path);
-    let bytes = std::fs::read(path).with_context(|| format!("cannot read {name}"))?;
+    let bytes = read_file(path).with_context(|| format!("cannot read {name}"))?;
     let mut importer = Importer::new(None, variant);
     importer.set_source(&path.to_string_lossy());
     let (games, omissions) = importer

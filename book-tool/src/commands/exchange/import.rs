@@ -1,11 +1,12 @@
 //! `kagetsu import`: files of other programs into a book.
 
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, bail, ensure};
+use kagetsu_files::{read_file, read_whole};
 use kagetsu_formats::{Contents, Format, Importer, Omissions, ZobristKeys, write_omissions};
 use kagetsu_game::{Position, Variant};
 use kagetsu_games::{GameRecord, GameStore};
@@ -110,10 +111,11 @@ impl Args {
             .with_zobrist(keys)
             .with_root(root);
         for path in &self.files {
-            let mut bytes = Vec::new();
-            open(path)?
-                .read_to_end(&mut bytes)
-                .with_context(|| format!("cannot read {}", path.display()))?;
+            let bytes = match path.as_os_str() == "-" {
+                true => read_whole(std::io::stdin()),
+                false => read_file(path),
+            };
+            let bytes = bytes.with_context(|| format!("cannot read {}", path.display()))?;
             let name = path.file_name().unwrap_or(path.as_os_str());
             importer.set_source(&name.to_string_lossy());
             importer
@@ -171,6 +173,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
                 ": `kagetsu build --roots FILE` grows a book from positions;".into()
             }
             _ if !reasons.is_empty() => reasons + ";",
+            _ if contents.items > 0 => ": a book is made of moves;".into(),
             Some(format) => format!(": is it a file of --format {}?", format.name()),
             None => ": is it a file of a known format?".into(),
         };

@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail};
 use indicatif::ProgressBar;
 use kagetsu_book::{JobChange, Policy};
 use kagetsu_coordinator::Server;
+use kagetsu_files::read_file;
 use kagetsu_formats::{Format, Importer};
 use kagetsu_game::{Bound, Move, Score, Side, Variant, Verdict};
 use kagetsu_postgres::BookUrl;
@@ -106,7 +107,7 @@ pub(super) fn write_notice(line: String) {
 /// file that is read again changes nothing.
 fn learn_hints(path: &Path, variant: Variant, side: Side, book: &Path) -> Result<()> {
     let about = || path.display().to_string();
-    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", about()))?;
+    let bytes = read_file(path).with_context(|| format!("cannot read {}", about()))?;
     let tree = Format::of_file(path).filter(|own| matches!(own, Format::Lib | Format::Sgf));
     let mut importer = Importer::new(tree.unwrap_or(Format::Hints), Some(variant));
     importer.add(&bytes).with_context(about)?;

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 use clap::FromArgMatches;
 use clap::builder::NonEmptyStringValueParser;
 use kagetsu_coordinator::{Config, Server};
-use kagetsu_files::installed_book;
+use kagetsu_files::{installed_book, read_file};
 use kagetsu_formats::likely_variant;
 use kagetsu_http::{AccessPolicy, site};
 use kagetsu_postgres::BookUrl;
@@ -164,7 +164,7 @@ impl Args {
         words.push(book.to_string_lossy().into_owned());
         let likely = match &self.variant {
             Some(_) => None,
-            None => likely_variant(&self.place, &std::fs::read(file).unwrap_or_default()),
+            None => likely_variant(&self.place, &read_file(file).unwrap_or_default()),
         };
         if let Some(likely) = likely {
             let name = shown(file);

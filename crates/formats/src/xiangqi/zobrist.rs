@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
+use kagetsu_files::read_text;
 use kagetsu_game::{Position, Side, Variant};
 
 use crate::xiangqi::squares::{KINDS, SQUARES, placed};
@@ -76,8 +77,8 @@ impl ZobristKeys {
     /// As [`Self::read`], and if the file is missing or unreadable.
     pub fn of_file(path: Option<&Path>) -> Result<Self> {
         let path = path.context(MISSING_KEYS)?;
-        let text = std::fs::read_to_string(path)
-            .with_context(|| format!("cannot read --zobrist {}", path.display()))?;
+        let text =
+            read_text(path).with_context(|| format!("cannot read --zobrist {}", path.display()))?;
         Self::read(&text).with_context(|| format!("--zobrist {}", path.display()))
     }
 
