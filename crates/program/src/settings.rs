@@ -1,11 +1,11 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, Id, Parser};
+use kagetsu_files::read_text;
 use kagetsu_game::quote_message;
 use toml::{Table, Value};
 
@@ -37,8 +37,11 @@ pub enum SettingsError {
         /// The connections that the file has.
         known: String,
     },
-    /// The value is a table or a date, which no flag takes.
-    #[error("the settings file {}: '{}' must be a string, a number, true, false, or a list of them", .0.display(), .1)]
+    /// The value is a table, a date or a text with control characters, which no flag takes.
+    #[error(
+        "the settings file {}: '{}' must be a string without control characters, a number, true, \
+         false, or a list of them{}", .0.display(), .1, PATH_HINT
+    )]
     Value(PathBuf, String),
 }
 
@@ -290,6 +293,8 @@ fn in_plain_words(error: clap::Error) -> clap::Error {
     clap::Error::raw(error.kind(), body)
 }
 
+/// Advice on paths of Windows.
+const PATH_HINT: &str = "\nwrite a path with / in place of \\, or between single quotes";
 /// The key for the URL in a named connection.
 const ADDRESS: &str = "address";
 /// The table of named connections.
@@ -307,12 +312,8 @@ struct SettingsFile {
 }
 
 fn read(path: &Path, command: &Command) -> Result<SettingsFile, SettingsError> {
-    let text = fs::read_to_string(path).map_err(|error| SettingsError::Read(path.into(), error))?;
-    let hint = if text.contains('\\') {
-        "\nwrite a path with / in place of \\, or between single quotes"
-    } else {
-        ""
-    };
+    let text = read_text(path).map_err(|error| SettingsError::Read(path.into(), error))?;
+    let hint = if text.contains('\\') { PATH_HINT } else { "" };
     let parsed = text.parse();
     let mut table: Table =
         parsed.map_err(|error| SettingsError::Parse(path.into(), Box::new(error), hint))?;
@@ -359,7 +360,8 @@ fn flags(
 
 fn scalar(value: Value) -> Option<String> {
     match value {
-        Value::String(text) => Some(text),
+        // In double quotes the `\b` of `D:\books` is such a character.
+        Value::String(text) => Some(text).filter(|text| !text.contains(char::is_control)),
         Value::Integer(_) | Value::Float(_) | Value::Boolean(_) => Some(value.to_string()),
         Value::Datetime(_) | Value::Array(_) | Value::Table(_) => None,
     }
