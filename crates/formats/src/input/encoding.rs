@@ -24,9 +24,30 @@ pub(crate) fn decode_texts<'a>(texts: impl Iterator<Item = &'a Vec<u8>> + Clone)
     detector.feed(b"", true);
     let is_utf_8 = texts.clone().all(|text| std::str::from_utf8(text).is_ok());
     let guess = detector.guess(None, Utf8Detection::Deny);
-    let encoding = if is_utf_8 { UTF_8 } else { guess };
+    let all: Vec<u8> = texts.clone().flatten().copied().collect();
+    let encoding = if is_utf_8 {
+        UTF_8
+    } else if guess.is_single_byte() && is_chinese(&all) {
+        GB18030
+    } else {
+        guess
+    };
     let decoded = |text: &Vec<u8>| encoding.decode_without_bom_handling(text).0.into_owned();
     texts.map(decoded).collect()
+}
+
+/// Whether a text is Chinese but for single letters that a program has cut in two: most pairs of
+/// its bytes beyond ASCII are Chinese letters.
+fn is_chinese(bytes: &[u8]) -> bool {
+    let text = GB18030.decode_without_bom_handling(bytes).0;
+    let letters = text
+        .chars()
+        .filter(|c| ('\u{4e00}'..'\u{a000}').contains(c))
+        .count();
+    let lost = text.matches(char::REPLACEMENT_CHARACTER).count();
+    let pairs = bytes.iter().filter(|byte| !byte.is_ascii()).count() / 2;
+    // An accented letter of a Western text makes a Chinese one with the letter behind it.
+    (pairs * 3 / 5..=pairs).contains(&letters) && letters > lost * 20
 }
 
 /// Decodes a text by its byte order mark; as UTF-8; in the encoding that it names, if its bytes are
@@ -108,6 +129,14 @@ mod tests {
         let mut broken = SIMPLE.as_bytes().to_vec();
         broken.push(0xff);
         assert!(decode_entries(&broken).starts_with(SIMPLE));
+        // Comments of a library, of which one is cut in the middle of a letter.
+        let said = "黑5是第一胜点，白棋的最强防御在右下角，此形与云月必胜法一样";
+        let mut texts = vec![b"Welcome to this book of openings".to_vec(); 9];
+        texts.push(GB18030.encode(said).0.into_owned());
+        texts.push(texts[9][..texts[9].len() - 1].to_vec());
+        assert_eq!(decode_texts(texts.iter())[9], said);
+        let western = [b"caf\xe9 \xe0 No\xebl, \xe9lan".to_vec()];
+        assert_eq!(decode_texts(western.iter())[0], "café à Noël, élan");
         // Names alone, with moves in Latin letters.
         let names = "[Event \"全国象棋团体锦标赛\"]\n[Red \"柳大华\"]\n1. h2e2 h9g7\n";
         assert_eq!(decode_entries(&GB18030.encode(names).0), names);
