@@ -33,7 +33,7 @@ pub enum Format {
     Lines,
     /// One FEN a line with its best move and value.
     Fen,
-    /// Xiangqi games in PGN.
+    /// Games of xiangqi in PGN, and of gomoku as PlayOK writes them.
     Pgn,
     /// A game or tree of XQStudio (`.xqf`).
     Xqf,

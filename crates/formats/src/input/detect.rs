@@ -1,5 +1,6 @@
 //! Which format a file has.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use kagetsu_game::{RuleName, Variant};
@@ -15,14 +16,13 @@ const HEAD_BYTES: usize = 4096;
 #[must_use]
 pub fn detect(name: &str, bytes: &[u8]) -> Option<Format> {
     let by_name = Format::of_file(Path::new(name));
-    by_magic(bytes)
-        .or_else(|| {
-            by_text(
-                &decode_entries(&bytes[..bytes.len().min(HEAD_BYTES)]),
-                by_name,
-            )
-        })
-        .or(by_name)
+    let by_content = by_magic(bytes).or_else(|| by_text(&head(bytes), by_name));
+    by_content.or(by_name)
+}
+
+/// Decodes the beginning of a text.
+fn head(bytes: &[u8]) -> Cow<'_, str> {
+    decode_entries(&bytes[..bytes.len().min(HEAD_BYTES)])
 }
 
 /// Returns the format whose files begin so.
@@ -99,7 +99,7 @@ fn by_text(text: &str, by_name: Option<Format>) -> Option<Format> {
 /// programs of renju, else freestyle gomoku on a board of its size.
 #[must_use]
 pub fn likely_variant(name: &str, bytes: &[u8]) -> Option<Variant> {
-    let head = decode_entries(&bytes[..bytes.len().min(HEAD_BYTES)]).to_ascii_lowercase();
+    let head = head(bytes).to_ascii_lowercase();
     let number = |after: &str| -> Option<u8> {
         let rest = head.split_once(after)?.1;
         rest.split(|c: char| !c.is_ascii_digit())

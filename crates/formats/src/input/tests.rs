@@ -218,11 +218,15 @@ fn packed_files_are_read_and_others_are_told() {
 fn unread_text_is_named_with_its_place() {
     let xiangqi = |text: &str| contents("a.pgn", text.as_bytes(), None).expect("a game");
     for (text, kind, first) in [
-        ("1. h2e2 h9g8 1-0", "games_cut_short", "line 1: 'h9g8'"),
+        (
+            "1. h2e2 h9g8 1-0",
+            "games_cut_short",
+            "line 1, after ply 1: 'h9g8'",
+        ),
         (
             "[Red \"a\"]\n\n1. 炮二平五\n马8进9 兵一进九",
             "games_cut_short",
-            "line 4: '兵一进九'",
+            "line 4, after ply 2: '兵一进九'",
         ),
         (
             "[Red \"a\"]\n[Result \"soon\"]\n1. h2e2",
@@ -244,11 +248,6 @@ fn unread_text_is_named_with_its_place() {
             "games_from_impossible_positions",
             "line 1: 'the game is over there: 4k4/9/9/9/9/9/9/9/9/9 w'",
         ),
-        (
-            "[Variant \"Crazyhouse\"]\n1. e4 e5\n\n[Variant \"xiangqi\"]\n1. h2e2",
-            "games_of_other_rules",
-            "line 1: 'Crazyhouse'",
-        ),
     ] {
         let read = xiangqi(text);
         assert_eq!(read.omissions[kind], 1, "{text}");
@@ -269,6 +268,98 @@ fn unread_text_is_named_with_its_place() {
         let variant = Some(Variant::XIANGQI);
         let error = contents(name, text.as_bytes(), variant).expect_err("wrong");
         assert!(error.contains(part), "{name}: {error}");
+    }
+}
+
+#[test]
+fn games_of_other_rules_are_left_out() {
+    const CHESS: &str = "[FEN \"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1\"]\n";
+    for (text, named) in [
+        ("[Variant \"Crazyhouse\"]\n1. e4 e5", "line 1: 'Crazyhouse'"),
+        ("[Variant \"Chess960\"]\n1. h2e2", "line 1: 'Chess960'"),
+        (
+            "[Variant \"Minixiangqi\"]\n1. h2e2",
+            "line 1: 'Minixiangqi'",
+        ),
+        ("[Variant \"Janggi\"]\n1. h2e2", "line 1: 'Janggi'"),
+        ("[Variant \"Shogi\"]\n1. Pg4 Pc6", "line 1: 'Shogi'"),
+        ("1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 1-0", "line 1: 'Nf3'"),
+        (
+            "[Red \"a\"]\n1. c4 e5 2. Nc3 Nf6 3. g3 d5 4. cxd5 Nxd5 0-1",
+            "line 2: 'Nc3'",
+        ),
+        ("1. e4 e5\n2. O-O O-O-O 3. b8=Q# 1-0", "line 2: 'O-O'"),
+        (
+            "1. e4 c5 2. Sf3 d6 3. d4 cxd4 4. Sxd4 Sf6 *",
+            "line 1: 'Sf3'",
+        ),
+        ("[ECO \"C20\"]\n1. e4 e5 1/2-1/2", "line 2: 'e4'"),
+    ] {
+        let whole = format!("{text}\n\n[Variant \"xiangqi\"]\n1. h2e2");
+        let read = contents("a.pgn", whole.as_bytes(), None).expect("a game");
+        let first = &read.omissions.first()["games_of_other_rules"];
+        assert_eq!(*first, format!("a.pgn, {named}"), "{text}");
+        assert_eq!(read.games.len(), 1, "{text}");
+    }
+    let read = contents("a.pgn", CHESS.as_bytes(), None).expect("tags");
+    let first = &read.omissions.first()["games_from_impossible_positions"];
+    assert!(first.contains("8 rows"), "{first}");
+    for (text, moves) in [
+        ("[Variant \"Chinese Chess\"]\n1. h2e2", 1),
+        ("[Variant \"中国象棋\"]\n[Game \"第一局\"]\n1. h2e2", 1),
+        ("1. c4 Nc7 2. e4 1-0", 3),
+        ("1. Che2 Hg7 2. Qd1", 2),
+    ] {
+        let found = trees("a.pgn", text.as_bytes(), None);
+        assert_eq!(found[0].moves.len(), moves, "{text}");
+    }
+}
+
+#[test]
+fn gomoku_is_read_from_pgn() {
+    let text =
+        "[Event \"?\"]\n[Black \"Ann\"]\n[White \"Bo\"]\n[Result \"0-1\"]\n[GameType \"61,15\"]\n";
+    for (moves, expected, first) in [
+        (
+            "1. f3 g3 2. h3 black 3. h5 i5 0-1",
+            "f3 g3 h3 h5 i5 1-0",
+            "Bo",
+        ),
+        (
+            "1. h8 h9 2. l10 white 3. -- i8 4. j7 1-0",
+            "h8 h9 l10 i8 j7 1-0",
+            "Ann",
+        ),
+        (
+            "1. o8 o7 2. l3 k3 3. j3 -- 4. black j6 0-1",
+            "o8 o7 l3 k3 j3 j6 0-1",
+            "Ann",
+        ),
+        (
+            "1. o8 o7 2. l3 k3 3. j3 -- 4. white j6 0-1",
+            "o8 o7 l3 k3 j3 j6 1-0",
+            "Bo",
+        ),
+        ("1. H8 I9 *", "h8 i9 0-1", "Ann"),
+        // Five in a row say more than the tag.
+        (
+            "1. h8 a1 2. h9 a2 3. h10 a3 4. h11 a4 5. h12 0-1",
+            "h8 a1 h9 a2 h10 a3 h11 a4 h12 1-0",
+            "Ann",
+        ),
+    ] {
+        let whole = format!("{text}\n{moves}\n");
+        let found = trees("a.txt", whole.as_bytes(), Some(Variant::STANDARD_15));
+        assert_eq!(
+            (&*played(&found), &*found[0].tags.first),
+            (expected, first),
+            "{moves}"
+        );
+        let error = contents("a.txt", whole.as_bytes(), None).expect_err("no variant");
+        assert!(
+            error.contains("is a point of gomoku: give the game"),
+            "{error}"
+        );
     }
 }
 

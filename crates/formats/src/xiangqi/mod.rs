@@ -8,9 +8,9 @@ pub(crate) mod pgn;
 pub(crate) mod pgn_text;
 pub(crate) mod pieces;
 pub(crate) mod squares;
+pub(crate) mod texts;
 pub(crate) mod ubb;
 pub(crate) mod written_move;
-pub(crate) mod wxf_text;
 pub(crate) mod xqf;
 pub(crate) mod zobrist;
 
@@ -23,9 +23,6 @@ use kagetsu_game::Variant;
 /// If it is no xiangqi.
 fn check_variant(variant: Variant) -> Result<()> {
     let is_xiangqi = matches!(variant, Variant::Xiangqi { .. });
-    ensure!(
-        is_xiangqi,
-        "this format holds games of xiangqi, not of {variant}"
-    );
+    ensure!(is_xiangqi, "this format is of xiangqi, not of {variant}");
     Ok(())
 }

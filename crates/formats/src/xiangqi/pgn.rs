@@ -1,4 +1,4 @@
-//! Xiangqi games in PGN, with moves in every notation that programs write.
+//! Games in PGN: of xiangqi, with moves in every notation that programs write, and of gomoku.
 
 use anyhow::{Result, bail};
 use kagetsu_game::{Move, Position, Variant};
@@ -7,16 +7,17 @@ use kagetsu_games::{GameResult, GameTags, after};
 use crate::games::tally::Games;
 use crate::games::tree::{GameTree, TreePlace};
 use crate::games::words::result_of;
-use crate::input::detect::is_fen;
 use crate::input::encoding::decode_entries;
 use crate::omissions::{Omissions, UNREAD_RESULTS};
 use crate::xiangqi::check_variant;
 use crate::xiangqi::pgn_text::{PgnGame, PgnToken, split};
+use crate::xiangqi::texts;
 use crate::xiangqi::written_move::read_move;
-use crate::xiangqi::wxf_text;
 
 /// Variations with something that is no move; what comes before it is read.
 const BROKEN_VARIATIONS: &str = "variations_cut_short";
+/// Games that are played by other rules.
+const OTHER_RULES: &str = "games_of_other_rules";
 /// Tags that are written from other fields of a game.
 const OWN_TAGS: [&str; 11] = [
     "Game", "Event", "Date", "Round", "Red", "Black", "White", "Result", "FEN", "SetUp", "Format",
@@ -49,19 +50,23 @@ pub(crate) fn read_trees(
     variant: Variant,
     take: &mut dyn FnMut(GameTree),
 ) -> Result<(u64, Omissions)> {
-    check_variant(variant)?;
+    let is_gomoku = variant.gomoku().is_some();
+    if !is_gomoku {
+        check_variant(variant)?;
+    }
     let text = decode_entries(bytes);
-    let as_pgn = wxf_text::as_pgn(&text).or_else(|| behind_fen(&text));
-    let (games, mut omissions) = split(as_pgn.as_deref().unwrap_or(&text));
+    let as_pgn = texts::as_pgn(&text);
+    let (mut games, mut omissions) = split(as_pgn.as_deref().unwrap_or(&text));
     let (mut count, mut has_tags, mut has_moves) = (0, false, false);
-    for game in &games {
+    for game in &mut games {
         has_tags |= !game.tags.is_empty();
+        let has_swapped = is_gomoku && take_choice(game);
         let Some(mut tree) = begun(game, variant, &mut omissions) else {
             count += 1;
             continue;
         };
         let mut read = play(&tree, &game.tokens, 0);
-        if read.unread.is_some() {
+        if read.unread.is_some() && !is_gomoku {
             let other = play(&tree, &game.tokens, 1);
             if other.tree.moves.len() > read.tree.moves.len() {
                 read = other;
@@ -77,8 +82,22 @@ pub(crate) fn read_trees(
             continue;
         }
         (count, has_moves) = (count + 1, has_moves || !is_empty);
+        if let Some((word, line)) = game.of_chess(read.unread.is_some()) {
+            omissions.omit_at(OTHER_RULES, line, word);
+            continue;
+        }
         if let Some((line, word)) = read.unread {
-            omissions.omit_at("games_cut_short", line, &word);
+            if is_empty && !is_gomoku && game.has_points() {
+                bail!(
+                    "line {line}: '{word}' is a point of gomoku: give the game that was played, \
+                     as in --variant freestyle-15"
+                );
+            }
+            let place = format!("line {line}, after ply {}: ", tree.main_line().len());
+            omissions.omit_text("games_cut_short", &place, &word);
+        }
+        if is_gomoku {
+            end_of_gomoku(&mut tree, has_swapped);
         }
         omissions.omit(BROKEN_VARIATIONS, read.broken);
         omissions.omit("games_without_moves", is_empty.into());
@@ -93,20 +112,56 @@ pub(crate) fn read_trees(
     Ok((count, omissions))
 }
 
-/// Writes a FEN with moves behind it as PGN, line for line; `None` for any other text.
-fn behind_fen(text: &str) -> Option<String> {
-    let (fen, moves) = text.trim_start().split_once('\n')?;
-    is_fen(fen).then(|| format!("[FEN \"{}\"]\n{moves}", fen.trim()))
+/// Removes the words with which a player on PlayOK chooses a side behind the opening stones.
+/// Returns whether the player who is named as Black plays White.
+fn take_choice(game: &mut PgnGame) -> bool {
+    let (mut stones, mut has_swapped) = (0, false);
+    game.tokens.retain(|token| match token {
+        PgnToken::Word(word, _) if matches!(&**word, "black" | "white") => {
+            // The second player chooses behind three stones, the first behind five.
+            has_swapped = (word == "black") != (stones > 3);
+            false
+        }
+        token => {
+            stones += u32::from(matches!(token, PgnToken::Word(..)));
+            true
+        }
+    });
+    has_swapped
+}
+
+/// Gives a game of gomoku its result: that of its last stone, else that of the file, where the
+/// player who is named as Black stands first.
+fn end_of_gomoku(tree: &mut GameTree, has_swapped: bool) {
+    if has_swapped {
+        std::mem::swap(&mut tree.tags.first, &mut tree.tags.second);
+        if let GameResult::Won(side) = &mut tree.result {
+            *side = side.other();
+        }
+    }
+    let last = tree.main_line().last().map(|at| &tree.moves[*at]);
+    let end = last.and_then(|last| after(&last.before, last.at));
+    match end.map(|end| GameResult::of(&end)) {
+        None | Some(GameResult::Unknown) => {}
+        Some(result) => tree.result = result,
+    }
+}
+
+/// Whether a tag names xiangqi.
+fn is_xiangqi(name: &str) -> bool {
+    let name = name.to_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
+    has(&["xiangqi", "chinese", "cchess", "象棋"]) && !has(&["mini", "国际", "國際"])
 }
 
 /// Returns a game without its moves; `None` if it begins with no position or is of another game.
 fn begun(game: &PgnGame, variant: Variant, omissions: &mut Omissions) -> Option<GameTree> {
     // Programs for many games say which one it is.
     if let Some((name, line)) = game.tag("Variant")
-        && !name.to_ascii_lowercase().contains("xiangqi")
-        && name.is_ascii()
+        && variant.gomoku().is_none()
+        && !is_xiangqi(name)
     {
-        omissions.omit_at("games_of_other_rules", line, name);
+        omissions.omit_at(OTHER_RULES, line, name);
         return None;
     }
     let start = match game.tag("FEN") {
@@ -128,6 +183,11 @@ fn begun(game: &PgnGame, variant: Variant, omissions: &mut Omissions) -> Option<
         None => Position::start(variant),
     };
     let text = |name: &str| game.tag(name).map_or("", |(text, _)| text);
+    let names = match text("Red") {
+        _ if variant.gomoku().is_some() => [text("Black"), text("White")],
+        "" => [text("White"), text("Black")],
+        red => [red, text("Black")],
+    };
     let result = game
         .tag("Result")
         .map_or(Some(GameResult::Unknown), |(text, line)| {
@@ -137,17 +197,16 @@ fn begun(game: &PgnGame, variant: Variant, omissions: &mut Omissions) -> Option<
             }
             result
         });
-    let is_other = |name: &str| !OWN_TAGS.iter().any(|own| own.eq_ignore_ascii_case(name));
-    let others = game.tags.iter().filter(|(name, ..)| is_other(name));
+    // SGF, as which gomoku is written, has no names as PGN has them.
+    let is_kept = |name: &str| {
+        variant.gomoku().is_none() && !OWN_TAGS.iter().any(|own| own.eq_ignore_ascii_case(name))
+    };
+    let others = game.tags.iter().filter(|(name, ..)| is_kept(name));
     Some(GameTree {
         result: result.unwrap_or_default(),
         tags: GameTags {
-            first: [text("Red"), text("White")]
-                .into_iter()
-                .find(|name| !name.is_empty())
-                .unwrap_or_default()
-                .into(),
-            second: text("Black").into(),
+            first: names[0].into(),
+            second: names[1].into(),
             event: text("Event").into(),
             date: GameTags::date_of(text("Date")),
             round: text("Round").into(),

@@ -46,10 +46,39 @@ impl PgnGame {
 
     /// Returns the first word that should be a move, and its line.
     pub(crate) fn first_word(&self) -> Option<(&str, usize)> {
-        self.tokens.iter().find_map(|token| match token {
+        self.words().next()
+    }
+
+    fn words(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.tokens.iter().filter_map(|token| match token {
             PgnToken::Word(word, line) => Some((&**word, *line)),
             _ => None,
         })
+    }
+
+    /// Returns a move that only chess on 8x8 has, and its line, if the game has its notation. A
+    /// game without an opening of chess in its tags must also have a word that cannot be read.
+    pub(crate) fn of_chess(&self, is_cut: bool) -> Option<(&str, usize)> {
+        let is_named = self.tag("ECO").is_some();
+        let moves = self
+            .words()
+            .filter(|(word, _)| is_move_of_chess(word))
+            .count();
+        // Some programs write `e.p.` behind a move.
+        let is_chess = (is_cut || is_named) && moves > 0 && moves * 10 >= self.words * 9;
+        let has_piece = |word: &str| word.starts_with(|c: char| c.is_ascii_uppercase() || c == '0');
+        let found = self.words().find(|(word, _)| is_named || has_piece(word));
+        found.filter(|_| is_chess)
+    }
+
+    /// Whether all moves are a letter and a number.
+    pub(crate) fn has_points(&self) -> bool {
+        let is_point = |word: &str| {
+            let number = word.strip_prefix(|c: char| c.is_ascii_alphabetic());
+            number.is_some_and(|number| number.parse::<u8>().is_ok())
+        };
+        self.words()
+            .all(|(word, _)| is_point(word) || matches!(word, "black" | "white"))
     }
 
     fn is_begun(&self) -> bool {
@@ -245,6 +274,27 @@ fn is_result(word: &str) -> bool {
         && word.contains(['红', '紅', '黑', '和', '先'])
         && !word.contains(['进', '進', '退']);
     LATIN.contains(&word) || is_chinese
+}
+
+/// Whether a word is a move in the notation of chess on 8x8, without a piece that only xiangqi has.
+fn is_move_of_chess(word: &str) -> bool {
+    let word = word.trim_end_matches(['+', '#', '!', '?']);
+    if word.starts_with("O-O") || word.starts_with("0-0") {
+        return true;
+    }
+    let word = word.split_once('=').map_or(word, |(word, _)| word);
+    let name = |c: char| c.is_ascii_uppercase() && !"ACEHP".contains(c);
+    let squares = word
+        .strip_prefix(name)
+        .unwrap_or(word)
+        .replace(['x', '-'], "");
+    let is_file = |c: &u8| (b'a'..=b'h').contains(c);
+    let is_rank = |c: &u8| (b'1'..=b'8').contains(c);
+    match squares.as_bytes() {
+        [file, rank] => is_file(file) && is_rank(rank),
+        [from, file, rank] => (is_file(from) || is_rank(from)) && is_file(file) && is_rank(rank),
+        _ => false,
+    }
 }
 
 /// Replaces full-width letters by ASCII.

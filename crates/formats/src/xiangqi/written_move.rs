@@ -4,13 +4,17 @@ use kagetsu_game::xiangqi::{Xiangqi, parse_from_one, write_from_one};
 use kagetsu_game::{Move, Position};
 use kagetsu_games::without_history;
 
-/// Reads a move in coordinates (`h2e2`), on a score sheet (`C2=5`, 炮二平五), or as chess programs
-/// write it (`Che2`, `Ch2-e2`, `Nxc7+`), without its marks. The lowest rank of coordinates is 0
-/// (XBoard, UCI2WB, ICCS) or 1 (Fairy-Stockfish, pychess). The move may be impossible.
+/// Reads a move of gomoku as a point; one of xiangqi in coordinates (`h2e2`), on a score sheet
+/// (`C2=5`, 炮二平五), or as chess programs write it (`Che2`, `Ch2-e2`, `Nxc7+`), without its marks.
+/// The lowest rank of coordinates is 0 (XBoard, UCI2WB, ICCS) or 1 (Fairy-Stockfish, pychess). The
+/// move may be impossible.
 pub(crate) fn read_move(position: &Position, word: &str, lowest: u8) -> Option<Move> {
     let word = word.trim_end_matches(['!', '?', '#', '±', '∓', '。', '、']);
     let plain = word.trim_end_matches('+');
     let coordinates = plain.to_ascii_lowercase();
+    if position.variant().gomoku().is_some() {
+        return kagetsu_games::read_move(position, &coordinates);
+    }
     let made = if lowest == 1 {
         parse_from_one(&coordinates)
     } else {

@@ -1,22 +1,24 @@
-//! The text format of the World Xiangqi Federation: `FORMAT WXF`, names and values, and the moves
-//! between `START{` and `}END`.
+//! Texts of xiangqi that are read as PGN: the format of the World Xiangqi Federation (`FORMAT WXF`,
+//! names and values, and the moves between `START{` and `}END`), and a FEN with moves below it.
 
-/// Names of the format and the tags of PGN that they are.
-const TAGS: [(&str, &str); 10] = [
-    ("GAME", "Game"),
-    ("EVENT", "Event"),
-    ("DATE", "Date"),
-    ("ROUND", "Round"),
-    ("SITE", "Site"),
-    ("PLACE", "Site"),
-    ("RED", "Red"),
-    ("BLACK", "Black"),
-    ("RESULT", "Result"),
-    ("FEN", "FEN"),
-];
+use crate::input::detect::is_fen;
 
-/// Writes a text of the format as PGN, line for line; `None` for any other text.
+/// Names of the WXF that are tags of PGN, there in capitals.
+const WXF_TAGS: &str = "Game Event Date Round Site Red Black Result FEN";
+
+/// Writes a text of one of these formats as PGN, line for line; `None` for any other text.
 pub(crate) fn as_pgn(text: &str) -> Option<String> {
+    of_wxf(text).or_else(|| behind_fen(text))
+}
+
+/// Reads a FEN with moves behind it.
+fn behind_fen(text: &str) -> Option<String> {
+    let (fen, moves) = text.trim_start().split_once('\n')?;
+    is_fen(fen).then(|| format!("[FEN \"{}\"]\n{moves}", fen.trim()))
+}
+
+/// Reads a text of the World Xiangqi Federation.
+fn of_wxf(text: &str) -> Option<String> {
     let mut words = text.split_whitespace();
     let is_one = words.next()?.eq_ignore_ascii_case("FORMAT") && words.next() == Some("WXF");
     is_one.then(|| text.lines().map(line).collect::<Vec<_>>().join("\n"))
@@ -25,10 +27,12 @@ pub(crate) fn as_pgn(text: &str) -> Option<String> {
 fn line(line: &str) -> String {
     let trimmed = line.trim();
     let (name, value) = trimmed.split_once([' ', '\t']).unwrap_or((trimmed, ""));
-    let named = TAGS
-        .iter()
-        .find(|(known, _)| known.eq_ignore_ascii_case(name));
-    if let Some((_, tag)) = named {
+    let name = match name.eq_ignore_ascii_case("PLACE") {
+        true => "Site",
+        false => name,
+    };
+    let mut tags = WXF_TAGS.split(' ');
+    if let Some(tag) = tags.find(|tag| tag.eq_ignore_ascii_case(name)) {
         // The team of a player stands behind his name.
         let value = value.split(';').next().unwrap_or_default();
         return format!("[{tag} \"{}\"]", value.trim());
