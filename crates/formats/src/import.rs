@@ -295,7 +295,7 @@ impl Importer {
             Format::Sgf => sgf::read(unmarked, self.played()?),
             Format::Rif => {
                 let renju = self.variant.unwrap_or(Variant::RENJU_15);
-                rif::read(&rif::text(unmarked)?, renju)
+                rif::read(&rif::text(unmarked), renju)
             }
             Format::Hints => hints::read(&text(), self.played()?),
             Format::Openings => lists::openings(&text(), self.played()?),

@@ -15,14 +15,6 @@ use kagetsu_games::{after, read_move};
 const OPENING_STONES: std::ops::RangeInclusive<u16> = 2..=12;
 /// The largest value of an exported opening for either side, in centi-units.
 const MAX_BALANCED_CENTI: i16 = 60;
-/// Details for which a line with a FEN has no room.
-const MISSING_DETAILS: [MoveDetail; 5] = [
-    MoveDetail::Nodes,
-    MoveDetail::Line,
-    MoveDetail::Engine,
-    MoveDetail::Date,
-    MoveDetail::ProofKind,
-];
 
 /// Reads lines of moves, or offsets of stones from the centre, as `build --roots` takes them.
 ///
@@ -252,7 +244,7 @@ pub(crate) fn write_fens(book: &Book, variant: Variant) -> Result<(String, u64, 
             };
             text += &format!("; acd {}", verdict.depth);
             omissions.omit("moves_behind_the_best", entry.answer.len() as u64 - 1);
-            omissions.omit_details(verdict, &MISSING_DETAILS);
+            omissions.omit_details(verdict, &MoveDetail::ALL[1..]);
         }
         text.push('\n');
         count += 1;

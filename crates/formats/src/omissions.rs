@@ -165,6 +165,18 @@ pub(crate) enum MoveDetail {
     ProofKind,
 }
 
+impl MoveDetail {
+    /// All details: first the depth, last the kind of a proof.
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Depth,
+        Self::Nodes,
+        Self::Line,
+        Self::Engine,
+        Self::Date,
+        Self::ProofKind,
+    ];
+}
+
 /// Returns whether a position is of the exported game, and counts it as omitted otherwise.
 pub(crate) fn is_exported(
     position: &Position,

@@ -1,7 +1,7 @@
 //! Writes games as text: SGF for stones, PGN for xiangqi.
 
 use kagetsu_game::{Move, Notation, Position, RuleName, Score, Side, Variant};
-use kagetsu_games::{GameResult, GameTags};
+use kagetsu_games::GameResult;
 
 use crate::games::sgf_stones::{colour, gap, set_up, sgf_point};
 use crate::games::tree::{GameMove, GameTree};
@@ -76,21 +76,14 @@ fn sgf(game: &GameTree, notes: &[MoveNote], rule: RuleName, size: u8) -> String 
         GameResult::Drawn => "Draw",
         GameResult::Unknown => "",
     };
-    let GameTags {
-        first,
-        second,
-        event,
-        date,
-        round,
-        ..
-    } = &game.tags;
+    let tags = &game.tags;
     for (name, value) in [
         ("RU", rule),
-        ("PB", first),
-        ("PW", second),
-        ("EV", event),
-        ("RO", round),
-        ("DT", date),
+        ("PB", &*tags.first),
+        ("PW", &tags.second),
+        ("EV", &tags.event),
+        ("RO", &tags.round),
+        ("DT", &tags.date),
         ("RE", result),
         ("C", &game.comment),
     ] {
@@ -208,15 +201,7 @@ impl WrappedText {
 
 fn pgn(game: &GameTree, notes: &[MoveNote], notation: Notation) -> Option<String> {
     let or_unknown = |text: &str| if text.is_empty() { "?" } else { text }.replace('"', "'");
-    let GameTags {
-        first,
-        second,
-        event,
-        date,
-        round,
-        ..
-    } = &game.tags;
-    let date = date.replace('-', ".");
+    let tags = &game.tags;
     let mut text = String::new();
     let format = match notation {
         Notation::Engine => "ICCS",
@@ -225,11 +210,11 @@ fn pgn(game: &GameTree, notes: &[MoveNote], notation: Notation) -> Option<String
     };
     for (name, value) in [
         ("Game", "Chinese Chess".to_string()),
-        ("Event", or_unknown(event)),
-        ("Date", or_unknown(&date)),
-        ("Round", or_unknown(round)),
-        ("Red", or_unknown(first)),
-        ("Black", or_unknown(second)),
+        ("Event", or_unknown(&tags.event)),
+        ("Date", or_unknown(&tags.date.replace('-', "."))),
+        ("Round", or_unknown(&tags.round)),
+        ("Red", or_unknown(&tags.first)),
+        ("Black", or_unknown(&tags.second)),
         ("Result", game.result.text().into()),
     ] {
         text += &format!("[{name} \"{value}\"]\n");
@@ -313,7 +298,7 @@ mod tests {
     use super::*;
     use crate::{Format, Importer};
     use kagetsu_game::Position;
-    use kagetsu_games::GameRecord;
+    use kagetsu_games::{GameRecord, GameTags};
     use proptest::prelude::*;
 
     fn game(variant: Variant, line: &str) -> GameTree {

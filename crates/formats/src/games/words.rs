@@ -3,25 +3,16 @@
 use kagetsu_game::{Side, Variant};
 use kagetsu_games::GameResult;
 
-/// Words for a won game behind the name of a side, and for a lost one.
-const VERBS: [(&str, bool); 16] = [
-    ("+", true),
-    ("win", true),
-    ("won", true),
-    ("胜", true),
-    ("勝", true),
-    ("贏", true),
-    ("赢", true),
-    ("lose", false),
-    ("lost", false),
-    ("resign", false),
-    ("负", false),
-    ("負", false),
-    ("败", false),
-    ("敗", false),
-    ("输", false),
-    ("輸", false),
-];
+/// Words for a won game behind the name of a side.
+const WON: [&str; 7] = ["+", "win", "won", "胜", "勝", "贏", "赢"];
+/// Words for a lost game there.
+const LOST: [&str; 9] = ["lose", "lost", "resign", "负", "負", "败", "敗", "输", "輸"];
+/// Names of the sides: of the one with black stones or pieces, with white stones, and of xiangqi's
+/// first and second.
+const BLACK: [&str; 3] = ["black", "b+", "黑"];
+const WHITE: [&str; 3] = ["white", "w+", "白"];
+const FIRST: [&str; 5] = ["red", "r+", "红", "紅", "先"];
+const SECOND: [&str; 2] = ["后", "後"];
 
 /// Reads a result: `1-0`, `B+R`, `Draw`, `Black wins`, 红胜, 黑超时负, 和棋. `None` for text that says
 /// none; a result that is stated to be unknown is one.
@@ -38,38 +29,27 @@ pub(crate) fn result_of(text: &str, variant: Variant) -> Option<GameResult> {
         }
         _ => {}
     }
-    let first = |side| {
-        if variant.gomoku().is_some() {
-            side
-        } else {
-            Side::other(side)
-        }
+    let black = match variant.gomoku() {
+        Some(_) => Side::First,
+        None => Side::Second,
     };
+    let place = |words: &[&str]| words.iter().filter_map(|word| text.find(word)).min();
     let sides = [
-        ("black", first(Side::First)),
-        ("b+", first(Side::First)),
-        ("黑", first(Side::First)),
-        ("white", first(Side::Second)),
-        ("w+", first(Side::Second)),
-        ("白", first(Side::Second)),
-        ("red", Side::First),
-        ("r+", Side::First),
-        ("红", Side::First),
-        ("紅", Side::First),
-        ("先", Side::First),
-        ("后", Side::Second),
-        ("後", Side::Second),
+        (place(&BLACK), black),
+        (place(&WHITE), black.other()),
+        (place(&FIRST), Side::First),
+        (place(&SECOND), Side::Second),
     ];
-    let named = sides
-        .iter()
-        .filter_map(|(name, side)| Some((text.find(name)?, *side)));
+    let named = sides.into_iter().filter_map(|(at, side)| Some((at?, side)));
     let won = named.min_by_key(|(at, _)| *at).and_then(|(at, side)| {
-        let verbs = VERBS
-            .iter()
-            .filter_map(|(verb, wins)| Some((text[at..].find(verb)?, *wins)));
-        let (_, wins) = verbs.min_by_key(|(at, _)| *at)?;
-        Some(GameResult::Won(if wins { side } else { side.other() }))
+        let place = |words: &[&str]| words.iter().filter_map(|word| text[at..].find(word)).min();
+        match (place(&WON), place(&LOST)) {
+            (None, None) => None,
+            (won, lost) if won.is_some() && lost.is_none_or(|lost| won < Some(lost)) => Some(side),
+            _ => Some(side.other()),
+        }
     });
+    let won = won.map(GameResult::Won);
     let is_drawn = || {
         ["和", "平", "draw", "jigo", "tie"]
             .iter()

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use anyhow::{Result, anyhow, bail, ensure};
-use encoding_rs::{Encoding, UTF_8};
 use kagetsu_book::AnnotationKind;
 use kagetsu_game::{Move, Position, Side, Variant};
 use kagetsu_games::GameTags;
@@ -13,6 +12,7 @@ use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesStart, Event};
 
 use crate::games::tally::{GameResult, Games};
+use crate::input::encoding::decode;
 use crate::omissions::Omissions;
 
 /// Stones on the board when the fifth moves are offered.
@@ -93,30 +93,14 @@ enum Inside {
     Other,
 }
 
-/// Decodes a file by its byte order mark, or by the encoding that its first line names.
-///
-/// # Errors
-/// If the encoding is unknown.
-pub(crate) fn text(bytes: &[u8]) -> Result<Cow<'_, str>> {
+/// Decodes a file, whose first line may name its encoding.
+pub(crate) fn text(bytes: &[u8]) -> Cow<'_, str> {
     let head = String::from_utf8_lossy(&bytes[..bytes.len().min(200)]);
-    let declaration = head
-        .strip_prefix("<?xml")
-        .and_then(|rest| rest.split_once("?>"));
-    let named = declaration
-        .and_then(|(within, _)| within.split_once("encoding"))
-        .map(|(_, rest)| rest);
-    let named = named.and_then(|rest| rest.split(['"', '\'']).nth(1));
-    match named {
-        _ if std::str::from_utf8(bytes).is_ok() => Ok(String::from_utf8_lossy(bytes)),
-        _ if Encoding::for_bom(bytes).is_some() => Ok(UTF_8.decode(bytes).0),
-        None => bail!("it is no text in UTF-8, and names no other encoding; `iconv` makes it one"),
-        Some(label) => match Encoding::for_label(label.as_bytes()) {
-            Some(encoding) => Ok(encoding.decode_without_bom_handling(bytes).0),
-            None => {
-                bail!("it names the unknown encoding '{label}'; `iconv` makes it a file in UTF-8")
-            }
-        },
-    }
+    let declared = head
+        .split_once("encoding")
+        .filter(|_| head.starts_with("<?xml"));
+    let label = declared.and_then(|(_, rest)| rest.split(['"', '\'']).nth(1));
+    decode(bytes, label.map(str::as_bytes), |_| 0)
 }
 
 /// Reads all games of a file.
@@ -305,26 +289,18 @@ mod tests {
     fn rif_is_decoded_by_its_named_encoding() {
         let game =
             "<games><game bresult='1'><move>h8 h9</move><info>caf\u{e9}</info></game></games>";
-        let latin = |head: &str| {
-            let bytes: Vec<u8> = format!("{head}{game}")
-                .chars()
-                .map(|letter| letter as u8)
-                .collect();
-            text(&bytes)
-                .map(Cow::into_owned)
-                .map_err(|error| format!("{error:#}"))
-        };
         let head = "<?xml version=\"1.0\" encoding='ISO-8859-1'?>";
-        assert_eq!(latin(head), Ok(format!("{head}{game}")));
-        assert!(
-            latin(&head.replace("ISO-8859-1", "none")).is_err_and(|error| error.contains("'none'"))
-        );
-        assert!(latin("").is_err_and(|error| error.contains("iconv")));
+        // Without a known name the bytes tell it.
+        for head in [head, &head.replace("ISO-8859-1", "none"), ""] {
+            let whole = format!("{head}{game}");
+            let bytes: Vec<u8> = whole.chars().map(|letter| letter as u8).collect();
+            assert_eq!(text(&bytes), whole);
+        }
         let wide: Vec<u8> = format!("\u{feff}{game}")
             .encode_utf16()
             .flat_map(u16::to_le_bytes)
             .collect();
-        assert_eq!(text(&wide).expect("it has a mark"), game);
+        assert_eq!(text(&wide), game);
     }
 
     #[test]

@@ -16,15 +16,6 @@ use crate::omissions::{IMPOSSIBLE_ENDS, MISSING_DISTANCES, MoveDetail, Omissions
 /// The engine name under which imported values are kept.
 const ENGINE: &str = "yixin database";
 
-/// Details for which a record has no room.
-const MISSING_DETAILS: [MoveDetail; 5] = [
-    MoveDetail::Nodes,
-    MoveDetail::Line,
-    MoveDetail::Engine,
-    MoveDetail::Date,
-    MoveDetail::ProofKind,
-];
-
 /// Returns the positions whose moves lead to records, with the values of these moves.
 ///
 /// The value of a record is lost if no position of the file leads to it, and so are marks without a
@@ -246,7 +237,7 @@ pub(crate) fn records(book: &Book, only: Option<Variant>) -> Result<(Vec<YixinRe
                 continue;
             };
             leaves.insert((variant, child.key()), of_move(&child, verdict));
-            omissions.omit_details(verdict, &MISSING_DETAILS);
+            omissions.omit_details(verdict, &MoveDetail::ALL[1..]);
         }
     }
     leaves.extend(own);
@@ -294,26 +285,9 @@ fn record(
     bound: Bound,
     depth: u16,
 ) -> YixinRecord {
-    let Some((_, size)) = position.variant().gomoku() else {
-        unreachable!("only gomoku comes here")
-    };
-    let size = usize::from(size);
-    let drawing = position.draw();
-    let (mut first, mut second) = (Vec::new(), Vec::new());
-    for (row, text) in drawing.lines().take(size).enumerate() {
-        for (column, stone) in text
-            .chars()
-            .filter(|c| matches!(c, 'X' | 'O' | '.'))
-            .enumerate()
-        {
-            let cell = ((size - 1 - row) * size + column) as u16;
-            match stone {
-                'X' => first.push(cell),
-                'O' => second.push(cell),
-                _ => {}
-            }
-        }
-    }
+    // Only gomoku comes here.
+    let stones = position.stones().unwrap_or_default();
+    let [first, second] = stones.map(|side| side.into_iter().map(Move::code).collect());
     let (value, label) = match proof {
         Some(Proof {
             claim: Claim::Win,

@@ -7,7 +7,7 @@
 use std::io::Read;
 
 use anyhow::{Context, Result, bail};
-use kagetsu_game::{Bound, RuleName, Side, Variant};
+use kagetsu_game::{Bound, Move, RuleName, Side, Variant};
 
 /// The first bytes of a compressed file.
 const LZ4: [u8; 4] = [0x04, 0x22, 0x4d, 0x18];
@@ -239,9 +239,6 @@ pub(crate) fn write(records: &[YixinRecord]) -> Vec<u8> {
     bytes
 }
 
-/// Maps a column and a row, given the last of them, to those of an image.
-type Image = fn(u8, u8, u8) -> (u8, u8);
-
 /// Returns the key: the least of the eight images of a position.
 fn key(record: &YixinRecord) -> Vec<u8> {
     let Some((rule, size)) = record.variant.gomoku() else {
@@ -249,24 +246,13 @@ fn key(record: &YixinRecord) -> Vec<u8> {
     };
     let rule = RULES.iter().find(|(name, _)| *name == rule);
     let rule = rule.map_or(0, |(_, number)| *number);
-    let last = size.saturating_sub(1);
-    let images: [Image; 8] = [
-        |x, y, _| (x, y),
-        |x, y, s| (y, s - x),
-        |x, y, s| (s - x, s - y),
-        |x, y, s| (s - y, x),
-        |x, y, s| (x, s - y),
-        |x, y, s| (s - x, y),
-        |x, y, _| (y, x),
-        |x, y, s| (s - y, s - x),
-    ];
-    let turned = |image: Image| {
+    let turned = |symmetry| {
         let stones = |cells: &[u16]| {
             let point = |cell: &u16| {
-                image(
+                let cell = record.variant.image(Move::new(*cell), symmetry).code();
+                (
                     (cell % u16::from(size)) as u8,
                     (cell / u16::from(size)) as u8,
-                    last,
                 )
             };
             let mut points: Vec<(u8, u8)> = cells.iter().map(point).collect();
@@ -289,7 +275,8 @@ fn key(record: &YixinRecord) -> Vec<u8> {
             .flat_map(|(x, y)| [x, y])
             .collect::<Vec<u8>>()
     };
-    let least = images.into_iter().map(turned).min().unwrap_or_default();
+    let images = record.variant.symmetries().map(turned);
+    let least = images.min().unwrap_or_default();
     [&[rule, size, size], &least[..]].concat()
 }
 

@@ -8,7 +8,7 @@ use kagetsu_game::{
 use serde::{Deserialize, Serialize};
 
 /// A position and its searched moves, as one line of JSON.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct PositionRecord {
     pub(crate) variant: String,
@@ -129,8 +129,7 @@ impl PositionRecord {
             fen: self.fen.clone(),
             board: self.board.clone(),
             side: self.side.clone(),
-            answers: Vec::new(),
-            annotations: Vec::new(),
+            ..Self::default()
         }
     }
 

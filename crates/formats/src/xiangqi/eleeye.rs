@@ -8,6 +8,7 @@ use kagetsu_game::{Bound, Move, Position, Side, Variant};
 
 use crate::games::tally::Games;
 use crate::omissions::{MoveDetail, Omissions};
+use crate::xiangqi::check_variant;
 use crate::xiangqi::colours::{as_they_come_up, others};
 use crate::xiangqi::squares::{KINDS, SQUARES, of_text, placed, text};
 use kagetsu_games::without_history;
@@ -16,16 +17,6 @@ use kagetsu_games::without_history;
 const RECORD_BYTES: usize = 8;
 /// The loss of value, in centi-units, at which a move gets no weight.
 const MAX_WEIGHTED_LOSS: i32 = 100;
-
-/// Details for which a record has no room.
-const MISSING_DETAILS: [MoveDetail; 6] = [
-    MoveDetail::Depth,
-    MoveDetail::Nodes,
-    MoveDetail::Line,
-    MoveDetail::Engine,
-    MoveDetail::Date,
-    MoveDetail::ProofKind,
-];
 
 /// The numbers from which keys are made: one for Black to move, and one for each piece on each
 /// square of a 16x16 board.
@@ -130,9 +121,7 @@ impl Locks {
 /// # Errors
 /// If the file is no such book.
 pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissions)> {
-    if !matches!(variant, Variant::Xiangqi { .. }) {
-        bail!("these books are of xiangqi, not of {variant}");
-    }
+    check_variant(variant)?;
     let (chunks, rest) = bytes.as_chunks::<RECORD_BYTES>();
     let mut records: BTreeMap<u32, Vec<(u16, u16)>> = BTreeMap::new();
     let mut last = 0;
@@ -201,9 +190,7 @@ fn made(position: &Position, code: u16, is_mirrored: bool) -> Option<(Move, Posi
 /// # Errors
 /// If a record is damaged.
 pub(crate) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Omissions)> {
-    if !matches!(variant, Variant::Xiangqi { .. }) {
-        bail!("these books are of xiangqi, not of {variant}");
-    }
+    check_variant(variant)?;
     let (locks, mut omissions) = (Locks::new(), Omissions::new());
     let mut records: Vec<(u32, u16, u16)> = Vec::new();
     let mut keys: HashSet<u32> = HashSet::new();
@@ -241,7 +228,7 @@ pub(crate) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Omis
             {
                 Some((from, to)) => {
                     records.push((lock, from | to << 8, weight));
-                    omissions.omit_details(verdict, &MISSING_DETAILS);
+                    omissions.omit_details(verdict, &MoveDetail::ALL);
                 }
                 None => omissions.omit("moves_that_are_not_worth_making", 1),
             }

@@ -11,6 +11,7 @@ use rusqlite::{Connection, params};
 
 use crate::games::tally::{Games, GivenValue};
 use crate::omissions::{MoveDetail, Omissions};
+use crate::xiangqi::check_variant;
 use crate::xiangqi::colours::{as_they_come_up, others};
 use crate::xiangqi::squares;
 use crate::xiangqi::zobrist::ZobristKeys;
@@ -21,15 +22,6 @@ const TABLES: [&str; 2] = ["bhobk", "pfBook"];
 const MAKE: &str = "CREATE TABLE bhobk(id INTEGER PRIMARY KEY AUTOINCREMENT, vkey INTEGER, vmove INTEGER, vscore INTEGER, \
                     vwin INTEGER, vdraw INTEGER, vlost INTEGER, vvalid INTEGER, vmemo BLOB, vindex INTEGER)";
 const INDEX: &str = "CREATE INDEX idxkey ON bhobk(vkey)";
-
-/// Details for which a row has no room.
-const MISSING_DETAILS: [MoveDetail; 5] = [
-    MoveDetail::Depth,
-    MoveDetail::Nodes,
-    MoveDetail::Line,
-    MoveDetail::Engine,
-    MoveDetail::Date,
-];
 
 /// A move of a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,7 +107,7 @@ pub(crate) fn read(
     keys: &ZobristKeys,
     root: Option<&Position>,
 ) -> Result<(Games, u64, Omissions)> {
-    is_xiangqi(variant)?;
+    check_variant(variant)?;
     let rows = rows(bytes).context("it is no `.obk` book")?;
     let (mut games, mut omissions) = (Games::default(), Omissions::new());
     let mut of_key: HashMap<u64, Vec<&ObkRow>> = HashMap::new();
@@ -187,14 +179,6 @@ pub(crate) fn read(
     Ok((games, rows.len() as u64, omissions))
 }
 
-fn is_xiangqi(variant: Variant) -> Result<()> {
-    ensure!(
-        matches!(variant, Variant::Xiangqi { .. }),
-        "these books are of xiangqi, not of {variant}"
-    );
-    Ok(())
-}
-
 /// Counts the games of a row, and takes its weight.
 fn say(
     games: &mut Games,
@@ -231,7 +215,7 @@ pub(crate) fn write(
     variant: Variant,
     keys: &ZobristKeys,
 ) -> Result<(Vec<u8>, u64, Omissions)> {
-    is_xiangqi(variant)?;
+    check_variant(variant)?;
     let mut base = Connection::open_in_memory()?;
     base.execute_batch(&format!("{MAKE}; {INDEX}"))?;
     let (mut omissions, mut positions) = (Omissions::new(), 0);
@@ -262,7 +246,7 @@ pub(crate) fn write(
                     continue;
                 };
                 omissions.omit("proofs", verdict.proof.is_some().into());
-                omissions.omit_details(verdict, &MISSING_DETAILS);
+                omissions.omit_details(verdict, &MoveDetail::ALL[..5]);
                 let score = if verdict.is_silent() {
                     0
                 } else {
