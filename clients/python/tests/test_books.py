@@ -93,6 +93,14 @@ def test_tables_have_a_row_for_each_move(compiled, folder):
     assert isinstance(table, pyarrow.Table) and table.num_rows == moves
     pandas = pytest.importorskip("pandas")
     roots = [Position(*place) for place in POSITIONS]
+    # Each row is played by the rules, and says what a look-up says.
+    for book, begin in [(Book(folder), []), (Book(folder), roots), (Book(compiled), roots)]:
+        for row in book.to_pandas(begin).itertuples():
+            position = Position(row.variant, row.line)
+            answer = book.lookup(position)
+            assert (position.key, position.play(row.move).moves[-1]) == (row.key, row.move)
+            assert answer[row.move].score == (None if pandas.isna(row.value) else row.value)
+            assert row.is_best == (answer.best == row.move)
     frame = Book(compiled).to_pandas(roots)
     assert isinstance(frame, pandas.DataFrame)
     best = frame[frame.is_best & (frame.line == "h8")].iloc[0]

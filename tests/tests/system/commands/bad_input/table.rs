@@ -1,8 +1,10 @@
-//! Wrong inputs: each line of `table.txt` is an exit code, a command, and words of its message.
+//! Wrong inputs: a line of `table.txt` is an exit code, a command, and words of its message, or a
+//! file behind `=`.
 
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
+use std::process::Command;
 
 use kagetsu_tests::{Finished, Program, Scratch};
 
@@ -46,45 +48,38 @@ fn made(scratch: &Scratch) -> Vec<(&'static str, String)> {
     for line in [build, "compile --book book --out book.kbk".into()] {
         run(&line, scratch.folder()).ok();
     }
-    fs::create_dir(path("folder")).expect("room");
     let compiled = fs::read(path("book.kbk")).expect("it was made");
     let wide: Vec<u8> = "dept = 3\n"
         .encode_utf16()
         .flat_map(u16::to_be_bytes)
         .collect();
-    for (name, content) in [
-        ("folder/notes.txt", &b"mine"[..]),
-        ("games.txt", b"this is a text\nand no game\n"),
-        ("games.txt.zip", b"PK\x03\x04\0\xff"),
+    let binary = [
+        ("games.txt.zip", &b"PK\x03\x04\0\xff"[..]),
         ("games.txt.lib", b"\xffRenLib\xff\x03\0\0"),
-        ("odd/k.toml", b"dept = 3\n"),
         ("odd/wide.toml", &wide),
         ("odd/half.kbk", &compiled[..compiled.len() / 2]),
-        ("odd/empty", b""),
-        ("odd/many.txt", "h8\n".repeat(20_001).as_bytes()),
-        ("odd/empty.sgf", b""),
-        ("odd/empty.kbk", b""),
+        ("odd/many.txt", &b"h8\n".repeat(20_001)),
         ("odd/noise", b"\x9d\x01\xfe\0\x13\xc3(\xff\0\0kagetsu\x80"),
         ("odd/noise.lib", b"\x9d\x01\xfe\0\x13\xc3("),
         ("odd/half.gz", b"\x1f\x8b\x08\0\0\0\0\0\0\x03\xcb"),
-        ("odd/go.sgf", b"(;GM[1]SZ[19];B[dd];W[pp])"),
-        ("odd/out.sgf", b"(;SZ[15];B[zz])"),
-        ("odd/wide.psq", b"Piskvorky 99x99, 1:1, 0\n8,8,0\n-1\n"),
-        (
-            "odd/out.psq",
-            b"Piskvorky 15x15, 1:1, 0\n16,8,0\n9,9,0\n-1\n",
-        ),
-        ("odd/half.json", b"{\"variant\":\"freestyle-15\""),
-        ("odd/list.json", b"[1,2]\n"),
-        ("odd/lacking.csv", b"moves,move\nh8,i9\n"),
-        ("odd/棋谱.rif", b"<html><body>404</body></html>"),
-    ] {
+    ];
+    let made = TABLE.lines().filter_map(|line| line.strip_prefix("= "));
+    let made = made.map(|line| {
+        let (name, text) = line.split_once(" | ").unwrap_or((line, ""));
+        (name, text.replace("\\n", "\n").into_bytes())
+    });
+    let binary = binary.map(|(name, content)| (name, content.to_vec()));
+    for (name, content) in made.chain(binary) {
         let file = scratch.path(name);
         fs::create_dir_all(file.parent().expect("a folder")).expect("room");
         fs::write(file, content).expect("room");
     }
     symlink("loop", path("odd/loop")).expect("room");
     symlink("/nowhere", path("odd/dangling")).expect("room");
+    let pipe = Command::new("mkfifo").arg(path("odd/pipe")).status();
+    assert!(pipe.expect("it runs").success());
+    let large = fs::File::create(path("odd/large.pgn")).expect("room");
+    large.set_len(3 << 30).expect("no byte of it is written");
     fs::create_dir(path("odd/folder.kbk")).expect("room");
     let names = [
         ("{book}", "book"),
@@ -105,8 +100,8 @@ fn made(scratch: &Scratch) -> Vec<(&'static str, String)> {
 
 #[test]
 fn wrong_inputs_get_clear_messages() {
-    let rows = || TABLE.lines().filter(|line| !line.starts_with('#'));
-    assert!(rows().count() >= 340, "{} rows", rows().count());
+    let rows = || TABLE.lines().filter(|line| !line.starts_with(['#', '=']));
+    assert!(rows().count() >= 395, "{} rows", rows().count());
     let scratch = Scratch::new();
     let paths = made(&scratch);
     let fill = |text: &str| {
