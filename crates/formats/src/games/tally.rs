@@ -158,9 +158,8 @@ impl Games {
         // A game counts once in a position, however often it comes back to it.
         let mut passed = HashSet::new();
         for (position, m) in positions.iter().zip(&moves) {
-            if passed.insert(position.key()) {
-                self.add(position, *m, 1);
-            }
+            // Another move at its return leads on, too.
+            self.add(position, *m, passed.insert(position.key()).into());
         }
         if !moves.is_empty() {
             self.records.push(GameRecord {
