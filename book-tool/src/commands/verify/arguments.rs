@@ -1,6 +1,7 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+use clap::ArgGroup;
 use kagetsu_game::{Side, Variant};
 
 /// Reads the rows of a board that contains that of a tree; the plane has the most.
@@ -43,16 +44,17 @@ fn winner_of(text: &str) -> Result<Side, &'static str> {
 /// Example: kagetsu verify h8-a1.proof
 /// Example: kagetsu verify d4.lib --variant renju-15 --claim black-wins --moves "h8 h9 i9"
 #[derive(Debug, clap::Args)]
+#[command(group(ArgGroup::new("claims").args(["book", "claim"])))]
 pub(crate) struct Args {
     /// Win tree from `kagetsu export --format proof`, or a file of games; - reads stdin
     #[arg(value_name = "FILE", required_unless_present = "book")]
     pub(super) file: Option<PathBuf>,
     /// Folder of a book
-    #[arg(long, value_name = "DIR", conflicts_with = "file", group = "claims")]
+    #[arg(long, value_name = "DIR", conflicts_with = "file")]
     pub(super) book: Option<PathBuf>,
     /// Checks a file of games as a proof of this claim: first-wins (black-wins) or second-wins
     /// (white-wins)
-    #[arg(long, value_name = "CLAIM", value_parser = winner_of, group = "claims")]
+    #[arg(long, value_name = "CLAIM", value_parser = winner_of)]
     pub(super) claim: Option<Side>,
     /// Game of a file that does not say it, as renju-15
     #[arg(long, value_name = "VARIANT", requires = "claim")]
