@@ -164,7 +164,8 @@ impl SgfGame {
             let tags = &mut self.tree.tags;
             let texts = || values.iter().map(|value| words(value)).collect();
             match name.as_str() {
-                "GM" if !matches!(value, b"1" | b"4" | b"") => {
+                // ZJRenju writes 5.
+                "GM" if !matches!(value, b"1" | b"4" | b"5" | b"") => {
                     bail!("a game is not of gomoku, as GM[{}] says", words(value));
                 }
                 "SZ" => is_size(value, self.size, variant)?,
