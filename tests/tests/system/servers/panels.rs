@@ -86,7 +86,6 @@ fn page_begins_where_the_book_begins() {
 }
 
 #[test]
-#[ignore = "since today its click on the button that sets up a position fails"]
 fn panels_show_lines_reasons_notes_and_practice() {
     let mut world = kagetsu_builders::needed!(PageWorld::start());
     let (browser, server) = (&mut world.browser, &world.server);
