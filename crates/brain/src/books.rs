@@ -194,7 +194,7 @@ impl Books {
     /// # Errors
     /// If a book cannot be read.
     pub(crate) fn balanced_opening(&mut self, variant: Variant) -> Result<Option<Position>> {
-        let (mut going_on, mut others, mut is_cut) = (Vec::new(), Vec::new(), false);
+        let (mut roots, mut is_cut) = (Vec::new(), false);
         for book in self.0.iter().filter(|book| book.is_on) {
             let overview = book.reader.overview()?;
             let Some(held) = overview.variant(variant) else {
@@ -204,22 +204,16 @@ impl Books {
             for root in &held.roots {
                 let position = &root.position;
                 if position.moves().len() == 3 && book.is_balanced(position)? {
-                    let list = if root.positions > 1 {
-                        &mut going_on
-                    } else {
-                        &mut others
-                    };
-                    list.push(position.clone());
+                    roots.push((root.positions > 1, position.clone()));
                 }
             }
         }
+        let goes_on = roots.iter().any(|(goes_on, _)| *goes_on);
+        roots.retain(|root| root.0 == goes_on);
         let chance = &mut rand::rng();
         let points = Position::start(variant).legal_moves();
-        for _ in 0..if going_on.is_empty() && is_cut {
-            MAX_DRAWS
-        } else {
-            0
-        } {
+        let draws = if is_cut && !goes_on { MAX_DRAWS } else { 0 };
+        for _ in 0..draws {
             let moves: Vec<Move> = points.sample(chance, 3).copied().collect();
             // Renju may forbid what was drawn by lot.
             let Ok(drawn) = Position::new(variant, None, &moves) else {
@@ -231,12 +225,7 @@ impl Books {
                 }
             }
         }
-        let roots = if going_on.is_empty() {
-            others
-        } else {
-            going_on
-        };
-        Ok(roots.choose(chance).cloned())
+        Ok(roots.choose(chance).map(|(_, root)| root.clone()))
     }
 
     /// Whether there is no book.

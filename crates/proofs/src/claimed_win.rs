@@ -49,6 +49,11 @@ pub fn check_claimed_win(
         let known = moves.entry(position.key()).or_default();
         known.extend(answer.verdicts().iter().map(|(m, _)| *m));
     }
+    let variant = root.variant();
+    ensure!(
+        variant.has_threat_search(),
+        "a claim of {variant} cannot be checked: no search for threats plays it"
+    );
     ensure!(moves.contains_key(&root.key()), "no move from {root} in it");
     let mut check = ClaimCheck {
         moves,
