@@ -204,7 +204,9 @@ fn page_explores_the_book_and_shows_builds() {
             browser.evaluate(
                 "for (const form of document.querySelectorAll('.start, .more')) form.open = true",
             );
-            browser.wait_for("document.documentElement.scrollWidth <= innerWidth + 1");
+            browser.wait_for(&format!(
+                "document.documentElement.scrollWidth <= {width} + 1"
+            ));
             assert_eq!(browser.evaluate(NAMELESS), json!([]), "{view}");
             let view = view.replace(['#', '/', ','], "");
             keep_picture(&mut browser, &view, width, is_dark);

@@ -250,7 +250,10 @@ fn panels_show_lines_reasons_notes_and_practice() {
                     browser.click(&format!("#tab-{view}"));
                 }
                 browser.wait_for("document.body.innerText.length > 40 && !/Loading …|加载中/.test(document.body.innerText)");
-                browser.wait_for("document.documentElement.scrollWidth <= innerWidth + 1");
+                // A phone lays a wider page out wider, so `innerWidth` does not tell.
+                browser.wait_for(&format!(
+                    "document.documentElement.scrollWidth <= {width} + 1"
+                ));
                 assert_eq!(browser.evaluate(NAMELESS), json!([]), "{view}");
                 assert_eq!(browser.evaluate(SQUEEZED), json!([]), "{view} {width}");
                 // Colours fade for a moment.
