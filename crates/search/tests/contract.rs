@@ -21,7 +21,6 @@ const SMALL: EngineOptions = EngineOptions {
     selective: false,
     vct: true,
     split: ThreadSplit::Shared,
-    without: kagetsu_search::Features::NONE,
     evaluation: None,
 };
 

@@ -7,7 +7,6 @@ use kagetsu_game::{Move, Score};
 
 use super::selection::{self, Node};
 use super::{AlphaBeta, NO_REPETITION};
-use crate::Feature;
 use crate::control::exchange::Exchange;
 use crate::heuristics::{Heuristics, Moves};
 
@@ -37,7 +36,7 @@ impl<H: Heuristics> AlphaBeta<'_, H> {
         let is_forcing = H::STYLE.is_forcing && self.options.selective;
         let is_likely_high = is_forcing && node.is_quiet && selection::is_likely_high(&node);
         let has_late_moves =
-            self.selects(Feature::LateMoves) && (node.is_quiet || is_forcing && !is_only_reply);
+            self.options.selective && (node.is_quiet || is_forcing && !is_only_reply);
         let mut deferred: VecDeque<(Move, i32)> = VecDeque::new();
         let (mut since, mut of_best) = (NO_REPETITION, NO_REPETITION);
         let exchange = self
@@ -182,11 +181,7 @@ impl<H: Heuristics> AlphaBeta<'_, H> {
         is_cut: bool,
     ) -> Option<Score> {
         let is_null = i32::from(beta.raw()) - i32::from(alpha.raw()) <= 1;
-        let above = if self.has(Feature::NullWindow) {
-            Score::from_raw(alpha.raw() + 1)
-        } else {
-            Some(beta)
-        };
+        let above = Score::from_raw(alpha.raw() + 1);
         if !is_first && let Some(above) = above.filter(|&above| above <= beta) {
             if reduction > 0 {
                 let score = self

@@ -1,7 +1,6 @@
 use kagetsu_game::{Bound, Move, Score};
 
 use super::{AlphaBeta, MAX_PLY, NO_REPETITION};
-use crate::Feature;
 use crate::alphabeta::table::TableEntry;
 use crate::heuristics::Heuristics;
 
@@ -48,7 +47,7 @@ impl<H: Heuristics> AlphaBeta<'_, H> {
         if let Some(score) = self.leaf_vcf(self.options.leaf_fours, ply) {
             return Some(score);
         }
-        if ply >= MAX_PLY || !self.has(Feature::Quiescence) {
+        if ply >= MAX_PLY {
             Some(opinion)
         } else {
             self.capture(opinion, alpha, beta, ply)

@@ -12,12 +12,12 @@ use kagetsu_game::{Bound, Move, Score};
 use self::correction::{Corrections, StaticValue};
 use self::sample::LeafSample;
 use self::selection::Node;
+use crate::EngineOptions;
 use crate::alphabeta::history::History;
 use crate::alphabeta::table::TranspositionTable;
 use crate::control::exchange::Exchange;
 use crate::control::limits::SearchLimits;
 use crate::heuristics::{Heuristics, Moves, Situation};
-use crate::{EngineOptions, Feature};
 
 /// Plies from the root beyond which nothing is searched, not even forced replies.
 const MAX_PLY: usize = 120;
@@ -35,7 +35,7 @@ pub(crate) struct AlphaBeta<'a, H> {
     pub(crate) board: H,
     table: &'a TranspositionTable,
     limits: &'a SearchLimits<'a>,
-    options: &'a EngineOptions,
+    pub(crate) options: &'a EngineOptions,
     history: History,
     /// Corrections of the static evaluation, where the search is selective and threats decide.
     corrections: Option<Corrections>,
@@ -246,7 +246,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         }
         // A reply to a check costs no depth.
         let is_check = self.board.is_check();
-        let extends = is_check && self.selects(Feature::CheckExtension) && ply < self.horizon;
+        let extends = is_check && self.options.selective && ply < self.horizon;
         let depth = depth.max(0) + i32::from(extends);
         if depth == 0 || ply >= MAX_PLY {
             return if H::STYLE.is_forcing && self.options.selective {
@@ -285,16 +285,6 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         }
     }
 
-    /// Whether the options leave this feature on.
-    pub(crate) fn has(&self, feature: Feature) -> bool {
-        !self.options.without.has(feature)
-    }
-
-    /// Whether this feature of selective searches is on.
-    pub(crate) fn selects(&self, feature: Feature) -> bool {
-        self.options.selective && self.has(feature)
-    }
-
     /// Returns the key of the search of this position to `depth`.
     pub(crate) fn key(&self, depth: i32) -> u64 {
         (self.board.hash() ^ depth as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1
@@ -305,28 +295,18 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
     }
 
     fn is_killer(&self, ply: usize, m: Move) -> bool {
-        self.has(Feature::Killers)
-            && self
-                .history
-                .is_killer(self.side(), ply, self.last_move(), m)
+        self.history
+            .is_killer(self.side(), ply, self.last_move(), m)
     }
 
     /// Returns the history value of a move for the side to move.
     fn history_value(&self, m: Move) -> i32 {
-        if self.has(Feature::History) {
-            self.history.value(self.side(), m)
-        } else {
-            0
-        }
+        self.history.value(self.side(), m)
     }
 
     /// Returns what the history adds to the worth of a move in the order, after the moves before.
     fn learned_worth(&self, before: [Move; 2], m: Move) -> i32 {
-        let continuation = if self.has(Feature::History) {
-            self.history.continuation(self.side(), before, m)
-        } else {
-            0
-        };
+        let continuation = self.history.continuation(self.side(), before, m);
         self.history_value(m) / H::STYLE.history + continuation / H::STYLE.history
     }
 

@@ -6,7 +6,6 @@ use kagetsu_game::{Bound, Move, Score};
 
 use super::selection::{self, Node};
 use super::{AlphaBeta, NO_REPETITION};
-use crate::Feature;
 use crate::alphabeta::table::TableEntry;
 use crate::heuristics::{Heuristics, Moves, Situation};
 
@@ -64,7 +63,7 @@ impl<H: Heuristics> AlphaBeta<'_, H> {
                     }
             });
         }
-        if let Some(entry) = known.filter(|_| self.has(Feature::TableMove)) {
+        if let Some(entry) = known {
             moves.promote(entry.best);
         }
         // The value of the moves that are left out. A node is not lost because a selection of its
@@ -185,7 +184,6 @@ impl<H: Heuristics> AlphaBeta<'_, H> {
             || beta.is_mate()
             || self.last_move() == Move::NONE
             || self.is_verifying
-            || !self.has(Feature::NullMove)
             || !self.board.pass()
         {
             return ControlFlow::Continue(());

@@ -1,8 +1,7 @@
 pub(crate) mod constants;
-pub(crate) mod features;
 pub(crate) mod text;
 
-use crate::{Constants, Evaluation, Features};
+use crate::{Constants, Evaluation};
 
 /// Settings of an [`Engine`](crate::Engine).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,8 +30,6 @@ pub struct EngineOptions {
     pub vct: bool,
     /// Division of work between threads.
     pub split: ThreadSplit,
-    /// Features that are switched off, to measure their worth.
-    pub without: Features,
     /// Weights of gomoku for one rule, where they are not the engine's own. The text form leaves
     /// them out.
     pub evaluation: Option<Evaluation>,
@@ -52,7 +49,6 @@ impl Default for EngineOptions {
             selective: true,
             vct: true,
             split: ThreadSplit::Shared,
-            without: Features::NONE,
             evaluation: None,
         }
     }
@@ -74,20 +70,16 @@ pub enum ThreadSplit {
 pub enum Neighbourhood {
     /// The 8 adjacent cells and the 4 at two steps on the diagonals, as the paper prints it.
     Paper12,
-    /// The 8 adjacent cells and the 8 at two steps on its lines.
-    Star16,
     /// All within two columns and two rows.
     #[default]
     Square24,
-    /// Three steps in all 8 directions, as in the patent: 24 cells too, but others.
-    Rays24,
 }
 
 impl Neighbourhood {
     /// Returns the cells around a stone, as (columns, rows) from it.
     #[must_use]
     pub fn offsets(self) -> Vec<(i8, i8)> {
-        let square = (-3..=3).flat_map(|y| (-3..=3).map(move |x| (x, y)));
+        let square = (-2..=2).flat_map(|y| (-2..=2).map(move |x| (x, y)));
         square
             .filter(|&(x, y)| (x, y) != (0, 0) && self.has(x, y))
             .collect()
@@ -95,14 +87,7 @@ impl Neighbourhood {
 
     fn has(self, x: i8, y: i8) -> bool {
         let (columns, rows) = (x.abs(), y.abs());
-        let distance = columns.max(rows);
-        let is_on_line = x == 0 || y == 0 || columns == rows;
-        match self {
-            Self::Paper12 => distance == 1 || distance == 2 && columns == rows,
-            Self::Star16 => distance <= 2 && is_on_line,
-            Self::Square24 => distance <= 2,
-            Self::Rays24 => is_on_line,
-        }
+        self == Self::Square24 || columns.max(rows) == 1 || columns == rows
     }
 }
 
@@ -114,10 +99,6 @@ mod tests {
     fn the_names_tell_how_many_cells() {
         let count = |neighbourhood: Neighbourhood| neighbourhood.offsets().len();
         assert_eq!(count(Neighbourhood::Paper12), 12);
-        assert_eq!(count(Neighbourhood::Star16), 16);
         assert_eq!(count(Neighbourhood::Square24), 24);
-        assert_eq!(count(Neighbourhood::Rays24), 24);
-        assert!(Neighbourhood::Rays24.offsets().contains(&(3, -3)));
-        assert!(!Neighbourhood::Rays24.offsets().contains(&(2, 1)));
     }
 }

@@ -5,12 +5,13 @@ use std::num::IntErrorKind;
 use std::ops::RangeFrom;
 use std::str::FromStr;
 
-use crate::{Constants, EngineOptions, Feature, Features, Neighbourhood, ThreadSplit};
+use crate::{Constants, EngineOptions, Neighbourhood, ThreadSplit};
 
 /// Text of the default options; other settings may follow it.
 const DEFAULT: &str = "default";
 /// All keys, for error messages.
-const KEYS: &str = "threads, table, constants, neighbourhood, candidates, seed, leaf-fours, selective, vct, split, without";
+const KEYS: &str =
+    "threads, table, constants, neighbourhood, candidates, seed, leaf-fours, selective, vct, split";
 
 const CONSTANTS: [(Constants, &str); 4] = [
     (Constants::Own, "own"),
@@ -18,11 +19,9 @@ const CONSTANTS: [(Constants, &str); 4] = [
     (Constants::Count, "count"),
     (Constants::Evalue, "evalue"),
 ];
-const NEIGHBOURHOODS: [(Neighbourhood, &str); 4] = [
+const NEIGHBOURHOODS: [(Neighbourhood, &str); 2] = [
     (Neighbourhood::Paper12, "paper-12"),
-    (Neighbourhood::Star16, "star-16"),
     (Neighbourhood::Square24, "square-24"),
-    (Neighbourhood::Rays24, "rays-24"),
 ];
 const SPLITS: [(ThreadSplit, &str); 2] = [
     (ThreadSplit::Shared, "shared"),
@@ -62,10 +61,10 @@ pub enum OptionsError {
 /// none.
 impl fmt::Display for EngineOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let texts = texts(self);
+        let (texts, defaults) = (texts(self), texts(&Self::default()));
         let changed = texts
             .iter()
-            .zip(texts_of_default())
+            .zip(defaults)
             .filter(|(own, default)| *own != default);
         let words: Vec<String> = changed
             .map(|((key, value), _)| format!("{key}={value}"))
@@ -81,12 +80,8 @@ impl fmt::Display for EngineOptions {
     }
 }
 
-fn texts_of_default() -> [(&'static str, String); 11] {
-    texts(&EngineOptions::default())
-}
-
 /// Returns every option as key and value.
-fn texts(options: &EngineOptions) -> [(&'static str, String); 11] {
+fn texts(options: &EngineOptions) -> [(&'static str, String); 10] {
     let &EngineOptions {
         threads,
         table_bytes,
@@ -98,7 +93,6 @@ fn texts(options: &EngineOptions) -> [(&'static str, String); 11] {
         selective,
         vct,
         split,
-        without,
         evaluation: _,
     } = options;
     [
@@ -119,7 +113,6 @@ fn texts(options: &EngineOptions) -> [(&'static str, String); 11] {
         ("selective", name(&SWITCH, selective)),
         ("vct", name(&SWITCH, vct)),
         ("split", name(&SPLITS, split)),
-        ("without", features(without)),
     ]
 }
 
@@ -185,7 +178,6 @@ impl EngineOptions {
             "selective" => self.selective = named(&SWITCH, value).map_err(wrong)?,
             "vct" => self.vct = named(&SWITCH, value).map_err(wrong)?,
             "split" => self.split = named(&SPLITS, value).map_err(wrong)?,
-            "without" => self.without = without(value).map_err(wrong)?,
             _ => return Err(OptionsError::Key(key.into())),
         }
         Ok(())
@@ -215,31 +207,6 @@ fn name<T: PartialEq>(names: &[(T, &'static str)], value: T) -> String {
     found
         .expect("every value has its name in the table")
         .to_string()
-}
-
-/// Text of an empty set of features.
-const NOTHING: &str = "nothing";
-
-fn features(set: Features) -> String {
-    let names: Vec<&str> = Feature::ALL
-        .into_iter()
-        .filter(|m| set.has(*m))
-        .map(Feature::name)
-        .collect();
-    if names.is_empty() {
-        NOTHING.into()
-    } else {
-        names.join("+")
-    }
-}
-
-fn without(text: &str) -> Result<Features, String> {
-    let all = Feature::ALL.map(|feature| (feature, feature.name()));
-    let names = text.split('+').filter(|name| *name != NOTHING);
-    let set = names
-        .map(|name| named(&all, name))
-        .try_fold(Features::NONE, |set, m| Ok(set.with(m?)));
-    set.map_err(|names: String| format!("{NOTHING}, or some of {names}, with + between them"))
 }
 
 /// Parses an integer within the range, or returns a description of the range as error.
@@ -288,14 +255,7 @@ mod tests {
             select(&NEIGHBOURHOODS[..]),
             select(&SPLITS[..]),
         );
-        let without = prop::collection::vec(select(&Feature::ALL[..]), 0..9);
-        let rest = (
-            any::<bool>(),
-            any::<u32>(),
-            any::<bool>(),
-            any::<bool>(),
-            without,
-        );
+        let rest = (any::<bool>(), any::<u32>(), any::<bool>(), any::<bool>());
         (1_usize..100, table, candidates, names, rest).prop_map(
             |(threads, table_bytes, candidates, names, rest)| EngineOptions {
                 threads,
@@ -308,7 +268,6 @@ mod tests {
                 selective: rest.2,
                 vct: rest.3,
                 split: names.2.0,
-                without: rest.4.into_iter().fold(Features::NONE, Features::with),
                 evaluation: None,
             },
         )
@@ -367,10 +326,6 @@ mod tests {
                 "table=64MB: table must be memory, as in 64MiB, or 0",
             ),
             ("table=99999999999GiB", "table must be less memory"),
-            (
-                "without=pawns",
-                "without must be nothing, or some of table-move, killers, history",
-            ),
             (
                 "leaf-fours=5000000000",
                 "leaf-fours must be a smaller number",

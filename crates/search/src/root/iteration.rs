@@ -7,10 +7,10 @@ use rayon::prelude::*;
 
 use super::kth_best::KthBest;
 use super::{RootMove, RootSearch};
+use crate::ThreadSplit;
 use crate::alphabeta::{AlphaBeta, RootScore, selection};
 use crate::control::limits::SearchLimits;
 use crate::heuristics::Heuristics;
-use crate::{Feature, ThreadSplit};
 
 impl RootSearch<'_> {
     /// Searches the root moves to one depth, as many as the limits allow.
@@ -112,9 +112,8 @@ impl RootSearch<'_> {
         // Once a move has passed beta, the others are only asked whether they do.
         let below = Score::from_raw(beta.raw() - 1).unwrap_or(Score::MIN);
         let alpha = kth.score().min(below);
-        let above = Score::from_raw(alpha.raw() + 1)
-            .filter(|&above| above < beta && kth.is_full() && search.has(Feature::NullWindow));
-        let reduced = if above.is_some() && search.selects(Feature::LateMoves) {
+        let above = Score::from_raw(alpha.raw() + 1).filter(|&above| above < beta && kth.is_full());
+        let reduced = if above.is_some() && search.options.selective {
             selection::at_root(depth, at, search.board.force(found.m), &H::STYLE)
         } else {
             depth
