@@ -1,4 +1,3 @@
-use std::fmt;
 use std::str::FromStr;
 
 use super::permission::Permission;
@@ -20,30 +19,16 @@ pub enum Role {
     Admin,
 }
 
+kagetsu_game::names!(Role {
+    Read = "read",
+    Analyse = "analyse",
+    Build = "build",
+    Work = "work",
+    Volunteer = "volunteer",
+    Admin = "admin",
+});
+
 impl Role {
-    /// All roles.
-    pub const ALL: [Self; 6] = [
-        Self::Read,
-        Self::Analyse,
-        Self::Build,
-        Self::Work,
-        Self::Volunteer,
-        Self::Admin,
-    ];
-
-    /// Its name, as in the tokens file.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Analyse => "analyse",
-            Self::Build => "build",
-            Self::Work => "work",
-            Self::Volunteer => "volunteer",
-            Self::Admin => "admin",
-        }
-    }
-
     /// Whether the role includes a permission.
     #[must_use]
     pub const fn has(self, permission: Permission) -> bool {
@@ -69,12 +54,6 @@ impl Permission {
             .filter(|role| role.has(self))
             .collect();
         names(&roles)
-    }
-}
-
-impl fmt::Display for Role {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.pad(self.name())
     }
 }
 

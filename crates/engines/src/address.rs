@@ -1,4 +1,3 @@
-use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -15,13 +14,9 @@ pub enum Protocol {
     Gomocup,
 }
 
-impl Protocol {
-    const ALL: [(&'static str, Self); 3] = [
-        ("gomocup", Self::Gomocup),
-        ("uci", Self::Uci),
-        ("ucci", Self::Ucci),
-    ];
+kagetsu_game::names!(Protocol { Uci = "uci", Ucci = "ucci", Gomocup = "gomocup" });
 
+impl Protocol {
     /// Whether the protocol has words for the variant.
     #[must_use]
     pub const fn supports(self, variant: Variant) -> bool {
@@ -42,16 +37,6 @@ impl Protocol {
                 Variant::RENJU_15,
             ],
         }
-    }
-}
-
-impl fmt::Display for Protocol {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = Self::ALL
-            .iter()
-            .find(|(_, protocol)| protocol == self)
-            .map_or("", |(name, _)| name);
-        f.write_str(name)
     }
 }
 
@@ -90,10 +75,9 @@ impl FromStr for EngineAddress {
     fn from_str(text: &str) -> Result<Self, AddressError> {
         let wrong = || AddressError::Protocol(text.to_string());
         let (name, command) = text.split_once(':').ok_or_else(wrong)?;
-        let (_, protocol) = *Protocol::ALL
-            .iter()
-            .find(|(known, _)| *known == name)
-            .ok_or_else(wrong)?;
+        let mut known = Protocol::ALL.into_iter();
+        let protocol = known.find(|known| known.name() == name);
+        let protocol = protocol.ok_or_else(wrong)?;
         let words = shlex::split(command).unwrap_or_default();
         let mut words = words.into_iter();
         let program = words.next().filter(|program| !program.is_empty());

@@ -25,6 +25,7 @@ extern crate alloc;
 mod answer;
 pub mod gomoku;
 mod info;
+mod names;
 mod notation;
 mod position;
 mod quote;

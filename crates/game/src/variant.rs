@@ -1,5 +1,3 @@
-use core::fmt;
-
 /// The game, its rules and its board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Variant {
@@ -92,32 +90,10 @@ impl Variant {
     }
 }
 
-impl RuleName {
-    /// All rules, in the order of their codes.
-    pub const ALL: [Self; 5] = [
-        Self::Freestyle,
-        Self::Standard,
-        Self::Renju,
-        Self::Caro,
-        Self::CaroOverline,
-    ];
-
-    /// Its name in that of a [`Variant`].
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Freestyle => "freestyle",
-            Self::Standard => "standard",
-            Self::Renju => "renju",
-            Self::Caro => "caro",
-            Self::CaroOverline => "caro-overline",
-        }
-    }
-}
-
-/// The rule's [name](RuleName::name).
-impl fmt::Display for RuleName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
+crate::names!(RuleName {
+    Freestyle = "freestyle",
+    Standard = "standard",
+    Renju = "renju",
+    Caro = "caro",
+    CaroOverline = "caro-overline",
+});

@@ -1,5 +1,4 @@
 use alloc::vec::Vec;
-use core::fmt;
 use core::time::Duration;
 
 use crate::{TaskId, WorkerId};
@@ -44,35 +43,17 @@ pub enum Idle {
     Quarantined,
 }
 
-impl Idle {
-    /// All reasons.
-    pub const ALL: [Self; 8] = [
-        Self::NoTasks,
-        Self::Silent,
-        Self::Draining,
-        Self::Probation,
-        Self::Avoided,
-        Self::UnsupportedVariant,
-        Self::Qualifying,
-        Self::Quarantined,
-    ];
-}
-
-/// Text of one to four words for a table: `no tasks`, `silent`, ...
-impl fmt::Display for Idle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NoTasks => "no tasks",
-            Self::Silent => "silent",
-            Self::Draining => "draining",
-            Self::Probation => "on probation",
-            Self::Avoided => "tasks avoid it",
-            Self::UnsupportedVariant => "no tasks of its variants",
-            Self::Qualifying => "being examined",
-            Self::Quarantined => "in quarantine",
-        })
-    }
-}
+// Texts of one to four words for a table.
+kagetsu_game::names!(Idle {
+    NoTasks = "no tasks",
+    Silent = "silent",
+    Draining = "draining",
+    Probation = "on probation",
+    Avoided = "tasks avoid it",
+    UnsupportedVariant = "no tasks of its variants",
+    Qualifying = "being examined",
+    Quarantined = "in quarantine",
+});
 
 /// Current numbers of workers, questions and tasks, for metrics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

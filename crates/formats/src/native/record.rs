@@ -3,7 +3,8 @@ use std::str::FromStr;
 use anyhow::{Context, Result, anyhow, bail};
 use kagetsu_book::{Annotation, AnnotationJson, Day};
 use kagetsu_game::{
-    Answer, Bound, Claim, Move, Position, Proof, Provenance, Score, Side, Variant, Verdict,
+    Answer, Bound, Claim, Move, Position, Proof, ProofKind, Provenance, Score, Side, Variant,
+    Verdict,
 };
 use serde::{Deserialize, Serialize};
 
@@ -172,12 +173,12 @@ impl MoveRecord {
         let claim = if self.proof == "none" {
             None
         } else {
-            Some(named(&Proof::CLAIMS, "the proof", &self.proof)?)
+            Some(named(&Claim::ALL, "the proof", &self.proof)?)
         };
         let kind = self
             .proof_kind
             .as_deref()
-            .map(|kind| named(&Proof::KINDS, "the kind of proof", kind))
+            .map(|kind| named(&ProofKind::ALL, "the kind of proof", kind))
             .transpose()?;
         let proof = match (claim, kind) {
             (None, None) => None,

@@ -1,5 +1,3 @@
-use core::fmt;
-
 /// The relation of a score to the true value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Bound {
@@ -11,17 +9,9 @@ pub enum Bound {
     Exact,
 }
 
-impl Bound {
-    /// Returns its name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Exact => "exact",
-            Self::Lower => "lower",
-            Self::Upper => "upper",
-        }
-    }
+crate::names!(Bound { Upper = "upper", Lower = "lower", Exact = "exact" });
 
+impl Bound {
     /// Returns the same knowledge from the other side's view.
     #[must_use]
     pub const fn negated(self) -> Self {
@@ -30,11 +20,5 @@ impl Bound {
             Self::Lower => Self::Upper,
             Self::Exact => Self::Exact,
         }
-    }
-}
-
-impl fmt::Display for Bound {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }

@@ -1,5 +1,4 @@
 use core::cmp::Ordering;
-use core::fmt;
 
 use crate::Score;
 
@@ -14,17 +13,9 @@ pub enum Claim {
     Win,
 }
 
-impl Claim {
-    /// Returns its name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Draw => "draw",
-            Self::Loss => "loss",
-            Self::Win => "win",
-        }
-    }
+crate::names!(Claim { Draw = "draw", Loss = "loss", Win = "win" });
 
+impl Claim {
     /// Returns the same outcome from the other side's view.
     #[must_use]
     pub const fn negated(self) -> Self {
@@ -53,20 +44,14 @@ pub enum ProofKind {
     Terminal,
 }
 
-impl ProofKind {
-    /// Returns its name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Manual => "manual",
-            Self::Search => "search",
-            Self::Vct => "vct",
-            Self::Vcf => "vcf",
-            Self::Tree => "tree",
-            Self::Terminal => "terminal",
-        }
-    }
-}
+crate::names!(ProofKind {
+    Manual = "manual",
+    Search = "search",
+    Vct = "vct",
+    Vcf = "vcf",
+    Tree = "tree",
+    Terminal = "terminal",
+});
 
 /// A proven fact about a position or a move. It is stored apart from the score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -81,18 +66,6 @@ pub struct Proof {
 }
 
 impl Proof {
-    /// All claims, the weakest first.
-    pub const CLAIMS: [Claim; 3] = [Claim::Draw, Claim::Loss, Claim::Win];
-    /// All kinds, the weakest first.
-    pub const KINDS: [ProofKind; 6] = [
-        ProofKind::Manual,
-        ProofKind::Search,
-        ProofKind::Vct,
-        ProofKind::Vcf,
-        ProofKind::Tree,
-        ProofKind::Terminal,
-    ];
-
     /// Returns a proof by its fields.
     #[must_use]
     pub const fn new(claim: Claim, kind: ProofKind, plies: u16) -> Self {
@@ -103,19 +76,16 @@ impl Proof {
     /// its declaration.
     #[must_use]
     pub const fn code(self) -> u8 {
-        self.claim as u8 * Self::KINDS.len() as u8 + self.kind as u8
+        self.claim as u8 * ProofKind::ALL.len() as u8 + self.kind as u8
     }
 
     /// Returns the proof with a number of [`Self::code`]; `None` for a number that no proof has.
     #[must_use]
     pub fn from_code(code: u8, plies: u16) -> Option<Self> {
-        let (claim, kind) = (
-            code / Self::KINDS.len() as u8,
-            code % Self::KINDS.len() as u8,
-        );
+        let code = usize::from(code);
         Some(Self {
-            claim: *Self::CLAIMS.get(usize::from(claim))?,
-            kind: Self::KINDS[usize::from(kind)],
+            claim: *Claim::ALL.get(code / ProofKind::ALL.len())?,
+            kind: ProofKind::ALL[code % ProofKind::ALL.len()],
             plies,
         })
     }
@@ -170,18 +140,6 @@ impl Ord for Proof {
 impl PartialOrd for Proof {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
-    }
-}
-
-impl fmt::Display for Claim {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl fmt::Display for ProofKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 

@@ -1,5 +1,3 @@
-use core::fmt;
-
 use super::{Around, Lines, Point};
 
 /// The reason why Black may not play a point in renju; the first one that applies, in this order.
@@ -21,24 +19,11 @@ pub enum Forbidden {
     DoubleThree,
 }
 
-impl Forbidden {
-    /// Returns its name: `overline`, `double-four` or `double-three`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Overline => "overline",
-            Self::DoubleFour => "double-four",
-            Self::DoubleThree => "double-three",
-        }
-    }
-}
-
-/// The [name](Forbidden::name).
-impl fmt::Display for Forbidden {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
+crate::names!(Forbidden {
+    Overline = "overline",
+    DoubleFour = "double-four",
+    DoubleThree = "double-three",
+});
 
 /// Returns why Black may not play the empty `point`. `black` holds the black stones, `empty` the
 /// empty points.

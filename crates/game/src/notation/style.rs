@@ -12,20 +12,7 @@ pub enum Notation {
     Chinese,
 }
 
-impl Notation {
-    /// All notations.
-    pub const ALL: [Self; 3] = [Self::Engine, Self::Wxf, Self::Chinese];
-
-    /// Returns the notation's name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Engine => "engine",
-            Self::Wxf => "wxf",
-            Self::Chinese => "chinese",
-        }
-    }
-}
+crate::names!(Notation { Engine = "engine", Wxf = "wxf", Chinese = "chinese" });
 
 /// Text that names no notation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

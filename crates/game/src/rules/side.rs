@@ -1,5 +1,3 @@
-use core::fmt;
-
 /// A side. `First` is Black in gomoku, Red in xiangqi, the side on ranks 1 and 2 in surakarta.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Side {
@@ -8,6 +6,9 @@ pub enum Side {
     /// The other side.
     Second,
 }
+
+// As in every JSON answer.
+crate::names!(Side { First = "first", Second = "second" });
 
 impl Side {
     /// Returns the opponent.
@@ -23,15 +24,5 @@ impl Side {
     #[must_use]
     pub const fn index(self) -> usize {
         self as usize
-    }
-}
-
-/// `first` or `second`, as in every JSON answer.
-impl fmt::Display for Side {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::First => "first",
-            Self::Second => "second",
-        })
     }
 }
