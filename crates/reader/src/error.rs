@@ -1,12 +1,11 @@
-use std::fmt;
-
 use kagetsu_api::ErrorBody;
 use tonic::{Code, Status};
 
 /// Why a view has no result.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum ViewError {
     /// The book does not hold the position.
+    #[error("{message}")]
     NotHeld {
         /// The part of the book near it.
         message: String,
@@ -14,13 +13,17 @@ pub enum ViewError {
         held_moves: Option<usize>,
     },
     /// The book has nothing to show.
+    #[error("{0}")]
     Nothing(String),
     /// The query names something that is not possible.
+    #[error("{0}")]
     Invalid(String),
     /// A book of this kind has no such view.
+    #[error("{0}")]
     Unsupported(String),
     /// The book is damaged, or its server cannot be reached.
-    Failed(anyhow::Error),
+    #[error("{0:#}")]
+    Failed(#[from] anyhow::Error),
 }
 
 impl ViewError {
@@ -79,26 +82,6 @@ impl From<&ViewError> for Status {
         };
         let details = serde_json::to_vec(&body).unwrap_or_default();
         Self::with_details(code, error.to_string(), details.into())
-    }
-}
-
-impl fmt::Display for ViewError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotHeld { message, .. }
-            | Self::Nothing(message)
-            | Self::Invalid(message)
-            | Self::Unsupported(message) => f.write_str(message),
-            Self::Failed(error) => write!(f, "{error:#}"),
-        }
-    }
-}
-
-impl std::error::Error for ViewError {}
-
-impl From<anyhow::Error> for ViewError {
-    fn from(error: anyhow::Error) -> Self {
-        Self::Failed(error)
     }
 }
 

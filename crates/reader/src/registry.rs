@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use clap::{ArgMatches, Command, FromArgMatches};
+use clap::{ArgMatches, Command};
 use kagetsu_game::{Notation, Position};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -84,7 +84,7 @@ impl RegisteredView {
             at_position: V::At::IS_POSITION,
             read: read::<V>,
             print: print::<V>,
-            arguments: <V::Options as clap::Args>::augment_args,
+            arguments: V::augment_args,
             matched: matched::<V>,
             queried: queried::<V>,
             schemas: schemas::<V>,
@@ -140,7 +140,7 @@ impl RegisteredView {
 pub fn read_view<V: View>(
     source: &Source,
     at: &Position,
-    options: &V::Options,
+    options: &V,
 ) -> Result<V::Result, ViewError> {
     let options = write(options)?;
     let view = RegisteredView::of::<V>();
@@ -168,14 +168,13 @@ fn print<V: View>(
 }
 
 fn matched<V: View>(matches: &ArgMatches) -> Result<String, clap::Error> {
-    let options = V::Options::from_arg_matches(matches)?;
+    let options = V::from_arg_matches(matches)?;
     serde_json::to_string(&options)
         .map_err(|error| clap::Error::raw(clap::error::ErrorKind::Format, error))
 }
 
 fn queried<V: View>(query: &str) -> Result<String, String> {
-    let options: V::Options =
-        serde_urlencoded::from_str(query).map_err(|error| error.to_string())?;
+    let options: V = serde_urlencoded::from_str(query).map_err(|error| error.to_string())?;
     serde_json::to_string(&options).map_err(|error| error.to_string())
 }
 
@@ -187,7 +186,7 @@ fn schemas<V: View>() -> ViewSchemas {
     )];
     V::Result::schemas(&mut named);
     ViewSchemas {
-        options: <V::Options as utoipa::PartialSchema>::schema(),
+        options: V::schema(),
         result,
         named,
     }

@@ -1,5 +1,3 @@
-use std::fmt;
-
 use anyhow::{Result, bail};
 use kagetsu_api::{AnnotationsJson, AnswerJson};
 use kagetsu_book::{AnnotationJson, Book, BookError, CheckReport, Entry, Nearest, Overview, Place};
@@ -63,16 +61,9 @@ pub trait GrowingBook: Send + Sync {
 }
 
 /// The writer of a growing book has ended.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("the book is closed")]
 pub struct BookClosed;
-
-impl fmt::Display for BookClosed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the book is closed")
-    }
-}
-
-impl std::error::Error for BookClosed {}
 
 /// Every method fails if the book is damaged, or its server cannot be reached.
 impl Source {

@@ -9,8 +9,10 @@ use crate::error::ViewError;
 use crate::print::TextBlock;
 use crate::source::Source;
 
-/// A way to read a book. The crate says what is made from it.
-pub trait View: 'static {
+/// A way to read a book, with the options of its query, each with its range and default. Their doc
+/// comments are the help of the command and the description of the route. The crate says what is
+/// made from it.
+pub trait View: clap::Args + Serialize + DeserializeOwned + ToSchema + 'static {
     /// The last part of its route, and its name over gRPC and in Python.
     const NAME: &'static str;
     /// Its command, where that has another name.
@@ -22,9 +24,6 @@ pub trait View: 'static {
     const IS_BRIEF: bool = false;
     /// The subject of the view: a [`Position`] or the [`WholeBook`].
     type At: Subject;
-    /// The options of the query, each with its range and default. Their doc comments are the help
-    /// of the command and the description of the route.
-    type Options: clap::Args + Serialize + DeserializeOwned + ToSchema;
     /// The JSON of the result.
     type Result: Serialize + DeserializeOwned + ToSchema;
 
@@ -32,11 +31,7 @@ pub trait View: 'static {
     ///
     /// # Errors
     /// See [`ViewError`].
-    fn read(
-        source: &Source,
-        at: &Self::At,
-        options: Self::Options,
-    ) -> Result<Self::Result, ViewError>;
+    fn read(source: &Source, at: &Self::At, options: Self) -> Result<Self::Result, ViewError>;
 
     /// Writes a result for a person; by default as JSON.
     fn print(result: &Self::Result, _: &Self::At, _: Notation) -> Vec<TextBlock> {

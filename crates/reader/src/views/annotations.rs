@@ -11,9 +11,6 @@ use crate::print::{TextBlock, write_move};
 use crate::source::Source;
 use crate::view::View;
 
-/// The annotations of a position.
-pub struct AnnotationsView;
-
 /// Shows the comments, texts and marks of a position, and the values set by hand
 ///
 /// They came with imported files, or people wrote them on the page. No search made them.
@@ -21,19 +18,18 @@ pub struct AnnotationsView;
 /// Example: kagetsu annotations --book lib.book --moves h8
 #[derive(Clone, Debug, Default, Deserialize, Serialize, ToSchema, clap::Args)]
 #[serde(default, deny_unknown_fields)]
-pub struct AnnotationsQuery {}
+pub struct AnnotationsView {}
 
 impl View for AnnotationsView {
     const NAME: &'static str = "annotations";
     const IS_BRIEF: bool = true;
     type At = Position;
-    type Options = AnnotationsQuery;
     type Result = AnnotationsJson;
 
     fn read(
         source: &Source,
         at: &Position,
-        _: AnnotationsQuery,
+        _: AnnotationsView,
     ) -> Result<AnnotationsJson, ViewError> {
         let annotations = source.annotations(at)?;
         Ok(AnnotationsJson { annotations })

@@ -9,13 +9,10 @@ use crate::error::ViewError;
 use crate::source::Source;
 use crate::view::View;
 
-/// The moves of a position with their values.
-pub struct BookView;
-
 /// Looks up a position in a book
 #[derive(Clone, Debug, Default, Deserialize, Serialize, ToSchema, clap::Args)]
 #[serde(default, deny_unknown_fields)]
-pub struct BookQuery {
+pub struct BookView {
     /// Shows the values as they were searched, without those from positions behind the moves
     #[arg(long)]
     pub searched: bool,
@@ -26,10 +23,9 @@ impl View for BookView {
     const COMMAND: &'static str = "query";
     const IS_BRIEF: bool = true;
     type At = Position;
-    type Options = BookQuery;
     type Result = AnswerJson;
 
-    fn read(source: &Source, at: &Position, options: BookQuery) -> Result<AnswerJson, ViewError> {
+    fn read(source: &Source, at: &Position, options: BookView) -> Result<AnswerJson, ViewError> {
         let answer = if options.searched {
             source.lookup_searched(at)?
         } else {

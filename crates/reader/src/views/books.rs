@@ -15,9 +15,6 @@ use crate::view::{View, WholeBook};
 /// The most roots of a variant that a terminal shows.
 const MAX_SHOWN_ROOTS: usize = 10;
 
-/// The variants of a book and their roots.
-pub struct BooksView;
-
 /// Lists the games of a book and the positions where it begins
 ///
 /// Each root has the number of positions behind it, its best move and its value from the view of
@@ -26,17 +23,16 @@ pub struct BooksView;
 /// Example: kagetsu contents --book h8.book
 #[derive(Clone, Debug, Default, Deserialize, Serialize, ToSchema, clap::Args)]
 #[serde(default, deny_unknown_fields)]
-pub struct BooksQuery {}
+pub struct BooksView {}
 
 impl View for BooksView {
     const NAME: &'static str = "books";
     const COMMAND: &'static str = "contents";
     const LASTS: Duration = Duration::from_secs(10);
     type At = WholeBook;
-    type Options = BooksQuery;
     type Result = OverviewJson;
 
-    fn read(source: &Source, _: &WholeBook, _: BooksQuery) -> Result<OverviewJson, ViewError> {
+    fn read(source: &Source, _: &WholeBook, _: BooksView) -> Result<OverviewJson, ViewError> {
         Ok(overview(source)?)
     }
 

@@ -15,9 +15,6 @@ use crate::view::View;
 /// The look-ups that one search may make.
 const MAX_LOOKUPS: usize = 100_000;
 
-/// The leaves that decide a choice.
-pub struct BottlenecksView;
-
 /// Finds the fewest leaves of a book that decide the choice of a move
 ///
 /// The choice changes when the best move falls below the second, or another move rises above it.
@@ -30,7 +27,7 @@ pub struct BottlenecksView;
 /// Example: kagetsu bottlenecks --book h8.book --variant freestyle-15 --moves h8 > roots.txt
 #[derive(Clone, Debug, Default, Deserialize, Serialize, ToSchema, clap::Args)]
 #[serde(default, deny_unknown_fields)]
-pub struct BottlenecksQuery {}
+pub struct BottlenecksView {}
 
 /// The fewest leaves that decide the choice of a move.
 #[derive(Debug, Deserialize, Serialize, ToSchema)]
@@ -47,13 +44,12 @@ pub struct BottlenecksJson {
 impl View for BottlenecksView {
     const NAME: &'static str = "bottlenecks";
     type At = Position;
-    type Options = BottlenecksQuery;
     type Result = BottlenecksJson;
 
     fn read(
         source: &Source,
         at: &Position,
-        _: BottlenecksQuery,
+        _: BottlenecksView,
     ) -> Result<BottlenecksJson, ViewError> {
         let mut left = MAX_LOOKUPS;
         let mut lookup = |position: &Position| {

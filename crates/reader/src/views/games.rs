@@ -12,9 +12,6 @@ use crate::ranged::Ranged;
 use crate::source::Source;
 use crate::view::View;
 
-/// The games that passed a position.
-pub struct GamesView;
-
 /// Shows the imported games that passed a position
 ///
 /// First come the moves with the results of their games, then the games, the latest first.
@@ -22,7 +19,7 @@ pub struct GamesView;
 /// Example: kagetsu games --book h8.book --variant freestyle-15 --moves h8 --result first
 #[derive(Clone, Debug, Default, Deserialize, Serialize, ToSchema, clap::Args)]
 #[serde(default, deny_unknown_fields)]
-pub struct GamesQuery {
+pub struct GamesView {
     /// Only games of players whose names have this part
     #[arg(
         long,
@@ -144,10 +141,9 @@ pub struct GameJson {
 impl View for GamesView {
     const NAME: &'static str = "games";
     type At = Position;
-    type Options = GamesQuery;
     type Result = GamesJson;
 
-    fn read(source: &Source, at: &Position, options: GamesQuery) -> Result<GamesJson, ViewError> {
+    fn read(source: &Source, at: &Position, options: GamesView) -> Result<GamesJson, ViewError> {
         let filter = GameFilter {
             player: options.player.trim().into(),
             event: options.event.trim().into(),

@@ -19,9 +19,6 @@ use crate::results::PickBy;
 use crate::source::Source;
 use crate::view::View;
 
-/// The choice of a move.
-pub struct PickView;
-
 /// Chooses one book move, as an engine would
 ///
 /// Without --temperature it picks the best move; with it, a random one, in which a move T
@@ -40,7 +37,7 @@ pub struct PickView;
 /// Example: kagetsu pick --book h8.book --variant freestyle-15 --moves h8 --temperature 20 --seed 7
 #[derive(Clone, Debug, Default, Deserialize, Serialize, ToSchema, clap::Args)]
 #[serde(default, deny_unknown_fields)]
-pub struct PickQuery {
+pub struct PickView {
     /// Loss of value, in centi-units, that makes a move e times less likely; 0 picks the best move
     #[arg(long, default_value_t, value_name = "T")]
     #[schema(inline)]
@@ -148,10 +145,9 @@ impl View for PickView {
     const NAME: &'static str = "pick";
     const IS_BRIEF: bool = true;
     type At = Position;
-    type Options = PickQuery;
     type Result = PickJson;
 
-    fn read(source: &Source, at: &Position, options: PickQuery) -> Result<PickJson, ViewError> {
+    fn read(source: &Source, at: &Position, options: PickView) -> Result<PickJson, ViewError> {
         let choice = Choice {
             temperature: options.temperature.0,
             seed: options.seed,
@@ -276,7 +272,7 @@ mod tests {
             book.annotate(&start, &[note]).expect("room");
             book.close().expect("room");
             let source = crate::open_files(folder.path()).expect("the book");
-            let picked = PickView::read(&source, &start, PickQuery::default()).expect("a move");
+            let picked = PickView::read(&source, &start, PickView::default()).expect("a move");
             assert_eq!(picked.r#move, wanted, "{kind}");
         }
     }

@@ -16,9 +16,6 @@ const MAX_MOVES: usize = 400;
 /// Positions that one reading of a growing book looks at.
 const PART: usize = 64;
 
-/// The jobs' view of a line and of the moves from its end.
-pub struct PrioritiesView;
-
 /// Tells why a position is in a book, or waits for it
 ///
 /// Each position of the line, and each move from its end, has the build jobs that come there:
@@ -27,7 +24,7 @@ pub struct PrioritiesView;
 /// Example: kagetsu priorities --book h8.book --variant freestyle-15 --moves "h8 i9"
 #[derive(Clone, Debug, Default, Deserialize, Serialize, ToSchema, clap::Args)]
 #[serde(default, deny_unknown_fields)]
-pub struct PrioritiesQuery {}
+pub struct PrioritiesView {}
 
 /// Why a position is in the book, or waits for it.
 #[derive(Debug, Deserialize, Serialize, ToSchema)]
@@ -87,13 +84,12 @@ impl From<&Standing> for StandingJson {
 impl View for PrioritiesView {
     const NAME: &'static str = "priorities";
     type At = Position;
-    type Options = PrioritiesQuery;
     type Result = PrioritiesJson;
 
     fn read(
         source: &Source,
         at: &Position,
-        _: PrioritiesQuery,
+        _: PrioritiesView,
     ) -> Result<PrioritiesJson, ViewError> {
         let line = line_of(at);
         let moves: Vec<Move> = at.legal_moves().into_iter().take(MAX_MOVES).collect();

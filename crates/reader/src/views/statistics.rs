@@ -21,9 +21,6 @@ const GRADED_AT_ONCE: usize = 500;
 /// Positions of a part.
 const MAX_PART: usize = 20_000;
 
-/// The counts of the positions of a book, and of how well they are searched.
-pub struct StatisticsView;
-
 /// Counts the positions of a book, and how well they are searched
 ///
 /// First come the variants of the book with the positions where it begins. For each number of
@@ -35,7 +32,7 @@ pub struct StatisticsView;
 /// Example: kagetsu stats --book h8.book
 #[derive(Clone, Debug, Default, Deserialize, Serialize, ToSchema, clap::Args)]
 #[serde(default, deny_unknown_fields)]
-pub struct StatisticsQuery {
+pub struct StatisticsView {
     /// Counts one part of a large book: `first`, or the `next` of the part before
     #[arg(long, value_name = "PLACE")]
     part: Option<String>,
@@ -135,13 +132,12 @@ impl View for StatisticsView {
     const COMMAND: &'static str = "stats";
     const LASTS: Duration = Duration::from_secs(60);
     type At = WholeBook;
-    type Options = StatisticsQuery;
     type Result = StatisticsJson;
 
     fn read(
         source: &Source,
         _: &WholeBook,
-        StatisticsQuery { part }: StatisticsQuery,
+        StatisticsView { part }: StatisticsView,
     ) -> Result<StatisticsJson, ViewError> {
         let of_book = (overview(source)?, source.bytes()?);
         Ok(match source {

@@ -14,13 +14,10 @@ use crate::view::View;
 /// Positions that one reading of a growing book looks at.
 const PART: usize = 32;
 
-/// The most doubtful positions.
-pub struct SuspectsView;
-
 /// Ranks the positions whose value is most doubtful
 #[derive(Clone, Debug, Default, Deserialize, Serialize, ToSchema, clap::Args)]
 #[serde(default, deny_unknown_fields)]
-pub struct SuspectsQuery {
+pub struct SuspectsView {
     /// Number of positions to list
     #[arg(long, default_value_t, value_name = "K")]
     #[schema(inline)]
@@ -126,13 +123,12 @@ fn words(reason: &Doubt, position: &Position) -> String {
 impl View for SuspectsView {
     const NAME: &'static str = "suspects";
     type At = Position;
-    type Options = SuspectsQuery;
     type Result = SuspectsJson;
 
     fn read(
         source: &Source,
         at: &Position,
-        options: SuspectsQuery,
+        options: SuspectsView,
     ) -> Result<SuspectsJson, ViewError> {
         let most = options.most.count();
         let mut search = SuspectSearch::new(at.clone());

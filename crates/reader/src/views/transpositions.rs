@@ -16,9 +16,6 @@ use crate::view::View;
 /// The moves from a position, and the moves of a line, that are looked up.
 const MAX_MOVES: usize = 400;
 
-/// The graph around a position.
-pub struct TranspositionsView;
-
 /// Lists the moves into the book, and the other lines to a position
 ///
 /// The first list has the positions of the book that one move leads to, with all moves that lead
@@ -27,7 +24,7 @@ pub struct TranspositionsView;
 /// Example: kagetsu transpositions --book h8.book --variant freestyle-15 --moves "h8 i9 h9"
 #[derive(Clone, Debug, Default, Deserialize, Serialize, ToSchema, clap::Args)]
 #[serde(default, deny_unknown_fields)]
-pub struct TranspositionsQuery {}
+pub struct TranspositionsView {}
 
 /// The moves from a position and the lines to it that the book knows.
 #[derive(Debug, Deserialize, Serialize, ToSchema)]
@@ -65,13 +62,12 @@ pub struct ParentJson {
 impl View for TranspositionsView {
     const NAME: &'static str = "transpositions";
     type At = Position;
-    type Options = TranspositionsQuery;
     type Result = TranspositionsJson;
 
     fn read(
         source: &Source,
         at: &Position,
-        _: TranspositionsQuery,
+        _: TranspositionsView,
     ) -> Result<TranspositionsJson, ViewError> {
         Ok(TranspositionsJson {
             behind: successors(source, at)?,

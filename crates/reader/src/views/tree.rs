@@ -17,9 +17,6 @@ const MAX_LOOKUPS: usize = 10_000;
 /// The most moves of a position with only an upper bound that are looked up.
 const MAX_BOUNDED: usize = 16;
 
-/// The tree of the best lines.
-pub struct TreeView;
-
 /// Prints the best lines of a book as a tree
 ///
 /// Each row shows a move, its value from the view of the side that makes it, and its depth. Moves
@@ -29,7 +26,7 @@ pub struct TreeView;
 /// Example: kagetsu tree --book h8.book --variant freestyle-15 --moves h8 --plies 4
 #[derive(Clone, Debug, Default, Deserialize, Serialize, ToSchema, clap::Args)]
 #[serde(default, deny_unknown_fields)]
-pub struct TreeQuery {
+pub struct TreeView {
     /// Depth of the tree, in plies
     #[arg(long, default_value_t, value_name = "N")]
     #[schema(inline)]
@@ -78,10 +75,9 @@ pub struct BranchJson {
 impl View for TreeView {
     const NAME: &'static str = "tree";
     type At = Position;
-    type Options = TreeQuery;
     type Result = TreeJson;
 
-    fn read(source: &Source, at: &Position, options: TreeQuery) -> Result<TreeJson, ViewError> {
+    fn read(source: &Source, at: &Position, options: TreeView) -> Result<TreeJson, ViewError> {
         let mut grower = TreeGrower {
             source,
             top: options.top.count(),
