@@ -2,7 +2,6 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use kagetsu_game::xiangqi::Xiangqi;
 use kagetsu_game::{Outcome, Side, Variant};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -27,74 +26,6 @@ fn side(text: &str) -> PyResult<Side> {
         other => Err(PyValueError::new_err(format!(
             "side: '{other}' is neither 'first' nor 'second'"
         ))),
-    }
-}
-
-/// Plays a line in any notation of the game.
-fn play(start: &kagetsu_game::Position, moves: &str) -> PyResult<kagetsu_game::Position> {
-    let error = match start.play_line(moves) {
-        Ok(position) => return Ok(position),
-        Err(error) => errors::position(error),
-    };
-    if start.variant() != Variant::XIANGQI {
-        return Err(error);
-    }
-    let texts = moves.split(|letter: char| letter.is_whitespace() || letter == ',');
-    let mut position = start.clone();
-    for text in texts.filter(|text| !text.is_empty()) {
-        let m = read_move(&position, text)?;
-        position = position.play(m).map_err(errors::position)?;
-    }
-    Ok(position)
-}
-
-/// Reads a move: coordinates, or for xiangqi also WXF and Chinese notation.
-fn read_move(position: &kagetsu_game::Position, text: &str) -> PyResult<kagetsu_game::Move> {
-    let error = match position.parse_move(text) {
-        Ok(m) => return Ok(m),
-        Err(error) => errors::position(error),
-    };
-    if position.variant() != Variant::XIANGQI {
-        return Err(error);
-    }
-    let wanted: String = text.trim().chars().map(simplified).collect();
-    let game = position.game::<Xiangqi>();
-    let legal = position.legal_moves();
-    let mut fitting = legal.into_iter().filter(|&m| {
-        let wxf = game.wxf(m);
-        wanted.eq_ignore_ascii_case(&wxf) || wanted == game.chinese(m)
-    });
-    // A text that fits two moves names neither.
-    fitting
-        .next()
-        .filter(|_| fitting.next().is_none())
-        .ok_or(error)
-}
-
-/// Returns the simplified character, or the plain digit, of a letter of Chinese notation.
-fn simplified(letter: char) -> char {
-    const PAIRS: [(char, char); 14] = [
-        ('馬', '马'),
-        ('傌', '马'),
-        ('車', '车'),
-        ('俥', '车'),
-        ('砲', '炮'),
-        ('進', '进'),
-        ('後', '后'),
-        ('帥', '帅'),
-        ('將', '将'),
-        ('．', '.'),
-        ('－', '-'),
-        ('＋', '+'),
-        ('＝', '='),
-        ('包', '炮'),
-    ];
-    match letter {
-        '０'..='９' => char::from_u32(letter as u32 - '０' as u32 + '0' as u32).unwrap_or(letter),
-        _ => PAIRS
-            .iter()
-            .find(|(from, _)| *from == letter)
-            .map_or(letter, |(_, to)| *to),
     }
 }
 
@@ -127,7 +58,7 @@ impl PyPosition {
                 "side belongs to board; a FEN and moves say themselves which side is to move",
             ));
         }
-        play(&start, moves).map(Self)
+        start.play_line(moves).map(Self).map_err(errors::position)
     }
 
     /// The name of the variant.
@@ -209,13 +140,13 @@ impl PyPosition {
 
     /// Reads one move in any notation of the game, and returns it as Kagetsu writes it.
     fn parse_move(&self, text: &str) -> PyResult<String> {
-        let parsed = read_move(&self.0, text)?;
+        let parsed = self.0.parse_move(text).map_err(errors::position)?;
         Ok(self.0.write_move(parsed))
     }
 
     /// Returns the position after some moves.
     fn play(&self, moves: &str) -> PyResult<Self> {
-        play(&self.0, moves).map(Self)
+        self.0.play_line(moves).map(Self).map_err(errors::position)
     }
 
     /// The board as text.
