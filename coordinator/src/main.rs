@@ -88,7 +88,7 @@ const HTTP: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr
 fn main() -> ExitCode {
     kagetsu_program::run("kagetsu-coordinator", || {
         let arguments: Arguments = kagetsu_program::parse()?;
-        start_log(&arguments.log_level, arguments.log_format)?;
+        arguments.log.start("info")?;
         tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .build()?

@@ -73,12 +73,14 @@ pub struct Server {
     book: Option<BookHandle>,
     /// The book's folder, where it is one.
     folder: Option<PathBuf>,
-    /// A book that is read, where none is grown.
-    source: Option<Arc<Source>>,
-    /// Whether it serves the book of `source` and nothing else.
-    only_reads: bool,
-    archive: Option<Archive>,
-    authenticator: Arc<Authenticator>,
+    /// A book that is read, where none is grown. Its analyses are not kept.
+    pub source: Option<Arc<Source>>,
+    /// Whether it serves the book of `source` and nothing else: neither analyses nor workers.
+    pub only_reads: bool,
+    /// The compiled books that are offered for download over HTTP.
+    pub archive: Option<Archive>,
+    /// Identifies the callers; by default every caller may do everything.
+    pub authenticator: Arc<Authenticator>,
     thread: Option<JoinHandle<Result<()>>>,
     shutdown: CancellationToken,
     /// Cancelled when the book writer ends.
@@ -194,35 +196,6 @@ impl Server {
         ))
     }
 
-    /// Authenticates callers; by default every caller may do everything.
-    #[must_use]
-    pub fn with_authenticator(self, authenticator: Arc<Authenticator>) -> Self {
-        Self {
-            authenticator,
-            ..self
-        }
-    }
-
-    /// Gives a server that was started without a book one to read. Its analyses are not kept; if it
-    /// `only_reads`, it has neither analyses nor workers.
-    #[must_use]
-    pub fn with_source(self, source: Arc<Source>, only_reads: bool) -> Self {
-        Self {
-            source: Some(source),
-            only_reads,
-            ..self
-        }
-    }
-
-    /// Offers the compiled books of a folder for download over HTTP.
-    #[must_use]
-    pub fn with_archive(self, folder: PathBuf) -> Self {
-        Self {
-            archive: Some(Archive::new(folder)),
-            ..self
-        }
-    }
-
     /// Serves a listener until the shutdown, or until the book can no longer be written.
     ///
     /// # Errors
@@ -284,8 +257,8 @@ impl Server {
 
     /// Serves callers inside this process, who may do everything.
     #[must_use]
-    pub fn embed(self) -> Coordinator {
-        let server = self.with_authenticator(Authenticator::open());
+    pub fn embed(mut self) -> Coordinator {
+        self.authenticator = Authenticator::open();
         let (sender, streams) = mpsc::channel::<DuplexStream>(16);
         let connector = Connector::by(IN_PROCESS, move || {
             let sender = sender.clone();
@@ -309,7 +282,7 @@ impl Server {
             }
         });
         let incoming = ReceiverStream::new(streams).map(Ok::<_, std::io::Error>);
-        let serving = tokio::spawn(server.serve(bounded_server(None), incoming));
+        let serving = tokio::spawn(self.serve(bounded_server(None), incoming));
         Coordinator { connector, serving }
     }
 

@@ -14,8 +14,10 @@ use kagetsu_reader::{BookClosed, GrowingBook, Inspection};
 use kagetsu_schedule::{QuestionId, TaskId, WorkerId};
 use kagetsu_verification::QuarantinedWorker;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
+use tonic::Status;
 
 use super::rates::fading;
+use super::status;
 
 /// Clients' requests in the book writer's queue; further clients wait before it.
 const MAX_CLIENT_REQUESTS: usize = 64;
@@ -162,11 +164,6 @@ impl JobView {
 /// All jobs, and the numbers of journal entries and positions of the book.
 pub(crate) type Views = (Arc<Vec<Arc<JobView>>>, u64, u64);
 
-/// The book writer has ended: the book could not be written.
-#[derive(Debug, thiserror::Error)]
-#[error("the book is closed")]
-pub(crate) struct Closed;
-
 impl BookHandle {
     /// Returns the handle, and the book writer's end of the channel.
     pub(crate) fn new() -> (Self, WriterEnd) {
@@ -212,28 +209,24 @@ impl BookHandle {
         self.send(Command::Stop);
     }
 
-    async fn ask<T>(
-        &self,
-        command: impl FnOnce(Reply<T>) -> Command,
-    ) -> Result<Result<T, BookError>, Closed> {
-        let permit = Arc::clone(&self.permits)
-            .acquire_owned()
-            .await
-            .map_err(|_| Closed)?;
+    /// Asks the book writer. The error of a book writer that has ended is `UNAVAILABLE`.
+    async fn ask<T>(&self, command: impl FnOnce(Reply<T>) -> Command) -> Result<T, Status> {
+        let closed = || Status::unavailable(BookClosed.to_string());
+        let permit = Arc::clone(&self.permits).acquire_owned().await;
+        let permit = permit.map_err(|_| closed())?;
         let (to, answer) = oneshot::channel();
         self.send(command(Reply {
             to,
             _permit: permit,
         }));
-        answer.await.map_err(|_| Closed)
+        answer
+            .await
+            .map_err(|_| closed())?
+            .map_err(|error| status(&error))
     }
 
     /// Puts an answer into the book that no worker gave.
-    pub(crate) async fn learn(
-        &self,
-        position: Position,
-        answer: Answer,
-    ) -> Result<Result<(), BookError>, Closed> {
+    pub(crate) async fn learn(&self, position: Position, answer: Answer) -> Result<(), Status> {
         self.ask(|reply| Command::Learn(Box::new(position), answer, reply))
             .await
     }
@@ -243,28 +236,21 @@ impl BookHandle {
         &self,
         position: Position,
         annotations: [Vec<Annotation>; 2],
-    ) -> Result<Result<(), BookError>, Closed> {
+    ) -> Result<(), Status> {
         self.ask(|reply| Command::Annotate(Box::new(position), annotations, reply))
             .await
     }
 
-    pub(crate) async fn start(&self, spec: JobSpec) -> Result<Result<Job, BookError>, Closed> {
+    pub(crate) async fn start(&self, spec: JobSpec) -> Result<Job, Status> {
         self.ask(|reply| Command::Start(Box::new(spec), reply))
             .await
     }
 
-    pub(crate) async fn change(
-        &self,
-        name: String,
-        change: JobChange,
-    ) -> Result<Result<Job, BookError>, Closed> {
+    pub(crate) async fn change(&self, name: String, change: JobChange) -> Result<Job, Status> {
         self.ask(|reply| Command::Change(name, change, reply)).await
     }
 
-    pub(crate) async fn lookup(
-        &self,
-        all: Vec<Position>,
-    ) -> Result<Result<Vec<Option<Entry>>, BookError>, Closed> {
+    pub(crate) async fn lookup(&self, all: Vec<Position>) -> Result<Vec<Option<Entry>>, Status> {
         self.ask(|reply| Command::Lookup(all, reply)).await
     }
 
@@ -334,7 +320,7 @@ mod tests {
         let answer = [kagetsu_builders::opinion(start.distinct_moves()[0], 5)];
         let answer = answer.into_iter().collect();
         let learned = handle.learn(start.clone(), answer).await;
-        learned.expect("the writer lives").expect("legal");
+        learned.expect("legal");
         let (counts, counted) = oneshot::channel();
         handle.send(Command::Inspect(Box::new(move |book| {
             counts.send(book.len()).expect("awaited");
@@ -386,7 +372,7 @@ mod tests {
             }
         }
         for answer in second {
-            assert!(matches!(answer.await, Ok(Ok(Ok(found))) if found.is_empty()));
+            assert!(matches!(answer.await, Ok(Ok(found)) if found.is_empty()));
         }
     }
 }

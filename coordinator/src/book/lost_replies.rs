@@ -151,13 +151,13 @@ struct WriterBook {
 
 impl WriterBook {
     fn learn(&self, position: Position, answer: Answer) -> Result<()> {
-        Ok(self.runtime.block_on(self.book.learn(position, answer))??)
+        Ok(self.runtime.block_on(self.book.learn(position, answer))?)
     }
 }
 
 impl ProofSource for WriterBook {
     fn lookup(&self, positions: Vec<Position>) -> Result<Vec<Option<Entry>>> {
-        Ok(self.runtime.block_on(self.book.lookup(positions))??)
+        Ok(self.runtime.block_on(self.book.lookup(positions))?)
     }
 
     fn page(&self, after: Option<Place>) -> Result<Vec<Entry>> {

@@ -18,7 +18,6 @@ use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
 
 use crate::book::handle::BookHandle;
-use crate::book::status;
 use crate::services::concurrency::{ConcurrencyLimit, ServiceLimits};
 use crate::services::views::{ViewRunner, blocking, view_status};
 
@@ -147,9 +146,7 @@ impl Books for BooksService {
                  write into it",
             )
         })?;
-        let written = book.annotate(position.clone(), annotations).await;
-        let written = written.map_err(|closed| Status::unavailable(closed.to_string()))?;
-        written.map_err(|error| status(&error))?;
+        book.annotate(position.clone(), annotations).await?;
         let view = RegisteredView::named("annotations").map_err(|error| view_status(&error))?;
         let source = self.source()?;
         let json = blocking(move || view.read(&source, Some(&position), "{}")).await?;
@@ -290,9 +287,7 @@ fn keep(known: &mut Found, top: usize) {
 impl BooksService {
     async fn look_up(&self, positions: Vec<Position>) -> Result<Vec<Option<Found>>, Status> {
         if let Some(book) = &self.growing {
-            let found = book.lookup(positions).await;
-            let found = found.map_err(|closed| Status::unavailable(closed.to_string()))?;
-            let found = found.map_err(|error| status(&error))?.into_iter();
+            let found = book.lookup(positions).await?.into_iter();
             return Ok(found.map(|entry| entry.map(Found::from)).collect());
         }
         let source = self.source()?;

@@ -17,7 +17,6 @@ use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
 
 use crate::book::handle::{BookHandle, JobView};
-use crate::book::status;
 use crate::cluster::shared::Cluster;
 use crate::services::concurrency::ConcurrencyLimit;
 
@@ -49,11 +48,7 @@ impl Builds for BuildsService {
         if spec.build.deepen.is_some() {
             self.has_one_of(&spec.roots).await?;
         }
-        self.book()?
-            .start(spec)
-            .await
-            .map_err(closed)?
-            .map_err(|error| status(&error))?;
+        self.book()?.start(spec).await?;
         tracing::info!(job = name, "a build is started or resumed");
         self.find(&name).map(Response::new)
     }
@@ -152,21 +147,12 @@ impl Builds for BuildsService {
     }
 }
 
-fn closed(error: crate::book::handle::Closed) -> Status {
-    Status::unavailable(error.to_string())
-}
-
 impl BuildsService {
     /// Refuses roots of which the book holds none: a job that deepens enters only positions of the
     /// book, and would be done at once.
     async fn has_one_of(&self, roots: &[Position]) -> Result<(), Status> {
         for some in roots.chunks(MAX_ROOTS_PER_LOOKUP) {
-            let found = self
-                .book()?
-                .lookup(some.to_vec())
-                .await
-                .map_err(closed)?
-                .map_err(|error| status(&error))?;
+            let found = self.book()?.lookup(some.to_vec()).await?;
             if found.iter().any(Option::is_some) {
                 return Ok(());
             }
@@ -201,11 +187,7 @@ impl BuildsService {
         change: JobChange,
     ) -> Result<Response<v1::Job>, Status> {
         let name = name.into_inner().name;
-        self.book()?
-            .change(name.clone(), change)
-            .await
-            .map_err(closed)?
-            .map_err(|error| status(&error))?;
+        self.book()?.change(name.clone(), change).await?;
         self.find(&name).map(Response::new)
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail, ensure};
 use kagetsu_book::without_password;
-use kagetsu_coordinator::{Config, Protection, Server, stop_on_signals};
+use kagetsu_coordinator::{Archive, Config, Protection, Server, stop_on_signals};
 use kagetsu_postgres::BookUrl;
 use kagetsu_program::Exit;
 use kagetsu_reader::Source;
@@ -85,12 +85,11 @@ async fn serve(args: &Args, source: Source, out: &mut dyn Write) -> Result<()> {
             trusts_workers: true,
             ..Config::default()
         };
-        let mut server = Server::start(&config, shutdown.clone())?
-            .with_source(Arc::clone(&source), only_reads)
-            .with_authenticator(Arc::clone(&protected.authenticator));
-        if let Some(folder) = &args.archive {
-            server = server.with_archive(folder.clone());
-        }
+        let mut server = Server::start(&config, shutdown.clone())?;
+        server.source = Some(Arc::clone(&source));
+        server.only_reads = only_reads;
+        server.archive = args.archive.clone().map(Archive::new);
+        server.authenticator = Arc::clone(&protected.authenticator);
         Ok(server)
     };
     let reader = server(true)?;

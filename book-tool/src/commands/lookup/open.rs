@@ -246,15 +246,15 @@ async fn show(args: &Args, opened: Opened, out: &mut dyn Write) -> Result<()> {
         trusts_workers: true,
         ..Config::default()
     };
-    let server = match opened {
+    let source = match opened {
         Opened::Folder(book) => {
             config.book = Some(book);
-            Server::start(&config, shutdown.clone())?
+            None
         }
-        Opened::Source(source) => {
-            Server::start(&config, shutdown.clone())?.with_source(Arc::new(*source), false)
-        }
+        Opened::Source(source) => Some(Arc::new(*source)),
     };
+    let mut server = Server::start(&config, shutdown.clone())?;
+    server.source = source;
     let listener = args.listen().await?;
     let address = listener.address();
     let router = server.http(AccessPolicy::at(address));

@@ -125,7 +125,7 @@ impl Cluster {
         let shutdown = CancellationToken::new();
         let mut server = Server::start(config, shutdown.clone()).expect("a book");
         if let Some(tokens) = tokens {
-            server = server.with_authenticator(Arc::clone(&tokens.authenticator));
+            server.authenticator = Arc::clone(&tokens.authenticator);
         }
         let http = server.http(kagetsu_http::AccessPolicy {
             may_change: true,
