@@ -1,9 +1,10 @@
 //! The OpenAPI description of the API, made from the views, the handlers and the JSON types.
 
 use axum::Json;
-use kagetsu_api::{ErrorJson, UpdateJson};
+use kagetsu_api::{ErrorJson, UpdateJson, setting_schemas};
 use utoipa::OpenApi;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::{RefOr, Schema};
 
 use crate::handlers::{analyses, annotations, builds, position, status, views, workers};
 
@@ -46,6 +47,11 @@ pub(crate) fn describe() -> utoipa::openapi::OpenApi {
     let token = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
     let components = api.components.get_or_insert_default();
     components.add_security_scheme("token", SecurityScheme::Http(token));
+    for (name, may_be_null) in [("Start", false), ("Settings", true)] {
+        if let Some(RefOr::T(Schema::Object(object))) = components.schemas.get_mut(name) {
+            object.properties.extend(setting_schemas(may_be_null));
+        }
+    }
     // A server without tokens asks for none.
     let token = SecurityRequirement::new::<_, _, &str>("token", []);
     api.security = Some(vec![SecurityRequirement::default(), token]);

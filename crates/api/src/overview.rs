@@ -88,16 +88,9 @@ impl From<&RootOverview> for RootJson {
 }
 
 /// Why the JSON of an overview is none.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
 pub struct OverviewFault(String);
-
-impl std::fmt::Display for OverviewFault {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for OverviewFault {}
 
 impl OverviewJson {
     /// Returns the overview that this JSON was made from.

@@ -1,16 +1,19 @@
 //! The settings of a build, in requests and in answers.
 
-use kagetsu_book::{BUILD_FIELDS, JobSpec};
+use kagetsu_book::JobSpec;
 use kagetsu_game::Position;
 use kagetsu_proto::v1;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
+#[cfg(feature = "openapi")]
+use utoipa::openapi::{RefOr, schema::Schema};
 
 /// Number of roots, and of excluded positions, that the settings of a job list.
 const MAX_LISTED_POSITIONS: usize = 100;
 
 /// The settings that a job was started with.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Settings))]
 pub struct SettingsJson {
     /// The first roots, as moves or FEN.
     pub roots: Vec<String>,
@@ -22,11 +25,13 @@ pub struct SettingsJson {
     pub exclude_count: u64,
     /// The settings that the job's policy uses, by name.
     #[serde(flatten)]
+    #[cfg_attr(feature = "openapi", schema(ignore))]
     pub build: Map<String, Value>,
 }
 
 /// A request to start a build.
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Start))]
 pub struct StartJson {
     /// The job's name.
     pub name: String,
@@ -45,6 +50,7 @@ pub struct StartJson {
     pub cover: Vec<String>,
     /// The settings of the build, by name.
     #[serde(flatten)]
+    #[cfg_attr(feature = "openapi", schema(ignore))]
     pub build: Map<String, Value>,
 }
 
@@ -95,115 +101,28 @@ impl From<&v1::Settings> for SettingsJson {
     }
 }
 
-/// The JSON Schema of [`StartJson`].
-#[must_use]
-pub fn start_schema() -> Value {
-    let text = |what: &str| json!({"type": "string", "description": what});
-    let own = [
-        ("name", text("The job's name")),
-        ("variant", text("The game, as in freestyle-15")),
-        (
-            "roots",
-            lines_schema("Lines of moves to the roots; none for the start of the game"),
-        ),
-        (
-            "fen",
-            text("The position where all lines of this request begin, as FEN"),
-        ),
-        (
-            "exclude",
-            lines_schema("Lines of moves to positions that are never entered"),
-        ),
-        (
-            "cover",
-            lines_schema("Lines of which every position is a root"),
-        ),
-    ];
-    with_settings(own, &["name", "variant"], |schema| schema)
-}
-
-/// The JSON Schema of [`SettingsJson`].
-#[must_use]
-pub fn settings_schema() -> Value {
-    let count = |what: &str| json!({"type": "integer", "description": what});
-    let own = [
-        (
-            "roots",
-            lines_schema("The first 100 roots, as moves or FEN"),
-        ),
-        ("root_count", count("Number of roots")),
-        (
-            "exclude",
-            lines_schema("The first 100 positions that are never entered, as moves or FEN"),
-        ),
-        (
-            "exclude_count",
-            count("Number of positions that are never entered"),
-        ),
-    ];
-    let required = ["roots", "root_count", "exclude", "exclude_count"];
-    with_settings(own, &required, nullable)
-}
-
-/// The schema of an object with some properties and all settings of a build.
-fn with_settings<const N: usize>(
-    own: [(&str, Value); N],
-    required: &[&str],
-    changed: fn(Value) -> Value,
-) -> Value {
-    let own = own.map(|(name, schema)| (name.to_string(), schema));
-    let settings = BUILD_FIELDS
-        .iter()
-        .map(|field| (field.name.to_string(), changed(field.schema())));
-    let properties: Map<String, Value> = own.into_iter().chain(settings).collect();
-    json!({"type": "object", "properties": properties, "required": required})
+/// Returns the schemas of all settings of a build by their names; those of a job, which leaves some
+/// out, may be null.
+#[cfg(feature = "openapi")]
+pub fn setting_schemas(may_be_null: bool) -> impl Iterator<Item = (String, RefOr<Schema>)> {
+    kagetsu_book::BUILD_FIELDS.iter().map(move |field| {
+        let schema = match may_be_null {
+            true => nullable(field.schema()),
+            false => field.schema(),
+        };
+        let schema = serde_json::from_value(schema).expect("a schema");
+        (field.name.to_string(), schema)
+    })
 }
 
 /// The schema of a value that may be null, as a setting is that a job leaves out.
+#[cfg(feature = "openapi")]
 fn nullable(mut schema: Value) -> Value {
     if let Some(kind @ Value::String(_)) = schema.get_mut("type") {
-        *kind = json!([kind.take(), "null"]);
+        *kind = serde_json::json!([kind.take(), "null"]);
     }
     if let Some(Value::Array(values)) = schema.get_mut("enum") {
         values.push(Value::Null);
     }
     schema
-}
-
-fn lines_schema(description: &str) -> Value {
-    json!({"type": "array", "items": {"type": "string"}, "description": description})
-}
-
-#[cfg(feature = "openapi")]
-mod openapi {
-    use std::borrow::Cow;
-
-    use utoipa::openapi::{RefOr, schema::Schema};
-    use utoipa::{PartialSchema, ToSchema};
-
-    use super::{SettingsJson, StartJson, settings_schema, start_schema};
-
-    impl PartialSchema for SettingsJson {
-        fn schema() -> RefOr<Schema> {
-            serde_json::from_value(settings_schema()).expect("a schema")
-        }
-    }
-
-    impl ToSchema for SettingsJson {
-        fn name() -> Cow<'static, str> {
-            "Settings".into()
-        }
-    }
-
-    impl PartialSchema for StartJson {
-        fn schema() -> RefOr<Schema> {
-            serde_json::from_value(start_schema()).expect("a schema")
-        }
-    }
-
-    impl ToSchema for StartJson {
-        fn name() -> Cow<'static, str> {
-            "Start".into()
-        }
-    }
 }
