@@ -8,7 +8,6 @@ mod cluster;
 mod matches;
 mod openings;
 mod report;
-mod scratch;
 mod search;
 mod seeds;
 

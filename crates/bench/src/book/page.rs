@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail, ensure};
 use kagetsu_book::Overview;
 use kagetsu_formats::Importer;
 use kagetsu_game::{Effort, Position, Question, Variant};
-use kagetsu_reader::views::statistics::{StatisticsQuery, StatisticsView};
+use kagetsu_reader::views::statistics::StatisticsView;
 use kagetsu_reader::{Source, View, WholeBook};
 use kagetsu_search::{Control, EngineOptions};
 use rand::SeedableRng;
@@ -21,7 +21,6 @@ use super::regret::{self, PlyGradeJson, WorstMoveJson};
 use super::walks::{Walks, units};
 use crate::matches::player::{Player, PlayerEngine, PlayerSettings};
 use crate::report;
-use crate::scratch::timed;
 
 /// Effort of the judge, in efforts of an entry.
 const JUDGE_FACTOR: u64 = 16;
@@ -86,7 +85,9 @@ struct CoverageJson {
 /// If the book, a file of games or a judge fails.
 pub(crate) fn run(args: &Args, is_json: bool, out: &mut dyn Write) -> Result<()> {
     let name = &*args.book;
-    let (book, open_ms) = timed(|| kagetsu_reader::open_files(Path::new(name)))?;
+    let begun = Instant::now();
+    let book = kagetsu_reader::open_files(Path::new(name))?;
+    let open_ms = begun.elapsed().as_secs_f64() * 1e3;
     if let Source::Certificate(_) = book {
         bail!("{name} is a certificate: all of its moves are proven; `kagetsu verify` checks them");
     }
@@ -231,7 +232,7 @@ fn beginnings(overview: &Overview, variant: Option<Variant>) -> Option<(Variant,
 
 /// Returns the statistics as JSON.
 fn counts(book: &Source) -> Result<Value> {
-    let read = StatisticsView::read(book, &WholeBook, StatisticsQuery::default())?;
+    let read = StatisticsView::read(book, &WholeBook, StatisticsView::default())?;
     Ok(serde_json::to_value(read)?)
 }
 

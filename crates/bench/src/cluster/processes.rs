@@ -11,7 +11,6 @@ use serde::Serialize;
 
 use super::Args;
 use super::process::Process;
-use crate::scratch::Folder;
 
 /// Time for workers to connect and to pass the examination.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(60);
@@ -82,7 +81,7 @@ pub(super) fn run(args: &Args) -> Result<Comparison> {
 
 /// Times a build on one cluster.
 fn cluster(args: &Args, workers: u16) -> Result<Run> {
-    let folder = Folder::new()?;
+    let folder = tempfile::tempdir()?;
     let (coordinator, url) = Process::coordinator(&folder.path().join("book"))?;
     let crew: Vec<Process> = (0..workers)
         .map(|_| Process::worker(&url))
