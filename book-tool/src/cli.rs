@@ -2,7 +2,7 @@ use std::io::Write;
 
 use anyhow::Result;
 use clap::{CommandFactory, Parser, Subcommand};
-use kagetsu_program::{Exit, LogFormat, start_log};
+use kagetsu_program::{Exit, LogArgs};
 
 use crate::commands::analysis::{analyze, moves, perft};
 use crate::commands::cluster::{certs, serve, token, workers};
@@ -31,25 +31,8 @@ use crate::help::arrange;
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
-    /// Format of log lines on stderr
-    #[arg(
-        long,
-        global = true,
-        value_enum,
-        default_value_t,
-        value_name = "FORMAT",
-        help_heading = kagetsu_program::COMMON_HEADING
-    )]
-    log_format: LogFormat,
-    /// Log level: off, error, warn, info, debug, trace; or by module as in kagetsu=debug,h2=warn
-    #[arg(
-        long,
-        global = true,
-        default_value = "warn",
-        value_name = "LEVEL",
-        help_heading = kagetsu_program::COMMON_HEADING
-    )]
-    log_level: String,
+    #[command(flatten)]
+    log: LogArgs,
 }
 
 #[derive(Debug, Subcommand)]
@@ -105,7 +88,7 @@ impl Cli {
     /// # Errors
     /// The reason why the command failed, with the way out.
     pub fn run(self, out: &mut dyn Write) -> Result<Exit> {
-        start_log(&self.log_level, self.log_format)?;
+        self.log.start("warn")?;
         match self.command {
             Command::Analyze(args) => analyze::run(args, out),
             Command::Build(args) => grow::run(args, out),

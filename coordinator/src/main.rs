@@ -12,7 +12,7 @@ use anyhow::{Context, Result};
 use clap::Parser;
 use kagetsu_book::{BookError, JournalError};
 use kagetsu_coordinator::{Config, Protected, Protection, Server, stop_on_signals};
-use kagetsu_program::{Exit, LogFormat, Readers, check_place, start_log, write_whole};
+use kagetsu_program::{Exit, LogArgs, Readers, check_place, write_whole};
 use kagetsu_proto::Listener;
 use mimalloc::MiMalloc;
 use tokio_util::sync::CancellationToken;
@@ -55,13 +55,8 @@ struct Arguments {
     /// Writes the address to this file as well, when it is ready
     #[arg(long, value_name = "FILE")]
     address_file: Option<PathBuf>,
-    /// Format of the log on stderr
-    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
-    log_format: LogFormat,
-    /// Least important log lines to show: off, error, warn, info, debug, trace; or as in
-    /// kagetsu=debug,h2=warn
-    #[arg(long, default_value = "info", value_name = "LEVEL")]
-    log_level: String,
+    #[command(flatten)]
+    log: LogArgs,
     #[command(flatten)]
     protection: Protection,
 }
@@ -171,8 +166,8 @@ async fn serve(
         Some(address) => Some(protected.listen_http(address).await?),
         None => None,
     };
-    let server = Server::start(&arguments.config, shutdown.clone())?
-        .with_authenticator(Arc::clone(&protected.authenticator));
+    let mut server = Server::start(&arguments.config, shutdown.clone())?;
+    server.authenticator = Arc::clone(&protected.authenticator);
     if let Some(file) = &arguments.address_file {
         write_whole(file, &format!("{address}\n"), Readers::Usual)
             .with_context(|| cannot_write(file))?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::Parser;
-use kagetsu_program::{Exit, LogFormat, start_log};
+use kagetsu_program::{Exit, LogArgs};
 use kagetsu_proto::{Access, stop_requested};
 use kagetsu_worker::{Config, GOODBYE_TIMEOUT, Politeness, PolitenessArgs, UpdateArgs, Updater};
 use mimalloc::MiMalloc;
@@ -40,13 +40,8 @@ struct Arguments {
     /// more tasks --grace and a few seconds earlier
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     max_runtime: Option<Duration>,
-    /// Format of the log on stderr
-    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
-    log_format: LogFormat,
-    /// Level of the log: off, error, warn, info, debug or trace; or levels by module, as in
-    /// kagetsu=debug,h2=warn
-    #[arg(long, default_value = "info", value_name = "LEVEL")]
-    log_level: String,
+    #[command(flatten)]
+    log: LogArgs,
     #[command(flatten)]
     access: Access,
     #[command(flatten)]
@@ -58,7 +53,7 @@ struct Arguments {
 fn main() -> ExitCode {
     kagetsu_program::run("kagetsu-worker", || {
         let arguments: Arguments = kagetsu_program::parse()?;
-        start_log(&arguments.log_level, arguments.log_format)?;
+        arguments.log.start("info")?;
         let updater = arguments.update.updater()?;
         let mut is_newer = has_installed(updater.as_ref());
         if !is_newer {

@@ -15,7 +15,7 @@ use std::io::Write;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use kagetsu_program::{Exit, LogFormat, start_log};
+use kagetsu_program::{Exit, LogArgs};
 use serde::Serialize;
 
 /// Measures Kagetsu on this machine; each measurement prints its method
@@ -33,18 +33,8 @@ pub struct BenchCli {
     /// Prints the figures as one line of JSON
     #[arg(long, global = true)]
     json: bool,
-    /// Format of log lines on stderr
-    #[arg(
-        long,
-        global = true,
-        value_enum,
-        default_value_t,
-        value_name = "FORMAT"
-    )]
-    log_format: LogFormat,
-    /// Log level: off, error, warn, info, debug, trace; or by module as in kagetsu=debug,h2=warn
-    #[arg(long, global = true, default_value = "warn", value_name = "LEVEL")]
-    log_level: String,
+    #[command(flatten)]
+    log: LogArgs,
 }
 
 #[derive(Debug, Subcommand)]
@@ -71,7 +61,7 @@ impl BenchCli {
     /// # Errors
     /// The reason why it failed.
     pub fn run(&self, out: &mut dyn Write) -> Result<Exit> {
-        start_log(&self.log_level, self.log_format)?;
+        self.log.start("warn")?;
         match &self.command {
             Command::Signature => {
                 let signature = kagetsu_search::seeds::signature()?;

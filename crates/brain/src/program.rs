@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches, Parser};
 use kagetsu_engines::uci::Dialect;
 use kagetsu_game::Variant;
-use kagetsu_program::{LogFormat, exit_with_usage, start_log};
+use kagetsu_program::{LogArgs, exit_with_usage};
 
 use crate::{PlayArgs, gomocup, uci};
 
@@ -26,10 +26,8 @@ pub enum EngineProgram {
 struct EngineCli {
     #[command(flatten)]
     play: PlayArgs,
-    /// Log level on stderr: off, error, warn, info, debug, trace; or by module as in
-    /// kagetsu=debug,h2=warn
-    #[arg(long, default_value = "warn", value_name = "LEVEL")]
-    log_level: String,
+    #[command(flatten)]
+    log: LogArgs,
 }
 
 impl EngineProgram {
@@ -52,7 +50,7 @@ impl EngineProgram {
                 .unwrap_or_else(|error| exit_with_usage(&error));
             let cli = EngineCli::from_arg_matches(&matches)
                 .unwrap_or_else(|error| exit_with_usage(&error.format(&mut command())));
-            start_log(&cli.log_level, LogFormat::Text)?;
+            cli.log.start("warn")?;
             match self {
                 Self::Gomocup => gomocup(&cli.play),
                 Self::Uci => uci(Dialect::Uci, Variant::XIANGQI_CHASE, &cli.play),

@@ -4,6 +4,8 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
 
+use crate::settings::COMMON_HEADING;
+
 /// The beginnings of the targets of our own log lines.
 const OURS: [&str; 3] = ["kagetsu", "book_tool", "pbrain_kagetsu"];
 
@@ -15,6 +17,36 @@ pub enum LogFormat {
     Text,
     /// One JSON object a line.
     Json,
+}
+
+/// The options of a program's log.
+#[derive(clap::Args, Clone, Debug)]
+#[command(next_help_heading = COMMON_HEADING)]
+pub struct LogArgs {
+    /// Format of log lines on stderr
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        value_name = "FORMAT"
+    )]
+    log_format: LogFormat,
+    /// Log level: off, error, warn, info, debug, trace; or by module as in kagetsu=debug,h2=warn
+    /// [default: info in coordinators and workers, else warn]
+    #[arg(long, global = true, value_name = "LEVEL")]
+    log_level: Option<String>,
+}
+
+impl LogArgs {
+    /// Starts the log, at a level of the program's own where no flag names one.
+    ///
+    /// # Errors
+    /// For text that is no level.
+    pub fn start(&self, usual: &str) -> Result<(), LogError> {
+        let level = self.log_level.as_deref().unwrap_or(usual);
+        start_log(level, self.log_format)
+    }
 }
 
 /// Text that does not say which log lines to show.
@@ -36,7 +68,7 @@ pub struct LogError {
 ///
 /// # Errors
 /// For text that is neither.
-pub fn start_log(level: &str, format: LogFormat) -> Result<(), LogError> {
+fn start_log(level: &str, format: LogFormat) -> Result<(), LogError> {
     let variable = std::env::var("KAGETSU_LOG")
         .ok()
         .filter(|text| !text.is_empty());
