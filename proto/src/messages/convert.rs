@@ -197,24 +197,47 @@ impl TryFrom<&v1::Question> for Question {
     }
 }
 
+/// Converts an enum of `kagetsu-game` to that of the wire and back; a text names a missing one.
+macro_rules! convert {
+    ($kind:ident, $missing:literal, $($value:ident),+) => {
+        impl From<$kind> for v1::$kind {
+            fn from(value: $kind) -> Self {
+                match value {
+                    $($kind::$value => Self::$value),+
+                }
+            }
+        }
+
+        impl TryFrom<v1::$kind> for $kind {
+            type Error = WireError;
+            fn try_from(value: v1::$kind) -> Result<Self, WireError> {
+                match value {
+                    v1::$kind::Unspecified => Err(WireError::Missing($missing)),
+                    $(v1::$kind::$value => Ok(Self::$value)),+
+                }
+            }
+        }
+    };
+}
+
+convert!(Claim, "the claim of a proof", Draw, Loss, Win);
+convert!(Bound, "the bound of a verdict", Upper, Lower, Exact);
+convert!(
+    ProofKind,
+    "the kind of a proof",
+    Manual,
+    Search,
+    Vct,
+    Vcf,
+    Tree,
+    Terminal
+);
+
 impl From<Proof> for v1::Proof {
     fn from(proof: Proof) -> Self {
-        let claim = match proof.claim {
-            Claim::Draw => v1::Claim::Draw,
-            Claim::Loss => v1::Claim::Loss,
-            Claim::Win => v1::Claim::Win,
-        };
-        let kind = match proof.kind {
-            ProofKind::Manual => v1::ProofKind::Manual,
-            ProofKind::Search => v1::ProofKind::Search,
-            ProofKind::Vct => v1::ProofKind::Vct,
-            ProofKind::Vcf => v1::ProofKind::Vcf,
-            ProofKind::Tree => v1::ProofKind::Tree,
-            ProofKind::Terminal => v1::ProofKind::Terminal,
-        };
         Self {
-            claim: claim.into(),
-            kind: kind.into(),
+            claim: v1::Claim::from(proof.claim).into(),
+            kind: v1::ProofKind::from(proof.kind).into(),
             plies: proof.plies.into(),
         }
     }
@@ -223,21 +246,8 @@ impl From<Proof> for v1::Proof {
 impl TryFrom<&v1::Proof> for Proof {
     type Error = WireError;
     fn try_from(message: &v1::Proof) -> Result<Self, WireError> {
-        let claim = match message.claim() {
-            v1::Claim::Unspecified => return Err(WireError::Missing("the claim of a proof")),
-            v1::Claim::Draw => Claim::Draw,
-            v1::Claim::Loss => Claim::Loss,
-            v1::Claim::Win => Claim::Win,
-        };
-        let kind = match message.kind() {
-            v1::ProofKind::Unspecified => return Err(WireError::Missing("the kind of a proof")),
-            v1::ProofKind::Manual => ProofKind::Manual,
-            v1::ProofKind::Search => ProofKind::Search,
-            v1::ProofKind::Vct => ProofKind::Vct,
-            v1::ProofKind::Vcf => ProofKind::Vcf,
-            v1::ProofKind::Tree => ProofKind::Tree,
-            v1::ProofKind::Terminal => ProofKind::Terminal,
-        };
+        let claim = message.claim().try_into()?;
+        let kind = message.kind().try_into()?;
         let plies: u16 = narrow("plies of a proof", message.plies)?;
         if plies > Score::MAX_PLIES {
             return Err(WireError::Range {
@@ -251,15 +261,10 @@ impl TryFrom<&v1::Proof> for Proof {
 
 impl From<&(Move, Verdict)> for v1::Verdict {
     fn from((m, verdict): &(Move, Verdict)) -> Self {
-        let bound = match verdict.bound {
-            Bound::Upper => v1::Bound::Upper,
-            Bound::Lower => v1::Bound::Lower,
-            Bound::Exact => v1::Bound::Exact,
-        };
         Self {
             r#move: m.code().into(),
             score: verdict.score.raw().into(),
-            bound: bound.into(),
+            bound: v1::Bound::from(verdict.bound).into(),
             depth: verdict.depth.into(),
             nodes: verdict.nodes,
             line: codes(&verdict.line),
@@ -273,12 +278,7 @@ impl From<&(Move, Verdict)> for v1::Verdict {
 impl TryFrom<&v1::Verdict> for (Move, Verdict) {
     type Error = WireError;
     fn try_from(message: &v1::Verdict) -> Result<Self, WireError> {
-        let bound = match message.bound() {
-            v1::Bound::Unspecified => return Err(WireError::Missing("the bound of a verdict")),
-            v1::Bound::Upper => Bound::Upper,
-            v1::Bound::Lower => Bound::Lower,
-            v1::Bound::Exact => Bound::Exact,
-        };
+        let bound = message.bound().try_into()?;
         bounded(
             "letters of the engine's name",
             message.engine.as_bytes(),
