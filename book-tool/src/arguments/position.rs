@@ -5,7 +5,6 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use kagetsu_files::read_text;
 use kagetsu_game::{Notation, Position, Side, Variant};
-use kagetsu_terminal::arguments::notation::NotationArg;
 
 /// The position that a command is about; by default the start of a game.
 #[derive(Args, Clone, Debug)]
@@ -25,9 +24,10 @@ pub(crate) struct PositionArgs {
     /// The side to move on the drawn board, where the stones do not tell: first or second
     #[arg(long, value_name = "SIDE", value_parser = parse_side)]
     side: Option<Side>,
-    /// Notation of xiangqi moves in the output; every notation is read
-    #[arg(long, value_enum, default_value = "engine", value_name = "NOTATION")]
-    notation: NotationArg,
+    /// Notation of xiangqi moves in the output: engine (h2e2), wxf (C2=5) or chinese (炮二平五); every
+    /// notation is read
+    #[arg(long, default_value_t, value_name = "NOTATION")]
+    notation: Notation,
 }
 
 /// Reads a side; names of colours mean different sides in different games.
@@ -102,7 +102,7 @@ impl PositionArgs {
 
     /// Returns the notation in which to write moves.
     pub(crate) fn notation(&self) -> Notation {
-        self.notation.0
+        self.notation
     }
 
     fn drawn(&self, variant: Variant, path: &Path) -> Result<Position> {

@@ -103,20 +103,17 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     } else {
         folder.found()?
     };
-    let wanted = args
-        .host
-        .iter()
-        .filter(|host| !record.hosts.contains(host))
-        .cloned()
-        .collect::<Vec<_>>();
-    record.hosts.extend(wanted);
-    let wanted = args
-        .client
-        .iter()
-        .filter(|name| !record.clients.contains(name))
-        .cloned()
-        .collect::<Vec<_>>();
-    record.clients.extend(wanted);
+    for (known, wanted) in [
+        (&mut record.hosts, &args.host),
+        (&mut record.clients, &args.client),
+    ] {
+        let new: Vec<String> = wanted
+            .iter()
+            .filter(|name| !known.contains(name))
+            .cloned()
+            .collect();
+        known.extend(new);
+    }
 
     let until = OffsetDateTime::now_utc() + Duration::days(args.days.into());
     folder.certificate(

@@ -13,7 +13,6 @@ use kagetsu_proto::Access;
 use kagetsu_reader::Source;
 use kagetsu_search::{Control, Engine, EngineOptions};
 use kagetsu_terminal::arguments::effort::EffortArgs;
-use kagetsu_terminal::arguments::notation::NotationArg;
 use kagetsu_terminal::json::write_json;
 use serde::Serialize;
 
@@ -50,9 +49,9 @@ pub(crate) struct Args {
     /// Memory for the transposition table, in MiB
     #[arg(long, default_value_t = 128, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     table_mib: u64,
-    /// Notation of xiangqi moves; `engine` is ICCS
-    #[arg(long, value_enum, default_value = "engine", value_name = "NOTATION")]
-    notation: NotationArg,
+    /// Notation of xiangqi moves: engine (h2e2, ICCS), wxf (C2=5) or chinese (炮二平五)
+    #[arg(long, default_value_t, value_name = "NOTATION")]
+    notation: Notation,
     /// The folder for the annotated games, which is created if missing
     #[arg(long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
@@ -114,7 +113,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         effort: searches.then_some(effort),
         table_bytes: usize::try_from(args.table_mib << 20)?,
         engine: None,
-        notation: args.notation.0,
+        notation: args.notation,
     };
     let mut all = Vec::new();
     for (path, target, games) in files {

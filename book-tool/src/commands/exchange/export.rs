@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail, ensure};
 use kagetsu_book::Book;
 use kagetsu_files::{Readers, replace_file};
 use kagetsu_formats::{Format, Omissions, write_omissions};
-use kagetsu_game::{Position, Variant};
+use kagetsu_game::{Notation, Position, Variant};
 use kagetsu_program::{Exit, shown};
 use kagetsu_proto::Access;
 use serde::Serialize;
@@ -22,7 +22,6 @@ use crate::arguments::query::only_variant;
 use crate::output::progress::bar;
 use kagetsu_proofs::{GrownTree, NodeCounts};
 use kagetsu_reader::Source;
-use kagetsu_terminal::arguments::notation::NotationArg;
 use kagetsu_terminal::json::write_json;
 
 /// Writes a book as a file of another program
@@ -62,9 +61,10 @@ pub(crate) struct Args {
     /// For --format sgf and pgn: writes the positions of the book as a tree, not its imported games
     #[arg(long)]
     tree: bool,
-    /// Notation of xiangqi moves for --format pgn; `engine` is ICCS
-    #[arg(long, value_enum, default_value = "engine", value_name = "NOTATION")]
-    notation: NotationArg,
+    /// Notation of xiangqi moves for --format pgn: engine (h2e2, ICCS), wxf (C2=5) or chinese
+    /// (炮二平五)
+    #[arg(long, default_value_t, value_name = "NOTATION")]
+    notation: Notation,
     /// For --format proof: maximum number of positions to visit when a win of the book is searched
     /// again
     #[arg(long, default_value_t = 20_000_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -252,7 +252,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
             })
         }
         (FormatArg::Book(format), root) if is_games => {
-            let style = (format, args.notation.0);
+            let style = (format, args.notation);
             let count = played::write(&args.book, style, args.variant, root.as_ref(), out)?;
             let mut losses = Omissions::new();
             let noted = book

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use kagetsu_book::{BuildSpec, Day, Deepen};
-use kagetsu_game::{Effort, Position, Variant};
+use kagetsu_game::{Position, Variant};
 use kagetsu_proto::{Access, MAX_ROOTS, v1};
 use kagetsu_search::{Control, Engine};
 use kagetsu_worker::{EngineArgs, EngineRunner};
@@ -33,7 +33,7 @@ const DEFAULT_TABLE_MIB: u64 = 64;
 /// search.
 ///
 /// Example: kagetsu build --book h8.book --variant renju-15 --moves h8 --positions 100 --depth 6
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(crate) struct Args {
     /// Folder of the book; it is made if it does not exist
     #[arg(long, value_name = "DIR", required_unless_present = "coordinator")]
@@ -92,7 +92,7 @@ pub(crate) struct Args {
         conflicts_with = "coordinator",
         value_parser = clap::value_parser!(u16).range(1..=1024)
     )]
-    pub(super) threads: Option<u16>,
+    pub(crate) threads: Option<u16>,
     /// Memory for each worker's transposition table, in MiB
     #[arg(
         long,
@@ -114,26 +114,10 @@ pub(crate) struct Args {
     pub(super) name: Option<String>,
     /// Prints one JSON object at the end
     #[arg(long)]
-    pub(super) json: bool,
+    pub(crate) json: bool,
     /// More roots, from another command.
     #[arg(skip)]
     pub(super) positions: Vec<Position>,
-}
-
-/// Positions to search again, from another command than `kagetsu build`.
-pub(crate) struct Deepening<'a> {
-    /// The book folder, or the URL of a coordinator.
-    pub(crate) book: &'a str,
-    /// How to reach the coordinator.
-    pub(crate) access: &'a Access,
-    /// The positions; at least one.
-    pub(crate) positions: Vec<Position>,
-    /// Searches shorter than this are repeated.
-    pub(crate) effort: Effort,
-    /// Workers in this process; ignored with a coordinator.
-    pub(crate) threads: Option<u16>,
-    /// Whether the output is JSON.
-    pub(crate) json: bool,
 }
 
 /// A build that a coordinator is asked for.
@@ -161,48 +145,34 @@ impl BuildRequest {
 }
 
 impl Args {
-    /// Returns the arguments of a build that searches these positions again, and no other.
-    pub(crate) fn deepening(deepening: Deepening<'_>) -> Result<Self> {
-        let Deepening {
-            book,
-            access,
-            positions,
-            effort,
-            threads,
-            json,
-        } = deepening;
-        let variant = positions.first().context("a position is needed")?.variant();
+    /// Returns the arguments of a build that searches these positions of a book again, and no other.
+    /// The book is a folder or the URL of a coordinator; there is at least one position.
+    pub(crate) fn deepening(book: &str, access: &Access, positions: Vec<Position>) -> Self {
         let is_url = book.contains("://");
-        let settings = [
-            ("depth", effort.depth.map(Value::from)),
-            ("nodes", effort.nodes.map(Value::from)),
-            ("positions", Some(positions.len().into())),
-        ];
-        let settings = settings
-            .into_iter()
-            .filter_map(|(name, value)| Some((name.to_string(), value?)));
-        Ok(Self {
+        let count = ("positions".to_string(), positions.len().into());
+        Self {
             book: (!is_url).then(|| book.into()),
-            variant: Some(variant),
-            moves: Vec::new(),
-            fen: Vec::new(),
-            roots: None,
-            cover: Vec::new(),
-            exclude: Vec::new(),
-            settings: SettingArguments(settings.collect()),
-            hints: None,
+            variant: positions.first().map(Position::variant),
+            settings: SettingArguments([count].into_iter().collect()),
             deepen: true,
-            before: None,
-            time: None,
-            threads,
             table_mib: DEFAULT_TABLE_MIB,
-            engine: EngineArgs::default(),
             coordinator: is_url.then(|| book.into()),
             access: access.clone(),
-            name: None,
-            json,
             positions,
-        })
+            ..Self::default()
+        }
+    }
+
+    /// Sets the limits of each search.
+    pub(crate) fn limit(&mut self, depth: Option<u8>, nodes: Option<u64>) {
+        let limits = [
+            ("depth", depth.map(Value::from)),
+            ("nodes", nodes.map(Value::from)),
+        ];
+        let given = limits
+            .into_iter()
+            .filter_map(|(name, limit)| Some((name.into(), limit?)));
+        self.settings.0.extend(given);
     }
 
     /// Without --variant, takes the only game of the book, if there is one.

@@ -8,7 +8,7 @@ use kagetsu_program::{Exit, shown};
 use kagetsu_proto::v1;
 use serde::Serialize;
 
-pub(crate) use super::arguments::{Args, Deepening};
+pub(crate) use super::arguments::Args;
 use super::execution::{Ended, here, there};
 use super::proofs::{self, ProofJson};
 use kagetsu_terminal::json::write_json;

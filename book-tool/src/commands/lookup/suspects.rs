@@ -5,14 +5,14 @@ use anyhow::{Result, bail};
 use kagetsu_game::{Effort, Position};
 use kagetsu_postgres::BookUrl;
 use kagetsu_program::Exit;
-use kagetsu_reader::views::suspects::{SuspectJson, SuspectsJson, SuspectsQuery, SuspectsView};
+use kagetsu_reader::views::suspects::{SuspectJson, SuspectsJson, SuspectsView};
 use kagetsu_reader::{RegisteredView, View};
 use kagetsu_terminal::json::{write_json, write_json_text};
 use serde::Serialize;
 
 use super::view::{no_result, write_result};
 use crate::arguments::query::BookPosition;
-use crate::commands::jobs::grow::{self, BuildJson, Deepening};
+use crate::commands::jobs::grow::{self, BuildJson};
 
 /// Plies by which --deepen searches deeper than the listed positions need.
 const DEEPER_PLIES: u8 = 2;
@@ -35,7 +35,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     book_position: BookPosition,
     #[command(flatten)]
-    options: SuspectsQuery,
+    options: SuspectsView,
     /// Searches the listed positions again
     #[arg(long)]
     deepen: bool,
@@ -105,11 +105,10 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         return Ok(Exit::Done);
     };
     out.flush()?;
-    let build = grow::Args::deepening(deepening)?;
     if !is_object {
-        return grow::run(build, out);
+        return grow::run(deepening, out);
     }
-    let job = grow::build(&build)?;
+    let job = grow::build(&deepening)?;
     let exit = job.exit();
     let suspects = found;
     write_json(out, &DeepenedJson { suspects, job })?;
@@ -131,11 +130,7 @@ fn check_can_change(book: &str) -> Result<()> {
 }
 
 /// Returns the build that searches the positions again.
-fn deepening<'a>(
-    args: &'a Args,
-    root: &Position,
-    suspects: &[SuspectJson],
-) -> Result<Deepening<'a>> {
+fn deepening(args: &Args, root: &Position, suspects: &[SuspectJson]) -> Result<grow::Args> {
     let is_wanted = |suspect: &&SuspectJson| match (args.depth, args.nodes) {
         (Some(depth), None) => suspect.depth < depth,
         _ => true,
@@ -153,18 +148,11 @@ fn deepening<'a>(
     let start = Position::new(root.variant(), root.setup().cloned(), &[])?;
     let positions = suspects.iter();
     let positions = positions.map(|suspect| Ok(start.play_line(&suspect.moves.join(" "))?));
-    Ok(Deepening {
-        book,
-        access,
-        positions: positions.collect::<Result<_>>()?,
-        effort: Effort {
-            depth: args.depth.or(usual),
-            nodes: args.nodes,
-            time: None,
-        },
-        threads: args.threads,
-        json: args.json,
-    })
+    let positions = positions.collect::<Result<_>>()?;
+    let mut build = grow::Args::deepening(book, access, positions);
+    build.limit(args.depth.or(usual), args.nodes);
+    (build.threads, build.json) = (args.threads, args.json);
+    Ok(build)
 }
 
 /// Returns the depth at which half of the book is searched as deep as the position.

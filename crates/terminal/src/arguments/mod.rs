@@ -1,4 +1,3 @@
 //! Arguments that several commands take.
 
 pub mod effort;
-pub mod notation;

@@ -1,12 +1,12 @@
 use anyhow::Result;
 use kagetsu_api::AnnotationsJson;
-use kagetsu_book::{AnnotationJson, Choice};
+use kagetsu_book::{AnnotationJson, Choice, Nearest};
 use kagetsu_game::{Answer, Move, Notation, Position, Verdict};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use kagetsu_proto::Access;
 use kagetsu_reader::views::annotations::AnnotationsView;
-use kagetsu_reader::views::tree::{TreeQuery, TreeView};
+use kagetsu_reader::views::tree::TreeView;
 use kagetsu_reader::{Source, TextBlock, View, read_view};
 use kagetsu_terminal::table;
 
@@ -75,16 +75,10 @@ impl Walk {
         position: Position,
         notation: Notation,
     ) -> Result<Self> {
-        let moves = position.moves();
-        let before = |count: usize| {
-            Position::new(
-                position.variant(),
-                position.setup().cloned(),
-                &moves[..count],
-            )
-        };
-        let line: Vec<Position> = (0..=moves.len()).map(before).collect::<Result<_, _>>()?;
-        let at = line.len() - 1;
+        let mut line = Nearest::prefixes(&position, usize::MAX);
+        line.reverse();
+        let at = line.len();
+        line.push(position);
         let mut walk = Self {
             source,
             book,
@@ -151,7 +145,7 @@ impl Walk {
         let Ok(next) = self.position().play(m) else {
             return Ok(());
         };
-        if let Ok(tree) = read_view::<TreeView>(&self.source, &next, &TreeQuery::default()) {
+        if let Ok(tree) = read_view::<TreeView>(&self.source, &next, &TreeView::default()) {
             let tree = TreeView::print(&tree, &next, self.notation);
             // The first line names the position.
             self.tree = lines(tree).split_off(1);
