@@ -35,7 +35,8 @@ pub(crate) fn provider() -> Arc<CryptoProvider> {
 
 /// Reads a file of certificates, the owner's first.
 pub(crate) fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
-    let text = std::fs::read(path).map_err(|error| TlsError::Read(path.into(), error))?;
+    let text =
+        kagetsu_files::read_file(path).map_err(|error| TlsError::Read(path.into(), error))?;
     let no = |why: String| TlsError::Content(path.into(), "certificate", "CERTIFICATE", why);
     let all: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();
     let all = all.map_err(|error| no(format!(" ({error})")))?;
@@ -64,7 +65,8 @@ pub fn certificate_validity(path: &Path) -> Result<(i64, i64), TlsError> {
 
 /// Reads a file with a private key.
 pub(crate) fn key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
-    let text = std::fs::read(path).map_err(|error| TlsError::Read(path.into(), error))?;
+    let text =
+        kagetsu_files::read_file(path).map_err(|error| TlsError::Read(path.into(), error))?;
     PrivateKeyDer::from_pem_slice(&text).map_err(|error| {
         let why = if matches!(error, PemError::NoItemsFound) {
             String::new()

@@ -1,7 +1,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use kagetsu_files::lock_folder;
+use kagetsu_files::{lock_folder, read_text};
 use kagetsu_program::{Readers, write_whole};
 use ring::digest::{SHA256, digest};
 use ring::rand::{SecureRandom, SystemRandom};
@@ -89,8 +89,7 @@ impl Tokens {
     /// # Errors
     /// [`TokensError::Read`] and [`TokensError::Damaged`].
     pub fn read(path: &Path) -> Result<Self, TokensError> {
-        let text =
-            std::fs::read_to_string(path).map_err(|error| TokensError::Read(path.into(), error))?;
+        let text = read_text(path).map_err(|error| TokensError::Read(path.into(), error))?;
         Self::parse(&text).map_err(|why| TokensError::Damaged(path.into(), why))
     }
 

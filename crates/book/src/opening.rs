@@ -95,7 +95,7 @@ pub(crate) fn room_for_a_book(path: &Path, create: bool) -> Result<(), BookError
             entries.all(|entry| entry.is_ok_and(|entry| is_ours(&entry.file_name())))
         }
         Err(_) if !path.exists() => true,
-        Err(_) if path.is_file() => return Err(OpenError::IsFile(path.to_path_buf()).into()),
+        Err(_) if !path.is_dir() => return Err(OpenError::IsFile(path.to_path_buf()).into()),
         Err(error) => return Err(BookError::io("cannot read", path)(error)),
     };
     match (create, is_empty, path.exists()) {

@@ -1,6 +1,7 @@
 //! Files that are read from begin to end.
 
 use std::fs::{self, File};
+use std::io::ErrorKind::IsADirectory;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -14,14 +15,15 @@ const TOO_LARGE: &str = "it has more than 1 GiB; split it";
 /// If it cannot be opened, or is something else.
 pub fn open_regular(path: &Path) -> io::Result<File> {
     let kind = fs::metadata(path)?.file_type();
-    // The redirections of a shell, such as `<(command)`, stand there. Reading a folder fails.
+    // The redirections of a shell, such as `<(command)`, stand there.
     let is_of_shell = path.starts_with("/dev/fd") || path == Path::new("/dev/stdin");
-    if kind.is_file() || kind.is_dir() || is_of_shell {
+    if kind.is_file() || is_of_shell {
         return File::open(path);
     }
-    Err(io::Error::other(
-        "it is a device or a pipe, and no regular file",
-    ))
+    Err(match kind.is_dir() {
+        true => io::Error::new(IsADirectory, "it is a directory; name the files in it"),
+        false => io::Error::other("it is a device or a pipe, and no regular file"),
+    })
 }
 
 /// Reads a regular file whole.

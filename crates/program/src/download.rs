@@ -45,7 +45,7 @@ pub fn download(url: &str) -> Result<Vec<u8>> {
 /// # Errors
 /// If it is neither; the message names the flag.
 pub fn signing_key(flag: &str, given: &str) -> Result<PublicKey> {
-    let key = match std::fs::read_to_string(given) {
+    let key = match kagetsu_files::read_text(given.as_ref()) {
         Ok(text) => PublicKey::decode(&text),
         Err(_) => PublicKey::from_base64(given),
     };

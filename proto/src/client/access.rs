@@ -204,7 +204,7 @@ impl Access {
 /// Reads the first line of the file with a coordinator's address.
 fn first_line(path: &Path) -> Result<String, ConnectError> {
     let not_yet = |why| ConnectError::NoAddress(path.display().to_string(), why);
-    let text = std::fs::read(path).map_err(|error| match error.kind() {
+    let text = kagetsu_files::read_file(path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => not_yet("is not there"),
         _ => unusable(path, format!("cannot be read: {error}")),
     })?;
@@ -225,7 +225,7 @@ fn unusable(path: &Path, cause: String) -> ConnectError {
 
 fn read(path: &Path) -> Result<String, AccessError> {
     let text =
-        std::fs::read_to_string(path).map_err(|error| AccessError::Read(path.into(), error))?;
+        kagetsu_files::read_text(path).map_err(|error| AccessError::Read(path.into(), error))?;
     if is_readable_by_others(path) {
         let file = path.display();
         tracing::warn!("other users can read the token in {file}; `chmod 600 {file}` prevents it");

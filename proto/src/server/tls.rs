@@ -139,7 +139,7 @@ impl ServerFiles {
         files
             .into_iter()
             .flatten()
-            .for_each(|file| std::fs::read(file).ok().hash(&mut sum));
+            .for_each(|file| kagetsu_files::read_file(file).ok().hash(&mut sum));
         sum.finish()
     }
 

@@ -213,7 +213,7 @@ impl CertsFolder<'_> {
     /// Reads the authority in the folder.
     fn authority(&self) -> Result<(CertSettings, Issuer<'static, KeyPair>)> {
         let path = self.path(SETTINGS_FILE);
-        let text = std::fs::read_to_string(&path).with_context(|| {
+        let text = kagetsu_files::read_text(&path).with_context(|| {
             format!(
                 "{} cannot be read: --renew is for a folder that `kagetsu certs` has made",
                 path.display()
@@ -242,7 +242,7 @@ impl CertsFolder<'_> {
 
     fn key(&self, name: &str, why: &str) -> Result<KeyPair> {
         let path = self.path(name);
-        let text = std::fs::read_to_string(&path)
+        let text = kagetsu_files::read_text(&path)
             .with_context(|| format!("cannot read {}: {why}", path.display()))?;
         KeyPair::from_pem(&text).with_context(|| format!("{} holds no private key", path.display()))
     }

@@ -46,7 +46,7 @@ impl PractisedFile {
         let path = path.context("this user has no home folder: name a file by --file")?;
         let name = || format!("cannot read {}; name another --file", path.display());
         let positions = match path.exists() {
-            true => serde_json::from_str(&std::fs::read_to_string(&path).with_context(name)?),
+            true => serde_json::from_str(&kagetsu_files::read_text(&path).with_context(name)?),
             false => Ok(BTreeMap::new()),
         };
         let positions = positions.with_context(name)?;

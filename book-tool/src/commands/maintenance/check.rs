@@ -52,7 +52,7 @@ pub(crate) fn check_signature(path: &Path, key: &str) -> Result<()> {
     let mut name = path.as_os_str().to_os_string();
     name.push(".minisig");
     let name = PathBuf::from(name);
-    let signature = std::fs::read_to_string(&name).with_context(|| {
+    let signature = kagetsu_files::read_text(&name).with_context(|| {
         format!(
             "{} cannot be read; `minisign -S -m FILE` makes it",
             name.display()

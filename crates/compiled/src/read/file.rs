@@ -2,7 +2,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use kagetsu_files::{FileIdentity, PositionedFile};
+use kagetsu_files::{FileIdentity, PositionedFile, open_regular};
 
 use crate::read::source::ReadAt;
 
@@ -16,7 +16,7 @@ pub(crate) struct FileSource {
 
 impl FileSource {
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        Self::new(File::open(path)?)
+        Self::new(open_regular(path)?)
     }
 
     pub(crate) fn new(file: File) -> io::Result<Self> {

@@ -1,7 +1,9 @@
 //! The difference between two compiled books: a file that turns the older one into the newer one.
 
-use std::fs;
+use std::io::Read;
 use std::path::Path;
+
+use kagetsu_files::open_regular;
 
 use crate::error::CompiledError;
 use crate::format::buckets::assemble;
@@ -115,7 +117,10 @@ pub fn apply_delta(
         path: delta.into(),
         what,
     };
-    let bytes = fs::read(delta).map_err(CompiledError::io("cannot read", delta))?;
+    let mut bytes = Vec::new();
+    open_regular(delta)
+        .and_then(|mut file| file.read_to_end(&mut bytes))
+        .map_err(CompiledError::io("cannot read", delta))?;
     let read = Delta::read(&bytes).map_err(unusable)?;
     if read.old != old.header().bytes() {
         return Err(unusable(
