@@ -1,6 +1,7 @@
 //! The encoding of a position and its moves in a compiled book.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 
 use kagetsu_game::{Answer, Bound, Move, Proof, Provenance, Score, Verdict};
 
@@ -17,6 +18,9 @@ const OPEN: u8 = 0x80;
 const NO_BEST: u8 = 0x40;
 /// The bits of the bound in the number of a move; the value 3 is unused.
 const BOUND: u16 = 3 << 1;
+/// A move that was only played has as score this less the times, as far as three bytes hold them.
+const PLAYED: i32 = i16::MIN as i32;
+const MAX_PLAYED: u64 = 900_000;
 
 /// The value of a position and its best moves as a compiled book holds them, in canonical
 /// orientation.
@@ -43,6 +47,8 @@ pub struct CompactMove {
     pub depth: u8,
     /// The proof, if there is one.
     pub proof: Option<Proof>,
+    /// How often it was played, if no value is known.
+    pub played: u32,
 }
 
 /// Encodes a position; `None` for moves or scores that no game has.
@@ -62,6 +68,10 @@ pub(crate) fn write(value: &Derived, answer: &Answer) -> Option<Vec<u8>> {
         i32::from(value.depth.min(255)),
     );
     for (m, verdict) in kept {
+        let raw = match verdict.nodes {
+            times @ 1.. if verdict.is_silent() => PLAYED - times.min(MAX_PLAYED) as i32,
+            _ => verdict.score.raw().into(),
+        };
         if m.code() >= 1 << 13 {
             return None;
         }
@@ -69,13 +79,13 @@ pub(crate) fn write(value: &Derived, answer: &Answer) -> Option<Vec<u8>> {
         bytes.extend(
             (m.code() << 3 | bound << 1 | u16::from(verdict.proof.is_some())).to_le_bytes(),
         );
-        put(&mut bytes, zigzag(i32::from(verdict.score.raw()) - score));
+        put(&mut bytes, zigzag(raw - score));
         put(&mut bytes, zigzag(i32::from(verdict.depth) - depth));
         if let Some(proof) = verdict.proof {
             bytes.push(proof.code());
             put(&mut bytes, proof.plies.into());
         }
-        (score, depth) = (verdict.score.raw().into(), verdict.depth.into());
+        (score, depth) = (raw, verdict.depth.into());
     }
     Some(bytes)
 }
@@ -84,11 +94,13 @@ pub(crate) fn write(value: &Derived, answer: &Answer) -> Option<Vec<u8>> {
 /// may be better.
 fn kept<'a>(value: &Derived, answer: &'a Answer) -> Vec<&'a (Move, Verdict)> {
     let is_known = |(_, v): &&(Move, Verdict)| v.bound != Bound::Upper || v.proof.is_some();
-    let (mut first, others): (Vec<_>, Vec<_>) = answer
+    let (mut first, mut others): (Vec<_>, Vec<_>) = answer
         .verdicts()
         .iter()
         .filter(is_known)
         .partition(|(m, _)| Some(*m) == value.best);
+    // Moves without a value are last: the most frequent come first.
+    others.sort_by_key(|(_, v)| v.is_silent().then_some(Reverse(v.nodes)));
     first.extend(others.into_iter().take(MAX_KNOWN_MOVES - first.len()));
     first.extend(
         Choice::default()
@@ -134,6 +146,7 @@ impl<'a> Compact<'a> {
                 bound,
                 depth,
                 proof,
+                played,
             } = stored?;
             let line = if bound == Bound::Exact {
                 vec![at]
@@ -146,7 +159,7 @@ impl<'a> Compact<'a> {
                     score,
                     bound,
                     depth,
-                    nodes: 0,
+                    nodes: played.into(),
                     line,
                     proof,
                     by: by.clone(),
@@ -234,12 +247,18 @@ fn moves_in(moves: &[u8], count: u8, value: Derived) -> impl Iterator<Item = Opt
         } else {
             None
         };
+        let played = (PLAYED - before).max(0).cast_unsigned();
         Some(CompactMove {
             at: Move::new(head >> 3),
-            score: score(before)?,
+            score: if played > 0 {
+                -Score::OPINION_MAX
+            } else {
+                score(before)?
+            },
             bound,
             depth: u8::try_from(depth).ok()?,
             proof,
+            played,
         })
     })
 }
@@ -354,6 +373,27 @@ mod tests {
             prop_assert_eq!((read.value, read.count, read.moves), any);
             prop_assert_eq!(read.value(), value);
             prop_assert_eq!(read.answer(&by()), Some(answer));
+        }
+
+        #[test]
+        fn played_moves_keep_their_counts(times in proptest::collection::vec(0u64..=MAX_PLAYED, 0..30)) {
+            let verdict = |(code, nodes): (u16, &u64)| {
+                let (score, bound) = (-Score::OPINION_MAX, Bound::Lower);
+                (Move::new(code), Verdict { score, bound, depth: 0, nodes: *nodes, line: vec![], proof: None, by: by() })
+            };
+            let answer: Answer = (0..).zip(&times).map(verdict).collect();
+            let value = Derived { score: Score::ZERO, proof: None, best: None, depth: 0, is_open: true };
+            let bytes = write(&value, &answer).expect("all moves are a game's");
+            let read = Compact::read(Cow::Borrowed(&bytes)).and_then(|compact| compact.answer(&by()));
+            let counts = |answer: &Answer| {
+                let mut counts: Vec<u64> = answer.verdicts().iter().map(|(_, v)| v.nodes).collect();
+                counts.sort_by_key(|times| Reverse(*times));
+                counts.truncate(MAX_KNOWN_MOVES);
+                counts
+            };
+            let read = read.expect("just written");
+            prop_assert!(read.verdicts().iter().all(|(_, v)| v.is_silent()));
+            prop_assert_eq!(counts(&read), counts(&answer));
         }
 
         #[test]
