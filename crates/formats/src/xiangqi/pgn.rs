@@ -23,25 +23,29 @@ const OWN_TAGS: [&str; 11] = [
     "Game", "Event", "Date", "Round", "Red", "Black", "White", "Result", "FEN", "SetUp", "Format",
 ];
 
-/// Reads all games of a file, counts their main lines, and keeps all comments.
+/// Reads all games of a file, counts their main lines, and keeps all variations and comments.
 ///
 /// # Errors
 /// If the file has none.
 pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissions)> {
     let mut games = Games::default();
-    let (count, mut omissions) = read_trees(bytes, variant, &mut |tree| {
+    let (count, omissions) = read_trees(bytes, variant, &mut |tree| {
         games.note_tree(&tree);
-        let line = tree.main_line().into_iter().map(|at| tree.moves[at].at);
-        let line: Vec<Move> = line.collect();
+        let main = tree.main_line();
+        for (at, m) in tree.moves.iter().enumerate() {
+            if main.binary_search(&at).is_err() {
+                // It was not played.
+                games.add(&m.before, m.at, 0);
+            }
+        }
+        let line: Vec<Move> = main.iter().map(|at| tree.moves[*at].at).collect();
         games.play_named(&tree.start, &line, tree.result, tree.tags);
     })?;
-    // Whole variations are left out.
-    omissions.remove(BROKEN_VARIATIONS);
     Ok((games, count, omissions))
 }
 
-/// Reads all games of a file as trees, and returns their number. The omissions count comments and
-/// variations, too, which trees have.
+/// Reads all games of a file as trees, and returns their number. The omissions count comments,
+/// too, which trees have.
 ///
 /// # Errors
 /// If the file has none.
@@ -294,7 +298,6 @@ fn play(begun: &GameTree, tokens: &[PgnToken], lowest: u8) -> ReadGame {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::xiangqi::pgn_text::INSIDE;
 
     fn read_counts(text: &str) -> Result<(u64, Vec<usize>, Omissions), String> {
         let (games, count, mut omissions) =
@@ -316,28 +319,25 @@ mod tests {
             (plain.0, plain.1.len(), &plain.2),
             (1, 4, &Omissions::new())
         );
-        for (text, variations) in [
+        for (text, moves) in [
             (
                 "[Event \"x\"]\n\n1. h2e2! {1) first; 2. last [so] } h9g7?! 2.h0g2+ i9h9# 1-0\n",
-                0,
+                [1, 1, 1, 1],
             ),
             (
-                "[Event \"x\"]\n\n1. h2e2 ; 1-0 so they say\nh9g7 (1... b9c7 {) } (2. b2e2)) 2. H0G2 i9h9 1-0",
-                1,
+                "[Event \"x\"]\n\n1. h2e2 ; 1-0 so they say\nh9g7 (1... b9c7 {) } (1... g9e7 (2. b2e2))) 2. H0G2 i9h9 1-0",
+                [1, 1, 1, 3],
             ),
             (
                 "%one line\n[Event \"x\"]\n1. h2e2 {\n[Event \"y\"]\n} h9g7 2. h0g2 $1 i9h9 1-0",
-                0,
+                [1, 1, 1, 1],
             ),
         ] {
-            let found = read_counts(text).expect("a game");
-            assert_eq!((found.0, &found.1), (1, &plain.1), "{text}");
-            let lost = found.2.get(INSIDE).copied().unwrap_or_default();
-            assert_eq!(
-                (lost, found.2.len()),
-                (variations, variations as usize),
-                "{text}"
-            );
+            let mut found = read_counts(text).expect("a game");
+            found.1.sort_unstable();
+            assert_eq!((found.0, &found.1[..]), (1, &moves[..]), "{text}");
+            let lost = found.2.get(BROKEN_VARIATIONS).copied();
+            assert_eq!(lost.is_some(), moves[3] > 1, "{text}: {lost:?}");
         }
         let open = read_counts("1. h2e2 {for ever\n\n[Event \"y\"]\n1. h2e2").expect("a game");
         assert_eq!(

@@ -5,8 +5,6 @@ use crate::omissions::Omissions;
 use kagetsu_game::Variant;
 use kagetsu_games::GameResult;
 
-/// A variation of the main line.
-pub(crate) const INSIDE: &str = "variations";
 /// The characters of a move on a Chinese score sheet.
 const ENTRY_LENGTH: usize = 4;
 
@@ -174,7 +172,6 @@ impl PgnReader {
                     self.end_word();
                     self.depth -= 1;
                     self.game.tokens.push(PgnToken::Close);
-                    self.omissions.omit(INSIDE, u64::from(self.depth == 0));
                 }
                 letter => match ascii(letter) {
                     ' ' | ',' => self.end_word(),
