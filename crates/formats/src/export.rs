@@ -31,11 +31,12 @@ pub fn export(
     zobrist: Option<&ZobristKeys>,
     out: &mut dyn Write,
 ) -> Result<(u64, Omissions)> {
+    let streamed = |(count, omissions)| (Vec::new(), count, omissions);
     let (bytes, count, mut omissions) = match format {
         Format::Json => return write_records(book, variant, out),
-        Format::Csv => return table::write(TableFormat::Csv, book, variant, out),
-        Format::Sqlite => return table::write(TableFormat::Sqlite, book, variant, out),
-        Format::Parquet => return table::write(TableFormat::Parquet, book, variant, out),
+        Format::Csv => streamed(table::write(TableFormat::Csv, book, variant, out)?),
+        Format::Sqlite => streamed(table::write(TableFormat::Sqlite, book, variant, out)?),
+        Format::Parquet => streamed(table::write(TableFormat::Parquet, book, variant, out)?),
         Format::Yxdb => {
             let (records, omissions) = yixin::records(book, variant)?;
             (yxdb::write(&records), records.len() as u64, omissions)

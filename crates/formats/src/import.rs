@@ -19,12 +19,13 @@ use crate::lists;
 use crate::native::record::PositionRecord;
 use crate::omissions::Omissions;
 use crate::table::csv as table;
-use crate::xiangqi::pgn_text::INSIDE;
 use crate::xiangqi::zobrist::{MISSING_KEYS, ZobristKeys};
 use crate::xiangqi::{bridge, eleeye, obk, pgn, ubb, xqf};
 
 /// The mark with which editors on Windows begin a text file.
 pub const BYTE_ORDER_MARK: &str = "\u{feff}";
+/// The longest text of a position or a move that is kept.
+const MAX_NOTE_BYTES: usize = 1 << 20;
 
 /// The contents of one or more files.
 #[derive(Debug, Default)]
@@ -223,7 +224,7 @@ impl Importer {
         if files.is_none() {
             omissions = self.trees_of(self.format_of(bytes)?, bytes, &mut trees)?;
         }
-        for kept in ["comments", INSIDE, sgf::OTHER_PROPERTIES] {
+        for kept in ["comments", sgf::OTHER_PROPERTIES] {
             omissions.remove(kept);
         }
         Ok((trees, omissions))
@@ -265,6 +266,13 @@ impl Importer {
         let format = self.format.or(self.first).unwrap_or(Format::Lines);
         let games = self.games.answers(format.provenance());
         self.contents.answers.extend(games);
+        let all = self.notes.len();
+        self.notes
+            .retain(|(_, note)| note.text.len() <= MAX_NOTE_BYTES);
+        let omitted = (all - self.notes.len()) as u64;
+        self.contents
+            .omissions
+            .omit("texts_of_more_than_1_MiB", omitted);
         self.notes
             .sort_by_cached_key(|(position, _)| Place::of(position));
         for (position, note) in self.notes {

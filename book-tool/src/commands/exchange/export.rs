@@ -217,7 +217,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     }
     let is_proof = format == FormatArg::Proof;
     let is_games = match format {
-        FormatArg::Book(Format::Pgn | Format::Sgf) => !args.tree && played::has_games(&args.book)?,
+        FormatArg::Book(Format::Pgn | Format::Sgf) => !args.tree && played::count(&args.book)? > 0,
         _ => false,
     };
     let keys = args.zobrist.keys(format)?;
@@ -266,8 +266,9 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
             })
         }
         (FormatArg::Book(format), _) => {
-            let (count, losses) =
+            let (count, mut losses) =
                 kagetsu_formats::export(format, book, args.variant, keys.as_ref(), out)?;
+            losses.omit("games", played::count(&args.book)?);
             Ok(Written {
                 count,
                 text: format!("{count} positions"),

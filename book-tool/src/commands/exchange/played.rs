@@ -7,12 +7,15 @@ use kagetsu_formats::{Format, GameTree, write_game};
 use kagetsu_game::{Notation, Position, Variant};
 use kagetsu_games::{FoundGame, GameFilter, GameRecord, GameStore};
 
-/// Whether a book is a folder with imported games.
+/// Returns the number of games that were imported into a book's folder.
 ///
 /// # Errors
 /// If they cannot be read.
-pub(super) fn has_games(book: &str) -> Result<bool> {
-    Ok(!book.contains("://") && GameStore::open(book.as_ref())?.is_some())
+pub(super) fn count(book: &str) -> Result<u64> {
+    match book.contains("://") {
+        true => Ok(0),
+        false => GameStore::open(book.as_ref())?.map_or(Ok(0), |store| Ok(store.count()?)),
+    }
 }
 
 /// Writes the games of a folder, or those that passed `root`; returns their number.

@@ -269,11 +269,14 @@ fn branch(tree: &BookTree, at: usize, omissions: &mut Omissions) -> LibraryBranc
             text = same.map_or_else(|| board_text(verdict, plies), |text| text.to_string());
         }
     }
-    let is_mark = |note: &Annotation| note.kind == AnnotationKind::Mark;
+    let is_mark = |note: &&Annotation| note.kind == AnnotationKind::Mark;
+    let marks = tree.notes_on_move(at).filter(is_mark);
+    let shapes = marks.clone().filter(|mark| !mark.text.is_empty());
+    omissions.omit("shapes_of_marks", shapes.count() as u64);
     let comment = tree.comment(at, &more);
     LibraryBranch {
         cell: node.at.map_or(0, Move::code),
-        is_marked: tree.notes_on_move(at).any(is_mark),
+        is_marked: marks.count() > 0,
         comment: match comment.contains('\n') {
             true => format!("{BETWEEN_FIELDS}{}", comment.replace('\n', "\r\n")),
             false => comment,
