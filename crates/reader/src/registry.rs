@@ -174,7 +174,14 @@ fn matched<V: View>(matches: &ArgMatches) -> Result<String, clap::Error> {
 }
 
 fn queried<V: View>(query: &str) -> Result<String, String> {
-    let options: V = serde_urlencoded::from_str(query).map_err(|error| error.to_string())?;
+    let read = |query: &str| serde_urlencoded::from_str::<V>(query);
+    let options = read(query).map_err(|error| {
+        // The error does not name the parameter.
+        match query.split('&').find(|one| read(one).is_err()) {
+            Some(one) => format!("{one}: {error}"),
+            None => error.to_string(),
+        }
+    })?;
     serde_json::to_string(&options).map_err(|error| error.to_string())
 }
 
