@@ -8,7 +8,7 @@ use clap::builder::NonEmptyStringValueParser;
 use kagetsu_files::read_file;
 use kagetsu_formats::{GameTree, Importer, MoveNote, write_game, write_omissions};
 use kagetsu_game::{Answer, Effort, Move, Notation, Position, Question, Score, Variant, Verdict};
-use kagetsu_program::{Exit, shown};
+use kagetsu_program::{Exit, Readers, shown, write_whole};
 use kagetsu_proto::Access;
 use kagetsu_reader::Source;
 use kagetsu_search::{Control, Engine, EngineOptions};
@@ -104,7 +104,13 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let mut files = Vec::new();
     for path in &args.games {
         let games = read(path, variant)?;
-        files.push((path, target(args, path, &games)?, games));
+        let target = target(args, path, &games)?;
+        ensure!(
+            files.iter().all(|(_, other, _)| *other != target),
+            "{} would be written for two files; name one, or another folder by --out",
+            target.display()
+        );
+        files.push((path, target, games));
     }
     std::fs::create_dir_all(&args.out)
         .with_context(|| format!("cannot make the folder {}", args.out.display()))?;
@@ -137,7 +143,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
             text.push('\n');
         }
         done.mean_loss = f64::from(loss) / done.valued.max(1) as f64;
-        std::fs::write(&target, text)
+        write_whole(&target, &text, Readers::Usual)
             .with_context(|| format!("cannot write {}", target.display()))?;
         if !args.json {
             write_report(out, &done)?;
