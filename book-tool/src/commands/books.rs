@@ -152,7 +152,10 @@ impl ArchiveArgs {
             _ => names.iter().map(|name| format!("{name}.kbk")).collect(),
         };
         let has: Vec<&str> = offered.iter().map(|offer| &*offer.name).collect();
-        let has = format!("{} has {}", self.from, has.join(", "));
+        let has = match &has[..] {
+            [] => format!("{} has no book, NAME.kbk", self.from),
+            _ => format!("{} has {}", self.from, has.join(", ")),
+        };
         ensure!(!named.is_empty(), "no book is installed; name one: {has}");
         for file in named {
             match offered.iter().find(|offer| offer.name == file) {

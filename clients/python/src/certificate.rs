@@ -1,7 +1,7 @@
 //! Certificates of proofs.
 
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{self, BufReader};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::thread;
@@ -46,7 +46,9 @@ impl PyCertificate {
 /// Checks a certificate by the rules alone, and releases Python's lock meanwhile.
 #[pyfunction]
 pub(crate) fn verify(py: Python<'_>, path: PathBuf) -> PyResult<PyCertificate> {
-    let file = File::open(&path)?;
+    let named =
+        |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+    let file = File::open(&path).map_err(named)?;
     py.detach(|| {
         let tree = Tree::read(&mut BufReader::new(file))?;
         let threads = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);

@@ -7,7 +7,7 @@ pub struct Packed(pub Vec<u8>);
 
 /// The error of bytes that are not a position of the variant.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("these bytes are no {variant} position: {reason}")]
+#[error("this is no {variant} position: {reason}")]
 pub struct UnpackError {
     /// The expected variant.
     pub variant: crate::Variant,

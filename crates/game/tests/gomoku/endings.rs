@@ -285,7 +285,7 @@ fn a_board_where_both_have_five_is_refused() {
         .expect_err("two fives");
     assert_eq!(
         error.to_string(),
-        "these bytes are no freestyle-5 position: both sides have five in a row"
+        "this is no freestyle-5 position: both sides have five in a row"
     );
 }
 
