@@ -210,6 +210,21 @@ fn texts_of_real_files_come_back() {
 }
 
 #[test]
+fn passes_of_a_library_come_back() {
+    let nodes = b"\x78\x00\x79\x00\x00\x08Pass\0\0\x77\x00\x00\x00\x7a\x40";
+    let file = [&b"\xffRenLib\xff\x03\x04"[..], &[0xff; 10], nodes].concat();
+    let read = |bytes: &[u8]| contents(Format::Lib, bytes, Some(variant("renju-15")));
+    let before = read(&file).expect("a library");
+    let (_folder, book) = book_of(&before);
+    let mut written = Vec::new();
+    let (_, lost) = export(Format::Lib, &book, None, None, &mut written).expect("memory");
+    assert_eq!(nonzero(&lost), Omissions::new());
+    let after = read(&written).expect("our own");
+    assert_eq!(words(&after), words(&before));
+    assert_eq!(after.answers.len(), before.answers.len());
+}
+
+#[test]
 fn written_words_are_read_back() {
     let note = |at: Option<&str>, kind: AnnotationKind, text: &str| {
         (at.map(String::from), kind, text.to_string())

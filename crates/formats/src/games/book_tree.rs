@@ -1,6 +1,6 @@
 //! A book as a tree of moves, for formats that hold one.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use anyhow::{Context, Result};
 use kagetsu_book::{Annotation, AnnotationKind, Book, Entry};
@@ -10,6 +10,7 @@ use crate::format::Format;
 use crate::games::sgf_stones::sgf_point;
 use crate::games::text::{MoveNote, write_game};
 use crate::games::tree::GameTree;
+use crate::gomoku::pass::passed;
 use crate::omissions::Omissions;
 
 /// A line of its own between comments of one position that a format writes as one.
@@ -46,7 +47,12 @@ pub(crate) struct BookTree<'a> {
     pub(crate) seen: HashSet<Key>,
     /// Positions whose annotations are in the tree.
     noted: HashSet<Key>,
+    /// Positions that no line leads to, perhaps twice.
+    unreached: Vec<Position>,
 }
+
+/// Positions that are set up.
+const UNREACHED: &str = "positions_that_no_line_leads_to";
 
 impl<'a> BookTree<'a> {
     /// Grows the tree of a book from a position.
@@ -67,6 +73,7 @@ impl<'a> BookTree<'a> {
             }],
             seen: HashSet::new(),
             noted: HashSet::new(),
+            unreached: Vec::new(),
         };
         tree.grow_from(0, omissions)?;
         // The branches of a job keep the move order in which its root was given.
@@ -88,18 +95,67 @@ impl<'a> BookTree<'a> {
         let annotated = book.annotated().map(|known| anyhow::Ok(known?.0));
         for position in searched.chain(annotated) {
             let position = position?;
-            let key = position.key();
             if position.variant() != variant {
                 omissions.omit("positions_of_other_games", 1);
-            } else if !tree.seen.contains(&key) && !tree.noted.contains(&key) {
+            } else if tree.is_left(&position) {
                 let line = position.line().filter(|_| start.setup().is_none());
                 match line.filter(|_| variant.places_stones()) {
                     Some(line) => tree.grow_at(&from_the_centre(start, line), omissions)?,
-                    None => omissions.omit("positions_that_no_line_leads_to", 1),
+                    None => tree.unreached.push(position),
                 }
             }
         }
+        tree.count_unreached(omissions);
         Ok(tree)
+    }
+
+    /// Adds the positions that have the stones of one in the tree and the other side to move: they
+    /// stand behind a pass, for a format that has passes.
+    pub(crate) fn grow_passes(&mut self, omissions: &mut Omissions) -> Result<()> {
+        let unreached = self.unreached.clone();
+        let (mut places, mut known) = (HashMap::new(), 0);
+        let mut has_more = true;
+        while has_more {
+            has_more = false;
+            for position in unreached.iter().filter_map(passed) {
+                for (at, node) in self.nodes.iter().enumerate().skip(known) {
+                    let key = node.position.as_ref().map(Position::key);
+                    places.entry(key).or_insert(at);
+                }
+                known = self.nodes.len();
+                let Some(&parent) = places.get(&Some(position.key())) else {
+                    continue;
+                };
+                let before = self.nodes[parent].position.as_ref();
+                let after = before.and_then(passed);
+                if after.as_ref().is_some_and(|after| self.is_left(after)) {
+                    self.nodes[parent].children.push(known);
+                    self.nodes.push(BookNode {
+                        parent,
+                        position: after,
+                        ..BookNode::default()
+                    });
+                    self.grow_from(known, omissions)?;
+                    has_more = true;
+                }
+            }
+        }
+        self.count_unreached(omissions);
+        Ok(())
+    }
+
+    fn is_left(&self, position: &Position) -> bool {
+        let key = position.key();
+        !self.seen.contains(&key) && !self.noted.contains(&key)
+    }
+
+    fn count_unreached(&self, omissions: &mut Omissions) {
+        let left = self.unreached.iter().filter(|left| self.is_left(left));
+        let count = left.count() as u64;
+        omissions.remove(UNREACHED);
+        if count > 0 {
+            omissions.omit(UNREACHED, count);
+        }
     }
 
     /// Returns the node behind a move, and creates it if necessary.

@@ -6,6 +6,8 @@
 //! Texts and marks on points belong to the position before the move that is made there, comments
 //! to the position after it.
 
+use std::iter::successors;
+
 use anyhow::{Result, bail};
 use kagetsu_book::{Annotation, AnnotationKind, Book};
 use kagetsu_game::{Claim, Move, Outcome, Position, Proof, ProofKind, Score, Variant, Verdict};
@@ -222,6 +224,7 @@ pub(crate) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Omis
     let mut omissions = Omissions::new();
     let start = Position::start(variant);
     let mut tree = BookTree::grow(book, &start, &mut omissions)?;
+    tree.grow_passes(&mut omissions)?;
     // A text on a free point stands on a node of its own.
     for at in 0..tree.nodes.len() {
         for note in tree.nodes[at].notes.clone() {
@@ -245,8 +248,8 @@ fn branch(tree: &BookTree, at: usize, omissions: &mut Omissions) -> LibraryBranc
     let node = &tree.nodes[at];
     let texts = texts(tree.notes_on_move(at));
     let verdict = node.verdict.as_ref().filter(|verdict| !verdict.is_silent());
-    let before = tree.nodes[node.parent].position.as_ref();
-    let plies = before.map_or(0, |before| before.moves().len()) + 1;
+    let parent = |at: &usize| (*at > 0).then(|| tree.nodes[*at].parent);
+    let plies = successors(Some(at), parent).count() - 1;
     let (mut text, mut more) = (joined(texts.iter()), String::new());
     if let Some(verdict) = verdict {
         let details = [MoveDetail::Nodes, MoveDetail::Line, MoveDetail::Date];
@@ -275,7 +278,7 @@ fn branch(tree: &BookTree, at: usize, omissions: &mut Omissions) -> LibraryBranc
     omissions.omit("shapes_of_marks", shapes.count() as u64);
     let comment = tree.comment(at, &more);
     LibraryBranch {
-        cell: node.at.map_or(0, Move::code),
+        cell: node.at.map(Move::code),
         is_marked: marks.count() > 0,
         comment: match comment.contains('\n') {
             true => format!("{BETWEEN_FIELDS}{}", comment.replace('\n', "\r\n")),

@@ -172,7 +172,8 @@ fn old_text(rest: &mut &[u8]) -> (Vec<u8>, bool) {
 /// A node to write, with its children in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LibraryBranch {
-    pub(crate) cell: u16,
+    /// The cell; none for the root, and for a pass.
+    pub(crate) cell: Option<u16>,
     pub(crate) is_marked: bool,
     pub(crate) comment: String,
     pub(crate) board_text: String,
@@ -200,15 +201,10 @@ pub(crate) fn write(branches: &[LibraryBranch]) -> Vec<u8> {
     let mut left = vec![(0, false)];
     while let Some((number, is_followed)) = left.pop() {
         let branch = &branches[number];
-        let (column, row) = (
-            usize::from(branch.cell) % SIZE,
-            usize::from(branch.cell) / SIZE,
-        );
-        let point = if number == 0 {
-            0
-        } else {
+        let point = branch.cell.map_or(0, |cell| {
+            let (column, row) = (usize::from(cell) % SIZE, usize::from(cell) / SIZE);
             ((SIZE - 1 - row) << 4 | (column + 1)) as u8
-        };
+        });
         let flag = |flag: u8, is_set: bool| if is_set { flag } else { 0 };
         let flags = flag(DOWN, is_followed)
             | flag(RIGHT, branch.children.is_empty())
@@ -249,7 +245,7 @@ mod tests {
     fn trees() -> impl Strategy<Value = Vec<LibraryBranch>> {
         let node = (
             any::<prop::sample::Index>(),
-            0u16..225,
+            proptest::option::weighted(0.9, 0u16..225),
             "[a-z]{0,5}",
             "[A-Z]{0,4}",
         );
@@ -260,7 +256,7 @@ mod tests {
                 branches[parent].children.push(number);
                 branches.push(LibraryBranch {
                     cell,
-                    is_marked: cell % 3 == 0,
+                    is_marked: cell.is_some_and(|cell| cell % 3 == 0),
                     comment,
                     board_text,
                     children: Vec::new(),
@@ -282,7 +278,7 @@ mod tests {
                 children,
             } = &branches[number];
             nodes.push(LibraryNode {
-                cell: (number > 0).then_some(*cell),
+                cell: *cell,
                 parent,
                 is_move: true,
                 is_marked: *is_marked,
