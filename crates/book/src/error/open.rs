@@ -64,8 +64,8 @@ pub enum OpenError {
     },
     /// The lock file cannot be opened for writing.
     #[error(
-        "cannot lock {path}: {error}; a look-up in the folder of a book needs the right to write there: \
-         `kagetsu compile` makes a file of a book that can only be read"
+        "cannot lock {path}: {error}; a change needs the right to write there: give it, or \
+         change a copy of the folder"
     )]
     NoLock {
         /// The lock file.
