@@ -338,9 +338,9 @@ impl v1::Answer {
             if !is_legal {
                 return Err(WireError::Illegal(m.code()));
             }
-            let line = [position.moves(), &verdict.line].concat();
-            Position::new(position.variant(), position.setup().cloned(), &line)?;
         }
+        let lines = answer.verdicts().iter().map(|(_, verdict)| &*verdict.line);
+        position.check_lines(lines)?;
         Ok(answer)
     }
 }

@@ -216,6 +216,28 @@ impl Position {
         Ok(position)
     }
 
+    /// Checks that each of these lines can be played from here. Cheaper than one by one.
+    ///
+    /// # Errors
+    /// The first illegal move; its number counts from the first position.
+    pub fn check_lines<'a>(
+        &self,
+        lines: impl IntoIterator<Item = &'a [Move]>,
+    ) -> Result<(), PositionError> {
+        with_game!(self.variant, G => {
+            let mut game = self.game::<G>();
+            for line in lines {
+                for (index, &m) in line.iter().enumerate() {
+                    let number = self.moves.len() + index + 1;
+                    game.check(m).map_err(|error| PositionError::Move { number, error })?;
+                    game.play(m);
+                }
+                line.iter().for_each(|_| game.undo());
+            }
+            Ok(())
+        })
+    }
+
     /// Returns the variant.
     #[must_use]
     pub const fn variant(&self) -> Variant {
