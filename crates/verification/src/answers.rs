@@ -396,11 +396,12 @@ impl Verification {
             return;
         }
         let position = &check.question.position;
+        let canonical = position.canonical();
         let answer = Unverified {
             job: check.job,
             variant: position.variant(),
-            key: position.key(),
-            packed: position.canonical().packed,
+            key: canonical.key,
+            packed: canonical.packed,
             is_decided: check.has_claim(counts),
         };
         for worker in &opinion.by {
