@@ -145,8 +145,8 @@ impl BuildRequest {
 }
 
 impl Args {
-    /// Returns the arguments of a build that searches these positions of a book again, and no other.
-    /// The book is a folder or the URL of a coordinator; there is at least one position.
+    /// Returns the arguments of a build that searches these positions of a book again alone. The
+    /// book is a folder or the URL of a coordinator; there is at least one position.
     pub(crate) fn deepening(book: &str, access: &Access, positions: Vec<Position>) -> Self {
         let is_url = book.contains("://");
         let count = ("positions".to_string(), positions.len().into());

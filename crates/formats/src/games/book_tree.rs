@@ -7,10 +7,10 @@ use kagetsu_book::{Annotation, AnnotationKind, Book, Entry};
 use kagetsu_game::{Key, Move, Notation, Position, Variant, Verdict};
 
 use crate::format::Format;
+use crate::games::pass::passed;
 use crate::games::sgf_stones::sgf_point;
 use crate::games::text::{MoveNote, write_game};
 use crate::games::tree::GameTree;
-use crate::gomoku::pass::passed;
 use crate::omissions::Omissions;
 
 /// A line of its own between comments of one position that a format writes as one.

@@ -13,8 +13,8 @@ use kagetsu_book::{Annotation, AnnotationKind, Book};
 use kagetsu_game::{Claim, Move, Outcome, Position, Proof, ProofKind, Score, Variant, Verdict};
 
 use crate::games::book_tree::{BETWEEN_TEXTS, BookTree, comments, texts};
+use crate::games::pass::passed;
 use crate::games::tally::{Games, GivenValue, longest};
-use crate::gomoku::pass::passed;
 use crate::gomoku::renlib::{self, Library, LibraryBranch, LibraryNode, SIZE};
 use crate::input::encoding::decode_texts;
 use crate::omissions::{

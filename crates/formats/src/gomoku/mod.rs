@@ -2,7 +2,6 @@
 
 pub(crate) mod hints;
 pub(crate) mod library;
-pub(crate) mod pass;
 pub(crate) mod pos;
 pub(crate) mod psq;
 pub(crate) mod renlib;

@@ -9,11 +9,11 @@ use kagetsu_games::GameTags;
 
 use self::syntax::{Node, SgfStep, steps, text};
 use crate::games::book_tree::{BETWEEN_TEXTS, SGF_MARKS};
+use crate::games::pass::passed;
 use crate::games::tally::{GameResult, Games};
 use crate::games::text::rule_name;
 use crate::games::tree::{GameTree, TreePlace};
 use crate::games::words::result_of;
-use crate::gomoku::pass::passed;
 use crate::omissions::{Omissions, TRUNCATED_FILES, UNREAD_RESULTS};
 
 /// Properties that a tree keeps, and a book does not.
