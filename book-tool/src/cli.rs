@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::{CommandFactory, Parser, Subcommand};
 use kagetsu_program::{Exit, LogArgs};
 
-use crate::commands::analysis::{analyze, moves, perft};
+use crate::commands::analysis::{analyze, moves, perft, tables};
 use crate::commands::cluster::{certs, serve, token, workers};
 use crate::commands::exchange::{annotate, export, import};
 use crate::commands::jobs::{grow, manage};
@@ -65,6 +65,7 @@ enum Command {
     Books(books::Args),
     Perft(perft::Args),
     Moves(moves::Args),
+    Tables(tables::Args),
     Workers(workers::Args),
     Certs(certs::Args),
     Token(token::Args),
@@ -117,6 +118,7 @@ impl Cli {
             Command::Books(args) => books::run(&args, out),
             Command::Perft(args) => perft::run(&args, out),
             Command::Moves(args) => moves::run(&args, out),
+            Command::Tables(args) => tables::run(&args, out),
             Command::Workers(args) => workers::run(args, out),
             Command::Certs(args) => certs::run(&args, out),
             Command::Token(args) => token::run(args, out),

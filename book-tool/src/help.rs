@@ -39,7 +39,7 @@ const OTHERS: &[(&str, &[&str])] = &[
     ),
     ("Compiled books", &["books", "compile"]),
     ("Proofs", &["verify", "shrink"]),
-    ("Engines", &["brain"]),
+    ("Engines", &["brain", "tables"]),
     (
         "Servers",
         &["serve", "jobs", "workers", "certs", "token", "doctor"],

@@ -2,6 +2,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use kagetsu_program::take_file;
+use kagetsu_search::give_end_tables;
 
 /// How a coordinator runs.
 #[derive(Args, Clone, Debug, Default)]
@@ -37,6 +39,10 @@ pub struct Config {
     /// Place of newer workers, which the refusal of an older one names
     #[arg(long, value_name = "URL", requires = "min_worker_version")]
     pub worker_url: Option<String>,
+    /// End tables of surakarta, from `kagetsu tables`; workers use no larger ones
+    #[arg(long, value_name = "FILE",
+        value_parser = |path: &str| take_file(path, give_end_tables))]
+    pub tables: Option<PathBuf>,
     /// Whether every worker is believed: those of this process are
     #[arg(skip)]
     pub trusts_workers: bool,

@@ -111,6 +111,7 @@ impl Server {
         let book_closed = CancellationToken::new();
         let seed = RandomState::new().hash_one(0_u64);
         let mut options = VerificationOptions::new(config.verify_share, seed, Engine::NAME);
+        options.has_end_tables = kagetsu_search::end_table_pieces() > 0;
         options.trusts_all = config.trusts_workers;
         let mut verification = Verification::new(options);
         let budget = ResponseBudget::default();

@@ -1,7 +1,10 @@
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
 use kagetsu_engines::{EngineAddress, EngineSettings, OptionValue};
+use kagetsu_program::take_file;
+use kagetsu_search::give_end_tables;
 
 /// Options of an external engine.
 #[derive(Args, Clone, Debug, Default)]
@@ -16,6 +19,10 @@ pub struct EngineArgs {
     /// Time without progress after which the external engine is taken to hang [default: 60s]
     #[arg(long, value_name = "TIME", requires = "engine", value_parser = humantime::parse_duration)]
     pub engine_patience: Option<Duration>,
+    /// End tables of surakarta, from `kagetsu tables`
+    #[arg(long, value_name = "FILE",
+        value_parser = |path: &str| take_file(path, give_end_tables))]
+    pub tables: Option<PathBuf>,
 }
 
 impl EngineArgs {

@@ -246,7 +246,7 @@ impl WorkerSession<'_> {
     fn receive(&self, message: v1::ToWorker) -> Option<Welcomed> {
         match message.message? {
             Incoming::Welcome(welcome) => {
-                self.queue.welcome(welcome.epoch, welcome.wants_strategies);
+                self.queue.welcome(&welcome);
                 let interval = welcome
                     .heartbeat_ms
                     .clamp(MIN_HEARTBEAT_MS, MAX_HEARTBEAT_MS);

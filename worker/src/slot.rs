@@ -88,9 +88,13 @@ fn search(
         role,
         control,
         wants_strategies,
+        end_tables,
         ..
     } = task;
     engine.want_strategies(*wants_strategies);
+    if let EngineRunner::Own(engine) = engine {
+        engine.limit_end_tables(*end_tables);
+    }
     let answered = catch_unwind(AssertUnwindSafe(|| match role {
         SearchRole::Whole => engine.answer(question, control, progress),
         SearchRole::Member { number, of } => {

@@ -152,6 +152,7 @@ impl Dispatcher {
             epoch: self.epoch,
             hears_beats: true,
             wants_strategies: !self.verification.trusts_all(),
+            end_tables: kagetsu_search::end_table_pieces().into(),
         };
         self.connections.welcome(worker, welcome);
         self.scheduler.join(self.now, worker, capacity, &current);

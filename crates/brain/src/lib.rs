@@ -13,13 +13,15 @@ mod program;
 mod source;
 mod uci;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Result;
 use kagetsu_compiled::Choice;
 use kagetsu_engines::uci::Dialect;
 use kagetsu_game::Variant;
-use kagetsu_program::Exit;
+use kagetsu_program::{Exit, take_file};
+use kagetsu_search::give_end_tables;
 use parking_lot::Mutex;
 
 pub use crate::books::BookChoice;
@@ -86,6 +88,10 @@ pub struct PlayArgs {
     /// what a manager allows, else 128
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     table_mib: Option<u64>,
+    /// End tables of surakarta, from `kagetsu tables`
+    #[arg(long, value_name = "FILE",
+        value_parser = |path: &str| take_file(path, give_end_tables))]
+    tables: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]

@@ -1,8 +1,9 @@
+use std::fmt::Display;
 use std::io::ErrorKind::{InvalidInput, IsADirectory, NotFound};
 use std::io::{Error, Result};
 use std::path::{Path, PathBuf};
 
-use kagetsu_files::{Readers, replace_file};
+use kagetsu_files::{Readers, read_file, replace_file};
 use kagetsu_game::quote_line;
 
 /// Writes the name of a file for a message: line ends and escape sequences in it are escaped, so
@@ -12,20 +13,37 @@ pub fn shown(path: &Path) -> String {
     quote_line(&path.to_string_lossy()).to_string()
 }
 
-/// Writes a text as a whole file or not at all, as [`replace_file`] does. The target of a link is
+/// Writes bytes as a whole file or not at all, as [`replace_file`] does. The target of a link is
 /// replaced, not the link. Warns of a file for its owner alone that the system cannot protect.
 ///
 /// # Errors
 /// Those of [`check_place`], or if there is no room.
-pub fn write_whole(path: &Path, text: &str, readers: Readers) -> Result<()> {
+pub fn write_whole(
+    path: &Path,
+    bytes: &(impl AsRef<[u8]> + ?Sized),
+    readers: Readers,
+) -> Result<()> {
     replace_file(&place(path)?, readers, |file| {
-        file.write_all(text.as_bytes())
+        file.write_all(bytes.as_ref())
     })?;
     if cfg!(windows) && readers == Readers::Owner {
         let file = shown(path);
         eprintln!("warning: {file} is secret; keep it in a folder that no other user may read");
     }
     Ok(())
+}
+
+/// Reads a file that a flag names and hands its content on, as a parser of the flag's value.
+///
+/// # Errors
+/// If the file cannot be read, or the error of `take`.
+pub fn take_file<E: Display>(
+    path: &str,
+    take: impl FnOnce(&[u8]) -> std::result::Result<(), E>,
+) -> std::result::Result<PathBuf, String> {
+    let bytes = read_file(path.as_ref()).map_err(|error| error.to_string())?;
+    take(&bytes).map_err(|error| error.to_string())?;
+    Ok(path.into())
 }
 
 /// Checks that [`write_whole`] can write there, and changes nothing.

@@ -13,7 +13,7 @@ mod stdout;
 
 pub use download::{download, signing_key};
 pub use exit::{Exit, replace_process, run};
-pub use file::{check_place, shown, write_whole};
+pub use file::{check_place, shown, take_file, write_whole};
 pub use kagetsu_files::Readers;
 pub use log::{LogArgs, LogError, LogFormat};
 pub use settings::{COMMON_HEADING, SettingsError, exit_with_usage, parse, parse_from};

@@ -77,6 +77,11 @@ impl Engine {
         }
     }
 
+    /// Sets the most stones of end tables that searches use; 0 for none.
+    pub fn limit_end_tables(&mut self, pieces: u8) {
+        self.options.end_tables = pieces;
+    }
+
     /// Lets the next question begin with an empty table, as at the start of a game.
     pub fn clear_table(&mut self) {
         self.variant = None;

@@ -305,6 +305,12 @@ pub(crate) trait Heuristics: Clone + Send {
         Vec::new()
     }
 
+    /// Returns the score of a legal move by an end table, if it holds in this game.
+    fn end_value(&mut self, m: Move) -> Option<Score> {
+        let _ = m;
+        None
+    }
+
     /// Whether the side to move and the opponent can still win. A cheap test that may say yes too
     /// often.
     fn can_win(&self) -> (bool, bool) {

@@ -75,3 +75,6 @@ pub use options::constants::Constants;
 pub use options::text::OptionsError;
 pub use options::{EngineOptions, Neighbourhood, ThreadSplit};
 pub use root::provenance::{provenance, provenance_of};
+pub use surakarta::end_tables::{
+    END_TABLE_PIECES, EndTablesError, build_end_tables, end_table_pieces, give_end_tables,
+};

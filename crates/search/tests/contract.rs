@@ -21,6 +21,7 @@ const SMALL: EngineOptions = EngineOptions {
     selective: false,
     vct: true,
     split: ThreadSplit::Shared,
+    end_tables: 0,
     evaluation: None,
 };
 

@@ -4,10 +4,11 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use kagetsu_game::Variant;
 use kagetsu_schedule::WorkerId;
 
 use crate::Decision;
-use crate::check::{Check, Opinion};
+use crate::check::Check;
 use crate::compare::{AnswerRelation, Tolerance, compare};
 use crate::machine::Verification;
 use crate::worker::{Unverified, WorkerRecord};
@@ -41,8 +42,8 @@ impl Verification {
             }
             [Equal] => self.settle(&check, 0, &[0, 1]),
             // Two engines may differ so much. The one that the coordinator knows counts.
-            [Near] if self.is_known(&check.opinions[0]) => self.settle(&check, 0, &[]),
-            [Near] if self.is_known(&check.opinions[1]) => self.settle(&check, 1, &[]),
+            [Near] if self.is_known(&check, 0) => self.settle(&check, 0, &[]),
+            [Near] if self.is_known(&check, 1) => self.settle(&check, 1, &[]),
             [_] => self.ask(now, check),
             [first @ (Equal | Near), Apart(reason)] if is_disputed => {
                 self.settle_against(now, &check, 1, 0, &right(0, first), reason);
@@ -115,16 +116,15 @@ impl Verification {
     /// Returns how much a false claim counts: at once enough where the coordinator can repeat the
     /// search, half of that where another worker of the same engine has, by the words of both.
     fn weight(&self, check: &Check, index: usize) -> i32 {
-        let claimant = &check.opinions[index];
         let is_repeated = |other: usize| {
             let opinion = &check.opinions[other];
             !opinion.is_own()
-                && self.tolerance(false, claimant, opinion) == Tolerance::SameSearch
+                && self.tolerance(false, check, index, other) == Tolerance::SameSearch
                 && self.compare(check, index, other).is_contradiction()
         };
         match () {
             () if check.question.effort.time.is_some() => 1,
-            () if self.is_known(claimant) => QUARANTINE_DOUBT,
+            () if self.is_known(check, index) => QUARANTINE_DOUBT,
             () if (0..check.opinions.len()).any(|other| other != index && is_repeated(other)) => {
                 QUARANTINE_DOUBT / 2
             }
@@ -180,35 +180,45 @@ impl Verification {
     }
 
     fn compare(&self, check: &Check, one: usize, other: usize) -> AnswerRelation {
-        let (one, other) = (&check.opinions[one], &check.opinions[other]);
         let is_timed = check.question.effort.time.is_some();
         let tolerances = (
             Tolerance::strict(is_timed),
-            self.tolerance(is_timed, one, other),
+            self.tolerance(is_timed, check, one, other),
         );
+        let (one, other) = (&check.opinions[one], &check.opinions[other]);
         let is_evident = |m| check.is_evident(m);
         let position = &check.question.position;
         compare(position, tolerances, &one.answer, &other.answer, is_evident)
     }
 
     /// Whether an opinion is that of the coordinator's engine, as far as the coordinator knows.
-    fn is_known(&self, opinion: &Opinion) -> bool {
+    fn is_known(&self, check: &Check, index: usize) -> bool {
         let is_exact = |worker| {
             self.records
                 .get(worker)
                 .is_some_and(|record| record.is_exact)
         };
-        opinion.by.iter().all(is_exact)
+        !self.has_other_tables(check) && check.opinions[index].by.iter().all(is_exact)
+    }
+
+    /// Whether honest searches may differ because one has end tables and the other has none.
+    fn has_other_tables(&self, check: &Check) -> bool {
+        let variant = check.question.position.variant();
+        self.options.has_end_tables && matches!(variant, Variant::Surakarta { .. })
     }
 
     /// Returns the difference within which no worker is blamed. The names of engines widen
     /// only that: [`Tolerance::strict`] says what is confirmed.
-    fn tolerance(&self, is_timed: bool, one: &Opinion, other: &Opinion) -> Tolerance {
+    fn tolerance(&self, is_timed: bool, check: &Check, one: usize, other: usize) -> Tolerance {
         let strict = Tolerance::strict(is_timed);
-        if self.is_known(one) && self.is_known(other) {
+        if self.has_other_tables(check) {
+            return Tolerance::OtherEngine;
+        }
+        if self.is_known(check, one) && self.is_known(check, other) {
             return strict;
         }
-        let mut searches = [one, other].into_iter().flat_map(|opinion| {
+        let opinions = [one, other].map(|index| &check.opinions[index]);
+        let mut searches = opinions.into_iter().flat_map(|opinion| {
             let profile = |worker| self.records.get(worker).map(|record| &record.profile);
             let own = opinion.is_own().then_some((&self.options.own_engine, 1));
             let profiles = opinion.by.iter().filter_map(profile);

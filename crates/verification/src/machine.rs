@@ -21,6 +21,8 @@ pub struct VerificationOptions {
     pub seed: u64,
     /// Name and version of the coordinator's own engine.
     pub own_engine: Arc<str>,
+    /// Whether the coordinator searches surakarta with end tables, which its workers may lack.
+    pub has_end_tables: bool,
     /// Checks wait so long for a worker that answers its calibration questions; default 2 min.
     pub calibration_timeout: Duration,
     /// Tasks that a worker may fail one after another before it is quarantined; default 16.
@@ -37,6 +39,7 @@ impl VerificationOptions {
             share: (per_million + 0.5) as u32,
             seed,
             own_engine: own_engine.into(),
+            has_end_tables: false,
             calibration_timeout: Duration::from_secs(120),
             max_failures_in_a_row: 16,
         }

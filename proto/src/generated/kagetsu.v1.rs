@@ -503,6 +503,10 @@ pub struct Welcome {
     /// workers does not need them.
     #[prost(bool, tag = "5")]
     pub wants_strategies: bool,
+    /// Most stones of the coordinator's end tables of surakarta; 0 without tables. A worker uses no
+    /// larger ones, because the coordinator could not verify what they prove.
+    #[prost(uint32, tag = "6")]
+    pub end_tables: u32,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Task {

@@ -43,6 +43,8 @@ pub(crate) struct SlotTask {
     pub(crate) control: Control,
     /// Whether the report shall have strategies.
     pub(crate) wants_strategies: bool,
+    /// Most stones of end tables that may be used.
+    pub(crate) end_tables: u8,
 }
 
 /// The queue between a worker's connection and its slots.
@@ -82,10 +84,11 @@ impl TaskQueue {
     }
 
     /// Begins to send reports: the coordinator has named its process.
-    pub(crate) fn welcome(&self, epoch: u64, wants_strategies: bool) {
+    pub(crate) fn welcome(&self, welcome: &v1::Welcome) {
         let mut state = self.state.lock();
-        state.epoch = Some(epoch);
-        state.wants_strategies = wants_strategies;
+        state.epoch = Some(welcome.epoch);
+        state.wants_strategies = welcome.wants_strategies;
+        state.end_tables = u8::try_from(welcome.end_tables).unwrap_or(u8::MAX);
         drop(state);
         self.connection_wake.notify_one();
     }
@@ -242,6 +245,7 @@ impl TaskQueue {
                     role: running.role,
                     control: running.control.clone(),
                     wants_strategies: state.wants_strategies,
+                    end_tables: state.end_tables,
                 };
                 let TaskId {
                     task: id, attempt, ..

@@ -96,6 +96,8 @@ pub(super) struct QueueState {
     pub(super) epoch: Option<u64>,
     /// Whether this coordinator process wants strategies.
     pub(super) wants_strategies: bool,
+    /// Most stones of this coordinator process's end tables.
+    pub(super) end_tables: u8,
     pub(super) is_retired: bool,
     pub(super) is_closed: bool,
 }

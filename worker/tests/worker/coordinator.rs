@@ -31,6 +31,8 @@ pub(crate) struct Coordinator {
     pub(crate) hears_beats: bool,
     /// Whether its welcome asks for strategies.
     pub(crate) wants_strategies: bool,
+    /// Most stones of its end tables.
+    pub(crate) end_tables: u32,
     /// How long a hello waits for its welcome.
     pub(crate) hesitates: Duration,
     pub(crate) beats: mpsc::Receiver<v1::Beat>,
@@ -141,6 +143,7 @@ impl Coordinator {
             calls,
             hears_beats: false,
             wants_strategies: false,
+            end_tables: 0,
             hesitates: Duration::ZERO,
             beats,
             shutdown: CancellationToken::new(),
@@ -178,6 +181,7 @@ impl Coordinator {
             epoch,
             hears_beats: self.hears_beats,
             wants_strategies: self.wants_strategies,
+            end_tables: self.end_tables,
         }))
         .await;
         (call, hello)

@@ -70,6 +70,27 @@ async fn strategies_are_sent_where_they_are_wanted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn unverifiable_end_tables_are_not_used() {
+    let bytes = kagetsu_search::build_end_tables(3, &mut |_, _, _| {});
+    kagetsu_search::give_end_tables(&bytes).expect("tables");
+    let position = Position::from_fen(Variant::SURAKARTA, "w5/6/6/6/6/bb4 b").expect("a board");
+    let question = Question::new(position, Effort::depth(1));
+    for end_tables in [0, 2, 3, 7] {
+        let mut coordinator = Coordinator::start();
+        coordinator.end_tables = end_tables;
+        let _worker = coordinator.worker();
+        let (mut call, _) = coordinator.welcome().await;
+        call.ask(7, &question).await;
+        let Some(Outcome::Answer(answer)) = call.report().await.outcome else {
+            panic!("an answer")
+        };
+        let answer = answer.about(&question.position).expect("legal moves");
+        let has_proof = answer.best().is_some_and(|(_, best)| best.proof.is_some());
+        assert_eq!(has_proof, end_tables >= 3);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn every_slot_searches_and_reports_its_progress() {
     let mut coordinator = Coordinator::start();
     let _worker = coordinator.worker_of(Config {

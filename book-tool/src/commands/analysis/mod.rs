@@ -3,3 +3,4 @@
 pub(crate) mod analyze;
 pub(crate) mod moves;
 pub(crate) mod perft;
+pub(crate) mod tables;

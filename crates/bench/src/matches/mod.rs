@@ -13,8 +13,9 @@ use anyhow::{Result, anyhow, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use kagetsu_book::RootOverview;
 use kagetsu_game::{Effort, Outcome, Position, Side, Variant};
+use kagetsu_program::take_file;
 use kagetsu_proto::Access;
-use kagetsu_search::{Control, Engine, EngineOptions, Evaluation};
+use kagetsu_search::{Control, Engine, EngineOptions, Evaluation, give_end_tables};
 
 use crate::openings::{Balanced, MARGIN, Openings};
 use crate::report;
@@ -66,6 +67,10 @@ pub(crate) struct Args {
     /// The weights of B
     #[arg(long, value_name = "DIR", conflicts_with = "against")]
     against_evaluation: Option<PathBuf>,
+    /// End tables of surakarta, from `kagetsu tables`; with end-tables=0 an engine uses none
+    #[arg(long, value_name = "FILE",
+        value_parser = |path: &str| take_file(path, give_end_tables))]
+    tables: Option<PathBuf>,
     /// A book folder, a compiled book or a URL that A plays from, as long as it has a move, and
     /// its searches behind the move visited at least --nodes
     #[arg(long, value_name = "BOOK")]

@@ -30,6 +30,9 @@ pub struct EngineOptions {
     pub vct: bool,
     /// Division of work between threads.
     pub split: ThreadSplit,
+    /// Most stones of end tables that the search uses, if [some](crate::give_end_tables) were
+    /// given; 0 for none.
+    pub end_tables: u8,
     /// Weights of gomoku for one rule, where they are not the engine's own. The text form leaves
     /// them out.
     pub evaluation: Option<Evaluation>,
@@ -49,6 +52,7 @@ impl Default for EngineOptions {
             selective: true,
             vct: true,
             split: ThreadSplit::Shared,
+            end_tables: *crate::END_TABLE_PIECES.end(),
             evaluation: None,
         }
     }

@@ -10,8 +10,7 @@ use crate::{Constants, EngineOptions, Neighbourhood, ThreadSplit};
 /// Text of the default options; other settings may follow it.
 const DEFAULT: &str = "default";
 /// All keys, for error messages.
-const KEYS: &str =
-    "threads, table, constants, neighbourhood, candidates, seed, leaf-fours, selective, vct, split";
+const KEYS: &str = "threads, table, constants, neighbourhood, candidates, seed, leaf-fours, selective, vct, split, end-tables";
 
 const CONSTANTS: [(Constants, &str); 4] = [
     (Constants::Own, "own"),
@@ -81,7 +80,7 @@ impl fmt::Display for EngineOptions {
 }
 
 /// Returns every option as key and value.
-fn texts(options: &EngineOptions) -> [(&'static str, String); 10] {
+fn texts(options: &EngineOptions) -> [(&'static str, String); 11] {
     let &EngineOptions {
         threads,
         table_bytes,
@@ -93,6 +92,7 @@ fn texts(options: &EngineOptions) -> [(&'static str, String); 10] {
         selective,
         vct,
         split,
+        end_tables,
         evaluation: _,
     } = options;
     [
@@ -113,6 +113,7 @@ fn texts(options: &EngineOptions) -> [(&'static str, String); 10] {
         ("selective", name(&SWITCH, selective)),
         ("vct", name(&SWITCH, vct)),
         ("split", name(&SPLITS, split)),
+        ("end-tables", end_tables.to_string()),
     ]
 }
 
@@ -178,6 +179,7 @@ impl EngineOptions {
             "selective" => self.selective = named(&SWITCH, value).map_err(wrong)?,
             "vct" => self.vct = named(&SWITCH, value).map_err(wrong)?,
             "split" => self.split = named(&SPLITS, value).map_err(wrong)?,
+            "end-tables" => self.end_tables = number(value, 0..).map_err(wrong)?,
             _ => return Err(OptionsError::Key(key.into())),
         }
         Ok(())
@@ -268,6 +270,7 @@ mod tests {
                 selective: rest.2,
                 vct: rest.3,
                 split: names.2.0,
+                end_tables: rest.1 as u8,
                 evaluation: None,
             },
         )

@@ -144,6 +144,7 @@ impl RootSearch<'_> {
             // none.
             self.evaluate_unsearched(board, &mut known);
         }
+        apply_end_values(board, &mut known);
         self.answer(&known, root)
     }
 
@@ -202,6 +203,26 @@ impl RootSearch<'_> {
         }
         order(known);
     }
+}
+
+/// Gives the moves that the search has not proven the scores of an end table. These plies are a
+/// bound that may be greater, so they also keep the order that the search found.
+fn apply_end_values<H: Heuristics>(board: &H, known: &mut [RootMove]) {
+    let (mut board, count) = (board.clone(), known.len());
+    for (rank, found) in known.iter_mut().enumerate() {
+        let is_proven = !found.is_bound_to_path && found.score.is_mate();
+        let Some(score) = board.end_value(found.m).filter(|_| !is_proven) else {
+            continue;
+        };
+        let longer = |plies, places: usize| plies + 2 * places as u16;
+        found.score = match (score.win_plies(), score.loss_plies()) {
+            (Some(plies), _) => Score::win_in(longer(plies, rank)),
+            (_, Some(plies)) => Score::loss_in(longer(plies, count - rank)),
+            _ => continue,
+        };
+        (found.bound, found.is_bound_to_path) = (Bound::Exact, false);
+    }
+    order(known);
 }
 
 /// Whether an unfinished iteration has found a best move at least as good as the iteration before.

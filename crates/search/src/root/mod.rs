@@ -177,7 +177,7 @@ impl RootSearch<'_> {
             };
         }
         let situation = board.situation();
-        let (moves, otherwise) = match situation {
+        let (mut moves, otherwise) = match situation {
             Situation::Forced { otherwise } => (board.moves(&situation).sorted(), Some(otherwise)),
             Situation::Free => (board.moves(&situation).sorted(), None),
             Situation::Known(score) if score.win_plies().is_some() => (board.urgent(), None),
@@ -185,6 +185,9 @@ impl RootSearch<'_> {
                 (position.legal_moves(), None)
             }
         };
+        if situation == Situation::Free {
+            retain_best(&mut board.clone(), &mut moves);
+        }
         // Keep one of the moves that are equal up to symmetry.
         let mut seen = BTreeSet::new();
         let children = position.children(&moves);
@@ -219,6 +222,13 @@ impl RootSearch<'_> {
     pub(crate) fn width(&self) -> usize {
         usize::from(self.question.width.max(1))
     }
+}
+
+/// Drops the moves that an end table calls worse than another one.
+fn retain_best<H: Heuristics>(board: &mut H, moves: &mut Vec<Move>) {
+    let mut claim = |m: &Move| board.end_value(*m).map(|score| score.raw().signum());
+    let best = moves.iter().filter_map(&mut claim).max();
+    moves.retain(|m| claim(m).or(Some(0)) >= best);
 }
 
 fn without_repeats(moves: &[Move]) -> Vec<Move> {

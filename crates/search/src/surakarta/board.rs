@@ -1,7 +1,8 @@
 use kagetsu_game::surakarta::{POINTS, SIZE, Surakarta};
-use kagetsu_game::{Game, Move, Side, Variant, zobrist};
+use kagetsu_game::{Game, Move, Score, Side, Variant, zobrist};
 
-use super::rings::{RingView, Rings};
+use super::end_tables::{self, Tables};
+use super::rings::{RingView, Rings, points};
 use super::weights::PointWeights;
 use crate::EngineOptions;
 
@@ -47,6 +48,7 @@ pub(crate) struct Board {
     /// Hashes of the earlier positions that may be repeated, including those of the game.
     hashes: Vec<u64>,
     pub(super) weights: &'static PointWeights,
+    tables: Option<&'static Tables>,
 }
 
 impl Board {
@@ -71,6 +73,7 @@ impl Board {
             past: Vec::with_capacity(128),
             hashes,
             weights,
+            tables: end_tables::given(options.end_tables, limit),
         };
         for side in 0..2 {
             for point in points(board.stones[side]) {
@@ -152,6 +155,26 @@ impl Board {
             .step_by(2);
         let mut same = earlier.filter(|&(_, &known)| known == hash);
         same.nth(1).map(|(plies, _)| plies + 1)
+    }
+
+    /// Returns the score by the end tables right after a capture.
+    pub(super) fn score_after_capture(&self) -> Option<Score> {
+        let has_captured = self.past.last().is_some_and(|past| past.captured);
+        has_captured.then(|| self.score(self.limit)).flatten()
+    }
+
+    /// Returns the score by the end tables, if it holds after the plies since the last capture.
+    pub(super) fn score_in_game(&self) -> Option<Score> {
+        let SurakartaState { quiet, back, .. } = self.state;
+        let since = &self.hashes[self.hashes.len() - usize::from(back)..];
+        let has_repeated = (1..since.len()).any(|at| since[..at].contains(&since[at]));
+        let left = self.limit.saturating_sub(quiet);
+        self.score(if has_repeated { 0 } else { left })
+    }
+
+    fn score(&self, left: u8) -> Option<Score> {
+        let [own, his] = [self.side, self.side.other()].map(|side| self.stones[side.index()]);
+        self.tables?.score(own, his, self.limit, left)
     }
 
     pub(super) fn play_stone(&mut self, from: u8, to: u8) {
@@ -244,15 +267,6 @@ fn earlier(game: &Surakarta) -> Vec<u64> {
         .collect();
     hashes.reverse();
     hashes
-}
-
-/// Iterates over the bits that are set, ascending.
-pub(super) fn points(mut set: u64) -> impl Iterator<Item = u8> {
-    std::iter::from_fn(move || {
-        let point = set.trailing_zeros() as u8;
-        let rest = set & set.wrapping_sub(1);
-        (std::mem::replace(&mut set, rest) != 0).then_some(point)
-    })
 }
 
 /// Returns the start and the end of a move.

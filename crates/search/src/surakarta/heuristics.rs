@@ -1,8 +1,8 @@
 use kagetsu_game::surakarta::{NEIGHBOURS, POINTS, Surakarta};
 use kagetsu_game::{Move, ProofKind, Score, Side};
 
-use super::board::{Board, ends, join, points};
-use super::rings::RingView;
+use super::board::{Board, ends, join};
+use super::rings::{RingView, points};
 use super::weights::PointWeights;
 use crate::EngineOptions;
 use crate::heuristics::{Force, Heuristics, Late, Moves, Situation, Style};
@@ -101,6 +101,9 @@ impl Heuristics for Board {
         if self.count(other) == 1 && !self.view.captures[me.index()].is_empty() {
             return Situation::Known(Score::win_in(1));
         }
+        if let Some(score) = self.score_after_capture() {
+            return Situation::Known(score);
+        }
         Situation::Free
     }
 
@@ -150,6 +153,13 @@ impl Heuristics for Board {
         } else {
             Vec::new()
         }
+    }
+
+    fn end_value(&mut self, m: Move) -> Option<Score> {
+        self.play(m);
+        let score = self.score_in_game();
+        self.undo();
+        score.map(Score::before)
     }
 
     fn may_have_vcf(&self) -> bool {

@@ -1,12 +1,11 @@
 //! Surakarta for the search.
 
 mod board;
+pub(crate) mod end_tables;
 mod heuristics;
 #[cfg(test)]
 #[path = "../../tests/internal/surakarta.rs"]
 pub(crate) mod laws;
-#[cfg(test)]
-mod opening;
 mod rings;
 mod weights;
 

@@ -113,3 +113,12 @@ fn owner(first: u64, point: u8) -> usize {
         Side::Second.index()
     }
 }
+
+/// Iterates over the bits that are set, ascending.
+pub(super) fn points(mut set: u64) -> impl Iterator<Item = u8> {
+    std::iter::from_fn(move || {
+        let point = set.trailing_zeros() as u8;
+        let rest = set & set.wrapping_sub(1);
+        (std::mem::replace(&mut set, rest) != 0).then_some(point)
+    })
+}
