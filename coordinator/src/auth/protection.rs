@@ -11,32 +11,34 @@ use tokio::net::TcpListener;
 use super::authenticator::{Authenticator, DEFAULT_RATE};
 use super::connections::Connections;
 
+/// The heading of these options.
+const HEADING: &str = "Protection";
+
 /// TLS and authentication
 #[derive(clap::Args, Clone, Debug)]
-#[command(next_help_heading = "Protection")]
 pub struct Protection {
     /// Use TLS with this certificate, such as coordinator.pem of `kagetsu certs`
-    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    #[arg(help_heading = HEADING, long, value_name = "FILE", requires = "tls_key")]
     pub tls_cert: Option<PathBuf>,
     /// Private key of the certificate, such as coordinator.key
-    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    #[arg(help_heading = HEADING, long, value_name = "FILE", requires = "tls_cert")]
     pub tls_key: Option<PathBuf>,
     /// Require client certificates of this authority, such as ca.pem; with --tokens, HTTP clients
     /// need a token instead
-    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    #[arg(help_heading = HEADING, long, value_name = "FILE", requires = "tls_cert")]
     pub tls_client_ca: Option<PathBuf>,
     /// Require one of the tokens in this file; each token grants its roles. `kagetsu token new`
     /// makes tokens
-    #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = HEADING, long, value_name = "FILE")]
     pub tokens: Option<PathBuf>,
     /// Allow read-only access without a token; all anonymous clients share one token's rate limit
-    #[arg(long, requires = "tokens")]
+    #[arg(help_heading = HEADING, long, requires = "tokens")]
     pub public: bool,
     /// Requests a second of each token without a rate of its own; bursts may be twice as large
-    #[arg(long, default_value_t = DEFAULT_RATE, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(help_heading = HEADING, long, default_value_t = DEFAULT_RATE, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub token_rate: u32,
     /// Allow addresses other than loopback without TLS or without authentication
-    #[arg(long)]
+    #[arg(help_heading = HEADING, long)]
     pub insecure: bool,
 }
 

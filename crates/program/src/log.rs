@@ -21,10 +21,10 @@ pub enum LogFormat {
 
 /// The options of a program's log.
 #[derive(clap::Args, Clone, Debug)]
-#[command(next_help_heading = COMMON_HEADING)]
 pub struct LogArgs {
     /// Format of log lines on stderr
     #[arg(
+        help_heading = COMMON_HEADING,
         long,
         global = true,
         value_enum,
@@ -34,7 +34,7 @@ pub struct LogArgs {
     log_format: LogFormat,
     /// Log level: off, error, warn, info, debug, trace; or by module as in kagetsu=debug,h2=warn
     /// [default: info in coordinators and workers, else warn]
-    #[arg(long, global = true, value_name = "LEVEL")]
+    #[arg(help_heading = COMMON_HEADING, long, global = true, value_name = "LEVEL")]
     log_level: Option<String>,
 }
 

@@ -17,26 +17,28 @@ use crate::tls_files::TlsError;
 /// machine can read flags.
 const TOKEN_VARIABLE: &str = "KAGETSU_TOKEN";
 
+/// The heading of these options.
+const HEADING: &str = "Connection";
+
 /// Options of a connection to a coordinator
 #[derive(clap::Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Connection")]
 pub struct Access {
     /// Certificate of the authority that signed the coordinator's certificate, as ca.pem; needed
     /// for https://
-    #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = HEADING, long, value_name = "FILE")]
     pub tls_ca: Option<PathBuf>,
     /// Certificate of this client, as client.pem, where the coordinator wants one
-    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    #[arg(help_heading = HEADING, long, value_name = "FILE", requires = "tls_key")]
     pub tls_cert: Option<PathBuf>,
     /// Private key of --tls-cert, as client.key
-    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    #[arg(help_heading = HEADING, long, value_name = "FILE", requires = "tls_cert")]
     pub tls_key: Option<PathBuf>,
     /// File with the token, as `kagetsu token new` prints it; the variable KAGETSU_TOKEN can hold
     /// the token too
-    #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = HEADING, long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
     /// Sends the token to another machine in plain text, where the network can read it
-    #[arg(long)]
+    #[arg(help_heading = HEADING, long)]
     pub insecure: bool,
 }
 
