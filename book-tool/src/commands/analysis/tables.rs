@@ -16,11 +16,11 @@ use kagetsu_search::{END_TABLE_PIECES, build_end_tables};
 /// With 6 pieces the file has 4 MB and takes 9 seconds of a core, with 7 it has 38 MB and takes a
 /// minute of a core and 150 MB of memory.
 ///
-/// Example: kagetsu tables --variant surakarta --pieces 6 --out surakarta.tables
+/// Example: kagetsu tables surakarta --pieces 6 --out surakarta.tables
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Game; surakarta alone has end tables
-    #[arg(long, default_value_t = Variant::SURAKARTA, value_name = "VARIANT")]
+    #[arg(default_value_t = Variant::SURAKARTA, value_name = "VARIANT")]
     variant: Variant,
     /// Most pieces of a position, both sides together
     #[arg(long, default_value_t = *END_TABLE_PIECES.end(), value_name = "N",
@@ -34,7 +34,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     ensure!(
         matches!(args.variant, Variant::Surakarta { .. }),
-        "{} has no end tables; --variant surakarta has",
+        "{} has no end tables; surakarta has",
         args.variant
     );
     let place = || format!("cannot write {}", shown(&args.out));
