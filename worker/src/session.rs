@@ -15,7 +15,7 @@ use kagetsu_proto::{
 };
 use kagetsu_search::Note;
 use tokio::sync::mpsc;
-use tokio::time::{Instant, Interval, sleep_until};
+use tokio::time::{Instant, sleep_until};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Status, Streaming};
 
@@ -56,32 +56,6 @@ pub(crate) struct EngineInfo {
     pub(crate) name: String,
     /// The variants that they play; empty for all variants of Kagetsu's own engine.
     pub(crate) variants: Vec<Variant>,
-}
-
-/// The heartbeats that the coordinator of this connection wants.
-struct Welcomed {
-    interval: Duration,
-    has_heartbeat_stream: bool,
-}
-
-/// The stream that carries the heartbeats.
-enum HeartbeatRoute {
-    /// None before the welcome, which names the stream.
-    None,
-    /// The stream of reports.
-    WithReports(Interval),
-    /// A stream of heartbeats alone.
-    OwnStream(HeartbeatStream),
-}
-
-impl HeartbeatRoute {
-    /// Waits for the time of the next heartbeat among the reports.
-    async fn next_with_reports(&mut self) {
-        match self {
-            Self::WithReports(interval) => _ = interval.tick().await,
-            Self::None | Self::OwnStream(_) => pending().await,
-        }
-    }
 }
 
 /// One connection of a worker.
@@ -145,18 +119,17 @@ impl WorkerSession<'_> {
         mut tasks: Streaming<v1::ToWorker>,
     ) -> SessionEnd {
         let mut was_welcome = false;
-        let mut heartbeats = HeartbeatRoute::None;
+        // None before the welcome.
+        let mut heartbeats: Option<HeartbeatStream> = None;
         // A full stream must not keep the worker from receiving.
         let mut unsent = VecDeque::new();
         let mut notes_sent = Instant::now();
         loop {
             unsent.extend(self.queue.take_reports());
-            if self.queue.has_unsent_progress() {
-                match &heartbeats {
-                    HeartbeatRoute::None => {}
-                    HeartbeatRoute::WithReports(_) => self.send_heartbeat(&out),
-                    HeartbeatRoute::OwnStream(stream) => stream.send_now(),
-                }
+            if let Some(heartbeats) = &heartbeats
+                && self.queue.has_unsent_progress()
+            {
+                heartbeats.send_now();
             }
             if unsent.is_empty() && self.queue.is_drained() {
                 return self.say_goodbye(out, tasks).await;
@@ -178,10 +151,15 @@ impl WorkerSession<'_> {
                 }
                 received = tasks.message() => match received {
                     Ok(Some(message)) => {
-                        if let Some(welcomed) = self.receive(message) {
+                        if let Some(interval) = self.receive(message) {
                             tracing::info!("working for {url}");
                             was_welcome = true;
-                            heartbeats = self.start_heartbeats(&client, &welcomed);
+                            heartbeats = Some(HeartbeatStream::start(
+                                client.clone(),
+                                self.queue,
+                                self.instance,
+                                interval,
+                            ));
                         }
                     }
                     Ok(None) => {
@@ -199,25 +177,8 @@ impl WorkerSession<'_> {
                     }
                 }
                 () = self.queue.wait_for_news() => {}
-                () = heartbeats.next_with_reports() => self.send_heartbeat(&out),
             }
         }
-    }
-
-    fn start_heartbeats(
-        &self,
-        client: &WorkersClient<AuthenticatedChannel>,
-        welcomed: &Welcomed,
-    ) -> HeartbeatRoute {
-        if !welcomed.has_heartbeat_stream {
-            return HeartbeatRoute::WithReports(tokio::time::interval(welcomed.interval));
-        }
-        HeartbeatRoute::OwnStream(HeartbeatStream::start(
-            client.clone(),
-            self.queue,
-            self.instance,
-            welcomed.interval,
-        ))
     }
 
     /// Sends notes to the other members of the shared searches. Notes that a slow network has no
@@ -235,25 +196,15 @@ impl WorkerSession<'_> {
         }
     }
 
-    /// Sends a heartbeat with the progress of the running tasks. It is left out where the stream is
-    /// full.
-    fn send_heartbeat(&self, out: &mpsc::Sender<v1::FromWorker>) {
-        let progress = self.queue.take_progress();
-        let _ = out.try_send(message(Outgoing::Heartbeat(v1::Heartbeat { progress })));
-    }
-
-    /// Handles a message of the coordinator.
-    fn receive(&self, message: v1::ToWorker) -> Option<Welcomed> {
+    /// Handles a message of the coordinator. Returns the interval of heartbeats of a welcome.
+    fn receive(&self, message: v1::ToWorker) -> Option<Duration> {
         match message.message? {
             Incoming::Welcome(welcome) => {
                 self.queue.welcome(&welcome);
                 let interval = welcome
                     .heartbeat_ms
                     .clamp(MIN_HEARTBEAT_MS, MAX_HEARTBEAT_MS);
-                return Some(Welcomed {
-                    interval: Duration::from_millis(interval.into()),
-                    has_heartbeat_stream: welcome.hears_beats,
-                });
+                return Some(Duration::from_millis(interval.into()));
             }
             Incoming::Task(task) => self.receive_task(task),
             Incoming::Notes(notes) => {

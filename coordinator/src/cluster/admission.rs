@@ -150,7 +150,6 @@ impl Dispatcher {
             protocol: PROTOCOL,
             heartbeat_ms: HEARTBEAT_INTERVAL.as_millis() as u32,
             epoch: self.epoch,
-            hears_beats: true,
             wants_strategies: !self.verification.trusts_all(),
             end_tables: kagetsu_search::end_table_pieces().into(),
         };

@@ -496,9 +496,6 @@ pub struct Welcome {
     /// their questions.
     #[prost(uint64, tag = "3")]
     pub epoch: u64,
-    /// Whether heartbeats go on the stream Beat.
-    #[prost(bool, tag = "4")]
-    pub hears_beats: bool,
     /// Whether reports shall have strategies. They cost time, and a coordinator that believes its
     /// workers does not need them.
     #[prost(bool, tag = "5")]
@@ -2678,9 +2675,9 @@ pub mod workers_client {
             req.extensions_mut().insert(GrpcMethod::new("kagetsu.v1.Workers", "Work"));
             self.inner.streaming(req, path, codec).await
         }
-        /// The worker's heartbeats, on a stream of their own so that a full stream of reports does not
-        /// delay them. Only if the welcome allows it; else heartbeats go on the main stream. The message is
-        /// named with its package, because Beat is also the method.
+        /// The worker's heartbeats after its welcome, on a stream of their own so that a full stream of
+        /// reports does not delay them. The message is named with its package, because Beat is also the
+        /// method.
         pub async fn beat(
             &mut self,
             request: impl tonic::IntoStreamingRequest<Message = super::Beat>,
@@ -2774,9 +2771,9 @@ pub mod workers_server {
             &self,
             request: tonic::Request<tonic::Streaming<super::FromWorker>>,
         ) -> std::result::Result<tonic::Response<Self::WorkStream>, tonic::Status>;
-        /// The worker's heartbeats, on a stream of their own so that a full stream of reports does not
-        /// delay them. Only if the welcome allows it; else heartbeats go on the main stream. The message is
-        /// named with its package, because Beat is also the method.
+        /// The worker's heartbeats after its welcome, on a stream of their own so that a full stream of
+        /// reports does not delay them. The message is named with its package, because Beat is also the
+        /// method.
         async fn beat(
             &self,
             request: tonic::Request<tonic::Streaming<super::Beat>>,

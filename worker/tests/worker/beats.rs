@@ -7,7 +7,7 @@ use kagetsu_proto::v1;
 use kagetsu_proto::v1::from_worker::Message as WorkerMessage;
 use kagetsu_proto::v1::to_worker::Message as CoordinatorMessage;
 
-use crate::coordinator::{Coordinator, endless, short, within};
+use crate::coordinator::{Coordinator, endless, short};
 
 /// More reports than a stream has room for.
 const REPORTS: u64 = 400;
@@ -15,18 +15,17 @@ const REPORTS: u64 = 400;
 #[tokio::test(flavor = "multi_thread")]
 async fn heartbeats_have_their_own_stream() {
     let mut coordinator = Coordinator::start();
-    coordinator.hears_beats = true;
     let _worker = coordinator.worker();
     let (mut call, hello) = coordinator.welcome().await;
     call.ask(1, &endless()).await;
     let mut nodes = 0;
     while nodes == 0 {
-        let beat = within(coordinator.beats.recv()).await.expect("a beat");
+        let beat = call.beat().await;
         assert_eq!(beat.instance, hello.instance);
         nodes = beat.progress.first().map_or(0, |progress| progress.nodes);
     }
     call.ask(2, &short()).await;
-    let later = within(coordinator.beats.recv()).await.expect("it goes on");
+    let later = call.beat().await;
     assert_eq!(later.progress[0].task, 1);
     // On the other stream there was none.
     call.tell(CoordinatorMessage::Revoke(v1::Revoke { task: 1 }))
@@ -40,7 +39,7 @@ async fn heartbeats_have_their_own_stream() {
 #[tokio::test(flavor = "multi_thread")]
 async fn before_the_welcome_there_are_no_heartbeats() {
     let mut coordinator = Coordinator::start();
-    (coordinator.hears_beats, coordinator.hesitates) = (true, Duration::from_millis(200));
+    coordinator.hesitates = Duration::from_millis(200);
     let _worker = coordinator.worker();
     let (mut call, _) = coordinator.welcome().await;
     call.ask(1, &short()).await;
@@ -53,7 +52,6 @@ async fn before_the_welcome_there_are_no_heartbeats() {
 #[tokio::test(flavor = "multi_thread")]
 async fn worker_with_unread_reports_sends_heartbeats() {
     let mut coordinator = Coordinator::start();
-    coordinator.hears_beats = true;
     let _worker = coordinator.worker();
     let (mut call, _) = coordinator.welcome().await;
     let quick = Question {
@@ -70,10 +68,10 @@ async fn worker_with_unread_reports_sends_heartbeats() {
             .iter()
             .any(|progress| progress.task == REPORTS + 1)
     };
-    while !is_last(&within(coordinator.beats.recv()).await.expect("a beat")) {}
+    while !is_last(&call.beat().await) {}
     let mut before = 0;
     for _ in 0..5 {
-        let beat = within(coordinator.beats.recv()).await.expect("it beats on");
+        let beat = call.beat().await;
         assert!(beat.progress[0].nodes >= before, "{beat:?}");
         before = beat.progress[0].nodes;
     }

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Mutex;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -27,27 +28,26 @@ use tower::service_fn;
 pub(crate) struct Coordinator {
     connector: Connector,
     calls: mpsc::Receiver<Call>,
-    /// Whether heartbeats are to have their own stream.
-    pub(crate) hears_beats: bool,
     /// Whether its welcome asks for strategies.
     pub(crate) wants_strategies: bool,
     /// Most stones of its end tables.
     pub(crate) end_tables: u32,
     /// How long a hello waits for its welcome.
     pub(crate) hesitates: Duration,
-    pub(crate) beats: mpsc::Receiver<v1::Beat>,
     pub(crate) shutdown: CancellationToken,
 }
 
 /// One connection. Dropped, it is lost.
 pub(crate) struct Call {
     incoming: Streaming<v1::FromWorker>,
+    beats: mpsc::Receiver<v1::Beat>,
     out: mpsc::Sender<Result<v1::ToWorker, Status>>,
 }
 
 struct Service {
     calls: mpsc::Sender<Call>,
-    beats: mpsc::Sender<v1::Beat>,
+    /// Where the beats of the latest call go.
+    beats: Mutex<Option<mpsc::Sender<v1::Beat>>>,
 }
 
 #[tonic::async_trait]
@@ -59,8 +59,11 @@ impl Workers for Service {
         request: Request<Streaming<v1::FromWorker>>,
     ) -> Result<Response<Self::WorkStream>, Status> {
         let (out, messages) = mpsc::channel(64);
+        let (beat_sender, beats) = mpsc::channel(1);
+        *self.beats.lock().expect("no panic") = Some(beat_sender);
         let call = Call {
             incoming: request.into_inner(),
+            beats,
             out,
         };
         self.calls
@@ -74,9 +77,11 @@ impl Workers for Service {
         &self,
         request: Request<Streaming<v1::Beat>>,
     ) -> Result<Response<v1::BeatResponse>, Status> {
+        let to_call = self.beats.lock().expect("no panic").clone();
+        let to_call = to_call.ok_or_else(|| Status::failed_precondition("no hello"))?;
         let mut beats = request.into_inner();
         while let Some(beat) = beats.message().await? {
-            self.beats
+            to_call
                 .send(beat)
                 .await
                 .map_err(|_| Status::unavailable("the test has ended"))?;
@@ -101,7 +106,7 @@ impl Workers for Service {
 
 impl Coordinator {
     pub(crate) fn start() -> Self {
-        let ((sender, calls), (beat_sender, beats)) = (mpsc::channel(1), mpsc::channel(1));
+        let (sender, calls) = mpsc::channel(1);
         let (streams, incoming) = mpsc::channel::<DuplexStream>(1);
         let incoming = ReceiverStream::new(incoming).map(Ok::<_, std::io::Error>);
         // One stream has little room, the connection has more.
@@ -110,7 +115,7 @@ impl Coordinator {
             .initial_connection_window_size(1 << 18);
         let service = Service {
             calls: sender,
-            beats: beat_sender,
+            beats: Mutex::new(None),
         };
         tokio::spawn(
             server
@@ -141,11 +146,9 @@ impl Coordinator {
         Self {
             connector,
             calls,
-            hears_beats: false,
             wants_strategies: false,
             end_tables: 0,
             hesitates: Duration::ZERO,
-            beats,
             shutdown: CancellationToken::new(),
         }
     }
@@ -179,7 +182,6 @@ impl Coordinator {
             protocol: PROTOCOL,
             heartbeat_ms: 100,
             epoch,
-            hears_beats: self.hears_beats,
             wants_strategies: self.wants_strategies,
             end_tables: self.end_tables,
         }))
@@ -201,18 +203,13 @@ impl Call {
         Some(message.message.expect("not empty"))
     }
 
-    /// Returns the worker's next message that is no heartbeat.
-    pub(crate) async fn hear_news(&mut self) -> Option<WorkerMessage> {
-        loop {
-            match self.hear().await {
-                Some(WorkerMessage::Heartbeat(_)) => {}
-                other => return other,
-            }
-        }
+    /// Returns the next heartbeat.
+    pub(crate) async fn beat(&mut self) -> v1::Beat {
+        within(self.beats.recv()).await.expect("a beat")
     }
 
     pub(crate) async fn report(&mut self) -> v1::Report {
-        match self.hear_news().await {
+        match self.hear().await {
             Some(WorkerMessage::Report(report)) => report,
             other => panic!("{other:?} is no report"),
         }
@@ -221,12 +218,9 @@ impl Call {
     /// Returns the progress of running searches, each with more positions than `nodes`.
     pub(crate) async fn progress(&mut self, nodes: u64) -> Vec<v1::TaskProgress> {
         loop {
-            let Some(WorkerMessage::Heartbeat(heartbeat)) = self.hear().await else {
-                panic!("no heartbeat")
-            };
-            if !heartbeat.progress.is_empty() && heartbeat.progress.iter().all(|p| p.nodes > nodes)
-            {
-                return heartbeat.progress;
+            let beat = self.beat().await;
+            if !beat.progress.is_empty() && beat.progress.iter().all(|p| p.nodes > nodes) {
+                return beat.progress;
             }
         }
     }
@@ -234,15 +228,19 @@ impl Call {
     /// Waits until a search has visited positions. Returns the report if it has ended before.
     pub(crate) async fn until_at_work(&mut self) -> Option<v1::Report> {
         loop {
-            match self.hear().await {
-                Some(WorkerMessage::Heartbeat(beat))
-                    if beat.progress.iter().any(|progress| progress.nodes > 0) =>
-                {
-                    return None;
+            let heard = async {
+                tokio::select! {
+                    beat = self.beats.recv() => Ok(beat.expect("a beat")),
+                    message = self.incoming.message() => Err(message),
                 }
-                Some(WorkerMessage::Heartbeat(_)) => {}
-                Some(WorkerMessage::Report(report)) => return Some(report),
-                other => panic!("{other:?} is no sign of work"),
+            };
+            match within(heard).await {
+                Ok(beat) if beat.progress.iter().any(|progress| progress.nodes > 0) => return None,
+                Ok(_) => {}
+                Err(Ok(Some(v1::FromWorker {
+                    message: Some(WorkerMessage::Report(report)),
+                }))) => return Some(report),
+                Err(other) => panic!("{other:?} is no sign of work"),
             }
         }
     }

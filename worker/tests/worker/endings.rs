@@ -30,10 +30,7 @@ async fn searching() -> (Coordinator, JoinHandle<Result<()>>, Call) {
 }
 
 async fn ends_after_goodbye(worker: JoinHandle<Result<()>>, mut call: Call) {
-    assert!(matches!(
-        call.hear_news().await,
-        Some(WorkerMessage::Goodbye(_))
-    ));
+    assert!(matches!(call.hear().await, Some(WorkerMessage::Goodbye(_))));
     drop(call);
     ends(worker).await;
 }
