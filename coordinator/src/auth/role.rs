@@ -1,9 +1,12 @@
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use super::permission::Permission;
 
 /// The function of a token's holder, with its permissions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Reads the book, jobs and workers.
     Read,

@@ -1,6 +1,8 @@
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use data_encoding::HEXLOWER;
 use kagetsu_files::{lock_folder, read_text};
 use kagetsu_program::{Readers, write_whole};
 use ring::digest::{SHA256, digest};
@@ -48,7 +50,8 @@ pub enum TokensError {
 }
 
 /// A token as the file describes it: by its hash, not by its text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct TokenEntry {
     /// Its name, for people and logs.
     pub name: String,
@@ -58,29 +61,16 @@ pub struct TokenEntry {
     pub rate: Option<u32>,
     /// The day of its creation, as in 2026-11-21.
     pub created: String,
+    #[serde(rename = "sha256", with = "hex")]
     pub(super) hash: Hash,
 }
 
 /// The tokens of a file.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tokens(Vec<TokenEntry>);
-
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct TokensFile {
+pub struct Tokens {
     #[serde(default, rename = "token")]
-    tokens: Vec<TokenRecord>,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct TokenRecord {
-    name: String,
-    roles: Vec<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    rate: Option<u32>,
-    created: String,
-    sha256: String,
+    entries: Vec<TokenEntry>,
 }
 
 impl Tokens {
@@ -94,32 +84,17 @@ impl Tokens {
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        let body: TokensFile =
+        let tokens: Self =
             toml::from_str(text).map_err(|error| error.to_string().trim().to_string())?;
-        let mut all = Self::default();
-        for TokenRecord {
-            name,
-            roles,
-            rate,
-            created,
-            sha256,
-        } in body.tokens
+        let mut names = BTreeSet::new();
+        match tokens
+            .entries
+            .iter()
+            .find(|entry| !names.insert(&entry.name))
         {
-            let roles: Result<Vec<Role>, String> = roles.iter().map(|word| word.parse()).collect();
-            let hash = from_hex(&sha256)
-                .ok_or_else(|| format!("the sha256 of '{name}' is not 64 hex digits"))?;
-            if all.0.iter().any(|entry| entry.name == name) {
-                return Err(format!("the name '{name}' stands there twice"));
-            }
-            all.0.push(TokenEntry {
-                name,
-                roles: roles?,
-                rate,
-                created,
-                hash,
-            });
+            Some(entry) => Err(format!("the name '{}' stands there twice", entry.name)),
+            None => Ok(tokens),
         }
-        Ok(all)
     }
 
     /// Changes a file atomically, under a lock; creates it if it is missing. Only its owner can
@@ -149,17 +124,7 @@ impl Tokens {
     }
 
     fn write(&self, path: &Path) -> io::Result<()> {
-        let entry = |entry: &TokenEntry| TokenRecord {
-            name: entry.name.clone(),
-            roles: entry.roles.iter().map(ToString::to_string).collect(),
-            rate: entry.rate,
-            created: entry.created.clone(),
-            sha256: to_hex(&entry.hash),
-        };
-        let body = TokensFile {
-            tokens: self.0.iter().map(entry).collect(),
-        };
-        let text = toml::to_string(&body).map_err(io::Error::other)?;
+        let text = toml::to_string(self).map_err(io::Error::other)?;
         write_whole(path, &format!("{HEADER}{text}"), Readers::Owner)
     }
 
@@ -178,18 +143,18 @@ impl Tokens {
         if !(1..=MAX_NAME_BYTES).contains(&name.len()) || !name.bytes().all(is_plain) {
             return Err(TokensError::Name(name.into()));
         }
-        if self.0.iter().any(|entry| entry.name == name) {
+        if self.entries.iter().any(|entry| entry.name == name) {
             return Err(TokensError::Taken(name.into()));
         }
         let mut secret = [0; 32];
         SystemRandom::new()
             .fill(&mut secret)
             .map_err(|_| TokensError::Random)?;
-        let token = format!("{PREFIX}{}", to_hex(&secret));
+        let token = format!("{PREFIX}{}", HEXLOWER.encode(&secret));
         let mut roles = roles.to_vec();
         roles.sort();
         roles.dedup();
-        self.0.push(TokenEntry {
+        self.entries.push(TokenEntry {
             name: name.into(),
             roles,
             rate,
@@ -204,8 +169,8 @@ impl Tokens {
     /// # Errors
     /// [`TokensError::Unknown`].
     pub fn revoke(&mut self, name: &str) -> Result<(), TokensError> {
-        let index = self.0.iter().position(|entry| entry.name == name);
-        self.0
+        let index = self.entries.iter().position(|entry| entry.name == name);
+        self.entries
             .remove(index.ok_or_else(|| TokensError::Unknown(name.into()))?);
         Ok(())
     }
@@ -213,7 +178,7 @@ impl Tokens {
     /// All tokens in the order of their creation.
     #[must_use]
     pub fn entries(&self) -> &[TokenEntry] {
-        &self.0
+        &self.entries
     }
 }
 
@@ -224,19 +189,23 @@ pub(super) fn hash(token: &str) -> Hash {
     hash
 }
 
-fn to_hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
+/// A hash in a file, as hex digits.
+mod hex {
+    use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
+    use serde::{Deserialize, Deserializer, Serializer, de};
 
-fn from_hex(text: &str) -> Option<Hash> {
-    let mut hash = Hash::default();
-    if text.len() != 64 || !text.is_ascii() {
-        return None;
+    use super::Hash;
+
+    pub(super) fn serialize<S: Serializer>(hash: &Hash, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&HEXLOWER.encode(hash))
     }
-    for (byte, digits) in hash.iter_mut().zip(text.as_bytes().chunks(2)) {
-        *byte = u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Hash, D::Error> {
+        let digits = String::deserialize(from)?;
+        let hash = HEXLOWER_PERMISSIVE.decode(digits.as_bytes());
+        let hash = hash.ok().and_then(|bytes| bytes.try_into().ok());
+        hash.ok_or_else(|| de::Error::custom("a sha256 is not 64 hex digits"))
     }
-    Some(hash)
 }
 
 #[cfg(test)]
@@ -310,7 +279,10 @@ mod tests {
         };
         assert!(Tokens::parse(&entry("a", "read", &hash)).is_ok());
         for (text, word) in [
-            (entry("a", "king", &hash), "'king' is no role"),
+            (
+                entry("a", "king", &hash),
+                "unknown variant `king`, expected one of `read`",
+            ),
             (entry("a", "read", "12"), "64 hex digits"),
             (entry("a", "read", &"ü".repeat(32)), "64 hex digits"),
             (entry("a", "read", &hash).repeat(2), "twice"),

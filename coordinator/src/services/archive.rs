@@ -12,6 +12,7 @@ use axum::extract::{Path as PathParameter, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
+use data_encoding::HEXLOWER;
 use http::header::{
     ACCEPT_RANGES, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderName, IF_RANGE, RANGE,
 };
@@ -156,12 +157,7 @@ fn digest(file: &mut File) -> io::Result<String> {
     loop {
         let length = file.read(&mut piece)?;
         if length == 0 {
-            let digest = context.finish();
-            return Ok(digest
-                .as_ref()
-                .iter()
-                .map(|byte| format!("{byte:02x}"))
-                .collect());
+            return Ok(HEXLOWER.encode(context.finish().as_ref()));
         }
         context.update(&piece[..length]);
     }

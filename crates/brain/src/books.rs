@@ -1,7 +1,6 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
-use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
@@ -47,29 +46,16 @@ impl FromStr for BookChoice {
 }
 
 /// Text that names no book.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a book is missing; write BOOK, first=BOOK or second=BOOK")]
 pub struct BookChoiceError;
 
-impl fmt::Display for BookChoiceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a book is missing; write BOOK, first=BOOK or second=BOOK")
-    }
-}
-
-impl std::error::Error for BookChoiceError {}
-
 /// The number of a book that is not open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no book {number}: {count} are open, from 1 on")]
 pub(crate) struct NoSuchBook {
     number: usize,
     count: usize,
-}
-
-impl fmt::Display for NoSuchBook {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { number, count } = self;
-        write!(f, "there is no book {number}: {count} are open, from 1 on")
-    }
 }
 
 /// The books that an engine plays from, the first that knows a move first.

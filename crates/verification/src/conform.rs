@@ -1,5 +1,4 @@
 use alloc::sync::Arc;
-use core::fmt;
 use core::time::Duration;
 
 use kagetsu_game::{Answer, Bound, Effort, Move, Provenance, Question, Score, Verdict, Window};
@@ -27,24 +26,15 @@ pub struct AnswerLimits {
 }
 
 /// The reason why an answer is invalid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AnswerFault {
     /// It has no verdict on a move that was asked about.
+    #[error("the answer has no verdict on a move that was asked about")]
     NoMove,
     /// It has no value, although the question's window is full.
+    #[error("the answer has only bounds and no value")]
     OnlyBounds,
 }
-
-impl fmt::Display for AnswerFault {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Self::NoMove => "the answer has no verdict on a move that was asked about",
-            Self::OnlyBounds => "the answer has only bounds and no value",
-        })
-    }
-}
-
-impl core::error::Error for AnswerFault {}
 
 /// Returns how many nodes a worker can have visited in `elapsed` with so many threads.
 #[must_use]

@@ -45,38 +45,27 @@ pub enum Admission {
 }
 
 /// The reason why a worker is not admitted.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// A volunteer with this engine, with which nothing here could verify its answers.
+    #[error(
+        "a volunteer must run an engine that the coordinator or one of the operator's workers \
+         runs, so that its answers can be verified; '{0}' is not one"
+    )]
     Engine(Arc<str>),
     /// A volunteer whose searches have so many threads, and so are not repeatable.
+    #[error(
+        "a volunteer searches with one thread, so that its answers can be repeated, and not with \
+         {0}; give --threads 1, and --slots for more searches at a time"
+    )]
     Threads(u32),
     /// A worker of variants in which it cannot be calibrated.
+    #[error(
+        "the coordinator has no calibration question for any variant that this worker names, so \
+         it cannot tell whether its answers are right"
+    )]
     Variants,
 }
-
-impl core::fmt::Display for Refused {
-    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self {
-            Self::Engine(engine) => write!(
-                out,
-                "a volunteer must run an engine that the coordinator or one of the operator's \
-                 workers runs, so that its answers can be verified; '{engine}' is not one"
-            ),
-            Self::Threads(threads) => write!(
-                out,
-                "a volunteer searches with one thread, so that its answers can be repeated, and \
-                 not with {threads}; give --threads 1, and --slots for more searches at a time"
-            ),
-            Self::Variants => out.write_str(
-                "the coordinator has no calibration question for any variant that this worker \
-                 names, so it cannot tell whether its answers are right",
-            ),
-        }
-    }
-}
-
-impl core::error::Error for Refused {}
 
 /// A worker's record for lists.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

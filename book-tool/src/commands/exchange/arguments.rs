@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use kagetsu_formats::{Format, ZobristKeys};
 
@@ -18,33 +17,24 @@ pub(super) enum FormatArg {
     Site,
 }
 
-impl ValueEnum for FormatArg {
-    fn value_variants<'a>() -> &'a [Self] {
-        const ALL: [FormatArg; Format::ALL.len() + 2] = {
-            let mut all = [FormatArg::Proof; Format::ALL.len() + 2];
-            all[Format::ALL.len() + 1] = FormatArg::Site;
-            let mut at = 0;
-            while at < Format::ALL.len() {
-                all[at] = FormatArg::Book(Format::ALL[at]);
-                at += 1;
-            }
-            all
-        };
-        &ALL
+impl FormatArg {
+    fn all() -> impl Iterator<Item = Self> {
+        Format::ALL
+            .into_iter()
+            .map(Self::Book)
+            .chain([Self::Proof, Self::Site])
     }
 
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(match self {
+    fn value(self) -> PossibleValue {
+        match self {
             Self::Book(format) => PossibleValue::new(format.name()).help(format.description()),
             Self::Proof => PossibleValue::new("proof")
                 .help("The win tree of one position, as `kagetsu verify` checks it"),
             Self::Site => PossibleValue::new("site")
                 .help("A folder of static files: the page with the book and an engine"),
-        })
+        }
     }
-}
 
-impl FormatArg {
     /// Returns the format: the one given, or the one that the ending of the file's name tells.
     ///
     /// # Errors
@@ -67,15 +57,16 @@ pub(super) fn format_parser(
     can: fn(Format) -> bool,
     proof: bool,
 ) -> impl TypedValueParser<Value = FormatArg> {
-    let value = move |format: &FormatArg| {
+    let value = move |format: FormatArg| {
         let is_listed = match format {
-            FormatArg::Book(format) => can(*format),
+            FormatArg::Book(format) => can(format),
             FormatArg::Proof | FormatArg::Site => proof,
         };
-        Some(format.to_possible_value()?.hide(!is_listed))
+        format.value().hide(!is_listed)
     };
-    let values = FormatArg::value_variants().iter().filter_map(value);
-    PossibleValuesParser::new(values).try_map(|name| FormatArg::from_str(&name, false))
+    let named = |name: String| FormatArg::all().find(|format| format.value().get_name() == name);
+    PossibleValuesParser::new(FormatArg::all().map(value))
+        .try_map(move |name| named(name).context("no format has this name"))
 }
 
 /// The numbers from which the keys of `.obk` books are made.

@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 
+use data_encoding::HEXLOWER;
 use kagetsu_game::{Claim, Game, Move, Position, with_game};
 
 use crate::base::id::Id;
@@ -98,12 +99,9 @@ impl Grading {
     /// no place.
     #[must_use]
     pub fn behind(place: &str) -> Option<Self> {
-        let mut id = Id([0; Id::LEN]);
-        for (at, byte) in id.0.iter_mut().enumerate() {
-            *byte = u8::from_str_radix(place.get(2 * at..2 * at + 2)?, 16).ok()?;
-        }
-        (place.len() == 2 * Id::LEN).then(|| Self {
-            last: Some(id),
+        let id = HEXLOWER.decode(place.as_bytes()).ok()?;
+        Some(Self {
+            last: Some(Id(id.try_into().ok()?)),
             ..Self::default()
         })
     }
@@ -111,8 +109,7 @@ impl Grading {
     /// Returns the place of the last position that was measured, in hex digits.
     #[must_use]
     pub fn place(&self) -> Option<String> {
-        let Id(last) = self.last?;
-        Some(last.iter().map(|byte| format!("{byte:02x}")).collect())
+        Some(HEXLOWER.encode(&self.last?.0))
     }
 
     /// Returns the quality of the positions that were measured.

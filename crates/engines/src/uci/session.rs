@@ -211,11 +211,13 @@ impl Session {
         }
     }
 
-    fn parse_move(&self, position: &Position, text: &str) -> Option<Move> {
+    /// Reads a move in either way of counting ranks.
+    fn parse_move(&self, variant: Variant, text: &str) -> Option<Move> {
+        use kagetsu_game::{Game, xiangqi::Xiangqi};
         if self.counts_from_one {
             parse_from_one(text)
         } else {
-            position.parse_move(text).ok()
+            Xiangqi::start(variant).parse_move(text).ok()
         }
     }
 
@@ -225,7 +227,7 @@ impl Session {
             position,
             texts
                 .iter()
-                .map_while(|text| self.parse_move_of(position.variant(), text)),
+                .map_while(|text| self.parse_move(position.variant(), text)),
         )
     }
 
@@ -243,16 +245,6 @@ impl Session {
             depth,
             line,
         })
-    }
-
-    /// Reads a move in either way of counting ranks.
-    fn parse_move_of(&self, variant: Variant, text: &str) -> Option<Move> {
-        use kagetsu_game::{Game, xiangqi::Xiangqi};
-        if self.counts_from_one {
-            parse_from_one(text)
-        } else {
-            Xiangqi::start(variant).parse_move(text).ok()
-        }
     }
 
     fn set_lines(&mut self, lines: u16) -> Result<(), FaultKind> {
@@ -341,7 +333,7 @@ impl Session {
                 Ok(Some(best))
             },
         )?;
-        let best = best.and_then(|text| self.parse_move(position, &text));
+        let best = best.and_then(|text| self.parse_move(position.variant(), &text));
         Ok(best.filter(|m| allowed.contains(m)))
     }
 }
@@ -431,7 +423,7 @@ impl EngineSession for Session {
                     best: Some(text), ..
                 } => {
                     let best = self
-                        .parse_move(ask.position, &text)
+                        .parse_move(ask.position.variant(), &text)
                         .filter(|m| legal.contains(m));
                     let best = best.ok_or_else(|| FaultKind::illegal(&text, ask.position))?;
                     if !allowed.contains(&best) {
