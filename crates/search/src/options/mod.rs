@@ -1,7 +1,6 @@
-pub(crate) mod constants;
 pub(crate) mod text;
 
-use crate::{Constants, Evaluation};
+use crate::Evaluation;
 
 /// Settings of an [`Engine`](crate::Engine).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,8 +9,6 @@ pub struct EngineOptions {
     pub threads: usize,
     /// Memory of the transposition table in bytes; less than one entry switches the table off.
     pub table_bytes: usize,
-    /// Values of stones in surakarta.
-    pub constants: Constants,
     /// Empty cells around a stone that are candidates.
     pub neighbourhood: Neighbourhood,
     /// Most candidates searched where nothing forces, the best first; at least 1. `usize::MAX`
@@ -44,7 +41,6 @@ impl Default for EngineOptions {
         Self {
             threads: 1,
             table_bytes: 64 << 20,
-            constants: Constants::Own,
             neighbourhood: Neighbourhood::Square24,
             candidates: 40,
             seed: true,
