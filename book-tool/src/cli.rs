@@ -8,7 +8,7 @@ use crate::commands::analysis::{analyze, moves, perft, tables};
 use crate::commands::cluster::{certs, serve, token, workers};
 use crate::commands::exchange::{annotate, export, import};
 use crate::commands::jobs::{grow, manage};
-use crate::commands::lookup::{explore, open, practice, query, suspects, view};
+use crate::commands::lookup::{explore, open, practice, query, view};
 use crate::commands::maintenance::{
     backup, check, compact, compile, diff, journal, merge, prune, repair,
 };
@@ -46,7 +46,6 @@ enum Command {
     Open(open::Args),
     Explore(explore::Args),
     Practice(practice::Args),
-    Suspects(suspects::Args),
     Check(check::Args),
     Verify(verify::Args),
     Shrink(shrink::Args),
@@ -98,7 +97,6 @@ impl Cli {
             Command::View(args) => view::run(&args, out),
             Command::Open(args) => open::run(&args, out),
             Command::Explore(args) => explore::run(&args),
-            Command::Suspects(args) => suspects::run(&args, out),
             Command::Practice(args) => practice::run(args, out),
             Command::Check(args) => check::run(&args, out),
             Command::Verify(args) => verify::run(&args, out),

@@ -52,11 +52,6 @@ impl BookPosition {
         open_at(&self.book, &self.access, &self.place)
     }
 
-    /// Returns the book's name as it was given, and how to reach a server.
-    pub(crate) fn book(&self) -> (&str, &Access) {
-        (&self.book, &self.access)
-    }
-
     /// Takes the side of --side, if no drawn board needs it.
     pub(crate) fn take_side(&mut self) -> Option<Side> {
         self.place.take_side()

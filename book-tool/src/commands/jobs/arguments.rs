@@ -92,7 +92,7 @@ pub(crate) struct Args {
         conflicts_with = "coordinator",
         value_parser = clap::value_parser!(u16).range(1..=1024)
     )]
-    pub(crate) threads: Option<u16>,
+    pub(super) threads: Option<u16>,
     /// Memory for each worker's transposition table, in MiB
     #[arg(
         long,
@@ -114,10 +114,7 @@ pub(crate) struct Args {
     pub(super) name: Option<String>,
     /// Prints one JSON object at the end
     #[arg(long)]
-    pub(crate) json: bool,
-    /// More roots, from another command.
-    #[arg(skip)]
-    pub(super) positions: Vec<Position>,
+    pub(super) json: bool,
 }
 
 /// A build that a coordinator is asked for.
@@ -145,36 +142,6 @@ impl BuildRequest {
 }
 
 impl Args {
-    /// Returns the arguments of a build that searches these positions of a book again alone. The
-    /// book is a folder or the URL of a coordinator; there is at least one position.
-    pub(crate) fn deepening(book: &str, access: &Access, positions: Vec<Position>) -> Self {
-        let is_url = book.contains("://");
-        let count = ("positions".to_string(), positions.len().into());
-        Self {
-            book: (!is_url).then(|| book.into()),
-            variant: positions.first().map(Position::variant),
-            settings: SettingArguments([count].into_iter().collect()),
-            deepen: true,
-            table_mib: DEFAULT_TABLE_MIB,
-            coordinator: is_url.then(|| book.into()),
-            access: access.clone(),
-            positions,
-            ..Self::default()
-        }
-    }
-
-    /// Sets the limits of each search.
-    pub(crate) fn limit(&mut self, depth: Option<u8>, nodes: Option<u64>) {
-        let limits = [
-            ("depth", depth.map(Value::from)),
-            ("nodes", nodes.map(Value::from)),
-        ];
-        let given = limits
-            .into_iter()
-            .filter_map(|(name, limit)| Some((name.into(), limit?)));
-        self.settings.0.extend(given);
-    }
-
     /// Without --variant, takes the only game of the book, if there is one.
     ///
     /// # Errors
@@ -282,7 +249,6 @@ impl Args {
         if let Some(path) = &self.roots {
             roots.extend(openings::read(path, variant)?);
         }
-        roots.extend(self.positions.iter().cloned());
         if roots.is_empty() {
             roots.push(Position::start(variant));
         }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use indicatif::ProgressBar;
+use kagetsu_api::JobJson;
 use kagetsu_book::{JobChange, Policy};
 use kagetsu_coordinator::Server;
 use kagetsu_files::read_file;
@@ -232,7 +233,8 @@ async fn stopped(time: Option<Duration>) {
     }
 }
 
-fn progress_bar(job: &v1::Job) -> ProgressBar {
+/// Returns a bar for a job on stderr.
+pub(super) fn progress_bar(job: &v1::Job) -> ProgressBar {
     let template = match job.target {
         Some(_) => "{bar:30} {pos}/{len} positions, {msg}",
         None => "{spinner} {pos} positions, {msg}",
@@ -241,18 +243,18 @@ fn progress_bar(job: &v1::Job) -> ProgressBar {
 }
 
 /// Shows a job; `why` is the reason that it waits for, if it does.
-fn show(bar: &ProgressBar, job: &v1::Job, why: &str) {
+pub(super) fn show(bar: &ProgressBar, job: &v1::Job, why: &str) {
     bar.set_position(job.positions);
-    let left = job
-        .target
-        .map(|target| target.saturating_sub(job.positions))
-        .filter(|_| job.rate > 0.0);
-    let left = left.map(|left| Duration::from_secs((left as f64 / job.rate) as u64));
-    let left = left.map_or_else(String::new, |left| {
-        format!(", {} left", humantime::format_duration(left))
-    });
     bar.set_message(match why {
-        "" => format!("{:.1}/s, {} waiting{left}", job.rate, job.frontier),
+        "" => pace(&JobJson::from(job)),
         _ => waiting(why),
     });
+}
+
+/// Says how fast a job is and how long it takes, as in `2.0/s, 1234 waiting, 25s left`.
+pub(super) fn pace(job: &JobJson) -> String {
+    let left = job.time_left().map_or_else(String::new, |left| {
+        format!(", {} left", humantime::format_duration(left))
+    });
+    format!("{:.1}/s, {} waiting{left}", job.rate, job.frontier)
 }

@@ -16,7 +16,7 @@ use kagetsu_terminal::runtime::runtime;
 
 /// The end of a build.
 #[derive(Serialize)]
-pub(crate) struct BuildJson {
+struct BuildJson {
     #[serde(flatten)]
     job: JobJson,
     book: String,
@@ -30,7 +30,7 @@ pub(crate) struct BuildJson {
 
 impl BuildJson {
     /// The exit code of the command.
-    pub(crate) fn exit(&self) -> Exit {
+    fn exit(&self) -> Exit {
         Exit::passed(!self.has_failed)
     }
 
@@ -85,7 +85,7 @@ pub(crate) fn run(mut args: Args, out: &mut dyn Write) -> Result<Exit> {
 ///
 /// # Errors
 /// If the arguments contradict each other, or the build cannot go on.
-pub(crate) fn build(args: &Args) -> Result<BuildJson> {
+fn build(args: &Args) -> Result<BuildJson> {
     let request = args.request()?;
     args.check_engine()?;
     if let (Some(url), Some(book)) = (&args.coordinator, &args.book) {

@@ -1,20 +1,19 @@
-use std::cell::RefCell;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::{Args as Flags, Subcommand};
-use kagetsu_api::{AsideJson, JobJson, SettingsJson, WorkerJson, settings};
+use kagetsu_api::{AsideJson, JobJson, SettingsJson, settings};
 use kagetsu_book::{BUILD_FIELDS, Book, BuildField, JobChange};
 use kagetsu_program::Exit;
 use kagetsu_proto::{Access, Connector, v1};
 use serde_json::{Map, Value};
 
-use super::dashboard::Dashboard;
-use crate::client::{self as remote, Builds, tell_leader};
+use super::execution::{pace, progress_bar, show};
+use crate::client::{Builds, tell_leader};
 use crate::output::progress::waiting;
 use kagetsu_reader::{COORDINATOR_FLAG, open_book, read_book, with_hint};
+use kagetsu_terminal::echo::EchoOff;
 use kagetsu_terminal::json::write_json;
 use kagetsu_terminal::runtime::runtime;
 use kagetsu_terminal::table;
@@ -40,8 +39,7 @@ enum JobsAction {
     Show(NamedJob),
     /// Follows a job until it ends
     ///
-    /// On a terminal the job and its workers are drawn in place; else there is a line at each
-    /// change.
+    /// On a terminal the job is drawn in place; else there is a line at each change.
     ///
     /// Example: kagetsu jobs watch freestyle-15-1b2c3d4e
     Watch(NamedJob),
@@ -233,9 +231,8 @@ fn watch(named: &NamedJob, out: &mut dyn Write) -> Result<()> {
         let job = named.ask(None)?;
         return named.write(out, &job);
     }
-    let dashboard = (!named.at.json && std::io::stdout().is_terminal()).then(Dashboard::new);
-    if let Some(dashboard) = dashboard.filter(Dashboard::is_seen) {
-        let job = runtime()?.block_on(watch_in_place(named, dashboard))?;
+    if !named.at.json && std::io::stdout().is_terminal() {
+        let job = runtime()?.block_on(watch_in_place(named))?;
         return named.write(out, &job);
     }
     runtime()?.block_on(async {
@@ -259,35 +256,22 @@ fn watch(named: &NamedJob, out: &mut dyn Write) -> Result<()> {
     })
 }
 
-/// Draws the job and its workers until it is over or Ctrl-C. Returns its last state.
-async fn watch_in_place(named: &NamedJob, dashboard: Dashboard) -> Result<JobJson> {
+/// Draws the job on stderr until it is over or Ctrl-C. Returns its last state.
+async fn watch_in_place(named: &NamedJob) -> Result<JobJson> {
     let connector = named.at.connector()?;
-    let dashboard = RefCell::new(dashboard);
-    let shown = |job: &v1::Job| dashboard.borrow_mut().job(job.into());
-    let watched = async {
-        let builds = Builds::connect(&connector).await?;
-        builds
-            .follow(&connector, &named.name, shown, |line| {
-                dashboard.borrow().tell(line)
-            })
-            .await
-    };
-    let workers = async {
-        loop {
-            // Without the list of workers there is still the job.
-            let workers = remote::workers(&connector).await.unwrap_or_default();
-            dashboard
-                .borrow_mut()
-                .workers(workers.into_iter().map(WorkerJson::from).collect());
-            tokio::time::sleep(Duration::from_secs(1)).await;
-        }
-    };
+    let mut builds = Builds::connect(&connector).await?;
+    let (bar, _keys) = (
+        progress_bar(&builds.get(&named.name).await?),
+        EchoOff::start(),
+    );
+    let shown = |job: &v1::Job| show(&bar, job, &job.waits_for);
+    // A closed stderr is no reason to stop.
+    let tell = |line: String| bar.suspend(|| drop(writeln!(std::io::stderr(), "{line}")));
     let ended = tokio::select! {
-        job = watched => Some(job),
-        () = workers => None,
+        job = builds.follow(&connector, &named.name, shown, &tell) => Some(job),
         _ = tokio::signal::ctrl_c() => None,
     };
-    dashboard.into_inner().clear();
+    bar.finish_and_clear();
     let job = match ended {
         Some(job) => job?,
         None => Builds::connect(&connector).await?.get(&named.name).await?,
@@ -310,18 +294,14 @@ fn write_line(out: &mut dyn Write, line: JobJson, json: bool) -> Result<()> {
     let target = line
         .target
         .map_or_else(String::new, |target| format!(" of {target}"));
-    let left = line.time_left().map_or_else(String::new, |left| {
-        format!(", {} left", humantime::format_duration(left))
-    });
     let waits = line.waits_for.as_ref();
     writeln!(
         out,
-        "{} {}: {}{target} positions, {:.1}/s, {} waiting{left}{}",
+        "{} {}: {}{target} positions, {}{}",
         table::one_line(&line.name),
         line.state,
         line.positions,
-        line.rate,
-        line.frontier,
+        pace(&line),
         waits.map_or_else(String::new, |why| format!("; {}", waiting(why)))
     )?;
     out.flush()?;

@@ -12,8 +12,8 @@ use kagetsu_terminal::table;
 
 use crate::arguments::query::{BookArgs, BookPosition};
 
-/// The views whose commands do more than read: they have files of their own.
-const WITH_OWN_COMMANDS: [&str; 2] = ["book", "suspects"];
+/// The view whose command has a file of its own: `query`.
+const WITH_OWN_COMMAND: &str = "book";
 
 /// A command that reads a view.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ struct OutputArgs {
 
 fn views() -> impl Iterator<Item = &'static RegisteredView> {
     let mut views = VIEWS.iter();
-    std::iter::from_fn(move || views.find(|view| !WITH_OWN_COMMANDS.contains(&view.name)))
+    std::iter::from_fn(move || views.find(|view| view.name != WITH_OWN_COMMAND))
 }
 
 fn command(view: &RegisteredView) -> Command {

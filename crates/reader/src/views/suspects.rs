@@ -15,6 +15,16 @@ use crate::view::View;
 const PART: usize = 32;
 
 /// Ranks the positions whose value is most doubtful
+///
+/// A value is doubtful if its search was shallow, if the positions behind the moves say something
+/// else than the search, if they prefer another move, or if an older engine searched it. Positions
+/// near the given one, on lines without losses, count more.
+///
+/// The command prints one line of moves for each, with the doubt behind `#`, as `kagetsu build
+/// --deepen --roots` reads them to search them again. The exit code is 1 if the book does not hold
+/// the position.
+///
+/// Example: kagetsu suspects --book h8.book --variant freestyle-15 --moves h8 > roots.txt
 #[derive(Clone, Debug, Default, Deserialize, Serialize, ToSchema, clap::Args)]
 #[serde(default, deny_unknown_fields)]
 pub struct SuspectsView {
@@ -156,18 +166,16 @@ impl View for SuspectsView {
     }
 
     fn print(result: &SuspectsJson, _: &Position, _: Notation) -> Vec<TextBlock> {
-        let rows = result.suspects.iter().map(|suspect| {
-            [
-                format!("{:.2}", suspect.doubt),
-                suspect.depth.to_string(),
-                suspect.moves.join(" "),
-                suspect.reasons.join("; "),
-            ]
-        });
-        vec![TextBlock::table(
-            ["doubt", "depth", "moves", "reasons"],
-            [0, 1],
-            rows,
-        )]
+        if result.suspects.is_empty() {
+            return vec![TextBlock::Note("nothing is doubtful".into())];
+        }
+        let line = |suspect: &SuspectJson| {
+            let (moves, reasons) = (suspect.moves.join(" "), suspect.reasons.join("; "));
+            let (doubt, depth) = (suspect.doubt, suspect.depth);
+            TextBlock::Line(format!(
+                "{moves}  # doubt {doubt:.2}, depth {depth}: {reasons}"
+            ))
+        };
+        result.suspects.iter().map(line).collect()
     }
 }

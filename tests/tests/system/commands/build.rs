@@ -3,7 +3,7 @@
 use kagetsu_tests::{Program, Scratch, kagetsu, shared_data};
 use serde_json::{Value, json};
 
-use crate::world::{BookBuild, Cluster, assert_clean, assert_fields, refused, text};
+use crate::world::{BookBuild, assert_clean, assert_fields, refused, text};
 
 const VARIANT: [&str; 2] = ["--variant", "freestyle-15"];
 
@@ -308,81 +308,32 @@ fn example_roots_are_built() {
 #[test]
 fn suspects_are_deepened() {
     let scratch = Scratch::new();
-    let served = scratch.path("served");
-    let [book, other_book, served_book, file] =
-        ["book", "other", "served", "book.kbk"].map(|name| scratch.text(name));
-    let [book, other_book, served_book, file] =
-        [&book, &other_book, &served_book, &file].map(String::as_str);
-    for book in [book, other_book, served_book] {
-        grow(book, "h8", 12);
-    }
-    let depths = |book: &str, suspects: &serde_json::Value| {
-        let listed = suspects.as_array().expect("positions").clone();
-        let depth = |suspect: &serde_json::Value| {
-            let moves = suspect["moves"].as_array().expect("moves").iter();
-            let line: Vec<&str> = moves.filter_map(serde_json::Value::as_str).collect();
-            let facts = ["--moves", &line.join(" "), "--json", "--searched"];
-            ask("query", book, &facts).json()["answers"][0]["depth"].as_u64()
-        };
-        listed.iter().map(depth).collect::<Vec<_>>()
-    };
-    let top = ["--moves", "h8", "--top", "3", "--deepen"];
-    Program::Kagetsu
-        .run(&["compile", "--book", book, "--out", file])
-        .ok();
-    for (name, more, words) in [
-        (book, &["--depth", "1"][..], "give a greater --depth"),
-        (file, &[], "needs the folder of the book"),
-        (
-            "postgres://localhost/x?book=b",
-            &[],
-            "give the coordinator's URL",
-        ),
-    ] {
-        refused(&ask("suspects", name, &[&top[..], more].concat()), &[words]);
-    }
-    // In this process: the listed positions and no others are searched two plies deeper.
-    let done = ask("suspects", book, &[&top[..], &["--json"]].concat()).json();
-    let listed = done["suspects"].as_array().map(Vec::len);
-    assert_eq!(done["job"]["state"], json!("done"), "{done}");
-    assert_eq!(
-        done["job"]["positions"].as_u64(),
-        listed.map(|count| count as u64)
-    );
-    assert!(
-        depths(book, &done["suspects"])
-            .iter()
-            .all(|depth| *depth >= Some(5)),
-        "{done}"
-    );
-    // As text: the table, and the end of the build.
-    let finished = ask(
-        "suspects",
-        other_book,
-        &[&top[..], &["--depth", "7", "--threads", "1"]].concat(),
-    )
-    .ok();
-    for part in ["reasons", "-deepen-depth-7 done, "] {
-        assert!(finished.stdout.contains(part), "{part}: {finished:#?}");
-    }
-
-    // As a job of a cluster, by the URL of its coordinator.
-    let cluster = Cluster::start(&served);
-    let _worker = cluster.worker();
-    let place = ["--moves", "h8", "--top", "2", "--deepen", "--depth", "7"];
+    let (book, roots) = (scratch.text("book"), scratch.text("roots.txt"));
+    grow(&book, "h8", 12);
+    let top = ["--moves", "h8", "--top", "3"];
+    let listed = ask("suspects", &book, &[&top[..], &["--json"]].concat()).json();
+    let listed = listed["suspects"].as_array().expect("positions").clone();
+    assert!(!listed.is_empty());
+    let text = ask("suspects", &book, &top).ok().stdout;
+    assert!(text.contains("  # doubt "), "{text}");
+    std::fs::write(&roots, text).expect("room");
+    // The listed positions and no others are searched deeper.
+    let deepen = ["--deepen", "--roots", &roots, "--depth", "7"];
+    let count = listed.len().to_string();
     let done = ask(
-        "suspects",
-        &cluster.url,
-        &[&place[..], &["--json"]].concat(),
-    )
-    .json();
-    assert_eq!(done["job"]["state"], json!("done"), "{done}");
-    assert_eq!(done["job"]["book"], json!(cluster.url));
-    cluster.stop();
-    assert!(
-        depths(served_book, &done["suspects"])
-            .iter()
-            .all(|depth| *depth >= Some(7)),
-        "{done}"
+        "build",
+        &book,
+        &[&deepen[..], &["--positions", &count, "--json"]].concat(),
     );
+    assert_fields(
+        &done.json(),
+        &json!({"state": "done", "positions": listed.len()}),
+    );
+    for suspect in listed {
+        let moves = suspect["moves"].as_array().expect("moves").iter();
+        let line: Vec<&str> = moves.filter_map(serde_json::Value::as_str).collect();
+        let facts = ["--moves", &line.join(" "), "--json", "--searched"];
+        let known = ask("query", &book, &facts).json();
+        assert!(known["answers"][0]["depth"].as_u64() >= Some(7), "{known}");
+    }
 }
