@@ -7,8 +7,9 @@ use anyhow::{Result, bail, ensure};
 use kagetsu_book::without_password;
 use kagetsu_coordinator::{Archive, Config, Protection, Server, stop_on_signals};
 use kagetsu_postgres::BookUrl;
-use kagetsu_program::Exit;
+use kagetsu_program::{Exit, take_file};
 use kagetsu_reader::Source;
+use kagetsu_search::give_end_tables;
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::path::check_is_there;
@@ -49,6 +50,10 @@ pub(crate) struct Args {
     /// Analyses positions on the page and in the JSON API, with an engine for each core
     #[arg(long)]
     analyse: bool,
+    /// End tables of surakarta for this engine, from `kagetsu tables`
+    #[arg(long, value_name = "FILE", requires = "analyse",
+        value_parser = |path: &str| take_file(path, give_end_tables))]
+    tables: Option<PathBuf>,
     #[command(flatten)]
     protection: Protection,
 }

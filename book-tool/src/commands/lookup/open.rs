@@ -14,9 +14,10 @@ use kagetsu_files::{installed_book, read_file};
 use kagetsu_formats::likely_variant;
 use kagetsu_http::{AccessPolicy, site};
 use kagetsu_postgres::BookUrl;
-use kagetsu_program::{Exit, download, shown};
+use kagetsu_program::{Exit, download, shown, take_file};
 use kagetsu_proto::{Access, Listener, stop_requested};
 use kagetsu_reader::Source;
+use kagetsu_search::give_end_tables;
 use kagetsu_terminal::runtime::runtime;
 use tokio_util::sync::CancellationToken;
 
@@ -58,6 +59,10 @@ pub(crate) struct Args {
     /// Prints the address and opens no browser
     #[arg(long)]
     no_browser: bool,
+    /// End tables of surakarta for the engine, from `kagetsu tables`
+    #[arg(long, value_name = "FILE",
+        value_parser = |path: &str| take_file(path, give_end_tables))]
+    tables: Option<PathBuf>,
     #[command(flatten)]
     access: Access,
 }

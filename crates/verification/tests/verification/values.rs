@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
+use kagetsu_game::{Position, Variant};
 use kagetsu_schedule::WorkerId;
-use kagetsu_verification::{AnswerRelation, CheckId, Class, Decision, Tolerance, compare};
+use kagetsu_verification::{
+    AnswerRelation, CheckId, Class, Decision, Tolerance, Verification, VerificationOptions, compare,
+};
 
-use crate::world::{Lie, Worker, World, answer_with, position, profile, truth};
+use crate::world::{ENGINE, Lie, Worker, World, answer_with, position, profile, truth};
 
 #[test]
 fn wrong_value_is_found_and_taken_back() {
@@ -56,6 +59,29 @@ fn honest_answers_are_confirmed() {
     let verified = |id| world.verification.trust(WorkerId(id)).verified;
     assert_eq!((verified(1) + verified(2), verified(7)), (70, 10));
     assert_eq!((world.searches, world.false_values()), (0, 0));
+}
+
+#[test]
+fn end_tables_excuse_other_values() {
+    let surakarta = Position::from_line(Variant::SURAKARTA, "a2b3 a5a4").expect("a legal line");
+    for (has_end_tables, position, is_blamed) in [
+        (true, &surakarta, false),
+        (false, &surakarta, true),
+        (true, &position(1), true),
+    ] {
+        let mut world = World::new(100.0);
+        world.verification = Verification::new(VerificationOptions {
+            has_end_tables,
+            ..VerificationOptions::new(100.0, 0x5eed, ENGINE)
+        });
+        world.operator(2, Worker::HONEST);
+        world.operator(3, Worker::HONEST);
+        world.volunteer(7, "stranger", Worker::liar(Lie::Bias(500), 100));
+        world.answer(7, position, Lie::Bias(500));
+        world.run();
+        let case = format!("{has_end_tables}, {}", position.variant());
+        assert_eq!(world.is_quarantined(7), is_blamed, "{case}");
+    }
 }
 
 #[test]
