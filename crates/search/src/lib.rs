@@ -71,6 +71,7 @@ pub use engine::{Engine, shallow};
 pub use error::EngineError;
 pub use gomoku::Evaluation;
 pub use networks::weights::{give_weights, missing_weights};
+pub use options::constants::Constants;
 pub use options::text::OptionsError;
 pub use options::{EngineOptions, Neighbourhood, ThreadSplit};
 pub use root::provenance::{provenance, provenance_of};

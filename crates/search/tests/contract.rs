@@ -13,6 +13,7 @@ use proptest::sample::Index;
 const SMALL: EngineOptions = EngineOptions {
     threads: 1,
     table_bytes: 1 << 20,
+    constants: kagetsu_search::Constants::Own,
     neighbourhood: kagetsu_search::Neighbourhood::Square24,
     candidates: 20,
     seed: true,

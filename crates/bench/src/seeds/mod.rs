@@ -1,4 +1,5 @@
 mod gomoku;
+mod surakarta;
 
 use std::io::Write;
 
@@ -8,19 +9,27 @@ use serde::Serialize;
 
 use crate::report;
 
-/// Tables of the founding documents on gomoku, side by side with Kagetsu's figures on this machine
+/// Tables of the founding documents, side by side with Kagetsu's figures on this machine
 ///
 /// Example: kagetsu bench seeds --depth 2,4
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Plies to search
-    #[arg(long, value_delimiter = ',', default_values_t = [2, 4, 6], value_name = "N",
-          value_parser = clap::value_parser!(u8).range(1..=20))]
+    /// Game of the documents
+    #[arg(long, default_value = "gomoku", value_name = "GAME")]
+    game: SeedGame,
+    /// Plies to search [default: 2,4,6 for gomoku, 7 for surakarta]
+    #[arg(long, value_delimiter = ',', value_name = "N", value_parser = clap::value_parser!(u8).range(1..=20))]
     depth: Vec<u8>,
     /// Settings of the engine that the documents leave open, as in leaf-fours=0; see `bench
     /// match --help`
     #[arg(long = "settings", default_value = "default", value_name = "SETTINGS")]
     engine: EngineOptions,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum SeedGame {
+    Gomoku,
+    Surakarta,
 }
 
 /// Mean, median and geometric mean of some values.
@@ -49,11 +58,26 @@ impl Averages {
 }
 
 pub(crate) fn run(args: &Args, is_json: bool, out: &mut dyn Write) -> Result<()> {
-    let mut seeds = gomoku::GomokuSeeds::default();
-    for depth in &args.depth {
-        seeds.add(args.engine, *depth)?;
+    let depths = |usual: &[u8]| match &args.depth[..] {
+        [] => usual.to_vec(),
+        given => given.to_vec(),
+    };
+    match args.game {
+        SeedGame::Gomoku => {
+            let mut seeds = gomoku::GomokuSeeds::default();
+            for depth in depths(&[2, 4, 6]) {
+                seeds.add(args.engine, depth)?;
+            }
+            report::write(out, is_json, &gomoku::method(), &seeds)
+        }
+        SeedGame::Surakarta => {
+            let mut seeds = surakarta::SurakartaSeeds::default();
+            for depth in depths(&[7]) {
+                seeds.add(args.engine, depth)?;
+            }
+            report::write(out, is_json, surakarta::METHOD, &seeds)
+        }
     }
-    report::write(out, is_json, &gomoku::method(), &seeds)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
+pub(crate) mod constants;
 pub(crate) mod text;
 
-use crate::Evaluation;
+use crate::{Constants, Evaluation};
 
 /// Settings of an [`Engine`](crate::Engine).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,6 +10,8 @@ pub struct EngineOptions {
     pub threads: usize,
     /// Memory of the transposition table in bytes; less than one entry switches the table off.
     pub table_bytes: usize,
+    /// Values of stones in surakarta.
+    pub constants: Constants,
     /// Empty cells around a stone that are candidates.
     pub neighbourhood: Neighbourhood,
     /// Most candidates searched where nothing forces, the best first; at least 1. `usize::MAX`
@@ -41,6 +44,7 @@ impl Default for EngineOptions {
         Self {
             threads: 1,
             table_bytes: 64 << 20,
+            constants: Constants::Own,
             neighbourhood: Neighbourhood::Square24,
             candidates: 40,
             seed: true,

@@ -5,13 +5,19 @@ use std::num::IntErrorKind;
 use std::ops::RangeFrom;
 use std::str::FromStr;
 
-use crate::{EngineOptions, Neighbourhood, ThreadSplit};
+use crate::{Constants, EngineOptions, Neighbourhood, ThreadSplit};
 
 /// Text of the default options; other settings may follow it.
 const DEFAULT: &str = "default";
 /// All keys, for error messages.
-const KEYS: &str = "threads, table, neighbourhood, candidates, seed, leaf-fours, selective, vct, split, end-tables";
+const KEYS: &str = "threads, table, constants, neighbourhood, candidates, seed, leaf-fours, selective, vct, split, end-tables";
 
+const CONSTANTS: [(Constants, &str); 4] = [
+    (Constants::Own, "own"),
+    (Constants::Matrix, "matrix"),
+    (Constants::Count, "count"),
+    (Constants::Evalue, "evalue"),
+];
 const NEIGHBOURHOODS: [(Neighbourhood, &str); 2] = [
     (Neighbourhood::Paper12, "paper-12"),
     (Neighbourhood::Square24, "square-24"),
@@ -74,10 +80,11 @@ impl fmt::Display for EngineOptions {
 }
 
 /// Returns every option as key and value.
-fn texts(options: &EngineOptions) -> [(&'static str, String); 10] {
+fn texts(options: &EngineOptions) -> [(&'static str, String); 11] {
     let &EngineOptions {
         threads,
         table_bytes,
+        constants,
         neighbourhood,
         candidates,
         seed,
@@ -91,6 +98,7 @@ fn texts(options: &EngineOptions) -> [(&'static str, String); 10] {
     [
         ("threads", threads.to_string()),
         ("table", memory(table_bytes)),
+        ("constants", name(&CONSTANTS, constants)),
         ("neighbourhood", name(&NEIGHBOURHOODS, neighbourhood)),
         (
             "candidates",
@@ -158,6 +166,7 @@ impl EngineOptions {
         match key {
             "threads" => self.threads = number(value, 1..).map_err(wrong)?,
             "table" => self.table_bytes = bytes(value).map_err(wrong)?,
+            "constants" => self.constants = named(&CONSTANTS, value).map_err(wrong)?,
             "neighbourhood" => self.neighbourhood = named(&NEIGHBOURHOODS, value).map_err(wrong)?,
             "candidates" => {
                 let all = named(&ALL, value);
@@ -243,19 +252,24 @@ mod tests {
     fn any_options() -> impl Strategy<Value = EngineOptions> {
         let candidates = prop_oneof![1..300_usize, Just(usize::MAX)];
         let table = (0_usize..2_000, 0_u32..31).prop_map(|(count, power)| count << power);
-        let names = (select(&NEIGHBOURHOODS[..]), select(&SPLITS[..]));
+        let names = (
+            select(&CONSTANTS[..]),
+            select(&NEIGHBOURHOODS[..]),
+            select(&SPLITS[..]),
+        );
         let rest = (any::<bool>(), any::<u32>(), any::<bool>(), any::<bool>());
         (1_usize..100, table, candidates, names, rest).prop_map(
             |(threads, table_bytes, candidates, names, rest)| EngineOptions {
                 threads,
                 table_bytes,
-                neighbourhood: names.0.0,
+                constants: names.0.0,
+                neighbourhood: names.1.0,
                 candidates,
                 seed: rest.0,
                 leaf_fours: rest.1,
                 selective: rest.2,
                 vct: rest.3,
-                split: names.1.0,
+                split: names.2.0,
                 end_tables: rest.1 as u8,
                 evaluation: None,
             },
@@ -295,7 +309,11 @@ mod tests {
             ("fast", "'fast' is not a setting; write key=value"),
             (
                 "seed=on,speed=9",
-                "no engine option is called 'speed'; there are threads, table, neighbourhood",
+                "no engine option is called 'speed'; there are threads, table, constants",
+            ),
+            (
+                "constants=blag",
+                "constants=blag: constants must be own, matrix, count, evalue",
             ),
             ("seed=yes", "seed=yes: seed must be on, off"),
             (

@@ -3,7 +3,7 @@ use kagetsu_game::{Game, Move, Score, Side, Variant, zobrist};
 
 use super::end_tables::{self, Tables};
 use super::rings::{RingView, Rings, points};
-use super::weights::WEIGHTS;
+use super::weights::PointWeights;
 use crate::EngineOptions;
 
 /// Remaining quiet plies from which their number is part of the hash. No search goes farther
@@ -47,6 +47,7 @@ pub(crate) struct Board {
     past: Vec<Past>,
     /// Hashes of the earlier positions that may be repeated, including those of the game.
     hashes: Vec<u64>,
+    pub(super) weights: &'static PointWeights,
     tables: Option<&'static Tables>,
 }
 
@@ -55,6 +56,7 @@ impl Board {
         let Variant::Surakarta { limit } = game.variant() else {
             unreachable!("a game of surakarta")
         };
+        let weights = PointWeights::of(options.constants);
         let hashes = earlier(game);
         let mut board = Self {
             side: game.side(),
@@ -70,12 +72,13 @@ impl Board {
             limit,
             past: Vec::with_capacity(128),
             hashes,
+            weights,
             tables: end_tables::given(options.end_tables, limit),
         };
         for side in 0..2 {
             for point in points(board.stones[side]) {
                 board.rings.flip(point);
-                board.state.sums[side] += i32::from(WEIGHTS.points[usize::from(point)]);
+                board.state.sums[side] += i32::from(weights.points[usize::from(point)]);
             }
         }
         board.view = board.rings.view(board.stones[0]);
@@ -192,7 +195,7 @@ impl Board {
             back,
             sums,
         } = &mut self.state;
-        let point = |point: u8| i32::from(WEIGHTS.points[usize::from(point)]);
+        let point = |point: u8| i32::from(self.weights.points[usize::from(point)]);
         *hash ^= (Surakarta::number(mover, from)
             ^ Surakarta::number(mover, to)
             ^ zobrist::SECOND_TO_MOVE) as u64;

@@ -3,7 +3,7 @@ use kagetsu_game::{Move, ProofKind, Score, Side};
 
 use super::board::{Board, ends, join};
 use super::rings::{RingView, points};
-use super::weights::{PointWeights, WEIGHTS};
+use super::weights::PointWeights;
 use crate::EngineOptions;
 use crate::heuristics::{Force, Heuristics, Late, Moves, Situation, Style};
 
@@ -68,7 +68,10 @@ impl Heuristics for Board {
             step,
             lead,
             ..
-        } = WEIGHTS;
+        } = *self.weights;
+        if (capture, end, step, lead) == (0, 0, 0, 0) {
+            return Score::opinion(stones + turn);
+        }
         let worth = |side: Side| {
             let RingView { captures, ends } = &self.view;
             let (captures, ends) = (
@@ -106,7 +109,7 @@ impl Heuristics for Board {
 
     fn list_moves(&self, _: &Situation, moves: &mut Moves) {
         self.list_captures(moves);
-        let (empty, values) = (self.empty(), &WEIGHTS.points);
+        let (empty, values) = (self.empty(), &self.weights.points);
         let at_risk = self.victims(self.side.other());
         for from in points(self.stones[self.side.index()]) {
             let escape = if at_risk >> from & 1 != 0 { ESCAPE } else { 0 };
@@ -198,7 +201,7 @@ impl Board {
         moves.complete = true;
         for &(from, to) in &self.view.captures[self.side.index()] {
             moves.push(
-                CAPTURE + i32::from(WEIGHTS.points[usize::from(to)]),
+                CAPTURE + i32::from(self.weights.points[usize::from(to)]),
                 join(from, to),
             );
         }

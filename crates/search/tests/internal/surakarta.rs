@@ -11,7 +11,7 @@ use super::Board;
 use super::board::join;
 use crate::heuristics::{Heuristics, Situation};
 use crate::xiangqi::laws::{ask, claims_nothing_false, play_picks};
-use crate::{Control, EngineOptions};
+use crate::{Constants, Control, EngineOptions};
 
 /// Two to seven stones on any points, any side to move, any count of quiet plies below the limit,
 /// and up to 12 moves after it.
@@ -126,15 +126,18 @@ proptest! {
     fn symmetries_and_colours_change_nothing(game in any_game(), number in 0u8..16) {
         let image = Surakarta::unpack(game.variant(), &game.pack(Symmetry::new(number))).expect("its own bytes");
         let turned = |m: Move| Surakarta::image(game.variant(), m, Symmetry::new(number));
-        let (here, there) = (board(&game), board(&image));
-        prop_assert_eq!(here.evaluate(), there.evaluate());
-        let worth = |board: &Board, turned: &dyn Fn(Move) -> Move| {
-            let mut moves = board.moves(&Situation::Free);
-            let mut all: Vec<(Move, i32)> = std::iter::from_fn(|| moves.take()).map(|(worth, m)| (turned(m), worth)).collect();
-            all.sort_unstable();
-            all
-        };
-        prop_assert_eq!(worth(&here, &turned), worth(&there, &|m| m));
+        for constants in [Constants::Own, Constants::Matrix, Constants::Count, Constants::Evalue] {
+            let options = EngineOptions { constants, ..EngineOptions::default() };
+            let (here, there) = (Board::new(&game, &options), Board::new(&image, &options));
+            prop_assert_eq!(here.evaluate(), there.evaluate());
+            let worth = |board: &Board, turned: &dyn Fn(Move) -> Move| {
+                let mut moves = board.moves(&Situation::Free);
+                let mut all: Vec<(Move, i32)> = std::iter::from_fn(|| moves.take()).map(|(worth, m)| (turned(m), worth)).collect();
+                all.sort_unstable();
+                all
+            };
+            prop_assert_eq!(worth(&here, &turned), worth(&there, &|m| m));
+        }
     }
 }
 

@@ -64,6 +64,7 @@ fn every_command_prints_json() {
     for command in [
         "search --time 1ms",
         "seeds --depth 1",
+        "seeds --game surakarta --depth 1",
         "cluster --positions 4 --depth 1 --rounds 1",
         "match default default --depth 1 --pairs 1",
     ] {
