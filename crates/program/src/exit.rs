@@ -41,7 +41,6 @@ pub fn run(name: &str, body: impl FnOnce() -> anyhow::Result<Exit>) -> ExitCode 
 }
 
 fn prepare() -> anyhow::Result<()> {
-    #[cfg(unix)]
     refuse_large_writes()?;
     check_clock(SystemTime::now())
 }
@@ -54,6 +53,12 @@ fn refuse_large_writes() -> anyhow::Result<()> {
     let ignored = std::sync::Arc::default();
     signal_hook::flag::register(signal_hook::consts::SIGXFSZ, ignored)
         .context("cannot set a signal handler")?;
+    Ok(())
+}
+
+/// Does nothing: Windows has no limit of file sizes.
+#[cfg(windows)]
+fn refuse_large_writes() -> anyhow::Result<()> {
     Ok(())
 }
 

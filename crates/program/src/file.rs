@@ -3,7 +3,7 @@ use std::io::ErrorKind::{InvalidInput, IsADirectory, NotFound};
 use std::io::{Error, Result};
 use std::path::{Path, PathBuf};
 
-use kagetsu_files::{Readers, read_file, replace_file};
+use kagetsu_files::{Readers, others_may_read, read_file, replace_file};
 use kagetsu_game::quote_line;
 
 /// Writes the name of a file for a message: line ends and escape sequences in it are escaped, so
@@ -23,11 +23,10 @@ pub fn write_whole(
     bytes: &(impl AsRef<[u8]> + ?Sized),
     readers: Readers,
 ) -> Result<()> {
-    replace_file(&place(path)?, readers, |file| {
-        file.write_all(bytes.as_ref())
-    })?;
-    if cfg!(windows) && readers == Readers::Owner {
-        let file = shown(path);
+    let path = place(path)?;
+    replace_file(&path, readers, |file| file.write_all(bytes.as_ref()))?;
+    if readers == Readers::Owner && others_may_read(&path.metadata()?).is_none() {
+        let file = shown(&path);
         eprintln!("warning: {file} is secret; keep it in a folder that no other user may read");
     }
     Ok(())

@@ -1,5 +1,7 @@
 //! Holds the sources and the documents to the rules of language and layout of `CONTRIBUTING.md`.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use kagetsu_style::{
     Document, MAX_CERTIFICATE_LINES, MAX_ENTRIES, MAX_SOURCE_LINES, MAX_TEST_LINES, MAX_TEST_NAME,
     MAX_WIDTH, SourceFile, StyleFault, broken_links, crowded_folders, doc_blocks, documents,
@@ -192,6 +194,34 @@ fn folders_do_not_import_in_circles() {
     assert!(
         cycles.is_empty(),
         "no folders import each other in a circle: {cycles:#?}"
+    );
+}
+
+#[test]
+fn one_module_of_a_crate_knows_its_system() {
+    let asks = |line: &str| line.contains("cfg(unix)") || line.contains("cfg(windows)");
+    let is_inside = |line: &str| {
+        let is_called = line.contains("cfg!(unix)") || line.contains("cfg!(windows)");
+        is_called || line.starts_with("    ") && asks(line)
+    };
+    let sources = sources();
+    let (mut modules, mut faults) = (BTreeMap::<_, BTreeSet<_>>::new(), Vec::new());
+    for source in &sources {
+        let Some((package, file)) = source.path.split_once("/src/") else {
+            continue;
+        };
+        let before_tests = source.text.split("#[cfg(test)]").next().unwrap_or_default();
+        if before_tests.lines().any(asks) {
+            modules.entry(package).or_default().insert(file);
+        }
+        if before_tests.lines().any(is_inside) {
+            faults.push(&source.path);
+        }
+    }
+    modules.retain(|_, files| files.len() > 1);
+    assert!(
+        faults.is_empty() && modules.is_empty(),
+        "a crate asks for its system in one module, at items: {modules:#?} {faults:#?}"
     );
 }
 

@@ -68,12 +68,10 @@ impl JournalSync for FileEnd {
         }
         let written = self.written.load(Ordering::Acquire);
         synced.entries = None;
-        // Windows syncs no file that is open to be read alone.
-        if cfg!(unix) || synced.manifest.is_some() {
+        // A book that is only read has nothing of its own to keep.
+        if let Some(manifest) = &mut synced.manifest {
             let done = self.file.sync_data();
             done.map_err(JournalError::io("cannot write to", &self.path))?;
-        }
-        if let Some(manifest) = &mut synced.manifest {
             manifest.write(written)?;
         }
         synced.entries = Some(written);

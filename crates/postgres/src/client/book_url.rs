@@ -109,17 +109,14 @@ const MAX_NAME_CHARS: usize = 200;
 
 /// Returns whether all hosts are this machine.
 fn is_local(config: &postgres::Config) -> bool {
-    config.get_hosts().iter().all(|host| match host {
-        // Only Unix has sockets in the file system here.
-        #[cfg(unix)]
-        postgres::config::Host::Unix(_) => true,
-        postgres::config::Host::Tcp(name) => {
-            name == "localhost"
-                || name
-                    .parse::<std::net::IpAddr>()
-                    .is_ok_and(|address| address.is_loopback())
-        }
-    })
+    use postgres::config::Host;
+    let is_loopback = |name: &str| {
+        let address = name.parse::<std::net::IpAddr>();
+        name == "localhost" || address.is_ok_and(|address| address.is_loopback())
+    };
+    // The other hosts are sockets in the file system.
+    let mut hosts = config.get_hosts().iter();
+    !hosts.any(|host| matches!(host, Host::Tcp(name) if !is_loopback(name)))
 }
 
 fn reason(error: &postgres::Error) -> String {
