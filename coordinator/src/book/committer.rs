@@ -4,6 +4,7 @@
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
 use kagetsu_book::{Book, JournalSync};
@@ -14,6 +15,10 @@ use super::handle::{BookSize, JobView, Views, Workforce};
 
 /// Batches that the book writer may be ahead of the disk.
 const MAX_BATCHES_AHEAD: usize = 4;
+
+/// Time between two syncs where only workers wait. They go on searching meanwhile and keep their
+/// answers, so many answers share a sync, and their acknowledgements a message.
+const MIN_SYNC_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Events that are published when their entries are on disk.
 #[derive(Default)]
@@ -29,6 +34,11 @@ pub(crate) struct CommitBatch {
 impl CommitBatch {
     fn is_empty(&self) -> bool {
         self.settled.is_empty() && self.changed.is_none() && self.replies.is_empty()
+    }
+
+    /// Whether it may wait for others: no client waits for a reply.
+    fn is_patient(&self) -> bool {
+        self.replies.is_empty()
     }
 
     /// Adds a later batch.
@@ -157,8 +167,18 @@ fn commit(
     publisher: &Publisher,
     received: &Receiver<CommitBatch>,
 ) -> Result<()> {
+    let mut next = Instant::now();
     while let Ok(mut batch) = received.recv() {
         received.try_iter().for_each(|later| batch.extend(later));
+        while batch.is_patient() {
+            let left = next.saturating_duration_since(Instant::now());
+            // After the last batch nothing waits.
+            let Ok(later) = received.recv_timeout(left) else {
+                break;
+            };
+            batch.extend(later);
+        }
+        next = Instant::now() + MIN_SYNC_INTERVAL;
         syncer.sync()?;
         publisher.publish(batch);
     }

@@ -34,6 +34,16 @@ const COMMIT_POLL_INTERVAL: Duration = Duration::from_millis(1);
 /// Positions set aside that a list of jobs shows.
 const MAX_ASIDES_SHOWN: usize = 20;
 
+/// The part of a job by which positions are handed out.
+#[derive(Clone, Copy)]
+struct RunningJob {
+    id: JobId,
+    variant: Variant,
+    priority: i8,
+    /// Whether the workers share each of its positions.
+    is_split: bool,
+}
+
 /// The owner of the book.
 pub(crate) struct BookWriter {
     pub(super) book: Book,
@@ -46,8 +56,8 @@ pub(crate) struct BookWriter {
     pub(super) is_refilling: Arc<AtomicBool>,
     pub(super) committer: Committer,
     workforce: Weak<dyn Workforce>,
-    /// Running jobs with variant and priority, the most urgent first.
-    running: Vec<(JobId, Variant, i8)>,
+    /// Running jobs, the most urgent first.
+    running: Vec<RunningJob>,
     rates: BTreeMap<JobId, Rates>,
     views: BTreeMap<JobId, Arc<JobView>>,
     /// The book as it is, if it was read since its last change.
@@ -330,9 +340,9 @@ impl BookWriter {
         };
         for (task, question) in held {
             let mut work = None;
-            for (job, ..) in &self.running {
+            for job in &self.running {
                 if let (None, Some(question)) = (&work, &question) {
-                    work = self.book.claim(*job, question)?;
+                    work = self.book.claim(job.id, question)?;
                 }
             }
             match (work, question) {
@@ -419,10 +429,15 @@ impl BookWriter {
             .map(|view| &view.job)
             .filter(|job| job.state == JobState::Running);
         self.running = running
-            .map(|job| (job.id, job.spec.variant, job.spec.build.priority))
+            .map(|job| RunningJob {
+                id: job.id,
+                variant: job.spec.variant,
+                priority: job.spec.build.priority,
+                is_split: job.spec.build.split,
+            })
             .collect();
         self.running
-            .sort_by_key(|(.., priority)| std::cmp::Reverse(*priority));
+            .sort_by_key(|job| std::cmp::Reverse(job.priority));
         let views = self.views.values().cloned().collect();
         Ok((Arc::new(views), self.book.sequence().0, self.book.len()))
     }
@@ -433,24 +448,19 @@ impl BookWriter {
         let Some(workforce) = self.workforce.upgrade() else {
             return Ok(());
         };
-        for (index, (id, variant, priority)) in self.running.clone().into_iter().enumerate() {
+        for (index, job) in self.running.clone().into_iter().enumerate() {
             let equals = self.running[index..]
                 .iter()
-                .filter(|(.., other)| *other == priority)
+                .filter(|other| other.priority == job.priority)
                 .count();
-            let share = workforce.appetite(variant).div_ceil(equals);
-            let works = self.book.next_work(id, share)?;
-            if works.is_empty() {
-                continue;
-            }
-            let split = self.book.job(id)?.spec.build.split;
-            for work in works {
-                let found = if split {
+            let share = workforce.appetite(job.variant).div_ceil(equals);
+            for work in self.book.next_work(job.id, share)? {
+                let found = if job.is_split {
                     candidates(&work.question.position)?
                 } else {
                     Answer::new()
                 };
-                workforce.ask(work, found, split);
+                workforce.ask(work, found, job.is_split);
             }
         }
         Ok(())

@@ -138,7 +138,9 @@ impl Dispatcher {
         if self.is_retired {
             return;
         }
+        // Without room for a task the book writer would only be woken.
         if let Some(book) = &self.book
+            && self.scheduler.has_room()
             && (has_changed || self.scheduler.spare_capacity() > 0)
         {
             book.refill();

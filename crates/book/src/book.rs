@@ -20,7 +20,7 @@ use crate::graph::keys::{Marker, POSITION, key};
 use crate::graph::row::has_record;
 use crate::jobs::current::Jobs;
 use crate::jobs::frontier::JobFrontier;
-use crate::journal::entry::{AnswerBody, LogEntry};
+use crate::journal::entry::{AnswerBody, AnswerMeaning, LogEntry};
 use crate::journal::file::FileJournal;
 use crate::journal::frozen::FrozenJournal;
 use crate::journal::log::{Journal, JournalDigest, JournalSync, Sequence};
@@ -119,6 +119,8 @@ struct Applied {
     /// The rows that were read and changed. They count only once the changes are made.
     cache: ReadCache,
     changed: Vec<JobId>,
+    /// The position of each entry that is about one.
+    about: Vec<Option<Id>>,
 }
 
 /// A position of the book and its moves, in the orientation in which it was asked for.
@@ -421,18 +423,34 @@ impl Book {
         if answer.is_empty() {
             return Err(LearnError::Empty(position.clone()).into());
         }
-        let sequence = self.log(&answered(None, false, position, answer))?;
+        let sequence = self.log_answer(answered(None, false, position, answer.clone()))?;
         self.walk_on()?;
         Ok(sequence)
     }
 
     /// Appends an entry to the journal and applies it to the store.
     pub(crate) fn log(&mut self, entry: &LogEntry) -> Result<Sequence, BookError> {
+        self.log_known(entry, None)
+    }
+
+    /// Appends an answer to the journal and applies it to the store.
+    pub(crate) fn log_answer(
+        &mut self,
+        (entry, meaning): (LogEntry, AnswerMeaning),
+    ) -> Result<Sequence, BookError> {
+        self.log_known(&entry, Some(meaning))
+    }
+
+    fn log_known(
+        &mut self,
+        entry: &LogEntry,
+        meaning: Option<AnswerMeaning>,
+    ) -> Result<Sequence, BookError> {
         if self.is_broken {
             return Err(JournalError::Broken(self.path.clone()).into());
         }
         let bytes = entry.encode();
-        let changes = self.changes_of([(entry, &bytes[..])])?;
+        let changes = self.changes_of([(entry, &bytes[..], meaning)])?;
         let sequence = self.journal.append(&bytes)?;
         self.take_over([entry], changes)?;
         Ok(sequence)
@@ -456,8 +474,8 @@ impl Book {
             };
             let entries = group.iter().map(|bytes| decode(bytes));
             let entries = entries.collect::<Result<Vec<_>, _>>()?;
-            let changes =
-                self.changes_of(entries.iter().zip(group.iter().map(|bytes| &**bytes)))?;
+            let both = entries.iter().zip(group);
+            let changes = self.changes_of(both.map(|(entry, bytes)| (entry, &bytes[..], None)))?;
             self.take_over(&entries, changes)?;
             if entries
                 .iter()
@@ -472,11 +490,12 @@ impl Book {
     /// Returns the changes of the store that follow from entries.
     fn changes_of<'a>(
         &mut self,
-        entries: impl IntoIterator<Item = (&'a LogEntry, &'a [u8])>,
+        entries: impl IntoIterator<Item = (&'a LogEntry, &'a [u8], Option<AnswerMeaning>)>,
     ) -> Result<Applied, BookError> {
         let mut index = Index::new(&*self.store, self.marker, mem::take(&mut self.cache));
-        for (entry, bytes) in entries {
-            apply(&mut index, entry, bytes)?;
+        let mut about = Vec::new();
+        for (entry, bytes, meaning) in entries {
+            about.push(apply(&mut index, entry, bytes, meaning)?);
         }
         let changed = index.changed_jobs().map(JobId).collect();
         let (changes, cache) = index.into_parts();
@@ -484,6 +503,7 @@ impl Book {
             changes,
             cache,
             changed,
+            about,
         })
     }
 
@@ -497,6 +517,7 @@ impl Book {
             changes,
             cache,
             changed,
+            about,
         } = applied;
         // From here on the entries count: where the store fails, the next opening applies it.
         self.is_broken = true;
@@ -507,8 +528,8 @@ impl Book {
             self.jobs.new_proofs.extend(changes.new_proofs);
         }
         self.jobs.changed.extend(changed);
-        for entry in entries {
-            self.tell_selections(entry)?;
+        for (entry, about) in entries.into_iter().zip(about) {
+            self.tell_selections(entry, about)?;
         }
         if self.store.needs_maintenance() {
             self.syncer().sync()?;
@@ -518,15 +539,14 @@ impl Book {
         Ok(())
     }
 
-    /// Tells the choice of every job what an entry of the journal changes.
-    fn tell_selections(&mut self, entry: &LogEntry) -> Result<(), BookError> {
+    /// Tells the choice of every job what an entry of the journal about this position changes.
+    fn tell_selections(&mut self, entry: &LogEntry, about: Option<Id>) -> Result<(), BookError> {
         // No choice depends on how far a job has walked, or on what people say.
         if matches!(entry, LogEntry::Walk { .. } | LogEntry::Annotate { .. })
             || self.jobs.selections.is_empty()
         {
             return Ok(());
         }
-        let about = entry.about()?;
         let jobs: Vec<JobId> = self.jobs.selections.keys().copied().collect();
         for job in jobs {
             self.select(job, |selection, frontier| {
@@ -670,18 +690,17 @@ pub(crate) fn believed(
 }
 
 /// Makes the journal entry of an answer: in canonical orientation, with the engines by name.
+/// Returns it with what it says.
 pub(crate) fn answered(
     job: Option<JobId>,
     is_widening: bool,
     position: &Position,
-    answer: &Answer,
-) -> LogEntry {
-    let canonical = position.canonical();
-    let turned = answer
-        .clone()
-        .turned(position.variant(), canonical.symmetry);
+    answer: Answer,
+) -> (LogEntry, AnswerMeaning) {
+    let (canonical, variant) = (position.canonical(), position.variant());
+    let facts = answer.with_own_lines().turned(variant, canonical.symmetry);
     let mut engines: Vec<String> = Vec::new();
-    let groups = record::write(&turned, |engine| {
+    let groups = record::write(&facts, |engine| {
         let at = engines
             .iter()
             .position(|known| **known == **engine)
@@ -692,12 +711,14 @@ pub(crate) fn answered(
         Ok::<u32, std::convert::Infallible>(at as u32)
     });
     let Ok(groups) = groups;
-    LogEntry::Answer(AnswerBody {
+    let body = AnswerBody {
         job: job.map(|job| job.0),
         is_widening,
-        variant: position.variant().code(),
-        packed: canonical.packed.0,
+        variant: variant.code(),
+        packed: canonical.packed.0.clone(),
         engines,
         groups,
-    })
+    };
+    let id = Id::of(variant.code(), &canonical);
+    (LogEntry::Answer(body), AnswerMeaning { id, facts })
 }

@@ -247,7 +247,7 @@ impl JournalReplay<'_> {
     fn apply_all(&mut self) -> Result<(), BookError> {
         let mut index = Index::new(&*self.store, *self.marker, std::mem::take(&mut self.cache));
         for (number, bytes) in self.pending.drain(..) {
-            apply(&mut index, &LogEntry::decode(number, &bytes)?, &bytes)?;
+            apply(&mut index, &LogEntry::decode(number, &bytes)?, &bytes, None)?;
         }
         let (changes, cache) = index.into_parts();
         self.unsealed += changes.batch.0.len();

@@ -224,6 +224,12 @@ impl Scheduler {
         self.effects.pop_front()
     }
 
+    /// Whether a worker has a free slot or prefetches more, however many tasks wait.
+    #[must_use]
+    pub const fn has_room(&self) -> bool {
+        self.roster.room > 0
+    }
+
     /// Returns how many more tasks could be assigned at once: free slots and prefetch, less the
     /// waiting tasks.
     #[must_use]

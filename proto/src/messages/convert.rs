@@ -332,9 +332,11 @@ impl v1::Answer {
     /// For invalid values and illegal moves.
     pub fn about(&self, position: &Position) -> Result<Answer, WireError> {
         let answer = Answer::try_from(self)?;
-        let legal = position.legal_moves();
+        let mut legal = position.legal_moves();
+        legal.sort_unstable();
         for (m, verdict) in answer.verdicts() {
-            let is_legal = legal.contains(m) && verdict.line.first().is_none_or(|first| first == m);
+            let is_known = legal.binary_search(m).is_ok();
+            let is_legal = is_known && verdict.line.first().is_none_or(|first| first == m);
             if !is_legal {
                 return Err(WireError::Illegal(m.code()));
             }

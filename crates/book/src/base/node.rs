@@ -26,7 +26,9 @@ impl Node {
             let (mut game, mut legal) = (position.game::<G>(), Vec::new());
             side = game.side();
             game.moves(&mut legal);
-            if let Some((m, _)) = facts.verdicts().iter().find(|(m, _)| !legal.contains(m)) {
+            legal.sort_unstable();
+            let is_illegal = |m: &Move| legal.binary_search(m).is_err();
+            if let Some((m, _)) = facts.verdicts().iter().find(|(m, _)| is_illegal(m)) {
                 return Err(*m);
             }
             for (m, _) in facts.verdicts().iter().filter(|(_, v)| v.is_exact() && v.proof.is_none()) {

@@ -15,15 +15,26 @@ use crate::base::record;
 use crate::error::{BookError, LearnError};
 use crate::graph::derive::{Seen, child_value, derive, value_after};
 use crate::graph::index::{AsideBody, Index};
-use crate::journal::entry::{AnswerBody, JobEntry, LogEntry};
+use crate::journal::entry::{AnswerBody, AnswerMeaning, JobEntry, LogEntry};
 use crate::journal::log::JournalDigest;
 use crate::settings::job::JobChange;
 use crate::settings::move_filter::PLY;
 
-/// Applies an entry of the journal, and its bytes, to the store.
-pub(crate) fn apply(index: &mut Index, entry: &LogEntry, bytes: &[u8]) -> Result<(), BookError> {
+/// Applies an entry of the journal, and its bytes, to the store. `meaning` is what an answer says,
+/// where it was just made. Returns the position that the entry is about.
+pub(crate) fn apply(
+    index: &mut Index,
+    entry: &LogEntry,
+    bytes: &[u8],
+    meaning: Option<AnswerMeaning>,
+) -> Result<Option<Id>, BookError> {
+    let mut about = None;
     match entry {
-        LogEntry::Answer(body) => learn(index, body)?,
+        LogEntry::Answer(body) => {
+            let meaning = meaning.map_or_else(|| read(body), Ok)?;
+            about = Some(meaning.id);
+            learn(index, body, meaning)?;
+        }
         LogEntry::Job(entry) => create(index, entry)?,
         LogEntry::Change(id, change) => {
             match change {
@@ -43,6 +54,7 @@ pub(crate) fn apply(index: &mut Index, entry: &LogEntry, bytes: &[u8]) -> Result
             reason,
         } => {
             let id = Id::of(*variant, &unpack(*variant, packed)?.canonical());
+            about = Some(id);
             set_aside(index, *job, id, packed, reason)?;
         }
         LogEntry::Walk { job, steps } => walk(index, *job, *steps)?,
@@ -52,6 +64,7 @@ pub(crate) fn apply(index: &mut Index, entry: &LogEntry, bytes: &[u8]) -> Result
             packed,
         } => {
             let id = Id::of(*variant, &unpack(*variant, packed)?.canonical());
+            about = Some(id);
             distrust(index, *job, id)?;
         }
         LogEntry::Annotate {
@@ -63,12 +76,31 @@ pub(crate) fn apply(index: &mut Index, entry: &LogEntry, bytes: &[u8]) -> Result
     index.settle()?;
     index.marker.applied += 1;
     index.marker.journal = JournalDigest(index.marker.journal).after(bytes).0;
-    Ok(())
+    Ok(about)
 }
 
-fn learn(index: &mut Index, body: &AnswerBody) -> Result<(), BookError> {
+/// Reads what the entry of an answer says.
+fn read(body: &AnswerBody) -> Result<AnswerMeaning, BookError> {
     let position = unpack(body.variant, &body.packed)?;
-    let id = Id::of(body.variant, &position.canonical());
+    let names: Vec<Arc<str>> = body
+        .engines
+        .iter()
+        .map(|name| name.as_str().into())
+        .collect();
+    let facts = record::read(&body.groups, |number| names.get(number as usize).cloned());
+    Ok(AnswerMeaning {
+        id: Id::of(body.variant, &position.canonical()),
+        facts: facts.ok_or(BookError::entry("an answer in the journal"))?,
+    })
+}
+
+fn learn(index: &mut Index, body: &AnswerBody, meaning: AnswerMeaning) -> Result<(), BookError> {
+    debug_assert!(
+        read(body).is_ok_and(|read| read.id == meaning.id && read.facts == meaning.facts),
+        "an entry says what it was made of"
+    );
+    let position = unpack(body.variant, &body.packed)?;
+    let AnswerMeaning { id, mut facts } = meaning;
     let known = index.node(id)?;
     if known
         .as_ref()
@@ -76,13 +108,6 @@ fn learn(index: &mut Index, body: &AnswerBody) -> Result<(), BookError> {
     {
         return Err(LearnError::Collision(id.key()).into());
     }
-    let names: Vec<Arc<str>> = body
-        .engines
-        .iter()
-        .map(|name| name.as_str().into())
-        .collect();
-    let facts = record::read(&body.groups, |number| names.get(number as usize).cloned());
-    let mut facts = facts.ok_or(BookError::entry("an answer in the journal"))?;
     let nodes = facts.nodes();
     let is_short = match body.job {
         Some(job) if index.move_filter(job)?.deepen.is_some() => {

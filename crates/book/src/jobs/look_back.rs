@@ -176,7 +176,7 @@ impl Book {
             return Ok(());
         };
         let answer = completed(&Answer::new(), &[m], model);
-        self.log(&answered(None, false, before, &answer))?;
+        self.log_answer(answered(None, false, before, answer))?;
         Ok(())
     }
 }

@@ -1,5 +1,7 @@
 //! How the positions of a job are handed out, and what becomes of them.
 
+use std::sync::Arc;
+
 use kagetsu_game::{Answer, Position, Question};
 
 use crate::BookError;
@@ -46,12 +48,14 @@ impl Book {
             }
             return Ok(Vec::new());
         }
-        let spec = self.job(job)?.spec;
+        let turn = self.index().account(job.0)?.priority;
+        let specs = Arc::clone(&self.jobs.specs);
+        let spec = &specs[&job];
         let questions = self.cached(|index| {
             let asked = |at: Id| {
                 let reach = index.reach(at)?;
                 let priority = index.waiting(job.0, at, &reach)?.unwrap_or_default();
-                Ok((question(index, job, &spec, at)?, priority, at))
+                Ok((question(index, job, spec, at)?, priority, at))
             };
             found
                 .into_iter()
@@ -60,7 +64,7 @@ impl Book {
         })?;
         let work = |(question, priority, at)| Work {
             job,
-            turn: spec.build.priority,
+            turn,
             question,
             priority,
             at,
@@ -178,12 +182,9 @@ impl Book {
         }
         let is_widening = !work.question.moves.is_empty();
         let answer = self.with_suggestions(work, answer)?;
-        let sequence = self.log(&answered(
-            Some(work.job),
-            is_widening,
-            &work.question.position,
-            &answer,
-        ))?;
+        let position = &work.question.position;
+        let answered = answered(Some(work.job), is_widening, position, answer);
+        let sequence = self.log_answer(answered)?;
         self.release(work);
         self.look_back()?;
         self.walk_on()?;

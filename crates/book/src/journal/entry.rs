@@ -1,6 +1,6 @@
 //! The entries of the journal.
 
-use kagetsu_game::{Move, Packed, Position, Variant};
+use kagetsu_game::{Answer, Move, Packed, Position, Variant};
 use serde::{Deserialize, Serialize};
 
 use crate::base::annotations::AnnotationBody;
@@ -99,6 +99,14 @@ pub(crate) struct AnswerBody {
     /// The engines, which the groups refer to by index.
     pub(crate) engines: Vec<String>,
     pub(crate) groups: Vec<Group>,
+}
+
+/// The position and the facts of an answer's entry. A book that has just made the entry need not
+/// read them back.
+pub(crate) struct AnswerMeaning {
+    pub(crate) id: Id,
+    /// In canonical orientation.
+    pub(crate) facts: Answer,
 }
 
 /// The definition of a job.

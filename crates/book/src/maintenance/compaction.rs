@@ -194,12 +194,9 @@ impl Book {
                         if number == story.first && !story.is_kept && story.answers > 1 =>
                     {
                         let node = index.node(id)?.ok_or(BookError::record(id.key()))?;
-                        Ok(new.add(&answered(
-                            story.job.map(JobId),
-                            false,
-                            &node.position,
-                            &node.facts,
-                        ))?)
+                        let (job, facts) = (story.job.map(JobId), node.facts.clone());
+                        let (entry, _) = answered(job, false, &node.position, facts);
+                        Ok(new.add(&entry)?)
                     }
                     LogEntry::Answer(_) | LogEntry::Distrust { .. } if story.tells(number) => {
                         Ok(new.add_bytes(bytes)?)

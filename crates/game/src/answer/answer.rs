@@ -62,12 +62,20 @@ impl Answer {
     /// Returns the answer with each of its verdicts changed.
     #[must_use]
     pub fn changed(&self, mut change: impl FnMut(Move, &mut Verdict)) -> Self {
-        let changed = |(m, verdict): &(Move, Verdict)| {
-            let mut verdict = verdict.clone();
-            change(*m, &mut verdict);
-            (*m, verdict)
-        };
-        self.0.iter().map(changed).collect()
+        let mut changed = self.clone();
+        changed.0.iter_mut().for_each(|(m, v)| change(*m, v));
+        changed.0.into_iter().collect()
+    }
+
+    /// Returns the answer without the lines that do not begin with their move.
+    #[must_use]
+    pub fn with_own_lines(mut self) -> Self {
+        for (m, verdict) in &mut self.0 {
+            if verdict.line.first() != Some(m) {
+                verdict.line.clear();
+            }
+        }
+        self
     }
 
     /// Keeps the verdicts for which `keep` holds.

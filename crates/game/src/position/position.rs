@@ -230,9 +230,11 @@ impl Position {
                 for (index, &m) in line.iter().enumerate() {
                     let number = self.moves.len() + index + 1;
                     game.check(m).map_err(|error| PositionError::Move { number, error })?;
-                    game.play(m);
+                    if index + 1 < line.len() {
+                        game.play(m);
+                    }
                 }
-                line.iter().for_each(|_| game.undo());
+                line.iter().skip(1).for_each(|_| game.undo());
             }
             Ok(())
         })
