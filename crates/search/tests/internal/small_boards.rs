@@ -184,9 +184,3 @@ fn four_in_a_row() {
     assert!(!first_wins::<4>(5));
     assert!(first_wins::<4>(6));
 }
-
-#[test]
-#[ignore = "takes a minute; four_in_a_row leaves no move of the same board out, either"]
-fn five_in_a_row() {
-    assert!(!first_wins::<5>(5));
-}

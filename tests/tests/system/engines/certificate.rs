@@ -1,8 +1,5 @@
 //! Certificates as books of `pbrain-kagetsu`: Black wins every game from the proven positions.
 
-use std::path::{Path, PathBuf};
-use std::time::Duration;
-
 use kagetsu_game::{Effort, Move, Outcome, Position, Question, Side, Variant};
 use kagetsu_search::{Control, Engine, EngineOptions};
 use kagetsu_tests::{Dialogue, Program};
@@ -21,9 +18,6 @@ const SIZE: u16 = 15;
 /// Number of games.
 const GAMES: u64 = 100;
 
-/// The variable that names a folder of certificates, `*.proof`, of one variant.
-const CERTIFICATES: &str = "KAGETSU_CERTIFICATES";
-
 /// Plies within which the certificate wins.
 const MAX_PLIES: usize = 41;
 
@@ -39,19 +33,9 @@ enum Opponent {
 }
 
 impl Opponent {
-    /// Returns one of `moves`, or any legal move if there are none.
-    fn choose(
-        self,
-        position: &Position,
-        moves: &[Move],
-        chance: &mut StdRng,
-        engine: &mut Engine,
-    ) -> Move {
-        let legal = if moves.is_empty() {
-            position.legal_moves()
-        } else {
-            moves.to_vec()
-        };
+    /// Returns a legal move.
+    fn choose(self, position: &Position, chance: &mut StdRng, engine: &mut Engine) -> Move {
+        let legal = position.legal_moves();
         let any = *legal.choose(chance).expect("the board has room");
         match self {
             Self::Random => any,
@@ -63,10 +47,7 @@ impl Opponent {
                 *best.expect("the board has room")
             }
             Self::Search(effort) => {
-                let question = Question {
-                    moves: moves.to_vec(),
-                    ..Question::new(position.clone(), effort)
-                };
+                let question = Question::new(position.clone(), effort);
                 let answer = engine.answer(&question, &Control::new(), &mut |_| {});
                 answer
                     .expect("a legal position")
@@ -118,22 +99,19 @@ fn answer(brain: &mut Dialogue, position: &Position) -> Move {
     Move::new((SIZE - 1 - row) * SIZE + column)
 }
 
-/// Games of `pbrain-kagetsu`, which has the first side, with some books.
+/// Games of `pbrain-kagetsu`, which has the first side and the certificate as its book.
 struct Games {
     brain: Dialogue,
     engine: Engine,
 }
 
 impl Games {
-    fn new(rule: u8, books: &[&str]) -> Self {
-        let mut arguments = vec!["--table-mib", "8"];
-        for book in books {
-            arguments.extend(["--book", book]);
-        }
+    fn new() -> Self {
+        let arguments = ["--table-mib", "8", "--book", CERTIFICATE];
         let mut brain = Dialogue::of(Program::Pbrain.command(&arguments));
         brain.say("START 15");
         brain.until("OK");
-        brain.say(format!("INFO rule {rule}\nINFO timeout_turn 1000"));
+        brain.say("INFO rule 1\nINFO timeout_turn 1000");
         let engine = Engine::new(EngineOptions {
             table_bytes: 1 << 20,
             ..EngineOptions::default()
@@ -142,17 +120,15 @@ impl Games {
         Self { brain, engine }
     }
 
-    /// Plays a game, whose `number` is the seed of chance, and returns its plies. The opponent's
-    /// first move is one of `first`, where there are any.
-    fn win(&mut self, number: u64, start: &Position, first: &[Move], opponent: Opponent) -> usize {
+    /// Plays a game, whose `number` is the seed of chance, and returns its plies.
+    fn win(&mut self, number: u64, start: &Position, opponent: Opponent) -> usize {
         let mut chance = StdRng::seed_from_u64(number);
         let (mut position, mut plies) = (start.clone(), 0);
         while position.outcome().is_none() {
             let m = if position.side() == Side::First {
                 answer(&mut self.brain, &position)
             } else {
-                let moves = if plies == 0 { first } else { &[] };
-                opponent.choose(&position, moves, &mut chance, &mut self.engine)
+                opponent.choose(&position, &mut chance, &mut self.engine)
             };
             position = position.play(m).expect("a legal move");
             plies += 1;
@@ -166,7 +142,7 @@ impl Games {
 
 #[test]
 fn certificate_wins_every_game() {
-    let mut games = Games::new(1, &[CERTIFICATE]);
+    let mut games = Games::new();
     let start = Position::from_line(Variant::STANDARD_15, "h8 o15").expect("a line");
     for game in 0..GAMES {
         let opponent = match game % 10 {
@@ -174,66 +150,11 @@ fn certificate_wins_every_game() {
             5..9 => Opponent::Greedy,
             _ => Opponent::Search(Effort::nodes(2_000)),
         };
-        let plies = games.win(game, &start, &[], opponent);
+        let plies = games.win(game, &start, opponent);
         assert!(
             plies <= MAX_PLIES,
             "game {game}, {opponent:?}: {plies} plies"
         );
-    }
-}
-
-/// Returns the variant of a certificate and the line of its position.
-fn proven_line(path: &Path) -> (Variant, String) {
-    let text = std::fs::read_to_string(path).expect("a certificate");
-    let after = |word: &str| {
-        let line = text
-            .lines()
-            .take(5)
-            .find_map(|line| line.strip_prefix(word));
-        line.expect("a certificate").trim().to_owned()
-    };
-    (
-        after("variant").parse().expect("a variant"),
-        after("position"),
-    )
-}
-
-/// White answers h8 with a move that some certificate beats, in any orientation.
-#[test]
-#[ignore = "takes minutes and a folder of certificates"]
-fn certificates_win_every_game_from_h8() {
-    let folder = std::env::var(CERTIFICATES).expect(CERTIFICATES);
-    let files = std::fs::read_dir(folder).expect("a folder");
-    let mut paths: Vec<PathBuf> = files.map(|file| file.expect("a file").path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|end| end == "proof"));
-    paths.sort();
-    let proven: Vec<(Variant, String)> = paths.iter().map(|path| proven_line(path)).collect();
-    let variant = proven.first().expect("a certificate").0;
-    let lines = proven.iter().map(|(_, line)| line);
-    let keys = lines.map(|line| Position::from_line(variant, line).expect("legal").key());
-    let keys: Vec<_> = keys.collect();
-    let start = Position::from_line(variant, "h8").expect("legal");
-    let is_whole = keys.contains(&start.key());
-    let mut first = start.legal_moves();
-    first.retain(|m| is_whole || keys.contains(&start.play(*m).expect("legal").key()));
-    let books: Vec<&str> = paths
-        .iter()
-        .map(|path| path.to_str().expect("text"))
-        .collect();
-    let rule = u8::from(variant == Variant::STANDARD_15);
-    let mut games = Games::new(rule, &books);
-    for game in 0..GAMES {
-        let opponent = match game {
-            0..40 => Opponent::Random,
-            40..70 => Opponent::Greedy,
-            _ => Opponent::Search(Effort::time(Duration::from_secs(1))),
-        };
-        // A search would answer h8 with the same move in all games.
-        let mut chance = StdRng::seed_from_u64(game);
-        let any = [*first.choose(&mut chance).expect("a proven move")];
-        let first = if game > 70 { &any[..] } else { &first };
-        let plies = games.win(game, &start, first, opponent);
-        println!("game {game}, {opponent:?}: won in {plies} plies");
     }
 }
 
