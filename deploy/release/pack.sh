@@ -60,9 +60,9 @@ name=kagetsu-v$version-$target
 mkdir "$work/$name"
 cp README.md README.zh.md LICENSE-APACHE LICENSE-MIT CHANGELOG.md "$work/$name/"
 for program in "${programs[@]}"; do cp "$built/release/$program$ending" "$work/$name/"; done
-# Names of functions take a quarter of a program for Windows.
-[[ $target != *windows-gnu ]] || x86_64-w64-mingw32-strip "$work/$name"/*.exe
 for engine in "${engines[@]}"; do cp "$built/small/$engine$ending" "$work/$name/"; done
+# Names of functions take a quarter of a program for Windows, and an eighth of an engine.
+[[ $target != *windows-gnu ]] || x86_64-w64-mingw32-strip "$work/$name"/*.exe
 # The program for browsers, which `kagetsu export --format site` takes from beside kagetsu.
 if [[ -f clients/web/dist/kagetsu.wasm ]]; then
     cp -r clients/web/dist/kagetsu{.wasm,-weights} "$work/$name/"
@@ -73,13 +73,14 @@ cp docs/using/engines.md "$work/$name/ENGINES.md"
 pack "$name"
 
 # For interfaces: an engine, its settings, and a page of text in two languages.
+whole=$work/$name
 name=kagetsu-engines-v$version-$target
 mkdir "$work/$name"
 cp LICENSE-APACHE LICENSE-MIT "$work/$name/"
 cp docs/using/interfaces.md "$work/$name/README.txt"
 cp docs/chinese/engines.md "$work/$name/README.zh.txt"
 for engine in "${engines[@]}"; do
-    cp "$built/small/$engine$ending" "$work/$name/"
+    cp "$whole/$engine$ending" "$work/$name/"
     cp deploy/release/engine.toml "$work/$name/$engine.toml"
 done
 cp books/swap2-freestyle-15.kbk deploy/release/swap2.kbk "$work/$name/"

@@ -28,9 +28,15 @@ if [[ $target == *windows* ]]; then
     ending=.exe
     if [[ $runner == wine ]]; then
         export WINEPREFIX=$work/prefix WINEDEBUG=-all
+        # Wine's server goes on for some seconds after the last program, and writes there.
+        trap 'wineserver -k || true; wineserver -w || true; rm -rf "$work"' EXIT
         # Wine 8 lacks this library.
         x86_64-w64-mingw32-gcc -shared -o "$work/bcryptprimitives.dll" "$here/random.c" -ladvapi32
         for unpacked in "$work"/kagetsu*; do cp "$work/bcryptprimitives.dll" "$unpacked/"; done
+        for program in "$work"/kagetsu*/*.exe; do
+            x86_64-w64-mingw32-nm "$program" 2>&1 | grep --quiet 'no symbols' ||
+                { echo "$program holds names of functions" >&2; exit 1; }
+        done
     fi
 fi
 cd "$work"/kagetsu-v*
