@@ -30,11 +30,24 @@ pub(crate) fn check_is_there(book: &Path) -> Result<()> {
     bail!("there is no book at {}; check the name", book.display())
 }
 
-/// Refuses to write over a file, unless it is to be replaced.
+/// Refuses stdout.
+///
+/// # Errors
+/// If the path is `-`.
+pub(crate) fn check_is_file(path: &Path) -> Result<()> {
+    ensure!(
+        path.as_os_str() != "-",
+        "-: this does not go to stdout; name a file"
+    );
+    Ok(())
+}
+
+/// Refuses stdout, and to write over a file, unless it is to be replaced.
 ///
 /// # Errors
 /// If the file exists, or the path is a folder or a device.
 pub(crate) fn check_is_new(path: &Path, replaces: bool) -> Result<()> {
+    check_is_file(path)?;
     ensure!(
         !replaces || !path.exists() || path.is_file(),
         "{} is no file that --force can replace; name another file",

@@ -117,7 +117,7 @@ impl Format {
             "pfbook" => Some(Self::Obk),
             "cbl" => Some(Self::Cbr),
             "epd" => Some(Self::Fen),
-            "wxf" | "pgns" => Some(Self::Pgn),
+            "wxf" | "pgns" | "cbf" => Some(Self::Pgn),
             "dhtmlxq" => Some(Self::Ubb),
             "xml" => Some(Self::Rif),
             name => Self::ALL.into_iter().find(|format| format.name() == name),

@@ -128,8 +128,8 @@ fn played_on(start: &Position, line: &str) -> Option<Vec<Move>> {
 }
 
 /// Reads one position a line: a FEN, then fields after semicolons: the best move `bm h2e2`, and its
-/// value `ce 34` (centi-units), `win 7` or `loss 8` (plies). Other fields (`acd`, `id`) and
-/// impossible values are skipped and counted.
+/// value `ce 34` (centi-units), `win 7` or `loss 8` (plies), and its depth `acd 9`. Other fields
+/// (`id`) and impossible values are skipped and counted.
 ///
 /// # Errors
 /// The first invalid line, by its number.
@@ -143,7 +143,7 @@ pub(crate) fn fens(text: &str, variant: Variant) -> Result<(Games, u64, Omission
         let about = || format!("line {number}");
         let (fen, rest) = roots::split_fen(line);
         let position = Position::from_fen(variant, fen).with_context(about)?;
-        let (mut best, mut given) = (Vec::new(), None);
+        let (mut best, mut given, mut depth) = (Vec::new(), None, 0);
         for part in rest
             .split(';')
             .map(str::trim)
@@ -164,30 +164,15 @@ pub(crate) fn fens(text: &str, variant: Variant) -> Result<(Games, u64, Omission
                     let most = i32::from(Score::OPINION_MAX.raw());
                     let is_one = (-most..=most).contains(&centi);
                     omissions.omit(VALUES_OUT_OF_RANGE, u64::from(!is_one));
-                    given = is_one
-                        .then(|| GivenValue {
-                            score: Score::opinion(centi),
-                            proof: None,
-                        })
-                        .or(given);
+                    given = is_one.then(|| GivenValue::opinion(centi)).or(given);
                 }
                 "win" | "loss" => {
-                    let proof = proven(
-                        if name == "win" {
-                            Claim::Win
-                        } else {
-                            Claim::Loss
-                        },
-                        value,
-                    );
+                    let is_win = name == "win";
+                    let proof = proven(if is_win { Claim::Win } else { Claim::Loss }, value);
                     omissions.omit(IMPOSSIBLE_ENDS, u64::from(proof.is_none()));
-                    given = proof
-                        .map(|proof| GivenValue {
-                            score: proof.score(),
-                            proof: Some(proof),
-                        })
-                        .or(given);
+                    given = proof.map(GivenValue::from).or(given);
                 }
+                "acd" => depth = value.parse().with_context(about)?,
                 _ => omissions.omit_at("other_operations", number, part),
             }
         }
@@ -196,7 +181,7 @@ pub(crate) fn fens(text: &str, variant: Variant) -> Result<(Games, u64, Omission
         }
         for m in best {
             match given {
-                Some(given) => games.set_value(&position, m, given),
+                Some(given) => games.set_value(&position, m, GivenValue { depth, ..given }),
                 None => games.add(&position, m, 1),
             }
         }
@@ -269,7 +254,8 @@ mod tests {
             ("loss 7", None, Some(IMPOSSIBLE_ENDS)),
             ("win 0", None, Some(IMPOSSIBLE_ENDS)),
             ("loss 2000", None, Some(IMPOSSIBLE_ENDS)),
-            ("acd 5", None, Some("other_operations")),
+            ("acd 5; ce 34", Some(Score::opinion(34)), None),
+            ("id 5", None, Some("other_operations")),
         ] {
             let (games, _, mut omissions) =
                 fens(&format!("{fen}; bm h2e2; {operation}\n"), Variant::XIANGQI).expect("a line");
@@ -286,6 +272,8 @@ mod tests {
                 score,
                 "{operation}"
             );
+            let depth = if operation.starts_with("acd") { 5 } else { 0 };
+            assert_eq!(verdict.depth, depth, "{operation}");
         }
     }
 }

@@ -626,6 +626,39 @@ prop_compose! {
     }
 }
 
+#[test]
+fn trees_go_on_behind_a_bound() {
+    let (_folder, mut book) = searched("xiangqi", &[], 0);
+    let start = Position::start(Variant::XIANGQI);
+    let after = start.play_line("h0g2").expect("legal");
+    for (position, m, bound) in [
+        (&start, "h2e2", Bound::Exact),
+        (&start, "h0g2", Bound::Upper),
+        (&after, "h9g7", Bound::Exact),
+    ] {
+        let verdict = Verdict {
+            score: Score::opinion(0),
+            bound,
+            depth: 1,
+            nodes: 1,
+            line: Vec::new(),
+            proof: None,
+            by: Provenance {
+                engine: "x".into(),
+                day: 0,
+            },
+        };
+        let m = position.parse_move(m).expect("legal");
+        let answer: Answer = [(m, verdict)].into_iter().collect();
+        book.learn(position, &answer).expect("room");
+    }
+    for format in [Format::Pgn, Format::Xqf] {
+        let read = contents(format, &written(format, &book), None).expect("just written");
+        let positions = read.answers.iter().map(|(position, _)| position.key());
+        assert!(positions.collect::<Vec<_>>().contains(&after.key()));
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(10))]
 

@@ -52,7 +52,7 @@ export class Board {
     holder.addEventListener("pointerdown", () => { this.cursor = null; });
   }
 
-  /** Shows a state: {shape, board, side, legal, forbidden, last, marks, line}. Marks: {move, tone, label(pixels), rank, words}. */
+  /** Shows a state: {shape, board, side, legal, forbidden, last, marks, line}. Marks: {move, tone, label(pixels), note, rank, words}. */
   show(state) {
     const isSame = this.state && this.state.shape.kind === state.shape.kind && this.state.shape.columns === state.shape.columns;
     if (!isSame) this.cursor = null;
@@ -289,7 +289,7 @@ export class Board {
 
   marks() {
     const { shape, marks, forbidden } = this.state;
-    const shown = [];
+    const [shown, notes] = [[], []];
     for (const { move } of forbidden) {
       const [x, y] = this.at(pointOf(shape, move));
       shown.push(s("path", { class: "forbidden", d: `M${x - 7} ${y - 7}l14 14m0-14l-14 14` }));
@@ -297,7 +297,7 @@ export class Board {
     const letters = this.letters();
     const place = 2 * MARK_RADIUS * this.scale;
     if (shape.moves === "stones") {
-      for (const { move, tone, label, rank } of marks) {
+      for (const { move, tone, label, rank, note } of marks) {
         const [cx, cy] = this.at(pointOf(shape, move));
         const name = `mark ${tone}${rank === 0 ? " best" : ""}`;
         const written = label(place);
@@ -306,8 +306,9 @@ export class Board {
         const width = LETTER_WIDTH * written.replace(/[^ -~−]|W/g, "00").length;
         const size = Math.min(letters, (2 * r) / width).toFixed(2);
         shown.push(s("g", { class: name, "data-move": move }, s("circle", { cx, cy, r }), this.letter(written, cx, cy, { "font-size": size })));
+        if (note) notes.push(this.letter(note, cx + r * 0.8, cy - r * 0.8, { class: "point-text" }));
       }
-      return s("g", { class: "marks" }, shown);
+      return s("g", { class: "marks" }, shown, notes);
     }
     // The best moves choose the places of their labels first, and are drawn last.
     const [taken, arrows] = [[], []];

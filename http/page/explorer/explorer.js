@@ -30,6 +30,8 @@ import { Why } from "./why.js";
 const WIDE = matchMedia("(min-width: 901px)");
 /** Marks on the board. */
 const MAX_MARKS = 60;
+/** Letters of a text on the board. */
+const MAX_TEXT = 4;
 /** The wheel's way in pixels for one move. */
 const WHEEL_STEP = 40;
 /** Pixels of the edges that fade where more tabs are behind them. */
@@ -369,13 +371,14 @@ export class Explorer {
       const text = texts.get(verdict.move);
       return {
         move: verdict.move, tone: tone(verdict), rank: at, words: [sayValue(verdict, verdict.bound), text].filter(Boolean).join(", "),
-        // A text says more than how often a move was made.
+        // A text stands beside a value, and says more than how often a move was made.
+        note: isPlayed(verdict) ? "" : text?.slice(0, MAX_TEXT) ?? "",
         label: (width) => (!isPlayed(verdict) ? label(verdict, width) : text ?? (isCounted(this.answer()) ? label(verdict, width) : "")),
       };
     });
     if (this.shape().moves !== "stones") return marks;
     const others = [...texts].filter(([move]) => !marks.some((mark) => mark.move === move));
-    return marks.concat(others.map(([move, text]) => ({ move, tone: "t2", label: () => text.slice(0, 4), rank: MAX_MARKS, words: text })));
+    return marks.concat(others.map(([move, text]) => ({ move, tone: "t2", label: () => text.slice(0, MAX_TEXT), rank: MAX_MARKS, words: text })));
   }
 
   // Shows the line that was loaded last; the one asked for may still be loading.

@@ -43,7 +43,7 @@ export function writePgn(shape, fen, moves, style) {
 }
 
 /** Properties that a picture needs from the page's style sheets. */
-const PROPERTIES = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "opacity", "font-size", "font-weight", "font-family", "text-anchor", "dominant-baseline", "stop-color", "color"];
+const PROPERTIES = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "paint-order", "opacity", "font-size", "font-weight", "font-family", "text-anchor", "dominant-baseline", "stop-color", "color"];
 
 /** The board as an SVG file that needs no style sheet. */
 export function writePicture(svg) {

@@ -1,7 +1,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use kagetsu_book::{Book, Compilation};
 use kagetsu_compiled::{CompileReport, Compiled, DeltaReport, Extras, apply_delta, write_delta};
 use kagetsu_games::GameStore;
@@ -103,10 +103,6 @@ pub(crate) fn annotations(book: &Book) -> Result<Extras> {
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     check_is_new(&args.out, args.force)?;
-    ensure!(
-        args.out.as_os_str() != "-",
-        "--out: a compiled book does not go to stdout; name a file"
-    );
     match &args.patch {
         Some(delta) => {
             let report = apply_delta(&Compiled::open(&args.book)?, delta, &args.out)?;

@@ -10,8 +10,8 @@ pub enum OpenError {
     Missing(PathBuf),
     /// The path is a URL, here without its password, but a folder is needed.
     #[error(
-        "{0} is a URL, and this needs the folder of a book; `kagetsu backup` copies the one of a \
-         coordinator while it works, `kagetsu journal pull` the one of a database"
+        "{0} is a URL, and this needs the folder of a book; on the machine of a coordinator \
+         `kagetsu backup` copies its folder while it works, `kagetsu journal pull` copies a database"
     )]
     Url(String),
     /// The folder is not empty and has no book.

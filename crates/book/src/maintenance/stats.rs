@@ -16,7 +16,10 @@ pub(crate) fn count(stats: &mut Stats, id: Id, node: &Node, value: &Derived) {
         .by_depth
         .entry(node.facts.best().map_or(0, |(_, v)| v.depth))
         .or_default() += 1;
-    stats.nodes = stats.nodes.saturating_add(node.facts.nodes());
+    // Without a search the number of a move counts games.
+    let searched = node.facts.verdicts().iter().filter(|(_, v)| v.depth > 0);
+    let nodes = searched.fold(0, |sum: u64, (_, v)| sum.saturating_add(v.nodes));
+    stats.nodes = stats.nodes.saturating_add(nodes);
     match value.proof.map(|proof| proof.claim) {
         Some(Claim::Win) => stats.wins += 1,
         Some(Claim::Loss) => stats.losses += 1,

@@ -320,10 +320,14 @@ impl UciBrain {
                 .filter(|m| !self.banned.contains(m))
                 .collect();
         }
-        go.search_moves
-            .iter()
-            .filter_map(|text| talk.read_move(&self.position, text))
-            .collect()
+        let read = go.search_moves.iter().filter_map(|text| {
+            let m = talk.read_move(&self.position, text);
+            if m.is_none() {
+                talk.tell(&format!("searchmoves: '{text}' is no legal move here"));
+            }
+            m
+        });
+        read.collect()
     }
 
     /// Returns the time for the move, if anything limits it.

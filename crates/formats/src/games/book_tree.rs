@@ -212,17 +212,27 @@ impl<'a> BookTree<'a> {
             self.seen.insert(key);
             let mut next = Vec::new();
             for (m, verdict) in answer.verdicts() {
-                if !verdict.is_exact() && !verdict.is_silent() {
+                let is_bound = !verdict.is_exact() && !verdict.is_silent();
+                if is_bound && !self.leads_on(&position, *m)? {
                     omissions.omit("moves_with_a_bound_alone", 1);
                     continue;
                 }
+                omissions.omit("bounds", is_bound.into());
                 let child = self.child(at, *m);
-                self.nodes[child].verdict = Some(verdict.clone());
+                self.nodes[child].verdict = Some(verdict.clone()).filter(|_| !is_bound);
                 next.push(child);
             }
             left.extend(next.into_iter().rev());
         }
         Ok(())
+    }
+
+    /// Whether the book knows something behind a move.
+    fn leads_on(&self, before: &Position, m: Move) -> Result<bool> {
+        let Ok(after) = before.play(m) else {
+            return Ok(false);
+        };
+        Ok(self.book.lookup(&after)?.is_some() || !self.book.annotations(&after)?.is_empty())
     }
 
     /// Returns the words about a node that no board shows, with `more` behind them.

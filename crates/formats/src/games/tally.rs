@@ -18,6 +18,29 @@ use crate::games::tree::GameTree;
 pub(crate) struct GivenValue {
     pub(crate) score: Score,
     pub(crate) proof: Option<Proof>,
+    /// The depth of the search, if the file gives it.
+    pub(crate) depth: u8,
+}
+
+impl GivenValue {
+    /// A value without a proof, in centi-units.
+    pub(crate) fn opinion(centi: i32) -> Self {
+        Self {
+            score: Score::opinion(centi),
+            proof: None,
+            depth: 0,
+        }
+    }
+}
+
+impl From<Proof> for GivenValue {
+    fn from(proof: Proof) -> Self {
+        Self {
+            score: proof.score(),
+            proof: Some(proof),
+            depth: 0,
+        }
+    }
 }
 
 /// The number of games in which a move was made, and the value that a file gives it.
@@ -218,28 +241,19 @@ impl Games {
             day: Day::today().0,
         };
         let verdict = |(m, tally): (Move, GameTally)| {
-            let (score, bound, proof) = match tally.given {
-                Some(GivenValue { score, proof }) => (score, Bound::Exact, proof),
-                None => (-Score::OPINION_MAX, Bound::Lower, None),
+            let unknown = GivenValue::opinion((-Score::OPINION_MAX).raw().into());
+            let given = tally.given.unwrap_or(unknown);
+            let is_given = tally.given.is_some();
+            let verdict = Verdict {
+                score: given.score,
+                bound: if is_given { Bound::Exact } else { Bound::Lower },
+                depth: given.depth,
+                nodes: tally.games,
+                line: Vec::from_iter(is_given.then_some(m)),
+                proof: given.proof,
+                by: by.clone(),
             };
-            let line = if bound == Bound::Exact {
-                vec![m]
-            } else {
-                Vec::new()
-            };
-            let nodes = tally.games;
-            (
-                m,
-                Verdict {
-                    score,
-                    bound,
-                    depth: 0,
-                    nodes,
-                    line,
-                    proof,
-                    by: by.clone(),
-                },
-            )
+            (m, verdict)
         };
         let played = self
             .played

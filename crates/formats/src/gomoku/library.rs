@@ -174,19 +174,15 @@ impl PointText {
                 if !(-most..=most).contains(&centi) {
                     return Self::Impossible(VALUES_OUT_OF_RANGE);
                 }
-                let score = Score::opinion(if kind == "v" { centi } else { -centi });
-                return Self::Value(GivenValue { score, proof: None });
+                let centi = if kind == "v" { centi } else { -centi };
+                return Self::Value(GivenValue::opinion(centi));
             }
             _ => return Self::Plain,
-        };
-        let given = |proof: Proof| GivenValue {
-            score: proof.score(),
-            proof: Some(proof),
         };
         // A single letter is more often a label of a point than a value.
         if number == "*" {
             return longest(after, claim).map_or(Self::Impossible(IMPOSSIBLE_ENDS), |proof| {
-                Self::Endless(given(proof))
+                Self::Endless(proof.into())
             });
         }
         let Ok(end) = number.parse::<u16>() else {
@@ -197,7 +193,7 @@ impl PointText {
         let proof = left.map(|plies| Proof::new(claim, ProofKind::Manual, plies));
         let proof = proof.filter(|proof| can_end(after, *proof, end));
         proof.map_or(Self::Impossible(IMPOSSIBLE_ENDS), |proof| {
-            Self::Value(given(proof))
+            Self::Value(proof.into())
         })
     }
 }
@@ -363,19 +359,8 @@ mod tests {
 
     #[test]
     fn texts_become_values_where_possible() {
-        let proof = |claim, plies| {
-            let proof = Proof::new(claim, ProofKind::Manual, plies);
-            GivenValue {
-                score: proof.score(),
-                proof: Some(proof),
-            }
-        };
-        let opinion = |centi| {
-            PointText::Value(GivenValue {
-                score: Score::opinion(centi),
-                proof: None,
-            })
-        };
+        let proof = |claim, plies| GivenValue::from(Proof::new(claim, ProofKind::Manual, plies));
+        let opinion = |centi| PointText::Value(GivenValue::opinion(centi));
         let five = "h8 a1 h9 a2 h10 a3 h11 a5 h12";
         for (line, text, expected) in [
             ("h8 i9 h9", "v34", opinion(34)),

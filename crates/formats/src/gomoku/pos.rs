@@ -1,13 +1,17 @@
-//! Positions of old renju collections (`.pos`): the number of moves, and a byte for each.
+//! Positions of old renju collections (`.pos`): the number of moves, and a byte for each move or
+//! pass.
 
 use anyhow::{Context, Result, ensure};
 use kagetsu_game::{Move, Position, Variant};
 
+use crate::games::pass::passed;
 use crate::games::tally::{GameResult, Games};
 use crate::omissions::Omissions;
 
 /// The board size of these files.
 const SIZE: u8 = 15;
+/// The byte of a pass.
+const PASS: u8 = 240;
 
 /// Reads the moves of a file.
 ///
@@ -26,8 +30,16 @@ pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissi
         "it ends after {} of {count} moves",
         rest.len()
     );
-    let mut position = Position::start(variant);
+    let (mut games, mut omissions) = (Games::default(), Omissions::new());
+    let mut start = Position::start(variant);
+    let mut position = start.clone();
     for (number, byte) in (1..).zip(&rest[..count]) {
+        if *byte == PASS {
+            games.play(&start, position.moves(), GameResult::Unknown);
+            start = passed(&position).with_context(|| format!("byte {number}: a pass"))?;
+            position = start.clone();
+            continue;
+        }
         // Rows count from the top.
         let (row, column) = (byte / SIZE, byte % SIZE);
         ensure!(
@@ -39,8 +51,6 @@ pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissi
             .play(Move::new(cell))
             .with_context(|| format!("byte {number}"))?;
     }
-    let (mut games, mut omissions) = (Games::default(), Omissions::new());
-    let start = Position::start(variant);
     games.play(&start, position.moves(), GameResult::Unknown);
     let behind = (rest.len() - count) as u64;
     omissions.omit("bytes_behind_the_end", behind);
@@ -59,6 +69,13 @@ mod tests {
         let played = &games.records()[0].played;
         assert_eq!(played.to_string(), "renju-15 h8 i8 h7");
         assert_eq!((count, omissions["bytes_behind_the_end"]), (1, 1));
+        // A pass parts the moves; the one behind it is of the same side.
+        let (games, ..) = read(&[5, 112, 113, 127, 240, 114]).expect("a position");
+        let second = &games.records()[1].played;
+        assert!(
+            second.setup().is_some() && second.moves().len() == 1,
+            "{second}"
+        );
         for (bytes, part) in [
             (&[][..], "empty"),
             (&[2, 112], "after 1 of 2"),

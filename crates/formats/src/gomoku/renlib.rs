@@ -74,10 +74,12 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Library> {
     let (mut is_first, mut has_root) = (true, false);
     // A file without nodes is complete.
     let mut is_cut = !rest.is_empty();
+    // RenLib saves a position as a line without an end.
+    let mut is_line = true;
     while let [point, flags, after @ ..] = rest {
         let place = bytes.len() - rest.len();
         rest = after;
-        is_cut = true;
+        (is_cut, is_line) = (true, is_line && flags & RIGHT == 0);
         let mut node = LibraryNode {
             parent: Some(at),
             is_move: flags & NO_MOVE == 0,
@@ -94,6 +96,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Library> {
         let mut has_text = false;
         if flags & EXTENSION != 0 {
             let Some(([_, low], after)) = rest.split_first_chunk() else {
+                is_line = false;
                 break;
             };
             has_text = low & BOARD_TEXT != 0;
@@ -111,6 +114,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Library> {
             node.board_text
                 .truncate(if is_whole { usize::MAX } else { 0 });
         }
+        is_line &= is_whole;
         // A point of zero at the beginning is the root, in all versions.
         if is_first && *point == 0 {
             nodes[0] = LibraryNode {
@@ -134,6 +138,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Library> {
             at = nodes[next].parent.unwrap_or(0);
         }
     }
+    is_cut &= !is_line || !rest.is_empty();
     let behind = if is_cut { 0 } else { rest.len() as u64 };
     Ok(Library {
         nodes,
@@ -298,7 +303,10 @@ mod tests {
             let whole = Library { nodes: expected(&branches), has_root: true, is_cut: false, behind: 0 };
             prop_assert_eq!(read(&bytes).expect("just written"), whole);
             for end in HEADER + 1..bytes.len() {
-                prop_assert!(read(&bytes[..end]).expect("a part of it").is_cut, "{} of {} bytes", end, bytes.len());
+                let part = read(&bytes[..end]).expect("a part of it");
+                // A line of moves may have been saved alone.
+                let is_line = part.nodes.iter().skip(1).enumerate().all(|(at, node)| node.parent == Some(at));
+                prop_assert!(part.is_cut || is_line, "{} of {} bytes", end, bytes.len());
             }
             prop_assert_eq!(read(&[&bytes[..], b"??"].concat()).expect("just written").behind, 2);
         }

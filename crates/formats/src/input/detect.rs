@@ -8,6 +8,9 @@ use kagetsu_game::{RuleName, Variant};
 use crate::format::Format;
 use crate::input::encoding::decode_entries;
 
+/// The root element of CCBridge's XML.
+pub(crate) const CBF_ROOT: &str = "<ChineseChessRecord";
+
 /// Bytes of a text that are looked at.
 const HEAD_BYTES: usize = 4096;
 
@@ -49,6 +52,9 @@ fn by_text(text: &str, by_name: Option<Format>) -> Option<Format> {
     }
     if text.starts_with("(;") || text.starts_with("( ;") {
         return Some(Format::Sgf);
+    }
+    if text.starts_with('<') && text.contains(CBF_ROOT) {
+        return Some(Format::Pgn);
     }
     if text.starts_with('<') && (text.contains("<game") || text.contains("<database")) {
         return Some(Format::Rif);
@@ -160,6 +166,7 @@ mod tests {
                 "<?xml version='1.0'?><database>",
                 Some(Format::Rif),
             ),
+            ("a.rif", "<?xml?>\n<ChineseChessRecord>", Some(Format::Pgn)),
             ("a.json", "{\"variant\":\"xiangqi\"}", Some(Format::Json)),
             ("BOOK.DAT", "", Some(Format::Eleeye)),
             ("a.CBL", "CCBridgeLibrary", Some(Format::Cbr)),

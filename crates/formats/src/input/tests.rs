@@ -110,6 +110,21 @@ fn xiangqi_texts_of_many_programs_are_read() {
     let found = trees("a.wxf", wxf.as_bytes(), None);
     assert_eq!(played(&found), "h2e2 h9g7 h0g2 1-0");
     assert_eq!(found[0].tags.first, "胡一");
+    let cbf = "\u{feff}<?xml version=\"1.0\"?>\n<ChineseChessRecord Version=\"1.0\">\n <Head>\n  \
+               <Name>a &amp; b</Name>\n  <Red>胡一</Red>\n  <Black />\n  \
+               <RecordResult>3</RecordResult>\n </Head>\n <MoveList>\n  <Move value=\"00-00\">\
+               <![CDATA[start]]></Move>\n  <Move value=\"77-47\" />\n  <Move value=\"70-62\">\
+               <![CDATA[one\ntwo]]></Move>\n  <Move value=\"79-67\" end=\"1\"/>\n </MoveList>\n";
+    let found = trees("a.xml", cbf.as_bytes(), None);
+    assert_eq!(played(&found), "h2e2 h9g7 h0g2 1/2-1/2");
+    let tags = &found[0].tags;
+    assert_eq!((&*tags.first, &*tags.event), ("胡一", "a & b"));
+    let comments = (&*found[0].comment, &*found[0].moves[1].comment);
+    assert_eq!(comments, ("start", "one two"));
+    let wrong = cbf.replace("79-67", "79-66");
+    let read = contents("a.cbf", wrong.as_bytes(), None).expect("two moves");
+    let first = &read.omissions.first()["games_cut_short"];
+    assert_eq!(first, "a.cbf, line 14, after ply 2: 'h0g3'");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use anyhow::{Context, Result, bail, ensure};
 use kagetsu_book::Book;
-use kagetsu_game::{Bound, Move, Position, Score, Variant};
+use kagetsu_game::{Bound, Move, Position, Variant};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, params};
 
@@ -195,14 +195,7 @@ fn say(
     games.add(position, m, if has_value { played } else { played.max(1) });
     if has_value {
         let centi = row.score.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
-        games.set_value(
-            position,
-            m,
-            GivenValue {
-                score: Score::opinion(centi),
-                proof: None,
-            },
-        );
+        games.set_value(position, m, GivenValue::opinion(centi));
     }
 }
 

@@ -1,14 +1,85 @@
 //! Texts of xiangqi that are read as PGN: the format of the World Xiangqi Federation (`FORMAT WXF`,
-//! names and values, and the moves between `START{` and `}END`), and a FEN with moves below it.
+//! names and values, and the moves between `START{` and `}END`), the XML of CCBridge (`.cbf`), and
+//! a FEN with moves below it.
 
-use crate::input::detect::is_fen;
+use quick_xml::escape::unescape;
+
+use crate::input::detect::{CBF_ROOT, is_fen};
 
 /// Names of the WXF that are tags of PGN, there in capitals.
 const WXF_TAGS: &str = "Game Event Date Round Site Red Black Result FEN";
 
+/// Elements of CCBridge's XML and tags of PGN.
+const CBF_TAGS: [(&str, &str); 8] = [
+    ("Contest", "Event"),
+    ("Name", "Event"),
+    ("Date", "Date"),
+    ("Round", "Round"),
+    ("Site", "Site"),
+    ("Red", "Red"),
+    ("Black", "Black"),
+    ("FEN", "FEN"),
+];
+
 /// Writes a text of one of these formats as PGN, line for line; `None` for any other text.
 pub(crate) fn as_pgn(text: &str) -> Option<String> {
-    of_wxf(text).or_else(|| behind_fen(text))
+    of_wxf(text)
+        .or_else(|| of_cbf(text))
+        .or_else(|| behind_fen(text))
+}
+
+/// Returns the text behind a mark, up to another.
+fn between<'a>(text: &'a str, begin: &str, end: &str) -> Option<&'a str> {
+    let (_, rest) = text.split_once(begin)?;
+    rest.split_once(end).map(|(inside, _)| inside)
+}
+
+/// Reads the XML of CCBridge. A move is two squares, each its column and its row, both from 0, rows
+/// from the top; `00-00` carries the comment on the start.
+fn of_cbf(text: &str) -> Option<String> {
+    let (_, inside) = text.split_once(CBF_ROOT)?;
+    let (head, moves) = inside.split_once("<MoveList>").unwrap_or((inside, ""));
+    let result = match between(head, "<RecordResult>", "<") {
+        Some("1") => "1-0",
+        Some("2") => "0-1",
+        Some("3" | "4") => "1/2-1/2",
+        _ => "*",
+    };
+    let mut pgn = format!("[Result \"{result}\"]");
+    for (name, tag) in CBF_TAGS {
+        let value = between(head, &format!("<{name}>"), "<").unwrap_or_default();
+        if !value.is_empty() {
+            let value = unescape(value).unwrap_or(value.into()).replace('"', "'");
+            pgn += &format!("[{tag} \"{value}\"]");
+        }
+    }
+    let line_ends = |text: &str| "\n".repeat(text.matches('\n').count());
+    pgn += &line_ends(&text[..text.len() - moves.len()]);
+    for part in moves.split("<Move ") {
+        let written = between(part, "value=\"", "\"").unwrap_or_default();
+        pgn += &match written.as_bytes() {
+            b"00-00" => String::new(),
+            // A square beyond the board is no move either.
+            [from, row, b'-', to, end] => [(from, row), (to, end)]
+                .map(|(file, row)| {
+                    [
+                        file.wrapping_add(b'a' - b'0'),
+                        (b'0' + b'9').wrapping_sub(*row),
+                    ]
+                })
+                .concat()
+                .into_iter()
+                .map(char::from)
+                .collect(),
+            _ => written.into(),
+        };
+        if let Some(comment) = between(part, "<![CDATA[", "]]>") {
+            let comment = comment.replace(['{', '}', '\n'], " ");
+            pgn += &format!(" {{{}}}", comment.trim());
+        }
+        pgn += &format!(" {}", line_ends(part));
+    }
+    Some(pgn)
 }
 
 /// Reads a FEN with moves behind it.

@@ -96,6 +96,12 @@ fn uci_from_hello_to_quit() {
         best.starts_with("bestmove a4a5") || best.starts_with("bestmove i4i5"),
         "{best}"
     );
+    engine.say("go depth 1 searchmoves a0a1");
+    let (_, lines) = engine.until("bestmove ");
+    assert!(
+        lines.iter().any(|line| line.contains("'a0a1' is no legal")),
+        "{lines:#?}"
+    );
     engine.say("quit");
     assert!(engine.hang_up().0.success());
 }

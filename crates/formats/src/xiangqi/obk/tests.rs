@@ -75,7 +75,7 @@ fn obk_round_trips_values() {
                     .iter()
                     .filter(|(_, v)| v.bound != Bound::Upper);
                 // A proof is counted as left out, and its value comes back as an opinion.
-                let opinion = |v: &Verdict| Score::opinion(v.score.raw().into());
+                let opinion = |v: &Verdict| kagetsu_game::Score::opinion(v.score.raw().into());
                 let mut known: Vec<_> = known.map(|(m, v)| (*m, opinion(v))).collect();
                 known.sort_unstable();
                 known
