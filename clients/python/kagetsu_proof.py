@@ -1,4 +1,4 @@
-"""A checker of win trees of freestyle and standard gomoku, without any dependency.
+"""A checker of win trees of freestyle, standard gomoku and renju, without any dependency.
 
 It is written from FORMAT.md ("Win tree, version 1") alone and shares no code with `kagetsu verify`.
 
@@ -7,6 +7,7 @@ It is written from FORMAT.md ("Win tree, version 1") alone and shares no code wi
 It does not play every reply at every node: a win comes with conditions on the loser's stones, and
 holds with all stones that meet them (see `Checker`). `docs/development/zones.md` has the proof.
 With --board the board is a part of a larger one or of the plane, and the loser may play beyond it.
+In renju it knows wins of the first side alone.
 
 Exit code 0 the tree holds, 1 it does not, 2 an error.
 """
@@ -22,6 +23,8 @@ MAX_LINE_BYTES = 1 << 20
 FIVE = 5
 # Row stride of a board in a bit mask: the columns beyond the board stay empty.
 STRIDE = 32
+# From a point to the next one in each direction.
+STEPS = (1, STRIDE, STRIDE + 1, STRIDE - 1)
 # Points on each side of a part of the plane: rows of five with a point of it lie within them.
 MARGIN = 4
 # A point that stands for all points of the plane that are not in the mask.
@@ -61,6 +64,8 @@ class Board:
         self.beyond = self.full & ~self.inside
         self.turns = [self._turn(number) for number in range(8)]
         self.products = self._products()
+        # For each point those at most five steps away in a direction, and itself.
+        self.around = {point: self._around(point) & self.inside for point in self.points}
         # The first points of all rows of five points, by the step to the next point.
         self.rows_of_five = []
         for step_row, step_column in ((0, 1), (1, 0), (1, 1), (1, -1)):
@@ -70,6 +75,11 @@ class Board:
                     if 0 <= column + 4 * step_column < side:
                         first |= 1 << (row * STRIDE + column)
             self.rows_of_five.append((step, first))
+
+    @staticmethod
+    def _around(point):
+        steps = [step * count for step in STEPS for count in range(-FIVE, FIVE + 1)]
+        return sum(1 << at for at in {point + step for step in steps} if at >= 0)
 
     def _point(self, row, column):
         return (row + self.margin) * STRIDE + column + self.margin
@@ -131,18 +141,68 @@ def bits(mask):
         mask ^= low
 
 
+def run(stones, point, step):
+    """The number of stones in the row through `point` in one direction."""
+    count, at = 1, point - step
+    while at >= 0 and stones >> at & 1:
+        count, at = count + 1, at - step
+    at = point + step
+    while stones >> at & 1:
+        count, at = count + 1, at + step
+    return count
+
+
 def makes_five(stones, point, is_exact):
     """Whether the stone on `point` stands in a five; `is_exact`: and in no longer row."""
-    for step in (1, STRIDE, STRIDE + 1, STRIDE - 1):
-        count, at = 1, point - step
-        while at >= 0 and stones >> at & 1:
-            count, at = count + 1, at - step
-        at = point + step
-        while stones >> at & 1:
-            count, at = count + 1, at + step
-        if count == FIVE or (count > FIVE and not is_exact):
-            return True
-    return False
+    runs = [run(stones, point, step) for step in STEPS]
+    return FIVE in runs or (max(runs) > FIVE and not is_exact)
+
+
+def lacking(stones, empty, point, step, length):
+    """The ways to make a run of `length` with the stone on `point` by one more, on an empty point:
+    the point, the other stones, and the two points beside the run, which have no stone.
+    """
+    for start in range(point - (length - 1) * step, point + step, step):
+        places = range(start, start + length * step, step)
+        if start < 0:
+            continue
+        gaps = [at for at in places if not stones >> at & 1]
+        ends = [at for at in (start - step, start + length * step) if at >= 0]
+        if len(gaps) == 1 and empty >> gaps[0] & 1 and not any(stones >> at & 1 for at in ends):
+            yield gaps[0], tuple(at for at in places if at != gaps[0]), ends
+
+
+def is_forbidden(stones, empty, point, read):
+    """Whether renju forbids the first side an empty point that makes no five. `read` gets the
+    points whose lines decide, if more than those of the point itself do.
+    """
+    stones, empty = stones | 1 << point, empty & ~(1 << point)
+    if max(run(stones, point, step) for step in STEPS) > FIVE:
+        return True
+    fours, straight = set(), []
+    for step in STEPS:
+        fours |= {four for _, four, _ in lacking(stones, empty, point, step, FIVE)}
+        # A straight four becomes a run of exactly five at both ends.
+        points = set()
+        for gap, _, ends in lacking(stones, empty, point, step, FIVE - 1):
+            beyond = [at for at in (ends[0] - step, ends[-1] + step) if at >= 0]
+            is_open = len(ends) == 2 and all(empty >> at & 1 for at in ends)
+            if is_open and not any(stones >> at & 1 for at in beyond):
+                points.add(gap)
+        straight.append(points)
+    if len(fours) > 1:
+        return True
+    if sum(1 for points in straight if points) < 2:
+        return False
+    threes = 0
+    for points in straight:
+        is_three = False
+        for at in points:
+            read.add(at)
+            if not makes_five(stones | 1 << at, at, True):
+                is_three = not is_forbidden(stones, empty, at, read) or is_three
+        threes += is_three
+    return threes > 1
 
 
 def rows_with(points, step, least):
@@ -209,11 +269,15 @@ class Tree:
 
     def _read_variant(self, text):
         rule, _, size = text.partition("-")
-        if rule not in ("freestyle", "standard"):
-            raise self._fault(f"'{text}': this checker knows freestyle and standard gomoku only")
+        if rule not in ("freestyle", "standard", "renju"):
+            raise self._fault(f"'{text}': this checker knows freestyle, standard and renju only")
+        if rule == "renju" and self.is_plane:
+            raise self._fault(f"'{text}': renju has no zones on the plane")
         if read_number(size) not in range(5, 23):
             raise self._fault(f"'{text}': a board has 5 to 22 rows")
-        self.variant, self.is_exact = text, rule == "standard"
+        self.variant, self.is_renju = text, rule == "renju"
+        # Whether six are no five, for each side.
+        self.is_exact = (rule != "freestyle", rule == "standard")
         self.board = Board(int(size), self.is_plane)
 
     def _read_setup(self, text):
@@ -235,8 +299,8 @@ class Tree:
                     raise self._fault("the setup has a stone outside of the board")
                 if digit:
                     stones[digit - 1] |= 1 << points[5 * group + at]
-        for mask in stones:
-            if any(makes_five(mask, point, self.is_exact) for point in bits(mask)):
+        for mask, is_exact in zip(stones, self.is_exact):
+            if any(makes_five(mask, point, is_exact) for point in bits(mask)):
                 raise self._fault("the setup has a five")
         return stones, data[0]
 
@@ -246,14 +310,25 @@ class Tree:
         point = self.board.read_move(word)
         if point is None or (self.stones[0] | self.stones[1]) >> point & 1:
             raise self._fault(f"{word} is no legal move")
+        if self._forbids(point):
+            raise self._fault(f"{word} is forbidden")
         self.moves.append(point)
         self.stones[self.side] |= 1 << point
         self.side ^= 1
 
     def _is_over(self):
         last = self.moves[-1] if self.moves else None
-        is_five = last is not None and makes_five(self.stones[self.side ^ 1], last, self.is_exact)
-        return is_five or self.stones[0] | self.stones[1] == self.board.inside
+        other = self.side ^ 1
+        is_five = last is not None and makes_five(self.stones[other], last, self.is_exact[other])
+        empty = bits(self.board.inside & ~(self.stones[0] | self.stones[1]))
+        return is_five or all(self._forbids(point) for point in empty)
+
+    def _forbids(self, point):
+        """Whether the side to move may not play an empty point."""
+        own, foe = self.stones
+        if not self.is_renju or self.side or makes_five(own | 1 << point, point, True):
+            return False
+        return is_forbidden(own, self.board.inside & ~(own | foe), point, set())
 
     def _read_claim(self, text):
         words = text.split(" ")
@@ -261,6 +336,8 @@ class Tree:
         if not is_claim or read_number(words[1]) is None:
             raise self._fault("a claim is 'win' or 'loss' and a number of plies")
         self.claim, self.plies = words[0], int(words[1])
+        if self.is_renju and (self.claim == "win") == bool(self.side):
+            raise self._fault("this checker knows wins of the first side of renju alone")
         if self.plies > MAX_PLIES:
             raise self._fault(f"a claim has at most {MAX_PLIES} plies")
 
@@ -352,6 +429,8 @@ class Checker:
 
     def __init__(self, tree):
         self.tree, self.board = tree, tree.board
+        self.winner = tree.side if tree.claim == "win" else tree.side ^ 1
+        self.is_exact, self.is_foe_exact = (tree.is_exact[self.winner ^ side] for side in (0, 1))
         # Conditions by node, symmetry and the winner's stones.
         self.memory, self.remembered, self.images = {}, 0, {}
         # Positions after a reply at the root of a loss, as seen from the node that answers it.
@@ -361,7 +440,7 @@ class Checker:
 
     def run(self):
         tree = self.tree
-        winner = tree.side if tree.claim == "win" else tree.side ^ 1
+        winner = self.winner
         own, foe = tree.stones[winner], tree.stones[winner ^ 1]
         root = len(tree.nodes) - 1
         if tree.claim == "win":
@@ -402,15 +481,34 @@ class Checker:
         stone = 1 << move
         if (own | foe) & stone:
             raise self._fault(number, f"{self.board.name(move)} is taken")
-        if makes_five(own | stone, move, self.tree.is_exact):
+        if makes_five(own | stone, move, self.is_exact):
             return stone, 0, NO_BOUNDS
+        allowed = self.allowed(number, move, own, foe)
         self.line.append(move)
-        free, kept, bounds = self.replies(image, number, own | stone, foe)
+        win = self.replies(image, number, own | stone, foe)
         self.line.pop()
-        win = free | stone, kept, bounds
+        win = both((stone, 0, NO_BOUNDS), both(win, allowed))
         if is_long:
             self.remember(key, win)
         return win
+
+    def allowed(self, number, move, own, foe):
+        """The conditions under which renju does not forbid a move that makes no five."""
+        if not self.tree.is_renju:
+            return NOTHING
+        around = self.board.around
+        for stones in (0, foe):
+            read = set()
+            empty = self.board.inside & ~(own | stones)
+            is_wrong = is_forbidden(own, empty, move, read)
+            if not is_wrong and not read:
+                return 0, stones & around[move], NO_BOUNDS
+        if is_wrong:
+            raise self._fault(number, f"{self.board.name(move)} is forbidden")
+        points = around[move]
+        for point in read:
+            points |= around[point]
+        return points & ~(own | foe), points & foe, NO_BOUNDS
 
     def remember(self, key, win):
         if self.remembered >= MAX_MEMORY:
@@ -473,7 +571,7 @@ class Checker:
         if is_quiet:
             return 0, 0, NO_BOUNDS[:MAX_IN_ROW] + (tuple(rows),)
         for point in bits(self.board.full & ~(own | foe)):
-            if makes_five(foe | 1 << point, point, self.tree.is_exact):
+            if makes_five(foe | 1 << point, point, self.is_foe_exact):
                 raise self._fault(number, f"the loser makes a five: {self.board.name(point)}")
         # These stones alone.
         return self.board.full & ~foe, foe, NO_BOUNDS

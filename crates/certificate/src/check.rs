@@ -323,13 +323,7 @@ impl<'a, G: ReplyShortcuts> CheckWalk<'a, G> {
                 game.play(m);
                 match game.outcome() {
                     Some(Outcome::Win(side)) if side == self.winner => {}
-                    Some(outcome) => {
-                        return self.wrong(
-                            at.node,
-                            game,
-                            format!("the game ends with {outcome:?}"),
-                        );
-                    }
+                    Some(outcome) => return self.wrong(at.node, game, ended(outcome)),
                     None if node.replies.is_empty() && node.otherwise.is_none() => {
                         return self.wrong(at.node, game, "the game goes on, and nothing follows");
                     }
@@ -405,9 +399,7 @@ impl<'a, G: ReplyShortcuts> CheckWalk<'a, G> {
             game.play(reply);
             match game.outcome() {
                 Some(Outcome::Win(side)) if side == self.winner => {}
-                Some(outcome) => {
-                    return self.wrong(at.node, game, format!("the game ends with {outcome:?}"));
-                }
+                Some(outcome) => return self.wrong(at.node, game, ended(outcome)),
                 None => {
                     let own = G::image(variant, reply, back);
                     let Some(next) = node.answer(own) else {
@@ -427,4 +419,8 @@ impl<'a, G: ReplyShortcuts> CheckWalk<'a, G> {
         self.spare.push(moves);
         Ok(())
     }
+}
+
+fn ended(outcome: Outcome) -> String {
+    format!("the game ends with {outcome:?}")
 }

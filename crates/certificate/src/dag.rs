@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use kagetsu_game::{Claim, Move, Position, Symmetry, Variant};
+use kagetsu_game::{Claim, Position};
 
 use crate::tree::{HEAD, Node, Reference, Tree};
 
@@ -47,14 +47,6 @@ impl ProofDag {
         &self.nodes[number as usize]
     }
 
-    /// Returns the answer of a node to a reply. For boards with the symmetries of a square.
-    #[must_use]
-    pub fn answer(&self, variant: Variant, at: Reference, reply: Move) -> Option<Reference> {
-        let own = variant.image(reply, variant.inverse(at.turn));
-        let next = self.node(at.node).answer(own)?;
-        Some(next.turned(at.turn))
-    }
-
     /// Adds the nodes of a tree, and returns the number of its root.
     pub fn load(&mut self, tree: &Tree) -> u32 {
         let mut numbers = Vec::with_capacity(tree.nodes.len());
@@ -66,22 +58,6 @@ impl ProofDag {
             numbers.push(self.add(node));
         }
         numbers.last().copied().unwrap_or_default()
-    }
-
-    /// Returns the number of a node that plays as another one under a symmetry, adding it if it is
-    /// new. For boards with the symmetries of a square.
-    pub fn upright(&mut self, variant: Variant, at: Reference) -> u32 {
-        if at.turn == Symmetry::IDENTITY {
-            return at.node;
-        }
-        let image = |m: Move| variant.image(m, at.turn);
-        let mut node = self
-            .node(at.node)
-            .with_references(|next| next.turned(at.turn));
-        node.at = node.at.map(image);
-        node.replies.iter_mut().for_each(|(m, _)| *m = image(*m));
-        node.replies.sort_unstable_by_key(|(m, _)| *m);
-        self.add(node)
     }
 
     /// Returns the upper bound of the game's length from a node.

@@ -1,4 +1,5 @@
 use std::collections::HashMap;
+use std::fmt::Display;
 use std::io::{BufRead, Read};
 use std::str::FromStr;
 
@@ -25,10 +26,7 @@ impl LineReader<'_> {
         let read = Read::take(&mut *self.source, MAX_LINE_BYTES).read_line(&mut self.line);
         match read {
             Err(error) => Err(TreeFault::unreadable(self.number, &error)),
-            Ok(0) => Err(TreeFault::at(
-                self.number,
-                "the file ends here, before its tree does",
-            )),
+            Ok(0) => Err(self.wrong("the file ends here, before its tree does")),
             Ok(_) if !self.line.ends_with('\n') => Err(TreeFault::at(
                 self.number,
                 "the line does not end: the file was cut off, or is none of ours",
@@ -55,8 +53,8 @@ impl LineReader<'_> {
         rest.ok_or_else(|| self.wrong(format!("'{word}', a blank and a value are expected")))
     }
 
-    fn wrong(&self, what: impl Into<String>) -> TreeFault {
-        TreeFault::at(self.number, what)
+    fn wrong(&self, what: impl Display) -> TreeFault {
+        TreeFault::at(self.number, what.to_string())
     }
 }
 
@@ -77,11 +75,8 @@ impl Tree {
                 "a win tree begins with '{MAGIC}'; this is none, or of a newer version"
             )));
         }
-        let text = lines.after("variant")?;
-        let variant: Variant = match text.parse() {
-            Ok(variant) => variant,
-            Err(error) => return Err(lines.wrong(format!("{error}"))),
-        };
+        let text = lines.after("variant")?.to_owned();
+        let variant: Variant = text.parse().map_err(|error| lines.wrong(error))?;
         if variant.to_string() != text {
             return Err(lines.wrong(format!("the variant is written {variant}")));
         }
@@ -149,8 +144,8 @@ fn read_position(lines: &mut LineReader, variant: Variant) -> Result<Position, T
             let packed = from_hex(hex).ok_or_else(|| {
                 lines.wrong("a setup is bytes as two hex digits each, in lower case")
             })?;
-            let start = Position::unpack(variant, Packed(packed))
-                .map_err(|error| lines.wrong(error.to_string()))?;
+            let start =
+                Position::unpack(variant, Packed(packed)).map_err(|error| lines.wrong(error))?;
             lines.next()?;
             start
         }
@@ -159,9 +154,7 @@ fn read_position(lines: &mut LineReader, variant: Variant) -> Result<Position, T
     let moves = moves.split(' ').filter(|_| !moves.is_empty());
     moves.into_iter().try_fold(start, |position, text| {
         let m = read_move(variant, text).map_err(|what| lines.wrong(what))?;
-        position
-            .play(m)
-            .map_err(|error| lines.wrong(error.to_string()))
+        position.play(m).map_err(|error| lines.wrong(error))
     })
 }
 

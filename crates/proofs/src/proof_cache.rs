@@ -106,7 +106,7 @@ impl ProofCache {
             starts.clear();
             for reply in position.distinct_moves() {
                 let next = position.play(reply)?;
-                let answer = self.pool.dag.answer(variant, root, reply);
+                let answer = self.pool.answer(root, reply);
                 starts.extend(answer.map(|answer| (next, answer)));
             }
         }
@@ -130,7 +130,7 @@ impl ProofCache {
         m: Move,
         guide: Option<Reference>,
     ) -> Option<Reference> {
-        if !self.pool.tries_nodes() {
+        if !self.pool.tries_nodes(position.side()) {
             return None;
         }
         let alike = self.pool.alike(position);
@@ -149,7 +149,7 @@ impl ProofCache {
             let guide = guide.filter(|guide| !self.pool.is_quiet(*guide));
             return self.pool.like(position).or(guide);
         }
-        if !self.pool.tries_nodes() {
+        if !self.pool.tries_nodes(position.side()) {
             return None;
         }
         let threats = guide.filter(|guide| !self.pool.is_quiet(*guide));

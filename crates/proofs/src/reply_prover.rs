@@ -46,7 +46,7 @@ impl ReplyProver {
     #[must_use]
     pub fn new(variant: Variant, control: Control) -> Option<Self> {
         let cache = ProofCache::quick(variant, SEARCH_POSITIONS, control.clone());
-        cache.pool.has_zones().then(|| Self {
+        cache.pool.has_zones(Side::First).then(|| Self {
             variant,
             cache,
             control,
@@ -69,6 +69,9 @@ impl ReplyProver {
     ) -> Result<()> {
         if self.cache.pool.dag.nodes().len() > MAX_KEPT_NODES {
             self.cache = ProofCache::quick(self.variant, SEARCH_POSITIONS, self.control.clone());
+        }
+        if !self.cache.pool.has_zones(loser.other()) {
+            return Ok(());
         }
         for position in self.open_positions(book, loser)? {
             if self.control.is_stopped() {

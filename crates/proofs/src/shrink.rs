@@ -18,7 +18,7 @@ use crate::tree_builder::ProofTreeBuilder;
 /// The result is never larger than the trees together. `progress` is called now and then with the
 /// number of positions that were looked at.
 ///
-/// Trees of renju and caro are joined only: they have no zones.
+/// Trees of caro, and those in which White wins renju, are joined only: they have no zones.
 ///
 /// # Errors
 /// If the trees belong to another variant or do not prove the position.
@@ -43,7 +43,9 @@ pub fn shrink(position: &Position, trees: &[Tree], progress: &dyn Fn(u64)) -> Re
         cache.trusts_guides = trusts_guides;
         trees.iter().try_for_each(|tree| cache.load(tree))?;
         let grown = ProofTreeBuilder::new(&source, &mut cache).tree(position);
-        let has_zones = cache.pool.has_zones();
+        let has_zones = cache
+            .winner
+            .is_some_and(|winner| cache.pool.has_zones(winner));
         anyhow::Ok((grown.map_err(|error| why_open(position, error))?, has_zones))
     };
     let (whole, has_zones) = grow(false)?;

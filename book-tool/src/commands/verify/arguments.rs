@@ -26,9 +26,9 @@ fn winner_of(text: &str) -> Result<Side, &'static str> {
 /// Checks a win tree, or the proven claims of a book, by the rules alone
 ///
 /// For a tree (FILE), each node's move is played, and every legal reply of the loser must have an
-/// answer that wins. In freestyle and standard gomoku, replies on points that do not matter to the
-/// answer are not played; --every-reply plays them, too. The proven position is printed; --moves
-/// and --fen say which position it must be.
+/// answer that wins. In freestyle, standard gomoku and for Black's wins in renju, replies on points
+/// that do not matter to the answer are not played; --every-reply plays them, too. The proven
+/// position is printed; --moves and --fen say which position it must be.
 ///
 /// For a book (--book), each proven position is checked against its moves, and each proven move
 /// against the rules, the position that it leads to, or its line. A line shows a win where every
@@ -69,7 +69,7 @@ pub(crate) struct Args {
     /// Requires the tree to prove a position from this FEN
     #[arg(long, value_name = "FEN", conflicts_with = "claims")]
     pub(super) fen: Option<String>,
-    /// Plays every reply at every node, which takes far longer (freestyle and standard gomoku)
+    /// Plays every reply at every node, which takes far longer where there are zones
     #[arg(long, conflicts_with = "claims")]
     pub(super) every_reply: bool,
     /// Checks a tree of freestyle or standard gomoku where its board is a part of a larger one: of

@@ -1,11 +1,10 @@
-use kagetsu_game::{Move, Position, Variant};
+use kagetsu_game::{Move, Position, Side, Variant};
 
 use crate::ProofDag;
 use crate::tree::{Node, Reference};
 
-use super::board::ZoneBoard;
 use super::known::{KnownWins, MAX_IN_ROW, WinConditions};
-use super::points::Zone;
+use super::points::{Zone, ZoneBoard};
 use super::rows::BoardRows;
 
 /// Nodes of at most this length are checked at every position, which is cheaper than to look for a
@@ -13,8 +12,8 @@ use super::rows::BoardRows;
 const MAX_RECHECKED_PLIES: u16 = 3;
 
 /// Checks nodes of a graph by their zones. It plays far fewer positions than a check of every
-/// reply. It knows freestyle and standard gomoku. A board of more than 256 points is a window of
-/// the plane, so what wins there needs no border.
+/// reply. It knows freestyle and standard gomoku, and Black's wins in renju. A board of more than
+/// 256 points is a window of the plane, so what wins there needs no border.
 ///
 /// `docs/development/zones.md` states the rule and proves it.
 #[derive(Debug)]
@@ -80,6 +79,12 @@ impl ZoneChecker {
     #[must_use]
     pub fn on_plane(variant: Variant) -> Option<Self> {
         BoardChecker::new(variant, true).map(|it| Self(SizedChecker::Plane(it)))
+    }
+
+    /// Whether it knows the wins of this side. It sees no win of another one.
+    #[must_use]
+    pub fn covers(&self, winner: Side) -> bool {
+        with_checker!(&self.0, it => it.rows.covers(winner))
     }
 
     /// Returns the number of positions with the winner to move that the last check visited.
@@ -203,6 +208,10 @@ impl<const WORDS: usize> BoardChecker<WORDS> {
             ..WinConditions::default()
         };
         if !self.rows.makes_five(after.own, point) {
+            let Some([free, kept]) = self.rows.allowed(board, point) else {
+                return self.fail(at, self.line.len());
+            };
+            (win.free, win.kept) = (win.free.or(free), kept);
             self.line.push(point);
             let replies = self.replies(graph, at, after);
             self.line.pop();

@@ -2,8 +2,7 @@ use std::collections::HashMap;
 
 use crate::tree::Reference;
 
-use super::board::ZoneBoard;
-use super::points::Zone;
+use super::points::{Zone, ZoneBoard};
 use super::rows::{BoardRows, RowSet};
 
 /// Wins that are remembered, about 600 bytes each, or 2,300 on the plane.

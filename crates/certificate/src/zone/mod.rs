@@ -6,7 +6,6 @@
 //! them, points that hold one, and bounds for rows of five. `docs/development/zones.md` has the
 //! rule and its proof.
 
-mod board;
 mod checker;
 mod known;
 mod points;

@@ -1,7 +1,7 @@
+use kagetsu_game::gomoku::{Point, allowed};
 use kagetsu_game::{Move, Position, RuleName, Side, Symmetry, Variant};
 
-use super::board::ZoneBoard;
-use super::points::Zone;
+use super::points::{Zone, ZoneBoard};
 
 /// Directions of rows: columns to the right, and rows up.
 const DIRECTIONS: [(isize, isize); 4] = [(1, 0), (0, 1), (1, 1), (-1, 1)];
@@ -46,16 +46,15 @@ impl<const WORDS: usize> RowSet<WORDS> {
     }
 }
 
-/// The points of a board and its rows of five, for freestyle and standard gomoku. The board may be
-/// a window of the plane.
+/// The points of a board and its rows of five, for freestyle, standard gomoku and renju. The board
+/// may be a window of the plane, but not in renju.
 #[derive(Debug)]
 pub(super) struct BoardRows<const WORDS: usize> {
     /// The size of the board or window.
     size: usize,
     /// Points on each side of it that are known.
     margin: usize,
-    /// Whether six in a row are no win.
-    is_exact: bool,
+    rule: RuleName,
     /// The points on which the loser may play. On the plane [`Self::FAR`] stands for all that are
     /// not known.
     pub(super) full: Zone<WORDS>,
@@ -100,7 +99,8 @@ impl<const WORDS: usize> BoardRows<WORDS> {
         let size = usize::from(size);
         let margin = if is_plane { MARGIN } else { 0 };
         let side = size + 2 * margin;
-        if side * side + margin > Self::FAR + 1 || rule > RuleName::Standard {
+        let is_known = rule <= RuleName::Standard || rule == RuleName::Renju && !is_plane;
+        if side * side + margin > Self::FAR + 1 || !is_known {
             return None;
         }
         let firsts = |(right, up): (isize, isize)| {
@@ -121,7 +121,7 @@ impl<const WORDS: usize> BoardRows<WORDS> {
         let mut board = Self {
             size,
             margin,
-            is_exact: rule == RuleName::Standard,
+            rule,
             full,
             beyond: full,
             rows,
@@ -146,13 +146,20 @@ impl<const WORDS: usize> BoardRows<WORDS> {
         (!self.beyond.has(point)).then(|| Move::new(code() as u16))
     }
 
-    /// Returns the stones of a position; `None` outside gomoku.
+    /// Whether there are zones for wins of this side: in renju for Black alone.
+    pub(super) fn covers(&self, winner: Side) -> bool {
+        self.rule != RuleName::Renju || winner == Side::First
+    }
+
+    /// Returns the stones of a position; `None` outside gomoku, and where a win of this side has no
+    /// zones.
     pub(super) fn board(&self, position: &Position, winner: Side) -> Option<ZoneBoard<WORDS>> {
         let of = |stones: Vec<Move>| {
             let stones = stones.iter().map(|m| self.point(m.index()));
             stones.fold(Zone::default(), Zone::with)
         };
-        let [first, second] = position.stones()?.map(of);
+        let stones = position.stones().filter(|_| self.covers(winner))?;
+        let [first, second] = stones.map(of);
         let (own, foe) = match winner {
             Side::First => (first, second),
             Side::Second => (second, first),
@@ -212,15 +219,21 @@ impl<const WORDS: usize> BoardRows<WORDS> {
         RowCounts { ones, twos, fours }
     }
 
-    /// Whether the side with these stones, which is to move, can make a five on one of the points.
+    /// Whether the loser with these stones, who is to move, can make a five on one of the points.
     /// With more than three stones beyond the window it may do so.
     pub(super) fn can_make_five(&self, stones: Zone<WORDS>, points: Zone<WORDS>) -> bool {
-        let makes_five = |point| self.makes_five(stones.with(point), point);
+        let is_exact = self.rule == RuleName::Standard;
+        let makes_five = |point| self.is_five(stones.with(point), point, is_exact);
         self.beyond.and(stones).len() > 3 || points.points().any(makes_five)
     }
 
-    /// Whether the stone on a point belongs to a five.
+    /// Whether the winner's stone on a point belongs to a five.
     pub(super) fn makes_five(&self, stones: Zone<WORDS>, point: usize) -> bool {
+        self.is_five(stones, point, self.rule != RuleName::Freestyle)
+    }
+
+    /// Whether the stone on a point belongs to a row of five or, unless `is_exact`, of more.
+    fn is_five(&self, stones: Zone<WORDS>, point: usize, is_exact: bool) -> bool {
         let side = self.size + 2 * self.margin;
         let (column, row) = ((point % side) as isize, (point / side) as isize);
         let side = side as isize;
@@ -236,12 +249,25 @@ impl<const WORDS: usize> BoardRows<WORDS> {
         };
         DIRECTIONS.into_iter().any(|(right, up)| {
             let length = 1 + run(right, up);
-            if self.is_exact {
-                length == 5
-            } else {
-                length >= 5
-            }
+            if is_exact { length == 5 } else { length >= 5 }
         })
+    }
+
+    /// Returns points on which the loser may get no stone, and points on which it may lose none, so
+    /// that the winner may play one that makes no five; `None` if renju forbids it.
+    pub(super) fn allowed(&self, board: ZoneBoard<WORDS>, at: usize) -> Option<[Zone<WORDS>; 2]> {
+        if self.rule != RuleName::Renju {
+            return Some([Zone::default(); 2]);
+        }
+        let size = self.size as u8;
+        let place = |at: usize| Point::of(Move::new(at as u16), size);
+        let lines = |set: Zone<WORDS>| set.points().map(place).collect();
+        let (own, foe) = (lines(board.own), lines(board.foe));
+        let allowed = allowed(&own, &foe, size, place(at))?;
+        Some(allowed.map(|lines| {
+            let points = lines.points().map(|at| at.as_move(size).index());
+            points.fold(Zone::default(), Zone::with)
+        }))
     }
 
     /// Returns the point of a move under a symmetry; `None` if it is not on the board.

@@ -27,7 +27,8 @@ fn dag_of(tree: &Tree) -> (ProofDag, u32) {
 /// to a pass answers each reply outside its zone. Returns the number of such replies.
 fn check_zones(tree: &Tree, is_won: bool) -> usize {
     let position = &tree.position;
-    let Some(mut zones) = ZoneChecker::new(position.variant()) else {
+    let zones = ZoneChecker::new(position.variant());
+    let Some(mut zones) = zones.filter(|zones| zones.covers(position.side())) else {
         return 0;
     };
     if tree.claim != Claim::Win {
@@ -139,13 +140,7 @@ fn pass_stands_for_replies_outside_the_zone() {
         !zones.wins(&dag, &tree.position, Reference::to(root), 1),
         "two positions"
     );
-    for other in [
-        "renju-15",
-        "renju-22",
-        "caro-15",
-        "caro-overline-15",
-        "xiangqi",
-    ] {
+    for other in ["renju-22", "caro-15", "caro-overline-15", "xiangqi"] {
         assert!(
             ZoneChecker::new(other.parse().expect("a variant")).is_none(),
             "{other}"

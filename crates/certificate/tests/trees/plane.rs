@@ -10,7 +10,7 @@ use kagetsu_certificate::{
 use kagetsu_game::{Claim, Move, Side};
 
 use super::forgeries::python;
-use super::random::{Cell, Field, changed, damaged, random_tree, seed, wins};
+use super::random::{Cell, Field, GOMOKU, changed, damaged, random_tree, seed, wins};
 use super::read;
 use super::zones::Numbers;
 
@@ -168,7 +168,7 @@ fn shifted(
 fn compare(trees: usize, seed: u64) -> (usize, usize) {
     let (mut numbers, mut won, mut bordered) = (Numbers(seed), 0, 0);
     for _ in 0..trees {
-        let (field, dag, root) = random_tree(&mut numbers);
+        let (field, dag, root) = random_tree(&mut numbers, GOMOKU);
         let (dag, root) = match numbers.below(3) {
             0 => damaged(&dag, root, &field, &mut numbers),
             _ => (dag, root),

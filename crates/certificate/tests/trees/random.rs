@@ -6,7 +6,8 @@ use std::fs;
 use std::process::Command;
 
 use kagetsu_certificate::{Node, ProofDag, Reference, ZoneChecker};
-use kagetsu_game::{Claim, Move, Position, Side, Symmetry, Variant};
+use kagetsu_game::gomoku::{Lines, Point, forbidden};
+use kagetsu_game::{Claim, Move, Position, RuleName, Side, Symmetry, Variant};
 
 use super::forgeries::python;
 use super::text;
@@ -15,6 +16,11 @@ use super::zones::Numbers;
 /// Verdicts of the test that always runs, and of the long one.
 const VERDICTS: usize = 20_000;
 const MANY_VERDICTS: usize = 1_000_000;
+
+/// Rules from which boards take theirs.
+pub(crate) const GOMOKU: &[RuleName] =
+    &[RuleName::Freestyle, RuleName::Standard, RuleName::Standard];
+const RENJU: &[RuleName] = &[RuleName::Renju];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cell {
@@ -37,7 +43,7 @@ impl Cell {
 #[derive(Clone)]
 pub(crate) struct Field {
     pub(crate) size: usize,
-    pub(crate) is_exact: bool,
+    pub(crate) rule: RuleName,
     pub(crate) cells: Vec<Cell>,
 }
 
@@ -79,8 +85,26 @@ impl Field {
                 (1..).take_while(on).count()
             };
             let length = 1 + run(1) + run(-1);
-            length == 5 || length > 5 && !self.is_exact
+            let is_exact = match self.rule {
+                RuleName::Freestyle => false,
+                RuleName::Renju => side == Cell::Winner,
+                _ => true,
+            };
+            length == 5 || length > 5 && !is_exact
         })
+    }
+
+    /// Whether renju forbids the winner, who is Black, an empty point.
+    fn is_forbidden(&self, at: usize) -> bool {
+        let place = |at: usize| Point::of(Move::new(at as u16), self.size as u8);
+        let lines = |side: Cell| {
+            let mut lines = Lines::NONE;
+            let points = self.stones(side).into_iter();
+            points.for_each(|at| lines.flip(place(at)));
+            lines
+        };
+        let [black, empty] = [Cell::Winner, Cell::Empty].map(lines);
+        self.rule == RuleName::Renju && forbidden(&black, &empty, place(at)).is_some()
     }
 
     pub(crate) fn has_five(&self, side: Cell) -> bool {
@@ -102,13 +126,10 @@ impl Field {
     }
 
     pub(crate) fn variant(&self) -> Variant {
-        let rule = if self.is_exact {
-            "standard"
-        } else {
-            "freestyle"
-        };
-        let name = format!("{rule}-{}", self.size);
-        name.parse().expect("a variant")
+        Variant::Gomoku {
+            rule: self.rule,
+            size: self.size as u8,
+        }
     }
 
     /// The position, the winner as the first side; `None` if it is over.
@@ -135,9 +156,13 @@ pub(crate) fn wins(dag: &ProofDag, at: Reference, field: &Field) -> bool {
     if field.cells.get(point) != Some(&Cell::Empty) {
         return false;
     }
+    let is_forbidden = field.is_forbidden(point);
     let field = field.with(point, Cell::Winner);
     if field.is_five(point, Cell::Winner) {
         return true;
+    }
+    if is_forbidden {
+        return false;
     }
     let replies = field.empty();
     !replies.is_empty()
@@ -193,6 +218,9 @@ impl Grower<'_> {
             return None;
         }
         for at in moves {
+            if field.is_forbidden(at) {
+                continue;
+            }
             let after = field.with(at, Cell::Winner);
             let fives = after.fives(Cell::Winner);
             if fives.is_empty() || !after.fives(Cell::Loser).is_empty() {
@@ -217,7 +245,7 @@ impl Grower<'_> {
         }
         for at in self.shuffled(field.empty()).into_iter().take(6) {
             let after = field.with(at, Cell::Winner);
-            if !after.fives(Cell::Loser).is_empty() {
+            if field.is_forbidden(at) || !after.fives(Cell::Loser).is_empty() {
                 continue;
             }
             let Some(most) = self.by_quiet_moves(&after, quiet - 1) else {
@@ -249,11 +277,11 @@ impl Grower<'_> {
 }
 
 /// A random board with many stones of the loser, mostly in rows that are closed.
-fn field(numbers: &mut Numbers) -> Field {
+fn field(numbers: &mut Numbers, rules: &[RuleName]) -> Field {
     let size = 5 + numbers.below(5);
     let mut field = Field {
         size,
-        is_exact: numbers.below(3) != 0,
+        rule: rules[numbers.below(rules.len())],
         cells: vec![Cell::Empty; size * size],
     };
     for _ in 0..3 + numbers.below(4) {
@@ -392,9 +420,9 @@ struct Verdicts {
 }
 
 /// A random board and a tree that wins on it for the side to move, or nearly so.
-pub(crate) fn random_tree(numbers: &mut Numbers) -> (Field, ProofDag, u32) {
+pub(crate) fn random_tree(numbers: &mut Numbers, rules: &[RuleName]) -> (Field, ProofDag, u32) {
     loop {
-        let field = field(numbers);
+        let field = field(numbers, rules);
         let is_over = field.has_five(Cell::Winner) || field.has_five(Cell::Loser);
         if is_over || field.stones(Cell::Loser).is_empty() {
             continue;
@@ -414,10 +442,10 @@ pub(crate) fn random_tree(numbers: &mut Numbers) -> (Field, ProofDag, u32) {
     }
 }
 
-fn compare(verdicts: usize, seed: u64) -> Verdicts {
+fn compare(verdicts: usize, seed: u64, rules: &[RuleName]) -> Verdicts {
     let (mut numbers, mut counts) = (Numbers(seed), Verdicts::default());
     while counts.won + counts.lost < verdicts {
-        let (field, dag, root) = random_tree(&mut numbers);
+        let (field, dag, root) = random_tree(&mut numbers, rules);
         for way in 0..4 {
             let (dag, root) = if way == 0 {
                 (dag.clone(), root)
@@ -451,20 +479,23 @@ fn compare(verdicts: usize, seed: u64) -> Verdicts {
 
 #[test]
 fn zones_agree_with_every_reply_on_random_trees() {
-    let counts = compare(VERDICTS, seed(30));
-    let Verdicts { won, lost, carried } = counts;
-    assert!(
-        won > VERDICTS / 10 && lost > VERDICTS / 10 && carried > VERDICTS / 20,
-        "{counts:?}"
-    );
+    for rules in [GOMOKU, RENJU] {
+        let counts = compare(VERDICTS, seed(30), rules);
+        let Verdicts { won, lost, carried } = counts;
+        assert!(
+            won > VERDICTS / 10 && lost > VERDICTS / 10 && carried > VERDICTS / 20,
+            "{rules:?}: {counts:?}"
+        );
+    }
 }
 
 #[test]
 #[ignore = "takes minutes"]
 fn zones_agree_on_a_million_random_trees() {
     for number in 1..=4 {
-        let counts = compare(MANY_VERDICTS / 4, seed(number));
-        println!("seed {number}: {counts:?}");
+        let rules = [GOMOKU, RENJU][number as usize % 2];
+        let counts = compare(MANY_VERDICTS / 4, seed(number), rules);
+        println!("seed {number}, {rules:?}: {counts:?}");
     }
 }
 
@@ -503,10 +534,10 @@ struct Case {
     boards: Vec<(String, bool)>,
 }
 
-fn cases(count: usize, seed: u64) -> Vec<Case> {
+fn cases(count: usize, seed: u64, rules: &[RuleName]) -> Vec<Case> {
     let (mut numbers, mut found) = (Numbers(seed), Vec::new());
     while found.len() < count {
-        let (begin, dag, root) = random_tree(&mut numbers);
+        let (begin, dag, root) = random_tree(&mut numbers, rules);
         let (dag, root) = if found.len().is_multiple_of(2) {
             (dag, root)
         } else {
@@ -529,9 +560,9 @@ fn cases(count: usize, seed: u64) -> Vec<Case> {
     found
 }
 
-fn check_in_python(count: usize, seed: u64) {
+fn check_in_python(count: usize, seed: u64, rules: &[RuleName]) {
     let Some(script) = python() else { return };
-    let cases = cases(count, seed);
+    let cases = cases(count, seed, rules);
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("cases");
     let line = |case: &Case| {
@@ -572,11 +603,14 @@ fn check_in_python(count: usize, seed: u64) {
 
 #[test]
 fn python_agrees_with_every_reply_on_random_trees() {
-    check_in_python(150, seed(30));
+    check_in_python(150, seed(30), GOMOKU);
+    check_in_python(150, seed(30), RENJU);
 }
 
 #[test]
 #[ignore = "takes minutes"]
 fn python_agrees_on_many_random_trees() {
-    (1..=10).for_each(|number| check_in_python(2_500, seed(number)));
+    for rules in [GOMOKU, RENJU] {
+        (1..=10).for_each(|number| check_in_python(1_250, seed(number), rules));
+    }
 }

@@ -216,3 +216,70 @@ fn closed_six_of_the_loser_does_not_carry_over() {
         assert!(fault.what.contains("Win(Second)"), "{replies:?}: {fault}");
     }
 }
+
+/// Black's four at h8, and the straight four at i8 behind it.
+const FOUR_THREE: &str = "kagetsu-proof 1
+variant renju-15
+position h5 a1 h6 c1 h7 h4 f8 a15 g8 c15
+claim win 5
+1 h9
+2 e8
+3 j8
+4 i8 e8>3 *>2
+5 h8 h9>4 *>1
+end 5
+";
+
+#[test]
+fn stones_that_make_a_point_forbidden_matter() {
+    let tree = read(FOUR_THREE).expect("a tree");
+    let (dag, root) = dag_of(&tree);
+    let position = |own: &str, foe: &str, side| {
+        let mut rows = vec![vec!['.'; 15]; 15];
+        for (stones, letter) in [(own, 'X'), (foe, 'O')] {
+            for m in stones.split_whitespace() {
+                let m = Position::start(Variant::RENJU_15).parse_move(m);
+                let at = m.expect("a point").index();
+                rows[14 - at / 15][at % 15] = letter;
+            }
+        }
+        let drawn: Vec<String> = rows.iter().map(|row| row.iter().collect()).collect();
+        Position::from_board(Variant::RENJU_15, &drawn.join("\n"), Some(side)).expect("a board")
+    };
+    // The diagonal h8 i9 j10 is no three while k11 is forbidden.
+    let double_four = "i9 j10 k12 k13 k14";
+    let double_three = "i9 j10 l11 m11 k12 k13 n12 n13 n14";
+    let rows = [
+        // One of two fours at k11 can no longer become a five.
+        (double_four, "f6 k15", "f6 k15 k10"),
+        // g7 makes a straight four as well.
+        (double_four, "f6 k15", "k15"),
+        // n11 becomes a double four, so that k11 l11 m11 is no three, and k11 not forbidden.
+        (double_three, "f6 i11 n10 n15", "f6 i11 n15"),
+        // h8 i9 j10 is closed.
+        ("i9 j10", "f6 k11", "f6"),
+        // White's six in a row are a five.
+        ("h1", "i1 j1 l1 n1", "i1 j1 k1 l1 n1"),
+    ];
+    for (own, foe, other) in rows {
+        let stones = |foe: &str, side| {
+            let own = format!("h5 h6 h7 f8 g8 {own}");
+            position(&own, &format!("h4 a15 c15 {foe}"), side)
+        };
+        let mut zones = ZoneChecker::new(Variant::RENJU_15).expect("zones");
+        let won = [foe, other].map(|foe| wins(&mut zones, &dag, root, &stones(foe, Side::First)));
+        assert_eq!(won, [true, false], "{own}: {foe}, {other}");
+        let passed = stones(foe, Side::Second);
+        let zone = zones.after_pass(&dag, &passed, Reference::to(root), u64::MAX);
+        let zone = zone.expect("a win");
+        for m in other.split(' ').filter(|m| !foe.contains(m)) {
+            let m = passed.parse_move(m).expect("empty");
+            assert!(zone.contains(m), "{own}: {m:?}");
+        }
+        // Black's six in a row are none, and a win of White has no zones.
+        let longer = position("h5 h6 h7 f8 g8 h10", "h4", Side::First);
+        assert!(!wins(&mut zones, &dag, root, &longer));
+        let swapped = position("h4", "h5 h6 h7 f8 g8", Side::Second);
+        assert!(!zones.wins(&dag, &swapped, Reference::to(root), u64::MAX));
+    }
+}

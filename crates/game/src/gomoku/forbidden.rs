@@ -1,3 +1,5 @@
+use alloc::vec;
+
 use super::{Around, Lines, Point};
 
 /// The reason why Black may not play a point in renju; the first one that applies, in this order.
@@ -32,6 +34,47 @@ crate::names!(Forbidden {
 /// lines could become a straight four.
 #[must_use]
 pub fn forbidden(black: &Lines, empty: &Lines, point: Point) -> Option<Forbidden> {
+    forbidden_by(black, empty, point, |_| {})
+}
+
+/// Returns points on which White may get no stone, and points on which it may lose none, so that
+/// Black may still play an empty point that makes no five. `None` if it is forbidden now.
+///
+/// Where no further point decides, more stones of White forbid nothing:
+/// `docs/development/zones.md` has the proof.
+#[must_use]
+pub fn allowed(black: &Lines, white: &Lines, size: u8, point: Point) -> Option<[Lines; 2]> {
+    let judge = |empty: &Lines| {
+        let mut judged = vec![point];
+        let reason = forbidden_by(black, empty, point, |at| judged.push(at));
+        reason.is_none().then_some(judged)
+    };
+    let mut empty = Lines::full(size);
+    black.points().for_each(|at| empty.flip(at));
+    if judge(&empty).is_some_and(|judged| judged.len() == 1) {
+        return Some([Lines::NONE, Lines::NONE]);
+    }
+    white.points().for_each(|at| empty.flip(at));
+    let judged = judge(&empty)?;
+    let near = |set: &Lines| {
+        let near = |at: &Point| judged.iter().any(|point| point.is_near(*at));
+        set.points().filter(near).collect()
+    };
+    let free = if judged.len() == 1 {
+        Lines::NONE
+    } else {
+        near(&empty)
+    };
+    Some([free, near(white)])
+}
+
+/// The same as [`forbidden`]. `read` is called with each further point whose own lines decide.
+fn forbidden_by(
+    black: &Lines,
+    empty: &Lines,
+    point: Point,
+    read: impl FnMut(Point),
+) -> Option<Forbidden> {
     match made(black.around(point), empty.around(point)) {
         Made::Five => None,
         Made::Forbidden(reason) => Some(reason),
@@ -40,6 +83,7 @@ pub fn forbidden(black: &Lines, empty: &Lines, point: Point) -> Option<Forbidden
                 && Judge {
                     black: black.clone(),
                     empty: empty.clone(),
+                    read,
                 }
                 .has_double_three(point, fours);
             double.then_some(Forbidden::DoubleThree)
@@ -74,12 +118,13 @@ fn made(black: Around, empty: Around) -> Made {
 }
 
 /// A board for trying black stones. Every method leaves it unchanged.
-struct Judge {
+struct Judge<F> {
     black: Lines,
     empty: Lines,
+    read: F,
 }
 
-impl Judge {
+impl<F: FnMut(Point)> Judge<F> {
     /// Whether a black stone on the empty `point` makes two threes. `fours` are the points where
     /// one more stone makes a straight four with it.
     fn has_double_three(&mut self, point: Point, fours: Around) -> bool {
@@ -96,6 +141,7 @@ impl Judge {
 
     /// Whether Black may play the empty `point` without making a five.
     fn is_free(&mut self, point: Point) -> bool {
+        (self.read)(point);
         match made(self.black.around(point), self.empty.around(point)) {
             Made::Five | Made::Forbidden(_) => false,
             Made::Threes(fours) => fours.directions() < 2 || !self.has_double_three(point, fours),

@@ -20,6 +20,15 @@ static FULL: [Lines; MAX_SIZE + 1] = {
     full
 };
 
+/// Collects points of which none comes twice.
+impl FromIterator<Point> for Lines {
+    fn from_iter<I: IntoIterator<Item = Point>>(points: I) -> Self {
+        let mut lines = Self::NONE;
+        points.into_iter().for_each(|point| lines.flip(point));
+        lines
+    }
+}
+
 impl Lines {
     /// The empty set.
     pub const NONE: Self = Self([0; LINES]);

@@ -27,7 +27,7 @@ mod rule;
 
 pub use around::Around;
 pub use board::{Gomoku, number};
-pub use forbidden::{Forbidden, forbidden};
+pub use forbidden::{Forbidden, allowed, forbidden};
 pub use geometry::{Cell, MAX_CELLS, MAX_SIZE};
 pub(crate) use info::{GAME, code};
 pub use lines::Lines;

@@ -1,3 +1,4 @@
+use super::around::MARGIN;
 use super::geometry::MAX_SIZE;
 use crate::{Move, Symmetry};
 
@@ -43,6 +44,12 @@ impl Point {
             x: self.x.wrapping_add_signed(x),
             y: self.y.wrapping_add_signed(y),
         }
+    }
+
+    /// Whether another point is at most five steps away in a direction, or the same.
+    pub(super) const fn is_near(self, other: Self) -> bool {
+        let (x, y) = (self.x.abs_diff(other.x), self.y.abs_diff(other.y));
+        x <= MARGIN && y <= MARGIN && (x == 0 || y == 0 || x == y)
     }
 
     /// Returns the image under `symmetry`.

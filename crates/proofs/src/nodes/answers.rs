@@ -87,7 +87,8 @@ impl ReplyAnswers {
         let is_other = |known: &&SharedAnswer| known.guide.is_none() || known.guide != reply.guide;
         let mut known: Vec<&SharedAnswer> = self.0.iter().collect();
         known.sort_by_key(is_other);
-        known.retain(|known| pool.has_zones() || pool.plans.contains(&known.node.node));
+        let has_zones = pool.has_zones(reply.next.side());
+        known.retain(|known| has_zones || pool.plans.contains(&known.node.node));
         let mut tried = known.iter().take(tries).map(|known| known.node);
         tried.find(|node| pool.wins(&reply.next, *node, most))
     }

@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use kagetsu_certificate::{Node, ProofDag, Reference, Zone, ZoneChecker};
-use kagetsu_game::{Move, Position, Variant, with_game};
+use kagetsu_game::{Move, Position, Side, Variant, with_game};
 
 pub(crate) use answers::{AnswerSource, LoserReply, ReplyAnswers};
 pub(crate) use placed::PlacedNodes;
@@ -55,13 +55,15 @@ impl NodePool {
         }
     }
 
-    pub(crate) const fn has_zones(&self) -> bool {
-        self.zones.is_some()
+    /// Whether wins of this side have zones.
+    pub(crate) fn has_zones(&self, winner: Side) -> bool {
+        let zones = self.zones.as_ref();
+        zones.is_some_and(|zones| zones.covers(winner))
     }
 
     /// Whether nodes that won are tried on other positions of the winner.
-    pub(crate) const fn tries_nodes(&self) -> bool {
-        self.by_stones.is_some()
+    pub(crate) fn tries_nodes(&self, winner: Side) -> bool {
+        self.by_stones.is_some() && self.has_zones(winner)
     }
 
     /// Returns the positions that the last try cost.
@@ -73,6 +75,27 @@ impl NodePool {
     pub(crate) fn own_move(&self, at: Reference) -> Option<Move> {
         let own = self.dag.node(at.node).at?;
         Some(self.variant.image(own, at.turn))
+    }
+
+    /// Returns the answer of a node to a reply.
+    pub(crate) fn answer(&self, at: Reference, reply: Move) -> Option<Reference> {
+        let own = self.variant.image(reply, self.variant.inverse(at.turn));
+        let next = self.dag.node(at.node).answer(own)?;
+        Some(next.turned(at.turn))
+    }
+
+    /// Returns the number of a node that plays as another one under a symmetry, adding it if it is
+    /// new.
+    pub(crate) fn upright(&mut self, at: Reference) -> u32 {
+        let image = |m: Move| self.variant.image(m, at.turn);
+        let mut node = self.dag.node(at.node).clone();
+        node.at = node.at.map(image);
+        for (m, next) in &mut node.replies {
+            (*m, *next) = (image(*m), next.turned(at.turn));
+        }
+        node.replies.sort_unstable_by_key(|(m, _)| *m);
+        node.otherwise = node.otherwise.map(|next| next.turned(at.turn));
+        self.dag.add(node)
     }
 
     /// Adds a move that ends the game.
@@ -108,7 +131,8 @@ impl NodePool {
 
     /// Returns the nodes that won where the winner had the same stones.
     pub(crate) fn alike(&self, position: &Position) -> Vec<Reference> {
-        let by_stones = self.by_stones.as_ref();
+        let is_tried = self.tries_nodes(position.side());
+        let by_stones = self.by_stones.as_ref().filter(|_| is_tried);
         by_stones.map_or_else(Vec::new, |known| known.like(position))
     }
 
@@ -122,7 +146,7 @@ impl NodePool {
     /// played, and plans alone are tried.
     pub(crate) fn wins(&mut self, position: &Position, at: Reference, most: u64) -> bool {
         let Self { dag, zones, .. } = self;
-        match zones {
+        match zones.as_mut().filter(|zones| zones.covers(position.side())) {
             Some(zones) => zones.wins(&*dag, position, at, most),
             None => with_game!(self.variant, G => dag.wins(&mut position.game::<G>(), at)),
         }

@@ -57,8 +57,8 @@ impl ProofTreeBuilder<'_> {
                 (false, false) => AnswerSource::Search,
                 (false, true) => AnswerSource::OtherReply,
             };
-            let dag = &self.cache.pool.dag;
-            let guide = guide.and_then(|guide| dag.answer(position.variant(), guide, at));
+            let pool = &self.cache.pool;
+            let guide = guide.and_then(|guide| pool.answer(guide, at));
             let guide = guide.or_else(|| self.cache.guides.get(&next));
             LoserReply {
                 source,
@@ -123,7 +123,7 @@ impl ProofTreeBuilder<'_> {
             return Err(open.into());
         }
         let pool = &mut self.cache.pool;
-        if self.cache.trusts_guides && pool.has_zones() {
+        if self.cache.trusts_guides && pool.has_zones(position.side().other()) {
             answers.join(pool, position, MAX_MOVED_REPLIES, TRY_POSITIONS);
         }
         Ok(pool.dag.add(answers.into_node(at)))
@@ -138,7 +138,7 @@ impl ProofTreeBuilder<'_> {
         reply: Move,
     ) -> Result<Option<Reference>> {
         let variant = position.variant();
-        if !self.cache.pool.tries_nodes() {
+        if !self.cache.pool.tries_nodes(position.side().other()) {
             return Ok(None);
         }
         let cache = match &mut self.cache.again {
@@ -156,7 +156,7 @@ impl ProofTreeBuilder<'_> {
                 continue;
             };
             if cache.pool.answers(position, reply, answer, CLAIM_POSITIONS) {
-                let root = cache.pool.dag.upright(variant, answer);
+                let root = cache.pool.upright(answer);
                 let tree = cache.pool.dag.tree(root, next.clone(), Claim::Win);
                 let node = Reference::to(self.cache.pool.dag.load(&tree));
                 return Ok(Some(self.cache.pool.note(next, node)));

@@ -58,11 +58,11 @@ impl<'a> ProofTreeBuilder<'a> {
     pub fn tree(&mut self, position: &Position) -> Result<Tree> {
         let claim = self.claim(position)?;
         let root = match (self.cache.pool.known.get(position), claim) {
-            (Some(given), _) => self.cache.pool.dag.upright(position.variant(), given),
+            (Some(given), _) => self.cache.pool.upright(given),
             (None, Claim::Win) if self.proof(position)?.is_none() => {
                 let guide = self.cache.guides.get(position);
                 let node = self.unproven(None, position, guide)?;
-                self.cache.pool.dag.upright(position.variant(), node)
+                self.cache.pool.upright(node)
             }
             (None, Claim::Win) => self.node(position, None)?,
             (None, _) => {
