@@ -427,6 +427,30 @@ fn build_proves_what_an_export_lacks() {
     assert_eq!(checked["holds"], json!(true), "{checked}");
 }
 
+/// The same certificate, cut to 14 rows, leads to a win there.
+#[test]
+fn window_of_a_certificate_guides_a_smaller_board() {
+    if !kagetsu_builders::is_installed("python3", &["--version"]) {
+        return;
+    }
+    let scratch = Scratch::new();
+    let [book, guide, proof] = ["a.book", "guide", "a.proof"].map(|name| scratch.text(name));
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../proofs/window.py");
+    let mut window = std::process::Command::new("python3");
+    let cut = window.args([script, GUIDE, "14", "0", "1"]).output();
+    fs::write(&guide, cut.expect("python3 starts").stdout).expect("room");
+    let place = ["--book", &book, "--variant", "freestyle-14"];
+    let root = ["--moves", "h7 l8 g8 h9 f7 g7"];
+    let build = ["build", "--policy", "prove", "--positions", "1"];
+    kagetsu(&[&build[..], &place, &root].concat()).ok();
+    let export = ["export", "--format", "proof", "--nodes", "3000", &proof];
+    let export = [&export[..], &place, &root].concat();
+    refused(&kagetsu(&export), &["has proven no win"]);
+    kagetsu(&[&export[..], &["--with", &guide]].concat()).ok();
+    let checked = kagetsu(&["verify", &proof, "--json", root[0], root[1]]).json();
+    assert_eq!(checked["holds"], json!(true), "{checked}");
+}
+
 #[test]
 fn packed_certificate_is_read_or_said_to_be_cut() {
     const PACKED: &str = concat!(
