@@ -43,13 +43,19 @@ def read(path):
     opened = lzma.open(path, "rt") if path.endswith(".xz") else open(path)
     nodes = [None]
     with opened as lines:
+        if next(lines, "").strip() != "kagetsu-proof 1":
+            raise ValueError("this is no certificate in text of version 1")
         for words in map(str.split, lines):
             if not words:
                 continue
             if words[0] == "variant":
                 rule, size = words[1].rsplit("-", 1)
                 size = int(size)
+                if rule not in RULES:
+                    raise ValueError(f"a certificate of {rule} is no guide for another rule")
                 at = lambda name: (int(name[1:]) - 1) * size + ord(name[0]) - ord("a")
+            elif words[0] == "setup":
+                raise ValueError("its position has no moves from the empty board")
             elif words[0] == "position":
                 position = [at(name) for name in words[1:]]
             elif words[0] == "claim":
@@ -62,6 +68,8 @@ def read(path):
                     replies = [None if name == "*" else at(name) for name in names.split(",")]
                     answers.append((replies, int(node), int(turn or 0)))
                 nodes.append((None if words[1] == "-" else at(words[1]), answers))
+    if words != ["end", str(len(nodes) - 1)]:
+        raise ValueError("it was cut off")
     return size, rule, position, claim, nodes
 
 
@@ -96,7 +104,7 @@ def main(path, small, column=0, row=0):
                 turns[to].add(to_turn)
     line = [names[0][at] for at in position]
     if None in line:
-        sys.exit(f"{path}: its position has a stone outside the window")
+        raise ValueError("its position has a stone outside the window")
     print(f"kagetsu-proof 1\nvariant {RULES[rule]}-{small}\nposition {' '.join(line)}\n{claim}")
     numbers = {}
     for node in range(1, len(nodes)):
@@ -113,6 +121,11 @@ def main(path, small, column=0, row=0):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (3, 5):
-        sys.exit(__doc__)
-    main(sys.argv[1], *map(int, sys.argv[2:]))
+    if len(sys.argv) not in (3, 5) or not all(word.isdigit() for word in sys.argv[2:]):
+        print(__doc__, file=sys.stderr)
+        sys.exit(2)
+    try:
+        main(sys.argv[1], *map(int, sys.argv[2:]))
+    except (OSError, EOFError, ValueError, LookupError, UnboundLocalError, lzma.LZMAError) as error:
+        print(f"{sys.argv[1]}: {error}", file=sys.stderr)
+        sys.exit(2)

@@ -34,10 +34,10 @@ pub(crate) fn check_is_there(book: &Path) -> Result<()> {
 ///
 /// # Errors
 /// If the path is `-`.
-pub(crate) fn check_is_file(path: &Path) -> Result<()> {
+pub(crate) fn refuse_stdout(path: &Path) -> Result<()> {
     ensure!(
         path.as_os_str() != "-",
-        "-: this does not go to stdout; name a file"
+        "-: this does not go to stdout; give it a name"
     );
     Ok(())
 }
@@ -47,7 +47,7 @@ pub(crate) fn check_is_file(path: &Path) -> Result<()> {
 /// # Errors
 /// If the file exists, or the path is a folder or a device.
 pub(crate) fn check_is_new(path: &Path, replaces: bool) -> Result<()> {
-    check_is_file(path)?;
+    refuse_stdout(path)?;
     ensure!(
         !replaces || !path.exists() || path.is_file(),
         "{} is no file that --force can replace; name another file",

@@ -7,7 +7,7 @@ use kagetsu_game::Variant;
 use kagetsu_program::{Exit, Readers, check_place, shown, write_whole};
 use kagetsu_search::{END_TABLE_PIECES, build_end_tables};
 
-use crate::arguments::path::check_is_file;
+use crate::arguments::path::refuse_stdout;
 
 /// Builds the end tables of surakarta
 ///
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         "{} has no end tables; surakarta has",
         args.variant
     );
-    check_is_file(&args.out)?;
+    refuse_stdout(&args.out)?;
     let place = || format!("cannot write {}", shown(&args.out));
     check_place(&args.out).with_context(place)?;
     let (begun, mut most) = (Instant::now(), 0);

@@ -11,6 +11,8 @@ use serde::Serialize;
 use kagetsu_reader::open_book;
 use kagetsu_terminal::json::write_json;
 
+use crate::arguments::path::refuse_stdout;
+
 /// Copies a book, even while a build writes to it
 ///
 /// The copy holds everything that was acknowledged before it began. A second backup into the same
@@ -58,6 +60,7 @@ struct RestoreJson {
 }
 
 pub(crate) fn backup(args: &BackupArgs, out: &mut dyn Write) -> Result<Exit> {
+    refuse_stdout(&args.to)?;
     let report = copy(&args.book, &args.to)?;
     GameStore::bring(&args.book, &args.to)?;
     if args.book.is_dir() {

@@ -10,7 +10,7 @@ use kagetsu_proofs::{NodeCounts, shrink};
 use serde::Serialize;
 
 use super::read_tree::read_tree;
-use crate::arguments::path::check_is_file;
+use crate::arguments::path::refuse_stdout;
 use crate::output::progress::bar;
 use kagetsu_terminal::json::write_json;
 
@@ -51,7 +51,7 @@ struct ShrinkJson {
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
-    check_is_file(&args.out)?;
+    refuse_stdout(&args.out)?;
     let name = shown(&args.out);
     if args.out.exists() {
         bail!("{name} is there already; remove it, or name another file");

@@ -121,10 +121,12 @@ fn xiangqi_texts_of_many_programs_are_read() {
     assert_eq!((&*tags.first, &*tags.event), ("胡一", "a & b"));
     let comments = (&*found[0].comment, &*found[0].moves[1].comment);
     assert_eq!(comments, ("start", "one two"));
-    let wrong = cbf.replace("79-67", "79-66");
-    let read = contents("a.cbf", wrong.as_bytes(), None).expect("two moves");
-    let first = &read.omissions.first()["games_cut_short"];
-    assert_eq!(first, "a.cbf, line 14, after ply 2: 'h0g3'");
+    for (wrong, named) in [("79-66", "h0g3"), ("99-67", "99-67")] {
+        let text = cbf.replace("79-67", wrong);
+        let read = contents("a.cbf", text.as_bytes(), None).expect("two moves");
+        let first = &read.omissions.first()["games_cut_short"];
+        assert_eq!(first, &format!("a.cbf, line 14, after ply 2: '{named}'"));
+    }
 }
 
 #[test]

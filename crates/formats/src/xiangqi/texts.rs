@@ -59,16 +59,15 @@ fn of_cbf(text: &str) -> Option<String> {
         let written = between(part, "value=\"", "\"").unwrap_or_default();
         pgn += &match written.as_bytes() {
             b"00-00" => String::new(),
-            // A square beyond the board is no move either.
-            [from, row, b'-', to, end] => [(from, row), (to, end)]
-                .map(|(file, row)| {
-                    [
-                        file.wrapping_add(b'a' - b'0'),
-                        (b'0' + b'9').wrapping_sub(*row),
-                    ]
-                })
-                .concat()
+            [
+                from @ b'0'..=b'8',
+                row @ b'0'..=b'9',
+                b'-',
+                to @ b'0'..=b'8',
+                end @ b'0'..=b'9',
+            ] => [(from, row), (to, end)]
                 .into_iter()
+                .flat_map(|(file, row)| [file - b'0' + b'a', b'9' - row + b'0'])
                 .map(char::from)
                 .collect(),
             _ => written.into(),
