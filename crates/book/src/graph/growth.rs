@@ -11,7 +11,6 @@ use crate::base::id::Id;
 use crate::base::id::unpack;
 use crate::base::links::Stage;
 use crate::base::node::Node;
-use crate::base::record;
 use crate::error::{BookError, LearnError};
 use crate::graph::derive::{Seen, child_value, derive, value_after};
 use crate::graph::index::{AsideBody, Index};
@@ -31,7 +30,7 @@ pub(crate) fn apply(
     let mut about = None;
     match entry {
         LogEntry::Answer(body) => {
-            let meaning = meaning.map_or_else(|| read(body), Ok)?;
+            let meaning = meaning.map_or_else(|| body.meaning(), Ok)?;
             about = Some(meaning.id);
             learn(index, body, meaning)?;
         }
@@ -79,24 +78,10 @@ pub(crate) fn apply(
     Ok(about)
 }
 
-/// Reads what the entry of an answer says.
-fn read(body: &AnswerBody) -> Result<AnswerMeaning, BookError> {
-    let position = unpack(body.variant, &body.packed)?;
-    let names: Vec<Arc<str>> = body
-        .engines
-        .iter()
-        .map(|name| name.as_str().into())
-        .collect();
-    let facts = record::read(&body.groups, |number| names.get(number as usize).cloned());
-    Ok(AnswerMeaning {
-        id: Id::of(body.variant, &position.canonical()),
-        facts: facts.ok_or(BookError::entry("an answer in the journal"))?,
-    })
-}
-
 fn learn(index: &mut Index, body: &AnswerBody, meaning: AnswerMeaning) -> Result<(), BookError> {
     debug_assert!(
-        read(body).is_ok_and(|read| read.id == meaning.id && read.facts == meaning.facts),
+        body.meaning()
+            .is_ok_and(|read| read.id == meaning.id && read.facts == meaning.facts),
         "an entry says what it was made of"
     );
     let position = unpack(body.variant, &body.packed)?;

@@ -1,12 +1,14 @@
 //! The entries of the journal.
 
+use std::sync::Arc;
+
 use kagetsu_game::{Answer, Move, Packed, Position, Variant};
 use serde::{Deserialize, Serialize};
 
 use crate::base::annotations::AnnotationBody;
 use crate::base::id::Id;
 use crate::base::id::unpack;
-use crate::base::record::Group;
+use crate::base::record::{self, Group};
 use crate::error::{BookError, JournalError};
 use crate::journal::log::Sequence;
 use crate::settings::job::{JobChange, JobSpec};
@@ -99,6 +101,19 @@ pub(crate) struct AnswerBody {
     /// The engines, which the groups refer to by index.
     pub(crate) engines: Vec<String>,
     pub(crate) groups: Vec<Group>,
+}
+
+impl AnswerBody {
+    /// Reads the position and the facts.
+    pub(crate) fn meaning(&self) -> Result<AnswerMeaning, BookError> {
+        let position = unpack(self.variant, &self.packed)?;
+        let names: Vec<Arc<str>> = self.engines.iter().map(|name| (&**name).into()).collect();
+        let facts = record::read(&self.groups, |number| names.get(number as usize).cloned());
+        Ok(AnswerMeaning {
+            id: Id::of(self.variant, &position.canonical()),
+            facts: facts.ok_or(BookError::entry("an answer in the journal"))?,
+        })
+    }
 }
 
 /// The position and the facts of an answer's entry. A book that has just made the entry need not
