@@ -82,7 +82,7 @@ async fn invalid_worker_is_refused() {
             "the engine's name",
         ),
         (
-            WorkerMessage::Heartbeat(v1::Heartbeat::default()),
+            WorkerMessage::Goodbye(v1::Goodbye {}),
             InvalidArgument,
             "the first message must be a hello",
         ),
