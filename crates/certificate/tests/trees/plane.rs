@@ -203,6 +203,6 @@ fn compare(trees: usize, seed: u64) -> (usize, usize) {
 
 #[test]
 fn plane_agrees_with_every_reply_on_larger_boards() {
-    let (won, bordered) = compare(150, seed(59));
-    assert!(won > 100 && bordered > 3, "{won}, {bordered}");
+    let (won, bordered) = compare(100, seed(59));
+    assert!(won > 60 && bordered > 2, "{won}, {bordered}");
 }

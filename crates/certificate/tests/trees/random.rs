@@ -14,7 +14,7 @@ use super::text;
 use super::zones::Numbers;
 
 /// Verdicts of the test that always runs, and of the long one.
-const VERDICTS: usize = 20_000;
+const VERDICTS: usize = 12_000;
 const MANY_VERDICTS: usize = 1_000_000;
 
 /// Rules from which boards take theirs.
@@ -72,17 +72,20 @@ impl Field {
 
     /// Whether a stone of a side on a point stands in a five.
     fn is_five(&self, at: usize, side: Cell) -> bool {
-        let (column, row) = ((at % self.size) as isize, (at / self.size) as isize);
-        let limit = 0..self.size as isize;
+        let (column, row) = (at % self.size, at / self.size);
         [(1, 0), (0, 1), (1, 1), (1, -1)].iter().any(|(right, up)| {
             let run = |sign: isize| {
-                let on = |step: &isize| {
-                    let (column, row) = (column + sign * step * right, row + sign * step * up);
-                    limit.contains(&column)
-                        && limit.contains(&row)
-                        && self.cells[row as usize * self.size + column as usize] == side
-                };
-                (1..).take_while(on).count()
+                let (mut column, mut row, mut length) = (column, row, 0);
+                loop {
+                    // Beyond the first line is beyond the last one, too.
+                    column = column.wrapping_add_signed(sign * right);
+                    row = row.wrapping_add_signed(sign * up);
+                    let is_on = column < self.size && row < self.size;
+                    if !is_on || self.cells[row * self.size + column] != side {
+                        break length;
+                    }
+                    length += 1;
+                }
             };
             let length = 1 + run(1) + run(-1);
             let is_exact = match self.rule {
@@ -96,6 +99,9 @@ impl Field {
 
     /// Whether renju forbids the winner, who is Black, an empty point.
     fn is_forbidden(&self, at: usize) -> bool {
+        if self.rule != RuleName::Renju {
+            return false;
+        }
         let place = |at: usize| Point::of(Move::new(at as u16), self.size as u8);
         let lines = |side: Cell| {
             let mut lines = Lines::NONE;
@@ -104,7 +110,7 @@ impl Field {
             lines
         };
         let [black, empty] = [Cell::Winner, Cell::Empty].map(lines);
-        self.rule == RuleName::Renju && forbidden(&black, &empty, place(at)).is_some()
+        forbidden(&black, &empty, place(at)).is_some()
     }
 
     pub(crate) fn has_five(&self, side: Cell) -> bool {
@@ -156,22 +162,23 @@ pub(crate) fn wins(dag: &ProofDag, at: Reference, field: &Field) -> bool {
     if field.cells.get(point) != Some(&Cell::Empty) {
         return false;
     }
-    let is_forbidden = field.is_forbidden(point);
-    let field = field.with(point, Cell::Winner);
     if field.is_five(point, Cell::Winner) {
         return true;
     }
-    if is_forbidden {
+    if field.is_forbidden(point) {
         return false;
     }
-    let replies = field.empty();
+    let mut after = field.with(point, Cell::Winner);
+    let replies = after.empty();
     !replies.is_empty()
         && replies.into_iter().all(|reply| {
-            let after = field.with(reply, Cell::Loser);
             let named = node.replies.iter().find(|(m, _)| image(*m) == reply);
             let next = named.map_or(node.otherwise, |(_, next)| Some(*next));
-            !after.is_five(reply, Cell::Loser)
-                && next.is_some_and(|next| wins(dag, next.turned(at.turn), &after))
+            after.cells[reply] = Cell::Loser;
+            let is_won = !after.is_five(reply, Cell::Loser)
+                && next.is_some_and(|next| wins(dag, next.turned(at.turn), &after));
+            after.cells[reply] = Cell::Empty;
+            is_won
         })
 }
 
@@ -218,12 +225,16 @@ impl Grower<'_> {
             return None;
         }
         for at in moves {
-            if field.is_forbidden(at) {
-                continue;
-            }
             let after = field.with(at, Cell::Winner);
-            let fives = after.fives(Cell::Winner);
-            if fives.is_empty() || !after.fives(Cell::Loser).is_empty() {
+            // There was no five, so it is in a row with the stone. The loser has no five left.
+            let mut fives = after.empty();
+            fives.retain(|five| {
+                let [right, up] = [1, field.size]
+                    .map(|by| (five / by % field.size).abs_diff(at / by % field.size));
+                let is_row = right == 0 || up == 0 || right == up;
+                is_row && right.max(up) < 5 && after.is_five(*five, Cell::Winner)
+            });
+            if fives.is_empty() || field.is_forbidden(at) {
                 continue;
             }
             let five = self.add(fives[0], Vec::new(), None);
@@ -603,8 +614,8 @@ fn check_in_python(count: usize, seed: u64, rules: &[RuleName]) {
 
 #[test]
 fn python_agrees_with_every_reply_on_random_trees() {
-    check_in_python(150, seed(30), GOMOKU);
-    check_in_python(150, seed(30), RENJU);
+    check_in_python(50, seed(30), GOMOKU);
+    check_in_python(50, seed(30), RENJU);
 }
 
 #[test]

@@ -97,7 +97,7 @@ fn known_win_carries_over_to_other_stones() {
         let tree = read(whole).expect("a tree");
         let (dag, root) = dag_of(&tree);
         let mut zones = ZoneChecker::new(tree.position.variant()).expect("zones");
-        for at in 0..40 {
+        for at in 0..20 {
             let position = if at == 0 {
                 Some(tree.position.clone())
             } else {
@@ -110,7 +110,7 @@ fn known_win_carries_over_to_other_stones() {
         }
     }
     let found = format!("{won} won, {lost} lost, {carried} carried over");
-    assert!(won > 30 && lost > 30 && carried > 10, "{found}");
+    assert!(won > 15 && lost > 15 && carried > 5, "{found}");
 }
 
 /// The position with other stones of the second side.
@@ -146,7 +146,7 @@ fn removed_stone_needs_an_answer() {
         let stones = tree.position.stones().expect("gomoku");
         let otherwise = root.otherwise.expect("an answer to other replies");
         let moves = tree.position.legal_moves();
-        for reply in moves.iter().step_by(30).filter(|m| Some(**m) != root.at) {
+        for reply in moves.iter().step_by(60).filter(|m| Some(**m) != root.at) {
             // The last stone of the loser, which is far away, stands on the reply.
             let mut loser = stones[1].clone();
             loser.pop();
@@ -170,7 +170,7 @@ fn removed_stone_needs_an_answer() {
             }
         }
     }
-    assert!(failing > 15, "{failing} fail without the stone");
+    assert!(failing > 7, "{failing} fail without the stone");
 }
 
 #[test]
