@@ -14,7 +14,7 @@ use nix::sys::signal::Signal;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use crate::world::{Cluster, LateWorker, Lie, LyingWorker, Relay, book_keys, until};
+use crate::world::{Cluster, LateWorker, LyingWorker, Relay, book_keys, until};
 
 const DEPTH: u32 = 3;
 
@@ -204,7 +204,7 @@ fn storm(seed: u64, strikes: u32, size: u32) {
     });
 
     // Phase two adds a worker that lies and sends everything twice.
-    let liar = LyingWorker::start(&cluster.url, seed, Lie::FavourTheWorst);
+    let liar = LyingWorker::start(&cluster.url, seed);
     until("the liar is there", || {
         let listed = Program::Kagetsu.run(&["workers", "list", "--coordinator", &cluster.url]);
         listed.stdout.contains(liar.name()).then_some(())

@@ -6,7 +6,6 @@ mod database_faults;
 mod databases;
 mod full_disk;
 mod kills;
-mod liars;
 mod metrics;
 mod patroni;
 mod politeness;
