@@ -327,9 +327,9 @@ fn proof_build_ends_with_valid_claims() {
     // One ply before the win, after any reply.
     let place = [
         "--variant",
-        "freestyle-15",
+        "freestyle-9",
         "--moves",
-        "h8 a1 i9 a4 h10 a7 i7",
+        "e5 a1 f6 a4 e7 a7 f4",
     ];
     let built = kagetsu(
         &[

@@ -12,6 +12,9 @@ use serde_json::{Value, json};
 use super::book_build::BookBuild;
 use super::book_contents::book_keys;
 
+/// The longest pause between two looks for an event.
+const MAX_PAUSE: Duration = Duration::from_millis(160);
+
 /// A coordinator on a port that the system chose.
 pub(crate) struct Cluster {
     pub(crate) coordinator: Running,
@@ -107,6 +110,8 @@ pub(crate) fn until_or<T>(
     mut is: impl FnMut() -> Option<T>,
 ) -> T {
     let begun = Instant::now();
+    // A look starts a program, which takes time from what it waits for.
+    let mut pause = Duration::from_millis(20);
     loop {
         if let Some(found) = is() {
             return found;
@@ -116,7 +121,8 @@ pub(crate) fn until_or<T>(
             "{what}: not within {TEST_TIMEOUT:?}\n{}",
             seen()
         );
-        sleep(Duration::from_millis(20));
+        sleep(pause);
+        pause = (2 * pause).min(MAX_PAUSE);
     }
 }
 
