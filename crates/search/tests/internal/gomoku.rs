@@ -219,7 +219,7 @@ proptest! {
     }
 
     #[test]
-    fn closed_fives_are_seen_alike(picks in picks(90), size in 6u8..=12) {
+    fn closed_fives_are_seen_alike(picks in picks(45), size in 6u8..=12) {
         walk::<Caro<false>>(size, &picks, stops_leave_no_five)?;
         walk::<Caro<true>>(size, &picks, stops_leave_no_five)?;
     }

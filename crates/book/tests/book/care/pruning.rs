@@ -4,12 +4,13 @@ use kagetsu_book::{BookError, JobState, LearnError, Pruning};
 use kagetsu_game::{Effort, Key, Position, Variant};
 use tempfile::TempDir;
 
-use super::{entries, grown};
+use super::{copy_of, entries, grown};
 use crate::world::{OPTIONS, assert_clean, engine, open, variant};
 
 #[test]
 fn pruned_book_equals_book_of_the_rest() {
-    let whole = entries(&open(grown(40).path()));
+    let unpruned = grown(40);
+    let whole = entries(&open(unpruned.path()));
     let least = whole
         .values()
         .map(|entry| entry.position.canonical().stones)
@@ -32,7 +33,7 @@ fn pruned_book_equals_book_of_the_rest() {
         ),
         (Pruning::default(), u16::MAX),
     ] {
-        let folder = grown(40);
+        let folder = copy_of(&unpruned);
         let (book, report) = open(folder.path()).prune(&pruning, &OPTIONS).expect("room");
         assert_clean(&book);
         let left = entries(&book);

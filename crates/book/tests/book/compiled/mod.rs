@@ -270,7 +270,7 @@ fn overview_is_that_of_the_folder() {
 #[test]
 fn block_checksum_is_checked_at_first_look() {
     // A file of several lines: a byte is wrong in one of them, and the others answer.
-    let (folder, book, path) = compiled(1_000);
+    let (folder, book, path) = compiled(700);
     let (whole, entries) = (fs::read(&path).expect("it is there"), entries(&book));
     let right = entry_texts(&path, &entries);
     let damaged = folder.path().join("damaged.kbk");
@@ -493,7 +493,7 @@ fn delta_makes_the_newer_book_of_the_older() {
     }
 
     // A book of another shape takes all buckets along.
-    let (_other_folder, _other, other_path) = compiled(900);
+    let (_other_folder, _other, other_path) = compiled(400);
     let other = Compiled::open(&other_path).expect("just written");
     kagetsu_compiled::write_delta(&old, &other, &at("other-delta")).expect("room");
     kagetsu_compiled::apply_delta(&old, &at("other-delta"), &at("other.kbk"))
