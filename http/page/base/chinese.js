@@ -1,7 +1,7 @@
 // Every text of the page in Chinese.
 
 export const CHINESE_TEXTS = {
-  title: "花月", game_freestyle: "五子棋（无禁）{size} 路", game_standard: "五子棋（标准）{size} 路", game_renju: "连珠 {size} 路", game_caro: "卡罗五子棋 {size} 路", "game_caro-overline": "卡罗五子棋（长连可胜）{size} 路", game_xiangqi: "象棋", "game_xiangqi-chase": "象棋（禁长捉）", game_surakarta: "苏腊卡尔塔棋", explorer: "棋盘", cluster: "任务", book: "开局库", analysis: "分析",
+  title: "花月", game_freestyle: "五子棋（无禁）{size} 路", game_standard: "五子棋（标准）{size} 路", game_renju: "连珠 {size} 路", game_caro: "卡罗五子棋 {size} 路", "game_caro-overline": "卡罗五子棋（长连可胜）{size} 路", game_xiangqi: "象棋", "game_xiangqi-chase": "象棋（禁长捉）", game_surakarta: "苏拉卡尔塔棋", explorer: "棋盘", cluster: "任务", book: "开局库", analysis: "分析",
   language: "English", languageLabel: "Switch to English", theme: "主题", themeAuto: "主题：跟随系统",
   themeLight: "主题：浅色", themeDark: "主题：深色", help: "快捷键", close: "关闭",
   positions: "{n} 个局面", noBook: "无开局库", offline: "服务器没有应答，它还在运行吗？",
@@ -64,7 +64,7 @@ export const CHINESE_TEXTS = {
   kind_comment: "评注", kind_text: "盘面文字", kind_mark: "标记", kind_link: "链接", kind_prefer: "推荐", kind_avoid: "避免", kind_win: "胜", kind_draw: "和", kind_loss: "负", kind_score: "分数",
   practiceHint: "与开局库对弈：它按库中着法应对，并指出您每一着的得失。", practiseAs: "练{side}", practising: "您走{side}。", practiceScore: "{n} 着中 {good} 着良好；累计损失：{loss}", practiceEnd: "结束练习", practiceDue: "复习（{n} 个到期）", practiceDueHint: "答对的局面在 1、3、7、16、35、90 天后再次出现，答错的明天再来。", copy_study: "带笔记的链接",
   practiceFileHint: "练习记录存于本浏览器；命令行的练习读写同一文件。", practiceSave: "保存记录", practiceRead: "读入文件", practiceNoFile: "该文件不含练习记录。",
-  practiceUnknown: "库中没有此着", practiceGood: "与最佳着相当", practiceWorse: "比 {best} 差：{loss}", practiceOut: "库中没有应着。",
+  practiceUnknown: "库中没有此着", practiceHeld: "库中着法", practiceGood: "与最佳着相当", practiceWorse: "比 {best} 差：{loss}", practiceOut: "库中没有应着。",
   treeHint: "库中的最佳着法与应对。▸ 展开；点击着法跳转。", treeEmpty: "库中没有后续着法。", jump: "跳转",
   whyHint: "建库任务先搜索优先数最小的局面：每一步加一，着法每损失 1.00 再加该任务设定的系数。", whyLine: "如何到达此局面", whyNext: "接下来", whyNone: "没有任务到达此处：这些局面由其他方式加入，或此库为编译后的文件。",
   loss: "损失", priorityPlies: "优先数（步）", job: "任务", standing_searched: "已搜索", standing_waiting: "等待中", "standing_set-aside": "已搁置", heldNoJob: "在库中，不属任何任务", notHeld: "不在库中", held: "在库中",

@@ -555,9 +555,12 @@ export class Explorer {
       location.hash = `#/${link}`;
       return;
     }
-    const { variant } = this.line;
+    const { variant, at } = this.line;
     const position = await get("/position", { variant, fen, moves });
-    this.open({ variant, fen, moves: position.moves, at: position.moves.length });
+    const before = [this.line.fen, ...this.line.moves.slice(0, at)];
+    const isNext = this.practice.isOn && position.moves.length === at + 1 && String(before) === String([fen, ...position.moves.slice(0, at)]);
+    if (isNext) this.play(position.moves[at]);
+    else this.open({ variant, fen, moves: position.moves, at: position.moves.length });
   }
 
   /** Handles a key that no field took. */

@@ -70,8 +70,8 @@ export class Practice {
     }
     const total = this.log.reduce((sum, { loss }) => sum + (loss ?? 0), 0);
     const good = this.log.filter(({ loss }) => loss !== null && loss <= GOOD).length;
-    const entry = ({ name, loss, best, left }) => h("li", {}, h("strong", {}, name), " ",
-      h("span", { class: left ? "doubt" : loss === null ? "quiet" : loss <= GOOD ? "praise" : "doubt" }, this.say(loss, best, left)));
+    const entry = ({ name, loss, best, left, isHeld }) => h("li", {}, h("strong", {}, name), " ",
+      h("span", { class: left ? "doubt" : loss === null ? "quiet" : loss <= GOOD ? "praise" : "doubt" }, this.say(loss, best, left, isHeld)));
     return [
       h("p", { "aria-live": "polite" }, h("strong", {}, t("practising", { side: explorer.side(this.side) })), " ", this.message ?? ""),
       h("p", { class: "quiet small" }, t("practiceScore", { good, n: this.log.length, loss: signed(-total) })),
@@ -80,7 +80,8 @@ export class Practice {
     ];
   }
 
-  say(loss, best, left) {
+  say(loss, best, left, isHeld) {
+    if (isHeld) return t("practiceHeld");
     if (left) return t("practiceLeft", { best, n: left });
     if (loss === null) return t("practiceUnknown");
     return loss <= GOOD ? t("practiceGood") : t("practiceWorse", { loss: signed(-loss), best });
@@ -133,16 +134,18 @@ export class Practice {
   judge(move) {
     const { explorer } = this;
     if (!this.isOn || explorer.position.side !== this.side) return;
-    const { valued } = sortedVerdicts(explorer.known);
+    const { valued, shown } = sortedVerdicts(explorer.known);
     const made = valued.find((verdict) => verdict.move === move);
-    const [best] = valued;
-    const loss = made && best ? Math.max(0, Math.min(1000, rank(best) - rank(made))) : null;
+    const [best] = shown;
+    // Where no move has a value, as in games and libraries, each is right.
+    const isHeld = valued.length === 0 && shown.some((verdict) => verdict.move === move);
+    const loss = isHeld ? 0 : made && best ? Math.max(0, Math.min(1000, rank(best) - rank(made))) : null;
     const name = best ? explorer.name(best.move) : "";
     // A certificate knows one winning move, and nothing of the others.
     const left = loss === null && best?.proof_kind === "tree" ? best.win_in : null;
-    this.log.push({ name: explorer.name(move), loss, best: name, left });
+    this.log.push({ name: explorer.name(move), loss, best: name, left, isHeld });
     if (best) record(explorer.position.key, { ...explorer.parameters(), side: this.side }, loss !== null && loss <= GOOD);
-    explorer.app.announce(this.say(loss, name, left));
+    explorer.app.announce(this.say(loss, name, left, isHeld));
   }
 
   /** Plays the book's reply where it is the book's turn. */

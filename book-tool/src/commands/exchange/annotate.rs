@@ -251,7 +251,7 @@ impl GameJudge {
         // The moves from one position share its answer.
         for moves in children.iter().filter(|moves| !moves.is_empty()) {
             let before = &game.moves[moves[0]].before;
-            let (answer, is_book) = self.answer(before)?;
+            let (held, answer) = self.answer(before)?;
             for &at in moves {
                 let (note, lost) = self.note(before, game.moves[at].at, &answer)?;
                 notes[at] = note;
@@ -261,8 +261,8 @@ impl GameJudge {
                     continue;
                 }
                 done.moves += 1;
-                if is_book {
-                    departures.note(at, &answer, lost);
+                if let Some(held) = &held {
+                    departures.note(at, held, lost);
                 }
                 if let Some(lost) = lost {
                     done.valued += 1;
@@ -275,15 +275,17 @@ impl GameJudge {
         Ok(notes)
     }
 
-    /// Returns the values of the moves of a position, and whether the book has them; empty where
-    /// they are not known.
-    fn answer(&mut self, position: &Position) -> Result<(Answer, bool)> {
-        if let Some(book) = &self.book
-            && let Some(answer) = book.lookup(position)?
-        {
-            return Ok((answer, true));
-        }
-        Ok((self.search(position, Vec::new())?, false))
+    /// Returns what the book holds of a position, and the values of its moves: those of the book,
+    /// or of a search where it has none; empty where they are not known.
+    fn answer(&mut self, position: &Position) -> Result<(Option<Answer>, Answer)> {
+        let held = self.book.as_ref().map(|book| book.lookup(position));
+        let held = held.transpose()?.flatten();
+        let valued = |held: &&Answer| held.verdicts().iter().any(|(_, v)| !v.is_silent());
+        let answer = match held.as_ref().filter(valued) {
+            Some(held) => held.clone(),
+            None => self.search(position, Vec::new())?,
+        };
+        Ok((held, answer))
     }
 
     /// Searches a position, or some of its moves.
@@ -312,7 +314,7 @@ impl GameJudge {
         m: Move,
         answer: &Answer,
     ) -> Result<(MoveNote, Option<u32>)> {
-        let Some((best, best_verdict)) = answer.best() else {
+        let Some((best, best_verdict)) = answer.best().filter(|(_, best)| !best.is_silent()) else {
             return Ok((MoveNote::default(), None));
         };
         let mut made = valued(answer, m).cloned();

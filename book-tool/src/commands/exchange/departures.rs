@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use anyhow::Result;
+use kagetsu_compiled::Choice;
 use kagetsu_formats::GameTree;
-use kagetsu_game::{Answer, Notation, Side};
+use kagetsu_game::{Answer, Move, Notation, Side, Verdict};
 use kagetsu_terminal::table;
 use serde::Serialize;
 
@@ -14,7 +15,8 @@ const OPENING_MOVES: usize = 3;
 /// Departures that are listed one by one; more are gathered by player and opening.
 const MAX_LISTED_DEPARTURES: usize = 20;
 
-/// The first move of a side that the book knows a better one for.
+/// The first move of a side that the book knows a better one for, or lacks among moves without a
+/// value.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct DepartureJson {
     /// The number of the game in its file, from 1.
@@ -52,14 +54,17 @@ impl<'a> Departures<'a> {
         }
     }
 
-    /// Notes a move of the main line from a position that the book holds, and what it loses.
+    /// Notes a move of the main line from a position that the book holds as `answer`, and what it
+    /// loses.
     pub(super) fn note(&mut self, at: usize, answer: &Answer, loss: Option<u32>) {
         let made = &self.game.moves[at];
         let side = made.before.side();
-        let best = answer
-            .best()
-            .filter(|(best, v)| *best != made.at && v.is_exact());
-        let Some((best, _)) = best.filter(|_| loss != Some(0)) else {
+        let next = |m| made.before.play(m).ok().map(|next| next.key());
+        let left = |(best, verdict): &&(Move, Verdict)| match verdict.is_silent() {
+            true => (answer.verdicts().iter()).all(|(held, _)| next(*held) != next(made.at)),
+            false => *best != made.at && verdict.is_exact() && loss != Some(0),
+        };
+        let Some(&(best, _)) = Choice::default().pick(answer).filter(left) else {
             return;
         };
         let tags = &self.game.tags;
@@ -106,7 +111,7 @@ pub(super) fn write(out: &mut dyn Write, all: &[(&str, &DepartureJson)]) -> Resu
     }
     writeln!(
         out,
-        "these left the book, each at its first move that the book knows a better one for:"
+        "these left the book, each at its first move that the book lacks or knows a better one for:"
     )?;
     if all.len() <= MAX_LISTED_DEPARTURES {
         let mut listed =

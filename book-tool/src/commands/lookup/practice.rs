@@ -123,12 +123,8 @@ impl Practice<'_> {
                     margin: Some(self.args.margin),
                 };
                 let (reply, verdict) = choice.pick(&answer).cloned().unwrap_or(best);
-                writeln!(
-                    out,
-                    "the book plays {}, {}",
-                    self.name(reply),
-                    verdict.score
-                )?;
+                let value = table::value(&verdict);
+                writeln!(out, "the book plays {}, value {value}", self.name(reply))?;
                 self.line.push(position.play(reply)?);
                 continue;
             }
@@ -214,12 +210,12 @@ impl Practice<'_> {
             }
             Some(verdict) => format!("is worth {}", verdict.score),
         };
-        writeln!(
-            out,
-            "{} {assessment}; the best is worth {}. Try again, or type ?",
-            self.name(m),
-            best_verdict.score
-        )?;
+        let value = match best_verdict.is_silent() {
+            true => String::new(),
+            false => format!("; the best is worth {}", best_verdict.score),
+        };
+        let name = self.name(m);
+        writeln!(out, "{name} {assessment}{value}. Try again, or type ?")?;
         Ok(())
     }
 }
@@ -302,7 +298,7 @@ mod tests {
             "h9 is worth -0.50; the best is worth -0.10",
             "a1 is not in the book",
             "right: i9",
-            "the book plays h10, +0.10",
+            "the book plays h10, value +0.10",
             "the book ends here",
         ] {
             assert!(output.contains(words), "no '{words}' in {output}");

@@ -176,17 +176,11 @@ fn games_are_annotated_in_a_batch() {
     std::fs::write(&sgf, game).expect("room");
     std::fs::write(&pgn, GAMES).expect("room");
     let annotate = || kagetsu!("annotate -v freestyle-15 --depth 2 --json --out {out} {sgf}");
-    let done = annotate().ok();
-    let report: Value = serde_json::from_str(&done.stdout).expect("JSON");
-    assert_eq!(
-        (&report[0]["games"], &report[0]["moves"]),
-        (&1.into(), &9.into())
-    );
-    assert_eq!(report[0]["valued"], 9, "{report}");
-    assert!(
-        report[0]["mean_loss"].as_f64().expect("a number") > 0.0,
-        "{report}"
-    );
+    let number = |of: &Value| of.as_f64().expect("a number");
+    let counts = |report: &Value| ["games", "moves", "valued"].map(|of| number(&report[0][of]));
+    let report = annotate().json();
+    assert_eq!(counts(&report), [1.0, 9.0, 9.0]);
+    assert!(number(&report[0]["mean_loss"]) > 0.0, "{report}");
     let written = std::fs::read_to_string(out.join("a.annotated.sgf")).expect("written");
     for part in ["PB[Ann]", "V[", "best ", "win in 1"] {
         assert!(written.contains(part), "{part}: {written}");
@@ -201,38 +195,35 @@ fn games_are_annotated_in_a_batch() {
 
     // A book gives the values that it has, and no search fills in the rest.
     kagetsu!("import --format pgn --book {book} {pgn}").ok();
-    let done = kagetsu!("annotate --book {book} --notation chinese --json --out {out} {pgn}");
-    let report: Value = serde_json::from_str(&done.stdout).expect("JSON");
-    assert_eq!(
-        (&report[0]["games"], &report[0]["moves"]),
-        (&3.into(), &10.into())
-    );
+    let report =
+        kagetsu!("annotate --book {book} --notation chinese --json --out {out} {pgn}").json();
+    assert_eq!(counts(&report), [3.0, 10.0, 0.0]);
     let written = std::fs::read_to_string(out.join("b.annotated.pgn")).expect("written");
-    assert!(
-        written.contains("炮二平五 {") && written.contains("[Event \"Autumn Cup\"]"),
-        "{written}"
-    );
+    let has = ["炮二平五", "[Event \"Autumn Cup\"]", "best"].map(|part| written.contains(part));
+    assert_eq!(has, [true, true, false], "{written}");
 }
 
 #[test]
 fn annotation_says_where_a_side_left_the_book() {
     let scratch = Scratch::new();
-    let [sgf, book, out] = ["a.sgf", "book", "out"].map(|name| scratch.path(name));
+    let [sgf, other, book, games, out] =
+        ["a.sgf", "b.sgf", "book", "games", "out"].map(|name| scratch.path(name));
     std::fs::write(&sgf, "(;GM[4]SZ[15]PB[Ann]PW[Bo];B[aa];W[hh])").expect("room");
+    std::fs::write(&other, "(;GM[4]SZ[15];B[hh])").expect("room");
     kagetsu!("build --book {book} --variant freestyle-15 --positions 1 --depth 4").ok();
-    let done = kagetsu!("annotate --book {book} --json --out {out} {sgf}");
-    let report: Value = serde_json::from_str(&done.stdout).expect("JSON");
-    let departures = report[0]["departures"].as_array().expect("a list");
-    let [left] = &departures[..] else {
-        panic!("Bo was never in the book: {report}");
-    };
-    assert_eq!(
-        (&left["player"], &left["played"]),
-        (&"Ann".into(), &"a15".into())
-    );
-    assert_eq!((&left["side"], &left["ply"]), (&"first".into(), &1.into()));
-    assert_ne!(left["book"], "a15");
-    std::fs::remove_dir_all(&out).expect("it is there");
+    kagetsu!("import --variant freestyle-15 --book {games} {other}").ok();
+    for (book, has_values) in [(&book, true), (&games, false)] {
+        let report = kagetsu!("annotate --book {book} --json --out {out} {sgf}").json();
+        let departures = report[0]["departures"].as_array().expect("a list");
+        let [left] = &departures[..] else {
+            panic!("Bo was never in the book: {report}");
+        };
+        let left = ["player", "side", "ply", "played"].map(|of| left[of].to_string());
+        assert_eq!(left.join(" "), r#""Ann" "first" 1 "a15""#);
+        let written = std::fs::read_to_string(out.join("a.annotated.sgf")).expect("written");
+        assert_eq!(written.contains("best "), has_values, "{written}");
+        std::fs::remove_dir_all(&out).expect("it is there");
+    }
     let done = kagetsu!("annotate --book {book} --depth 2 --out {out} {sgf}");
     assert!(
         done.stdout.contains("left the book") && done.stdout.contains("Ann"),

@@ -94,7 +94,7 @@ fn title(walk: &Walk) -> Line<'static> {
         format!(
             "  best {}, {}, depth {}",
             position.write_move_in(*m, walk.notation),
-            v.score,
+            table::value(v),
             v.depth
         )
     });
