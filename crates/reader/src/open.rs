@@ -25,7 +25,8 @@ pub fn open(name: &str, access: &Access) -> Result<Source> {
         let server = ServerBook::connect(name, access)?;
         return Ok(Source::Server(Box::new(server)));
     }
-    open_files(Path::new(name)).map_err(|error| with_hint(error, "its URL in place of the folder"))
+    let how = "its URL in place of the folder; `kagetsu open` has none";
+    open_files(Path::new(name)).map_err(|error| with_hint(error, how))
 }
 
 /// Writes an annotation of today into a book folder, or into the book of a coordinator.

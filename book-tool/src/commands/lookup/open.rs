@@ -11,12 +11,13 @@ use clap::FromArgMatches;
 use clap::builder::NonEmptyStringValueParser;
 use kagetsu_coordinator::{Config, Server};
 use kagetsu_files::{installed_book, read_file};
-use kagetsu_formats::likely_variant;
+use kagetsu_formats::{Importer, likely_variant, openings};
+use kagetsu_game::{Position, Variant};
 use kagetsu_http::{AccessPolicy, site};
 use kagetsu_postgres::BookUrl;
 use kagetsu_program::{Exit, download, shown, take_file};
 use kagetsu_proto::{Access, Listener, stop_requested};
-use kagetsu_reader::Source;
+use kagetsu_reader::{Source, fill};
 use kagetsu_search::give_end_tables;
 use kagetsu_terminal::runtime::runtime;
 use tokio_util::sync::CancellationToken;
@@ -35,7 +36,8 @@ const MAX_CONNECTIONS: usize = 256;
 /// PLACE is a book's folder, a compiled book, a certificate, a site that `kagetsu export --format
 /// site` wrote, the URL of a coordinator or a book server, or any file that `kagetsu import` reads.
 /// Such a file is imported into a book beside it first: games.pgn into games.book. The URL of a
-/// file, as in https://example.org/games.pgn, downloads it into this folder first.
+/// file, as in https://example.org/games.pgn, downloads it into this folder first. A file of
+/// positions without moves opens at its first one, beside an empty book.
 ///
 /// The page is on this machine alone. An engine in this process analyses, and a book's folder keeps
 /// what it finds and grows from any position. Ctrl-C ends it; nothing is lost.
@@ -77,8 +79,8 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
 
 /// The book behind a place.
 enum Opened {
-    /// A folder, which grows.
-    Folder(PathBuf),
+    /// A folder, which grows, and where the page begins; empty: where the book begins.
+    Folder(PathBuf, String),
     /// A book that is read.
     Source(Box<Source>),
 }
@@ -112,7 +114,7 @@ impl Args {
         if path.is_dir() {
             let is_empty = path.read_dir()?.next().is_none();
             ensure!(!is_empty, "there is no book in {}", shown(path));
-            return Ok(Opened::Folder(path.into()));
+            return Ok(Opened::Folder(path.into(), String::new()));
         }
         let is_ours = ["kbk", "proof"]
             .map(Some)
@@ -121,7 +123,7 @@ impl Args {
             Ok(source) => Ok(Opened::Source(Box::new(source))),
             // Such a file is damaged, and no other program's.
             Err(error) if is_url || is_ours => Err(error),
-            Err(_) => self.import(path).map(Opened::Folder),
+            Err(_) => self.import(path),
         }
     }
 
@@ -162,8 +164,9 @@ impl Args {
         Ok(Some(name.into()))
     }
 
-    /// Imports a file into the book beside it, and returns the book's folder.
-    fn import(&self, file: &Path) -> Result<PathBuf> {
+    /// Imports a file into the book beside it. The first position of one without moves is shown
+    /// beside an empty book.
+    fn import(&self, file: &Path) -> Result<Opened> {
         let book = file.with_extension("book");
         let mut words: Vec<String> = vec!["import".into(), "--book".into()];
         words.push(book.to_string_lossy().into_owned());
@@ -175,21 +178,22 @@ impl Args {
             let name = shown(file);
             eprintln!("{name} is read as {likely}; --variant says it if another game was played");
         }
-        let variant = self
-            .variant
-            .clone()
-            .or(likely.map(|likely| likely.to_string()));
-        words.extend(
-            variant
-                .into_iter()
-                .flat_map(|name| ["--variant".into(), name]),
-        );
+        let likely = likely.map(|likely| likely.to_string());
+        if let Some(variant) = self.variant.clone().or(likely) {
+            words.extend(["--variant".into(), variant]);
+        }
         words.extend(["--".into(), file.to_string_lossy().into_owned()]);
         let command = <import::Args as clap::Args>::augment_args(clap::Command::new("import"));
         let matches = command.try_get_matches_from(words)?;
         let args = import::Args::from_arg_matches(&matches)?;
-        import::run(&args, &mut std::io::stderr())?;
-        Ok(book)
+        if let Err(error) = import::run(&args, &mut std::io::stderr()) {
+            let place = first_position(file).ok_or(error)?;
+            fill(&book, |_| Ok(()))?;
+            let name = shown(file);
+            eprintln!("{name} has no moves: the page begins at its first position");
+            return Ok(Opened::Folder(book, place));
+        }
+        Ok(Opened::Folder(book, String::new()))
     }
 
     /// Opens the socket of the page.
@@ -213,9 +217,9 @@ impl Args {
 }
 
 impl Args {
-    /// Prints the address of the page, and opens it.
-    fn announce(&self, address: SocketAddr, out: &mut dyn Write) -> Result<()> {
-        let url = format!("http://{address}/");
+    /// Prints the address of a place on the page, and opens it.
+    fn announce(&self, address: SocketAddr, place: &str, out: &mut dyn Write) -> Result<()> {
+        let url = format!("http://{address}/{place}");
         writeln!(out, "{url}\nCtrl-C ends it")?;
         out.flush()?;
         if !self.no_browser
@@ -225,6 +229,19 @@ impl Args {
         }
         Ok(())
     }
+}
+
+/// Returns the place on the page of the first position that a file of xiangqi sets up.
+fn first_position(file: &Path) -> Option<String> {
+    let bytes = read_file(file).ok()?;
+    let mut importer = Importer::new(None, None);
+    importer.set_source(&file.to_string_lossy());
+    let trees = importer.read_trees(&bytes).unwrap_or_default().0;
+    let listed = openings::of_lines(str::from_utf8(&bytes).unwrap_or_default(), Variant::XIANGQI);
+    let mut all = trees.into_iter().map(|tree| tree.start);
+    let first = all.next().or_else(|| listed.ok()?.into_iter().next())?;
+    let fen = first.fen().ok()?.replace('/', "%2F").replace(' ', "%20");
+    (first != Position::start(first.variant())).then(|| format!("#/{}//{fen}", first.variant()))
 }
 
 /// Serves a site until Ctrl-C.
@@ -237,7 +254,7 @@ async fn show_site(args: &Args, folder: &Path, out: &mut dyn Write) -> Result<()
         site(folder),
         shutdown.clone(),
     ));
-    args.announce(address, out)?;
+    args.announce(address, "", out)?;
     stop_requested()?.await;
     shutdown.cancel();
     Ok(pages.await?)
@@ -251,9 +268,10 @@ async fn show(args: &Args, opened: Opened, out: &mut dyn Write) -> Result<()> {
         trusts_workers: true,
         ..Config::default()
     };
+    let mut place = String::new();
     let source = match opened {
-        Opened::Folder(book) => {
-            config.book = Some(book);
+        Opened::Folder(book, begin) => {
+            (config.book, place) = (Some(book), begin);
             None
         }
         Opened::Source(source) => Some(Arc::new(*source)),
@@ -265,7 +283,7 @@ async fn show(args: &Args, opened: Opened, out: &mut dyn Write) -> Result<()> {
     let router = server.http(AccessPolicy::at(address));
     let pages = tokio::spawn(kagetsu_http::serve(listener, router, shutdown.clone()));
     let mut engines = Embedded::on_all_cores(server);
-    args.announce(address, out)?;
+    args.announce(address, &place, out)?;
     let ended = tokio::select! {
         () = stop_requested()? => Ok(()),
         failed = engines.failed() => failed.map(|never| match never {}),

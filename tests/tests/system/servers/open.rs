@@ -59,6 +59,11 @@ fn file_of_games_is_analysed_and_grown_at_once() {
     // The book keeps all of it, and the same file opens it again.
     let (_again, page) = open(&["open", text(&file), "--variant", "xiangqi"]);
     assert_eq!(get(&page, "status")["positions"], grown);
+    // A position without moves is shown beside an empty book.
+    let file = scratch.path("one.epd");
+    std::fs::write(&file, "4k4/9/4R4/9/9/9/9/9/9/3K5 w ; a name\n").expect("room");
+    let (_shown, page) = open(&["open", text(&file)]);
+    assert!(page.contains("/#/xiangqi//4k4%2F9%2F4R4"), "{page}");
 }
 
 #[test]
