@@ -8,7 +8,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::answer::PyAnswer;
-use crate::errors;
+use crate::errors::{self, whole};
 use crate::position::PyPosition;
 
 /// Time between two looks for Ctrl-C.
@@ -42,12 +42,12 @@ pub(crate) fn effort(depth: Option<u8>, nodes: Option<u64>, time: Option<f64>) -
 pub(crate) fn analyze(
     py: Python<'_>,
     position: &PyPosition,
-    depth: Option<u8>,
-    nodes: Option<u64>,
+    #[pyo3(from_py_with = whole)] depth: Option<u8>,
+    #[pyo3(from_py_with = whole)] nodes: Option<u64>,
     time: Option<f64>,
-    top: u16,
-    threads: usize,
-    table_mib: usize,
+    #[pyo3(from_py_with = whole)] top: u16,
+    #[pyo3(from_py_with = whole)] threads: usize,
+    #[pyo3(from_py_with = whole)] table_mib: usize,
 ) -> PyResult<PyAnswer> {
     if !Engine::supports(position.0.variant()) {
         return Err(errors::position(format!(

@@ -13,7 +13,7 @@ use pyo3::types::PyBytes;
 
 use crate::answer::{PyAnswer, PyValue};
 use crate::choice::{choice, picked};
-use crate::errors;
+use crate::errors::{self, whole};
 use crate::position::PyPosition;
 use crate::source::{PyBookSource, compiled, read_view};
 use crate::walk::{PositionWalk, PyPositions};
@@ -133,8 +133,8 @@ impl PyBook {
         &self,
         position: &PyPosition,
         temperature: f64,
-        seed: Option<u64>,
-        min_depth: u8,
+        #[pyo3(from_py_with = whole)] seed: Option<u64>,
+        #[pyo3(from_py_with = whole)] min_depth: u8,
     ) -> PyResult<Option<String>> {
         let choice = choice(temperature, seed, min_depth)?;
         Ok(picked(self.source.lookup(&position.0)?, &choice))

@@ -17,7 +17,7 @@ use tokio::runtime::Runtime;
 use crate::analysis::effort;
 use crate::answer::PyAnswer;
 use crate::choice::{choice, picked};
-use crate::errors;
+use crate::errors::{self, whole};
 use crate::json::as_python;
 use crate::position::PyPosition;
 
@@ -194,8 +194,8 @@ impl PyClient {
         py: Python<'_>,
         position: &PyPosition,
         temperature: f64,
-        seed: Option<u64>,
-        min_depth: u8,
+        #[pyo3(from_py_with = whole)] seed: Option<u64>,
+        #[pyo3(from_py_with = whole)] min_depth: u8,
     ) -> PyResult<Option<String>> {
         let choice = choice(temperature, seed, min_depth)?;
         Ok(picked(self.lookup(py, position)?, &choice))
@@ -233,10 +233,10 @@ impl PyClient {
         &self,
         py: Python<'_>,
         position: &PyPosition,
-        depth: Option<u8>,
-        nodes: Option<u64>,
+        #[pyo3(from_py_with = whole)] depth: Option<u8>,
+        #[pyo3(from_py_with = whole)] nodes: Option<u64>,
         time: Option<f64>,
-        top: u16,
+        #[pyo3(from_py_with = whole)] top: u16,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyAnswer> {
         let question = Question {

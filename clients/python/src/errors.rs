@@ -1,7 +1,8 @@
 //! The exceptions.
 
+use pyo3::conversion::FromPyObjectOwned;
 use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyValueError};
+use pyo3::exceptions::{PyException, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 create_exception!(
@@ -55,4 +56,16 @@ pub(crate) fn view(error: kagetsu_reader::ViewError) -> PyErr {
         kagetsu_reader::ViewError::Invalid(message) => PyValueError::new_err(message),
         error => book(error),
     }
+}
+
+/// Reads a whole number. One beyond its range is a `TypeError`, to which the name of the argument
+/// is added.
+pub(crate) fn whole<'py, T: FromPyObjectOwned<'py>>(value: &Bound<'py, PyAny>) -> PyResult<T> {
+    value.extract::<T>().map_err(|error| {
+        let error: PyErr = error.into();
+        match error.is_instance_of::<PyOverflowError>(value.py()) {
+            true => PyTypeError::new_err(format!("{value} is out of range")),
+            false => error,
+        }
+    })
 }

@@ -62,6 +62,9 @@ def test_search_finds_a_win():
         kagetsu.analyze(position)
     with pytest.raises(ValueError):
         kagetsu.analyze(position, depth=0)
+    for name, wrong in [("depth", 300), ("nodes", -1), ("top", 1 << 70), ("threads", -1)]:
+        with pytest.raises(TypeError, match=f"'{name}'"):
+            kagetsu.analyze(position, **{name: wrong})
 
 
 def test_certificates_are_checked(tmp_path):
