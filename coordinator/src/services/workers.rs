@@ -424,6 +424,9 @@ impl WorkerStream {
                 }
             };
             match message {
+                Some(Message::Heartbeat(heartbeat)) => {
+                    self.cluster.heartbeat(self.worker, &heartbeat.progress)
+                }
                 Some(Message::Notes(notes)) => self.cluster.notes(self.worker, &notes),
                 Some(Message::Report(report)) => self.cluster.report(self.worker, report),
                 Some(Message::Goodbye(_)) => return true,

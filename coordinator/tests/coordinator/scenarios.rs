@@ -373,7 +373,15 @@ fn work(
             };
             let Some(outcome) = outcome else {
                 nodes += 1_000_000;
-                worker.beat(worker.instance, &task, nodes, None).await;
+                let progress = v1::TaskProgress {
+                    task: task.task,
+                    nodes,
+                    ..v1::TaskProgress::default()
+                };
+                let beat = v1::Heartbeat {
+                    progress: vec![progress],
+                };
+                worker.say(WorkerMessage::Heartbeat(beat)).await;
                 continue;
             };
             if !worker.try_report(&task, outcome).await {

@@ -14,7 +14,7 @@ use tonic::Code;
 use tonic::client::Grpc;
 use tower::ServiceExt;
 
-use crate::beats::analysis;
+use crate::beats::{analysis, beat, beats};
 use crate::builds::talkative;
 use crate::world::{Cluster, ScriptedWorker, accepted, answer, build, named, next, within};
 
@@ -24,10 +24,13 @@ const WINDOW: usize = 2 << 20;
 const SLACK: usize = 1 << 19;
 
 /// Reports progress of a task until the reports have this many bytes.
-async fn show(worker: &ScriptedWorker, task: &v1::Task, bytes: usize) {
+async fn show(cluster: &Cluster, instance: u64, task: &v1::Task, bytes: usize) {
     let so_far = answer(task);
+    let out = beats(cluster).await;
     for nodes in 1..=(bytes / so_far.encoded_len()) as u64 + 1 {
-        worker.beat(1, task, nodes, Some(so_far.clone())).await;
+        out.send(beat(instance, task, nodes, Some(so_far.clone())))
+            .await
+            .expect("it listens");
     }
 }
 
@@ -37,7 +40,7 @@ async fn unread_analysis_is_bounded_by_its_window() {
     let mut worker = ScriptedWorker::join(&cluster, 1).await;
     let mut updates = analysis(&cluster).await;
     let task = worker.task().await;
-    show(&worker, &task, 3 * WINDOW).await;
+    show(&cluster, 1, &task, 3 * WINDOW).await;
     worker.answer(&task).await;
     let (mut bytes, mut is_over) = (0, false);
     while !is_over {
@@ -107,7 +110,7 @@ async fn last_of_unread_events_counts() {
     let question = r#"{"variant": "freestyle-15", "moves": "h8 i9", "depth": 4}"#;
     let unread = open(&cluster, "POST", "/api/v1/analyses", question).await;
     let task = worker.task().await;
-    show(&worker, &task, WINDOW).await;
+    show(&cluster, 1, &task, WINDOW).await;
     worker.answer(&task).await;
     // From its acknowledgement on no event comes that was sent before it.
     worker.acknowledged().await;

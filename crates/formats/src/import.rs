@@ -175,6 +175,7 @@ impl Importer {
             _ => {
                 let (mut games, items, mut omissions) = self.read_games(format, bytes, unmarked)?;
                 omissions.omit("moves_on_forbidden_points", games.fouls());
+                omissions.omit("titles_or_results_of_trees", games.titles);
                 let is_list = matches!(format, Format::Openings | Format::Pos);
                 let mut alike: HashMap<(Position, Vec<Move>), u32> = HashMap::new();
                 for mut record in games.take_records() {

@@ -151,6 +151,7 @@ pub(crate) fn fens(text: &str, variant: Variant) -> Result<(Games, u64, Omission
         {
             let (name, value) = part.split_once(char::is_whitespace).unwrap_or((part, ""));
             let value = value.trim();
+            let about = || format!("line {number}, '{part}'");
             match name {
                 "bm" => {
                     for word in value.split([' ', ',']).filter(|word| !word.is_empty()) {

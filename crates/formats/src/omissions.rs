@@ -6,7 +6,7 @@ use std::ops::{Deref, DerefMut};
 
 use serde::{Serialize, Serializer};
 
-use kagetsu_game::{Position, Variant, Verdict};
+use kagetsu_game::{Position, Variant, Verdict, quote_line};
 
 /// Counts of what could not be carried over, by kind. A count of zero stays where the kind was
 /// looked for. Two are equal if their counts are.
@@ -84,7 +84,7 @@ impl Omissions {
         for (kind, text) in other.first {
             let place = || match file {
                 "" => text,
-                file => format!("{file}, {text}"),
+                file => format!("{}, {text}", quote_line(file)),
             };
             self.first.entry(kind).or_insert_with(place);
         }

@@ -298,7 +298,7 @@ pub struct AnnotateRequest {
 /// A message from a worker.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct FromWorker {
-    #[prost(oneof = "from_worker::Message", tags = "1, 3, 4, 5")]
+    #[prost(oneof = "from_worker::Message", tags = "1, 2, 3, 4, 5")]
     pub message: ::core::option::Option<from_worker::Message>,
 }
 /// Nested message and enum types in `FromWorker`.
@@ -308,6 +308,8 @@ pub mod from_worker {
         /// The first message of a stream.
         #[prost(message, tag = "1")]
         Hello(super::Hello),
+        #[prost(message, tag = "2")]
+        Heartbeat(super::Heartbeat),
         #[prost(message, tag = "3")]
         Report(super::Report),
         /// The worker leaves; its tasks are reassigned.
@@ -363,6 +365,12 @@ pub struct Held {
     pub question: ::core::option::Option<Question>,
 }
 /// A heartbeat, with the progress of the tasks.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Heartbeat {
+    #[prost(message, repeated, tag = "1")]
+    pub progress: ::prost::alloc::vec::Vec<TaskProgress>,
+}
+/// A heartbeat on the stream Beat.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Beat {
     /// As in the worker's hello, which must come first.

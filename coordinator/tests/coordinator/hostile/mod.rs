@@ -82,7 +82,7 @@ async fn invalid_worker_is_refused() {
             "the engine's name",
         ),
         (
-            WorkerMessage::Goodbye(v1::Goodbye {}),
+            WorkerMessage::Heartbeat(v1::Heartbeat::default()),
             InvalidArgument,
             "the first message must be a hello",
         ),

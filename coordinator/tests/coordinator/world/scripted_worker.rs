@@ -24,8 +24,6 @@ pub(crate) struct ScriptedWorker {
     incoming: Streaming<v1::ToWorker>,
     /// Tasks that came before an awaited acknowledgement; their order is not guaranteed.
     early: VecDeque<v1::Task>,
-    pub(crate) instance: u64,
-    beats: mpsc::Sender<v1::Beat>,
     /// Sends heartbeats: a test may take longer than the lease of a silent worker.
     _pulse: AbortOnDropHandle<()>,
 }
@@ -68,40 +66,28 @@ impl ScriptedWorker {
         channel: AuthenticatedChannel,
         first: WorkerMessage,
     ) -> Result<Self, Status> {
-        let instance = match &first {
-            WorkerMessage::Hello(hello) => hello.instance,
-            _ => 0,
-        };
         let (out, messages) = mpsc::channel(64);
         out.send(v1::FromWorker {
             message: Some(first),
         })
         .await
         .expect("room for one");
-        let mut client = WorkersClient::new(channel);
-        let incoming = within(client.work(ReceiverStream::new(messages)))
+        let incoming = within(WorkersClient::new(channel).work(ReceiverStream::new(messages)))
             .await?
             .into_inner();
-        let (beats, sent) = mpsc::channel(1);
-        let sender = beats.clone();
+        let sender = out.clone();
         let pulse = tokio::spawn(async move {
-            let pulse = async {
-                let beat = || v1::Beat {
-                    instance,
-                    progress: Vec::new(),
-                };
-                while sender.send(beat()).await.is_ok() {
-                    tokio::time::sleep(Duration::from_secs(1)).await;
-                }
+            let beat = || v1::FromWorker {
+                message: Some(WorkerMessage::Heartbeat(v1::Heartbeat::default())),
             };
-            let _ = tokio::join!(client.beat(ReceiverStream::new(sent)), pulse);
+            while sender.send(beat()).await.is_ok() {
+                tokio::time::sleep(Duration::from_secs(1)).await;
+            }
         });
         Ok(Self {
             out,
             incoming,
             early: VecDeque::new(),
-            instance,
-            beats,
             _pulse: AbortOnDropHandle::new(pulse),
         })
     }
@@ -111,26 +97,6 @@ impl ScriptedWorker {
             .send(v1::FromWorker {
                 message: Some(message),
             })
-            .await
-            .expect("the coordinator listens");
-    }
-
-    /// Sends a heartbeat for the worker of this instance, with the progress of a task.
-    pub(crate) async fn beat(
-        &self,
-        instance: u64,
-        task: &v1::Task,
-        nodes: u64,
-        so_far: Option<v1::Answer>,
-    ) {
-        let progress = vec![v1::TaskProgress {
-            task: task.task,
-            nodes,
-            so_far,
-        }];
-        let beat = v1::Beat { instance, progress };
-        self.beats
-            .send(beat)
             .await
             .expect("the coordinator listens");
     }

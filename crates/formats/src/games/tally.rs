@@ -57,6 +57,8 @@ pub(crate) struct Games {
     played: Vec<(Position, BTreeMap<Move, GameTally>)>,
     /// The number of moves on points that renju forbids, which a book does not hold.
     fouls: u64,
+    /// The number of trees of lines, which are no games, with a title or a result.
+    pub(crate) titles: u64,
     /// The games without branches.
     records: Vec<GameRecord>,
     /// The words of people, without file and day, in canonical orientation.
@@ -229,6 +231,8 @@ impl Games {
         if is_kept {
             let line: Vec<Move> = main.iter().map(|at| tree.moves[*at].at).collect();
             self.play_named(&tree.start, &line, tree.result, tree.tags);
+        } else if !is_named && (is_ended || !tree.tags.event.is_empty()) {
+            self.titles += 1;
         }
         is_named && !is_kept
     }

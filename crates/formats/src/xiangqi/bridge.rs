@@ -59,6 +59,8 @@ pub(crate) fn read_trees(
         ensure!(!records.is_empty(), "the library has no game");
     } else if bytes.starts_with(RECORD) {
         records.push(bytes);
+    } else if bytes.starts_with(b"CCBridge\x15") {
+        bail!("it is an older library of CCBridge: open it there, and save it as PGN or XQF");
     } else {
         bail!("it does not begin as a file of CCBridge does");
     }

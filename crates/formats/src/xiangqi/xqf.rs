@@ -96,6 +96,25 @@ pub(crate) fn read_tree(bytes: &[u8], variant: Variant) -> Result<(GameTree, Omi
     let Some((header, coded)) = bytes.split_first_chunk::<HEADER_BYTES>() else {
         bail!("it ends in the middle of its header, which has {HEADER_BYTES} bytes");
     };
+    let read = tree_of(header, coded, variant)?;
+    // Some programs leave the side to move of a set-up position at Red.
+    let mut other = *header;
+    other[50] = u8::from(header[50] != 1);
+    if read.0.moves.is_empty()
+        && let Ok(other) = tree_of(&other, coded, variant)
+        && !other.0.moves.is_empty()
+    {
+        return Ok(other);
+    }
+    Ok(read)
+}
+
+/// Reads the game or tree behind a header.
+fn tree_of(
+    header: &[u8; HEADER_BYTES],
+    coded: &[u8],
+    variant: Variant,
+) -> Result<(GameTree, Omissions)> {
     let keys = Keys::of(header);
     let mut tree = GameTree::from_start(start(header, &keys, variant)?);
     tree.result = match header[51] {
@@ -420,11 +439,19 @@ mod tests {
             (12, 42, 0, b""),
         ];
         let (games, ..) = read(&file(&nodes), Variant::XIANGQI).expect("a tree");
-        assert!(games.records().is_empty(), "a tree is no game");
+        assert!(
+            games.records().is_empty() && games.titles == 1,
+            "a tree is no game"
+        );
         assert_eq!(games.answers("xqf").len(), 2, "the start, and after h2e2");
         let (tree, _) = read_tree(&file(&nodes), Variant::XIANGQI).expect("a tree");
         let parents: Vec<_> = tree.moves.iter().map(|m| m.parent).collect();
         assert_eq!(parents, [None, Some(0), None]);
+        // The header says that Red moves, and the first move is Black's.
+        let black = file(&[(0, 0, 0xf0, b""), (79, 67, 0, b"")]);
+        let (tree, omissions) = read_tree(&black, Variant::XIANGQI).expect("a tree");
+        assert_eq!((tree.moves.len(), tree.start.side()), (1, Side::Second));
+        assert_eq!(omissions.values().sum::<u64>(), 0);
     }
 
     #[test]

@@ -66,7 +66,7 @@ obk xiangqi TEXT
 #[test]
 fn files_of_all_formats_are_quoted() {
     let scratch = Scratch::new();
-    let file = scratch.path("file");
+    let file = scratch.path("file \u{1b}[2J");
     let [path, book] =
         [&file, &scratch.path("book")].map(|path| path.to_str().expect("a plain name").to_string());
     for row in FILES.lines().filter(|row| !row.is_empty()) {

@@ -14,7 +14,6 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::AbortOnDropHandle;
 use tonic::Streaming;
 
 /// Interval of heartbeats of a worker without other messages; the coordinator drops a silent
@@ -90,9 +89,6 @@ impl Drop for WorkerThread {
 pub(crate) struct Conversation {
     out: mpsc::Sender<v1::FromWorker>,
     incoming: Streaming<v1::ToWorker>,
-    beats: mpsc::Sender<v1::Beat>,
-    _beating: AbortOnDropHandle<()>,
-    instance: u64,
     engine: Engine,
 }
 
@@ -100,16 +96,11 @@ impl Conversation {
     async fn begin(connector: &Connector, hello: &v1::Hello) -> Option<Self> {
         let mut client = WorkersClient::new(connector.connect().await.ok()?);
         let (out, messages) = mpsc::channel(64);
-        let first = v1::FromWorker {
+        let hello = v1::FromWorker {
             message: Some(WorkerMessage::Hello(hello.clone())),
         };
-        out.send(first).await.ok()?;
+        out.send(hello).await.ok()?;
         let incoming = client.work(ReceiverStream::new(messages)).await.ok()?;
-        let (beats, sent) = mpsc::channel(1);
-        let beating = tokio::spawn(async move {
-            // The lease decides about a worker whose heartbeats end.
-            let _ = client.beat(ReceiverStream::new(sent)).await;
-        });
         let options = EngineOptions {
             table_bytes: 1 << 20,
             ..EngineOptions::default()
@@ -117,9 +108,6 @@ impl Conversation {
         Some(Self {
             out,
             incoming: incoming.into_inner(),
-            beats,
-            _beating: AbortOnDropHandle::new(beating),
-            instance: hello.instance,
             engine: Engine::new(options).expect("an engine"),
         })
     }
@@ -129,11 +117,8 @@ impl Conversation {
     pub(crate) async fn hear(&mut self) -> Option<CoordinatorMessage> {
         loop {
             let Ok(message) = timeout(HEARTBEAT_INTERVAL, self.incoming.message()).await else {
-                let beat = v1::Beat {
-                    instance: self.instance,
-                    progress: Vec::new(),
-                };
-                self.beats.send(beat).await.ok()?;
+                self.say(WorkerMessage::Heartbeat(v1::Heartbeat::default()))
+                    .await;
                 continue;
             };
             if let Some(message) = message.ok()??.message {

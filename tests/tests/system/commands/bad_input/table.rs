@@ -60,6 +60,7 @@ fn made(scratch: &Scratch) -> Vec<(&'static str, String)> {
         ("odd/half.kbk", &compiled[..compiled.len() / 2]),
         ("odd/many.txt", &b"h8\n".repeat(20_001)),
         ("odd/noise", b"\x9d\x01\xfe\0\x13\xc3(\xff\0\0kagetsu\x80"),
+        ("odd/old.cbl", b"CCBridge\x15\0\0\0\x03\0\0\0"),
         ("odd/noise.lib", b"\x9d\x01\xfe\0\x13\xc3("),
         ("odd/half.gz", b"\x1f\x8b\x08\0\0\0\0\0\0\x03\xcb"),
     ];
