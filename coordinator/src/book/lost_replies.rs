@@ -1,6 +1,7 @@
 //! Builds that look for a proof: beside the workers' searches, what beats one reply of the loser is
 //! tried on its other replies.
 
+use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -31,7 +32,7 @@ pub(crate) struct LostReplies {
     leadership: Leadership,
     shutdown: CancellationToken,
     control: Control,
-    provers: Vec<(Variant, Option<ReplyProver>)>,
+    provers: HashMap<Variant, Option<ReplyProver>>,
 }
 
 /// A variant, and the side that shall lose.
@@ -48,7 +49,7 @@ impl LostReplies {
             leadership,
             shutdown,
             control: Control::new(),
-            provers: Vec::new(),
+            provers: HashMap::new(),
         }
     }
 
@@ -97,7 +98,7 @@ impl LostReplies {
     }
 
     /// Looks through the book once, and puts what it finds into it. Returns the number of replies.
-    async fn round(&mut self, goals: Vec<Goal>) -> Result<usize> {
+    async fn round(&mut self, goals: BTreeSet<Goal>) -> Result<usize> {
         let book = WriterBook {
             book: self.book.clone(),
             source: Source::Growing(Box::new(self.book.clone())),
@@ -107,14 +108,8 @@ impl LostReplies {
         let search = move || {
             let mut count = 0;
             for (variant, loser) in goals {
-                let at = match provers.iter().position(|(known, _)| *known == variant) {
-                    Some(at) => at,
-                    None => {
-                        provers.push((variant, ReplyProver::new(variant, control.clone())));
-                        provers.len() - 1
-                    }
-                };
-                if let Some(prover) = &mut provers[at].1 {
+                let new = || ReplyProver::new(variant, control.clone());
+                if let Some(prover) = provers.entry(variant).or_insert_with(new) {
                     prover.lost_replies(&book, loser, &mut |position, answer| {
                         count += answer.verdicts().len();
                         book.learn(position, answer)
@@ -130,16 +125,13 @@ impl LostReplies {
 }
 
 /// Returns what the running builds want to prove.
-fn goals(views: &[std::sync::Arc<JobView>]) -> Vec<Goal> {
-    let mut goals: Vec<Goal> = views
+fn goals(views: &[std::sync::Arc<JobView>]) -> BTreeSet<Goal> {
+    views
         .iter()
         .map(|view| &view.job)
         .filter(|job| job.state == JobState::Running && job.spec.build.policy == Policy::PROVE)
         .map(|job| (job.spec.variant, job.spec.build.side.other()))
-        .collect();
-    goals.sort_unstable_by_key(|(variant, side)| (variant.code(), *side));
-    goals.dedup();
-    goals
+        .collect()
 }
 
 /// The book, read and changed by way of its writer.

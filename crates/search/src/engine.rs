@@ -1,13 +1,14 @@
 use kagetsu_game::{Answer, Effort, Position, Question, Variant, with_rule};
 
 use crate::alphabeta::table::TranspositionTable;
-use crate::gomoku::Board;
+use crate::gomoku::{Board, TemplateMemory};
 use crate::root::RootSearch;
 use crate::threats::ClaimStrategy;
 use crate::{Control, EngineError, EngineOptions, Progress, surakarta, xiangqi};
 
 /// Answers questions, one after another. Keeps its threads and the memory of its table, but no
-/// knowledge from one question to the next, unless it [plays a game](Engine::with_kept_table).
+/// knowledge from one question to the next, unless it [plays a game](Engine::with_kept_table), or
+/// is asked whether every move loses.
 #[derive(Debug)]
 pub struct Engine {
     options: EngineOptions,
@@ -16,6 +17,8 @@ pub struct Engine {
     keeps_table: bool,
     /// The variant of the last question.
     variant: Option<Variant>,
+    /// Proofs that beat replies of earlier positions.
+    pub(crate) memory: TemplateMemory,
     /// The strategies of the last answer, where they are wanted.
     pub(crate) strategies: Option<Vec<ClaimStrategy>>,
 }
@@ -43,6 +46,7 @@ impl Engine {
             pool,
             keeps_table: false,
             variant: None,
+            memory: TemplateMemory::default(),
             strategies: None,
         })
     }
@@ -116,6 +120,7 @@ impl Engine {
     /// A window with no value above a loss asks whether every move loses. In gomoku the search then
     /// looks for continuous threats after each legal move, up to symmetry. Each move gets an even
     /// share of the nodes, or less where several moves resist; each gets an exact value or a proof.
+    /// Proofs of earlier such answers are tried first, so the answer depends on them.
     ///
     /// A window with no value below a win asks which move wins. In gomoku the search then looks for
     /// a VCT with a tenth of the nodes, and otherwise for moves that threaten one. Their opinions

@@ -4,16 +4,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use kagetsu_game::{Move, Position, Side};
+use kagetsu_game::{Move, Position, Side, Symmetry, Variant};
 
 /// A point by column and row.
 type Point = (i16, i16);
 
 /// The stones of one side, with the least column and row at 0, in ascending order.
 type Shape = Vec<Point>;
-
-/// The symmetries of the square.
-const SYMMETRIES: u8 = 8;
 
 /// Winning moves by the winner's stones, each with the number of positions that it won.
 #[derive(Debug, Default)]
@@ -23,8 +20,8 @@ pub(crate) struct WinningMoves {
 
 impl WinningMoves {
     /// Adds a move that wins for `side` in a position with these stones of that side.
-    fn add(&mut self, side: Side, stones: &[Point], m: Point) {
-        let Some((shape, frames)) = canonical(stones) else {
+    fn add(&mut self, side: Side, variant: Variant, stones: &[Move], m: Move) {
+        let Some((shape, frames)) = canonical(variant, stones) else {
             return;
         };
         let known = self.moves.entry((side, shape)).or_default();
@@ -41,115 +38,94 @@ impl WinningMoves {
     /// may have been the last one.
     pub(crate) fn add_lost(&mut self, position: &Position) {
         let winner = position.side().other();
-        let Some((_, stones)) = stones_of(position, winner) else {
-            return;
-        };
+        let stones = stones_of(position, winner);
         for last in 0..stones.len() {
             let mut before = stones.clone();
             let m = before.remove(last);
-            self.add(winner, &before, m);
+            self.add(winner, position.variant(), &before, m);
         }
     }
 
     /// Adds a move of the side to move that a hint names as a good one.
     pub(crate) fn add_named(&mut self, position: &Position, m: Move) {
-        if let Some((size, stones)) = stones_of(position, position.side()) {
-            self.add(position.side(), &stones, point(size, m));
-        }
+        let (side, variant) = (position.side(), position.variant());
+        self.add(side, variant, &stones_of(position, side), m);
     }
 
     /// Returns the legal moves that won with the stones of the side to move, the most frequent
     /// first.
     pub(crate) fn of(&self, position: &Position) -> Vec<Move> {
         let side = position.side();
-        let found =
-            stones_of(position, side).and_then(|(size, stones)| Some((size, canonical(&stones)?)));
-        let Some((size, (shape, frames))) = found else {
+        let stones = stones_of(position, side);
+        let Some((shape, frames)) = canonical(position.variant(), &stones) else {
             return Vec::new();
         };
         let Some(known) = self.moves.get(&(side, shape)) else {
             return Vec::new();
         };
-        let mut counts: BTreeMap<Point, u32> = BTreeMap::new();
+        let mut counts: BTreeMap<Point, (Move, u32)> = BTreeMap::new();
         for (image, count) in known {
             for frame in &frames {
-                counts.insert(frame.outward(*image), *count);
+                counts.extend(frame.outward(*image).map(|(at, m)| (at, (m, *count))));
             }
         }
-        let mut counts: Vec<(Point, u32)> = counts.into_iter().collect();
+        let mut counts: Vec<(Move, u32)> = counts.into_values().collect();
         counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
         let legal = position.legal_moves();
-        let on_board =
-            |(column, row): &Point| (0..size).contains(column) && (0..size).contains(row);
-        let points = counts.into_iter().map(|(at, _)| at).filter(on_board);
-        points
-            .map(|(column, row)| Move::new((row * size + column) as u16))
-            .filter(|m| legal.contains(m))
-            .collect()
+        let moves = counts.into_iter().map(|(m, _)| m);
+        moves.filter(|m| legal.contains(m)).collect()
     }
 }
 
 /// A symmetry, and the corner of the shape that it makes.
 struct Frame {
-    symmetry: u8,
+    variant: Variant,
+    size: i16,
+    symmetry: Symmetry,
     corner: Point,
 }
 
 impl Frame {
     /// Returns a point of the board as a point of the shape.
-    fn inward(&self, at: Point) -> Point {
-        let (column, row) = turned(at, self.symmetry);
+    fn inward(&self, m: Move) -> Point {
+        let (column, row) = point(self.size, self.variant.image(m, self.symmetry));
         (column - self.corner.0, row - self.corner.1)
     }
 
-    /// Returns a point of the shape as a point of the board.
-    fn outward(&self, (column, row): Point) -> Point {
-        turned_back((column + self.corner.0, row + self.corner.1), self.symmetry)
+    /// Returns a point of the shape as a point of the board and its move; `None` off the board.
+    fn outward(&self, (column, row): Point) -> Option<(Point, Move)> {
+        let (column, row) = (column + self.corner.0, row + self.corner.1);
+        let on_board = 0..self.size;
+        if !on_board.contains(&column) || !on_board.contains(&row) {
+            return None;
+        }
+        let image = Move::new((row * self.size + column) as u16);
+        let m = self
+            .variant
+            .image(image, self.variant.inverse(self.symmetry));
+        Some((point(self.size, m), m))
     }
-}
-
-/// Returns the image of a point: bit 2 swaps columns and rows, then bit 0 mirrors the columns and
-/// bit 1 the rows, around the origin.
-fn turned((column, row): Point, symmetry: u8) -> Point {
-    let (column, row) = if symmetry & 4 == 0 {
-        (column, row)
-    } else {
-        (row, column)
-    };
-    mirrored((column, row), symmetry)
-}
-
-/// The inverse of [`turned`].
-fn turned_back(at: Point, symmetry: u8) -> Point {
-    let (column, row) = mirrored(at, symmetry);
-    if symmetry & 4 == 0 {
-        (column, row)
-    } else {
-        (row, column)
-    }
-}
-
-fn mirrored((column, row): Point, symmetry: u8) -> Point {
-    let column = if symmetry & 1 == 0 { column } else { -column };
-    let row = if symmetry & 2 == 0 { row } else { -row };
-    (column, row)
 }
 
 /// Returns the least image of some stones, and all frames that make it; `None` without stones.
-fn canonical(stones: &[Point]) -> Option<(Shape, Vec<Frame>)> {
+fn canonical(variant: Variant, stones: &[Move]) -> Option<(Shape, Vec<Frame>)> {
+    let size = i16::from(variant.gomoku()?.1);
     let mut least: Option<(Shape, Vec<Frame>)> = None;
-    for symmetry in 0..SYMMETRIES {
-        let mut shape: Shape = stones.iter().map(|at| turned(*at, symmetry)).collect();
+    for symmetry in variant.symmetries() {
+        let image = |m: &Move| point(size, variant.image(*m, symmetry));
+        let points: Shape = stones.iter().map(image).collect();
         let corner = (
-            shape.iter().map(|(column, _)| *column).min()?,
-            shape.iter().map(|(_, row)| *row).min()?,
+            points.iter().map(|(column, _)| *column).min()?,
+            points.iter().map(|(_, row)| *row).min()?,
         );
-        for (column, row) in &mut shape {
-            *column -= corner.0;
-            *row -= corner.1;
-        }
+        let frame = Frame {
+            variant,
+            size,
+            symmetry,
+            corner,
+        };
+        let mut shape: Shape = stones.iter().map(|m| frame.inward(*m)).collect();
         shape.sort_unstable();
-        let frame = Frame { symmetry, corner };
         match &mut least {
             Some((known, frames)) if *known == shape => frames.push(frame),
             Some((known, _)) if *known < shape => {}
@@ -159,14 +135,10 @@ fn canonical(stones: &[Point]) -> Option<(Shape, Vec<Frame>)> {
     least
 }
 
-/// Returns the size of a gomoku board and the stones of a side; `None` for other games.
-fn stones_of(position: &Position, side: Side) -> Option<(i16, Vec<Point>)> {
-    let (_, size) = position.variant().gomoku()?;
-    let size = i16::from(size);
-    let stones = position.stones()?;
-    let [first, second] = &stones;
-    let stones = if side == Side::First { first } else { second };
-    Some((size, stones.iter().map(|m| point(size, *m)).collect()))
+/// Returns the stones of a side; none for games that move pieces.
+fn stones_of(position: &Position, side: Side) -> Vec<Move> {
+    let [first, second] = position.stones().unwrap_or_default();
+    if side == Side::First { first } else { second }
 }
 
 fn point(size: i16, m: Move) -> Point {

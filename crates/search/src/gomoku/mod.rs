@@ -16,4 +16,5 @@ pub(crate) use patterns::kind::KINDS;
 pub(crate) use patterns::line::{LINE_CLASSES, shorter_line};
 pub(crate) use patterns::network::{CHANNELS, COUNTS, DEEP_UNITS, UNITS};
 pub(crate) use threats::lambda::{LambdaCandidate, LambdaSearch, LambdaWin};
+pub(crate) use threats::memory::TemplateMemory;
 pub(crate) use threats::vct::{ProofTable, ProofTemplate, Vct, VctDecision};

@@ -1,3 +1,4 @@
+use std::sync::Arc;
 use std::time::Duration;
 
 use kagetsu_game::gomoku::{Gomoku, Rule};
@@ -54,7 +55,7 @@ pub struct ThreatSearch {
     table: ProofTable,
     variant: Option<Variant>,
     /// Proofs of wins after replies to the last position.
-    refuted: Option<(Position, Vec<ProofTemplate>)>,
+    refuted: Option<(Position, Vec<Arc<ProofTemplate>>)>,
     /// Whether wins and strategies may be longer than need be.
     takes_any: bool,
 }
@@ -244,7 +245,7 @@ impl ThreatSearch {
     }
 }
 
-fn kind(plies: u16, kind: ProofKind) -> ProofKind {
+pub(super) fn kind(plies: u16, kind: ProofKind) -> ProofKind {
     if plies == 1 {
         ProofKind::Terminal
     } else {

@@ -8,9 +8,10 @@ use kagetsu_game::{
     RuleName, Score, Variant, Verdict, Window, with_game, with_rule,
 };
 
-use crate::gomoku::{LambdaCandidate, LambdaSearch, LambdaWin, ProofTable};
+use crate::gomoku::{LambdaCandidate, LambdaSearch, LambdaWin, ProofTable, TemplateMemory};
 use crate::root::provenance::provenance;
 use crate::threats::ClaimStrategy;
+use crate::threats::search::kind;
 use crate::{Control, Engine, EngineError, Progress};
 
 /// Table memory of the threat searches of a question, in bytes.
@@ -87,18 +88,15 @@ impl Engine {
             .nodes
             .map_or(NODES, |nodes| (nodes / moves.len() as u64).max(1));
         let wants = self.strategies.is_some();
+        let memory = &mut self.memory;
         let (mut answer, left, strategies) =
-            with_rule!(rule, R => defend::<R>(position, moves, share, wants, control));
+            with_rule!(rule, R => defend::<R>(position, moves, share, wants, control, memory));
         if !left.is_empty() {
             let width = u16::try_from(left.len()).unwrap_or(u16::MAX);
-            let effort = Effort {
-                depth: Some(DEPTH),
-                ..Effort::default()
-            };
             let rest = Question {
                 moves: left,
                 window: Window::FULL,
-                effort,
+                effort: Effort::depth(DEPTH),
                 width,
                 ..question.clone()
             };
@@ -183,13 +181,8 @@ fn attack<R: Rule>(
             .first()
             .filter(|m| asked.is_empty() || asked.contains(m))
     {
-        let kind = if plies == 1 {
-            ProofKind::Terminal
-        } else {
-            ProofKind::Vct
-        };
         let won = Verdict::proven(
-            Proof::new(Claim::Win, kind, plies),
+            Proof::new(Claim::Win, kind(plies, ProofKind::Vct), plies),
             line,
             lambda.nodes,
             provenance(),
@@ -238,6 +231,9 @@ fn ordered(centi: i32, nodes: u64, line: Vec<Move>) -> Verdict {
     }
 }
 
+/// A search for the win after a move.
+type Look<'a, R> = dyn FnMut(&mut LambdaSearch<R>) -> Option<LambdaWin> + 'a;
+
 /// Returns the losing moves, with strategies against them if it `wants` those, and the others.
 fn defend<R: Rule>(
     position: &Position,
@@ -245,6 +241,7 @@ fn defend<R: Rule>(
     share: u64,
     wants: bool,
     control: &Control,
+    memory: &mut TemplateMemory,
 ) -> (Answer, Vec<Move>, Vec<ClaimStrategy>) {
     let game: Gomoku<R> = position.game();
     let mut table = ProofTable::new(TABLE);
@@ -269,54 +266,55 @@ fn defend<R: Rule>(
     // An attack after a reply is seldom found sooner than the one after a pass.
     let least = lambda.nodes.saturating_mul(THREAT_FACTOR);
     // Other moves lose to the strategies against these.
-    let mut searched = vec![None];
-    let mut lose = |lambda: &LambdaSearch<R>, m: Move, won: LambdaWin, before: u64| {
+    let mut searched = vec![(None, None)];
+    let mut beaten = Vec::new();
+    // Whether a move loses, by a search for the win after it.
+    let mut falls = |lambda: &mut LambdaSearch<R>, m: Move, look: &mut Look<R>| {
+        let before = lambda.nodes;
+        let Some(won) = look(lambda) else {
+            return false;
+        };
         let proof = Proof::new(Claim::Loss, ProofKind::Vct, won.plies);
         let line = std::iter::once(m).chain(won.line).collect();
         let verdict = Verdict::proven(proof, line, lambda.nodes - before, provenance());
         answer.extend([(m, verdict)]);
+        let template = lambda.templates.last();
+        beaten.extend(template.map(|template| (m, template.clone())));
+        true
     };
-    left.retain(|m| {
-        let before = lambda.nodes;
-        lambda
-            .loses_alike(m.index())
-            .map(|won| lose(&lambda, *m, won, before))
-            .is_none()
-    });
+    left.retain(|m| !falls(&mut lambda, *m, &mut |lambda| lambda.loses_alike(m.index())));
+    let mut known = memory.find(position, &left);
     for (budget, most) in ROUNDS {
-        let budget = budget.max(least);
+        let budget = budget.max(least).min(share);
         let mut still = Vec::new();
         let mut waiting: VecDeque<Move> = left.into();
         let mut fails = 0;
         while let Some(m) = waiting.pop_front() {
-            let before = lambda.nodes;
             let is_worth_it = fails < HOPELESS && still.len() < most;
-            let found = if is_worth_it {
-                lambda.loses(m.index(), budget.min(share))
-            } else {
-                None
+            let mut search = |lambda: &mut LambdaSearch<R>| {
+                let known = known.remove(&m);
+                let won = known.and_then(|template| lambda.loses_like(m.index(), template));
+                match won {
+                    None if is_worth_it => lambda.loses(m.index(), budget),
+                    won => won,
+                }
             };
-            let Some(won) = found else {
+            if !falls(&mut lambda, m, &mut search) {
                 still.push(m);
                 fails += 1;
                 continue;
-            };
+            }
             fails = 0;
-            searched.push(Some(m));
-            lose(&lambda, m, won, before);
-            waiting.retain(|m| {
-                let before = lambda.nodes;
-                lambda
-                    .loses_alike(m.index())
-                    .map(|won| lose(&lambda, *m, won, before))
-                    .is_none()
-            });
+            searched.push((Some(m), lambda.templates.last().cloned()));
+            waiting
+                .retain(|m| !falls(&mut lambda, *m, &mut |lambda| lambda.loses_alike(m.index())));
         }
         left = still;
         if left.is_empty() || left.len() > MANY || budget >= share || control.is_stopped() {
             break;
         }
     }
+    memory.note(position, beaten);
     let strategies = if wants {
         lambda.strategies(searched, share)
     } else {

@@ -17,6 +17,7 @@
 
 use std::collections::HashMap;
 
+use kagetsu_game::gomoku::Point;
 use kagetsu_game::{Claim, Move, Position, Question, Score, Side, Window};
 
 use super::growth_policy::{GrowthPolicy, PolicyInfo};
@@ -101,21 +102,18 @@ impl GrowthPolicy for Prove {
 }
 
 /// Distance to the next stone, in columns and rows, up to which a move is near.
-const NEAR: u16 = 2;
+const NEAR: u8 = 2;
 
 /// Returns those of the moves of a gomoku position that are near a stone, or all if none is.
 fn near_stones(position: &Position, moves: Vec<Move>) -> Vec<Move> {
     let Some((stones, (_, size))) = position.stones().zip(position.variant().gomoku()) else {
         return moves;
     };
-    let size = u16::from(size);
-    let place = |m: &Move| (m.code() % size, m.code() / size);
-    let stones: Vec<(u16, u16)> = stones.iter().flatten().map(place).collect();
     let is_near = |m: &Move| {
-        let (column, row) = place(m);
-        let is_close =
-            |stone: &(u16, u16)| stone.0.abs_diff(column) <= NEAR && stone.1.abs_diff(row) <= NEAR;
-        stones.iter().any(is_close)
+        let (at, stones) = (Point::of(*m, size), stones.iter().flatten());
+        stones
+            .map(|stone| Point::of(*stone, size))
+            .any(|stone| stone.x.abs_diff(at.x) <= NEAR && stone.y.abs_diff(at.y) <= NEAR)
     };
     let near: Vec<Move> = moves.iter().copied().filter(is_near).collect();
     if near.is_empty() { moves } else { near }

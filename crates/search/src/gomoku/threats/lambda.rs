@@ -4,6 +4,8 @@
 //! "Lambda-search in game trees", 2000). All other replies lose to the same win (Kawano, "Using
 //! similar positions to search game trees", 1996).
 
+use std::sync::Arc;
+
 use kagetsu_game::gomoku::{Gomoku, Rule};
 use kagetsu_game::{Effort, Move};
 
@@ -37,7 +39,7 @@ pub(crate) struct LambdaSearch<'a, R> {
     table: &'a mut ProofTable,
     control: &'a Control,
     /// Proofs of wins after replies to this position, the latest success last.
-    pub(crate) templates: Vec<ProofTemplate>,
+    pub(crate) templates: Vec<Arc<ProofTemplate>>,
     /// Positions visited.
     pub(crate) nodes: u64,
     /// Whether a strategy may be longer than need be.
@@ -85,11 +87,11 @@ impl<'a, R: Rule> LambdaSearch<'a, R> {
         self.search(nodes).map(|(won, _)| won)
     }
 
-    fn search(&mut self, nodes: u64) -> Option<(LambdaWin, Option<ProofTemplate>)> {
+    fn search(&mut self, nodes: u64) -> Option<(LambdaWin, Option<Arc<ProofTemplate>>)> {
         let mut vct = Vct::new(&mut self.board, self.table, self.control);
         let found = match vct.find_any(Effort::nodes(nodes)) {
             VctDecision::Win { plies, line } => {
-                let template = vct.template(plies);
+                let template = vct.template(plies).map(Arc::new);
                 Some((LambdaWin { plies, line }, template))
             }
             VctDecision::NoWin { .. } | VctDecision::Unknown => None,
@@ -110,10 +112,10 @@ impl<'a, R: Rule> LambdaSearch<'a, R> {
         is_threatened
     }
 
-    /// Returns the win that a known proof template gives after a move.
+    /// Returns the win that the latest proof template gives after a move.
     pub(crate) fn loses_alike(&mut self, cell: usize) -> Option<LambdaWin> {
         self.board.play_cell(cell);
-        let won = self.wins_alike(|_, plies, line| LambdaWin {
+        let won = self.wins_alike(1, |_, plies, line| LambdaWin {
             plies: plies + 1,
             line,
         });
@@ -121,10 +123,24 @@ impl<'a, R: Rule> LambdaSearch<'a, R> {
         won
     }
 
-    /// Tries the known proof templates. `then` converts the search, the plies of the win and its
+    /// Returns the win that a template gives after a move, and remembers the template.
+    pub(crate) fn loses_like(&mut self, cell: usize, template: ProofTemplate) -> Option<LambdaWin> {
+        self.templates.push(Arc::new(template));
+        let won = self.loses_alike(cell);
+        if won.is_none() {
+            self.templates.pop();
+        }
+        won
+    }
+
+    /// Tries the latest proof templates. `then` converts the search, the plies of the win and its
     /// first moves.
-    fn wins_alike<T>(&mut self, then: impl FnOnce(&mut Vct<R>, u16, Vec<Move>) -> T) -> Option<T> {
-        for at in (0..self.templates.len()).rev().take(TRIED) {
+    fn wins_alike<T>(
+        &mut self,
+        most: usize,
+        then: impl FnOnce(&mut Vct<R>, u16, Vec<Move>) -> T,
+    ) -> Option<T> {
+        for at in (0..self.templates.len()).rev().take(most) {
             let mut vct = Vct::new(&mut self.board, self.table, self.control);
             let won = vct.repeat(&self.templates[at], REPEAT);
             self.nodes += vct.nodes;
@@ -155,7 +171,7 @@ impl<'a, R: Rule> LambdaSearch<'a, R> {
     /// whose proof is remembered.
     pub(crate) fn strategy(&mut self, cell: usize, nodes: u64) -> Option<Strategy> {
         self.board.play_cell(cell);
-        let strategy = match self.wins_alike(|vct, plies, _| vct.strategy(plies)) {
+        let strategy = match self.wins_alike(TRIED, |vct, plies, _| vct.strategy(plies)) {
             Some(plan) => plan,
             None => self.found_strategy(nodes),
         };
@@ -163,14 +179,15 @@ impl<'a, R: Rule> LambdaSearch<'a, R> {
         strategy
     }
 
-    /// Returns the strategies that win after these moves, or after a pass for `None`. It leaves out
-    /// those that it does not find again.
+    /// Returns the strategies that win after these moves, perhaps by their templates, or after a
+    /// pass for `None`. It leaves out those that it does not find again.
     pub(crate) fn strategies(
         &mut self,
-        replies: impl IntoIterator<Item = Option<Move>>,
+        replies: Vec<(Option<Move>, Option<Arc<ProofTemplate>>)>,
         nodes: u64,
     ) -> Vec<ClaimStrategy> {
-        let found = replies.into_iter().filter_map(|reply| {
+        let found = replies.into_iter().filter_map(|(reply, template)| {
+            self.templates.extend(template);
             let strategy = match reply {
                 Some(m) => self.strategy(m.index(), nodes),
                 None => {
@@ -209,7 +226,7 @@ impl<'a, R: Rule> LambdaSearch<'a, R> {
             return None;
         };
         let strategy = vct.strategy(plies);
-        self.templates.extend(vct.template(plies));
+        self.templates.extend(vct.template(plies).map(Arc::new));
         strategy
     }
 

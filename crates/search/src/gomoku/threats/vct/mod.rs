@@ -252,23 +252,12 @@ impl<'a, R: Rule> Vct<'a, R> {
         let won = search.repeat(template);
         self.nodes += search.nodes();
         self.found = won.and(Some(template.attacks));
-        let first = || {
-            template
-                .first()
-                .map(|first| Move::new(first as u16))
-                .into_iter()
-                .collect()
+        let won = won?;
+        let line = match is_known {
+            true => self.line(template.attacks, won),
+            false => template.first().into_iter().collect(),
         };
-        won.map(|won| {
-            (
-                won,
-                if is_known {
-                    self.line(template.attacks, won)
-                } else {
-                    first()
-                },
-            )
-        })
+        Some((won, line))
     }
 
     /// Returns the line of a win. It costs little while the table holds the win; otherwise the line

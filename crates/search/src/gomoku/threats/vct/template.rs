@@ -1,5 +1,6 @@
 use std::collections::HashMap;
 
+use kagetsu_game::Move;
 use kagetsu_game::gomoku::Rule;
 
 use super::LONGEST;
@@ -33,9 +34,22 @@ impl ProofTemplate {
         &self.cells
     }
 
+    /// Returns the template with other cells.
+    pub(in crate::gomoku) fn moved(&self, to: impl Fn(Move) -> Move) -> Self {
+        let to = |cell: u16| to(Move::new(cell)).code();
+        let mut moved = self.clone();
+        for step in &mut moved.steps {
+            step.cell = to(step.cell);
+            step.replies.iter_mut().for_each(|(m, _)| *m = to(*m));
+        }
+        let cells = self.cells.iter();
+        moved.cells = cells.map(|cell| to(cell as u16).into()).collect();
+        moved
+    }
+
     /// The first move.
-    pub(crate) fn first(&self) -> Option<usize> {
-        self.steps.last().map(|step| step.cell.into())
+    pub(crate) fn first(&self) -> Option<Move> {
+        self.steps.last().map(|step| Move::new(step.cell))
     }
 }
 
@@ -85,12 +99,9 @@ impl<R: Rule> VctSearch<'_, R> {
     ) -> Option<Vec<(u16, Option<u32>)>> {
         if rest < 4 {
             // Five, or two completion points.
-            template.cells.add(
-                &self
-                    .board
-                    .cells_of(self.attacker, |kind| kind == CellKind::Five),
-                usize::MAX,
-            );
+            let fives = |kind| kind == CellKind::Five;
+            let fives = self.board.cells_of(self.attacker, fives);
+            template.cells.add(&fives, usize::MAX);
             return Some(Vec::new());
         }
         let (cells, _) = self.moves();
