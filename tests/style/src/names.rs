@@ -1,4 +1,6 @@
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 
 use proc_macro2::{Delimiter, TokenTree};
 use syn::visit::{self, Visit};
@@ -163,9 +165,20 @@ impl<'ast> Visit<'ast> for VagueConstants<'_> {
     }
 }
 
-pub(crate) fn parse(source: &SourceFile) -> syn::File {
-    syn::parse_file(&source.text).unwrap_or_else(|error| {
-        let line = error.span().start().line;
-        panic!("{}:{line}: {error}", source.path)
+thread_local! {
+    /// The texts that a thread has parsed.
+    static PARSED: RefCell<HashMap<String, Rc<syn::File>>> = RefCell::default();
+}
+
+pub(crate) fn parse(source: &SourceFile) -> Rc<syn::File> {
+    let known = PARSED.with_borrow(|parsed| parsed.get(&source.text).cloned());
+    known.unwrap_or_else(|| {
+        let file = syn::parse_file(&source.text).unwrap_or_else(|error| {
+            let line = error.span().start().line;
+            panic!("{}:{line}: {error}", source.path)
+        });
+        let file = Rc::new(file);
+        PARSED.with_borrow_mut(|parsed| parsed.insert(source.text.clone(), file.clone()));
+        file
     })
 }

@@ -92,7 +92,16 @@ fn lines_are_at_most_100_columns() {
     assert_none(&format!("a line has at most {MAX_WIDTH} columns"), &faults);
 }
 
+/// One test, so that each file is parsed once.
 #[test]
+fn names_and_imports_follow_the_rules() {
+    test_names_are_short_and_name_their_subject();
+    constants_say_bound_and_unit();
+    type_names_mean_one_thing();
+    files_do_not_import_in_circles();
+    folders_do_not_import_in_circles();
+}
+
 fn test_names_are_short_and_name_their_subject() {
     let (long, vague): (Vec<_>, Vec<_>) = sources()
         .iter()
@@ -114,7 +123,6 @@ fn is_vague(name: &str) -> bool {
     first.is_some_and(|word| VAGUE_SUBJECTS.contains(&word))
 }
 
-#[test]
 fn constants_say_bound_and_unit() {
     let faults: Vec<_> = sources().iter().flat_map(vague_constants).collect();
     assert_none(
@@ -123,7 +131,6 @@ fn constants_say_bound_and_unit() {
     );
 }
 
-#[test]
 fn type_names_mean_one_thing() {
     let mut repeated = repeated_types(&sources());
     repeated.retain(|name, _| !SHARED_TYPE_NAMES.contains(&&**name));
@@ -142,7 +149,6 @@ fn folders_show_few_entries() {
     );
 }
 
-#[test]
 fn files_do_not_import_in_circles() {
     let cycles = import_cycles(&sources());
     assert!(
@@ -184,7 +190,6 @@ const FOLDERS_IN_CIRCLES: [&[&str]; 6] = [
     ],
 ];
 
-#[test]
 fn folders_do_not_import_in_circles() {
     let mut cycles = folder_cycles(&sources());
     cycles.retain(|cycle| {
