@@ -1,12 +1,13 @@
 //! From a search to a checked win: a book's proof, exported and verified, whole and damaged.
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
-use kagetsu_tests::Scratch;
+use kagetsu_tests::{Program, Scratch};
 use serde_json::{Value, json};
 
-use crate::world::{kagetsu, refused};
+use crate::world::{kagetsu, refused, text};
 
 /// Two rows of two that meet: a win by threes and fours that one search finds.
 const WON: &str = "h8 a1 i9 a4 h10 a7 i7 a10";
@@ -395,6 +396,9 @@ const GUIDE: &str = concat!(
 
 #[test]
 fn build_proves_what_an_export_lacks() {
+    if !kagetsu_builders::is_installed("python3", &["--version"]) {
+        return;
+    }
     let scratch = Scratch::new();
     let [book, open, proof] = ["a.book", "open.txt", "a.proof"].map(|name| scratch.text(name));
     let place = ["--book", &book, "--variant", "standard-15"];
@@ -414,8 +418,26 @@ fn build_proves_what_an_export_lacks() {
     assert_eq!(fs::read_to_string(&open).expect("it is there"), leaf);
     assert!(!scratch.path("a.proof").exists());
 
-    let roots = ["--roots", &open, "--positions", "1000"];
-    let built = kagetsu(&[&prove[..], &place, &roots].concat());
+    // An engine names the move from where it sees a win, and the line behind.
+    let program = Program::Kagetsu.command(&[]);
+    let folder = Path::new(program.get_program()).parent().expect("a folder");
+    let others = std::env::var("PATH").expect("folders of programs");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../proofs/advise.py");
+    let [roots, hints] = ["roots.txt", "hints"].map(|name| scratch.text(name));
+    let advised = Command::new("python3")
+        .args([script, "standard-15", &open, &roots, &hints])
+        .args(["--nodes", "100000", "--threads", "1"])
+        .env("PATH", format!("{}:{others}", text(folder)))
+        .output()
+        .expect("python3 starts");
+    assert!(advised.status.success(), "{advised:#?}");
+    let root_text = fs::read_to_string(&roots).expect("it is there");
+    let hint_text = fs::read_to_string(&hints).expect("it is there");
+    assert!(leaf.starts_with(root_text.trim()), "{root_text}");
+    assert!(hint_text.starts_with(root_text.trim()), "{hint_text}");
+
+    let more = ["--roots", &roots, "--hints", &hints, "--positions", "1000"];
+    let built = kagetsu(&[&prove[..], &place, &more].concat());
     assert!(built.stdout.contains("proven"), "{built:#?}");
     // The file still names the position, which is not open any more.
     let written = kagetsu(&export).ok();
