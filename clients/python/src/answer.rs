@@ -1,6 +1,6 @@
 //! Answers: the value of a position and of its moves.
 
-use kagetsu_api::{AnswerJson, Day, is_unknown};
+use kagetsu_api::{AnswerJson, Day, best_first, is_unknown};
 use kagetsu_book::{Choice, Derived};
 use kagetsu_game::{Bound, Move, Proof, Score, Verdict};
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyRuntimeError};
@@ -193,7 +193,7 @@ impl PyAnswer {
     /// The moves, best first.
     #[getter]
     fn moves(&self) -> Vec<PyMoveValue> {
-        let verdicts = self.answer.verdicts().iter();
+        let verdicts = best_first(&self.answer).into_iter();
         verdicts
             .map(|(m, verdict)| PyMoveValue::new(&self.position, *m, verdict))
             .collect()
@@ -205,7 +205,7 @@ impl PyAnswer {
 
     /// Returns a move by its rank (0 is the best) or its name.
     fn __getitem__(&self, which: &PyRefAny<'_>) -> PyResult<PyMoveValue> {
-        let verdicts = self.answer.verdicts();
+        let verdicts = best_first(&self.answer);
         let found = if let Ok(name) = which.extract::<String>() {
             let m = self.position.parse_move(&name).ok();
             let found = verdicts.iter().find(|(known, _)| Some(*known) == m);

@@ -23,6 +23,14 @@ def test_lookups_match_the_command(compiled, folder, variant, moves):
             assert position in book
 
 
+def test_moves_of_games_stand_by_their_number(folder, tmp_path):
+    games = tmp_path / "games.txt"
+    games.write_text("a0a1\nh2e2 h9g7\nh2e2 b9c7\n")
+    run("import", "--format", "lines", "--variant", "xiangqi", "--book", tmp_path / "b", games)
+    answer = Book(tmp_path / "b").lookup(Position("xiangqi"))
+    assert answer[0].move == answer.moves[0].move == answer.best == "h2e2"
+
+
 def test_bounds_are_not_written_as_values(compiled):
     answer = Book(compiled).lookup(Position("freestyle-15", "h8"))
     for known in answer:

@@ -160,6 +160,18 @@ pub struct VerdictJson {
     date: String,
 }
 
+/// Returns the moves, best first; behind them those of games and libraries alone, the most frequent
+/// first.
+#[must_use]
+pub fn best_first(answer: &Answer) -> Vec<&(Move, Verdict)> {
+    let mut verdicts: Vec<_> = answer.verdicts().iter().collect();
+    verdicts.sort_by_key(|(_, v)| match v.is_silent() {
+        true => (true, Reverse(v.nodes)),
+        false => (false, Reverse(0)),
+    });
+    verdicts
+}
+
 impl AnswerJson {
     /// The JSON of an answer that took `time_ms`; 0 for a look-up.
     #[must_use]
@@ -178,12 +190,6 @@ impl AnswerJson {
             engine: v.by.engine.to_string(),
             date: Day(v.by.day).to_string(),
         };
-        let place = |(_, v): &&(Move, Verdict)| match v.is_silent() {
-            true => (true, Reverse(v.nodes)),
-            false => (false, Reverse(0)),
-        };
-        let mut verdicts: Vec<&(Move, Verdict)> = answer.verdicts().iter().collect();
-        verdicts.sort_by_key(place);
         Self {
             variant: position.variant().to_string(),
             moves: names(position.moves()),
@@ -194,7 +200,7 @@ impl AnswerJson {
             games: None,
             annotations: Vec::new(),
             hand: None,
-            answers: verdicts.into_iter().map(verdict).collect(),
+            answers: best_first(answer).into_iter().map(verdict).collect(),
             nodes: answer.nodes(),
             time_ms,
             depth: best.map_or(0, |(_, v)| v.depth),

@@ -25,7 +25,8 @@ pub use kagetsu_book::describe_build;
 
 pub use analysis::{QuestionJson, UpdateJson};
 pub use answer::{
-    AnnotationsJson, AnswerJson, HandJson, ResultsJson, ValueJson, VerdictJson, is_unknown,
+    AnnotationsJson, AnswerJson, HandJson, ResultsJson, ValueJson, VerdictJson, best_first,
+    is_unknown,
 };
 pub use archive::{ArchiveFileJson, ArchiveJson};
 pub use error::{ErrorBody, ErrorJson};
