@@ -229,8 +229,7 @@ fn one_module_of_a_crate_knows_its_system() {
             users.insert(package);
         }
     }
-    // So a check of these crates for Windows finds what is wrong there in all. `files` has a module
-    // for each system.
+    // `files` has a module for each system.
     let is_known = |package: &str| modules.contains_key(package) || package == "crates/files";
     users.retain(|package| !is_known(package) && *package != "tests");
     assert!(users.is_empty(), "crates of one system: {users:?}");
