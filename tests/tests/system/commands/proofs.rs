@@ -469,8 +469,21 @@ fn window_of_a_certificate_guides_a_smaller_board() {
     let export = [&export[..], &place, &root].concat();
     refused(&kagetsu(&export), &["has proven no win"]);
     kagetsu(&[&export[..], &["--with", &guide]].concat()).ok();
-    let checked = kagetsu(&["verify", &proof, "--json", root[0], root[1]]).json();
-    assert_eq!(checked["holds"], json!(true), "{checked}");
+
+    // It has a short form, which says the same.
+    let turn = |file: &str| {
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../proofs/short.py");
+        let turned = Command::new("python3").args([script, file]).output();
+        turned.expect("python3 starts").stdout
+    };
+    fs::write(&guide, turn(&proof)).expect("room");
+    let read = |file: &str| fs::read(file).expect("it is there");
+    assert!(read(&guide).starts_with(b"kagetsu-proof 2\n"));
+    assert_eq!(turn(&guide), read(&proof));
+    for file in [&proof, &guide] {
+        let checked = kagetsu(&["verify", file, "--json", root[0], root[1]]).json();
+        assert_eq!(checked["holds"], json!(true), "{checked}");
+    }
 }
 
 #[test]
