@@ -231,13 +231,17 @@ impl Args {
     }
 }
 
-/// Returns the place on the page of the first position that a file of xiangqi sets up.
+/// Returns the place on the page of the first position of a xiangqi file without moves.
 fn first_position(file: &Path) -> Option<String> {
     let bytes = read_file(file).ok()?;
     let mut importer = Importer::new(None, None);
     importer.set_source(&file.to_string_lossy());
     let trees = importer.read_trees(&bytes).unwrap_or_default().0;
     let listed = openings::of_lines(str::from_utf8(&bytes).unwrap_or_default(), Variant::XIANGQI);
+    // A file with moves was refused for another reason.
+    if trees.iter().any(|tree| !tree.moves.is_empty()) {
+        return None;
+    }
     let mut all = trees.into_iter().map(|tree| tree.start);
     let first = all.next().or_else(|| listed.ok()?.into_iter().next())?;
     let fen = first.fen().ok()?.replace('/', "%2F").replace(' ', "%20");

@@ -8,8 +8,8 @@ use kagetsu_game::{Move, Position, Symmetry, Variant};
 
 use super::vct::ProofTemplate;
 
-/// Replies that are remembered; when there are more, all are forgotten.
-const MAX_REMEMBERED: usize = 1 << 18;
+/// Replies that are remembered, in tens of megabytes; when there are more, all are forgotten.
+const MAX_REMEMBERED: usize = 1 << 16;
 
 /// Proof templates by the attacker's stones and the defender's reply, in the least of their images.
 /// They prove nothing, and are played out wherever they are tried.
