@@ -241,14 +241,19 @@ impl GameStore {
         );
         let result = filter.result.map_or(-1, code);
         let variant = position.variant().code();
-        let sql = format!("SELECT step.next, game.result, count(*) {PASSING} GROUP BY 1, 2");
+        let sql = format!(
+            "SELECT step.next, game.result, substr(game.moves, 2 * step.ply + 1, 2), count(*) \
+             {PASSING} GROUP BY 1, 2, 3"
+        );
         let mut counting = self.connection.prepare(&sql)?;
         let mut rows = counting.query(params![key, variant, player, event, result])?;
         let mut by_next: BTreeMap<[u8; 16], [u64; 4]> = BTreeMap::new();
+        let mut made: BTreeMap<u16, u64> = BTreeMap::new();
         while let Some(row) = rows.next()? {
             let (next, result): ([u8; 16], i64) = (row.get(0)?, row.get(1)?);
-            let counts = by_next.entry(next).or_default();
-            counts[result.clamp(0, 3) as usize] += row.get::<_, i64>(2)?.unsigned_abs();
+            let games = row.get::<_, i64>(3)?.unsigned_abs();
+            by_next.entry(next).or_default()[result.clamp(0, 3) as usize] += games;
+            *made.entry(u16::from_le_bytes(row.get(2)?)).or_default() += games;
         }
         let games = by_next.values().flatten().sum();
         let sql = format!(
@@ -265,7 +270,7 @@ impl GameStore {
         let played: Vec<FoundGame> = played.into_iter().flatten().collect();
         Ok(FoundGames {
             games,
-            moves: scores(position, &mut by_next, &played),
+            moves: scores(position, &mut by_next, &made),
             played,
         })
     }
@@ -424,21 +429,16 @@ fn result(code: i64) -> GameResult {
 }
 
 /// Gives the moves of a position their scores, which are known by the key of the position behind.
-/// Among moves that are equal by symmetry, the one that most of the listed games made stands for
-/// all.
+/// Among moves that are equal by symmetry, the one that most of the games made stands for all.
 fn scores(
     position: &Position,
     by_next: &mut BTreeMap<[u8; 16], [u64; 4]>,
-    played: &[FoundGame],
+    made: &BTreeMap<u16, u64>,
 ) -> Vec<MoveScore> {
-    let made = |m: Move| {
-        let next = |found: &&FoundGame| found.game.moves().get(found.ply) == Some(&m);
-        played.iter().filter(next).count()
-    };
     let bare = without_history(position);
     let position = bare.as_ref().unwrap_or(position);
     let mut moves = position.legal_moves();
-    moves.sort_by_cached_key(|m| std::cmp::Reverse(made(*m)));
+    moves.sort_by_cached_key(|m| std::cmp::Reverse(made.get(&m.code())));
     let mut scores = Vec::new();
     for m in moves {
         if by_next.is_empty() {

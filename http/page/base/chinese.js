@@ -79,7 +79,7 @@ export const CHINESE_TEXTS = {
   provenMoves: "{m} 着中已有 {n} 着证明必负",
   rootsTitle: "库的起点", rootMoves: "着法", bestMove: "最佳", behind: "后续局面", moreRoots: "另有 {n} 个起点未列出。", atLeast: "至少 {n}", bookEmpty: "开局库为空。", openings26: "连珠二十六开局",
   statistics: "统计", provenWon: "已证必胜", provenLost: "已证必负", provenDrawn: "已证和棋", openPositions: "未定", byStones: "按盘上棋子数", byDepth: "按搜索深度", byEngine: "按引擎的着法数", growth: "增长过程", growthLabel: "{from} 至 {to} 的局面数：共 {n}",
-  holes: "待补着法", holesHint: "有评分、但库中没有后续局面的着法。", holeLoss: "比最佳着差 {loss}",
+  holes: "待补着法", holesHint: "有评分、但库中没有后续局面的着法。", holeLoss: "较最佳着 {loss}",
   setting_time_ms: "每次搜索时间（毫秒）", setting_seed: "随机扰动种子", setting_split: "分担同一局面",
   suspects: "存疑", suspectsHint: "自此局面起评分存疑的局面，重要者在前。“加深”会启动任务，重新搜索该局面。", suspectsNone: "此后没有存疑的评分，或开局库为编译文件。", doubt: "疑度",
   doubtShallow: "比库中半数局面少搜索 {n} 层", doubtScore: "搜索给出 {searched}，后续局面给出 {behind}", doubtBest: "搜索首选 {searched}，后续局面首选 {behind}", doubtEngine: "由 {engine} 搜索",

@@ -294,12 +294,12 @@ export class Explorer {
     this.app.redraw(() => this.render());
   }
 
-  /** Says why a link cannot be opened, and shows the line before it, or the start of its game, or of the usual one. */
+  /** Says why a link cannot be opened, and shows the line before it, or the start of its game, or of the book. */
   async refuseLink(error) {
     const { variant } = this.line;
     const isKnown = await get("/position", { variant }).then(() => true, () => false);
     const isHere = this.position && this.shown.variant === variant;
-    const start = isHere ? this.shown : { variant: isKnown ? variant : "freestyle-15", fen: "", moves: [], at: 0 };
+    const start = isHere ? this.shown : isKnown ? { variant, fen: "", moves: [], at: 0 } : this.beginning();
     this.line = start;
     history.replaceState(null, "", this.link());
     await this.load(start);

@@ -21,7 +21,8 @@ pub fn explain(url: &str, status: &Status) -> String {
             )
         }
         Code::Unimplemented => format!(
-            "the server at {url} does not know this request: if it is a coordinator, please upgrade it to kagetsu {}",
+            "the server at {url} does not know this request: `kagetsu serve` only looks books up; upgrade an older coordinator to \
+             kagetsu {}",
             env!("CARGO_PKG_VERSION")
         ),
         _ if url == IN_PROCESS => status.message().to_string(),

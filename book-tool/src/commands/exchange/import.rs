@@ -173,6 +173,9 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
                 ": `kagetsu build --roots FILE` grows a book from positions;".into()
             }
             _ if !reasons.is_empty() => reasons + ";",
+            _ if contents.omissions.get("files_that_end_in_the_middle") > Some(&0) => {
+                ": it ends in the middle, and the rest is missing;".into()
+            }
             _ if contents.items > 0 => ": a book is made of moves;".into(),
             Some(format) => format!(": is it a file of --format {}?", format.name()),
             None => ": is it a file of a known format?".into(),

@@ -36,7 +36,9 @@ pub(crate) fn files(bytes: &[u8]) -> Result<Option<Vec<PackedFile>>> {
     let mut archive = ZipArchive::new(Cursor::new(bytes)).context("the zip file is damaged")?;
     let mut files = Vec::with_capacity(archive.len());
     for at in 0..archive.len() {
-        let file = archive.by_index(at).context("the zip file is damaged")?;
+        let file = archive.by_index(at).context(
+            "the zip file is damaged, or has a password: unpack it, and name the files in it",
+        )?;
         if file.is_dir() {
             continue;
         }

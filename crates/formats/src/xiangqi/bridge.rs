@@ -1,9 +1,10 @@
 //! Games of CCBridge (象棋桥): `.cbr` holds one game, `.cbl` a library of them.
 //!
 //! A record has fields of fixed length in UTF-16, the board, and then the moves with their
-//! comments. In a library records begin at multiples of 4,096 bytes behind its index.
+//! comments. In a library records begin at multiples of 4,096 bytes behind its index. Records of
+//! version 1 lack the script's name before the title, and two names behind the players.
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use encoding_rs::UTF_16LE;
 use kagetsu_game::{Position, Side, Variant};
 use kagetsu_games::{GameResult, GameTags, after, read_move};
@@ -17,6 +18,8 @@ const RECORD: &[u8] = b"CCBridge Record\0";
 const LIBRARY: &[u8] = b"CCBridgeLibrary\0";
 /// Bytes of a record before its moves.
 const RECORD_BYTES: usize = 2_214;
+/// Bytes that a record of version 1 lacks before the title, and as many behind the players.
+const LACKING_BYTES: usize = 128;
 /// Bytes of a library before its index, and of each entry of the index.
 const INDEX_BEGIN: usize = 66_624;
 const INDEX_ENTRY: usize = 276;
@@ -49,7 +52,7 @@ pub(crate) fn read_trees(
             .ok()
             .and_then(|slots| slots.checked_mul(INDEX_ENTRY));
         let begin = begin.and_then(|index| bytes.get(INDEX_BEGIN.checked_add(index)?..));
-        let mut rest = begin.unwrap_or_default();
+        let mut rest = begin.context("it ends in the middle of its index")?;
         while !rest.is_empty() {
             if rest.starts_with(RECORD) {
                 records.push(rest);
@@ -65,9 +68,11 @@ pub(crate) fn read_trees(
         bail!("it does not begin as a file of CCBridge does");
     }
     for (number, record) in (1..).zip(records) {
-        match record.split_at_checked(RECORD_BYTES) {
+        let is_first = record.get(19) == Some(&1);
+        let lacking = if is_first { LACKING_BYTES } else { 0 };
+        match record.split_at_checked(RECORD_BYTES - 2 * lacking) {
             Some((header, moves)) => {
-                if let Some(tree) = tree(header, moves, variant, number, &mut omissions) {
+                if let Some(tree) = tree(header, moves, lacking, variant, number, &mut omissions) {
                     take(tree);
                 }
             }
@@ -80,12 +85,14 @@ pub(crate) fn read_trees(
 fn tree(
     header: &[u8],
     moves: &[u8],
+    lacking: usize,
     variant: Variant,
     number: usize,
     omissions: &mut Omissions,
 ) -> Option<GameTree> {
-    let text = |at: usize, bytes: usize| words(&header[at..at + bytes]);
-    let fen = board(&header[2_120..2_210], header[2_112] == 2);
+    let text = |at: usize, bytes: usize| words(&header[at - lacking..at - lacking + bytes]);
+    let behind = &header[2_076 - 2 * lacking..];
+    let fen = board(&behind[44..134], behind[36] == 2);
     let start = match Position::from_fen(variant, &fen) {
         Ok(start) => start,
         Err(error) => {
@@ -96,7 +103,7 @@ fn tree(
         }
     };
     let mut tree = GameTree::from_start(start);
-    tree.result = match header[2_076] {
+    tree.result = match behind[0] {
         1 => GameResult::Won(Side::First),
         2 => GameResult::Won(Side::Second),
         3 => GameResult::Drawn,
@@ -118,6 +125,7 @@ fn tree(
         rest: moves,
         omissions,
         number,
+        is_first: lacking > 0,
     };
     if !reader.moves(&mut tree) {
         omissions.omit(TRUNCATED_FILES, 1);
@@ -151,6 +159,8 @@ struct MoveReader<'a, 'b> {
     omissions: &'b mut Omissions,
     /// The number of the record.
     number: usize,
+    /// Whether the record is of version 1, where a square is its file and rank in half a byte each.
+    is_first: bool,
 }
 
 impl MoveReader<'_, '_> {
@@ -212,6 +222,13 @@ impl MoveReader<'_, '_> {
     fn node(&mut self) -> Option<(u8, [u8; 2], String)> {
         let (&[flags, _, from, to], rest) = self.rest.split_first_chunk()?;
         self.rest = rest;
+        let square = |code: u8| {
+            if self.is_first {
+                (code & 15) * 9 + (code >> 4)
+            } else {
+                code
+            }
+        };
         let mut comment = String::new();
         if flags & COMMENT != 0 {
             let (length, rest) = rest.split_first_chunk()?;
@@ -220,7 +237,7 @@ impl MoveReader<'_, '_> {
             self.rest = rest;
             comment = words(text);
         }
-        Some((flags, [from, to], comment))
+        Some((flags, [from, to].map(square), comment))
     }
 }
 
@@ -296,9 +313,19 @@ mod tests {
             (&*found[0].tags.first, found[0].result.text()),
             ("王一", "0-1")
         );
+        let mut first = record(&[(0, 0, 0, ""), (LAST, 0x77, 0x47, "")]);
+        first.drain(1_524..1_652);
+        first.drain(52..180);
+        first[19] = 1;
+        let (found, _) = trees(&first).expect("a game of version 1");
+        let m = &found[0].moves[0];
+        let read = (&*found[0].tags.first, m.before.write_move(m.at));
+        assert_eq!(read, ("王一", "h2e2".into()));
         let mut library = vec![0; INDEX_BEGIN + 3 * INDEX_ENTRY];
         library[..16].copy_from_slice(LIBRARY);
         library[60] = 3;
+        let cut = trees(&library[..INDEX_BEGIN + 1]).expect_err("no whole index");
+        assert_eq!(cut.to_string(), "it ends in the middle of its index");
         for _ in 0..2 {
             library.extend(&one);
             library.resize(library.len().next_multiple_of(4) + 4, 0);

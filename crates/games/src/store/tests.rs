@@ -68,8 +68,8 @@ fn games_are_found_by_any_order_of_moves() {
             player: player.into(),
             ..GameFilter::default()
         };
-        let found = find("h8", &filter);
         let h8 = Position::from_line(Variant::FREESTYLE_15, "h8").expect("legal");
+        let found = store.find(&h8, &filter, 0).expect("readable");
         let moves: Vec<String> = found.moves.iter().map(|m| h8.write_move(m.at)).collect();
         assert_eq!(moves, [made]);
     }

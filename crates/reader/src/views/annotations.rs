@@ -48,12 +48,13 @@ impl View for AnnotationsView {
                     .as_ref()
                     .map_or_else(String::new, |m| write_move(at, m, notation)),
                 note.kind.clone(),
-                score + &harmless(&note.text),
                 from.collect::<Vec<_>>().join(", "),
+                // A text may be long: no column stands behind it.
+                score + &harmless(&note.text),
             ]
         };
         let rows = result.annotations.iter().map(row);
-        vec![TextBlock::table(["move", "kind", "text", "from"], [], rows)]
+        vec![TextBlock::table(["move", "kind", "from", "text"], [], rows)]
     }
 }
 
