@@ -48,19 +48,9 @@ impl SledDb {
         store_error(&self.path, error)
     }
 
-    /// Returns the value of a key.
-    pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
-        let value = self.db.get(key).map_err(|error| self.error(error))?;
-        Ok(value.map(|value| value.to_vec()))
-    }
-
-    /// Returns all entries from a key on, in key order.
-    pub(crate) fn range<'a>(
-        &'a self,
-        from: &[u8],
-    ) -> impl Iterator<Item = Result<Pair, StoreError>> + use<'a> {
-        let pairs = self.db.range(from.to_vec()..);
-        pairs.map(|pair| {
+    /// Returns all entries, in key order.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = Result<Pair, StoreError>> {
+        self.db.iter().map(|pair| {
             pair.map(|(key, value)| (key.to_vec(), value.to_vec()))
                 .map_err(|error| self.error(error))
         })

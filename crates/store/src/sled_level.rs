@@ -1,8 +1,8 @@
 //! The level in sled: a few changes that were made durable without a new sorted file.
 
-use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,6 @@ use crate::StoreError;
 use crate::bloom::hash;
 use crate::encoding::{decode, digest, encode};
 use crate::memtable::Memtable;
-use crate::merge::Source;
 use crate::sled_db::SledDb;
 use crate::store::Batch;
 
@@ -20,12 +19,11 @@ const SUMMARY: &[u8] = &[0];
 const VALUE: u8 = 1;
 const TOMBSTONE: u8 = 0;
 
-/// A database of sled with a summary of what it must hold.
+/// A database of sled with a summary of what it must hold. It is read from memory.
 #[derive(Debug)]
 pub(crate) struct SledLevel {
     db: SledDb,
-    /// The digest of each entry, by the hash of its key: absent keys need no read.
-    digests: HashMap<u64, u64>,
+    changes: Arc<Memtable>,
     summary: Summary,
 }
 
@@ -43,7 +41,7 @@ impl SledLevel {
         let _ = fs::remove_dir_all(path);
         let mut level = Self {
             db: SledDb::open(path, cache_bytes)?,
-            digests: HashMap::new(),
+            changes: Arc::default(),
             summary: Summary::default(),
         };
         level.apply(&Memtable::default())?;
@@ -57,28 +55,28 @@ impl SledLevel {
             return Err(StoreError::Damaged("a part of it is missing"));
         }
         let db = SledDb::open(path, cache_bytes)?;
-        let stored = db.get(SUMMARY)?;
-        let stored = stored.and_then(|bytes| decode::<Summary>(SUMMARY, &bytes));
-        let mut digests = HashMap::new();
-        let mut summary = Summary::default();
-        for pair in db.range(&[]) {
+        let (mut stored, mut summary) = (None, Summary::default());
+        let mut batch = Batch::default();
+        for pair in db.entries() {
             let (key, value) = pair?;
-            if key != SUMMARY {
-                let digest = digest(&key, &value);
-                digests.insert(hash(&key), digest);
-                summary.entries += 1;
-                summary.digest ^= digest;
+            if key == SUMMARY {
+                stored = decode::<Summary>(SUMMARY, &value);
+                continue;
             }
+            summary.entries += 1;
+            summary.digest ^= digest(&key, &value);
+            batch.0.push((key, entry(value)?));
         }
-        if stored == Some(summary) {
-            Ok(Self {
-                db,
-                digests,
-                summary,
-            })
-        } else {
-            Err(StoreError::Damaged("it did not hold what it should"))
+        if stored != Some(summary) {
+            return Err(StoreError::Damaged("it did not hold what it should"));
         }
+        let mut changes = Memtable::default();
+        changes.apply(batch);
+        Ok(Self {
+            db,
+            changes: Arc::new(changes),
+            summary,
+        })
     }
 
     /// Makes all changes durable.
@@ -87,48 +85,38 @@ impl SledLevel {
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.digests.len()
+        self.changes.len()
     }
 
-    /// Returns a copy in memory.
-    pub(crate) fn copied(&self) -> Result<Memtable, StoreError> {
-        let mut copy = Memtable::default();
-        copy.apply(Batch(self.range(&[]).collect::<Result<_, _>>()?));
-        Ok(copy)
-    }
-
-    /// Returns the change of the key with this hash, if there is one.
-    pub(crate) fn get(&self, hash: u64, key: &[u8]) -> Result<Option<Option<Vec<u8>>>, StoreError> {
-        if !self.digests.contains_key(&hash) {
-            return Ok(None);
-        }
-        self.db.get(key)?.map(entry).transpose()
-    }
-
-    pub(crate) fn range<'a>(&'a self, from: &[u8]) -> Source<'a> {
-        let pairs = self
-            .db
-            .range(from)
-            .filter(|pair| pair.as_ref().map_or(true, |(key, _)| key != SUMMARY));
-        Box::new(pairs.map(|pair| pair.and_then(|(key, value)| Ok((key, entry(value)?)))))
+    /// Returns what it holds.
+    pub(crate) const fn changes(&self) -> &Arc<Memtable> {
+        &self.changes
     }
 
     /// Makes all changes of a memtable or none.
     pub(crate) fn apply(&mut self, changes: &Memtable) -> Result<(), StoreError> {
         let mut batch = Vec::with_capacity(changes.len() + 1);
         for (key, value) in changes.entries() {
-            let value = match value {
-                Some(value) => [&[VALUE], &value[..]].concat(),
-                None => vec![TOMBSTONE],
-            };
-            let digest = digest(key, &value);
-            let before = self.digests.insert(hash(key), digest);
+            let value = stored(value);
+            let before = self.changes.get(hash(key), key);
+            let before = before.map(|before| digest(key, &stored(before)));
             self.summary.entries += u64::from(before.is_none());
-            self.summary.digest ^= digest ^ before.unwrap_or(0);
+            self.summary.digest ^= digest(key, &value) ^ before.unwrap_or(0);
             batch.push((key.clone(), Some(value)));
         }
         batch.push((SUMMARY.to_vec(), Some(encode(SUMMARY, &self.summary))));
-        self.db.apply(Batch(batch))
+        self.db.apply(Batch(batch))?;
+        let newer = changes.clone();
+        self.changes = Arc::new(Memtable::joined(std::mem::take(&mut self.changes), newer));
+        Ok(())
+    }
+}
+
+/// Returns a change as it is stored.
+fn stored(value: &Option<Vec<u8>>) -> Vec<u8> {
+    match value {
+        Some(value) => [&[VALUE], &value[..]].concat(),
+        None => vec![TOMBSTONE],
     }
 }
 

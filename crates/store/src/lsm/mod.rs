@@ -13,14 +13,12 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 
 use crate::StoreError;
-use crate::bloom::hash;
-use crate::lsm::snapshot::LsmSnapshot;
+use crate::lsm::snapshot::{LsmSnapshot, found, merged};
 use kagetsu_files::{FileError, sync_folder};
 
 use crate::manifest::{Manifest, sled_path, sorted_path};
 use crate::memtable::Memtable;
-use crate::merge::{MergeIterator, before, drop_tombstones, with_prefix, without_tombstones};
-use crate::sled_db::catch_panics;
+use crate::merge::{MergeIterator, before, drop_tombstones, with_prefix};
 use crate::sled_level::SledLevel;
 use crate::sstable::SortedFile;
 use crate::store::{Batch, Pairs, Store};
@@ -52,9 +50,7 @@ pub struct LsmStore {
     frozen: Vec<Arc<Memtable>>,
     /// The memtables that are being compacted, the newest first.
     immutable: Vec<Arc<Memtable>>,
-    sled: Arc<SledLevel>,
-    /// A copy of the level in sled for snapshots, since the level itself changes.
-    sled_copy: Option<Arc<Memtable>>,
+    sled: SledLevel,
     sorted: Option<Arc<SortedFile>>,
     compaction: Option<Compaction>,
     /// When there is time for an early compaction; `None` for at once.
@@ -119,8 +115,7 @@ impl LsmStore {
             memtable: Memtable::default(),
             frozen: Vec::new(),
             immutable: Vec::new(),
-            sled: Arc::new(sled),
-            sled_copy: None,
+            sled,
             sorted: sorted.map(Arc::new),
             compaction: None,
             next_compaction: None,
@@ -147,10 +142,15 @@ impl LsmStore {
         std::iter::once(newest).chain(older).collect()
     }
 
-    /// Returns the memtables, the newest first.
+    /// Returns the levels in memory that do not change any more, the newest first.
+    fn older(&self) -> impl Iterator<Item = &Arc<Memtable>> {
+        let memtables = self.frozen.iter().rev().chain(&self.immutable);
+        memtables.chain([self.sled.changes()])
+    }
+
+    /// Returns the levels in memory, the newest first.
     fn memtables(&self) -> impl Iterator<Item = &Memtable> {
-        let older = self.frozen.iter().rev().chain(&self.immutable);
-        std::iter::once(&self.memtable).chain(older.map(|memtable| &**memtable))
+        std::iter::once(&self.memtable).chain(self.older().map(|memtable| &**memtable))
     }
 
     /// Returns whether the memtable is to be compacted.
@@ -185,25 +185,15 @@ impl LsmStore {
         let number = self.next_file_number();
         let path = sorted_path(&self.folder, number);
         let cache_bytes = self.cache_bytes / 3;
-        let memtables = self.take_memtables();
-        self.immutable.clone_from(&memtables);
-        let sled = Arc::clone(&self.sled);
+        self.immutable = self.take_memtables();
+        let older: Vec<_> = self.older().cloned().collect();
         let sorted = self.sorted.clone();
         let below = sorted.as_ref().map_or(0, |sorted| sorted.entries());
-        let changes: usize = memtables.iter().map(|memtable| memtable.len()).sum();
-        let max_entries = changes + sled.len() + below;
+        let max_entries = older.iter().map(|level| level.len()).sum::<usize>() + below;
         let thread = std::thread::spawn(move || {
-            catch_panics(|| {
-                let mut levels: Vec<_> = memtables.iter().map(|table| table.range(&[])).collect();
-                levels.push(sled.range(&[]));
-                levels.extend(
-                    sorted
-                        .iter()
-                        .map(|sorted| without_tombstones(sorted.range(&[], true))),
-                );
-                let mut entries = drop_tombstones(MergeIterator::new(levels));
-                SortedFile::create(&path, cache_bytes, max_entries, &mut entries)
-            })
+            let older = older.iter().map(|level| &**level);
+            let mut entries = drop_tombstones(merged(older, sorted.as_deref(), &[], true));
+            SortedFile::create(&path, cache_bytes, max_entries, &mut entries)
         });
         self.compaction = Some(Compaction {
             number,
@@ -228,16 +218,17 @@ impl LsmStore {
             sled: self.manifest.sled,
             sorted: Some(compaction.number),
         };
-        let mut sled = Arc::clone(&self.sled);
-        if sled.len() > 0 {
+        let mut emptied = None;
+        if self.sled.len() > 0 {
             manifest.sled = compaction.number + 1;
             let path = sled_path(&self.folder, manifest.sled);
-            sled = Arc::new(SledLevel::create(&path, self.cache_bytes / 3)?);
-            self.sled_copy = None;
+            emptied = Some(SledLevel::create(&path, self.cache_bytes / 3)?);
         }
         manifest.write(&self.folder)?;
         self.manifest = manifest;
-        self.sled = sled;
+        if let Some(sled) = emptied {
+            self.sled = sled;
+        }
         self.sorted = Some(Arc::new(sorted));
         self.immutable.clear();
         manifest.remove_other_files(&self.folder)
@@ -245,14 +236,7 @@ impl LsmStore {
 
     /// Merges all levels from a key on.
     fn merged<'a>(&'a self, from: &[u8], is_scan: bool) -> MergeIterator<'a> {
-        let mut levels: Vec<_> = self.memtables().map(|table| table.range(from)).collect();
-        levels.push(self.sled.range(from));
-        levels.extend(
-            self.sorted
-                .iter()
-                .map(|sorted| without_tombstones(sorted.range(from, is_scan))),
-        );
-        MergeIterator::new(levels)
+        merged(self.memtables(), self.sorted.as_deref(), from, is_scan)
     }
 }
 
@@ -277,19 +261,7 @@ impl Drop for LsmStore {
 
 impl Store for LsmStore {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
-        let hash = hash(key);
-        for memtable in self.memtables() {
-            if let Some(found) = memtable.get(hash, key) {
-                return Ok(found.clone());
-            }
-        }
-        if let Some(found) = self.sled.get(hash, key)? {
-            return Ok(found);
-        }
-        match &self.sorted {
-            Some(sorted) => sorted.get(hash, key),
-            None => Ok(None),
-        }
+        found(self.memtables(), self.sorted.as_deref(), key)
     }
 
     fn range<'a>(&'a self, prefix: &[u8], from: &[u8]) -> Pairs<'a> {
@@ -317,13 +289,8 @@ impl Store for LsmStore {
         if !newest.is_empty() {
             self.frozen.push(Arc::new(newest));
         }
-        let sled = match &self.sled_copy {
-            Some(copy) => Arc::clone(copy),
-            None => Arc::clone(self.sled_copy.insert(Arc::new(self.sled.copied()?))),
-        };
-        let memtables = self.frozen.iter().rev().chain(&self.immutable);
         Ok(Box::new(LsmSnapshot {
-            memtables: memtables.cloned().chain([sled]).collect(),
+            memtables: self.older().cloned().collect(),
             sorted: self.sorted.clone(),
         }))
     }
@@ -379,12 +346,10 @@ impl Store for LsmStore {
         for older in self.frozen.drain(..).rev() {
             self.memtable = Memtable::joined(older, std::mem::take(&mut self.memtable));
         }
-        let sled = Arc::get_mut(&mut self.sled).expect("no compaction reads it");
         if !self.memtable.is_empty() {
-            sled.apply(&self.memtable)?;
-            self.sled_copy = None;
+            self.sled.apply(&self.memtable)?;
         }
-        sled.flush()?;
+        self.sled.flush()?;
         self.memtable.clear();
         Ok(())
     }

@@ -9,29 +9,49 @@ use crate::store::{Batch, Pairs, Store};
 
 /// The levels of a store at one moment, none of which changes any more.
 pub(super) struct LsmSnapshot {
-    /// The newest first. The last is a copy of the level in sled.
+    /// The newest first. The last is that of the level in sled.
     pub(super) memtables: Vec<Arc<Memtable>>,
     pub(super) sorted: Option<Arc<SortedFile>>,
 }
 
+/// Returns the value of a key in levels in memory, the newest first, and a sorted file below them.
+pub(super) fn found<'a>(
+    mut memtables: impl Iterator<Item = &'a Memtable>,
+    sorted: Option<&SortedFile>,
+    key: &[u8],
+) -> Result<Option<Vec<u8>>, StoreError> {
+    let hash = hash(key);
+    if let Some(found) = memtables.find_map(|memtable| memtable.get(hash, key)) {
+        return Ok(found.clone());
+    }
+    sorted.map_or(Ok(None), |sorted| sorted.get(hash, key))
+}
+
+/// Merges such levels from a key on.
+pub(super) fn merged<'a>(
+    memtables: impl Iterator<Item = &'a Memtable>,
+    sorted: Option<&'a SortedFile>,
+    from: &[u8],
+    is_scan: bool,
+) -> MergeIterator<'a> {
+    let memtables = memtables.map(|memtable| memtable.range(from));
+    let sorted = sorted.map(|sorted| without_tombstones(sorted.range(from, is_scan)));
+    MergeIterator::new(memtables.chain(sorted).collect())
+}
+
 impl LsmSnapshot {
+    fn memtables(&self) -> impl Iterator<Item = &Memtable> {
+        self.memtables.iter().map(|memtable| &**memtable)
+    }
+
     fn merged<'a>(&'a self, from: &[u8], is_scan: bool) -> MergeIterator<'a> {
-        let memtables = self.memtables.iter().map(|table| table.range(from));
-        let sorted = self.sorted.iter();
-        let sorted = sorted.map(|sorted| without_tombstones(sorted.range(from, is_scan)));
-        MergeIterator::new(memtables.chain(sorted).collect())
+        merged(self.memtables(), self.sorted.as_deref(), from, is_scan)
     }
 }
 
 impl Store for LsmSnapshot {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
-        let hash = hash(key);
-        let mut memtables = self.memtables.iter();
-        if let Some(found) = memtables.find_map(|memtable| memtable.get(hash, key)) {
-            return Ok(found.clone());
-        }
-        let sorted = self.sorted.as_ref();
-        sorted.map_or(Ok(None), |sorted| sorted.get(hash, key))
+        found(self.memtables(), self.sorted.as_deref(), key)
     }
 
     fn range<'a>(&'a self, prefix: &[u8], from: &[u8]) -> Pairs<'a> {

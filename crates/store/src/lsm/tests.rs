@@ -5,6 +5,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use super::*;
+use crate::sled_db::catch_panics;
 use crate::store::Pair;
 use crate::store::tests::MemoryStore;
 
