@@ -309,6 +309,52 @@ impl MoveFinder {
     }
 }
 
+/// The finder of a brain, with the search that owns it for a while and a note about that search.
+pub(crate) struct Thinker<Note> {
+    pub(crate) settings: Settings,
+    /// `None` while a search owns it, and after one that panicked.
+    finder: Option<MoveFinder>,
+    pub(crate) search: Option<(Thinking, Note)>,
+}
+
+impl<Note> Thinker<Note> {
+    pub(crate) fn new(finder: MoveFinder) -> Self {
+        Self {
+            settings: finder.settings,
+            finder: Some(finder),
+            search: None,
+        }
+    }
+
+    /// Stops a running search, and returns the note about it.
+    pub(crate) fn end(&mut self) -> Option<Note> {
+        let (thinking, note) = self.search.take()?;
+        thinking.stop();
+        self.finder = thinking.wait();
+        Some(note)
+    }
+
+    /// Returns the finder. A search that has it is stopped first.
+    pub(crate) fn finder(&mut self) -> &mut MoveFinder {
+        self.end();
+        self.finder
+            .get_or_insert_with(|| MoveFinder::new(self.settings))
+    }
+
+    /// Starts to think, as [`Thinking::begin`] does.
+    pub(crate) fn think(
+        &mut self,
+        order: ThinkOrder,
+        note: Note,
+        report: impl FnMut(FinderReport) + Send + 'static,
+    ) {
+        self.finder();
+        if let Some(finder) = self.finder.take() {
+            self.search = Some((Thinking::begin(finder, order, report), note));
+        }
+    }
+}
+
 /// A search in a thread of its own, which owns the finder until it ends.
 pub(crate) struct Thinking {
     control: Control,

@@ -15,7 +15,7 @@ use kagetsu_engines::gomocup::{FromEngine, Point, ToEngine};
 use kagetsu_game::{Move, Outcome, Position, Question, RuleName, Side, Variant};
 use kagetsu_search::Engine;
 
-use crate::move_finder::{FinderReport, MoveFinder, Settings, ThinkOrder, Thinking};
+use crate::move_finder::{FinderReport, MoveFinder, Settings, ThinkOrder, Thinker};
 use crate::output::{EngineOutput, say};
 use database::Query;
 use game::{GomocupGame, Owner};
@@ -28,8 +28,6 @@ const MAX_STONES: usize = 22 * 22;
 /// A brain at one end of two pipes.
 pub(super) struct GomocupBrain {
     output: EngineOutput,
-    /// The settings from the start; `INFO` may lower them.
-    settings: Settings,
     limits: GomocupLimits,
     game: Option<GomocupGame>,
     block: Option<Block>,
@@ -37,17 +35,9 @@ pub(super) struct GomocupBrain {
     blocked: Vec<Move>,
     /// Yixin: the next line is a path.
     awaited: Option<AwaitedPath>,
-    state: GomocupState,
-}
-
-/// The owner of the finder.
-enum GomocupState {
-    Idle(Box<MoveFinder>),
-    Thinking {
-        thinking: Thinking,
-        played: Played,
-        begun: Instant,
-    },
+    /// Has the settings from the start, which `INFO` may lower, and notes the move of a search and
+    /// when it began.
+    thinker: Thinker<(Played, Instant)>,
 }
 
 /// The use of a path that Yixin-Board sends.
@@ -83,13 +73,12 @@ impl GomocupBrain {
     pub(super) fn new(finder: MoveFinder, output: EngineOutput) -> Self {
         Self {
             output,
-            settings: finder.settings,
             limits: GomocupLimits::default(),
             game: None,
             block: None,
             blocked: Vec::new(),
             awaited: None,
-            state: GomocupState::Idle(Box::new(finder)),
+            thinker: Thinker::new(finder),
         }
     }
 
@@ -107,7 +96,7 @@ impl GomocupBrain {
                 }
             }
         }
-        if let GomocupState::Thinking { thinking, .. } = self.state {
+        if let Some((thinking, _)) = self.thinker.search {
             let _ = thinking.wait();
         }
     }
@@ -123,11 +112,11 @@ impl GomocupBrain {
     }
 
     fn hear(&mut self, line: ToEngine) {
-        match (line, &self.state) {
+        match (line, &self.thinker.search) {
             (ToEngine::Info { key, value }, _) if key == "book" => self.switch_book(&value),
             (ToEngine::Info { key, value }, _) => self.limits.set(&key, &value),
-            (ToEngine::YxStop, GomocupState::Thinking { thinking, .. }) => thinking.stop(),
-            (ToEngine::YxStop, GomocupState::Idle(_)) => {}
+            (ToEngine::YxStop, Some((thinking, _))) => thinking.stop(),
+            (ToEngine::YxStop, None) => {}
             (line, _) => {
                 // Other commands during a search are about another position.
                 let _ = self.finder();
@@ -383,11 +372,11 @@ impl GomocupBrain {
     fn prepared(&mut self) -> &mut MoveFinder {
         let Settings {
             threads, table_mib, ..
-        } = self.settings;
+        } = self.thinker.settings;
         let settings = Settings {
             threads: self.limits.threads.unwrap_or(threads),
             table_mib: self.limits.table_mib(table_mib),
-            ..self.settings
+            ..self.thinker.settings
         };
         let finder = self.finder();
         finder.settings = settings;
@@ -396,30 +385,15 @@ impl GomocupBrain {
 
     /// Stops a running search, puts its move on the board, and returns the finder.
     fn finder(&mut self) -> &mut MoveFinder {
-        if let GomocupState::Thinking { .. } = self.state {
-            let spare = GomocupState::Idle(Box::new(MoveFinder::new(self.settings)));
-            if let GomocupState::Thinking {
-                thinking,
-                played,
-                begun,
-            } = std::mem::replace(&mut self.state, spare)
-            {
-                thinking.stop();
-                if let Some(finder) = thinking.wait() {
-                    self.state = GomocupState::Idle(Box::new(finder));
-                }
-                self.limits.spent += begun.elapsed();
-                let played = *played.lock();
-                if let Some((game, m)) = self.game.as_mut().zip(played) {
-                    // A legal move is on an empty point.
-                    let _ = game.put(Point::of(m, game.size), Owner::Own);
-                }
+        if let Some((played, begun)) = self.thinker.end() {
+            self.limits.spent += begun.elapsed();
+            let played = *played.lock();
+            if let Some((game, m)) = self.game.as_mut().zip(played) {
+                // A legal move is on an empty point.
+                let _ = game.put(Point::of(m, game.size), Owner::Own);
             }
         }
-        match &mut self.state {
-            GomocupState::Idle(finder) => finder,
-            GomocupState::Thinking { .. } => unreachable!("it was just ended"),
-        }
+        self.thinker.finder()
     }
 
     /// Starts a search of the current board.
@@ -466,23 +440,14 @@ impl GomocupBrain {
         };
         let begun = Instant::now();
         let _ = self.prepared();
-        let spare = GomocupState::Idle(Box::new(MoveFinder::new(self.settings)));
-        if let GomocupState::Idle(finder) = std::mem::replace(&mut self.state, spare) {
-            let order = ThinkOrder {
-                question,
-                asks_book,
-                share: self.limits.time().and_then(|time| time.share),
-                waits: false,
-            };
-            let thinking = Thinking::begin(*finder, order, move |report: FinderReport| {
-                talk.report(&report)
-            });
-            self.state = GomocupState::Thinking {
-                thinking,
-                played,
-                begun,
-            };
-        }
+        let order = ThinkOrder {
+            question,
+            asks_book,
+            share: self.limits.time().and_then(|time| time.share),
+            waits: false,
+        };
+        let report = move |report: FinderReport| talk.report(&report);
+        self.thinker.think(order, (played, begun), report);
         Ok(None)
     }
 

@@ -11,7 +11,7 @@ use kagetsu_game::{Effort, Move, Position, Question, Variant, quote};
 use kagetsu_search::Engine;
 
 use crate::budget::{MoveTime, budget};
-use crate::move_finder::{FinderReport, MoveFinder, Settings, ThinkOrder, Thinking};
+use crate::move_finder::{FinderReport, MoveFinder, ThinkOrder, Thinker};
 use crate::output::{EngineOutput, say};
 use options::UciOptions;
 use talk::UciTalk;
@@ -20,24 +20,14 @@ use talk::UciTalk;
 pub(super) struct UciBrain {
     dialect: Dialect,
     output: EngineOutput,
-    settings: Settings,
     options: UciOptions,
     position: Position,
     /// The fault of the last position that was sent; no search starts until another is sent.
     fault: Option<String>,
     /// UCCI: the moves that may not be chosen in this position.
     banned: Vec<Move>,
-    state: UciState,
-}
-
-/// The owner of the finder.
-enum UciState {
-    Idle(Box<MoveFinder>),
-    Thinking {
-        thinking: Thinking,
-        /// Time for a search that ponders, once the guess was right.
-        time: Option<Duration>,
-    },
+    /// Notes the time for a search that ponders, once the guess was right.
+    thinker: Thinker<Option<Duration>>,
 }
 
 impl UciBrain {
@@ -47,18 +37,16 @@ impl UciBrain {
         finder: MoveFinder,
         output: EngineOutput,
     ) -> Self {
-        let settings = finder.settings;
         let options = UciOptions::new(variant);
         let position = Position::start(variant);
         Self {
             dialect,
             output,
-            settings,
             options,
             position,
             fault: None,
             banned: Vec::new(),
-            state: UciState::Idle(Box::new(finder)),
+            thinker: Thinker::new(finder),
         }
     }
 
@@ -70,7 +58,7 @@ impl UciBrain {
                 line => self.hear(line),
             }
         }
-        let _ = self.finder();
+        self.thinker.end();
         if self.dialect == Dialect::Ucci {
             say(&self.output, "bye");
         }
@@ -81,8 +69,8 @@ impl UciBrain {
             ToEngine::Hello => self.introduce(),
             ToEngine::IsReady => {
                 // A search goes on meanwhile.
-                if let UciState::Idle(finder) = &mut self.state
-                    && let Err(error) = finder.prepare(&[])
+                if self.thinker.search.is_none()
+                    && let Err(error) = self.thinker.finder().prepare(&[])
                 {
                     self.complain(&format!("{error:#}"));
                 }
@@ -90,7 +78,7 @@ impl UciBrain {
             }
             ToEngine::NewGame => {
                 self.set_position(Position::start(self.options.variant));
-                self.finder().clear_table();
+                self.thinker.finder().clear_table();
             }
             ToEngine::SetOption { name, value } => {
                 if let Err(wrong) = self.set(&name, value.as_deref().unwrap_or_default()) {
@@ -109,18 +97,18 @@ impl UciBrain {
                     .collect();
             }
             ToEngine::Go(go) => self.go(&go),
-            ToEngine::Stop => match &self.state {
-                UciState::Thinking { thinking, .. } if !thinking.is_over() => thinking.stop(),
+            ToEngine::Stop => match &self.thinker.search {
+                Some((thinking, _)) if !thinking.is_over() => thinking.stop(),
                 _ => {
                     // The answer to the search before comes first.
-                    let _ = self.finder();
+                    self.thinker.end();
                     if self.dialect == Dialect::Ucci {
                         self.no_move();
                     }
                 }
             },
             ToEngine::PonderHit => {
-                if let UciState::Thinking { thinking, time } = &self.state {
+                if let Some((thinking, time)) = &self.thinker.search {
                     thinking.release(*time);
                 }
             }
@@ -129,7 +117,7 @@ impl UciBrain {
                     self.refuse_position("write `position startpos` or `position fen FEN`".into());
                 }
                 Some("go") => {
-                    let _ = self.finder();
+                    self.thinker.end();
                     let line = quote(line.trim());
                     self.complain(&format!("a limit of '{line}' is no number"));
                     self.no_move();
@@ -142,7 +130,7 @@ impl UciBrain {
     }
 
     fn refuse_position(&mut self, wrong: String) {
-        let _ = self.finder();
+        self.thinker.end();
         self.complain(&format!("there is no position to search: {wrong}"));
         self.fault = Some(wrong);
     }
@@ -169,27 +157,10 @@ impl UciBrain {
         };
         self.say(&id("name", Engine::NAME));
         self.say(&id("author", "the authors of Kagetsu"));
-        for option in options::all(self.dialect, &self.settings, self.options.variant) {
+        for option in options::all(self.dialect, &self.thinker.settings, self.options.variant) {
             self.say(&FromEngine::Option(option));
         }
         self.say(&FromEngine::HelloOk);
-    }
-
-    /// Returns the finder. A search that has it is stopped first.
-    fn finder(&mut self) -> &mut MoveFinder {
-        if let UciState::Thinking { .. } = self.state {
-            let spare = UciState::Idle(Box::new(MoveFinder::new(self.settings)));
-            if let UciState::Thinking { thinking, .. } = std::mem::replace(&mut self.state, spare) {
-                thinking.stop();
-                if let Some(finder) = thinking.wait() {
-                    self.state = UciState::Idle(Box::new(finder));
-                }
-            }
-        }
-        match &mut self.state {
-            UciState::Idle(finder) => finder,
-            UciState::Thinking { .. } => unreachable!("it was just ended"),
-        }
     }
 
     fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
@@ -199,9 +170,9 @@ impl UciBrain {
         let before = self.options.variant;
         let book = self
             .options
-            .set(self.dialect, name, value, &mut self.settings)?;
-        let settings = self.settings;
-        let finder = self.finder();
+            .set(self.dialect, name, value, &mut self.thinker.settings)?;
+        let settings = self.thinker.settings;
+        let finder = self.thinker.finder();
         finder.settings = settings;
         let opened = book.map_or(Ok(()), |book| finder.open(&book));
         if self.options.variant != before {
@@ -212,7 +183,7 @@ impl UciBrain {
 
     /// Plays from the books of these numbers alone: `1,3`, `all` or `none`.
     fn use_books(&mut self, text: &str) -> Result<(), String> {
-        let books = self.finder().books();
+        let books = self.thinker.finder().books();
         let all = 1..=books.list().len();
         let used: Vec<usize> = match text {
             "all" => all.clone().collect(),
@@ -234,7 +205,7 @@ impl UciBrain {
     }
 
     fn set_position(&mut self, position: Position) {
-        let _ = self.finder();
+        self.thinker.end();
         self.position = position;
         self.fault = None;
         self.banned.clear();
@@ -299,15 +270,9 @@ impl UciBrain {
             share: time.filter(|_| !waits).and_then(|time| time.share),
             waits,
         };
-        let _ = self.finder();
-        let spare = UciState::Idle(Box::new(MoveFinder::new(self.settings)));
-        if let UciState::Idle(finder) = std::mem::replace(&mut self.state, spare) {
-            let report = move |report: FinderReport| talk.report(&position, begun, &report);
-            self.state = UciState::Thinking {
-                thinking: Thinking::begin(*finder, order, report),
-                time: time.map(|time| time.most),
-            };
-        }
+        let report = move |report: FinderReport| talk.report(&position, begun, &report);
+        self.thinker
+            .think(order, time.map(|time| time.most), report);
     }
 
     /// Returns the moves to choose from; empty for all.
