@@ -2,14 +2,14 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use utoipa::openapi::{ObjectBuilder, RefOr, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
 
 /// A whole number with its default and its range, both bounds included. The command line, the
 /// description of the API and every reader of a query take them from the type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(try_from = "u32")]
 pub struct Ranged<const DEFAULT: u32, const MIN: u32, const MAX: u32>(u32);
 
 impl<const DEFAULT: u32, const MIN: u32, const MAX: u32> Ranged<DEFAULT, MIN, MAX> {
@@ -24,8 +24,14 @@ impl<const DEFAULT: u32, const MIN: u32, const MAX: u32> Ranged<DEFAULT, MIN, MA
     pub fn count(self) -> usize {
         self.0 as usize
     }
+}
 
-    fn checked(value: u32) -> Result<Self, String> {
+impl<const DEFAULT: u32, const MIN: u32, const MAX: u32> TryFrom<u32>
+    for Ranged<DEFAULT, MIN, MAX>
+{
+    type Error = String;
+
+    fn try_from(value: u32) -> Result<Self, String> {
         if (MIN..=MAX).contains(&value) {
             return Ok(Self(value));
         }
@@ -51,19 +57,11 @@ impl<const DEFAULT: u32, const MIN: u32, const MAX: u32> FromStr for Ranged<DEFA
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let number = text.parse();
+        let number = text.parse::<u32>();
         number.map_or_else(
             |_| Err(format!("must be a number from {MIN} to {MAX}")),
-            Self::checked,
+            Self::try_from,
         )
-    }
-}
-
-impl<'de, const DEFAULT: u32, const MIN: u32, const MAX: u32> Deserialize<'de>
-    for Ranged<DEFAULT, MIN, MAX>
-{
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::checked(u32::deserialize(deserializer)?).map_err(serde::de::Error::custom)
     }
 }
 

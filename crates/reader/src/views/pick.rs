@@ -1,16 +1,11 @@
 //! One move, as an engine chooses it.
 
-use std::borrow::Cow;
-use std::fmt;
-use std::str::FromStr;
-
 use anyhow::Context;
 use kagetsu_api::{ResultsJson, ValueJson};
 use kagetsu_book::Choice;
 use kagetsu_game::{Move, Notation, Position};
 use serde::{Deserialize, Deserializer, Serialize};
-use utoipa::openapi::{ObjectBuilder, RefOr, Schema, Type};
-use utoipa::{PartialSchema, ToSchema};
+use utoipa::ToSchema;
 
 use crate::error::ViewError;
 use crate::print::{TextBlock, write_move};
@@ -39,9 +34,10 @@ use crate::view::View;
 #[serde(default, deny_unknown_fields)]
 pub struct PickView {
     /// Loss of value, in centi-units, that makes a move e times less likely; 0 picks the best move
-    #[arg(long, default_value_t, value_name = "T")]
-    #[schema(inline)]
-    temperature: Temperature,
+    #[arg(long, default_value_t, value_name = "T", value_parser = parse_temperature)]
+    #[serde(deserialize_with = "read_temperature")]
+    #[schema(minimum = 0, maximum = 1_000_000, default = 0)]
+    temperature: f64,
     /// Seed of the random generator; without one each choice has another
     #[arg(long, value_name = "S")]
     seed: Option<u64>,
@@ -66,61 +62,25 @@ pub struct PickView {
     half_life: Ranged<0, 0, 1_000>,
 }
 
-/// A temperature in centi-units.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-#[serde(transparent)]
-struct Temperature(f64);
-
 /// The greatest temperature.
 const MAX_TEMPERATURE: f64 = 1e6;
 
-impl Temperature {
-    fn checked(value: f64) -> Result<Self, String> {
-        if (0.0..=MAX_TEMPERATURE).contains(&value) {
-            return Ok(Self(value));
-        }
-        Err(format!(
-            "{value}: must be a number from 0 to {MAX_TEMPERATURE}"
-        ))
+fn checked(temperature: f64) -> Result<f64, String> {
+    if (0.0..=MAX_TEMPERATURE).contains(&temperature) {
+        return Ok(temperature);
     }
+    Err(format!(
+        "{temperature}: must be a number from 0 to {MAX_TEMPERATURE}"
+    ))
 }
 
-impl fmt::Display for Temperature {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
+fn parse_temperature(text: &str) -> Result<f64, String> {
+    let number = text.parse().map_err(|_| "not a number".to_string());
+    number.and_then(checked)
 }
 
-impl FromStr for Temperature {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let number = text.parse().map_err(|_| "not a number".to_string());
-        number.and_then(Self::checked)
-    }
-}
-
-impl<'de> Deserialize<'de> for Temperature {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::checked(f64::deserialize(deserializer)?).map_err(serde::de::Error::custom)
-    }
-}
-
-impl PartialSchema for Temperature {
-    fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new()
-            .schema_type(Type::Number)
-            .minimum(Some(0))
-            .maximum(Some(MAX_TEMPERATURE))
-            .default(Some(0.into()))
-            .into()
-    }
-}
-
-impl ToSchema for Temperature {
-    fn name() -> Cow<'static, str> {
-        "Temperature".into()
-    }
+fn read_temperature<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    checked(f64::deserialize(deserializer)?).map_err(serde::de::Error::custom)
 }
 
 /// A book move, as an engine chooses it.
@@ -149,7 +109,7 @@ impl View for PickView {
 
     fn read(source: &Source, at: &Position, options: PickView) -> Result<PickJson, ViewError> {
         let choice = Choice {
-            temperature: options.temperature.0,
+            temperature: options.temperature,
             seed: options.seed,
             min_depth: options.min_depth.get() as u8,
             margin: options.margin,
