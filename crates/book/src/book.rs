@@ -11,6 +11,7 @@ use crate::base::node::Node;
 use crate::base::record;
 use crate::book_store::BookStore;
 use crate::error::{BookError, JournalError, LearnError, OpenError};
+use crate::folder_journal::FolderJournal;
 use crate::graph::cache::ReadCache;
 use crate::graph::derive::{Seen, value_after};
 use crate::graph::frontier::Frontiers;
@@ -144,16 +145,7 @@ impl Book {
     /// If there is no book, another process keeps it open for longer than two seconds, or its
     /// journal is damaged.
     pub fn open(path: &Path, options: &BookOptions) -> Result<(Self, Vec<Notice>), BookError> {
-        opening::check_is_no_url(path)?;
-        let is_new = !path.join("journal").exists();
-        if is_new {
-            opening::room_for_a_book(path, options.create)?;
-        }
-        let lock = Lock::take(path)?;
-        if is_new {
-            FileJournal::create(&path.join("journal"))?;
-        }
-        let journal = FileJournal::open(path)?;
+        let FolderJournal { journal, lock } = FolderJournal::open(path, options.create)?;
         let torn = Some(journal.torn()).filter(|bytes| *bytes > 0);
         let (book, mut notices) = Self::with_store(path, Box::new(journal), options, Some(lock))?;
         notices.extend(torn.map(|bytes| Notice::Torn { bytes }));

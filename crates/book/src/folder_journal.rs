@@ -9,8 +9,8 @@ use crate::opening::{check_is_no_url, room_for_a_book};
 /// The journal of a folder's book, without its store. No other process may open the folder
 /// meanwhile.
 pub struct FolderJournal {
-    journal: FileJournal,
-    _lock: Lock,
+    pub(crate) journal: FileJournal,
+    pub(crate) lock: Lock,
 }
 
 impl FolderJournal {
@@ -30,10 +30,8 @@ impl FolderJournal {
         if is_new {
             FileJournal::create(&folder.join("journal"))?;
         }
-        Ok(Self {
-            journal: FileJournal::open(folder)?,
-            _lock: lock,
-        })
+        let journal = FileJournal::open(folder)?;
+        Ok(Self { journal, lock })
     }
 
     /// Returns the journal.

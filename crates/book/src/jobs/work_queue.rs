@@ -105,11 +105,8 @@ impl Book {
 
     /// Returns the selection of a job. The first call makes it.
     fn selection(&mut self, job: JobId) -> Result<&mut dyn Selection, BookError> {
-        let new = match self.jobs.selections.get(&job) {
-            Some(_) => None,
-            None => Some(self.new_selection(job)?),
-        };
-        if let Some(new) = new {
+        if !self.jobs.selections.contains_key(&job) {
+            let new = self.new_selection(job)?;
             self.jobs.selections.insert(job, new);
         }
         let selection = self.jobs.selections.get_mut(&job);

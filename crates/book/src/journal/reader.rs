@@ -41,33 +41,26 @@ pub(crate) fn scan(
     let (mut entries, mut entry) = (0, Vec::new());
     loop {
         let at = reader.at;
-        let what = match reader.next(entries + 1, &mut entry)? {
+        match reader.next(entries + 1, &mut entry)? {
             Next::Entry => {
                 entries += 1;
                 each(Sequence(entries), &entry, at)?;
-                continue;
-            }
-            Next::End => {
-                return Ok(Scan {
-                    entries,
-                    torn: reader.size - at,
-                    length: at,
-                });
             }
             // After a power failure the last entry may have its full length but not all of its
             // bytes.
-            Next::Damaged(_)
-                if reader.at == reader.size && acknowledged.is_some_and(|n| n <= entries) =>
+            Next::Damaged(what)
+                if reader.at != reader.size || acknowledged.is_none_or(|n| n > entries) =>
             {
+                return Err(JournalError::Damaged { path, at, what }.into());
+            }
+            Next::End | Next::Damaged(_) => {
                 return Ok(Scan {
                     entries,
                     torn: reader.size - at,
                     length: at,
                 });
             }
-            Next::Damaged(what) => what,
-        };
-        return Err(JournalError::Damaged { path, at, what }.into());
+        }
     }
 }
 

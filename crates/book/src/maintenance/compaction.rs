@@ -239,21 +239,13 @@ impl Book {
             return Ok(());
         }
         self.change_job(before.id, JobChange::Target(before.target()))?;
-        match &before.state {
-            JobState::Running => {}
-            JobState::Done => {
-                self.change_job(before.id, JobChange::Finish)?;
-            }
-            JobState::Paused => {
-                self.change_job(before.id, JobChange::Pause)?;
-            }
-            JobState::Cancelled => {
-                self.log_change(before.id, JobChange::Cancel)?;
-            }
-            JobState::Failed(reason) => {
-                self.change_job(before.id, JobChange::Fail(reason.clone()))?;
-            }
-        }
-        Ok(())
+        let change = match &before.state {
+            JobState::Running => return Ok(()),
+            JobState::Done => JobChange::Finish,
+            JobState::Paused => JobChange::Pause,
+            JobState::Cancelled => JobChange::Cancel,
+            JobState::Failed(reason) => JobChange::Fail(reason.clone()),
+        };
+        self.log_change(before.id, change).map(drop)
     }
 }
