@@ -12,6 +12,7 @@ use kagetsu_terminal::json::write_json;
 use kagetsu_terminal::table;
 
 use crate::commands::maintenance::check::check_signature;
+use crate::output::OutputArgs;
 
 /// Installs compiled books by name, lists them and keeps them current
 ///
@@ -37,9 +38,8 @@ enum Action {
         /// A folder or URL of books
         #[arg(long, value_name = "DIR|URL")]
         from: Option<String>,
-        /// Prints one JSON object
-        #[arg(long)]
-        json: bool,
+        #[command(flatten)]
+        output: OutputArgs,
     },
     /// Installs books of an archive, and brings installed ones up to date
     ///
@@ -71,7 +71,7 @@ struct ArchiveArgs {
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let folder = books_folder().context("books have no folder here; name one as KAGETSU_BOOKS")?;
     match &args.action {
-        Action::List { from, json } => list(from.as_deref(), &folder, *json, out),
+        Action::List { from, output } => list(from.as_deref(), &folder, output.json, out),
         Action::Get { names, archive } => archive.install(names, &folder, out),
     }
 }

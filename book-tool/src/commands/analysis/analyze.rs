@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use kagetsu_api::AnswerJson;
 use kagetsu_book::{Book, without_password};
-use kagetsu_game::{Answer, Effort, Move, Position, Question};
+use kagetsu_game::{Answer, Move, Position, Question};
 use kagetsu_postgres::BookUrl;
 use kagetsu_program::{Exit, shown};
 use kagetsu_proto::Access;
@@ -16,11 +16,11 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::arguments::position::PositionArgs;
 use crate::client::{self as remote, AnalysisEnd};
+use crate::output::OutputArgs;
 use crate::output::progress::{AnalysisState, LiveProgress, waiting};
 use kagetsu_reader::{COORDINATOR_FLAG, in_database, open_book, with_hint};
 use kagetsu_terminal::arguments::effort::{EffortArgs, parse_time};
 use kagetsu_terminal::colours::Colours;
-use kagetsu_terminal::json::write_json;
 use kagetsu_terminal::runtime::runtime;
 use kagetsu_terminal::table;
 
@@ -73,9 +73,8 @@ pub(crate) struct Args {
     /// stores it in the coordinator's book
     #[arg(long, value_name = "DIR|URL")]
     book: Option<PathBuf>,
-    /// Prints one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
@@ -91,16 +90,22 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
             position.variant()
         );
     }
+    let effort = args.effort.within(args.time, Duration::from_secs(10));
     let question = Question {
         width: args.top,
-        ..Question::new(position.clone(), args.effort())
+        ..Question::new(position.clone(), effort)
     };
     let kept = args.kept()?;
     let book = kept
         .map(|path| open_book(path, true))
         .transpose()
         .map_err(|error| with_hint(error, COORDINATOR_FLAG))?;
-    let mut live = LiveProgress::new(&position, args.place.notation(), args.top.into(), args.json);
+    let mut live = LiveProgress::new(
+        &position,
+        args.place.notation(),
+        args.top.into(),
+        args.output.json,
+    );
     let begun = Instant::now();
     let runtime = runtime()?;
     let answer = match &args.coordinator {
@@ -172,18 +177,6 @@ impl Args {
                 )?;
                 Ok(None)
             }
-        }
-    }
-
-    fn effort(&self) -> Effort {
-        let effort = Effort {
-            time: self.time,
-            ..self.effort.effort()
-        };
-        if effort == Effort::default() {
-            Effort::time(Duration::from_secs(10))
-        } else {
-            effort
         }
     }
 }
@@ -281,13 +274,8 @@ fn write_answer(
     visited: u64,
     time: Duration,
 ) -> Result<Exit> {
-    if args.json {
-        write_json(
-            out,
-            &AnswerJson::new(position, answer, time.as_millis() as u64),
-        )?;
-        return Ok(Exit::Done);
-    }
+    let json = AnswerJson::new(position, answer, time.as_millis() as u64);
+    let out = &mut args.output.report(out, &json)?;
     let (paint, top) = (Colours::stdout(), usize::from(args.top));
     let ranked = answer.verdicts().iter().take(top);
     let marks: Vec<(Move, char)> = ranked

@@ -7,7 +7,7 @@ use kagetsu_program::Exit;
 use serde::Serialize;
 
 use crate::arguments::position::PositionArgs;
-use kagetsu_terminal::json::write_json;
+use crate::output::OutputArgs;
 
 /// Lists the legal moves, and the forbidden points of renju with reasons
 ///
@@ -16,9 +16,8 @@ use kagetsu_terminal::json::write_json;
 pub(crate) struct Args {
     #[command(flatten)]
     place: PositionArgs,
-    /// Prints one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 #[derive(Serialize)]
@@ -29,10 +28,9 @@ struct MovesJson {
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let position = args.place.position()?;
-    if args.json {
-        write_json(out, &moves(&position, Notation::Engine))?;
-        return Ok(Exit::Done);
-    }
+    let out = &mut args
+        .output
+        .report(out, &moves(&position, Notation::Engine))?;
     let moves = moves(&position, args.place.notation());
     writeln!(
         out,

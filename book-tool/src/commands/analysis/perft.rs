@@ -7,7 +7,7 @@ use kagetsu_program::Exit;
 use serde::Serialize;
 
 use crate::arguments::position::PositionArgs;
-use kagetsu_terminal::json::write_json;
+use crate::output::OutputArgs;
 
 /// Counts the legal move sequences of a length
 ///
@@ -25,9 +25,8 @@ pub(crate) struct Args {
     /// Shows the count for each first move
     #[arg(long)]
     divide: bool,
-    /// Prints one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 #[derive(Serialize)]
@@ -70,10 +69,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         time_ms: time.as_millis() as u64,
         moves,
     };
-    if args.json {
-        write_json(out, &json)?;
-        return Ok(Exit::Done);
-    }
+    let out = &mut args.output.report(out, &json)?;
     for MoveJson { r#move, nodes } in json.moves.iter().flatten() {
         writeln!(out, "{move} {nodes}")?;
     }

@@ -1,6 +1,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use crate::output::OutputArgs;
 use anyhow::{Context, Result, bail};
 use kagetsu_program::{Exit, Readers, shown, write_whole};
 use rcgen::{
@@ -9,8 +10,6 @@ use rcgen::{
 };
 use serde::{Deserialize, Serialize};
 use time::{Date, Duration, OffsetDateTime};
-
-use kagetsu_terminal::json::write_json;
 
 /// Validity of the certificate authority, in days.
 const AUTHORITY_DAYS: i64 = 3_650;
@@ -46,9 +45,8 @@ pub(crate) struct Args {
     /// Renews the certificates with the authority in DIR
     #[arg(long)]
     renew: bool,
-    /// Prints one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 /// The certificates that were made.
@@ -134,16 +132,13 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     }
     folder.write(SETTINGS_FILE, &toml::to_string(&record)?, Readers::Usual)?;
 
-    if args.json {
-        let made = CertsJson {
-            folder: args.folder.display().to_string(),
-            hosts: &record.hosts,
-            clients: &record.clients,
-            until: until.date().to_string(),
-        };
-        write_json(out, &made)?;
-        return Ok(Exit::Done);
-    }
+    let made = CertsJson {
+        folder: args.folder.display().to_string(),
+        hosts: &record.hosts,
+        clients: &record.clients,
+        until: until.date().to_string(),
+    };
+    let out = &mut args.output.report(out, &made)?;
     let (folder, hosts) = (shown(&args.folder), record.hosts.join(", "));
     writeln!(
         out,

@@ -1,13 +1,13 @@
 use std::io::Write;
 use std::path::PathBuf;
 
+use crate::output::OutputArgs;
 use anyhow::{Context, Result};
 use clap::Subcommand;
 use kagetsu_coordinator::{Role, TokenEntry, Tokens};
 use kagetsu_program::{Exit, Readers, check_place, write_whole};
 use serde::Serialize;
 
-use kagetsu_terminal::json::write_json;
 use kagetsu_terminal::table;
 
 /// Manages the tokens by which a coordinator authenticates its clients
@@ -46,9 +46,8 @@ enum TokenAction {
         out: Option<PathBuf>,
         /// The name of the token in lists and logs
         name: String,
-        /// Prints one JSON object
-        #[arg(long)]
-        json: bool,
+        #[command(flatten)]
+        output: OutputArgs,
     },
     /// Lists the tokens by name, without their secrets
     ///
@@ -68,9 +67,8 @@ enum TokenAction {
         file: FileArgs,
         /// The name of the token
         name: String,
-        /// Prints one JSON object
-        #[arg(long)]
-        json: bool,
+        #[command(flatten)]
+        output: OutputArgs,
     },
 }
 
@@ -120,7 +118,7 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
             rate,
             out: path,
             name,
-            json,
+            output,
         } => {
             if let Some(path) = &path {
                 let cannot = || format!("cannot write the token to {}", path.display());
@@ -133,23 +131,17 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
             match path {
                 Some(path) => write_whole(&path, &format!("{token}\n"), Readers::Owner)
                     .with_context(|| format!("cannot write the token to {}", path.display()))?,
-                None if json => write_json(
-                    out,
-                    &NewTokenJson {
-                        name: &name,
-                        token: &token.to_string(),
-                    },
-                )?,
-                None => writeln!(out, "{token}")?,
+                None => {
+                    let (name, text) = (&*name, &*token.to_string());
+                    let json = NewTokenJson { name, token: text };
+                    writeln!(output.report(out, &json)?, "{token}")?;
+                }
             }
         }
         TokenAction::List { file, json } => {
             let tokens = Tokens::read(&file.tokens)?;
             let tokens: Vec<_> = tokens.entries().iter().map(TokenJson::from).collect();
-            if json {
-                write_json(out, &tokens)?;
-                return Ok(Exit::Done);
-            }
+            let out = &mut OutputArgs { json }.report(out, &tokens)?;
             let mut rows = table::plain(&["name", "roles", "requests/s", "created"]);
             for entry in tokens {
                 let rate = entry.rate.map_or("default".into(), |rate| rate.to_string());
@@ -159,13 +151,11 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
             table::align_right(&mut rows, &[2]);
             table::write(out, &rows)?;
         }
-        TokenAction::Revoke { file, name, json } => {
+        TokenAction::Revoke { file, name, output } => {
             // A missing file is an error here, and not created.
             Tokens::read(&file.tokens)?;
             Tokens::change(&file.tokens, |tokens| tokens.revoke(&name))?;
-            if json {
-                write_json(out, &RevokedJson { revoked: &name })?;
-            }
+            output.report(out, &RevokedJson { revoked: &name })?;
         }
     }
     Ok(Exit::Done)

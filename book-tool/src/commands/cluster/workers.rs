@@ -8,6 +8,7 @@ use kagetsu_proto::Access;
 use serde::Serialize;
 
 use crate::client::{self as remote, tell_leader};
+use crate::output::OutputArgs;
 use kagetsu_terminal::json::write_json;
 use kagetsu_terminal::runtime::runtime;
 use kagetsu_terminal::table;
@@ -41,9 +42,8 @@ enum WorkersAction {
         name: String,
         #[command(flatten)]
         at: CoordinatorArgs,
-        /// Prints one JSON object
-        #[arg(long)]
-        json: bool,
+        #[command(flatten)]
+        output: OutputArgs,
     },
 }
 
@@ -66,7 +66,7 @@ struct CoordinatorArgs {
 pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
     let (at, json) = match args.command {
         WorkersAction::List { at, json } => (at, json),
-        WorkersAction::Release { name, at, json } => return release(&at, &name, json, out),
+        WorkersAction::Release { name, at, output } => return release(&at, &name, output, out),
     };
     let connector = at.access.connector(&at.coordinator)?;
     let (workers, leader) = runtime()?.block_on(async {
@@ -139,13 +139,15 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn release(at: &CoordinatorArgs, name: &str, json: bool, out: &mut dyn Write) -> Result<Exit> {
+fn release(
+    at: &CoordinatorArgs,
+    name: &str,
+    output: OutputArgs,
+    out: &mut dyn Write,
+) -> Result<Exit> {
     let connector = at.access.connector(&at.coordinator)?;
     let released = runtime()?.block_on(remote::release(&connector, name))?;
-    if json {
-        write_json(out, &ReleasedJson { name, released })?;
-        return Ok(Exit::Done);
-    }
+    let out = &mut output.report(out, &ReleasedJson { name, released })?;
     let count = if released == 1 {
         String::new()
     } else {

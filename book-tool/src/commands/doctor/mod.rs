@@ -6,10 +6,10 @@ mod files;
 use std::io::Write;
 use std::path::PathBuf;
 
+use crate::output::OutputArgs;
 use anyhow::Result;
 use kagetsu_program::Exit;
 use kagetsu_proto::Access;
-use kagetsu_terminal::json::write_json;
 use kagetsu_terminal::table::one_line;
 use serde::Serialize;
 
@@ -33,9 +33,8 @@ pub(crate) struct Args {
     coordinator: Option<String>,
     #[command(flatten)]
     access: Access,
-    /// Prints one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 /// How bad a finding is.
@@ -94,11 +93,9 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     }
     let healthy = findings.iter().all(|finding| finding.level < Level::Fault);
     let exit = Exit::passed(healthy);
-    if args.json {
-        write_json(out, &DoctorJson { healthy, findings })?;
-        return Ok(exit);
-    }
-    for finding in &findings {
+    let report = DoctorJson { healthy, findings };
+    let out = &mut args.output.report(out, &report)?;
+    for finding in &report.findings {
         let level = match finding.level {
             Level::Ok => "ok     ",
             Level::Warning => "warning",

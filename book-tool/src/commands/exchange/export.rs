@@ -19,10 +19,10 @@ use super::site::SiteArgs;
 use super::subtree::Subtree;
 use crate::arguments::path::check_is_new;
 use crate::arguments::query::only_variant;
+use crate::output::OutputArgs;
 use crate::output::progress::bar;
 use kagetsu_proofs::{GrownTree, NodeCounts};
 use kagetsu_reader::Source;
-use kagetsu_terminal::json::write_json;
 
 /// Writes a book as a file of another program
 ///
@@ -179,16 +179,13 @@ impl Args {
     /// Says how many positions keep a win tree from being written.
     fn report_open(&self, open: usize, out: &mut dyn Write) -> Result<Exit> {
         let file = shown(self.file());
-        if self.json {
-            let json = ExportJson {
-                file: self.file().display().to_string(),
-                written: 0,
-                losses: Omissions::new(),
-                open,
-            };
-            write_json(out, &json)?;
-            return Ok(Exit::No);
-        }
+        let json = ExportJson {
+            file: self.file().display().to_string(),
+            written: 0,
+            losses: Omissions::new(),
+            open,
+        };
+        let out = &mut OutputArgs { json: self.json }.report(out, &json)?;
         let named = self.open.as_deref().map(shown);
         let named = named.map_or_else(String::new, |path| format!(", named in {path}"));
         writeln!(
@@ -217,7 +214,9 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     }
     let is_proof = format == FormatArg::Proof;
     let is_games = match format {
-        FormatArg::Book(Format::Pgn | Format::Sgf) => !args.tree && played::count(&args.book)? > 0,
+        FormatArg::Book(Format::Pgn | Format::Sgf) => {
+            !args.tree && played::count(args.book.as_ref())? > 0
+        }
         _ => false,
     };
     let keys = args.zobrist.keys(format)?;
@@ -268,7 +267,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         (FormatArg::Book(format), _) => {
             let (count, mut losses) =
                 kagetsu_formats::export(format, book, args.variant, keys.as_ref(), out)?;
-            losses.omit("games", played::count(&args.book)?);
+            losses.omit("games", played::count(args.book.as_ref())?);
             Ok(Written {
                 count,
                 text: format!("{count} positions"),
@@ -282,18 +281,15 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     }
     let written = replace_file(args.file(), Readers::Usual, write)
         .with_context(|| format!("cannot write {name}"))?;
-    if args.json {
-        let json = ExportJson {
-            file: args.file().display().to_string(),
-            written: written.count,
-            losses: written.losses,
-            open: 0,
-        };
-        write_json(out, &json)?;
-        return Ok(Exit::Done);
-    }
+    let json = ExportJson {
+        file: args.file().display().to_string(),
+        written: written.count,
+        losses: written.losses,
+        open: 0,
+    };
+    let out = &mut OutputArgs { json: args.json }.report(out, &json)?;
     writeln!(out, "{name}: {}", written.text)?;
-    write_omissions(&written.losses, out)?;
+    write_omissions(&json.losses, out)?;
     Ok(Exit::Done)
 }
 

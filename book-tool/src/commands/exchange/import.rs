@@ -13,13 +13,13 @@ use kagetsu_games::{GameRecord, GameStore};
 use kagetsu_postgres::BookUrl;
 use kagetsu_program::{Exit, shown};
 use kagetsu_reader::fill;
-use kagetsu_terminal::json::write_json;
 use serde::Serialize;
 
 use super::arguments::{FormatArg, ZobristArgs, format_parser};
 use super::learner::{Learned, Learner, read_lines};
 use crate::arguments::path::open;
 use crate::commands::maintenance::conflicts::Conflicts;
+use crate::output::OutputArgs;
 
 /// Reads files of other programs into a book
 ///
@@ -53,9 +53,8 @@ pub(crate) struct Args {
     /// The files to read; - reads stdin
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// Prints one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 /// The result of an import.
@@ -231,21 +230,20 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         losses.omit("positions_of_other_games", learned.others);
     }
     let exit = learned.conflicts.exit();
-    if args.json {
-        let json = ImportJson {
-            read: learned.read,
-            positions: learned.positions,
-            new: learned.new,
-            conflicts: Some(learned.conflicts).filter(|_| exit == Exit::No),
-            games,
-            annotations: Some(learned.annotations).filter(|new| *new > 0),
-            items,
-            losses,
-        };
-        write_json(out, &json)?;
-        return Ok(exit);
+    let json = ImportJson {
+        read: learned.read,
+        positions: learned.positions,
+        new: learned.new,
+        conflicts: Some(learned.conflicts).filter(|_| exit == Exit::No),
+        games,
+        annotations: Some(learned.annotations).filter(|new| *new > 0),
+        items,
+        losses,
+    };
+    let out = &mut args.output.report(out, &json)?;
+    if let Some(conflicts) = &json.conflicts {
+        conflicts.write(out)?;
     }
-    learned.conflicts.write(out)?;
     writeln!(
         out,
         "{}: {} positions read, {} of them new; {} in all",
@@ -263,7 +261,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     if learned.annotations > 0 {
         writeln!(out, "{} new annotations", learned.annotations)?;
     }
-    write_omissions(&losses.unwrap_or_default(), out)?;
+    write_omissions(&json.losses.unwrap_or_default(), out)?;
     Ok(exit)
 }
 
@@ -326,7 +324,7 @@ mod tests {
             zobrist: ZobristArgs { zobrist: None },
             moves: None,
             files: files.iter().map(path).collect(),
-            json: false,
+            output: OutputArgs { json: false },
         }
     }
 

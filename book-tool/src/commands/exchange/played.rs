@@ -1,6 +1,7 @@
 //! The imported games of a book as a file.
 
 use std::io::Write;
+use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
 use kagetsu_formats::{Format, GameTree, write_game};
@@ -11,11 +12,9 @@ use kagetsu_games::{FoundGame, GameFilter, GameRecord, GameStore};
 ///
 /// # Errors
 /// If they cannot be read.
-pub(super) fn count(book: &str) -> Result<u64> {
-    match book.contains("://") {
-        true => Ok(0),
-        false => GameStore::open(book.as_ref())?.map_or(Ok(0), |store| Ok(store.count()?)),
-    }
+pub(in crate::commands) fn count(book: &Path) -> Result<u64> {
+    // A URL names no folder that has a file of games.
+    GameStore::open(book)?.map_or(Ok(0), |store| Ok(store.count()?))
 }
 
 /// Writes the games of a folder, or those that passed `root`; returns their number.

@@ -89,7 +89,7 @@ pub(super) async fn here(args: &Args, request: &BuildRequest) -> Result<Ended> {
     let mut cluster = Embedded::start(started?, args.workers());
     let connector = cluster.connector().clone();
     let built = tokio::select! {
-        built = follow(args, &connector, request, (true, args.time)) => built,
+        built = follow(args, &connector, request) => built,
         failed = cluster.failed() => failed.map(|never| match never {}),
     };
     let built = cluster.end(&shutdown, built).await;
@@ -132,24 +132,12 @@ fn learn_hints(path: &Path, variant: Variant, side: Side, book: &Path) -> Result
     })
 }
 
-/// Builds on a cluster.
-pub(super) async fn there(args: &Args, url: &str, request: &BuildRequest) -> Result<Ended> {
-    follow(
-        args,
-        &args.access.connector(url)?,
-        request,
-        (args.time.is_some(), args.time),
-    )
-    .await
-}
-
-/// Starts the job and watches it to its end, or until it is to stop after `time`; then pauses it
-/// (`pauses`) or leaves it at work.
-async fn follow(
+/// Starts the job and watches it to its end, or until it is to stop. Then it is paused, unless
+/// Ctrl-C leaves it at work on a cluster.
+pub(super) async fn follow(
     args: &Args,
     connector: &Connector,
     request: &BuildRequest,
-    (pauses, time): (bool, Option<Duration>),
 ) -> Result<Ended> {
     let name = request.name.clone();
     let mut builds = Builds::connect(connector).await?;
@@ -157,7 +145,7 @@ async fn follow(
         .start(connector, request.message(), write_notice)
         .await?;
     let (bar, _keys) = (progress_bar(&first), EchoOff::start());
-    let stop = stopped(time);
+    let stop = stopped(args.time);
     let (mut waits, mut last) = (String::new(), first);
     let mut shown = |job: &v1::Job| {
         job.clone_into(&mut last);
@@ -190,7 +178,7 @@ async fn follow(
     bar.finish_and_clear();
     let (job, is_stopped) = match ended {
         Some(job) => (job?, false),
-        None if pauses => {
+        None if args.coordinator.is_none() || args.time.is_some() => {
             let mut builds = Builds::connect(connector).await?;
             (builds.change(&name, JobChange::Pause).await?, true)
         }

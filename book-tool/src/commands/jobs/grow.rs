@@ -9,7 +9,7 @@ use kagetsu_proto::v1;
 use serde::Serialize;
 
 pub(crate) use super::arguments::Args;
-use super::execution::{Ended, here, there};
+use super::execution::{Ended, follow, here};
 use super::proofs::{self, ProofJson};
 use kagetsu_terminal::json::write_json;
 use kagetsu_terminal::runtime::runtime;
@@ -97,7 +97,7 @@ fn build(args: &Args) -> Result<BuildJson> {
     }
     let begun = Instant::now();
     let ended = match &args.coordinator {
-        Some(url) => runtime()?.block_on(there(args, url, &request))?,
+        Some(url) => runtime()?.block_on(follow(args, &args.access.connector(url)?, &request))?,
         None => runtime()?.block_on(here(args, &request))?,
     };
     if ended.is_stopped {

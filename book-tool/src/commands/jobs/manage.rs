@@ -62,7 +62,13 @@ enum JobsAction {
     /// Changes the priority of a job: a greater one is served first
     ///
     /// Example: kagetsu jobs priority freestyle-15-1b2c3d4e --priority 10
-    Priority(PriorityChange),
+    Priority {
+        #[command(flatten)]
+        named: NamedJob,
+        /// The new priority, from -100 to 100
+        #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(i8).range(-100..=100))]
+        priority: i8,
+    },
 }
 
 /// The location of jobs.
@@ -87,15 +93,6 @@ struct NamedJob {
     name: String,
     #[command(flatten)]
     at: JobPlace,
-}
-
-#[derive(Debug, Flags)]
-struct PriorityChange {
-    #[command(flatten)]
-    named: NamedJob,
-    /// The new priority, from -100 to 100
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(i8).range(-100..=100))]
-    priority: i8,
 }
 
 /// The most skipped positions that are listed.
@@ -139,7 +136,7 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
         JobsAction::Resume(named) => named.change(JobChange::Resume, out)?,
         JobsAction::Retry(named) => named.change(JobChange::Retry, out)?,
         JobsAction::Cancel(named) => named.change(JobChange::Cancel, out)?,
-        JobsAction::Priority(PriorityChange { named, priority }) => {
+        JobsAction::Priority { named, priority } => {
             named.change(JobChange::Priority(priority), out)?;
         }
     }

@@ -14,6 +14,7 @@ use serde_json::json;
 
 use super::view::{no_result, write_result};
 use crate::arguments::query::BookPosition;
+use crate::output::OutputArgs;
 
 /// Shows the moves that a book knows in a position
 ///
@@ -37,9 +38,8 @@ pub(crate) struct Args {
     top: usize,
     #[command(flatten)]
     games: GameArgs,
-    /// Prints one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 /// Which imported games are shown.
@@ -110,7 +110,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let results = reader
         .results(&position, None)
         .map_err(anyhow::Error::from)?;
-    if args.json {
+    if args.output.json {
         let mut answer = AnswerJson::new(&position, &answer, 0).with_annotations(notes);
         if games.is_none() {
             let of_move = |name: &str| Some(results.of_move(position.parse_move(name).ok()?));

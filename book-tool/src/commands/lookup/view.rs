@@ -11,6 +11,7 @@ use kagetsu_terminal::json::write_json_text;
 use kagetsu_terminal::table;
 
 use crate::arguments::query::{BookArgs, BookPosition};
+use crate::output::OutputArgs;
 
 /// The view whose command has a file of its own: `query`.
 const WITH_OWN_COMMAND: &str = "book";
@@ -30,14 +31,6 @@ pub(crate) struct ViewCommand {
 enum ViewPlace {
     Book(BookArgs),
     Position(BookPosition),
-}
-
-/// The last flag of each command.
-#[derive(Debug, Args)]
-struct OutputArgs {
-    /// Prints one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 fn views() -> impl Iterator<Item = &'static RegisteredView> {

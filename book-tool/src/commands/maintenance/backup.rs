@@ -9,9 +9,9 @@ use kagetsu_program::{Exit, shown};
 use serde::Serialize;
 
 use kagetsu_reader::open_book;
-use kagetsu_terminal::json::write_json;
 
 use crate::arguments::path::refuse_stdout;
+use crate::output::OutputArgs;
 
 /// Copies a book, even while a build writes to it
 ///
@@ -28,9 +28,8 @@ pub(crate) struct BackupArgs {
     /// The folder of the copy: new, empty, or holding an earlier backup of the same book
     #[arg(long, value_name = "DIR")]
     to: PathBuf,
-    /// Prints one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 /// Restores a book from a backup
@@ -47,9 +46,8 @@ pub(crate) struct RestoreArgs {
     /// The folder of the restored book
     #[arg(long, value_name = "DIR")]
     book: PathBuf,
-    /// Prints one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 #[derive(Serialize)]
@@ -67,10 +65,7 @@ pub(crate) fn backup(args: &BackupArgs, out: &mut dyn Write) -> Result<Exit> {
         // For the metrics of its coordinator. The copy is whole without it.
         let _ = std::fs::write(args.book.join(BACKUP_MARK), "");
     }
-    if args.json {
-        write_json(out, &report)?;
-        return Ok(Exit::Done);
-    }
+    let out = &mut args.output.report(out, &report)?;
     writeln!(
         out,
         "{}: {} journal entries in {} bytes, {} of them new",
@@ -109,10 +104,9 @@ pub(crate) fn restore(args: &RestoreArgs, out: &mut dyn Write) -> Result<Exit> {
     let book = open_book(&args.book, false)?;
     let positions = book.len();
     book.close()?;
-    if args.json {
-        write_json(out, &RestoreJson { report, positions })?;
-        return Ok(Exit::Done);
-    }
+    let out = &mut args
+        .output
+        .report(out, &RestoreJson { report, positions })?;
     writeln!(
         out,
         "{}: {positions} positions of {} journal entries",

@@ -9,8 +9,8 @@ use minisign_verify::Signature;
 use serde::Serialize;
 
 use crate::arguments::path::check_is_there;
+use crate::output::OutputArgs;
 use crate::output::progress::bar;
-use kagetsu_terminal::json::write_json;
 
 /// Checks a book's integrity: checksums, keys, links, derived values and counts
 ///
@@ -27,9 +27,8 @@ pub(crate) struct Args {
     /// A public key of minisign, or its file: the compiled book must have a signature by it
     #[arg(long, value_name = "KEY|FILE")]
     public_key: Option<String>,
-    /// Prints one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 #[derive(Serialize)]
@@ -94,10 +93,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         faults: report.faults,
         time_ms: begun.elapsed().as_millis() as u64,
     };
-    if args.json {
-        write_json(out, &json)?;
-        return Ok(exit);
-    }
+    let out = &mut args.output.report(out, &json)?;
     for fault in &json.faults {
         writeln!(out, "{fault}")?;
     }

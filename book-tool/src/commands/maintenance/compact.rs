@@ -1,13 +1,13 @@
 use std::io::Write;
 use std::path::PathBuf;
 
+use crate::output::OutputArgs;
 use anyhow::Result;
 use kagetsu_book::{BookOptions, CompactReport};
 use kagetsu_program::{Exit, shown};
 use serde::Serialize;
 
 use kagetsu_reader::open_book;
-use kagetsu_terminal::json::write_json;
 
 /// Makes the files of a book smaller, and leaves its contents unchanged
 ///
@@ -21,9 +21,8 @@ pub(crate) struct Args {
     /// The book folder
     #[arg(long, value_name = "DIR")]
     book: PathBuf,
-    /// Prints one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 #[derive(Serialize)]
@@ -37,10 +36,9 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let (book, report) = open_book(&args.book, false)?.compact(&BookOptions::default())?;
     let positions = book.len();
     book.close()?;
-    if args.json {
-        write_json(out, &CompactJson { positions, report })?;
-        return Ok(Exit::Done);
-    }
+    let json = CompactJson { positions, report };
+    let out = &mut args.output.report(out, &json)?;
+    let report = json.report;
     writeln!(
         out,
         "{}: {positions} positions, {} journal entries of {}; {} bytes, {} before",

@@ -9,9 +9,9 @@ use kagetsu_program::{Exit, shown};
 use serde::Serialize;
 
 use crate::arguments::path::check_is_new;
+use crate::output::OutputArgs;
 use crate::output::progress::bar;
 use kagetsu_reader::read_book;
-use kagetsu_terminal::json::write_json;
 
 /// Compiles a book into one read-only file for engines
 ///
@@ -54,9 +54,8 @@ pub(crate) struct Args {
     /// A delta: makes the newer version of the compiled book, which --out may name with --force
     #[arg(long, value_name = "DELTA", conflicts_with_all = ["delta", "texts", "games", "max_bytes"])]
     patch: Option<PathBuf>,
-    /// Prints one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 #[derive(Serialize)]
@@ -141,16 +140,13 @@ fn tell(
     out: &mut dyn Write,
 ) -> Result<Exit> {
     let (positions, bytes) = (report.positions, report.bytes);
-    if args.json {
-        let delta_bytes = written.map(|delta| delta.bytes);
-        let json = CompileJson {
-            positions,
-            bytes,
-            delta_bytes,
-        };
-        write_json(out, &json)?;
-        return Ok(Exit::Done);
-    }
+    let delta_bytes = written.map(|delta| delta.bytes);
+    let json = CompileJson {
+        positions,
+        bytes,
+        delta_bytes,
+    };
+    let out = &mut args.output.report(out, &json)?;
     let share = bytes as f64 / positions.max(1) as f64;
     writeln!(
         out,

@@ -9,8 +9,8 @@ use kagetsu_program::{Exit, shown};
 use serde::Serialize;
 
 use crate::arguments::path::is_same;
+use crate::output::OutputArgs;
 use kagetsu_reader::read_book;
-use kagetsu_terminal::json::write_json;
 use kagetsu_terminal::table::one_line;
 
 /// Lists the differences between two books
@@ -28,9 +28,8 @@ pub(crate) struct Args {
     /// Maximum number of lines to print
     #[arg(long, default_value_t = 50, value_name = "N")]
     top: usize,
-    /// Prints one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 #[derive(Debug, Default, Serialize)]
@@ -130,10 +129,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let differences =
         found.only_a + found.only_b + found.different + found.annotations_a + found.annotations_b;
     let exit = Exit::passed(differences == 0);
-    if args.json {
-        write_json(out, &found)?;
-        return Ok(exit);
-    }
+    let out = &mut args.output.report(out, &found)?;
     for line in &found.lines {
         writeln!(out, "{line}")?;
     }

@@ -1,11 +1,11 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use crate::commands::exchange::played;
+use crate::output::OutputArgs;
 use anyhow::Result;
-use kagetsu_games::GameStore;
 use kagetsu_postgres::{BookUrl, TransferReport, pull, push};
 use kagetsu_program::{Exit, shown};
-use kagetsu_terminal::json::write_json;
 use serde::Serialize;
 
 /// Copies a book's journal between a folder and PostgreSQL
@@ -33,9 +33,8 @@ enum JournalCommand {
         // A parser of clap would show a wrong address with its password.
         #[arg(long, value_name = "URL")]
         to: String,
-        /// Prints one JSON object
-        #[arg(long)]
-        json: bool,
+        #[command(flatten)]
+        output: OutputArgs,
     },
     /// Copies the journal of a database into a folder
     ///
@@ -47,9 +46,8 @@ enum JournalCommand {
         /// The folder: new, empty, or holding an earlier copy of the same book
         #[arg(long, value_name = "DIR")]
         to: PathBuf,
-        /// Prints one JSON object
-        #[arg(long)]
-        json: bool,
+        #[command(flatten)]
+        output: OutputArgs,
     },
 }
 
@@ -61,10 +59,7 @@ struct TransferJson {
 
 /// Says that imported games do not go into a database.
 fn write_games_notice(book: &Path) -> Result<()> {
-    let games = match GameStore::open(book)? {
-        Some(store) => store.count()?,
-        None => 0,
-    };
+    let games = played::count(book)?;
     if games > 0 {
         let book = shown(book);
         writeln!(
@@ -76,26 +71,23 @@ fn write_games_notice(book: &Path) -> Result<()> {
 }
 
 pub(crate) fn run(args: &JournalArgs, out: &mut dyn Write) -> Result<Exit> {
-    let (report, target, json) = match &args.command {
-        JournalCommand::Push { book, to, json } => {
+    let (report, target, output) = match &args.command {
+        JournalCommand::Push { book, to, output } => {
             let to = BookUrl::parse(to)?;
             let report = push(book, &to)?;
             write_games_notice(book)?;
-            (report, to.to_string(), *json)
+            (report, to.to_string(), output)
         }
-        JournalCommand::Pull { book, to, json } => {
+        JournalCommand::Pull { book, to, output } => {
             let book = BookUrl::parse(book)?;
-            (pull(&book, to)?, shown(to), *json)
+            (pull(&book, to)?, shown(to), output)
         }
     };
     let TransferReport { entries, copied } = report;
-    if json {
-        write_json(out, &TransferJson { entries, copied })?;
-    } else {
-        writeln!(
-            out,
-            "{target}: {entries} journal entries, {copied} of them new"
-        )?;
-    }
+    let out = &mut output.report(out, &TransferJson { entries, copied })?;
+    writeln!(
+        out,
+        "{target}: {entries} journal entries, {copied} of them new"
+    )?;
     Ok(Exit::Done)
 }

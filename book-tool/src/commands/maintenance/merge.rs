@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use crate::arguments::path::is_same;
 use crate::commands::maintenance::conflicts::Conflicts;
+use crate::output::OutputArgs;
 use kagetsu_reader::{fill, read_book};
-use kagetsu_terminal::json::write_json;
 
 /// The number of answers between two flushes to disk.
 const SYNC_EVERY: u64 = 1_000;
@@ -29,12 +29,11 @@ pub(crate) struct Args {
     /// The folders of the other books, which stay unchanged
     #[arg(value_name = "BOOK", required = true)]
     books: Vec<PathBuf>,
-    /// Prints one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct MergeJson {
     read: u64,
     new: u64,
@@ -48,14 +47,7 @@ struct MergeJson {
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
-    let mut done = MergeJson {
-        read: 0,
-        new: 0,
-        changed: 0,
-        positions: 0,
-        annotations: 0,
-        conflicts: Conflicts::default(),
-    };
+    let mut done = MergeJson::default();
     if let Some(path) = args.books.iter().find(|path| is_same(path, &args.into)) {
         bail!(
             "{} is the book {} itself, and no book can be merged into itself",
@@ -75,10 +67,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         Ok(())
     })?;
     let exit = done.conflicts.exit();
-    if args.json {
-        write_json(out, &done)?;
-        return Ok(exit);
-    }
+    let out = &mut args.output.report(out, &done)?;
     done.conflicts.write(out)?;
     let (name, changed) = (shown(&args.into), done.changed);
     writeln!(
@@ -93,10 +82,6 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     Ok(exit)
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde hands out a reference"
-)]
 fn is_zero(count: &usize) -> bool {
     *count == 0
 }

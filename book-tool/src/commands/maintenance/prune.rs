@@ -7,8 +7,8 @@ use kagetsu_game::{Position, Variant};
 use kagetsu_program::{Exit, shown};
 
 use crate::arguments::query::only_variant;
+use crate::output::OutputArgs;
 use kagetsu_reader::open_book;
-use kagetsu_terminal::json::write_json;
 
 /// Removes positions from a book for good
 ///
@@ -36,9 +36,8 @@ pub(crate) struct Args {
     /// Follows only moves at most N centi-units worse than the best
     #[arg(long, value_name = "N")]
     max_loss: Option<u16>,
-    /// Prints one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
@@ -67,10 +66,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     };
     let (book, report) = book.prune(&pruning, &BookOptions::default())?;
     book.close()?;
-    if args.json {
-        write_json(out, &report)?;
-        return Ok(Exit::Done);
-    }
+    let out = &mut args.output.report(out, &report)?;
     let (name, kept) = (shown(&args.book), report.kept);
     writeln!(
         out,

@@ -1,12 +1,11 @@
 use std::io::Write;
 use std::path::PathBuf;
 
+use crate::output::OutputArgs;
 use anyhow::Result;
 use kagetsu_book::{BookOptions, RepairReport};
 use kagetsu_program::{Exit, shown};
 use serde::Serialize;
-
-use kagetsu_terminal::json::write_json;
 
 /// Recovers what can be read of a book with a damaged journal
 ///
@@ -21,9 +20,8 @@ pub(crate) struct Args {
     /// The book folder
     #[arg(long, value_name = "DIR")]
     book: PathBuf,
-    /// Prints one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 #[derive(Serialize)]
@@ -40,17 +38,14 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     book.close()?;
     let whole = report.is_whole();
     let exit = Exit::passed(whole);
-    if args.json {
-        let json = RepairJson {
-            whole,
-            positions,
-            report,
-        };
-        write_json(out, &json)?;
-        return Ok(exit);
-    }
+    let json = RepairJson {
+        whole,
+        positions,
+        report,
+    };
+    let out = &mut args.output.report(out, &json)?;
     let name = shown(&args.book);
-    for notice in &report.notices {
+    for notice in &json.report.notices {
         writeln!(out, "{name}: {notice}")?;
     }
     if whole {
@@ -62,7 +57,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         "{name}: {} journal entries kept, {positions} positions\n\
          lost: {} bytes that cannot be read, {} entries from the end, {} entries about jobs; build \
          again to have them searched",
-        report.kept, report.lost_bytes, report.missing, report.left_out
+        json.report.kept, json.report.lost_bytes, json.report.missing, json.report.left_out
     )?;
     Ok(exit)
 }

@@ -1,6 +1,7 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+use crate::output::OutputArgs;
 use clap::ArgGroup;
 use kagetsu_game::{Side, Variant};
 
@@ -86,7 +87,6 @@ pub(crate) struct Args {
     /// Maximum number of failed claims to list, and of claims that cannot be replayed, or of gaps
     #[arg(long, requires = "claims", default_value_t = 20, value_name = "N")]
     pub(super) list: usize,
-    /// Prints one JSON object
-    #[arg(long)]
-    pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) output: OutputArgs,
 }

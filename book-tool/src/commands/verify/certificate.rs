@@ -16,7 +16,6 @@ use serde::Serialize;
 use super::arguments::Args;
 use crate::arguments::path::open;
 use crate::output::progress::bar;
-use kagetsu_terminal::json::write_json;
 
 #[derive(Serialize)]
 struct VerifyJson {
@@ -223,18 +222,15 @@ pub(super) fn verify_file(args: &Args, file: &Path, out: &mut dyn Write) -> Resu
     };
     let holds = fault.is_none();
     let exit = Exit::passed(holds);
-    if args.json {
-        let json = VerifyJson {
-            holds,
-            tree,
-            line: fault.as_ref().map(|fault| fault.line),
-            fault: fault.map(|fault| fault.what),
-            time_ms,
-        };
-        write_json(out, &json)?;
-        return Ok(exit);
-    }
-    if let Some(tree) = &tree {
+    let json = VerifyJson {
+        holds,
+        tree,
+        line: fault.as_ref().map(|fault| fault.line),
+        fault: fault.as_ref().map(|fault| fault.what.clone()),
+        time_ms,
+    };
+    let out = &mut args.output.report(out, &json)?;
+    if let Some(tree) = &json.tree {
         tree.write(&name, time_ms, out)?;
     }
     if let Some(fault) = &fault {

@@ -9,7 +9,6 @@ use kagetsu_formats::{Importer, write_omissions};
 use kagetsu_game::{Position, Side};
 use kagetsu_program::{Exit, shown};
 use kagetsu_proofs::{ClaimFindings, check_claimed_win};
-use kagetsu_terminal::json::write_json;
 use serde::Serialize;
 
 use super::arguments::Args;
@@ -70,10 +69,7 @@ pub(super) fn verify_claim(
         findings,
         time_ms: begun.elapsed().as_millis() as u64,
     };
-    match args.json {
-        true => write_json(out, &json)?,
-        false => json.write(&name, out)?,
-    }
+    json.write(&name, &mut args.output.report(out, &json)?)?;
     Ok(Exit::passed(json.holds))
 }
 

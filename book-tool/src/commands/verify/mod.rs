@@ -19,7 +19,6 @@ pub(crate) use arguments::Args;
 use certificate::verify_file;
 use claim::verify_claim;
 use kagetsu_reader::read_book;
-use kagetsu_terminal::json::write_json;
 
 /// Bytes of the table for threat searches.
 const TABLE: usize = 256 << 20;
@@ -60,32 +59,29 @@ fn verify_book(args: &Args, path: &Path, out: &mut dyn Write) -> Result<Exit> {
     let holds = findings.holds();
     let exit = Exit::passed(holds);
     let time_ms = begun.elapsed().as_millis() as u64;
-    if args.json {
-        let json = BookJson {
-            holds,
-            findings,
-            time_ms,
-        };
-        write_json(out, &json)?;
-        return Ok(exit);
-    }
+    let json = BookJson {
+        holds,
+        findings,
+        time_ms,
+    };
+    let out = &mut args.output.report(out, &json)?;
     for (says, claims) in [
-        ("fails", &findings.failed),
-        ("not replayed", &findings.open),
+        ("fails", &json.findings.failed),
+        ("not replayed", &json.findings.open),
     ] {
         for claim in claims {
             write_claim(out, says, claim)?;
         }
     }
-    let moves = &findings.moves;
-    for (what, count) in [("positions", &findings.positions), ("moves", moves)] {
+    let moves = &json.findings.moves;
+    for (what, count) in [("positions", &json.findings.positions), ("moves", moves)] {
         writeln!(
             out,
             "{} proven {what}: {} hold, {} cannot be replayed, {} fail",
             count.claims, count.hold, count.open, count.failed
         )?;
     }
-    if findings.has_nothing_to_show() {
+    if json.findings.has_nothing_to_show() {
         writeln!(out, "none of these claims is verified")?;
     }
     if moves.open > 0 && args.play_out.is_none() {
@@ -94,7 +90,7 @@ fn verify_book(args: &Args, path: &Path, out: &mut dyn Write) -> Result<Exit> {
             "--play-out looks for the wins that the book has no line of, and has them checked"
         )?;
     }
-    if findings.has_nothing_to_show() && moves.failed == 0 {
+    if json.findings.has_nothing_to_show() && moves.failed == 0 {
         writeln!(
             out,
             "`kagetsu export --format proof` writes the tree of a position, and `kagetsu verify FILE` checks that"

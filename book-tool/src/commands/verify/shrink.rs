@@ -11,8 +11,8 @@ use serde::Serialize;
 
 use super::read_tree::read_tree;
 use crate::arguments::path::refuse_stdout;
+use crate::output::OutputArgs;
 use crate::output::progress::bar;
-use kagetsu_terminal::json::write_json;
 
 /// Joins win trees into one, and makes it smaller
 ///
@@ -35,9 +35,8 @@ pub(crate) struct Args {
     /// Win trees from `kagetsu export --format proof`
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// Prints one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 #[derive(Serialize)]
@@ -75,20 +74,17 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         .with_context(|| format!("cannot write {name}"))?;
     let before = trees.iter().map(|tree| tree.nodes().len()).sum();
     let size = NodeCounts::of(&small);
-    if args.json {
-        let json = ShrinkJson {
-            file: args.out.display().to_string(),
-            before,
-            size,
-            plies: small.plies,
-        };
-        write_json(out, &json)?;
-        return Ok(Exit::Done);
-    }
+    let json = ShrinkJson {
+        file: args.out.display().to_string(),
+        before,
+        size,
+        plies: small.plies,
+    };
+    let out = &mut args.output.report(out, &json)?;
     writeln!(
         out,
-        "{name}: {size}, {before} nodes before; a {} within {} plies",
-        small.claim, small.plies
+        "{name}: {}, {before} nodes before; a {} within {} plies",
+        json.size, small.claim, small.plies
     )?;
     Ok(Exit::Done)
 }

@@ -17,6 +17,20 @@ pub struct EffortArgs {
 }
 
 impl EffortArgs {
+    /// Returns the limits with one of time, by default `usual` where no other is given.
+    #[must_use]
+    pub fn within(self, time: Option<Duration>, usual: Duration) -> Effort {
+        let effort = Effort {
+            time,
+            ..self.effort()
+        };
+        if effort == Effort::default() {
+            Effort::time(usual)
+        } else {
+            effort
+        }
+    }
+
     /// Returns the limits, without a time.
     #[must_use]
     pub fn effort(self) -> Effort {
