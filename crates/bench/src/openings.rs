@@ -1,6 +1,6 @@
 use std::ops::RangeInclusive;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use kagetsu_game::{BoardShape, Effort, Move, MoveKind, Position, Question, Score, Variant};
 use kagetsu_search::{Control, Engine, EngineOptions, Progress};
 use rand::prelude::*;
@@ -18,30 +18,6 @@ const DEPTH: u8 = 6;
 pub(crate) const MARGIN: i32 = 30;
 /// Openings to try before giving up.
 const TRIES: usize = 2_000;
-
-/// Where the games of a match begin.
-pub(crate) enum Openings<'a> {
-    /// Read from a file.
-    Read(&'a [Position]),
-    /// Made on request.
-    Made(Box<Balanced>),
-}
-
-impl Openings<'_> {
-    /// Returns the opening of this number, which is below the number of openings read.
-    ///
-    /// # Errors
-    /// If it cannot be made.
-    pub(crate) fn opening(&mut self, number: u32) -> Result<Position> {
-        match self {
-            Self::Read(all) => all
-                .get(number as usize)
-                .cloned()
-                .context("there are fewer openings than pairs"),
-            Self::Made(balanced) => balanced.opening(number),
-        }
-    }
-}
 
 /// Makes balanced openings: 4 to 6 random stones near the centre of a gomoku board, 6 to 9 random
 /// moves of other games. The mean value after searches of [`DEPTH`] plies and of one less is near

@@ -17,7 +17,7 @@ use kagetsu_program::take_file;
 use kagetsu_proto::Access;
 use kagetsu_search::{Control, Engine, EngineOptions, Evaluation, give_end_tables};
 
-use crate::openings::{Balanced, MARGIN, Openings};
+use crate::openings::{Balanced, MARGIN};
 use crate::report;
 use elo::Tally;
 use kagetsu_engines::EngineAddress;
@@ -181,15 +181,8 @@ pub(crate) fn run(args: &Args, is_json: bool, out: &mut dyn Write) -> Result<()>
 
 impl Args {
     fn effort(&self) -> Effort {
-        let effort = Effort {
-            time: self.time,
-            ..self.effort.effort()
-        };
-        if effort == Effort::default() {
-            Effort::time(Duration::from_millis(100))
-        } else {
-            effort
-        }
+        let usual = Duration::from_millis(100);
+        self.effort.within(self.time, usual)
     }
 
     /// The limits of the other program, where it has its own.
@@ -344,15 +337,16 @@ fn play_all(
             let (sender, next, settings) = (sender.clone(), &next, &settings);
             scope.spawn(move || {
                 let work = || -> Result<()> {
-                    let mut openings = match openings {
-                        Some(all) => Openings::Read(all),
-                        None => Openings::Made(Box::new(Balanced::new(args.variant, args.seed)?)),
-                    };
+                    let mut balanced = Balanced::new(args.variant, args.seed)?;
                     let mut players = Players::new(settings, args.play_out, control)?;
                     while let Some(number) =
                         Some(next.fetch_add(1, Relaxed)).filter(|&number| number < pairs)
                     {
-                        let Some(pair) = players.pair(&openings.opening(number)?, control)? else {
+                        let opening = match openings {
+                            Some(read) => read[number as usize].clone(),
+                            None => balanced.opening(number)?,
+                        };
+                        let Some(pair) = players.pair(&opening, control)? else {
                             break;
                         };
                         // The receiver is gone where another game has failed.
