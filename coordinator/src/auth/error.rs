@@ -1,7 +1,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tonic::{Code, Status};
+use kagetsu_proto::exhausted;
+use tonic::Status;
 
 use super::permission::Permission;
 
@@ -97,22 +98,16 @@ impl AuthError {
         }
     }
 
-    /// Its gRPC status, with `retry-after` (seconds) and `grpc-retry-pushback-ms` where waiting
-    /// helps.
+    /// Its gRPC status, with the time to retry where waiting helps.
     #[must_use]
     pub fn status(&self) -> Status {
-        let code = match self {
-            Self::NoToken | Self::UnknownToken => Code::Unauthenticated,
-            Self::MissingRole { .. } => Code::PermissionDenied,
-            Self::RateLimited { .. } | Self::TooManyFailures { .. } => Code::ResourceExhausted,
-        };
-        let mut status = Status::new(code, self.to_string());
-        if let Some(wait) = self.retry_after() {
-            let millis = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX).max(1);
-            let metadata = status.metadata_mut();
-            metadata.insert("retry-after", millis.div_ceil(1_000).into());
-            metadata.insert("grpc-retry-pushback-ms", millis.into());
+        let message = self.to_string();
+        match self {
+            Self::NoToken | Self::UnknownToken => Status::unauthenticated(message),
+            Self::MissingRole { .. } => Status::permission_denied(message),
+            Self::RateLimited { wait, .. } | Self::TooManyFailures { wait } => {
+                exhausted(message, (*wait).max(Duration::from_millis(1)))
+            }
         }
-        status
     }
 }

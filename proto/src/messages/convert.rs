@@ -18,23 +18,11 @@ pub enum WireError {
     #[error("{0} is missing")]
     Missing(&'static str),
     /// A number is out of its range.
-    #[error("{what} {value} is out of range")]
-    Range {
-        /// The field.
-        what: &'static str,
-        /// The number.
-        value: i64,
-    },
+    #[error("{0} {1} is out of range")]
+    Range(&'static str, i64),
     /// A list or a text is too long.
-    #[error("{what}: {found} are more than {most}")]
-    Long {
-        /// The field.
-        what: &'static str,
-        /// The number of elements.
-        found: usize,
-        /// The maximum.
-        most: usize,
-    },
+    #[error("{0}: {1} are more than {2}")]
+    Long(&'static str, usize, usize),
     /// The variant does not exist.
     #[error(transparent)]
     Variant(#[from] VariantError),
@@ -48,11 +36,7 @@ pub enum WireError {
 
 fn bounded<T>(what: &'static str, list: &[T], most: usize) -> Result<(), WireError> {
     if list.len() > most {
-        Err(WireError::Long {
-            what,
-            found: list.len(),
-            most,
-        })
+        Err(WireError::Long(what, list.len(), most))
     } else {
         Ok(())
     }
@@ -60,7 +44,7 @@ fn bounded<T>(what: &'static str, list: &[T], most: usize) -> Result<(), WireErr
 
 fn narrow<T: TryFrom<i64>>(what: &'static str, value: impl Into<i64>) -> Result<T, WireError> {
     let value = value.into();
-    T::try_from(value).map_err(|_| WireError::Range { what, value })
+    T::try_from(value).map_err(|_| WireError::Range(what, value))
 }
 
 fn moves(what: &'static str, codes: &[u32]) -> Result<Vec<Move>, WireError> {
@@ -76,11 +60,7 @@ fn codes(moves: &[Move]) -> Vec<u32> {
 }
 
 fn score(what: &'static str, raw: i32) -> Result<Score, WireError> {
-    let range = WireError::Range {
-        what,
-        value: raw.into(),
-    };
-    Score::from_raw(narrow(what, raw)?).ok_or(range)
+    Score::from_raw(narrow(what, raw)?).ok_or(WireError::Range(what, raw.into()))
 }
 
 impl From<&Position> for v1::Position {
@@ -127,16 +107,9 @@ impl From<Effort> for v1::Effort {
 impl TryFrom<&v1::Effort> for Effort {
     type Error = WireError;
     fn try_from(message: &v1::Effort) -> Result<Self, WireError> {
-        let depth = message.depth.map(|depth| {
-            let in_range = (1..=u32::from(Self::MAX_DEPTH)).contains(&depth);
-            if in_range {
-                narrow("depth", depth)
-            } else {
-                Err(WireError::Range {
-                    what: "depth",
-                    value: depth.into(),
-                })
-            }
+        let depth = message.depth.map(|depth| match narrow("depth", depth)? {
+            depth @ 1..=Self::MAX_DEPTH => Ok(depth),
+            _ => Err(WireError::Range("depth", depth.into())),
         });
         Ok(Self {
             depth: depth.transpose()?,
@@ -181,10 +154,7 @@ impl TryFrom<&v1::Question> for Question {
             .map_or(Ok(Score::MAX), |raw| score("beta", raw))?;
         let width: u16 = narrow("width", message.width)?;
         if width == 0 {
-            return Err(WireError::Range {
-                what: "width",
-                value: 0,
-            });
+            return Err(WireError::Range("width", 0));
         }
         let moves = moves("moves of the question", &message.moves)?;
         Ok(Self {
@@ -250,10 +220,7 @@ impl TryFrom<&v1::Proof> for Proof {
         let kind = message.kind().try_into()?;
         let plies: u16 = narrow("plies of a proof", message.plies)?;
         if plies > Score::MAX_PLIES {
-            return Err(WireError::Range {
-                what: "plies of a proof",
-                value: plies.into(),
-            });
+            return Err(WireError::Range("plies of a proof", plies.into()));
         }
         Ok(Self { claim, kind, plies })
     }
@@ -287,10 +254,8 @@ impl TryFrom<&v1::Verdict> for (Move, Verdict) {
         let proof: Option<Proof> = message.proof.as_ref().map(TryInto::try_into).transpose()?;
         let score = score("score", message.score)?;
         if proof.is_some_and(|proof| proof.score() != score) {
-            return Err(WireError::Range {
-                what: "the score beside a proof",
-                value: message.score.into(),
-            });
+            let what = "the score beside a proof";
+            return Err(WireError::Range(what, message.score.into()));
         }
         let verdict = Verdict {
             score,
