@@ -6,7 +6,7 @@ mod departures;
 pub(crate) mod export;
 pub(crate) mod import;
 mod learner;
-pub(super) mod played;
+mod played;
 mod proof;
 pub(super) mod site;
 mod subtree;

@@ -12,7 +12,7 @@ use kagetsu_games::{FoundGame, GameFilter, GameRecord, GameStore};
 ///
 /// # Errors
 /// If they cannot be read.
-pub(in crate::commands) fn count(book: &Path) -> Result<u64> {
+pub(super) fn count(book: &Path) -> Result<u64> {
     // A URL names no folder that has a file of games.
     GameStore::open(book)?.map_or(Ok(0), |store| Ok(store.count()?))
 }

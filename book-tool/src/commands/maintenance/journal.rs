@@ -1,9 +1,9 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use crate::commands::exchange::played;
 use crate::output::OutputArgs;
 use anyhow::Result;
+use kagetsu_games::GameStore;
 use kagetsu_postgres::{BookUrl, TransferReport, pull, push};
 use kagetsu_program::{Exit, shown};
 use serde::Serialize;
@@ -59,7 +59,7 @@ struct TransferJson {
 
 /// Says that imported games do not go into a database.
 fn write_games_notice(book: &Path) -> Result<()> {
-    let games = played::count(book)?;
+    let games = GameStore::open(book)?.map_or(Ok(0), |store| store.count())?;
     if games > 0 {
         let book = shown(book);
         writeln!(
