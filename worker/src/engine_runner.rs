@@ -4,15 +4,27 @@ use kagetsu_game::{Answer, Question, Variant};
 use kagetsu_search::threats::ClaimStrategy;
 use kagetsu_search::{Control, Engine, EngineOptions, Progress};
 
-/// An engine that answers questions: Kagetsu's own, or an external one.
-pub enum EngineRunner {
-    /// Kagetsu's own engine.
-    Own(Engine),
-    /// An external engine, in a process of its own.
-    External(Box<External>),
+/// Table memory of Kagetsu's own engine beside an external one, in bytes.
+const PROVER_TABLE: usize = 16 << 20;
+
+/// An engine that answers questions: Kagetsu's own, or an external one. Questions that ask for a
+/// proof alone are answered by Kagetsu's own engine.
+pub struct EngineRunner {
+    own: Engine,
+    /// In a process of its own.
+    external: Option<Box<External>>,
 }
 
 impl EngineRunner {
+    /// Returns Kagetsu's own engine.
+    #[must_use]
+    pub const fn own(own: Engine) -> Self {
+        Self {
+            own,
+            external: None,
+        }
+    }
+
     /// Starts an external engine and checks that it plays this variant by its rules.
     ///
     /// # Errors
@@ -21,15 +33,27 @@ impl EngineRunner {
     pub fn external(settings: EngineSettings, variant: Variant, control: &Control) -> Result<Self> {
         let mut engine = External::start(settings, control)?;
         engine.check(variant, control)?;
-        Ok(Self::External(Box::new(engine)))
+        Self::beside(engine)
+    }
+
+    /// Returns an external engine beside Kagetsu's own with a small table.
+    fn beside(external: External) -> Result<Self> {
+        let options = EngineOptions {
+            table_bytes: PROVER_TABLE,
+            ..EngineOptions::default()
+        };
+        Ok(Self {
+            own: Engine::new(options)?,
+            external: Some(Box::new(external)),
+        })
     }
 
     /// Returns the engine's name and version.
     #[must_use]
     pub fn name(&self) -> &str {
-        match self {
-            Self::Own(_) => Engine::NAME,
-            Self::External(engine) => engine.name(),
+        match &self.external {
+            Some(engine) => engine.name(),
+            None => Engine::NAME,
         }
     }
 
@@ -44,25 +68,25 @@ impl EngineRunner {
         control: &Control,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Answer> {
-        match self {
-            Self::Own(engine) => Ok(engine.answer(question, control, progress)?),
-            Self::External(engine) => Ok(engine.answer(question, control, progress)?),
+        match self.asked(question) {
+            Some(engine) => Ok(engine.answer(question, control, progress)?),
+            None => Ok(self.own.answer(question, control, progress)?),
         }
     }
 
     /// See [`Engine::want_strategies`]. External engines have none.
     pub(crate) fn want_strategies(&mut self, are_wanted: bool) {
-        if let Self::Own(engine) = self {
-            engine.want_strategies(are_wanted);
-        }
+        self.own.want_strategies(are_wanted);
+    }
+
+    /// See [`Engine::limit_end_tables`].
+    pub(crate) fn limit_end_tables(&mut self, pieces: u8) {
+        self.own.limit_end_tables(pieces);
     }
 
     /// Takes the strategies behind the claims of the last answer; see [`Engine::take_strategies`].
     pub(crate) fn take_strategies(&mut self) -> Vec<ClaimStrategy> {
-        match self {
-            Self::Own(engine) => engine.take_strategies(),
-            Self::External(_) => Vec::new(),
-        }
+        self.own.take_strategies()
     }
 
     /// Searches as one member of a shared search, see [`Engine::share`]. An external engine
@@ -74,10 +98,26 @@ impl EngineRunner {
         control: &Control,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Answer> {
-        match self {
-            Self::Own(engine) => Ok(engine.share(question, member, control, progress)?),
-            Self::External(engine) => Ok(engine.answer(question, control, progress)?),
+        match self.asked(question) {
+            Some(engine) => Ok(engine.answer(question, control, progress)?),
+            None => Ok(self.own.share(question, member, control, progress)?),
         }
+    }
+
+    /// Replaces an engine that a panic may have left in any state.
+    pub(crate) fn replace(&mut self, options: EngineOptions) {
+        match (&mut self.external, Engine::new(options)) {
+            (Some(engine), _) => **engine = engine.twin(),
+            (None, Ok(fresh)) => self.own = fresh,
+            (None, Err(error)) => tracing::error!("cannot create a new engine: {error}"),
+        }
+    }
+
+    /// Returns the external engine unless only a proof is asked for.
+    fn asked(&mut self, question: &Question) -> Option<&mut External> {
+        let proves =
+            question.window.asks_for_proof() && question.position.variant().has_threat_search();
+        self.external.as_deref_mut().filter(|_| !proves)
     }
 }
 
@@ -93,7 +133,7 @@ pub(crate) struct EnginePool {
 impl EnginePool {
     /// Creates Kagetsu's own engines.
     pub(crate) fn own(slots: u32, options: EngineOptions) -> Result<Self> {
-        let engines = (0..slots).map(|_| Engine::new(options).map(EngineRunner::Own));
+        let engines = (0..slots).map(|_| Engine::new(options).map(EngineRunner::own));
         Ok(Self {
             engines: engines.collect::<Result<_, _>>()?,
             name: Engine::NAME.into(),
@@ -138,9 +178,7 @@ impl EnginePool {
         let twins: Vec<_> = (1..slots).map(|_| first.twin()).collect();
         let engines = std::iter::once(first).chain(twins);
         Ok(Self {
-            engines: engines
-                .map(|engine| EngineRunner::External(Box::new(engine)))
-                .collect(),
+            engines: engines.map(EngineRunner::beside).collect::<Result<_>>()?,
             name,
             variants,
         })

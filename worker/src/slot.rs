@@ -8,7 +8,7 @@ use std::thread::{Builder, JoinHandle};
 use anyhow::{Context, Result};
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::report::Outcome;
-use kagetsu_search::{Control, Engine, EngineOptions, Progress};
+use kagetsu_search::{Control, EngineOptions, Progress};
 
 use crate::config::Config;
 use crate::engine_runner::{EnginePool, EngineRunner};
@@ -60,20 +60,10 @@ fn work(mut engine: EngineRunner, options: EngineOptions, queue: &TaskQueue) {
         let outcome = search(&mut engine, &task, &mut progress);
         if outcome.is_err() {
             // The panic may have left the engine in any state.
-            replace(&mut engine, options);
+            engine.replace(options);
         }
         let result = outcome.unwrap_or_else(|reason| outcome::failed(reason).into());
         queue.finish(task.number, result);
-    }
-}
-
-fn replace(engine: &mut EngineRunner, options: EngineOptions) {
-    match engine {
-        EngineRunner::External(engine) => **engine = engine.twin(),
-        EngineRunner::Own(engine) => match Engine::new(options) {
-            Ok(fresh) => *engine = fresh,
-            Err(error) => tracing::error!("cannot create a new engine: {error}"),
-        },
     }
 }
 
@@ -92,9 +82,7 @@ fn search(
         ..
     } = task;
     engine.want_strategies(*wants_strategies);
-    if let EngineRunner::Own(engine) = engine {
-        engine.limit_end_tables(*end_tables);
-    }
+    engine.limit_end_tables(*end_tables);
     let answered = catch_unwind(AssertUnwindSafe(|| match role {
         SearchRole::Whole => engine.answer(question, control, progress),
         SearchRole::Member { number, of } => {

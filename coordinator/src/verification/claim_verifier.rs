@@ -6,7 +6,7 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use kagetsu_game::{
-    Answer, Claim, Effort, Move, Outcome, Position, Proof, ProofKind, Question, Score, Window,
+    Answer, Claim, Effort, Move, Outcome, Position, Proof, ProofKind, Question, Window,
 };
 use kagetsu_schedule::QuestionId;
 use kagetsu_search::threats::{ThreatClass, ThreatOutcome, ThreatSearch};
@@ -219,9 +219,8 @@ impl VerifierQueue {
         answer: &Answer,
     ) -> Vec<(Move, Proof)> {
         // Other searches answer a question about proof alone: it is repeated unchanged.
-        let Window { alpha, beta } = question.window;
-        if beta <= -Score::OPINION_MAX || alpha >= Score::OPINION_MAX {
-            let (effort, window) = (question.effort, question.window);
+        let (effort, window) = (question.effort, question.window);
+        if window.asks_for_proof() {
             return self.search_claims(effort, window, &question.position, open);
         }
         let mut nodes = MAX_THREAT_NODES;

@@ -210,7 +210,7 @@ async fn here(args: &Args, question: &Question, live: &mut LiveProgress<'_>) -> 
                     EngineRunner::external(settings, question.position.variant(), &control)
                 }
                 None => Engine::new(options)
-                    .map(EngineRunner::Own)
+                    .map(EngineRunner::own)
                     .map_err(Into::into),
             };
             let mut thinker = match thinker {

@@ -1,15 +1,18 @@
 //! Moves that a proof found elsewhere suggests, for jobs that look for a proof.
 //!
 //! An attacker's answer lists few moves, and the winning one may be quiet. So each answer is
-//! completed by moves that are known to win with the same stones, and each new proof is looked up
-//! from all positions that lead to it.
+//! completed by moves that are known to win with the same stones, an adviser's line names moves in
+//! the positions on it, and each new proof is looked up from all positions that lead to it.
 
-use kagetsu_game::{Answer, Bound, Claim, Move, Position, Score, Verdict};
+use kagetsu_game::{
+    Answer, Bound, Claim, Move, Position, Proof, ProofKind, Question, Score, Verdict,
+};
 
 use crate::BookError;
 use crate::base::id::Id;
 use crate::book::{Book, answered};
 use crate::jobs::winning_moves::WinningMoves;
+use crate::settings::build_spec::BuildSpec;
 use crate::settings::job::Work;
 
 /// Number of suggested moves that an answer is completed by.
@@ -19,6 +22,9 @@ const MAX_SUGGESTIONS: usize = 3;
 /// centi-units.
 const FIRST_SUGGESTION: i32 = -40;
 const NEXT_SUGGESTION: i32 = -40;
+
+/// Least value of an adviser's line that is taken for a win, in centi-units.
+const MIN_WIN: i16 = 2_000;
 
 impl Book {
     /// Completes the attacker's answer to a work by moves that won elsewhere. A move that leads to
@@ -31,14 +37,18 @@ impl Book {
         let position = &work.question.position;
         let build = &self.jobs.spec(work.job)?.build;
         let is_attack = build.policy.info().widens && position.side() == build.side;
+        let mut answer = answer.clone();
+        if is_advice(build, &work.question) {
+            answer = as_advice(answer);
+        }
         let is_won = answer
             .best()
             .is_some_and(|(_, best)| best.score.win_plies().is_some());
         let Some((_, model)) = answer.verdicts().first().cloned() else {
-            return Ok(answer.clone());
+            return Ok(answer);
         };
         if !is_attack || is_won || position.variant().gomoku().is_none() {
-            return Ok(answer.clone());
+            return Ok(answer);
         }
         let mut moves = self.named_moves(position)?;
         for m in self.winning_moves()?.of(position) {
@@ -63,7 +73,41 @@ impl Book {
             Some(m) => vec![m],
             None => moves.into_iter().take(MAX_SUGGESTIONS).collect(),
         };
-        Ok(completed(answer, &moves, &model))
+        Ok(completed(&answer, &moves, &model))
+    }
+
+    /// Names the attacker's further moves of the line by which an adviser's answer to a work wins.
+    pub(crate) fn name_line(&mut self, work: &Work, answer: &Answer) -> Result<(), BookError> {
+        if !is_advice(&self.jobs.spec(work.job)?.build, &work.question) {
+            return Ok(());
+        }
+        let best = answer.best().map(|(_, best)| best);
+        let Some(best) = best.filter(|best| best.score.raw() >= MIN_WIN) else {
+            return Ok(());
+        };
+        let mut at = work.question.position.clone();
+        for (m, ply) in best.line.iter().zip(0..) {
+            if ply > 0 && ply % 2 == 0 {
+                let silent = Verdict {
+                    score: -Score::OPINION_MAX,
+                    bound: Bound::Lower,
+                    depth: 0,
+                    nodes: 0,
+                    line: Vec::new(),
+                    proof: None,
+                    by: best.by.clone(),
+                };
+                self.suggest(&at, &[(*m, silent)].into_iter().collect())?;
+                if let Some(table) = &mut self.jobs.winning_moves {
+                    table.add_named(&at, *m);
+                }
+            }
+            match at.play(*m) {
+                Ok(next) if next.outcome().is_none() => at = next,
+                _ => break,
+            }
+        }
+        Ok(())
     }
 
     /// Learns moves that are worth a try in a position, for jobs that look for a proof. Where the
@@ -179,6 +223,34 @@ impl Book {
         self.log_answer(answered(None, false, before, answer))?;
         Ok(())
     }
+}
+
+/// Whether a question asks for the attacker's best move, and not for a proof, where a threat search
+/// could find one.
+fn is_advice(build: &BuildSpec, question: &Question) -> bool {
+    let Question {
+        position, window, ..
+    } = question;
+    build.policy.info().widens
+        && position.side() == build.side
+        && position.variant().has_threat_search()
+        && !window.asks_for_proof()
+}
+
+/// Returns an answer that only orders the attacker's moves: a win by a search that no strategy
+/// stands behind becomes an opinion.
+fn as_advice(mut advice: Answer) -> Answer {
+    let best = advice.best().map(|(m, _)| m);
+    advice.retain(|m, verdict| verdict.is_exact() || Some(m) == best);
+    advice.changed(|_, verdict| {
+        let is_searched = |proof: &Proof| proof.kind <= ProofKind::Search;
+        if verdict.proof.as_ref().is_none_or(is_searched) {
+            verdict.score = Score::opinion(verdict.score.raw().into());
+            verdict.bound = Bound::Exact;
+            verdict.depth = verdict.depth.max(1);
+            verdict.proof = None;
+        }
+    })
 }
 
 /// Adds moves to an answer as opinions that no search stands behind, with the origin of `model`.

@@ -19,7 +19,8 @@ pub(crate) fn question(
     spec: &JobSpec,
     id: Id,
 ) -> Result<Question, BookError> {
-    let question = match index.node(id)? {
+    let node = index.node(id)?;
+    let question = match &node {
         Some(node)
             if node.is_silent()
                 || index.reach(id)?.is_distrusted()
@@ -27,14 +28,15 @@ pub(crate) fn question(
         {
             about_all_moves(spec, node.position.clone())
         }
-        Some(node) => about_moves_without_value(spec, &node),
+        Some(node) => about_moves_without_value(spec, node),
         None => about_all_moves(spec, position_without_record(index, id)?),
     };
+    let known = node.as_ref().map(|node| &node.facts);
     Ok(spec
         .build
         .policy
         .rules()
-        .question(spec.build.side, question))
+        .question(spec.build.side, question, known))
 }
 
 fn about_all_moves(spec: &JobSpec, position: Position) -> Question {

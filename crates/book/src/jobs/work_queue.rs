@@ -180,9 +180,10 @@ impl Book {
         let is_widening = !work.question.moves.is_empty();
         let answer = self.with_suggestions(work, answer)?;
         let position = &work.question.position;
-        let answered = answered(Some(work.job), is_widening, position, answer);
-        let sequence = self.log_answer(answered)?;
+        let learned = answered(Some(work.job), is_widening, position, answer.clone());
+        let sequence = self.log_answer(learned)?;
         self.release(work);
+        self.name_line(work, &answer)?;
         self.look_back()?;
         self.walk_on()?;
         Ok(sequence)

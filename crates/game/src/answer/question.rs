@@ -17,6 +17,12 @@ impl Window {
         alpha: Score::MIN,
         beta: Score::MAX,
     };
+
+    /// Whether only a proof is of use: that every move loses, or which move wins.
+    #[must_use]
+    pub fn asks_for_proof(self) -> bool {
+        self.beta <= -Score::OPINION_MAX || self.alpha >= Score::OPINION_MAX
+    }
 }
 
 impl Default for Window {

@@ -396,9 +396,6 @@ const GUIDE: &str = concat!(
 
 #[test]
 fn build_proves_what_an_export_lacks() {
-    if !kagetsu_builders::is_installed("python3", &["--version"]) {
-        return;
-    }
     let scratch = Scratch::new();
     let [book, open, proof] = ["a.book", "open.txt", "a.proof"].map(|name| scratch.text(name));
     let place = ["--book", &book, "--variant", "standard-15"];
@@ -418,25 +415,17 @@ fn build_proves_what_an_export_lacks() {
     assert_eq!(fs::read_to_string(&open).expect("it is there"), leaf);
     assert!(!scratch.path("a.proof").exists());
 
-    // An engine names the move from where it sees a win, and the line behind.
-    let program = Program::Kagetsu.command(&[]);
-    let folder = Path::new(program.get_program()).parent().expect("a folder");
-    let others = std::env::var("PATH").expect("folders of programs");
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../proofs/advise.py");
-    let [roots, hints] = ["roots.txt", "hints"].map(|name| scratch.text(name));
-    let advised = Command::new("python3")
-        .args([script, "standard-15", &open, &roots, &hints])
-        .args(["--nodes", "100000", "--threads", "1"])
-        .env("PATH", format!("{}:{others}", text(folder)))
-        .output()
-        .expect("python3 starts");
-    assert!(advised.status.success(), "{advised:#?}");
-    let root_text = fs::read_to_string(&roots).expect("it is there");
-    let hint_text = fs::read_to_string(&hints).expect("it is there");
-    assert!(leaf.starts_with(root_text.trim()), "{root_text}");
-    assert!(hint_text.starts_with(root_text.trim()), "{hint_text}");
-
-    let more = ["--roots", &roots, "--hints", &hints, "--positions", "1000"];
+    // Another engine advises where the search for threats finds no win.
+    let adviser = Program::Pbrain.command(&[]);
+    let adviser = format!("gomocup:'{}'", text(Path::new(adviser.get_program())));
+    let more = [
+        "--roots",
+        &open,
+        "--positions",
+        "1000",
+        "--engine",
+        &adviser,
+    ];
     let built = kagetsu(&[&prove[..], &place, &more].concat());
     assert!(built.stdout.contains("proven"), "{built:#?}");
     // The file still names the position, which is not open any more.

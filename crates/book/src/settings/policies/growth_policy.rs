@@ -1,4 +1,4 @@
-use kagetsu_game::{Question, Side};
+use kagetsu_game::{Answer, Question, Side};
 
 use super::selection::{ByPriority, Selection};
 use crate::base::id::Id;
@@ -36,8 +36,9 @@ pub(crate) trait GrowthPolicy: Sync {
         candidate.is_within_margin
     }
 
-    /// Adapts the question about a position to what the policy needs to know.
-    fn question(&self, _: Side, question: Question) -> Question {
+    /// Adapts the question about a position, of which the answer `known` may exist, to what the
+    /// policy needs to know.
+    fn question(&self, _: Side, question: Question, _known: Option<&Answer>) -> Question {
         question
     }
 

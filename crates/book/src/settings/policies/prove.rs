@@ -9,8 +9,10 @@
 //! its parent makes likely.
 //!
 //! The attacker's answer lists few moves, so a position of the attacker none of whose moves wins is
-//! not disproven: when its moves have taken more than a further one promises, it is searched again
-//! for as many moves as it has. It counts as disproven when all legal moves are.
+//! not disproven: when its moves have taken more than a further one promises, it is searched again,
+//! first by an adviser for the best move, then for as many moves as it has. It counts as disproven
+//! when all legal moves are. An adviser's value takes the place of the guesses for the attacker's
+//! moves; his line names further moves.
 //!
 //! The numbers follow from records, links and frontier alone, so they are kept in memory only. An
 //! answer discards those of its position and of all positions that lead to it.
@@ -18,7 +20,7 @@
 use std::collections::HashMap;
 
 use kagetsu_game::gomoku::Point;
-use kagetsu_game::{Claim, Move, Position, Question, Score, Side, Window};
+use kagetsu_game::{Answer, Claim, Move, Position, Question, Score, Side, Window};
 
 use super::growth_policy::{GrowthPolicy, PolicyInfo};
 use super::selection::{Frontier, Selection};
@@ -31,6 +33,9 @@ pub(super) struct Prove;
 
 /// Number of threat searches that the attacker's look for his best moves may cost.
 const SEARCHES_PER_ATTACK: u64 = 10;
+
+/// Number of threat searches that an adviser's search may cost.
+const SEARCHES_PER_ADVICE: u64 = 20;
 
 impl GrowthPolicy for Prove {
     fn info(&self) -> &'static PolicyInfo {
@@ -49,14 +54,26 @@ impl GrowthPolicy for Prove {
     /// Asks the attacker which move wins or comes nearest to it, with the effort of several threat
     /// searches, and the defender whether all moves lose, with one threat search for each move.
     /// Games without threat searches cannot answer the first question any better than a search
-    /// for the best moves, so there the attacker is asked for these.
-    fn question(&self, attacker: Side, mut question: Question) -> Question {
+    /// for the best moves, so there the attacker is asked for these. Elsewhere he is asked for his
+    /// best move at a position that resists, and the answer is an adviser's word.
+    fn question(&self, attacker: Side, mut question: Question, known: Option<&Answer>) -> Question {
+        let is_attack = question.position.side() == attacker;
+        if is_attack
+            && !question.moves.is_empty()
+            && question.position.variant().has_threat_search()
+            && known.is_some_and(|known| advice(known).is_none())
+        {
+            let nodes = question.effort.nodes;
+            question.moves = Vec::new();
+            question.width = 1;
+            question.effort.nodes = nodes.map(|nodes| nodes.saturating_mul(SEARCHES_PER_ADVICE));
+            return question;
+        }
         let moves = if question.moves.is_empty() {
             question.position.distinct_moves().len()
         } else {
             question.moves.len()
         };
-        let is_attack = question.position.side() == attacker;
         if !is_attack {
             question.window = Window {
                 alpha: Score::MIN,
@@ -119,6 +136,14 @@ fn near_stones(position: &Position, moves: Vec<Move>) -> Vec<Move> {
     if near.is_empty() { moves } else { near }
 }
 
+/// Returns the best value of an adviser, which has a depth: the opinions of a search for threats
+/// have none.
+fn advice(facts: &Answer) -> Option<Score> {
+    let mut verdicts = facts.verdicts().iter().map(|(_, verdict)| verdict);
+    let best = verdicts.find(|v| v.is_exact() && v.proof.is_none() && v.depth > 0);
+    best.map(|verdict| verdict.score)
+}
+
 /// The number of what is impossible.
 const INFINITE: u32 = u32::MAX / 4;
 
@@ -143,6 +168,12 @@ const FRUITLESS_PER_NUMBER: u32 = 30;
 
 /// Number of a position that must be searched a second time for moves that have no value.
 const SECOND_SEARCH: u32 = 4;
+
+/// Number of an adviser's search at a position of the attacker: moves that seem to need more wait.
+const ADVICE: u32 = 4;
+
+/// Value of an adviser from which the attacker's move counts as a win, in centi-units.
+const SURE: i32 = 300;
 
 /// Disproof number of the moves of the attacker that are not listed yet.
 const UNLISTED: u32 = 1;
@@ -354,8 +385,9 @@ impl ProofOrder {
         Ok(false)
     }
 
-    /// Returns the number of a search for further moves of the attacker at a known position: the
-    /// guess for the last one of its moves, and more the more moves it has. `None` if it has all.
+    /// Returns the number of an adviser's search at a known position of the attacker; after it that
+    /// of a search for further moves: the guess for the last one of its moves, and more the more
+    /// moves it has. `None` if it has all.
     fn widening(
         &self,
         frontier: &mut dyn Frontier,
@@ -367,7 +399,13 @@ impl ProofOrder {
         let is_over = reach.waiting(self.job).is_some()
             || reach.is_aside(self.job)
             || id.stones() >= frontier.max_stones()?;
-        if is_over || !has_unlisted_moves(node) {
+        if is_over {
+            return Ok(None);
+        }
+        if node.position.variant().has_threat_search() && advice(&node.facts).is_none() {
+            return Ok(Some(ADVICE));
+        }
+        if !has_unlisted_moves(node) {
             return Ok(None);
         }
         let ranked = children.iter().enumerate();
@@ -463,20 +501,22 @@ fn has_unlisted_moves(node: &Node) -> bool {
     exact * 8 < legal || exact < node.position.distinct_moves().len()
 }
 
-/// The positions that a node leads to, each with the score of its move, in the order of the answer:
-/// best first.
+/// The positions that a node leads to, each with what its move promises the attacker, in the order
+/// of the answer: best first. No move promises more than the one that an adviser prefers.
 fn children(
     frontier: &mut dyn Frontier,
     id: Id,
     node: &Node,
 ) -> Result<Vec<(Id, Score)>, BookError> {
     let mut children: Vec<(Id, Score)> = Vec::with_capacity(node.followed.len());
+    let advised = advice(&node.facts).filter(|_| node.position.variant().has_threat_search());
+    let most = advised.map(|value| Score::opinion(i32::from(value.raw()) - SURE));
     for (m, verdict) in node.facts.verdicts() {
         if let Some(child) = node.child(*m)
             && frontier.reach(child)?.is_from(id)
             && children.iter().all(|(known, _)| *known != child)
         {
-            children.push((child, verdict.score));
+            children.push((child, most.unwrap_or(Score::MAX).min(verdict.score)));
         }
     }
     Ok(children)

@@ -29,13 +29,17 @@ fn spec(line: &str, attacker: Side, target: u64) -> JobSpec {
     }
 }
 
-/// As the engine of hashes, with losses of the defender that no search has found.
+/// As the engine of hashes, with losses of the defender that no search has found, and without
+/// depths where the attacker looks for a win by threats.
 fn answer(question: &Question, seed: u64) -> Answer {
     let position = &question.position;
     let is_lost = |verdict: &Verdict| verdict.nodes + seed;
     engine::answer(question).changed(|m, verdict| {
         let hash = position.play(m).expect("legal").key().0 as u64 >> 9;
         let may_be = question.window.beta < Score::ZERO && verdict.proof.is_none();
+        if question.window.alpha > Score::ZERO && verdict.proof.is_none() {
+            verdict.depth = 0;
+        }
         if !may_be || (hash ^ is_lost(verdict)).is_multiple_of(16) {
             // A search for losses values every move.
             if may_be {
@@ -175,9 +179,10 @@ fn attacker_needs_best_move_defender_all_moves() {
     assert!(refused.to_string().contains("--side"), "{refused}");
 }
 
-/// The attacker wins by a corner, but that looks costly, and only at the root. Every other move
-/// makes a cheap threat, in three ways, to which there always is one reply.
-fn trap(question: &Question) -> Answer {
+/// The attacker wins by a corner, and only at the root. A search for threats misses it, or finds it
+/// costly. Every other move makes a cheap threat, in three ways, to which there always is one
+/// reply.
+fn trap(question: &Question, is_missed: bool) -> Answer {
     let position = &question.position;
     let is_taken = |position: &Position| {
         let free = position.legal_moves();
@@ -210,34 +215,58 @@ fn trap(question: &Question) -> Answer {
         let won = Some(Proof::new(Claim::Win, ProofKind::Vct, 7));
         return [verdict(moves[0], 0, won)].into_iter().collect();
     }
-    let corner = moves
-        .last()
-        .filter(|_| stones == 2)
-        .map(|m| verdict(*m, -100, None));
+    let corner = moves.last().filter(|_| stones == 2);
+    if !question.window.asks_for_proof() {
+        let claim = Proof::new(Claim::Win, ProofKind::Search, 9);
+        let advised = moves.last().map(|m| verdict(*m, 0, corner.map(|_| claim)));
+        return advised.into_iter().collect();
+    }
+    let corner = corner.filter(|_| !is_missed);
+    let corner = corner.map(|m| verdict(*m, -100, None));
     moves
         .iter()
         .take(3)
         .map(|m| verdict(*m, -10, None))
         .chain(corner)
+        .map(|(m, verdict)| {
+            (
+                m,
+                Verdict {
+                    depth: 0,
+                    ..verdict
+                },
+            )
+        })
         .collect()
 }
 
 #[test]
-fn costly_unproven_move_gives_way() {
-    let (_folder, mut book) = new_book();
-    let spec = with(spec("d4 e4", Side::First, 600), |build| build.top = 4);
-    let job = book.create_job(&spec).expect("a job");
-    while let Some(work) = next(&mut book, job, 1).first() {
-        book.finish(work, &trap(&work.question)).expect("room");
+fn costly_or_advised_move_gets_its_turn() {
+    for is_missed in [false, true] {
+        let (_folder, mut book) = new_book();
+        let spec = with(spec("d4 e4", Side::First, 600), |build| build.top = 4);
+        let job = book.create_job(&spec).expect("a job");
+        let mut advice = 0;
+        while let Some(work) = next(&mut book, job, 1).first() {
+            book.finish(work, &trap(&work.question, is_missed))
+                .expect("room");
+            let entry = book.lookup(&work.question.position).expect("readable");
+            let proof = entry.expect("it was searched").derived.proof;
+            if !work.question.window.asks_for_proof() {
+                assert_eq!(proof, None, "an adviser's claim is no proof");
+                advice += 1;
+            }
+        }
+        let entry = book
+            .lookup(&spec.roots[0])
+            .expect("readable")
+            .expect("it was searched");
+        assert!(
+            entry.derived.proof.is_some(),
+            "not within {} positions",
+            book.len()
+        );
+        assert!(advice > 0 || !is_missed);
+        assert_clean(&book);
     }
-    let entry = book
-        .lookup(&spec.roots[0])
-        .expect("readable")
-        .expect("it was searched");
-    assert!(
-        entry.derived.proof.is_some(),
-        "not within {} positions",
-        book.len()
-    );
-    assert_clean(&book);
 }
