@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let format = known.ok_or_else(|| format!("no format is called '{format}'"))?;
     let (book, _) = Book::open_to_read(Path::new(folder), &BookOptions::default())?;
     let mut out = BufWriter::new(File::create(file)?);
-    let (positions, omissions) = export(format, &book, None, None, &mut out)?;
+    let (positions, omissions) = export(format, &book, None, None, None, &mut out)?;
     out.flush()?;
     println!("{positions} positions");
     for (what, count) in omissions.iter() {

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::{Context, Result, bail};
 use kagetsu_book::Book;
-use kagetsu_game::{Answer, Variant};
+use kagetsu_game::{Answer, Position, Variant};
 
 use crate::format::Format;
 use crate::games::book_tree;
@@ -19,8 +19,9 @@ use crate::xiangqi::{eleeye, obk, xqf};
 /// Writes a book as a file of a format. Returns the number of positions written, and what the
 /// format has no room for.
 ///
-/// `variant` selects the positions of one game; by default a format of many games takes all, and
-/// a format of one game takes that of the book's first position. `zobrist` is for `Format::Obk`.
+/// `variant` selects the positions of one game; by default a format of many games takes all, and a
+/// format of one game takes that of the book's first position. A tree of SGF or PGN comes to `root`
+/// by its moves, and one of XQF begins there. `zobrist` is for `Format::Obk`.
 ///
 /// # Errors
 /// If the format is for import only, does not hold the game, the book is damaged, or `out` fails.
@@ -28,6 +29,7 @@ pub fn export(
     format: Format,
     book: &Book,
     variant: Option<Variant>,
+    root: Option<&Position>,
     zobrist: Option<&ZobristKeys>,
     out: &mut dyn Write,
 ) -> Result<(u64, Omissions)> {
@@ -42,8 +44,10 @@ pub fn export(
             (yxdb::write(&records), records.len() as u64, omissions)
         }
         Format::Lib => library::write(book, one_game(book, variant)?)?,
-        Format::Sgf | Format::Pgn => book_tree::write(format, book, one_game(book, variant)?)?,
-        Format::Xqf => xqf::write(book, one_game(book, variant)?)?,
+        Format::Sgf | Format::Pgn => {
+            book_tree::write(format, book, one_game(book, variant)?, root)?
+        }
+        Format::Xqf => xqf::write(book, one_game(book, variant)?, root)?,
         Format::Hints => text_as_bytes(hints::write(book, one_game(book, variant)?)?),
         Format::Openings => text_as_bytes(lists::write_openings(book, one_game(book, variant)?)?),
         Format::Fen => text_as_bytes(lists::write_fens(book, one_game(book, variant)?)?),

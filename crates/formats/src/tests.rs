@@ -204,7 +204,8 @@ fn texts_that_come_back(max_bytes: usize) -> Option<usize> {
                 .flatten()
             {
                 let mut written = Vec::new();
-                let (_, lost) = export(format, &book, None, None, &mut written).expect("memory");
+                let (_, lost) =
+                    export(format, &book, None, None, None, &mut written).expect("memory");
                 let beyond = lost.get("positions_that_no_line_leads_to");
                 assert_eq!(beyond, None, "{}", path.display());
                 let again = contents(format, &written, Some(variant(game))).expect("our own");
@@ -229,7 +230,7 @@ fn passes_of_a_library_come_back() {
     let before = read(&file).expect("a library");
     let (_folder, book) = book_of(&before);
     let mut written = Vec::new();
-    let (_, lost) = export(Format::Lib, &book, None, None, &mut written).expect("memory");
+    let (_, lost) = export(Format::Lib, &book, None, None, None, &mut written).expect("memory");
     assert_eq!(nonzero(&lost), Omissions::new());
     let after = read(&written).expect("our own");
     assert_eq!(words(&after), words(&before));
@@ -277,7 +278,7 @@ fn written_words_are_read_back() {
         book.annotate(&start, &notes[1..2]).expect("room");
         for format in formats {
             let mut written = Vec::new();
-            export(*format, &book, None, None, &mut written).expect("memory");
+            export(*format, &book, None, None, None, &mut written).expect("memory");
             let again = contents(*format, &written, Some(variant(game))).expect("our own");
             let again_book = book_of(&again).1;
             let said = |book: &Book, at: &Position| -> BTreeSet<String> {
@@ -576,7 +577,7 @@ pub(crate) fn followed(name: &str, count: usize) -> (TempDir, Book) {
 
 fn written(format: Format, book: &Book) -> Vec<u8> {
     let mut bytes = Vec::new();
-    export(format, book, None, None, &mut bytes).expect("memory");
+    export(format, book, None, None, None, &mut bytes).expect("memory");
     bytes
 }
 

@@ -15,15 +15,16 @@ export class Departure {
     const { explorer } = this;
     const { variant, fen, moves, at } = explorer.shown;
     const ply = steps.findIndex((step, index) => index > 0 && !step.is_held && steps[index - 1].is_held);
-    const before = moves.slice(0, ply - 1);
-    const known = ply > 0 && !explorer.practice.isOn && await explorer.ask("/book", { variant, fen, moves: before.join(" ") }, signal);
-    this.element.hidden = !known?.best;
+    const before = { variant, fen, moves: moves.slice(0, ply - 1).join(" ") };
+    const held = ply > 0 && !explorer.practice.isOn && await explorer.ask("/book", before, signal);
+    this.element.hidden = !held?.best;
     if (this.element.hidden) return;
+    const known = explorer.asPlayed(held, await explorer.ask("/position", before, signal));
     const name = (move) => explorer.nameAt(ply - 1, move);
     const isMover = (ply - 1 - at) % 2 === 0;
     const side = isMover === (explorer.position.side === "first") ? "first" : "second";
     const best = isKnown(known) ? `${name(known.best)} (${sayValue(known)})` : name(known.best);
-    const made = known.answers.find(({ move }) => move === moves[ply - 1]);
+    const made = held.answers.find(({ move }) => move === moves[ply - 1]);
     const isValued = made && isKnown(made) && isKnown(known) && made.bound !== "upper";
     const cost = isValued ? t("leftCost", { loss: signed(-Math.max(0, rank(known) - rank(made))) }) : t("leftUnknown");
     this.element.replaceChildren(

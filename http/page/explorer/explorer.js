@@ -356,10 +356,10 @@ export class Explorer {
     return (this.tab === "analysis" && this.analysis.current?.answer) || this.known;
   }
 
-  /** An answer to the position on the board, with the moves that people play of two that mirror each other. */
-  asPlayed(answer) {
+  /** An answer to the position on the board, or to another, with the moves that people play of two that mirror each other. */
+  asPlayed(answer, position = this.position) {
     if (!answer?.answers) return answer;
-    const answers = asPlayed(this.shape(), this.position, answer.answers);
+    const answers = asPlayed(this.shape(), position, answer.answers);
     return { ...answer, answers, best: answer.best && shownMove(answers, answer.best) };
   }
 

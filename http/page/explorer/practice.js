@@ -135,10 +135,11 @@ export class Practice {
     const { explorer } = this;
     if (!this.isOn || explorer.position.side !== this.side) return;
     const { valued, shown } = sortedVerdicts(explorer.known);
-    const made = valued.find((verdict) => verdict.move === move);
+    const same = explorer.verdicts.groups().get(move) ?? [move];
+    const made = valued.find((verdict) => same.includes(verdict.move));
     const [best] = shown;
     // Where no move has a value, as in games and libraries, each is right.
-    const isHeld = valued.length === 0 && shown.some((verdict) => verdict.move === move);
+    const isHeld = valued.length === 0 && shown.some((verdict) => same.includes(verdict.move));
     const loss = isHeld ? 0 : made && best ? Math.max(0, Math.min(1000, rank(best) - rank(made))) : null;
     const name = best ? explorer.name(best.move) : "";
     // A certificate knows one winning move, and nothing of the others.

@@ -17,6 +17,7 @@ use kagetsu_terminal::json::write_json;
 use serde::Serialize;
 
 use super::departures::{self, DepartureJson, Departures};
+use crate::commands::verdict_on;
 
 /// The greatest loss of one move, in centi-units: a lost win counts no more.
 const MAX_LOSS: u32 = 1_000;
@@ -317,9 +318,9 @@ impl GameJudge {
         let Some((best, best_verdict)) = answer.best().filter(|(_, best)| !best.is_silent()) else {
             return Ok((MoveNote::default(), None));
         };
-        let mut made = valued(answer, m).cloned();
+        let mut made = valued(before, answer, m).cloned();
         if made.is_none() {
-            made = valued(&self.search(before, vec![m])?, m).cloned();
+            made = valued(before, &self.search(before, vec![m])?, m).cloned();
         }
         let says = |verdict: &Verdict| format!("{} (depth {})", verdict.score, verdict.depth);
         let mut text = made.as_ref().map_or_else(String::new, says);
@@ -341,8 +342,8 @@ impl GameJudge {
 }
 
 /// Returns the verdict on a move, if it gives a value.
-fn valued(answer: &Answer, m: Move) -> Option<&Verdict> {
-    answer.get(m).filter(|verdict| verdict.is_exact())
+fn valued<'a>(before: &Position, answer: &'a Answer, m: Move) -> Option<&'a Verdict> {
+    verdict_on(before, answer, m).filter(|verdict| verdict.is_exact())
 }
 
 /// Returns the loss of a move against the best, in centi-units.

@@ -10,6 +10,8 @@ use kagetsu_game::{Answer, Move, Notation, Side, Verdict};
 use kagetsu_terminal::table;
 use serde::Serialize;
 
+use crate::commands::verdict_on;
+
 /// Moves that name the opening of a game.
 const OPENING_MOVES: usize = 3;
 /// Departures that are listed one by one; more are gathered by player and opening.
@@ -59,9 +61,8 @@ impl<'a> Departures<'a> {
     pub(super) fn note(&mut self, at: usize, answer: &Answer, loss: Option<u32>) {
         let made = &self.game.moves[at];
         let side = made.before.side();
-        let next = |m| made.before.play(m).ok().map(|next| next.key());
         let left = |(best, verdict): &&(Move, Verdict)| match verdict.is_silent() {
-            true => (answer.verdicts().iter()).all(|(held, _)| next(*held) != next(made.at)),
+            true => verdict_on(&made.before, answer, made.at).is_none(),
             false => *best != made.at && verdict.is_exact() && loss != Some(0),
         };
         let Some(&(best, _)) = Choice::default().pick(answer).filter(left) else {

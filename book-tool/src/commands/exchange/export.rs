@@ -264,9 +264,15 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
                 losses,
             })
         }
-        (FormatArg::Book(format), _) => {
-            let (count, mut losses) =
-                kagetsu_formats::export(format, book, args.variant, keys.as_ref(), out)?;
+        (FormatArg::Book(format), root) => {
+            let (count, mut losses) = kagetsu_formats::export(
+                format,
+                book,
+                args.variant,
+                root.as_ref(),
+                keys.as_ref(),
+                out,
+            )?;
             losses.omit("games", played::count(args.book.as_ref())?);
             Ok(Written {
                 count,

@@ -179,11 +179,13 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
             Some(format) => format!(": is it a file of --format {}?", format.name()),
             None => ": is it a file of a known format?".into(),
         };
-        bail!(
-            "{} found in {}{question} `kagetsu import --help` lists the formats",
-            nothing_in(contents.items),
-            files(&args.files),
-        );
+        let found = match contents.items {
+            0 => "nothing was found".into(),
+            1 => "1 item without a move was found".into(),
+            items => format!("{items} items without a move were found"),
+        };
+        let files = files(&args.files);
+        bail!("{found} in {files}{question} `kagetsu import --help` lists the formats");
     }
     let learned = fill(&args.book, |book| {
         let before = book.len();
@@ -274,15 +276,6 @@ fn keep_games(book: &Path, games: &[GameRecord]) -> Result<Option<ImportedGames>
     let new = GameStore::create(book)?.add(games)?;
     let read = games.len();
     Ok(Some(ImportedGames { read, new }))
-}
-
-/// Describes the content of a file without positions.
-fn nothing_in(items: u64) -> String {
-    match items {
-        0 => "nothing was".into(),
-        1 => "1 item without a move was".into(),
-        items => format!("{items} items without a move were"),
-    }
 }
 
 /// Lists files by name.

@@ -9,6 +9,7 @@ use kagetsu_reader::Source;
 
 use super::practised::PractisedFile;
 use crate::arguments::query::BookPosition;
+use crate::commands::verdict_on;
 use kagetsu_terminal::table;
 
 /// Trains the lines of a book, which plays one side and asks for the other
@@ -145,7 +146,7 @@ impl Practice<'_> {
                 "back" => self.take_back(),
                 text => match position.parse_move(text) {
                     Err(error) => writeln!(out, "{error}")?,
-                    Ok(m) => self.judge(m, &best, answer.get(m), out)?,
+                    Ok(m) => self.judge(m, &best, verdict_on(&position, &answer, m), out)?,
                 },
             }
         }
@@ -261,17 +262,9 @@ mod tests {
         let book = folder.path().join("book");
         small_book(&book);
         let book = book.to_str().expect("a plain name");
-        let arguments = [
-            "practice",
-            "--book",
-            book,
-            "--variant",
-            "freestyle-15",
-            "--moves",
-            "h8",
-        ];
+        let line = format!("practice --book {book} --variant freestyle-15 --moves h8");
         let file = folder.path().join("data/practice.json");
-        let mut args = Program::parse_from(arguments).args;
+        let mut args = Program::parse_from(line.split(' ')).args;
         args.file = Some(file.clone());
         let (position, reader) = args.book_position.open().expect("a book");
         let answers = PractisedFile::open(Some(&file)).expect("no file");
@@ -288,7 +281,7 @@ mod tests {
             right: 0,
         };
         let mut out = Vec::new();
-        let mut typed = &b"z99\nh9\na1\n?\ni9\n"[..];
+        let mut typed = &b"z99\nh9\na1\n?\ng9\n"[..];
         practice
             .ask_all(&mut typed, &mut out)
             .expect("a whole book");
@@ -297,7 +290,7 @@ mod tests {
             "z99",
             "h9 is worth -0.50; the best is worth -0.10",
             "a1 is not in the book",
-            "right: i9",
+            "right: g9",
             "the book plays h10, value +0.10",
             "the book ends here",
         ] {

@@ -55,13 +55,14 @@ pub(crate) struct BookTree<'a> {
 const UNREACHED: &str = "positions_that_no_line_leads_to";
 
 impl<'a> BookTree<'a> {
-    /// Grows the tree of a book from a position.
+    /// Grows the tree of a book from a position, and from that behind a line.
     ///
     /// # Errors
     /// If a record is damaged.
     pub(crate) fn grow(
         book: &'a Book,
         start: &Position,
+        line: &[Move],
         omissions: &mut Omissions,
     ) -> Result<Self> {
         let variant = start.variant();
@@ -76,6 +77,7 @@ impl<'a> BookTree<'a> {
             unreached: Vec::new(),
         };
         tree.grow_from(0, omissions)?;
+        tree.grow_at(line, omissions)?;
         // The branches of a job keep the move order in which its root was given.
         let jobs = book.jobs()?;
         let jobs = jobs.iter().filter(|job| job.spec.variant == variant);
@@ -279,9 +281,12 @@ pub(crate) fn write(
     format: Format,
     book: &Book,
     variant: Variant,
+    root: Option<&Position>,
 ) -> Result<(Vec<u8>, u64, Omissions)> {
     let mut omissions = Omissions::new();
-    let tree = BookTree::grow(book, &Position::start(variant), &mut omissions)?;
+    let start = Position::new(variant, root.and_then(Position::setup).cloned(), &[])?;
+    let line = root.map_or(&[][..], Position::moves);
+    let tree = BookTree::grow(book, &start, line, &mut omissions)?;
     let (game, values) = tree.game().context("the tree has no start")?;
     let is_sgf = format == Format::Sgf;
     let text = write_game(&game, &values, Notation::Engine);

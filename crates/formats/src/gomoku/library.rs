@@ -219,7 +219,7 @@ pub(crate) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Omis
     is_on_its_board(variant)?;
     let mut omissions = Omissions::new();
     let start = Position::start(variant);
-    let mut tree = BookTree::grow(book, &start, &mut omissions)?;
+    let mut tree = BookTree::grow(book, &start, &[], &mut omissions)?;
     tree.grow_passes(&mut omissions)?;
     // A text on a free point stands on a node of its own.
     for at in 0..tree.nodes.len() {

@@ -64,7 +64,7 @@ fn without_mark(position: &Position) -> String {
 
 fn written(format: Format, book: &Book) -> Vec<u8> {
     let mut bytes = Vec::new();
-    export(format, book, None, None, &mut bytes).expect("memory");
+    export(format, book, None, None, None, &mut bytes).expect("memory");
     bytes
 }
 
@@ -259,7 +259,7 @@ fn parquet_repeats_the_table() {
 fn missing_parquet_names_the_way_out() {
     let root = Position::start(Variant::FREESTYLE_15);
     let (_folder, book) = book(&root, 1);
-    let error = export(Format::Parquet, &book, None, None, &mut Vec::new());
+    let error = export(Format::Parquet, &book, None, None, None, &mut Vec::new());
     let error = format!("{:#}", error.expect_err("not built in"));
     assert!(error.contains("--features parquet"), "{error}");
 }

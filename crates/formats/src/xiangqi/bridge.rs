@@ -222,12 +222,9 @@ impl MoveReader<'_, '_> {
     fn node(&mut self) -> Option<(u8, [u8; 2], String)> {
         let (&[flags, _, from, to], rest) = self.rest.split_first_chunk()?;
         self.rest = rest;
-        let square = |code: u8| {
-            if self.is_first {
-                (code & 15) * 9 + (code >> 4)
-            } else {
-                code
-            }
+        let square = |code: u8| match self.is_first {
+            true => (code & 15) * 9 + (code >> 4),
+            false => code,
         };
         let mut comment = String::new();
         if flags & COMMENT != 0 {

@@ -143,13 +143,17 @@ fn tree_of(
 }
 
 /// Writes the positions behind one of a book, as a tree of version 1.0. The first position is the
-/// start where the book holds it, else one that no move of the book leads to.
+/// root or the start where the book holds it, else one that no move of the book leads to.
 ///
 /// # Errors
 /// If a record is damaged.
-pub(crate) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Omissions)> {
+pub(crate) fn write(
+    book: &Book,
+    variant: Variant,
+    root: Option<&Position>,
+) -> Result<(Vec<u8>, u64, Omissions)> {
     check_variant(variant)?;
-    let mut start = Position::start(variant);
+    let mut start = root.map_or_else(|| Position::start(variant), Position::clone);
     if book.lookup(&start)?.is_none() {
         let (mut positions, mut behind) = (Vec::new(), HashSet::new());
         for entry in book.positions() {
@@ -168,7 +172,7 @@ pub(crate) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Omis
         start = root.unwrap_or(start);
     }
     let mut omissions = Omissions::new();
-    let tree = BookTree::grow(book, &start, &mut omissions)?;
+    let tree = BookTree::grow(book, &start, &[], &mut omissions)?;
     let mut bytes = vec![0; HEADER_BYTES];
     bytes[..3].copy_from_slice(b"XQ\x0a");
     bytes[16..48].copy_from_slice(&squares(&start.fen()?));

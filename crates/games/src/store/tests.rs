@@ -63,22 +63,18 @@ fn games_are_found_by_any_order_of_moves() {
         .collect();
     assert_eq!(dates, ["2003-01-02", "2002-01-02", "2001-01-02"]);
     // One of two moves that are mirror images stands for both: the one that was made.
+    let by = |player: &str| GameFilter {
+        player: player.into(),
+        ..GameFilter::default()
+    };
     for (player, made) in [("cy", "g7"), ("ann", "i9")] {
-        let filter = GameFilter {
-            player: player.into(),
-            ..GameFilter::default()
-        };
         let h8 = Position::from_line(Variant::FREESTYLE_15, "h8").expect("legal");
-        let found = store.find(&h8, &filter, 0).expect("readable");
+        let found = store.find(&h8, &by(player), 0).expect("readable");
         let moves: Vec<String> = found.moves.iter().map(|m| h8.write_move(m.at)).collect();
         assert_eq!(moves, [made]);
     }
     // h8 i9 h9 and h9 i9 h8 meet only at their end; i9 beside h8 is one of its images.
     assert_eq!(find("h8 i9", &GameFilter::default()).games, 2);
-    let by = |player: &str| GameFilter {
-        player: player.into(),
-        ..GameFilter::default()
-    };
     let start = Position::start(Variant::FREESTYLE_15);
     let results = |half_life| store.results(&start, half_life).expect("readable");
     let of_h8 = start.play_line("h8").expect("legal").key();

@@ -151,12 +151,12 @@ fn part_behind_a_line_is_exported_in_every_format() {
                 "k9 e4 e7 e6",
                 "e12 h11 g12 d10 j8",
             ],
-            vec!["json", "csv", "sqlite", "yxdb", "lib", "openings"],
+            vec!["json", "csv", "sqlite", "yxdb", "lib", "sgf", "openings"],
         ),
         (
             "xiangqi",
             vec!["h2e2"],
-            vec!["json", "csv", "sqlite", "fen", "eleeye"],
+            vec!["json", "csv", "sqlite", "fen", "eleeye", "pgn", "xqf"],
         ),
     ];
     for (variant, roots, formats) in games {
