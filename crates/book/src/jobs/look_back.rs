@@ -281,33 +281,15 @@ fn completed(answer: &Answer, moves: &[Move], model: &Verdict) -> Answer {
 
 /// Returns the positions from which one move leads to a gomoku position, with that move.
 fn positions_before(position: &Position) -> Vec<(Position, Move)> {
-    let variant = position.variant();
-    let Some(([first, second], (_, size))) = position.stones().zip(variant.gomoku()) else {
-        return Vec::new();
-    };
     let mover = position.side().other();
-    let width = usize::from(size);
-    let mut cells = vec!['.'; width * width];
-    for (stones, letter) in [(&first, 'X'), (&second, 'O')] {
-        stones.iter().for_each(|m| cells[m.index()] = letter);
-    }
-    let last = if mover == kagetsu_game::Side::First {
-        first
-    } else {
-        second
-    };
-    let before = |m: Move| {
-        let mut cells = cells.clone();
-        cells[m.index()] = '.';
-        // A drawing begins with the last row.
-        let rows = cells.chunks(width).rev();
-        let drawn: String = rows
-            .map(|row| row.iter().collect::<String>() + "\n")
-            .collect();
-        let before = Position::from_board(variant, &drawn, Some(mover)).ok()?;
+    let stones = position.stones().unwrap_or_default();
+    let before = |&m: &Move| {
+        let mut stones = stones.clone();
+        stones[mover.index()].retain(|stone| *stone != m);
+        let before = Position::from_stones(position.variant(), &stones, mover).ok()?;
         Some((before, m))
     };
-    last.into_iter().filter_map(before).collect()
+    stones[mover.index()].iter().filter_map(before).collect()
 }
 
 #[cfg(test)]

@@ -80,31 +80,20 @@ pub(super) fn position(rule: RuleName, size: u8, points: &[Point]) -> Result<Pos
         let moves: Vec<Move> = points.iter().map(read).collect::<Result<_, _>>()?;
         return Position::new(variant, None, &moves).map_err(|error| error.to_string());
     }
-    let width = usize::from(size);
-    let mut rows = vec![vec!['.'; width]; width];
-    for (point, stone) in points
+    let mut stones = [Vec::new(), Vec::new()];
+    for (point, owner) in points
         .iter()
-        .zip(['X', 'O'].into_iter().cycle())
+        .zip([0, 1].into_iter().cycle())
         .filter(|(point, _)| !is_pass(point))
     {
         let m = read(point)?;
-        let cell = &mut rows[width - 1 - m.index() / width][m.index() % width];
-        if *cell != '.' {
+        if stones.iter().flatten().any(|stone| *stone == m) {
             return Err(format!("{point} is taken"));
         }
-        *cell = stone;
+        stones[owner].push(m);
     }
-    let drawing = rows
-        .into_iter()
-        .map(|row| row.into_iter().collect::<String>())
-        .collect::<Vec<_>>()
-        .join("\n");
-    let side = if points.len().is_multiple_of(2) {
-        Side::First
-    } else {
-        Side::Second
-    };
-    Position::from_board(variant, &drawing, Some(side)).map_err(|error| error.to_string())
+    let side = Side::first_if(points.len().is_multiple_of(2));
+    Position::from_stones(variant, &stones, side).map_err(|error| error.to_string())
 }
 
 /// A record as `DATABASE` commands write it.

@@ -135,23 +135,9 @@ impl GomocupGame {
                 return Ok(position);
             }
         }
-        let drawing = self.draw(first);
-        let side = if is_black { Side::First } else { Side::Second };
-        Position::from_board(variant, &drawing, Some(side)).map_err(|error| error.to_string())
-    }
-
-    /// As rows from the top, the first player's stones as `X`.
-    fn draw(&self, first: Owner) -> String {
-        let size = usize::from(self.size);
-        let mut rows = vec![vec!['.'; size]; size];
-        for (m, owner) in &self.stones {
-            let (row, column) = (m.index() / size, m.index() % size);
-            rows[size - 1 - row][column] = if *owner == first { 'X' } else { 'O' };
-        }
-        rows.into_iter()
-            .map(|row| row.into_iter().collect::<String>())
-            .collect::<Vec<_>>()
-            .join("\n")
+        let side = Side::first_if(is_black);
+        let stones = [first, second].map(|owner| of(owner).collect());
+        Position::from_stones(variant, &stones, side).map_err(|error| error.to_string())
     }
 }
 

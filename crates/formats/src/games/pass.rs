@@ -4,5 +4,5 @@ use kagetsu_game::Position;
 /// set up with the other side to move. `None` where no stones can be set up.
 pub(crate) fn passed(position: &Position) -> Option<Position> {
     let other = position.side().other();
-    Position::from_board(position.variant(), &position.draw(), Some(other)).ok()
+    Position::from_stones(position.variant(), &position.stones()?, other).ok()
 }

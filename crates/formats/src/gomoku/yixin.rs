@@ -191,25 +191,9 @@ fn value_of(record: &YixinRecord, position: &Position) -> (Option<RecordValue>, 
 }
 
 fn position(record: &YixinRecord) -> Result<Position> {
-    let Some((_, size)) = record.variant.gomoku() else {
-        anyhow::bail!("not gomoku")
-    };
-    let size = usize::from(size);
-    let mut rows = vec![vec!['.'; size]; size];
-    for (cells, stone) in [(&record.first, 'X'), (&record.second, 'O')] {
-        for &cell in cells {
-            rows[size - 1 - usize::from(cell) / size][usize::from(cell) % size] = stone;
-        }
-    }
-    let rows: Vec<String> = rows
-        .into_iter()
-        .map(|row| row.into_iter().collect())
-        .collect();
-    Ok(Position::from_board(
-        record.variant,
-        &rows.join("\n"),
-        Some(record.side),
-    )?)
+    let stones =
+        [&record.first, &record.second].map(|cells| cells.iter().copied().map(Move::new).collect());
+    Ok(Position::from_stones(record.variant, &stones, record.side)?)
 }
 
 /// Returns the gomoku positions of a book, or those of one game, as records, with the positions

@@ -205,11 +205,7 @@ fn record(rest: &mut &[u8]) -> Result<Option<YixinRecord>> {
         variant: Variant::Gomoku { rule, size: width },
         first,
         second,
-        side: if pairs.len().is_multiple_of(2) {
-            Side::First
-        } else {
-            Side::Second
-        },
+        side: Side::first_if(pairs.len().is_multiple_of(2)),
         label: YixinLabel::read(byte(0)),
         value: YixinValue::read(i16::from_le_bytes([byte(1), byte(2)])),
         depth: depth_and_bound >> 2,
@@ -336,11 +332,7 @@ mod tests {
             .prop_map(|(stones, label, value, depth, bound, text)| {
                 let variant = Variant::FREESTYLE_15;
                 let (first, second) = stones.split_at(stones.len().div_ceil(2));
-                let side = if first.len() == second.len() {
-                    Side::First
-                } else {
-                    Side::Second
-                };
+                let side = Side::first_if(first.len() == second.len());
                 let (first, second) = (first.to_vec(), second.to_vec());
                 YixinRecord {
                     variant,

@@ -1,4 +1,6 @@
 use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
 
 use super::geometry::Cell;
 use super::packing;
@@ -14,11 +16,32 @@ pub(super) fn read_board(
 ) -> Result<Packed, BoardError> {
     let (_, size) = variant.gomoku().ok_or(BoardError::NotDrawn(variant))?;
     let (cells, side) = read_stones(variant, size, text, side)?;
-    let stones = cells
-        .iter()
-        .zip(0..)
-        .filter_map(|(cell, code)| Some((code, (*cell)?)));
-    Ok(packing::pack(size, side, false, stones))
+    Ok(pack(size, &cells, side))
+}
+
+/// Packs the stones of the first and of the second player; see
+/// [`Position::from_stones`](crate::Position::from_stones).
+pub(crate) fn pack_stones(
+    variant: Variant,
+    stones: &[Vec<Move>; 2],
+    side: Side,
+) -> Result<Packed, BoardError> {
+    let (_, size) = variant.gomoku().ok_or(BoardError::NotDrawn(variant))?;
+    let mut cells = vec![None; usize::from(size).pow(2)];
+    for (owner, stones) in [Side::First, Side::Second].into_iter().zip(stones) {
+        for m in stones {
+            let cell = cells.get_mut(m.index());
+            *cell.ok_or_else(|| BoardError::Unreadable("a stone is off the board".into()))? =
+                Some(owner);
+        }
+    }
+    Ok(pack(size, &cells, side))
+}
+
+fn pack(size: u8, cells: &[Option<Side>], side: Side) -> Packed {
+    let stones = cells.iter().zip(0..);
+    let stones = stones.filter_map(|(cell, code)| Some((code, (*cell)?)));
+    packing::pack(size, side, false, stones)
 }
 
 /// Draws the board with coordinates, `[X]` for the last move, and marks in place of the dots of

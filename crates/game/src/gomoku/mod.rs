@@ -27,6 +27,7 @@ mod rule;
 
 pub use around::Around;
 pub use board::{Gomoku, number};
+pub(crate) use drawing::pack_stones;
 pub use forbidden::{Forbidden, allowed, forbidden};
 pub use geometry::{Cell, MAX_CELLS, MAX_SIZE};
 pub(crate) use info::{GAME, code};

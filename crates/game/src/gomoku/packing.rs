@@ -50,16 +50,7 @@ fn stones_of(groups: &[u8]) -> impl Iterator<Item = (u16, Side)> {
         let digits = (code..)
             .zip(DIGITS[usize::from(*byte)])
             .filter(|(_, digit)| *digit != 0);
-        digits.map(|(code, digit)| {
-            (
-                code,
-                if digit == 1 {
-                    Side::First
-                } else {
-                    Side::Second
-                },
-            )
-        })
+        digits.map(|(code, digit)| (code, Side::first_if(digit == 1)))
     })
 }
 

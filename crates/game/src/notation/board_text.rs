@@ -1,3 +1,4 @@
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -10,50 +11,9 @@ pub enum BoardError {
     /// The game has no board of stones.
     #[error("a board of {0} cannot be drawn with X and O; give its FEN instead")]
     NotDrawn(Variant),
-    /// An unknown character.
-    #[error(
-        "row {row}, column {column}: '{found}' is none of X (first player), O (second player) and . (empty)"
-    )]
-    Cell {
-        /// The row.
-        row: usize,
-        /// The column.
-        column: usize,
-        /// The character.
-        found: char,
-    },
-    /// A row of the wrong length.
-    #[error("row {row} has {found} points, a board of {variant} has {expected}")]
-    Columns {
-        /// The row.
-        row: usize,
-        /// Its number of points.
-        found: usize,
-        /// The number that the board has.
-        expected: usize,
-        /// The variant.
-        variant: Variant,
-    },
-    /// The wrong number of rows.
-    #[error("{found} rows are drawn, a board of {variant} has {expected}")]
-    Rows {
-        /// The number of rows.
-        found: usize,
-        /// The number that the board has.
-        expected: usize,
-        /// The variant.
-        variant: Variant,
-    },
-    /// The stones do not tell the side to move.
-    #[error(
-        "{first} stones of the first player and {second} of the second do not tell which side moves; give the side"
-    )]
-    Side {
-        /// Stones of the first player.
-        first: usize,
-        /// Stones of the second player.
-        second: usize,
-    },
+    /// The text or the stones are no board.
+    #[error("{0}")]
+    Unreadable(String),
 }
 
 /// Reads a drawn board of `size` columns and rows. Returns the stones by cell code, from the lowest
@@ -71,7 +31,11 @@ pub(crate) fn read_stones(
         Some(side) => side,
         None if first == second => Side::First,
         None if first == second + 1 => Side::Second,
-        None => return Err(BoardError::Side { first, second }),
+        None => {
+            return Err(BoardError::Unreadable(format!(
+                "{first} stones of the first player and {second} of the second do not tell which side moves; give the side"
+            )));
+        }
     };
     Ok((cells, side))
 }
@@ -92,21 +56,18 @@ fn read_cells(variant: Variant, size: u8, text: &str) -> Result<Vec<Option<Side>
             .map(|(c, column)| read_cell(c, row, column))
             .collect::<Result<_, _>>()?;
         if cells.len() != expected {
-            return Err(BoardError::Columns {
-                row,
-                found: cells.len(),
-                expected,
-                variant,
-            });
+            let found = cells.len();
+            return Err(BoardError::Unreadable(format!(
+                "row {row} has {found} points, a board of {variant} has {expected}"
+            )));
         }
         rows.push(cells);
     }
     if rows.len() != expected {
-        return Err(BoardError::Rows {
-            found: rows.len(),
-            expected,
-            variant,
-        });
+        let found = rows.len();
+        return Err(BoardError::Unreadable(format!(
+            "{found} rows are drawn, a board of {variant} has {expected}"
+        )));
     }
     Ok(rows.into_iter().rev().flatten().collect())
 }
@@ -116,7 +77,9 @@ fn read_cell(found: char, row: usize, column: usize) -> Result<Option<Side>, Boa
         'X' | 'x' => Ok(Some(Side::First)),
         'O' | 'o' => Ok(Some(Side::Second)),
         '.' | '_' | '-' | '+' => Ok(None),
-        _ => Err(BoardError::Cell { row, column, found }),
+        _ => Err(BoardError::Unreadable(format!(
+            "row {row}, column {column}: '{found}' is none of X (first player), O (second player) and . (empty)"
+        ))),
     }
 }
 

@@ -126,6 +126,19 @@ impl Position {
         Self::unpack(variant, packed)
     }
 
+    /// Returns the position of a game of stones with these of the first and of the second player.
+    /// It has no history and any number of stones.
+    ///
+    /// # Errors
+    /// Another game, a stone off the board, or a five for both sides.
+    pub fn from_stones(
+        variant: Variant,
+        stones: &[Vec<Move>; 2],
+        side: Side,
+    ) -> Result<Self, PositionError> {
+        Self::unpack(variant, crate::gomoku::pack_stones(variant, stones, side)?)
+    }
+
     /// Returns the position of a FEN, as `--fen` takes it, without history. Xiangqi: the usual FEN
     /// with the letters of either school (`H` or `N`, `E` or `B` ...); Red is `w` or `r`.
     /// Surakarta: `wwwwww/wwwwww/6/6/bbbbbb/bbbbbb b`, rows from rank 6 down. After the side two

@@ -20,6 +20,12 @@ impl Side {
         }
     }
 
+    /// Returns the first side where this holds, else the second.
+    #[must_use]
+    pub const fn first_if(holds: bool) -> Self {
+        if holds { Self::First } else { Self::Second }
+    }
+
     /// Returns 0 for [`Side::First`], 1 for [`Side::Second`].
     #[must_use]
     pub const fn index(self) -> usize {

@@ -56,7 +56,7 @@ impl Piece {
 
     pub(super) fn from_code(code: u8) -> Option<Self> {
         let index = usize::from(code.checked_sub(1)?);
-        let side = if index < 7 { Side::First } else { Side::Second };
+        let side = Side::first_if(index < 7);
         (index < 14).then(|| Self {
             side,
             kind: Kind::ALL[index % 7],
@@ -97,11 +97,7 @@ impl Piece {
             _ => return None,
         };
         Some(Self {
-            side: if letter.is_ascii_uppercase() {
-                Side::First
-            } else {
-                Side::Second
-            },
+            side: Side::first_if(letter.is_ascii_uppercase()),
             kind,
         })
     }

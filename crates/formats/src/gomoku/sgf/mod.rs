@@ -313,19 +313,13 @@ const SETUP: [&str; 4] = ["AB", "AW", "AE", "PL"];
 
 /// Returns the position with the stones that a node sets up.
 fn setup(before: &Position, node: &Node, size: u8) -> Option<Position> {
-    let drawing = before.draw();
-    let is_point = |c: &char| matches!(c, 'X' | 'O' | '.');
-    let mut rows: Vec<Vec<char>> = drawing
-        .lines()
-        .take(size.into())
-        .map(|row| row.chars().filter(is_point).collect())
-        .collect();
+    let mut stones = before.stones()?;
     let mut stated_side = None;
     for (name, values) in node {
-        let stone = match name.as_str() {
-            "AB" => 'X',
-            "AW" => 'O',
-            "AE" => '.',
+        let owner = match name.as_str() {
+            "AB" => Some(Side::First),
+            "AW" => Some(Side::Second),
+            "AE" => None,
             "PL" => {
                 // Some programs write the colour in full.
                 stated_side = match values.first()?.trim_ascii().first()? {
@@ -339,27 +333,18 @@ fn setup(before: &Position, node: &Node, size: u8) -> Option<Position> {
         };
         for value in values {
             for m in points(value, size)? {
-                let (row, column) = (
-                    usize::from(m.code()) / usize::from(size),
-                    usize::from(m.code()) % usize::from(size),
-                );
-                *rows.get_mut(usize::from(size) - 1 - row)?.get_mut(column)? = stone;
+                for own in &mut stones {
+                    own.retain(|stone| *stone != m);
+                }
+                if let Some(owner) = owner {
+                    stones[owner.index()].push(m);
+                }
             }
         }
     }
-    let count = |stone: char| rows.iter().flatten().filter(|c| **c == stone).count();
-    let by_count = if count('X') > count('O') {
-        Side::Second
-    } else {
-        Side::First
-    };
-    let text: Vec<String> = rows.iter().map(|row| row.iter().collect()).collect();
-    Position::from_board(
-        before.variant(),
-        &text.join("\n"),
-        Some(stated_side.unwrap_or(by_count)),
-    )
-    .ok()
+    let by_count = Side::first_if(stones[0].len() <= stones[1].len());
+    let side = stated_side.unwrap_or(by_count);
+    Position::from_stones(before.variant(), &stones, side).ok()
 }
 
 #[cfg(test)]
