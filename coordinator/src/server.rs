@@ -53,6 +53,13 @@ use crate::services::workers::{OldestWorker, WorkersService};
 use crate::telemetry::monitor::{Monitor, metered};
 use crate::verification::quarantine_file;
 
+/// Services of a server that only reads, by the names that clients ask for.
+const READ_SERVICES: [&str; 3] = [
+    "kagetsu.v1.Books",
+    "grpc.health.v1.Health",
+    "grpc.reflection.v1.ServerReflection",
+];
+
 /// Time in which streams must end when the coordinator stops.
 const STREAM_GRACE: Duration = Duration::from_secs(3);
 /// Time between two checks of a stopping coordinator for open tasks.
@@ -373,7 +380,25 @@ impl Server {
                 set_leading(&health, is_leader).await;
             }
         });
-        described(self.services().add_service(healthy))
+        self.described(self.services().add_service(healthy))
+    }
+
+    /// Adds the services that describe the services, in both versions that clients know.
+    fn described(&self, routes: Routes) -> Result<Routes> {
+        let builder = || {
+            let builder = tonic_reflection::server::Builder::configure()
+                .register_encoded_file_descriptor_set(DESCRIPTORS)
+                .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET);
+            match self.only_reads {
+                true => READ_SERVICES
+                    .iter()
+                    .fold(builder, |builder, name| builder.with_service_name(*name)),
+                false => builder,
+            }
+        };
+        Ok(routes
+            .add_service(builder().build_v1()?)
+            .add_service(builder().build_v1alpha()?))
     }
 
     /// Returns the services of `kagetsu.v1`.
@@ -434,15 +459,6 @@ fn bounded_server(keepalive: Option<(Duration, Duration)>) -> tonic::transport::
         .max_concurrent_streams(MAX_STREAMS)
         .initial_stream_window_size(STREAM_WINDOW)
         .initial_connection_window_size(CONNECTION_WINDOW)
-}
-
-/// Adds the service that describes the services.
-fn described(routes: Routes) -> Result<Routes> {
-    let reflection = tonic_reflection::server::Builder::configure()
-        .register_encoded_file_descriptor_set(DESCRIPTORS)
-        .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
-        .build_v1()?;
-    Ok(routes.add_service(reflection))
 }
 
 /// Says by the health service whether the services work that only the leader has.

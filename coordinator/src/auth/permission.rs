@@ -26,6 +26,10 @@ const RPC_PERMISSIONS: &[(&str, Permission)] = &[
         "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
         Permission::AnyToken,
     ),
+    (
+        "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+        Permission::AnyToken,
+    ),
     ("/kagetsu.v1.Analysis/Analyze", Permission::Analyse),
     ("/kagetsu.v1.Books/Annotate", Permission::Build),
     ("/kagetsu.v1.Books/Export", Permission::Read),

@@ -7,6 +7,9 @@ use kagetsu_proto::v1::report::Outcome;
 use kagetsu_proto::{Access, v1};
 use tonic_health::pb::health_client::HealthClient;
 use tonic_health::pb::{HealthCheckRequest, health_check_response::ServingStatus};
+use tonic_reflection::pb::v1alpha::ServerReflectionRequest;
+use tonic_reflection::pb::v1alpha::server_reflection_client::ServerReflectionClient;
+use tonic_reflection::pb::v1alpha::server_reflection_request::MessageRequest;
 
 use crate::world::{Cluster, ScriptedWorker, accepted, answer, build, hello, named, within};
 
@@ -193,6 +196,19 @@ async fn worker_on_a_socket_works_and_health_is_good() {
         let health = accepted(HealthClient::new(channel.clone()).check(request).await);
         assert_eq!(health.status(), ServingStatus::Serving, "{service}");
     }
+    // Older clients ask by this version.
+    let ask = ServerReflectionRequest {
+        message_request: Some(MessageRequest::ListServices(String::new())),
+        ..ServerReflectionRequest::default()
+    };
+    let mut described = ServerReflectionClient::new(channel.clone());
+    let mut answers = accepted(
+        described
+            .server_reflection_info(tokio_stream::once(ask))
+            .await,
+    );
+    let described = format!("{:?}", within(answers.message()).await);
+    assert!(described.contains("kagetsu.v1.Builds"), "{described}");
     cluster.start_build(build("test", 5)).await;
     let last = cluster.finished("test").await;
     assert_eq!((last.state(), last.positions), (JobState::Done, 5));

@@ -29,6 +29,10 @@ const TABLE: &[(&str, &[Role])] = {
             "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
             &Role::ALL,
         ),
+        (
+            "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+            &Role::ALL,
+        ),
         ("/kagetsu.v1.Analysis/Analyze", &[Analyse, Admin]),
         ("/kagetsu.v1.Books/Annotate", &[Build, Admin]),
         ("/kagetsu.v1.Books/Export", LOOK),
@@ -63,6 +67,7 @@ fn methods() -> Vec<String> {
         kagetsu_proto::DESCRIPTORS,
         tonic_health::pb::FILE_DESCRIPTOR_SET,
         tonic_reflection::pb::v1::FILE_DESCRIPTOR_SET,
+        tonic_reflection::pb::v1alpha::FILE_DESCRIPTOR_SET,
     ];
     let mut all = Vec::new();
     for set in sets {
