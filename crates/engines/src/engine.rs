@@ -129,7 +129,7 @@ impl External {
             };
             self.talk = None;
             self.failures = self.failures.saturating_add(1);
-            self.ignores_restrictions |= matches!(wrong, FaultKind::Disallowed { .. });
+            self.ignores_restrictions |= matches!(wrong, FaultKind::Disallowed(..));
             let fault = self.fault(wrong);
             if last || fault.wrong.is_permanent() || control.is_stopped() {
                 return Err(fault);
@@ -187,7 +187,7 @@ impl External {
         if is_supported {
             Ok(())
         } else {
-            Err(FaultKind::Unsupported { variant, reason })
+            Err(FaultKind::Unsupported(variant, reason))
         }
     }
 
@@ -240,7 +240,7 @@ impl External {
         let control = watch.control;
         match self.talk(control)?.search(ask, watch, &mut |_| {}) {
             Ok(_) => Ok(true),
-            Err(FaultKind::Disallowed { .. }) => Ok(false),
+            Err(FaultKind::Disallowed(..)) => Ok(false),
             Err(wrong) => Err(wrong),
         }
     }

@@ -25,13 +25,8 @@ pub enum FaultKind {
     #[error("has ended: {0}")]
     Ended(String),
     /// The engine sent nothing within the time.
-    #[error("sent nothing useful for {} s while it was to {doing}; --engine-patience gives it longer", .time.as_secs())]
-    Silent {
-        /// The phase in which it was silent.
-        doing: &'static str,
-        /// The time that it had.
-        time: Duration,
-    },
+    #[error("sent nothing useful for {} s while it was to {}; --engine-patience gives it longer", .1.as_secs(), .0)]
+    Silent(&'static str, Duration),
     /// A line is longer than this many bytes.
     #[error("wrote a line of more than {0} bytes")]
     Flood(usize),
@@ -40,22 +35,12 @@ pub enum FaultKind {
     InputBlocked,
     /// The engine played an illegal move.
     #[error(
-        "played '{played}' in {position}, which is not legal there: does it play this variant by these rules?"
+        "played '{0}' in {1}, which is not legal there: does it play this variant by these rules?"
     )]
-    Illegal {
-        /// The move as the engine wrote it.
-        played: String,
-        /// The position.
-        position: String,
-    },
+    Illegal(String, String),
     /// The engine played a move outside of the restriction.
-    #[error("played '{played}' in {position}, which was not among the moves asked about")]
-    Disallowed {
-        /// The move as the engine wrote it.
-        played: String,
-        /// The position.
-        position: String,
-    },
+    #[error("played '{0}' in {1}, which was not among the moves asked about")]
+    Disallowed(String, String),
     /// The engine missed the only good move of a position with a known answer.
     #[error("played '{played}' in {position}, where only {known} will do: does it play {variant}?")]
     WrongAnswer {
@@ -75,24 +60,14 @@ pub enum FaultKind {
     #[error("says no value of '{0}'")]
     NoValue(String),
     /// The engine does not have this option.
-    #[error("has no option '{name}'; it has {known}")]
-    Option {
-        /// The option's name, as the user wrote it.
-        name: String,
-        /// The options that the engine has.
-        known: String,
-    },
+    #[error("has no option '{0}'; it has {1}")]
+    Option(String, String),
     /// The engine reports that it cannot.
     #[error("refuses: {0}")]
     Refuses(String),
     /// The protocol or the engine does not support the variant.
-    #[error("does not play {variant}: {reason}")]
-    Unsupported {
-        /// The variant.
-        variant: Variant,
-        /// The reason.
-        reason: &'static str,
-    },
+    #[error("does not play {0}: {1}")]
+    Unsupported(Variant, &'static str),
     /// The caller stopped the engine while it started. This is no fault of the engine.
     #[error("was stopped while it was getting ready")]
     Stopped,
@@ -103,17 +78,11 @@ pub enum FaultKind {
 
 impl FaultKind {
     pub(crate) fn illegal(played: &str, position: &Position) -> Self {
-        Self::Illegal {
-            played: clip(played),
-            position: position.to_string(),
-        }
+        Self::Illegal(clip(played), position.to_string())
     }
 
     pub(crate) fn unasked(played: &str, position: &Position) -> Self {
-        Self::Disallowed {
-            played: clip(played),
-            position: position.to_string(),
-        }
+        Self::Disallowed(clip(played), position.to_string())
     }
 
     /// Whether a restart cannot help.
@@ -121,7 +90,7 @@ impl FaultKind {
     pub const fn is_permanent(&self) -> bool {
         matches!(
             self,
-            Self::Start(_) | Self::Option { .. } | Self::Unsupported { .. } | Self::Question(_)
+            Self::Start(_) | Self::Option(..) | Self::Unsupported(..) | Self::Question(_)
         )
     }
 }

@@ -86,10 +86,7 @@ impl<'a> SearchWatch<'a> {
             }
             // A search with a time limit is late before it stalls.
             if self.deadline.is_none() && now.duration_since(self.progressed) > self.stall_timeout {
-                return Err(FaultKind::Silent {
-                    doing,
-                    time: self.stall_timeout,
-                });
+                return Err(FaultKind::Silent(doing, self.stall_timeout));
             }
             if now.duration_since(self.signed) >= LIFE_SIGN_INTERVAL {
                 self.control.visited(1);
@@ -114,7 +111,7 @@ pub(crate) fn await_line<T>(
     let until = Instant::now() + time;
     loop {
         let Some(left) = until.checked_duration_since(Instant::now()) else {
-            return Err(FaultKind::Silent { doing, time });
+            return Err(FaultKind::Silent(doing, time));
         };
         if control.is_stopped() {
             return Err(FaultKind::Stopped);

@@ -196,7 +196,7 @@ fn wrong_size_and_wrong_rule_are_found() {
     assert!(
         matches!(
             fault.wrong,
-            FaultKind::Illegal { .. } | FaultKind::WrongAnswer { .. } | FaultKind::Refuses(_)
+            FaultKind::Illegal(..) | FaultKind::WrongAnswer { .. } | FaultKind::Refuses(_)
         ),
         "{fault}"
     );
@@ -213,7 +213,7 @@ fn wrong_size_and_wrong_rule_are_found() {
     assert!(
         matches!(
             fault.wrong,
-            FaultKind::Illegal { .. } | FaultKind::WrongAnswer { .. }
+            FaultKind::Illegal(..) | FaultKind::WrongAnswer { .. }
         ),
         "{fault}"
     );

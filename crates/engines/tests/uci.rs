@@ -287,14 +287,14 @@ fn known_answers_expose_wrong_engines() {
         .check(Variant::XIANGQI, &Control::new())
         .expect_err("illegal");
     assert!(
-        matches!(&fault.wrong, FaultKind::Illegal { played, .. } if played == "a0a9"),
+        matches!(&fault.wrong, FaultKind::Illegal(played, _) if played == "a0a9"),
         "{fault}"
     );
     let mut engine = start(stub("uci", "good")).expect("it starts");
     assert!(matches!(
         engine.check(Variant::RENJU_15, &Control::new()),
         Err(Fault {
-            wrong: FaultKind::Unsupported { .. },
+            wrong: FaultKind::Unsupported(..),
             ..
         })
     ));

@@ -83,24 +83,11 @@ macro_rules! with_game {
 #[non_exhaustive]
 pub enum VariantError {
     /// No game has a variant of that name.
-    #[error(
-        "unknown variant '{}'{hint}; known are {names}",
-        quote(.text), hint = Hint(*.nearest), names = Names
-    )]
-    Unknown {
-        /// The text.
-        text: String,
-        /// The variant that was probably meant.
-        nearest: Option<Variant>,
-    },
+    #[error("unknown variant '{}'{}; known are {Names}", quote(.0), Hint(*.1))]
+    Unknown(String, Option<Variant>),
     /// The number in the name is out of range.
-    #[error("variant '{}': {reason}", quote(.text))]
-    Number {
-        /// The name.
-        text: String,
-        /// The range.
-        reason: &'static str,
-    },
+    #[error("variant '{}': {}", quote(.0), .1)]
+    Number(String, &'static str),
     /// No variant has this code.
     #[error("unknown variant code {0:#010x}: written by a newer version?")]
     Code(u32),
@@ -286,14 +273,8 @@ impl FromStr for Variant {
     fn from_str(text: &str) -> Result<Self, VariantError> {
         match GAMES.iter().find_map(|game| (game.parse)(text)) {
             Some(Ok(variant)) => Ok(variant),
-            Some(Err(reason)) => Err(VariantError::Number {
-                text: text.to_string(),
-                reason,
-            }),
-            None => Err(VariantError::Unknown {
-                text: text.to_string(),
-                nearest: nearest(text),
-            }),
+            Some(Err(reason)) => Err(VariantError::Number(text.to_string(), reason)),
+            None => Err(VariantError::Unknown(text.to_string(), nearest(text))),
         }
     }
 }

@@ -52,21 +52,11 @@ pub type KeyedResults = BTreeMap<u128, Vec<(u128, [u32; 4])>>;
 #[non_exhaustive]
 pub enum GameStoreError {
     /// The file cannot be read or written.
-    #[error("the games {}: {source}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// The reason.
-        source: rusqlite::Error,
-    },
+    #[error("the games {}: {}", .0.display(), .1)]
+    File(PathBuf, #[source] rusqlite::Error),
     /// The file is of another version of the program.
-    #[error("the games {} have format {found}; this program reads {SCHEMA_VERSION}", path.display())]
-    Version {
-        /// The file.
-        path: PathBuf,
-        /// Its version.
-        found: i64,
-    },
+    #[error("the games {} have format {}; this program reads {SCHEMA_VERSION}", .0.display(), .1)]
+    Version(PathBuf, i64),
 }
 
 /// The games of a book.
@@ -129,8 +119,7 @@ impl GameStore {
             .query_row("PRAGMA user_version", [], |row| row.get(0))
             .map_err(self.failed())?;
         if found != SCHEMA_VERSION {
-            let path = self.path;
-            return Err(GameStoreError::Version { path, found });
+            return Err(GameStoreError::Version(self.path, found));
         }
         Ok(self)
     }
@@ -404,10 +393,7 @@ impl GameStore {
 
 fn failed(path: &Path) -> impl Fn(rusqlite::Error) -> GameStoreError + use<> {
     let path = path.to_path_buf();
-    move |source| GameStoreError::File {
-        path: path.clone(),
-        source,
-    }
+    move |error| GameStoreError::File(path.clone(), error)
 }
 
 fn code(result: GameResult) -> i64 {

@@ -215,8 +215,5 @@ fn pool(threads: usize) -> Result<rayon::ThreadPool, EngineError> {
         .num_threads(threads)
         .thread_name(|n| format!("search-{n}"))
         .build();
-    pool.map_err(|error| EngineError::Threads {
-        threads,
-        reason: error.to_string(),
-    })
+    pool.map_err(|error| EngineError::Threads(threads, error.to_string()))
 }

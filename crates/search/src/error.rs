@@ -14,13 +14,8 @@ pub enum EngineError {
     #[error("threads is 0; an engine needs at least 1")]
     NoThreads,
     /// The system refused the threads.
-    #[error("cannot start {threads} threads: {reason}")]
-    Threads {
-        /// Requested number of threads.
-        threads: usize,
-        /// The system's reason.
-        reason: String,
-    },
+    #[error("cannot start {0} threads: {1}")]
+    Threads(usize, String),
     /// The system lacks memory for a transposition table of so many bytes.
     #[error("there is no memory for a transposition table of {} MiB: take a smaller one", .0 >> 20)]
     Table(usize),

@@ -8,13 +8,8 @@ pub enum NameError {
     #[error("a name has at most {MAX_NAME_BYTES} bytes; {0} has more")]
     Long(&'static str),
     /// The name has a character that cannot be seen, or that changes the direction of text.
-    #[error("{whose} '{}' has a character that cannot be printed; choose another", quote(.name))]
-    Unprintable {
-        /// The owner, as in `the job's name`.
-        whose: &'static str,
-        /// The name.
-        name: String,
-    },
+    #[error("{} '{}' has a character that cannot be printed; choose another", .0, quote(.1))]
+    Unprintable(&'static str, String),
 }
 
 /// Checks the name of a job, a worker or an engine, which appears in logs, tables and metrics.
@@ -28,10 +23,7 @@ pub fn check_name(whose: &'static str, name: &str) -> Result<(), NameError> {
         return Err(NameError::Long(whose));
     }
     if !is_printable_name(name) {
-        return Err(NameError::Unprintable {
-            whose,
-            name: name.into(),
-        });
+        return Err(NameError::Unprintable(whose, name.into()));
     }
     Ok(())
 }

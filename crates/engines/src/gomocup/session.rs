@@ -91,7 +91,7 @@ impl Session {
         );
         match about {
             Ok(name) => (self.name, self.is_named) = (plain(&name), true),
-            Err(FaultKind::Silent { .. }) => return Ok(()),
+            Err(FaultKind::Silent(..)) => return Ok(()),
             Err(wrong) => return Err(wrong),
         }
         self.say(&ToEngine::YxShowInfo)?;
@@ -133,7 +133,7 @@ impl Session {
                 "give its name",
                 is_about,
             ) {
-                Err(FaultKind::Silent { .. }) if left > REPEAT_AFTER => left -= REPEAT_AFTER,
+                Err(FaultKind::Silent(..)) if left > REPEAT_AFTER => left -= REPEAT_AFTER,
                 other => return other,
             }
         }
@@ -281,10 +281,8 @@ impl EngineSession for Session {
         progress: &mut dyn FnMut(&SearchResult),
     ) -> Result<SearchResult, FaultKind> {
         let Some((rule, size)) = ask.position.variant().gomoku() else {
-            return Err(FaultKind::Unsupported {
-                variant: ask.position.variant(),
-                reason: "it is no gomoku",
-            });
+            let variant = ask.position.variant();
+            return Err(FaultKind::Unsupported(variant, "it is no gomoku"));
         };
         let legal = ask.position.legal_moves();
         let allowed = if ask.moves.is_empty() {
@@ -302,10 +300,7 @@ impl EngineSession for Session {
             let line = match watch.next(&mut self.process, "think")? {
                 WatchEvent::Line(line) => line,
                 WatchEvent::Late if !self.is_yixin => {
-                    let silent = FaultKind::Silent {
-                        doing: "play in its time",
-                        time,
-                    };
+                    let silent = FaultKind::Silent("play in its time", time);
                     return Err(unknown.map_or(silent, FaultKind::Refuses));
                 }
                 WatchEvent::Late | WatchEvent::Stopped => {

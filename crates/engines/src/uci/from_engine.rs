@@ -166,30 +166,14 @@ impl FromEngine {
     }
 }
 
-impl OptionKind {
-    const NAMES: [(&'static str, Self); 6] = [
-        ("check", Self::Check),
-        ("spin", Self::Spin),
-        ("combo", Self::Combo),
-        ("button", Self::Button),
-        ("string", Self::String),
-        ("label", Self::Label),
-    ];
-
-    fn read(name: &str) -> Option<Self> {
-        Self::NAMES
-            .iter()
-            .find(|(known, _)| *known == name)
-            .map(|(_, kind)| *kind)
-    }
-
-    fn name(self) -> &'static str {
-        Self::NAMES
-            .iter()
-            .find(|(_, kind)| *kind == self)
-            .map_or("string", |(name, _)| name)
-    }
-}
+kagetsu_game::names!(OptionKind {
+    Check = "check",
+    Spin = "spin",
+    Combo = "combo",
+    Button = "button",
+    String = "string",
+    Label = "label",
+});
 
 fn option(dialect: Dialect, words: &[&str]) -> Option<OptionLine> {
     const KEYS: [&str; 5] = ["type", "default", "min", "max", "var"];
@@ -199,7 +183,10 @@ fn option(dialect: Dialect, words: &[&str]) -> Option<OptionLine> {
         (Dialect::Ucci, rest) => rest,
     };
     let end = words.iter().position(|word| *word == "type")?;
-    let kind = OptionKind::read(words.get(end + 1)?)?;
+    let kind = words.get(end + 1)?;
+    let kind = OptionKind::ALL
+        .into_iter()
+        .find(|known| known.name() == *kind)?;
     let name = words[..end].join(" ");
     let mut option = OptionLine {
         name,
@@ -374,7 +361,7 @@ mod tests {
     }
 
     fn option_line() -> impl Strategy<Value = OptionLine> {
-        let kind = prop::sample::select(OptionKind::NAMES.map(|(_, kind)| kind).to_vec());
+        let kind = prop::sample::select(OptionKind::ALL.to_vec());
         let range = (of(any::<i64>()), of(any::<i64>())).prop_map(|(least, most)| [least, most]);
         (
             "[A-Z][a-z]{1,9}",

@@ -159,10 +159,7 @@ impl Session {
                 .iter()
                 .map(|option| option.name.as_str())
                 .collect();
-            return Err(FaultKind::Option {
-                name: own.name.clone(),
-                known: known.join(", "),
-            });
+            return Err(FaultKind::Option(own.name.clone(), known.join(", ")));
         }
         if own.name.eq_ignore_ascii_case("MultiPV") {
             return Ok(());

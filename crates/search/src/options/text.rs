@@ -45,15 +45,8 @@ pub enum OptionsError {
     #[error("no engine option is called '{0}'; there are {KEYS}")]
     Key(String),
     /// The key does not allow the value.
-    #[error("{key}={value}: {key} must be {expected}")]
-    Value {
-        /// The key.
-        key: String,
-        /// The given value.
-        value: String,
-        /// The allowed values.
-        expected: String,
-    },
+    #[error("{0}={1}: {0} must be {2}")]
+    Value(String, String, String),
 }
 
 /// Writes the settings that differ from the default, separated by commas, or `default` if there are
@@ -148,21 +141,14 @@ impl FromStr for ThreadSplit {
     type Err = OptionsError;
 
     fn from_str(text: &str) -> Result<Self, OptionsError> {
-        named(&SPLITS, text).map_err(|expected| OptionsError::Value {
-            key: "split".into(),
-            value: text.into(),
-            expected,
-        })
+        named(&SPLITS, text)
+            .map_err(|expected| OptionsError::Value("split".into(), text.into(), expected))
     }
 }
 
 impl EngineOptions {
     fn set(&mut self, key: &str, value: &str) -> Result<(), OptionsError> {
-        let wrong = |expected: String| OptionsError::Value {
-            key: key.into(),
-            value: value.into(),
-            expected,
-        };
+        let wrong = |expected: String| OptionsError::Value(key.into(), value.into(), expected);
         match key {
             "threads" => self.threads = number(value, 1..).map_err(wrong)?,
             "table" => self.table_bytes = bytes(value).map_err(wrong)?,
