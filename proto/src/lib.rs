@@ -22,7 +22,7 @@ pub use messages::{
     FIRST_CALIBRATION_TASK, MAX_MOVES, MAX_ROOTS, NameError, ProtocolVersion, WireError,
     check_name, version_numbers,
 };
-pub use retry_info::{exhausted, retry_after};
+pub use retry_info::{exhausted, invalid, retry_after};
 pub use server::{
     BudgetedBody, Connection, LimitReached, Listener, LogThrottle, PerIpLimiter, PerIpPermit,
     ResponseBudget, ResponseSize, ServerFiles, ServerTls, on_hangup, stop_requested,

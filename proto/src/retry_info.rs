@@ -11,6 +11,11 @@ const RETRY_AFTER: &str = "retry-after";
 /// The longest wait that a client obeys.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(3_600);
 
+/// Returns `INVALID_ARGUMENT` with an error as its message.
+pub fn invalid(error: impl ToString) -> Status {
+    Status::invalid_argument(error.to_string())
+}
+
 /// Returns `RESOURCE_EXHAUSTED` with the time after which to retry.
 #[must_use]
 pub fn exhausted(message: impl Into<String>, retry_after: Duration) -> Status {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use kagetsu_game::{Answer, Effort, Question, Variant};
-use kagetsu_proto::v1;
 use kagetsu_proto::v1::analysis_server::Analysis;
+use kagetsu_proto::{invalid, v1};
 use kagetsu_schedule::{QuestionId, Split};
 use tokio::sync::{mpsc, watch};
 use tokio_stream::Stream;
@@ -57,8 +57,7 @@ impl Analysis for AnalysisService {
         let question = request
             .question
             .ok_or_else(|| Status::invalid_argument("the question is missing"))?;
-        let question = Question::try_from(&question)
-            .map_err(|error| Status::invalid_argument(error.to_string()))?;
+        let question = Question::try_from(&question).map_err(invalid)?;
         if question.effort == Effort::default() {
             return Err(Status::invalid_argument(
                 "an effort is needed: depth, nodes or time",
@@ -110,8 +109,7 @@ fn look(question: Question) -> Result<(Question, Answer), Status> {
             "the move with code {code} cannot be made in {position}"
         )));
     }
-    let shallow = candidates(&question.position)
-        .map_err(|error| Status::invalid_argument(error.to_string()))?;
+    let shallow = candidates(&question.position).map_err(invalid)?;
     Ok((question, shallow))
 }
 

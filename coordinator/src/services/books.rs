@@ -7,7 +7,7 @@ use kagetsu_api::{AnnotationJson, AnnotationsJson};
 use kagetsu_book::{Annotation, Day, Entry, Place};
 use kagetsu_game::Position;
 use kagetsu_proto::v1::books_server::Books;
-use kagetsu_proto::{MESSAGE_LIMIT, ResponseSize, v1};
+use kagetsu_proto::{MESSAGE_LIMIT, ResponseSize, invalid, v1};
 use kagetsu_reader::{Found, RegisteredView, Source};
 use prost::Message;
 use tokio::sync::Semaphore;
@@ -179,7 +179,7 @@ impl Books for BooksService {
 /// Reads the position of a request.
 fn read_position(position: &v1::Position) -> Result<Position, Status> {
     let position = Position::try_from(position);
-    position.map_err(|error| Status::invalid_argument(error.to_string()))
+    position.map_err(invalid)
 }
 
 /// Reads annotations of a request; those without a date are of today.
@@ -187,11 +187,10 @@ fn read_annotations(position: &Position, json: &str) -> Result<Vec<Annotation>, 
     if json.is_empty() {
         return Ok(Vec::new());
     }
-    let invalid = |error: &dyn std::fmt::Display| Status::invalid_argument(error.to_string());
-    let read = serde_json::from_str::<AnnotationsJson>(json).map_err(|error| invalid(&error))?;
+    let read = serde_json::from_str::<AnnotationsJson>(json).map_err(invalid)?;
     let today = Day::today().0;
     let notes = read.annotations.iter().map(|note| {
-        let note = note.read(position).map_err(|error| invalid(&error))?;
+        let note = note.read(position).map_err(invalid)?;
         let day = if note.day == 0 { today } else { note.day };
         Ok(Annotation { day, ..note })
     });

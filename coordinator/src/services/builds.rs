@@ -9,7 +9,7 @@ use kagetsu_api::{job_message, settings};
 use kagetsu_book::{Aside, BuildField, BuildSpec, JobChange, JobError, JobSpec, JobState};
 use kagetsu_game::Position;
 use kagetsu_proto::v1::builds_server::Builds;
-use kagetsu_proto::{MAX_ROOTS, check_name, v1};
+use kagetsu_proto::{MAX_ROOTS, check_name, invalid, v1};
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
@@ -229,24 +229,20 @@ fn message(view: &JobView, cluster: &Cluster) -> v1::Job {
 /// Reads a priority as the setting of a build.
 fn priority(number: i32) -> Result<i8, Status> {
     let field = BuildField::named("priority").expect("every build has a priority");
-    field
-        .check(&number.into())
-        .map_err(|faults| Status::invalid_argument(faults.to_string()))?;
+    field.check(&number.into()).map_err(invalid)?;
     i8::try_from(number).map_err(|_| Status::invalid_argument("the priority is too large"))
 }
 
 /// Reads the request that starts a job.
 fn spec(request: &v1::StartRequest) -> Result<JobSpec, Status> {
-    check_name("the job's name", &request.name)
-        .map_err(|error| Status::invalid_argument(error.to_string()))?;
+    check_name("the job's name", &request.name).map_err(invalid)?;
     let roots = positions("roots", &request.roots)?;
     let exclude = positions("excluded positions", &request.exclude)?;
     let first = roots.first();
     let variant = first
         .ok_or_else(|| Status::invalid_argument("a build needs a root"))?
         .variant();
-    let build = BuildSpec::from_json_text(&request.settings)
-        .map_err(|faults| Status::invalid_argument(faults.to_string()))?;
+    let build = BuildSpec::from_json_text(&request.settings).map_err(invalid)?;
     Ok(JobSpec {
         name: request.name.clone(),
         variant,
@@ -267,8 +263,7 @@ fn positions(what: &str, messages: &[v1::Position]) -> Result<Vec<Position>, Sta
     let mut keys = HashSet::new();
     let mut different = Vec::new();
     for message in messages.iter().filter(|message| read.insert(*message)) {
-        let position = Position::try_from(message)
-            .map_err(|error| Status::invalid_argument(error.to_string()))?;
+        let position = Position::try_from(message).map_err(invalid)?;
         if keys.insert(position.key()) {
             different.push(position);
         }

@@ -9,7 +9,9 @@ use kagetsu_book::JobState;
 use kagetsu_game::{Question, Variant, VariantError, quote};
 use kagetsu_proto::v1::from_worker::Message;
 use kagetsu_proto::v1::workers_server::Workers;
-use kagetsu_proto::{LogThrottle, MESSAGE_LIMIT, ProtocolVersion, check_name, v1, version_numbers};
+use kagetsu_proto::{
+    LogThrottle, MESSAGE_LIMIT, ProtocolVersion, check_name, invalid, v1, version_numbers,
+};
 use kagetsu_schedule::{Idle, TaskId, WorkerId, WorkerStatus};
 use kagetsu_search::Engine;
 use kagetsu_verification::{Class, QuarantinedWorker, WorkerTrust};
@@ -333,7 +335,7 @@ fn introduction(
     }
     check_name("the worker's name", &hello.name)
         .and_then(|()| check_name("the engine's name", &hello.engine))
-        .map_err(|error| Status::invalid_argument(error.to_string()))?;
+        .map_err(invalid)?;
     let about = WorkerInfo {
         name: hello.name.clone(),
         engine: hello.engine.as_str().into(),
@@ -388,10 +390,8 @@ fn repertoire(names: &[String]) -> Result<Arc<BTreeSet<Variant>>, Status> {
             names.len()
         )));
     }
-    let variants: Result<_, _> = names.iter().map(|name| name.parse()).collect();
-    variants
-        .map(Arc::new)
-        .map_err(|error: VariantError| Status::invalid_argument(error.to_string()))
+    let variants: Result<_, VariantError> = names.iter().map(|name| name.parse()).collect();
+    variants.map(Arc::new).map_err(invalid)
 }
 
 /// One stream of one worker.

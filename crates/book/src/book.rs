@@ -148,7 +148,7 @@ impl Book {
         let FolderJournal { journal, lock } = FolderJournal::open(path, options.create)?;
         let torn = Some(journal.torn()).filter(|bytes| *bytes > 0);
         let (book, mut notices) = Self::with_store(path, Box::new(journal), options, Some(lock))?;
-        notices.extend(torn.map(|bytes| Notice::Torn { bytes }));
+        notices.extend(torn.map(Notice::Torn));
         Ok((book, notices))
     }
 
@@ -265,7 +265,7 @@ impl Book {
         let entries = book.journal.entries();
         if lock_is_shared && notices.is_empty() && opened.held_entries == 0 && entries > 0 {
             let reason = "it held nothing".to_string();
-            notices.push(Notice::Rebuilt { reason, entries });
+            notices.push(Notice::Rebuilt(reason, entries));
         }
         Ok((book, notices))
     }

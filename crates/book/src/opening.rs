@@ -16,38 +16,18 @@ use crate::journal::log::{Journal, JournalDigest, Sequence};
 use kagetsu_store::{Batch, FORMAT_VERSION, Store, catch_panics, decode, encode, version};
 
 /// An event during the opening of a book that the user should know of.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Notice {
-    /// The store was damaged and was rebuilt from the journal.
-    Rebuilt {
-        /// The damage.
-        reason: String,
-        /// The entries of the journal.
-        entries: u64,
-    },
-    /// The last entry of the journal was unfinished and not acknowledged, and was cut off.
-    Torn {
-        /// The bytes of that entry.
-        bytes: u64,
-    },
-}
-
-impl std::fmt::Display for Notice {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Rebuilt { reason, entries } => {
-                write!(
-                    f,
-                    "the store was rebuilt from the {entries} entries of the journal, because {reason}"
-                )
-            }
-            Self::Torn { bytes } => write!(
-                f,
-                "the journal ended in {bytes} bytes of an entry that was never finished, nor acknowledged: cut off"
-            ),
-        }
-    }
+    /// The store was damaged and was rebuilt from so many entries of the journal.
+    #[error("the store was rebuilt from the {1} entries of the journal, because {0}")]
+    Rebuilt(String, u64),
+    /// The last entry of the journal was unfinished and not acknowledged, and so many bytes of it
+    /// were cut off.
+    #[error(
+        "the journal ended in {0} bytes of an entry that was never finished, nor acknowledged: cut off"
+    )]
+    Torn(u64),
 }
 
 /// Entries that are applied at a time while the store is rebuilt.
@@ -121,7 +101,7 @@ pub(crate) fn open(
         Err(reason) => {
             let entries = journal.entries();
             if entries > 0 {
-                notices.push(Notice::Rebuilt { reason, entries });
+                notices.push(Notice::Rebuilt(reason, entries));
             }
             (anew(&at, cache_bytes)?, Marker::default())
         }

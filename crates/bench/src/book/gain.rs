@@ -118,7 +118,7 @@ fn play_pairs(settings: &[PlayerSettings; 2], openings: &[Position]) -> Result<(
     let played: Vec<_> = played.collect::<Result<_>>()?;
     let (mut tally, mut all) = (Tally::default(), Vec::new());
     for (pair, asked) in played {
-        tally.add(pair.map_or(2, |pair| pair.halves()));
+        tally.add(pair.map_or(2, |pair| pair.halves().iter().sum()));
         all.extend(asked);
     }
     Ok((tally, all))

@@ -12,7 +12,7 @@ use std::time::Duration;
 use anyhow::{Result, anyhow, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use kagetsu_book::RootOverview;
-use kagetsu_game::{Effort, Outcome, Position, Side, Variant};
+use kagetsu_game::{Effort, Outcome, Position, Variant};
 use kagetsu_program::take_file;
 use kagetsu_proto::Access;
 use kagetsu_search::{Control, Engine, EngineOptions, Evaluation, give_end_tables};
@@ -376,14 +376,9 @@ fn play_all(
 
 impl MatchStanding {
     fn add(&mut self, pair: &Pair) {
-        self.tally.add(pair.halves());
-        for (outcome, side) in pair.outcomes.into_iter().zip([Side::First, Side::Second]) {
-            let index = match outcome {
-                Outcome::Win(winner) if winner == side => 0,
-                Outcome::Draw => 1,
-                Outcome::Win(_) => 2,
-            };
-            self.games[index] += 1;
+        self.tally.add(pair.halves().iter().sum());
+        for (outcome, halves) in pair.outcomes.into_iter().zip(pair.halves()) {
+            self.games[2 - usize::from(halves)] += 1;
             self.mover_wins += u32::from(outcome == Outcome::Win(pair.mover));
         }
         self.plies += pair.plies;

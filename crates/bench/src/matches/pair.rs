@@ -42,17 +42,13 @@ pub(crate) struct Pair {
 }
 
 impl Pair {
-    /// Half points of A, 0 to 4.
-    pub(crate) fn halves(&self) -> u8 {
-        let halves = |(outcome, side)| match outcome {
+    /// Half points of A in each game.
+    pub(crate) fn halves(&self) -> [u8; 2] {
+        let [first, second] = self.outcomes;
+        [(first, Side::First), (second, Side::Second)].map(|(outcome, side)| match outcome {
             Outcome::Draw => 1,
             Outcome::Win(winner) => 2 * u8::from(winner == side),
-        };
-        self.outcomes
-            .into_iter()
-            .zip([Side::First, Side::Second])
-            .map(halves)
-            .sum()
+        })
     }
 }
 
@@ -221,7 +217,7 @@ mod tests {
                 .expect("playable")
                 .expect("it is not stopped");
             assert_eq!(
-                (pair.outcomes[0], pair.halves()),
+                (pair.outcomes[0], pair.halves().iter().sum::<u8>()),
                 (pair.outcomes[1], 2),
                 "{line}: {pair:?}"
             );
@@ -264,7 +260,7 @@ mod tests {
             .expect("it is not stopped");
         assert_eq!(
             (pair.outcomes, pair.halves()),
-            ([Outcome::Win(Side::First); 2], 2)
+            ([Outcome::Win(Side::First); 2], [2, 0])
         );
         assert_eq!((pair.plies, pair.work.map(|work| work.moves)), (18, [1, 1]));
         let win = |side| Pair {
@@ -273,7 +269,7 @@ mod tests {
         };
         assert_eq!(
             (win(Side::First).halves(), win(Side::Second).halves()),
-            (4, 0)
+            ([2; 2], [0; 2])
         );
         let stopped = Control::new();
         stopped.stop();

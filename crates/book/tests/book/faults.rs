@@ -244,7 +244,7 @@ fn trailing_zeros_are_an_unwritten_end() {
     bytes.extend([0; 5_000]);
     fs::write(journal_file(folder.path()), bytes).expect("room");
     let (book, notices) = try_open(folder.path()).expect("opens");
-    assert_eq!(notices, [Notice::Torn { bytes: 5_000 }]);
+    assert_eq!(notices, [Notice::Torn(5_000)]);
     assert_eq!(dump(&book), before);
 }
 
