@@ -1,5 +1,5 @@
 //! The ceilings of the workspace's size. A change that needs more room takes something away. Where
-//! one leaves room, the ceiling comes down to the next multiple of 500.
+//! one leaves room, the ceiling comes down to 300 lines above, in hundreds.
 //!
 //! Count with `cargo run -p kagetsu-style --example report`. Lines are counted in files of Rust,
 //! empty ones and comments among them. Tests are the folder `tests` of the workspace and of every
@@ -9,7 +9,7 @@
 use crate::SourceFile;
 
 /// Lines of Rust outside tests. The aim is 89,000.
-pub const MAX_SOURCE_LINES: usize = 103_000;
+pub const MAX_SOURCE_LINES: usize = 102_800;
 /// Lines of tests. The aim is 47,000.
 pub const MAX_TEST_LINES: usize = 59_500;
 /// Lines of the checker of proofs, which must be read to be trusted.
