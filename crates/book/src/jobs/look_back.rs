@@ -4,9 +4,7 @@
 //! completed by moves that are known to win with the same stones, an adviser's line names moves in
 //! the positions on it, and each new proof is looked up from all positions that lead to it.
 
-use kagetsu_game::{
-    Answer, Bound, Claim, Move, Position, Proof, ProofKind, Question, Score, Verdict,
-};
+use kagetsu_game::{Answer, Bound, Claim, Move, Position, Question, Score, Verdict};
 
 use crate::BookError;
 use crate::base::id::Id;
@@ -237,19 +235,13 @@ fn is_advice(build: &BuildSpec, question: &Question) -> bool {
         && !window.asks_for_proof()
 }
 
-/// Returns an answer that only orders the attacker's moves: a win by a search that no strategy
-/// stands behind becomes an opinion.
+/// Returns an adviser's answer without bounds, so that it has the value of one move at least.
 fn as_advice(mut advice: Answer) -> Answer {
     let best = advice.best().map(|(m, _)| m);
     advice.retain(|m, verdict| verdict.is_exact() || Some(m) == best);
     advice.changed(|_, verdict| {
-        let is_searched = |proof: &Proof| proof.kind <= ProofKind::Search;
-        if verdict.proof.as_ref().is_none_or(is_searched) {
-            verdict.score = Score::opinion(verdict.score.raw().into());
-            verdict.bound = Bound::Exact;
-            verdict.depth = verdict.depth.max(1);
-            verdict.proof = None;
-        }
+        verdict.bound = Bound::Exact;
+        verdict.depth = verdict.depth.max(1);
     })
 }
 
