@@ -9,7 +9,7 @@ use zip::ZipArchive;
 use crate::input::encoding::decode;
 
 /// The most bytes that all files of an archive may have.
-const MAX_UNPACKED_BYTES: u64 = 1 << 28;
+pub(crate) const MAX_UNPACKED_BYTES: u64 = 1 << 28;
 
 /// A file in an archive.
 pub(crate) struct PackedFile {
@@ -50,7 +50,8 @@ pub(crate) fn files(bytes: &[u8]) -> Result<Option<Vec<PackedFile>>> {
     Ok(Some(files))
 }
 
-fn unpacked(packed: impl Read, left: &mut u64) -> Result<Vec<u8>> {
+/// Reads a packed text; `left` is how many bytes it may have.
+pub(crate) fn unpacked(packed: impl Read, left: &mut u64) -> Result<Vec<u8>> {
     let mut content = Vec::new();
     let read = packed.take(*left + 1).read_to_end(&mut content);
     if let Err(error) = read {

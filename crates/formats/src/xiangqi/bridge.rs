@@ -3,19 +3,30 @@
 //! A record has fields of fixed length in UTF-16, the board, and then the moves with their
 //! comments. In a library records begin at multiples of 4,096 bytes behind its index. Records of
 //! version 1 lack the script's name before the title, and two names behind the players.
+//!
+//! A library of CCBridge 2.1 is packed behind its header. Each text in it has its length before it.
+//! A game has the squares of the pieces, the moves of all lines, and then their comments.
 
 use anyhow::{Context, Result, bail, ensure};
-use encoding_rs::UTF_16LE;
+use encoding_rs::{GB18030, UTF_16LE};
+use flate2::read::ZlibDecoder;
 use kagetsu_game::{Position, Side, Variant};
 use kagetsu_games::{GameResult, GameTags, after, read_move};
 
 use crate::games::tree::GameTree;
+use crate::input::archive::{MAX_UNPACKED_BYTES, unpacked};
 use crate::omissions::{Omissions, TRUNCATED_FILES};
 use crate::xiangqi::check_variant;
 use crate::xiangqi::pieces::fen;
 
 const RECORD: &[u8] = b"CCBridge Record\0";
 const LIBRARY: &[u8] = b"CCBridgeLibrary\0";
+/// How a library of CCBridge 2.1 begins, and the bytes of its header.
+const OLD_LIBRARY: &[u8] = b"CCBridge\x15\0\0\0";
+const OLD_HEADER_BYTES: usize = 20;
+/// Bytes of two times, and of a move, in such a library.
+const OLD_TIMES_BYTES: usize = 38;
+const OLD_MOVE_BYTES: usize = 6;
 /// Bytes of a record before its moves.
 const RECORD_BYTES: usize = 2_214;
 /// Bytes that a record of version 1 lacks before the title, and as many behind the players.
@@ -62,8 +73,15 @@ pub(crate) fn read_trees(
         ensure!(!records.is_empty(), "the library has no game");
     } else if bytes.starts_with(RECORD) {
         records.push(bytes);
-    } else if bytes.starts_with(b"CCBridge\x15") {
-        bail!("it is an older library of CCBridge: open it there, and save it as PGN or XQF");
+    } else if bytes.starts_with(OLD_LIBRARY) {
+        let content = bytes.get(OLD_HEADER_BYTES..).unwrap_or_default();
+        let is_packed = bytes.get(OLD_LIBRARY.len()) > Some(&0);
+        let unpack = || unpacked(ZlibDecoder::new(content), &mut { MAX_UNPACKED_BYTES });
+        let unpacked = is_packed.then(unpack).transpose()?;
+        let mut fields = OldFields(unpacked.as_deref().unwrap_or(content));
+        let end = read_old(&mut fields, variant, &mut omissions, take);
+        omissions.omit(TRUNCATED_FILES, end.is_none().into());
+        return Ok(omissions);
     } else {
         bail!("it does not begin as a file of CCBridge does");
     }
@@ -93,22 +111,7 @@ fn tree(
     let text = |at: usize, bytes: usize| words(&header[at - lacking..at - lacking + bytes]);
     let behind = &header[2_076 - 2 * lacking..];
     let fen = board(&behind[44..134], behind[36] == 2);
-    let start = match Position::from_fen(variant, &fen) {
-        Ok(start) => start,
-        Err(error) => {
-            let place = format!("game {number}: ");
-            let text = format!("{fen}: {error}");
-            omissions.omit_text("games_from_impossible_positions", &place, &text);
-            return None;
-        }
-    };
-    let mut tree = GameTree::from_start(start);
-    tree.result = match behind[0] {
-        1 => GameResult::Won(Side::First),
-        2 => GameResult::Won(Side::Second),
-        3 => GameResult::Drawn,
-        _ => GameResult::Unknown,
-    };
+    let mut tree = begun(&fen, behind[0].into(), variant, number, omissions)?;
     let event = [text(692, 64), text(180, 128)];
     tree.tags = GameTags {
         first: text(1_076, 64),
@@ -132,6 +135,193 @@ fn tree(
     }
     omissions.omit("games_without_moves", tree.moves.is_empty().into());
     Some(tree)
+}
+
+/// Returns the tree of a game without moves.
+fn begun(
+    fen: &str,
+    result: usize,
+    variant: Variant,
+    number: usize,
+    omissions: &mut Omissions,
+) -> Option<GameTree> {
+    let start = match Position::from_fen(variant, fen) {
+        Ok(start) => start,
+        Err(error) => {
+            let place = format!("game {number}: ");
+            let text = format!("{fen}: {error}");
+            omissions.omit_text("games_from_impossible_positions", &place, &text);
+            return None;
+        }
+    };
+    let mut tree = GameTree::from_start(start);
+    tree.result = match result {
+        1 => GameResult::Won(Side::First),
+        2 => GameResult::Won(Side::Second),
+        3 => GameResult::Drawn,
+        _ => GameResult::Unknown,
+    };
+    Some(tree)
+}
+
+/// Reads the games of a library of CCBridge 2.1; `None` if it ends too early.
+fn read_old(
+    fields: &mut OldFields,
+    variant: Variant,
+    omissions: &mut Omissions,
+    take: &mut dyn FnMut(GameTree),
+) -> Option<()> {
+    let _names: [String; 5] = fields.texts()?;
+    fields.bytes(OLD_TIMES_BYTES)?;
+    let games = fields.number()?;
+    let _remark: [String; 1] = fields.texts()?;
+    for number in 1..=games {
+        let length = fields.number()?.checked_sub(4)?;
+        let mut record = OldFields(fields.bytes(length)?);
+        if let Some(tree) = old_tree(&mut record, variant, number, omissions)? {
+            take(tree);
+        }
+    }
+    Some(())
+}
+
+/// Reads a game of such a library; `None` if it ends too early.
+fn old_tree(
+    record: &mut OldFields,
+    variant: Variant,
+    number: usize,
+    omissions: &mut Omissions,
+) -> Option<Option<GameTree>> {
+    let squares = record.bytes(32)?;
+    record.number()?;
+    let [event] = record.texts()?;
+    record.number()?;
+    let [title, _, _, _, date, first, second] = record.texts()?;
+    let result = record.number()?;
+    let [_, _, _, _, comment] = record.texts()?;
+    let is_black = record.bytes(1)? != [1];
+    record.bytes(OLD_TIMES_BYTES)?;
+    let mut board = [['.'; 9]; 10];
+    for (square, piece) in squares.iter().zip(b"RNBAKABNRCCPPPPPrnbakabnrccppppp") {
+        let row = usize::from(square & 15).checked_sub(1);
+        let row = row.and_then(|row| board.get_mut(row));
+        let file = usize::from(square >> 4).checked_sub(1);
+        if let Some(place) = row.and_then(|row| row.get_mut(file?)) {
+            *place = char::from(*piece);
+        }
+    }
+    let tree = begun(&fen(&board, is_black), result, variant, number, omissions);
+    let Some(mut tree) = tree else {
+        return Some(None);
+    };
+    tree.tags = GameTags {
+        first,
+        second,
+        event: if event.is_empty() { title } else { event },
+        date: GameTags::date_of(&date),
+        ..GameTags::default()
+    };
+    tree.remark(None, &comment);
+    let moves = record.number()?.checked_mul(OLD_MOVE_BYTES)?;
+    let moves = record.bytes(moves)?;
+    let mut rest = record.0;
+    // A move stands behind the last one before it that has a lower number.
+    let mut line: Vec<(u16, Place)> = Vec::new();
+    for bytes in moves.chunks_exact(OLD_MOVE_BYTES) {
+        let end = rest.windows(2).position(|pair| pair == b"\r\n");
+        let (comment, behind) = rest.split_at(end.unwrap_or(rest.len()));
+        rest = behind.get(2..).unwrap_or_default();
+        let ply = u16::from_le_bytes([bytes[0], bytes[1]]);
+        line.truncate(line.iter().take_while(|(before, _)| *before < ply).count());
+        let start = || Some((None, tree.start.clone()));
+        let at = line.last().map_or_else(start, |(_, place)| place.clone());
+        let squares = [bytes[2], bytes[3]].map(hex_square);
+        let at = at.and_then(|at| {
+            step(
+                &mut tree,
+                at,
+                squares,
+                &old_text(comment),
+                number,
+                omissions,
+            )
+        });
+        line.push((ply, at));
+    }
+    omissions.omit("games_without_moves", tree.moves.is_empty().into());
+    Some(Some(tree))
+}
+
+/// The fields of a library of CCBridge 2.1.
+struct OldFields<'a>(&'a [u8]);
+
+impl<'a> OldFields<'a> {
+    fn bytes(&mut self, count: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(count)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    fn number(&mut self) -> Option<usize> {
+        let bytes = self.bytes(4)?.try_into().ok()?;
+        usize::try_from(u32::from_le_bytes(bytes)).ok()
+    }
+
+    /// Reads texts, each behind its length.
+    fn texts<const COUNT: usize>(&mut self) -> Option<[String; COUNT]> {
+        let mut text = || {
+            let length = self.number()?;
+            Some(old_text(self.bytes(length)?))
+        };
+        let texts: Vec<String> = (0..COUNT).map_while(|_| text()).collect();
+        texts.try_into().ok()
+    }
+}
+
+/// Decodes a text of CCBridge 2.1, where || ends a line.
+fn old_text(bytes: &[u8]) -> String {
+    let (text, _) = GB18030.decode_without_bom_handling(bytes);
+    text.replace("||", "\n").trim_matches(['\0', ' ']).into()
+}
+
+/// Returns the number of a square that is given by its file and its rank from the top.
+fn hex_square(code: u8) -> u8 {
+    (code & 15) * 9 + (code >> 4)
+}
+
+/// Where a move is added to a tree: behind a move, in a position; `None` behind an impossible one.
+type Place = Option<(Option<usize>, Position)>;
+
+/// Adds a move to a tree, and returns the place behind it.
+fn step(
+    tree: &mut GameTree,
+    (parent, before): (Option<usize>, Position),
+    [from, to]: [u8; 2],
+    comment: &str,
+    game: usize,
+    omissions: &mut Omissions,
+) -> Place {
+    let square = |code: u8| format!("{}{}", char::from(b'a' + code % 9), 9 - code / 9);
+    let is_on_board = from < 90 && to < 90;
+    let text = if is_on_board {
+        square(from) + &square(to)
+    } else {
+        String::new()
+    };
+    let m = read_move(&before, &text);
+    if let Some((m, next)) = m.and_then(|m| Some((m, after(&before, m)?))) {
+        let number = Some(tree.push(parent, before, m));
+        tree.remark(number, comment);
+        return Some((number, next));
+    }
+    let place = format!("game {game}: ");
+    let text = if is_on_board {
+        text
+    } else {
+        format!("{from} {to}")
+    };
+    omissions.omit_text("moves_that_cannot_be_made", &place, &text);
+    None
 }
 
 /// Writes the board, a byte for each square from the top left: colour and kind.
@@ -174,40 +364,14 @@ impl MoveReader<'_, '_> {
         if flags & LAST != 0 {
             return true;
         }
-        // Where the moves stand beside which others follow; `None` behind an impossible move.
-        let mut waiting: Vec<Option<(Option<usize>, Position)>> = Vec::new();
+        // Where the moves stand beside which others follow.
+        let mut waiting: Vec<Place> = Vec::new();
         let mut at = Some((None, tree.start.clone()));
-        while let Some((flags, [from, to], comment)) = self.node() {
+        while let Some((flags, squares, comment)) = self.node() {
             if flags & BESIDE != 0 {
                 waiting.push(at.clone());
             }
-            if let Some((parent, before)) = at.take() {
-                let square = |code: u8| format!("{}{}", char::from(b'a' + code % 9), 9 - code / 9);
-                let is_on_board = from < 90 && to < 90;
-                let text = if is_on_board {
-                    square(from) + &square(to)
-                } else {
-                    String::new()
-                };
-                let m = read_move(&before, &text);
-                match m.and_then(|m| Some((m, after(&before, m)?))) {
-                    Some((m, next)) => {
-                        let number = Some(tree.push(parent, before, m));
-                        tree.remark(number, &comment);
-                        at = Some((number, next));
-                    }
-                    None => {
-                        let place = format!("game {}: ", self.number);
-                        let text = if is_on_board {
-                            text
-                        } else {
-                            format!("{from} {to}")
-                        };
-                        self.omissions
-                            .omit_text("moves_that_cannot_be_made", &place, &text);
-                    }
-                }
-            }
+            at = at.and_then(|at| step(tree, at, squares, &comment, self.number, self.omissions));
             if flags & LAST != 0 {
                 match waiting.pop() {
                     Some(place) => at = place,
@@ -222,9 +386,10 @@ impl MoveReader<'_, '_> {
     fn node(&mut self) -> Option<(u8, [u8; 2], String)> {
         let (&[flags, _, from, to], rest) = self.rest.split_first_chunk()?;
         self.rest = rest;
-        let square = |code: u8| match self.is_first {
-            true => (code & 15) * 9 + (code >> 4),
-            false => code,
+        let square = if self.is_first {
+            hex_square
+        } else {
+            |code| code
         };
         let mut comment = String::new();
         if flags & COMMENT != 0 {
@@ -330,6 +495,34 @@ mod tests {
             library.resize(library.len() - records + records.next_multiple_of(SLOT), 0);
         }
         assert_eq!(trees(&library).expect("a library").0.len(), 2);
+    }
+
+    #[test]
+    fn older_library_is_read_with_its_lines() {
+        // A game with a cannon, packed: h2e2 d9d8, or d9e9 as the second; or h2h3.
+        let library =
+            b"CCBridge\x15\0\0\0\x03\0\0\0\x03\x01\0\0x\xdac`\xc0\x04\x06D\x01F\xa8\xea\x83P:\nD\
+             t LqD2\x11\xa4\x96\t\x887\xaeed\xc0\x0eX\x80\xf8\xec\xd7K\xbbA\xf4\x81w\xdb\xfe1aQ\
+             \xc3\x06\xc4{\xae\xd7\xd4\\\xba\xc4H\x9c\x13Y\xc0V\x97\xbb\x83,70\x04\x93\x0e`\x91\
+             2\x06\x06^\xae\xfcl^.\x10\x04\0w\xfa 5";
+        let (found, _) = trees(library).expect("a game");
+        let moves = found[0].moves.iter();
+        let moves = moves.map(|m| (m.parent, m.before.write_move(m.at), &*m.comment));
+        let expected = [
+            (None, "h2e2".into(), ""),
+            (Some(0), "d9d8".into(), "ok"),
+            (Some(0), "d9e9".into(), ""),
+            (None, "h2h3".into(), ""),
+        ];
+        assert_eq!(moves.collect::<Vec<_>>(), expected);
+        let read = [
+            &found[0].comment,
+            &found[0].tags.event,
+            &found[0].tags.second,
+        ];
+        assert_eq!(read, ["甲\n乙", "杯", "李二"]);
+        assert_eq!(found[0].result.text(), "0-1");
+        assert!(trees(&library[..60]).is_err(), "it is cut");
     }
 
     #[test]

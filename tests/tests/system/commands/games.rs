@@ -69,17 +69,8 @@ fn imported_games_are_found_and_written() {
     assert_eq!((&first["games"], &first["score"]), (&counts, &Value::Null));
     assert_eq!(answer["best"], first["move"], "the most frequent");
     for by in ["value", "games", "both"] {
-        let pick = [
-            "pick",
-            "--book",
-            text(&book),
-            "--json",
-            "--by",
-            by,
-            "--half-life",
-            "2",
-        ];
-        assert_eq!(json(&pick)["move"], first["move"], "{by}");
+        let pick = kagetsu!("pick --book {book} --json --by {by} --half-life 2");
+        assert_eq!(pick.json()["move"], first["move"], "{by}");
     }
     let listed = all["played"].as_array().expect("games").iter();
     let dates: Vec<_> = listed.map(|game| &game["date"]).collect();

@@ -25,42 +25,22 @@ fn cluster_analyses_xiangqi() {
     let _workers = [cluster.worker(), cluster.worker()];
     // Red can take Black's rook for nothing: any sound search does, however the moves are divided.
     let blunder = "h2e2 h7e7 h0g2 h9g7 i0h0 i9h9 a0a1 h9h3";
-    let arguments = [
-        "analyze",
-        "--variant",
-        "xiangqi",
-        "--moves",
-        blunder,
-        "--depth",
-        "6",
-        "--top",
-        "2",
-        "--json",
-    ];
-    let here = Program::Kagetsu.run(&arguments).json();
-    let there = Program::Kagetsu
-        .run(&[&arguments[..], &["--coordinator", &cluster.url]].concat())
-        .json();
+    let url = &cluster.url;
+    let here = kagetsu!("analyze --variant xiangqi --moves {blunder} --depth 6 --top 2 --json");
+    let there = kagetsu!(
+        "analyze --variant xiangqi --moves {blunder} --depth 6 --top 2 --json --coordinator {url}"
+    );
+    let [here, there] = [here, there].map(|finished| finished.json());
     for answer in [&here, &there] {
         let found = (&answer["best"], &answer["depth"], &answer["win_in"]);
         assert_eq!(found, (&json!("h0h3"), &json!(6), &json!(null)), "{answer}");
         assert!(answer["score"].as_i64() > Some(ROOK / 2), "{answer}");
     }
     // A mate is a proof, whichever search finds it.
-    let mate = [
-        "analyze",
-        "--variant",
-        "xiangqi",
-        "--fen",
-        "4k4/9/9/9/9/9/9/R8/1R7/4K4 w",
-        "--depth",
-        "4",
-        "--json",
-    ];
-    let proven = Program::Kagetsu
-        .run(&[&mate[..], &["--coordinator", &cluster.url]].concat())
-        .json();
-    assert_fields(&proven, &json!({"proof": "win", "win_in": 3}));
+    let mate = "4k4/9/9/9/9/9/9/R8/1R7/4K4 w";
+    let proven =
+        kagetsu!("analyze --variant xiangqi --fen {mate} --depth 4 --json --coordinator {url}");
+    assert_fields(&proven.json(), &json!({"proof": "win", "win_in": 3}));
     cluster.stop();
 }
 
