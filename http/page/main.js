@@ -212,6 +212,7 @@ class App {
       if (seen.positions !== this.seen.positions) this.readOverview().catch(() => {});
       this.explorer.forget();
     }
+    if (!before && this.status && this.explorer.isLate) this.explorer.load(this.explorer.line, true);
     if ((!before || before.may_analyse !== this.status?.may_analyse) && this.explorer.isShown && this.explorer.position) this.explorer.render();
   }
 

@@ -230,6 +230,8 @@ export class Board {
   coordinates(width, height) {
     const { shape } = this.state;
     const off = shape.kind === "surakarta" ? 14 : MARGIN[shape.kind] - 29;
+    // Large letters of a small board keep their lower ends.
+    const low = Math.max(off, this.letters() / 2 + 4);
     const texts = [];
     const text = (x, y, name) => texts.push(this.letter(name, x, y, { class: "coordinate", "aria-hidden": "true" }));
     const style = notation();
@@ -238,7 +240,7 @@ export class Board {
     for (let column = 0; column < shape.columns; column += 1) {
       const [x] = this.at([column, 0]);
       const [near, far] = this.flipped ? ["second", "first"] : ["first", "second"];
-      text(x, height - off, isByFile ? fileName(near, column, style) : String.fromCharCode(97 + column));
+      text(x, height - low, isByFile ? fileName(near, column, style) : String.fromCharCode(97 + column));
       if (isByFile) text(x, off, fileName(far, column, style));
     }
     for (let row = 0; row < shape.rows && !isByFile; row += 1) {

@@ -89,9 +89,9 @@ const turned = (known) => ({ ...known, move: mirrored(known.move), line: known.l
 
 /**
  * What is known of the moves of a position, with one of two moves that mirror each other: the one
- * that the list has first if it has both, or else the usual one.
+ * that the page lists already; else the first of the two, or the usual one if there is only one.
  */
-export function asPlayed(shape, position, moves) {
+export function asPlayed(shape, position, moves, listed = []) {
   if (shape.kind !== "xiangqi") return moves;
   const board = pieces(shape, position);
   if (![...board].every(([name, { piece }]) => board.get(mirrored(name))?.piece === piece)) return moves;
@@ -103,8 +103,9 @@ export function asPlayed(shape, position, moves) {
       for (const count of ["nodes", "played"]) if (isPlayed(other) && known[count]) other[count] += known[count];
       continue;
     }
-    const hasBoth = moves.some(({ move }) => move === image);
-    shown.set(known.move, hasBoth || isUsual(shape, board, known.move) ? { ...known } : turned(known));
+    const has = (list, move) => list.some((one) => one.move === move);
+    const isKept = has(listed, known.move) || (!has(listed, image) && (has(moves, image) || isUsual(shape, board, known.move)));
+    shown.set(known.move, isKept ? { ...known } : turned(known));
   }
   return [...shown.values()];
 }

@@ -51,7 +51,8 @@ function forced(value, win, loss, draw) {
 /** Centi-units as a signed decimal, as the command line prints them. */
 export function signed(score, digits = 2) {
   const text = (Math.abs(score) / 100).toFixed(digits);
-  return `${score > 0 ? "+" : score < 0 ? "−" : ""}${text}`;
+  const sign = score > 0 ? "+" : "−";
+  return Number(text) === 0 ? text : `${sign}${text}`;
 }
 
 function percent(score) {

@@ -52,7 +52,7 @@ export class Analysis {
         : h("button", { type: "button", id: "analyze", class: "primary", disabled: Boolean(position.outcome), onclick: () => this.start() }, t("analyze")),
       this.growButton());
     if (!this.isOffered) {
-      return [h("p", { class: "quiet" }, t(status?.is_cluster ? "analysisForbidden" : "analysisReadonly"))];
+      return [h("p", { class: "quiet" }, t(!status ? "offline" : status.is_cluster ? "analysisForbidden" : "analysisReadonly"))];
     }
     if (!analysis) return [controls, h("p", { class: "quiet" }, t(this.isHere ? "analysisHere" : "analysisIdle"))];
     const { answer, workers, log, state } = analysis;
@@ -77,7 +77,7 @@ export class Analysis {
   /** Starts a build that grows the book from the position. */
   async grow(button) {
     const { explorer } = this;
-    const { fen, ...rest } = explorer.parameters();
+    const { fen, ...rest } = explorer.parameters(explorer.line);
     const moves = rest.moves.split(" ").filter(Boolean);
     const name = `grow-${moves.length}-${moves.slice(-6).join("-") || rest.variant}`;
     const body = { name, variant: rest.variant, roots: [rest.moves], policy: "drop-out", positions: GROWTH };
@@ -97,10 +97,10 @@ export class Analysis {
     this.stop();
     explorer.tab = "analysis";
     const controller = new AbortController();
-    const analysis = { key: explorer.key(), controller, state: "thinking", answer: null, workers: 0, log: [] };
+    const analysis = { key: explorer.key(explorer.line), controller, state: "thinking", answer: null, workers: 0, log: [] };
     this.running = analysis;
     explorer.render();
-    const body = { ...explorer.parameters(), time_ms: this.seconds * 1000, top: 5 };
+    const body = { ...explorer.parameters(explorer.line), time_ms: this.seconds * 1000, top: 5 };
     if (!body.fen) delete body.fen;
     const receive = (name, data) => {
       if (name === "error") throw Object.assign(new Error(data.error.message), { code: data.error.code });

@@ -28,7 +28,7 @@ import { Why } from "./why.js";
 
 /** Windows with room beside the moves. */
 const WIDE = matchMedia("(min-width: 901px)");
-/** Marks on the board. */
+/** Rows of the list whose moves have marks on the board. */
 const MAX_MARKS = 60;
 /** Letters of a text on the board. */
 const MAX_TEXT = 4;
@@ -123,6 +123,11 @@ export class Explorer {
     if (this.position) this.render();
   }
 
+  /** Whether the board shows another line than the one asked for, as after a server's silence. */
+  get isLate() {
+    return Boolean(this.position) && this.line !== this.shown;
+  }
+
   get isShown() {
     return this.element.isConnected;
   }
@@ -207,8 +212,9 @@ export class Explorer {
     this.open({ ...this.line, moves: line, at: at + 1 });
   }
 
-  parameters() {
-    const { variant, fen, moves, at } = this.line;
+  /** What the API is asked about: the position on the board, or the one that a line leads to. */
+  parameters(line = this.shown) {
+    const { variant, fen, moves, at } = line;
     return { variant, fen, moves: moves.slice(0, at).join(" ") };
   }
 
@@ -241,7 +247,7 @@ export class Explorer {
     this.loading = new AbortController();
     const { signal } = this.loading;
     this.isLoading ||= isElsewhere;
-    const parameters = this.parameters();
+    const parameters = this.parameters(line);
     try {
       const book = Promise.all(["/book", "/transpositions"].map((path) => this.ask(path, parameters, signal)));
       book.catch(() => {});
@@ -339,8 +345,8 @@ export class Explorer {
     if (this.isShown) this.render();
   }
 
-  key() {
-    return JSON.stringify(this.parameters());
+  key(line = this.shown) {
+    return JSON.stringify(this.parameters(line));
   }
 
   shape() {
@@ -367,7 +373,9 @@ export class Explorer {
     const { shown } = sortedVerdicts(this.answer());
     const texts = textsOn(this.known);
     for (const move of this.openingRule.offered()) texts.set(move, texts.get(move) ?? "5");
-    const marks = shown.slice(0, MAX_MARKS).map((verdict, at) => {
+    const groups = this.verdicts.groups();
+    const rows = new Set(this.verdicts.rows(this.answer()).slice(0, MAX_MARKS).flatMap(({ move }) => groups.get(move) ?? [move]));
+    const marks = shown.filter(({ move }) => rows.has(move)).map((verdict, at) => {
       const text = texts.get(verdict.move);
       return {
         move: verdict.move, tone: tone(verdict), rank: at, words: [sayValue(verdict, verdict.bound), text].filter(Boolean).join(", "),

@@ -42,13 +42,14 @@ export class Games {
     const key = JSON.stringify(wanted);
     if (this.key === key) return;
     this.key = key;
+    const { explorer } = this;
+    const { known, position } = explorer;
     const found = await get("/games", wanted).catch((error) => {
-      if (this.explorer.tab === "games" && error.code !== "not_in_book") this.explorer.app.complain(error);
+      if (explorer.tab === "games" && !["not_in_book", "conflict"].includes(error.code)) explorer.app.complain(error);
       return null;
     });
     if (this.key !== key) return;
-    const { explorer } = this;
-    this.found = found ? { ...found, moves: asPlayed(explorer.shape(), explorer.position, found.moves) } : { games: 0, moves: [], played: [] };
+    this.found = found ? { ...found, moves: asPlayed(explorer.shape(), position, found.moves, known?.answers) } : { games: 0, moves: [], played: [] };
     if (explorer.tab === "games") this.refresh();
     else if (explorer.isShown) explorer.app.redraw(() => explorer.renderAside());
   }

@@ -157,7 +157,7 @@ export class Practice {
     if (!this.isOn || this.isReview || !position || position.outcome || position.side === this.side || shown.at < shown.moves.length) return;
     const key = explorer.key();
     const picked = await get("/pick", { ...explorer.parameters(), temperature: String(TEMPERATURE) }).catch(() => null) ?? await this.searched();
-    if (!this.isOn || explorer.key() !== key) return;
+    if (!this.isOn || explorer.key(explorer.line) !== key) return;
     if (picked) {
       explorer.playBook(shownMove(explorer.known?.answers ?? [], picked.move));
       return;

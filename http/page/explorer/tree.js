@@ -32,11 +32,12 @@ export class Tree {
     if (this.key === key) return;
     this.clear();
     this.key = key;
+    const { known, position } = explorer;
     const read = await this.read([], FIRST_PLIES);
     if (this.key !== key) return;
     // The list beside the tree counts mirrored moves that the first look at the tree leaves out.
-    const counts = new Map((explorer.known?.answers ?? []).filter(isPlayed).map(({ move, nodes }) => [move, nodes]));
-    const played = asPlayed(explorer.shape(), explorer.position, read);
+    const counts = new Map((known?.answers ?? []).filter(isPlayed).map(({ move, nodes }) => [move, nodes]));
+    const played = asPlayed(explorer.shape(), position, read, known?.answers);
     this.branches = played.map((branch) => (branch.played ? { ...branch, played: counts.get(branch.move) ?? branch.played } : branch));
     if (["tree", "book"].includes(explorer.tab) && explorer.isShown) explorer.app.redraw(() => explorer.renderPanel());
   }

@@ -118,7 +118,7 @@ export class Verdicts {
       h("p", {}, t("notInBook")),
       ask.length > 0 && h("div", { class: "ask" }, ask),
       offers.length > 0 ? h("p", { class: "offers" }, h("span", { class: "quiet" }, t(held === null && roots.length > 0 ? "bookBegins" : held === null ? "bookHolds" : "bookHoldsLine")), offers)
-        : h("p", { class: "quiet" }, t("notInBookHint")));
+        : explorer.shown.at > 0 && h("p", { class: "quiet" }, t("notInBookHint")));
   }
 
   /** How many of the moves are proven, where some are and the position is not. */

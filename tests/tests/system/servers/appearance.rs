@@ -88,6 +88,13 @@ fn server_without_cluster_names_no_worker() {
         browser.evaluate("document.querySelector('.workers').checkVisibility()"),
         json!(false)
     );
+    // A server that is silent for a while is no reader, and the page then goes where it was sent.
+    browser.evaluate("window.own = fetch; fetch = () => Promise.reject(new TypeError())");
+    browser.open(&format!("http://{http}/#/freestyle-15/h8,i9"));
+    let silent = format!("{}.includes('does not answer')", text("#panel"));
+    browser.wait_for(&silent);
+    browser.evaluate("fetch = window.own");
+    browser.wait_for("document.querySelectorAll('.stone').length === 2");
     assert_eq!(browser.errors(), Vec::<String>::new());
 }
 

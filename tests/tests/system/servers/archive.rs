@@ -4,8 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use kagetsu_tests::{Browser, Finished, Program, Scratch, http, kagetsu, words};
-use serde_json::json;
+use kagetsu_tests::{Finished, Program, Scratch, http, kagetsu, words};
 
 use crate::world::{growing, serve};
 
@@ -93,7 +92,6 @@ fn archive_offers_books_and_deltas() {
         let bytes = if bytes.is_empty() { &size } else { bytes };
         assert_eq!(answered, format!("{status} {bytes}"));
     }
-    page_downloads_a_book(address, &old);
     // The same delta again does not fit any more.
     let again = Program::Kagetsu.run(&patch);
     assert_eq!(again.code, Some(2), "{again:#?}");
@@ -174,40 +172,4 @@ fn replaced_file_has_another_digest() {
         answered.extend(first.chars().next());
         assert_eq!(answered, expected, "{range}");
     }
-}
-
-/// Checks that a script of the server's own page, as a GUI in a browser is, gets the manifest, a
-/// range of a book, and the whole book with the digest of the manifest.
-fn page_downloads_a_book(address: &str, book: &Path) {
-    let mut browser = kagetsu_builders::needed!(Browser::start());
-    browser.open(&format!("http://{address}/"));
-    browser.wait_for("location.port && document.readyState === 'complete'");
-    let script = r#"(async () => {
-        const archive = '/api/v1/archive';
-        const file = (await (await fetch(archive)).json()).files[0];
-        const get = (headers) => fetch(`${archive}/${file.name}`, {headers});
-        const part = await get({Range: 'bytes=2-5'});
-        const bytes = [...new Uint8Array(await part.arrayBuffer())];
-        const whole = await (await get({})).arrayBuffer();
-        const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', whole));
-        const hex = [...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-        return {
-            name: file.name,
-            status: part.status,
-            range: part.headers.get('content-range'),
-            bytes,
-            size: whole.byteLength,
-            isWhole: hex === file.sha256 && whole.byteLength === file.bytes,
-        };
-    })()"#;
-    let bytes = fs::read(book).expect("there");
-    let expected = json!({
-        "name": "1.kbk",
-        "status": 206,
-        "range": format!("bytes 2-5/{}", bytes.len()),
-        "bytes": bytes[2..6],
-        "size": bytes.len(),
-        "isWhole": true,
-    });
-    assert_eq!(browser.evaluate(script), expected);
 }

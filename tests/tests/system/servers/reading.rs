@@ -34,7 +34,10 @@ fn book_of_games_shows_shares_and_lines() {
             "[Event \"Cup\"]\n[Red \"Ann\"]\n[Black \"Bo\"]\n[Result \"{result}\"]\n\n{moves} {result}\n\n"
         )
     };
-    std::fs::write(&file, GAMES.iter().map(game).collect::<String>()).expect("room");
+    // A book of games may have a page of comment at its start.
+    let games: String = GAMES.iter().map(game).collect();
+    let games = games.replacen("\n\n", &format!("\n\n{{{}}} ", "棋评".repeat(300)), 1);
+    std::fs::write(&file, games).expect("room");
     let (file, book) = (path_text(&file), path_text(&book));
     kagetsu_line(&format!("import --variant xiangqi --book {book} {file}")).ok();
     let (_server, _, http) = serve(book, &[]);
@@ -58,6 +61,14 @@ fn book_of_games_shows_shares_and_lines() {
     // A wide window has the variations and the games beside the moves.
     browser.wait_for(&format!("{}.includes('Ann – Bo')", text(".aside")));
     browser.wait_for("document.querySelectorAll('.aside [role=treeitem]').length > 3");
+    // The variations name a pair of mirrored moves as the list does, else by the usual one.
+    let named = browser.evaluate(
+        "(async () => { const { asPlayed } = await import('/page/board/openings.js'); \
+         const { game } = await import('/page/board/games.js'); const own = [{ move: 'h0g2' }]; \
+         const start = await (await fetch('/api/v1/position?variant=xiangqi')).json(); \
+         return [own, []].map((listed) => asPlayed(game('xiangqi'), start, own, listed)[0].move); })()",
+    );
+    assert_eq!(named, json!(["h0g2", "b0c2"]));
     // A game that is dropped is opened, and the page says where it leaves the book.
     browser.evaluate(
         "(() => { const dataTransfer = new DataTransfer(); const text = '[Event \"A\"]\\n\\n1. C2=5 H8+7 2. R9+1\\n'; \
@@ -69,8 +80,20 @@ fn book_of_games_shows_shares_and_lines() {
         text(".departure")
     ));
     browser.open(&format!("http://{http}/#/xiangqi"));
+    // The games of a position are there before its moves are, and keep both moves of a pair.
+    browser.evaluate(
+        "(() => { const own = fetch; fetch = (url, with_) => own(url, with_).then((answer) => \
+         new Promise((done) => setTimeout(done, /book|position/.test(url) ? 400 : 0, answer))); })()",
+    );
+    browser.press("b");
+    browser.wait_for("document.querySelectorAll('.stage .came').length === 1");
+    browser.click("#tab-games");
+    browser.wait_for("document.querySelectorAll('.scores tbody tr').length === 2");
+    browser.press("Home");
+    browser.click("#tab-book");
     // A phone has one row above the board, letters that can be read, and tabs that go on.
     browser.set_window(390, 844, false);
+    browser.wait_for("document.documentElement.scrollWidth <= 390");
     browser.wait_for("document.querySelector('.head').offsetHeight < 60");
     browser.wait_for(&format!("{LETTERS} >= 10.99"));
     browser.wait_for("document.querySelector('.tabs.more-behind')");
@@ -102,6 +125,12 @@ fn certificate_and_bounds_show_what_they_know() {
         "{rows}.includes('certificate') && !{rows}.includes('1970')"
     ));
     browser.wait_for("document.querySelector('td.num[title=\"0\"]').innerText === ''");
+    browser.click("#tab-games");
+    browser.wait_for(&format!(
+        "{}.includes('keep no games')",
+        text(".found-games")
+    ));
+    assert_eq!(browser.evaluate(&text(".toasts")), json!(""));
     browser.open(&format!("http://{http}/#/contents"));
     browser.wait_for(&format!(
         "{}.includes('no statistics')",
@@ -169,9 +198,10 @@ fn keys_forms_and_colours_follow_the_book() {
     assert_eq!(browser.evaluate(covered), json!([]));
     // Colours say how good a value is for the side to move, not its place in the list.
     let tones = browser.evaluate(&format!(
-        "import('{page}/page/board/values.js').then(({{ tone }}) => [-269, -60, 0, 60, 269].map((score) => tone({{ score }})).join())"
+        "import('{page}/page/board/values.js').then(({{ signed, tone }}) => \
+         [...[-269, -60, 0, 60, 269].map((score) => tone({{ score }})), signed(-3, 1), signed(-5, 1)].join())"
     ));
-    assert_eq!(tones, json!("t4,t3,t2,t1,t0"));
+    assert_eq!(tones, json!("t4,t3,t2,t1,t0,0.0,−0.1"));
     // Charts have at most twelve bins with every position, and a hole is a few moves.
     let drawn = browser.evaluate(&format!(
         "import('{page}/page/contents/statistics.js').then(({{ Statistics }}) => {{ const drawn = new Statistics({{}}); drawn.build(); \
