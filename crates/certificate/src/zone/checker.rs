@@ -12,8 +12,7 @@ use super::rows::BoardRows;
 const MAX_RECHECKED_PLIES: u16 = 3;
 
 /// Checks nodes of a graph by their zones. It plays far fewer positions than a check of every
-/// reply. It knows freestyle and standard gomoku, and Black's wins in renju. A board of more than
-/// 256 points is a window of the plane, so what wins there needs no border.
+/// reply. It knows freestyle and standard gomoku, and Black's wins in renju.
 ///
 /// `docs/development/zones.md` states the rule and proves it.
 #[derive(Debug)]
@@ -22,14 +21,16 @@ pub struct ZoneChecker(SizedChecker);
 #[derive(Debug)]
 enum SizedChecker {
     Board(Box<BoardChecker<4>>),
+    LargeBoard(Box<BoardChecker<8>>),
     Plane(Box<BoardChecker<16>>),
 }
 
-/// Evaluates an expression for the checker of either size.
+/// Evaluates an expression for the checker of any size.
 macro_rules! with_checker {
     ($sized:expr, $checker:ident => $value:expr) => {
         match $sized {
             SizedChecker::Board($checker) => $value,
+            SizedChecker::LargeBoard($checker) => $value,
             SizedChecker::Plane($checker) => $value,
         }
     };
@@ -70,15 +71,16 @@ impl ZoneChecker {
     /// Returns a checker; `None` for a variant without zones.
     #[must_use]
     pub fn new(variant: Variant) -> Option<Self> {
-        let board = BoardChecker::new(variant, false).map(|it| Self(SizedChecker::Board(it)));
-        board.or_else(|| Self::on_plane(variant))
+        let small = BoardChecker::new(variant, false).map(SizedChecker::Board);
+        let large = || BoardChecker::new(variant, false).map(SizedChecker::LargeBoard);
+        small.or_else(large).map(Self)
     }
 
     /// Returns a checker for the plane, of which the board is a window: the loser may play
     /// anywhere. `None` for a variant without zones.
     #[must_use]
     pub fn on_plane(variant: Variant) -> Option<Self> {
-        BoardChecker::new(variant, true).map(|it| Self(SizedChecker::Plane(it)))
+        Some(Self(SizedChecker::Plane(BoardChecker::new(variant, true)?)))
     }
 
     /// Whether it knows the wins of this side. It sees no win of another one.
@@ -259,7 +261,7 @@ impl<const WORDS: usize> BoardChecker<WORDS> {
             win.kept = win.kept.or(open);
             return Some(win);
         };
-        win.add(self.others(graph, next.turned(at.turn), open, board)?);
+        win.add(self.others(graph, (at, next.turned(at.turn)), open, board)?);
         Some(win)
     }
 
@@ -273,11 +275,12 @@ impl<const WORDS: usize> BoardChecker<WORDS> {
         rows.and(fours).is_empty().then_some(win)
     }
 
-    /// Checks one answer to a reply on any of these points. The loser may have a stone on some.
+    /// Checks one answer of a node to a reply on any of these points. The loser may have a stone on
+    /// some.
     fn others(
         &mut self,
         graph: Graph<'_>,
-        next: Reference,
+        (at, next): (Reference, Reference),
         points: Zone<WORDS>,
         board: ZoneBoard<WORDS>,
     ) -> Option<WinConditions<WORDS>> {
@@ -290,7 +293,7 @@ impl<const WORDS: usize> BoardChecker<WORDS> {
             win = passed.before(&self.rows, points.without(relevant));
         }
         if self.rows.beyond.and(relevant).has(BoardRows::<WORDS>::FAR) {
-            return self.fail(next, self.line.len());
+            return self.fail(at, self.line.len().saturating_sub(1));
         }
         win.kept = win.kept.or(relevant.and(board.foe));
         for point in relevant.without(board.foe).points() {

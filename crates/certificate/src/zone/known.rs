@@ -5,7 +5,7 @@ use crate::tree::Reference;
 use super::points::{Zone, ZoneBoard};
 use super::rows::{BoardRows, RowSet};
 
-/// Wins that are remembered, about 600 bytes each, or 2,300 on the plane.
+/// Wins that are remembered: about 600 bytes each, 1,200 on more than 16 rows, 2,300 on the plane.
 const MAX_REMEMBERED: usize = 1 << 16;
 
 /// The most stones of the loser in a row of five without a stone of the winner, where the loser is

@@ -296,6 +296,8 @@ mod tests {
             chance in 1_usize..10,
         ) {
             rows_are_right(BoardRows::<4>::new(variant(size), false).expect("a board"), size, &stones)?;
+            let large = window.max(17);
+            rows_are_right(BoardRows::<8>::new(variant(large), false).expect("a board"), large, &stones)?;
             // Few of the stones are beyond the window.
             let few = (0..1024).map(|at| stones[at] && at * 31 % 64 < chance).collect::<Vec<_>>();
             rows_are_right(BoardRows::<16>::new(variant(window), true).expect("a window"), window + 8, &few)?;
