@@ -57,7 +57,7 @@ export const CHINESE_TEXTS = {
   paste: "粘贴", usePaste: "打开文本", pasteKinds_gomoku: "着法、SGF、文字棋盘，或本页链接。", pasteKinds_xiangqi: "FEN、着法（h2e2、C2=5 或 炮二平五）、PGN，或本页链接。", pasteKinds_surakarta: "FEN、着法，或本页链接。",
   pasteHint_gomoku: "(;GM[4]SZ[15];B[hh];W[ih])", pasteHint_xiangqi: "炮二平五 马8进7", pasteHint_surakarta: "wwwwww/wwwwww/6/6/bbbbbb/bbbbbb b",
   badCounts: "黑子 {first} 个、白子 {second} 个：黑子应与白子相等或多一个。", badSize: "该棋谱的棋盘为 {found} 路，而当前棋盘为 {size} 路：请先选择相应棋种。", badSgf: "此 SGF 中没有棋子。",
-  badRows: "文字棋盘有 {found} 行，而棋盘有 {rows} 行。", badMove: "{move} 在此不是唯一的合法着法。", badSheet: "无法从文本中读出着法。",
+  badRows: "文字棋盘有 {found} 行，而棋盘有 {rows} 行。", badMove: "{move} 在此不合法，或不止一种走法。", badSheet: "无法从文本中读出着法。",
   copy_link: "链接", copy_moves: "着法", copy_fen: "FEN", copy_sgf: "SGF", copy_pgn: "PGN", copy_picture: "图片（SVG）", copy_png: "图片（PNG）", copiedPicture: "图片已复制", savedPicture: "浏览器不允许复制图片：已保存为文件。", copyText: "可复制的文本", copiedText: "已复制", copyByHand: "浏览器不允许自动复制：文本已选中。", save: "保存", saveAs: "保存为文件：{what}",
   note: "此局面的笔记", noteHint: "笔记保存在此浏览器中，与到达局面的次序无关；复制 SGF 时会一并写入。", otherNotes: "其他笔记", hasNote: "笔记",
   noteHintBook: "草稿保存在此浏览器中；按钮将其写入开局库，供他人查看。", noteSave: "写入开局库", takeBack: "撤回", noteKind: "种类", noteMove: "着法或点", setByHand: "人工标注：{what}",

@@ -40,6 +40,11 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         args.variant
     );
     refuse_stdout(&args.out)?;
+    ensure!(
+        !args.out.exists(),
+        "{} is there already; remove it, or name another file",
+        shown(&args.out)
+    );
     let place = || format!("cannot write {}", shown(&args.out));
     check_place(&args.out).with_context(place)?;
     let (begun, mut most) = (Instant::now(), 0);

@@ -3,7 +3,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use kagetsu_book::{Book, Entry, Place};
+use kagetsu_book::{Annotation, AnnotationKind, Book, Entry, Place};
 use kagetsu_game::{Move, Position, Score};
 use kagetsu_program::{Exit, shown};
 use serde::Serialize;
@@ -16,7 +16,7 @@ use kagetsu_terminal::table::one_line;
 /// Lists the differences between two books
 ///
 /// There is one line for each position that only one book has, or whose best move or value differs,
-/// and for each annotation that only one has. The exit code is 1 if there is any.
+/// and for each annotation that only one has, by its words. The exit code is 1 if there is any.
 ///
 /// Example: kagetsu diff h8.book copy.book
 #[derive(Debug, clap::Args)]
@@ -104,11 +104,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         for known in one.annotated() {
             let (position, mut notes) = known?;
             let others = other.annotations(&position)?;
-            notes.retain(|note| {
-                !others
-                    .iter()
-                    .any(|other| other.identity() == note.identity())
-            });
+            notes.retain(|note| !others.iter().any(|other| words(other) == words(note)));
             for note in &notes {
                 count += 1;
                 if found.lines.len() < args.top {
@@ -153,6 +149,12 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         )?;
     }
     Ok(exit)
+}
+
+/// Returns what an annotation says, without its author and file.
+fn words(note: &Annotation) -> (Option<Move>, AnnotationKind, &str) {
+    let (at, kind, text, ..) = note.identity();
+    (at, kind, text)
 }
 
 fn named(position: &Position) -> String {

@@ -180,6 +180,10 @@ pub(super) fn all(dialect: Dialect, settings: &Settings, variant: Variant) -> Ve
             },
             spin("hashsize", memory, (0, TABLE.1)),
             spin("threads", threads, THREADS),
+            OptionLine {
+                choices: ["xiangqi", "xiangqi-chase"].map(String::from).into(),
+                ..line("variant", OptionKind::Combo, Some(variant.to_string()))
+            },
             line("newgame", OptionKind::Button, None),
         ],
     }

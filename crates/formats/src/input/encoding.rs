@@ -9,10 +9,45 @@ use encoding_rs::{BIG5, Encoding, GB18030, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_12
 const ENTRY_LETTERS: &str =
     "车車俥马馬傌炮砲兵卒士仕象相将將帅帥进進退平前后後一二三四五六七八九１２３４５６７８９";
 
-/// Decodes a text of xiangqi.
+/// More letters of moves than this in another encoding show that a game is written in that.
+const MIN_ENTRY_LETTERS: usize = 6;
+
+/// Decodes a text of xiangqi. A file that was joined from several may have games in several
+/// encodings.
 pub(crate) fn decode_entries(bytes: &[u8]) -> Cow<'_, str> {
     let is_entry = |letter: &char| ENTRY_LETTERS.contains(*letter);
-    decode(bytes, None, |text| text.chars().filter(is_entry).count())
+    let entries = |text: &str| text.chars().filter(is_entry).count();
+    let encoding = encoding_of(bytes, None, entries);
+    let games = games(bytes);
+    if games.len() == 1 || [UTF_16LE, UTF_16BE].contains(&encoding) || is_utf_8(bytes) {
+        return encoding.decode(bytes).0;
+    }
+    let decoded = games.into_iter().map(|game| {
+        let own = encoding_of(game, None, entries).decode(game).0;
+        let text = encoding.decode(game).0;
+        let is_own = entries(&own) > 2 * entries(&text) + MIN_ENTRY_LETTERS;
+        if is_own { own } else { text }
+    });
+    decoded.collect::<String>().into()
+}
+
+/// Splits a text where a tag stands behind an empty line.
+fn games(bytes: &[u8]) -> Vec<&[u8]> {
+    let (mut games, mut begin, mut at, mut is_behind) = (Vec::new(), 0, 0, false);
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        if is_behind && line.starts_with(b"[") {
+            games.push(&bytes[begin..at]);
+            begin = at;
+        }
+        is_behind = line.trim_ascii().is_empty();
+        at += line.len();
+    }
+    games.push(&bytes[begin..]);
+    games
+}
+
+fn is_utf_8(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).is_ok()
 }
 
 /// Decodes the texts of one file, which are in UTF-8 or in one other encoding.
@@ -50,15 +85,24 @@ fn is_chinese(bytes: &[u8]) -> bool {
     (pairs * 3 / 5..=pairs).contains(&letters) && letters > lost * 20
 }
 
-/// Decodes a text by its byte order mark; as UTF-8; in the encoding that it names, if its bytes are
-/// of it; else in the one of the likely encodings in which the most is `readable`.
+/// Decodes a text in its encoding.
 pub(crate) fn decode<'a>(
     bytes: &'a [u8],
     named: Option<&[u8]>,
     readable: impl Fn(&str) -> usize,
 ) -> Cow<'a, str> {
-    if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
-        return encoding.decode_without_bom_handling(&bytes[mark..]).0;
+    encoding_of(bytes, named, readable).decode(bytes).0
+}
+
+/// Returns the encoding of a text: by its byte order mark; UTF-8; the one that it names, if its
+/// bytes are of it; else the one of the likely encodings in which the most is `readable`.
+fn encoding_of(
+    bytes: &[u8],
+    named: Option<&[u8]>,
+    readable: impl Fn(&str) -> usize,
+) -> &'static Encoding {
+    if let Some((encoding, _)) = Encoding::for_bom(bytes) {
+        return encoding;
     }
     let zeros = |odd: usize| {
         let bytes = bytes.iter().skip(odd).step_by(2);
@@ -67,32 +111,35 @@ pub(crate) fn decode<'a>(
     // A text without letters beyond ASCII has a zero beside each letter.
     for (encoding, odd) in [(UTF_16LE, 1), (UTF_16BE, 0)] {
         if zeros(odd) * 4 > bytes.len() && zeros(1 - odd) * 16 < bytes.len() {
-            return encoding.decode_without_bom_handling(bytes).0;
+            return encoding;
         }
     }
-    if let Ok(text) = std::str::from_utf8(bytes) {
-        return text.into();
+    if is_utf_8(bytes) {
+        return UTF_8;
     }
-    let encoding = named.and_then(Encoding::for_label);
-    if let Some(text) = encoding
-        .and_then(|encoding| encoding.decode_without_bom_handling_and_without_replacement(bytes))
-    {
-        return text;
+    let named = named.and_then(Encoding::for_label).filter(|named| {
+        let decoded = named.decode_without_bom_handling_and_without_replacement(bytes);
+        decoded.is_some()
+    });
+    if let Some(named) = named {
+        return named;
     }
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
     detector.feed(bytes, true);
     let guess = detector.guess(None, Utf8Detection::Allow);
-    let texts = [guess, GB18030, BIG5, UTF_8, WINDOWS_1252].map(|encoding| {
+    let rated = [guess, GB18030, BIG5, UTF_8, WINDOWS_1252].map(|encoding| {
         let text = encoding.decode_without_bom_handling(bytes).0;
         let lost = text.matches(char::REPLACEMENT_CHARACTER).count();
-        (readable(&text), std::cmp::Reverse(lost), text)
+        ((readable(&text), std::cmp::Reverse(lost)), encoding)
     });
     // Among equals the first stays.
-    let best = texts.into_iter().reduce(|best, next| {
-        let is_better = (next.0, next.1) > (best.0, best.1);
-        if is_better { next } else { best }
-    });
-    best.map_or_else(|| String::from_utf8_lossy(bytes), |(.., text)| text)
+    let best = rated
+        .into_iter()
+        .reduce(|best, next| match next.0 > best.0 {
+            true => next,
+            false => best,
+        });
+    best.map_or(UTF_8, |(_, encoding)| encoding)
 }
 
 #[cfg(test)]
@@ -137,6 +184,12 @@ mod tests {
         assert_eq!(decode_texts(texts.iter())[9], said);
         let western = [b"caf\xe9 \xe0 No\xebl, \xe9lan".to_vec()];
         assert_eq!(decode_texts(western.iter())[0], "café à Noël, élan");
+        // Games of three files in one.
+        let [utf_8, full] = [UTF_8, BIG5].map(|encoding| encoding.encode(FULL).0);
+        let simple = GB18030.encode(SIMPLE).0;
+        let parts = [&simple[..], &utf_8[..], &full[..]].join(&b"\r\n"[..]);
+        let expected = [SIMPLE, FULL, FULL].join("\r\n");
+        assert_eq!(decode_entries(&parts), expected);
         // Names alone, with moves in Latin letters.
         let names = "[Event \"全国象棋团体锦标赛\"]\n[Red \"柳大华\"]\n1. h2e2 h9g7\n";
         assert_eq!(decode_entries(&GB18030.encode(names).0), names);

@@ -222,12 +222,10 @@ fn ucci_bans_moves_and_counts_seconds() {
     let mut engine = Dialogue::of(Program::Ucci.command(&[]));
     engine.say("ucci");
     let (_, lines) = engine.until("ucciok");
-    assert!(
-        lines
-            .iter()
-            .any(|line| line.starts_with("option usemillisec type check")),
-        "{lines:?}"
-    );
+    for begin in ["option usemillisec type check", "option variant type combo"] {
+        let is_declared = lines.iter().any(|line| line.starts_with(begin));
+        assert!(is_declared, "{begin}: {lines:?}");
+    }
     engine.say("position startpos\ngo depth 4");
     let first = engine.until("bestmove ").0;
     let first = first.split(' ').nth(1).expect("a move").to_string();
