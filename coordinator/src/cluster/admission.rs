@@ -6,11 +6,10 @@ use std::time::Duration;
 use kagetsu_proto::v1::to_worker::Message;
 use kagetsu_proto::{PROTOCOL, v1};
 use kagetsu_schedule::{Capacity, TaskId, WorkerId};
-use kagetsu_verification::{Admission, Class, Refused};
+use kagetsu_verification::{Admission, Class, Profile, Refused};
 use tonic::Status;
 
 use super::applicant::{Applicant, HeldTasks};
-use super::connections::WorkerInfo;
 use super::dispatcher::Dispatcher;
 use crate::book::handle::Command;
 use crate::verification::calibration::{self, CalibrationFault};
@@ -23,21 +22,9 @@ impl Dispatcher {
     ///
     /// # Errors
     /// For a worker whose answers cannot be verified.
-    pub(crate) fn apply(
-        &mut self,
-        worker: WorkerId,
-        info: &WorkerInfo,
-        held: HeldTasks,
-    ) -> Result<(), Refused> {
-        let admission = self
-            .verification
-            .connect(self.clock(), worker, info.profile())?;
-        let applicant = Applicant {
-            held,
-            ..Applicant::default()
-        };
-        self.applicants.insert(worker, applicant);
-        match admission {
+    pub(crate) fn apply(&mut self, worker: WorkerId, info: &Profile) -> Result<(), Refused> {
+        let now = self.clock();
+        match self.verification.connect(now, worker, info.clone())? {
             Admission::Admitted => {
                 if let Some(plays) = self.verification.plays(worker) {
                     self.connections.set_plays(worker, Arc::clone(plays));
@@ -59,9 +46,11 @@ impl Dispatcher {
             return;
         };
         let tasks = calibration::tasks(info);
-        let applicant = self.applicants.entry(worker).or_default();
-        applicant.open = tasks.iter().map(|task| TaskId(task.task)).collect();
-        (applicant.unable, applicant.differs) = Default::default();
+        if let Some(applicant) = self.connections.applicant(worker) {
+            let applicant = applicant.get_or_insert_default();
+            applicant.open = tasks.iter().map(|task| TaskId(task.task)).collect();
+            (applicant.unable, applicant.differs) = Default::default();
+        }
         for task in tasks {
             self.connections.send(worker, Message::Task(task));
         }
@@ -76,7 +65,7 @@ impl Dispatcher {
         result: Result<bool, CalibrationFault>,
     ) {
         self.acknowledge(worker, task, attempt);
-        let Some(applicant) = self.applicants.get_mut(&worker) else {
+        let Some(Some(applicant)) = self.connections.applicant(worker) else {
             return;
         };
         let is_last = applicant.open.remove(&task) && applicant.open.is_empty();
@@ -98,9 +87,10 @@ impl Dispatcher {
 
     /// Admits a worker to the variants in which it answered. `fault` is its last one.
     fn pass(&mut self, worker: WorkerId, fault: Option<String>) {
-        let (Some(applicant), Some(info)) =
-            (self.applicants.get(&worker), self.connections.info(worker))
-        else {
+        let Some(info) = self.connections.info(worker).cloned() else {
+            return;
+        };
+        let Some(Some(applicant)) = self.connections.applicant(worker) else {
             return;
         };
         let mut plays = Arc::clone(&info.plays);
@@ -144,8 +134,8 @@ impl Dispatcher {
             plays: Some(Arc::clone(&info.plays)),
             is_trusted: info.class == Class::Operator,
         };
-        let HeldTasks { current, earlier } =
-            self.applicants.remove(&worker).unwrap_or_default().held;
+        let applicant = self.connections.applicant(worker).and_then(Option::take);
+        let HeldTasks { current, earlier } = applicant.unwrap_or_default().held;
         let welcome = v1::Welcome {
             protocol: PROTOCOL,
             heartbeat_ms: HEARTBEAT_INTERVAL.as_millis() as u32,
@@ -182,8 +172,8 @@ impl Dispatcher {
             self.revoke(worker, task);
         }
         self.scheduler.leave(self.now, worker, true);
-        if self.connections.info(worker).is_some() {
-            self.applicants.insert(worker, Applicant::default());
+        if let Some(applicant) = self.connections.applicant(worker) {
+            *applicant = Some(Applicant::default());
         }
     }
 
@@ -203,7 +193,6 @@ impl Dispatcher {
 
     /// A worker's stream has ended.
     pub(crate) fn disconnect(&mut self, worker: WorkerId, goodbye: bool) {
-        self.applicants.remove(&worker);
         self.scheduler.leave(self.now, worker, goodbye);
         let now = self.clock();
         self.verification.disconnect(now, worker);

@@ -4,44 +4,19 @@ use std::sync::Arc;
 use kagetsu_game::Variant;
 use kagetsu_proto::v1;
 use kagetsu_schedule::{WorkerId, WorkerStatus};
-use kagetsu_verification::{Class, Profile, WorkerTrust};
+use kagetsu_verification::{Profile, WorkerTrust};
 use tokio::sync::mpsc::{self, error::TrySendError};
 use tonic::Status;
+
+use super::applicant::{Applicant, HeldTasks};
 
 /// Messages that wait for one worker; a worker with more of them is disconnected.
 const MAX_UNREAD_MESSAGES: usize = 1_024;
 
-/// A worker's introduction.
-#[derive(Clone, Debug)]
-pub(crate) struct WorkerInfo {
-    pub(crate) name: String,
-    pub(crate) engine: Arc<str>,
-    pub(crate) slots: u32,
-    pub(crate) threads: u32,
-    /// Variants that it can be asked about.
-    pub(crate) plays: Arc<BTreeSet<Variant>>,
-    /// Name of its token; `None` where no token is needed.
-    pub(crate) token: Option<Arc<str>>,
-    pub(crate) class: Class,
-}
-
-impl WorkerInfo {
-    pub(crate) fn profile(&self) -> Profile {
-        Profile {
-            name: self.name.clone(),
-            engine: Arc::clone(&self.engine),
-            threads: self.threads,
-            token: self.token.clone(),
-            class: self.class,
-            plays: Arc::clone(&self.plays),
-        }
-    }
-}
-
 /// A connected worker for lists and metrics.
 #[derive(Clone, Debug)]
 pub(crate) struct WorkerView {
-    pub(crate) info: WorkerInfo,
+    pub(crate) info: Profile,
     pub(crate) status: WorkerStatus,
     pub(crate) trust: WorkerTrust,
 }
@@ -52,9 +27,11 @@ pub(crate) type Outbound = Result<v1::ToWorker, Status>;
 struct WorkerConnection {
     /// Tells one stream of a worker from the next.
     stream: u64,
-    info: WorkerInfo,
+    info: Profile,
     out: mpsc::Sender<Outbound>,
     is_welcomed: bool,
+    /// What a worker that is not admitted has yet to do.
+    applicant: Option<Applicant>,
 }
 
 /// The open streams to the workers.
@@ -69,7 +46,8 @@ impl WorkerConnections {
     pub(crate) fn add(
         &mut self,
         worker: WorkerId,
-        info: WorkerInfo,
+        info: Profile,
+        held: HeldTasks,
     ) -> (u64, mpsc::Receiver<Outbound>) {
         self.streams += 1;
         let (out, messages) = mpsc::channel(MAX_UNREAD_MESSAGES);
@@ -78,6 +56,10 @@ impl WorkerConnections {
             info,
             out,
             is_welcomed: false,
+            applicant: Some(Applicant {
+                held,
+                ..Applicant::default()
+            }),
         };
         self.open.insert(worker, connection);
         (self.streams, messages)
@@ -147,6 +129,12 @@ impl WorkerConnections {
         }
     }
 
+    /// Returns what a connected worker has yet to do; `None` in it for an admitted one.
+    pub(crate) fn applicant(&mut self, worker: WorkerId) -> Option<&mut Option<Applicant>> {
+        let connection = self.open.get_mut(&worker)?;
+        Some(&mut connection.applicant)
+    }
+
     /// Changes the variants that a worker can be asked about.
     pub(crate) fn set_plays(&mut self, worker: WorkerId, plays: Arc<BTreeSet<Variant>>) {
         if let Some(connection) = self.open.get_mut(&worker) {
@@ -161,12 +149,12 @@ impl WorkerConnections {
             .is_some_and(|connection| connection.stream == stream)
     }
 
-    pub(crate) fn info(&self, worker: WorkerId) -> Option<&WorkerInfo> {
+    pub(crate) fn info(&self, worker: WorkerId) -> Option<&Profile> {
         self.open.get(&worker).map(|connection| &connection.info)
     }
 
     /// Returns all connected workers.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (WorkerId, &WorkerInfo)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (WorkerId, &Profile)> {
         self.open
             .iter()
             .map(|(worker, connection)| (*worker, &connection.info))
@@ -206,12 +194,14 @@ impl WorkerConnections {
 
 #[cfg(test)]
 mod tests {
+    use kagetsu_verification::Class;
+
     use super::*;
 
     #[test]
     fn only_unread_messages_disconnect_a_worker() {
         let mut connections = WorkerConnections::default();
-        let info = WorkerInfo {
+        let info = Profile {
             name: "one".into(),
             engine: "engine 1".into(),
             slots: 1,
@@ -222,8 +212,9 @@ mod tests {
         };
         let revoke = || v1::to_worker::Message::Revoke(v1::Revoke::default());
         let (reading, closed) = (WorkerId(1), WorkerId(2));
-        let (_, _messages) = connections.add(reading, info.clone());
-        let (stream, messages) = connections.add(closed, info);
+        let held = HeldTasks::default;
+        let (_, _messages) = connections.add(reading, info.clone(), held());
+        let (stream, messages) = connections.add(closed, info, held());
         drop(messages);
         connections.send(closed, revoke());
         assert!(connections.is_current(closed, stream));

@@ -9,10 +9,8 @@ use kagetsu_proto::v1::to_worker::Message;
 use kagetsu_schedule::{Effect, QuestionId, Scheduler, TaskId, WorkerId};
 use kagetsu_verification::{CheckId, Class, Ticket, Verification};
 
-use super::applicant::Applicant;
-use super::assignments::Assignments;
 use super::connections::WorkerConnections;
-use super::purpose::{Destination, Purpose};
+use super::purpose::Purpose;
 use crate::book::handle::{BookHandle, Command};
 use crate::telemetry::metrics::Metrics;
 use crate::verification::claim_verifier::ClaimVerifier;
@@ -23,7 +21,7 @@ pub(crate) const ANALYSIS_PRIORITY: u64 = 0;
 /// Everything behind the lock: the scheduler and the verification, and what ties their effects to
 /// connections and the book.
 pub(crate) struct Dispatcher {
-    pub(crate) scheduler: Scheduler,
+    pub(crate) scheduler: Scheduler<Purpose>,
     pub(crate) verification: Verification,
     /// Time of the last change since the start of the process.
     pub(crate) now: Duration,
@@ -37,14 +35,8 @@ pub(crate) struct Dispatcher {
     pub(crate) epoch: u64,
     pub(crate) claim_verifier: Option<ClaimVerifier>,
     pub(crate) connections: WorkerConnections,
-    /// Connected workers that are not admitted.
-    pub(crate) applicants: BTreeMap<WorkerId, Applicant>,
-    pub(crate) purposes: BTreeMap<QuestionId, Purpose>,
     /// The open question of each check that a worker answers.
     pub(crate) checks: BTreeMap<CheckId, QuestionId>,
-    /// Answers that are being verified.
-    pub(crate) unverified: BTreeMap<QuestionId, Destination>,
-    pub(crate) assignments: Assignments,
     pub(crate) book: Option<BookHandle>,
     pub(crate) metrics: Arc<Metrics>,
 }
@@ -52,7 +44,7 @@ pub(crate) struct Dispatcher {
 impl Dispatcher {
     pub(crate) fn new(
         epoch: u64,
-        scheduler: Scheduler,
+        scheduler: Scheduler<Purpose>,
         book: Option<BookHandle>,
         verification: Verification,
         metrics: Arc<Metrics>,
@@ -67,11 +59,7 @@ impl Dispatcher {
             epoch,
             claim_verifier: None,
             connections: WorkerConnections::default(),
-            applicants: BTreeMap::new(),
-            purposes: BTreeMap::new(),
             checks: BTreeMap::new(),
-            unverified: BTreeMap::new(),
-            assignments: Assignments::default(),
             book,
             metrics,
         }
@@ -147,21 +135,18 @@ impl Dispatcher {
         }
     }
 
-    fn dispatch(&mut self, effect: Effect) {
+    fn dispatch(&mut self, effect: Effect<Purpose>) {
         match effect {
             Effect::Assign { worker, task } => self.assign(worker, task),
-            Effect::Revoke { worker, task } => {
-                self.metrics.revoked(task);
-                self.revoke(worker, task);
-            }
+            Effect::Revoke { worker, task } => self.revoke(worker, task),
             Effect::Acknowledge {
                 worker,
                 task,
                 attempt,
             } => self.acknowledge(worker, task, attempt),
             Effect::Progress { question, answer } => {
-                if let Some(Purpose::Analysis(progress, _)) = self.purposes.get_mut(&question) {
-                    progress.reported(answer);
+                if let Some(Purpose::Analysis(analysis)) = self.scheduler.payload_mut(question) {
+                    analysis.progress.reported(answer);
                 }
             }
             Effect::Finished {
@@ -174,52 +159,44 @@ impl Dispatcher {
                 let now = self.clock();
                 self.verification.fell_behind(now, worker);
             }
-            Effect::Failed { question, reason } => self.failed(question, &reason),
+            Effect::Failed {
+                payload, reason, ..
+            } => self.failed(payload, &reason),
         }
     }
 
     /// Passes the answer of a question to the verification, or ends its analysis.
     fn finished(&mut self, id: QuestionId, answer: Answer, nodes: u64, by: Vec<WorkerId>) {
         let now = self.clock();
-        let strategies = self.assignments.take_strategies(id);
-        match self.forget(id) {
-            Some(Purpose::Analysis(progress, Some(question))) if !answer.is_empty() => {
-                let (answer, by) = progress.deepest(answer, by);
-                let ticket = Ticket {
-                    id,
-                    question: question.clone(),
-                    job: None,
-                    priority: ANALYSIS_PRIORITY,
+        match self.scheduler.payload_mut(id) {
+            Some(Purpose::Analysis(analysis)) => {
+                let kept = analysis.kept.clone().filter(|_| !answer.is_empty());
+                let (answer, by) = analysis.progress.deepest(answer, by);
+                let Some(question) = kept else {
+                    return self.end_analysis(id, Ok((answer, nodes)));
                 };
                 let is_operators =
                     |worker: &WorkerId| self.verification.class(*worker) == Class::Operator;
-                let given = by.iter().all(is_operators).then(|| answer.clone());
-                let destination = Destination::Analysis {
-                    progress,
-                    position: question.position,
-                    nodes,
-                    given,
+                analysis.given = by.iter().all(is_operators).then(|| answer.clone());
+                analysis.nodes = nodes;
+                let ticket = Ticket {
+                    id,
+                    question,
+                    job: None,
+                    priority: ANALYSIS_PRIORITY,
                 };
-                self.unverified.insert(id, destination);
                 self.verification.answered(now, ticket, answer, by);
             }
-            Some(Purpose::Analysis(progress, _)) => {
-                let (answer, _) = progress.deepest(answer, by);
-                progress.end(Ok((answer, nodes)));
-                self.scheduler.settle(id);
-            }
-            Some(Purpose::Build(work)) => {
+            Some(Purpose::Build(work, _)) => {
                 let ticket = Ticket {
                     id,
                     question: work.question.clone(),
                     job: Some(work.job.0),
-                    priority: build_priority(&work),
+                    priority: build_priority(work),
                 };
-                self.unverified
-                    .insert(id, Destination::Build(work, strategies));
                 self.verification.answered(now, ticket, answer, by);
             }
-            Some(Purpose::Check(check)) => {
+            Some(&mut Purpose::Check(check)) => {
                 self.scheduler.settle(id);
                 self.checks.remove(&check);
                 self.verification.second_opinion(now, check, answer, by);
@@ -228,11 +205,31 @@ impl Dispatcher {
         }
     }
 
+    /// Returns the unanswered questions of builds whose work is as wanted.
+    pub(crate) fn open_builds(
+        &self,
+        is_wanted: impl Fn(&Work) -> bool,
+    ) -> impl Iterator<Item = QuestionId> {
+        let open = self.scheduler.open_payloads();
+        open.filter(
+            move |(_, purpose)| matches!(purpose, Purpose::Build(work, _) if is_wanted(work)),
+        )
+        .map(|(id, _)| id)
+    }
+
+    /// Ends an analysis whose answer does not go into the book.
+    pub(crate) fn end_analysis(&mut self, id: QuestionId, end: Result<(Answer, u64), String>) {
+        if let Some(Purpose::Analysis(analysis)) = self.scheduler.take_payload(id) {
+            analysis.progress.end(end);
+        }
+        self.scheduler.settle(id);
+    }
+
     /// Ends a question that failed too often.
-    fn failed(&mut self, id: QuestionId, reason: &str) {
-        match self.forget(id) {
-            Some(Purpose::Analysis(progress, _)) => progress.end(Err(reason.to_string())),
-            Some(Purpose::Build(work)) => {
+    fn failed(&mut self, purpose: Option<Purpose>, reason: &str) {
+        match purpose {
+            Some(Purpose::Analysis(analysis)) => analysis.progress.end(Err(reason.to_string())),
+            Some(Purpose::Build(work, _)) => {
                 let position = &work.question.position;
                 tracing::warn!(%position, reason, "a position is set aside");
                 if let Some(book) = &self.book {
@@ -244,20 +241,6 @@ impl Dispatcher {
                 self.verification.unanswered(check);
             }
             None => {}
-        }
-    }
-
-    /// Forgets a question and its tasks. Returns its purpose.
-    pub(crate) fn forget(&mut self, id: QuestionId) -> Option<Purpose> {
-        self.assignments.forget(id);
-        self.purposes.remove(&id)
-    }
-
-    /// Returns the number of the job that asks a question, if one does.
-    pub(crate) fn job_of(&self, id: QuestionId) -> Option<u32> {
-        match self.purposes.get(&id)? {
-            Purpose::Build(work) => Some(work.job.0),
-            Purpose::Analysis(..) | Purpose::Check(_) => None,
         }
     }
 }

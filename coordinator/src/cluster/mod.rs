@@ -3,9 +3,9 @@
 mod admission;
 pub(crate) mod analysis_progress;
 pub(crate) mod applicant;
-mod assignments;
 pub(crate) mod connections;
 mod dispatcher;
+mod expectation;
 mod purpose;
 mod reports;
 pub(crate) mod shared;

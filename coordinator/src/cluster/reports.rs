@@ -11,16 +11,19 @@ use kagetsu_verification::{AnswerLimits, max_plausible_nodes};
 use prost::bytes::Bytes;
 
 use super::analysis_progress::AnalysisProgress;
-use super::assignments::{Assignment, Expectation};
 use super::dispatcher::Dispatcher;
+use super::expectation::Expectation;
 use super::purpose::Purpose;
 use crate::verification::strategies::Strategies;
 
 impl Dispatcher {
     /// Sends a task to a worker.
     pub(crate) fn assign(&mut self, worker: WorkerId, task: Task) {
-        self.metrics.assigned(task.id);
-        let (id, attempt, job_id) = (task.id.0, task.attempt, self.job_of(task.question));
+        let job_id = match self.scheduler.payload_mut(task.question) {
+            Some(Purpose::Build(work, _)) => Some(work.job.0),
+            _ => None,
+        };
+        let (id, attempt) = (task.id.0, task.attempt);
         let name = self.name(worker);
         tracing::debug!(
             task = id,
@@ -29,14 +32,6 @@ impl Dispatcher {
             worker = name,
             "a task is handed out"
         );
-        let assignment = Assignment {
-            id: task.question,
-            worker,
-            question: task.part.clone(),
-            since: self.now,
-            strategies: None,
-        };
-        self.assignments.insert(task.id, assignment);
         let message = v1::Task {
             task: id,
             attempt,
@@ -55,16 +50,16 @@ impl Dispatcher {
         now: Duration,
         day: u32,
     ) -> Option<Expectation> {
-        let assignment = self.assignments.get(task)?;
+        let (question, since) = self.scheduler.assignment(worker, task)?;
         let info = self.connections.info(worker)?;
-        let elapsed = now.saturating_sub(assignment.since);
+        let elapsed = now.saturating_sub(since);
         let limits = AnswerLimits {
             engine: Arc::clone(&info.engine),
             day,
             max_nodes: max_plausible_nodes(info.threads, elapsed),
         };
         Some(Expectation {
-            question: assignment.question.clone(),
+            question: question.clone(),
             limits: (!self.verification.trusts_all()).then_some(limits),
         })
     }
@@ -78,6 +73,11 @@ impl Dispatcher {
         report: Report,
         strategies: Option<Strategies>,
     ) {
+        let is_awaited = self.scheduler.awaits(worker, task, attempt);
+        if is_awaited && let Some((_, since)) = self.scheduler.assignment(worker, task) {
+            let leased = self.now.saturating_sub(since);
+            self.metrics.lease_time.observe(leased.as_secs_f64());
+        }
         if !self.verification.is_admitted(worker) {
             if self.verification.is_quarantined(worker) {
                 self.acknowledge(worker, task, attempt);
@@ -90,8 +90,10 @@ impl Dispatcher {
         match &report {
             Report::Done(_) => {
                 self.verification.succeeded(worker);
-                if let Some(strategies) = strategies {
-                    self.assignments.keep(task, worker, strategies);
+                if let Some(Purpose::Build(_, known)) = self.purpose_of(task)
+                    && is_awaited
+                {
+                    known.extend(strategies);
                 }
             }
             Report::Failed(reason) => {
@@ -129,29 +131,32 @@ impl Dispatcher {
 
     /// Passes on table entries to the workers that search the same question with the same engine.
     pub(crate) fn relay(&self, worker: WorkerId, task: TaskId, notes: &Bytes) {
-        let assignment = self.assignments.get(task);
-        let Some(assignment) = assignment.filter(|assignment| assignment.worker == worker) else {
+        if !self.scheduler.holds(worker, task) {
             return;
-        };
+        }
         let engine = |worker| self.connections.info(worker).map(|info| &info.engine);
-        for (task, other) in self.assignments.of(assignment.id) {
-            if other.worker != worker && engine(other.worker) == engine(worker) {
+        for (other, task) in self.scheduler.leases_beside(task) {
+            if other != worker && engine(other) == engine(worker) {
                 let notes = v1::Notes {
                     task: task.0,
                     notes: notes.clone(),
                 };
-                self.connections
-                    .send_optional(other.worker, Message::Notes(notes));
+                self.connections.send_optional(other, Message::Notes(notes));
             }
         }
     }
 
+    /// Returns the purpose of the question that a task belongs to.
+    fn purpose_of(&mut self, task: TaskId) -> Option<&mut Purpose> {
+        self.scheduler
+            .payload_mut(self.scheduler.question_of(task)?)
+    }
+
     /// Returns the progress of the analysis that a task belongs to.
     fn progress_of(&mut self, task: TaskId) -> Option<&mut AnalysisProgress> {
-        let question = self.assignments.get(task)?.id;
-        match self.purposes.get_mut(&question)? {
-            Purpose::Analysis(progress, _) => Some(progress),
-            Purpose::Build(_) | Purpose::Check(_) => None,
+        match self.purpose_of(task)? {
+            Purpose::Analysis(analysis) => Some(&mut analysis.progress),
+            Purpose::Build(..) | Purpose::Check(_) => None,
         }
     }
 }

@@ -10,16 +10,16 @@ use kagetsu_proto::v1;
 use kagetsu_schedule::{
     Counts, Idle, Options, QuestionId, Report, Scheduler, Split, TaskId, WorkerId, WorkerStatus,
 };
-use kagetsu_verification::{QuarantinedWorker, Verification};
+use kagetsu_verification::{Profile, QuarantinedWorker, Verification};
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{Notify, mpsc, watch};
 use tonic::Status;
 
 use super::analysis_progress::{AnalysisProgress, Update};
 use super::applicant::HeldTasks;
-use super::connections::{Outbound, WorkerInfo, WorkerView};
+use super::connections::{Outbound, WorkerView};
 use super::dispatcher::{ANALYSIS_PRIORITY, Dispatcher, build_priority};
-use super::purpose::Purpose;
+use super::purpose::{Analysis, Purpose};
 use crate::book::handle::{BookHandle, Workforce};
 use crate::telemetry::metrics::Metrics;
 use crate::verification::calibration;
@@ -172,7 +172,7 @@ impl Cluster {
     pub(crate) fn connect(
         &self,
         worker: WorkerId,
-        info: WorkerInfo,
+        info: Profile,
         mut held: HeldTasks,
     ) -> Result<(u64, mpsc::Receiver<Outbound>), Status> {
         // Calibration questions belong to their connection.
@@ -190,8 +190,8 @@ impl Cluster {
                     "a worker of this number is connected under another token",
                 ));
             }
-            let stream = state.connections.add(worker, info.clone());
-            if let Err(refused) = state.apply(worker, &info, held) {
+            let stream = state.connections.add(worker, info.clone(), held);
+            if let Err(refused) = state.apply(worker, &info) {
                 let status = Status::failed_precondition(refused.to_string());
                 state.connections.remove(worker, stream.0);
                 return Err(status);
@@ -227,8 +227,8 @@ impl Cluster {
             }
             let position = |progress: &v1::TaskProgress| {
                 progress.so_far.as_ref()?;
-                let assignment = state.assignments.get(TaskId(progress.task))?;
-                Some(assignment.question.position.clone())
+                let assignment = state.scheduler.assignment(worker, TaskId(progress.task));
+                assignment.map(|(question, _)| question.position.clone())
             };
             progress.iter().map(position).collect()
         };
@@ -258,7 +258,6 @@ impl Cluster {
         if calibration::is_question(task) {
             return self.calibrated(worker, &report);
         }
-        self.metrics.reported(task);
         // Read outside the lock, as the answer is.
         let strategies =
             (!report.strategies.is_empty()).then(|| Strategies::read(&report.strategies));
@@ -320,12 +319,11 @@ impl Cluster {
         self.with(|state| {
             let (progress, updates) = AnalysisProgress::new(split == Split::Shared);
             let kept = is_kept.then(|| question.clone());
-            let id =
-                state
-                    .scheduler
-                    .submit(state.now, question, candidates, split, ANALYSIS_PRIORITY);
-            let purpose = Purpose::Analysis(progress, kept);
-            state.purposes.insert(id, purpose);
+            let purpose = Purpose::Analysis(Analysis::new(progress, kept));
+            let (now, priority) = (state.now, ANALYSIS_PRIORITY);
+            let id = state
+                .scheduler
+                .submit(now, question, candidates, split, priority, purpose);
             (id, updates)
         })
     }
@@ -333,8 +331,9 @@ impl Cluster {
     /// Drops a question whose client has gone. Harmless for one that has ended.
     pub(crate) fn cancel(&self, id: QuestionId) {
         self.with(|state| {
-            state.forget(id);
-            state.scheduler.cancel(state.now, id);
+            if state.scheduler.is_open(id) {
+                state.scheduler.cancel(state.now, id);
+            }
         });
     }
 
@@ -351,7 +350,7 @@ impl Cluster {
             .workers()
             .map(|status| (status.id, status))
             .collect();
-        let view = |(worker, info): (WorkerId, &WorkerInfo)| {
+        let view = |(worker, info): (WorkerId, &Profile)| {
             let trust = state.verification.trust(worker);
             let idle = if trust.quarantine.is_some() {
                 Idle::Quarantined
@@ -433,33 +432,26 @@ impl Workforce for Cluster {
                 Split::Never
             };
             let (question, priority) = (work.question.clone(), build_priority(&work));
-            let id = state
+            let (now, purpose) = (state.now, Purpose::Build(work, Vec::new()));
+            state
                 .scheduler
-                .submit(state.now, question, candidates, split, priority);
-            state.purposes.insert(id, Purpose::Build(work));
+                .submit(now, question, candidates, split, priority, purpose);
         });
     }
 
     fn resume(&self, worker: WorkerId, work: Work) {
         self.with(|state| {
             let (question, priority) = (work.question.clone(), build_priority(&work));
-            let id = state
+            let purpose = Purpose::Build(work, Vec::new());
+            state
                 .scheduler
-                .resume(state.now, question, priority, worker);
-            state.purposes.insert(id, Purpose::Build(work));
+                .resume(state.now, question, priority, worker, purpose);
         });
     }
 
     fn share(&self, worker: WorkerId, task: TaskId, question: &Question) {
         self.with(|state| {
-            let is_it = |purpose: &Purpose| {
-                matches!(purpose, Purpose::Build(work) if work.question == *question)
-            };
-            let id = state
-                .purposes
-                .iter()
-                .find(|(_, purpose)| is_it(purpose))
-                .map(|(id, _)| *id);
+            let id = state.open_builds(|work| work.question == *question).next();
             if !id.is_some_and(|id| state.scheduler.also_assign(state.now, id, worker)) {
                 state.revoke(worker, task);
             }
@@ -473,22 +465,16 @@ impl Workforce for Cluster {
     fn withdraw(&self, job: JobId) -> Vec<Work> {
         self.with(|state| {
             state.verification.stop_job(job.0);
-            let is_its =
-                |purpose: &Purpose| matches!(purpose, Purpose::Build(work) if work.job == job);
-            let ids: Vec<_> = state
-                .purposes
-                .iter()
-                .filter(|(_, purpose)| is_its(purpose))
-                .map(|(id, _)| *id)
-                .collect();
-            let mut works = Vec::new();
-            for id in ids {
-                state.scheduler.cancel(state.now, id);
-                if let Some(Purpose::Build(work)) = state.forget(id) {
-                    works.push(work);
-                }
-            }
-            works
+            let is_its = |work: &Work| work.job == job;
+            let ids: Vec<_> = state.open_builds(is_its).collect();
+            let cancelled = ids
+                .into_iter()
+                .filter_map(|id| state.scheduler.cancel(state.now, id));
+            let works = cancelled.filter_map(|purpose| match purpose {
+                Purpose::Build(work, _) => Some(work),
+                _ => None,
+            });
+            works.collect()
         })
     }
 
@@ -520,7 +506,7 @@ mod tests {
         };
         let cluster = Cluster::new(None, Verification::new(options), None);
         let connect = |token: &str| {
-            let info = WorkerInfo {
+            let info = Profile {
                 name: token.into(),
                 engine: "e".into(),
                 slots: 1,

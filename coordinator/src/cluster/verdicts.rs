@@ -6,7 +6,7 @@ use kagetsu_schedule::{QuestionId, WorkerId};
 use kagetsu_verification::{CheckId, Decision};
 
 use super::dispatcher::Dispatcher;
-use super::purpose::{Destination, Purpose};
+use super::purpose::{Analysis, Purpose};
 use crate::book::handle::Command;
 use crate::verification::claim_verifier::{Finding, Request};
 
@@ -29,7 +29,6 @@ impl Dispatcher {
             } => self.ask_again(check, question, priority, except),
             Decision::Withdraw { check } => {
                 if let Some(id) = self.checks.remove(&check) {
-                    self.forget(id);
                     self.scheduler.cancel(self.now, id);
                 }
             }
@@ -70,9 +69,9 @@ impl Dispatcher {
     }
 
     fn replay(&mut self, id: QuestionId, question: Question, answer: Answer) {
-        let strategies = match self.unverified.get_mut(&id) {
-            Some(Destination::Build(_, strategies)) => std::mem::take(strategies),
-            Some(Destination::Analysis { .. }) | None => Vec::new(),
+        let strategies = match self.scheduler.payload_mut(id) {
+            Some(Purpose::Build(_, strategies)) => std::mem::take(strategies),
+            _ => Vec::new(),
         };
         self.ask_verifier(Request::Replay {
             id,
@@ -90,27 +89,29 @@ impl Dispatcher {
     }
 
     fn accept(&mut self, id: QuestionId, answer: Answer) {
-        match (self.unverified.remove(&id), &self.book) {
-            (Some(Destination::Build(work, _)), Some(book)) => {
+        match (self.scheduler.take_payload(id), &self.book) {
+            (Some(Purpose::Build(work, _)), Some(book)) => {
                 book.send(Command::Finish(id, Box::new(work), answer));
             }
             (
-                Some(Destination::Analysis {
+                Some(Purpose::Analysis(Analysis {
                     progress,
-                    position,
+                    kept: Some(question),
                     nodes,
                     given,
-                }),
+                })),
                 Some(book),
             ) if !answer.is_empty() => {
                 let reply = given.unwrap_or_else(|| answer.clone());
                 let stored = Box::new(move |result: Result<(), String>| {
                     progress.end(result.map(|()| (reply, nodes)));
                 });
-                book.send(Command::Store(id, Box::new(position), answer, stored));
+                let position = Box::new(question.position);
+                book.send(Command::Store(id, position, answer, stored));
             }
-            (Some(Destination::Analysis { progress, .. }), _) => {
-                progress.end(Err("no part of the answer could be verified".into()));
+            (Some(Purpose::Analysis(analysis)), _) => {
+                let reason = "no part of the answer could be verified";
+                analysis.progress.end(Err(reason.into()));
                 self.scheduler.settle(id);
             }
             _ => self.scheduler.settle(id),
@@ -118,18 +119,19 @@ impl Dispatcher {
     }
 
     fn reject(&mut self, id: QuestionId) {
-        self.scheduler.settle(id);
-        match self.unverified.remove(&id) {
-            Some(Destination::Build(work, _)) => {
+        match self.scheduler.take_payload(id) {
+            Some(Purpose::Build(work, _)) => {
                 if let Some(book) = &self.book {
                     book.send(Command::Release(Box::new(work)));
                 }
             }
-            Some(Destination::Analysis { progress, .. }) => {
-                progress.end(Err("the answer was found to be wrong; ask again".into()));
+            Some(Purpose::Analysis(analysis)) => {
+                let reason = "the answer was found to be wrong; ask again";
+                analysis.progress.end(Err(reason.into()));
             }
-            None => {}
+            Some(Purpose::Check(_)) | None => {}
         }
+        self.scheduler.settle(id);
     }
 
     fn ask_again(
@@ -139,10 +141,10 @@ impl Dispatcher {
         priority: u64,
         except: Vec<WorkerId>,
     ) {
+        let purpose = Purpose::Check(check);
         let id = self
             .scheduler
-            .submit_check(self.now, question, priority, except);
+            .submit_check(self.now, question, priority, except, purpose);
         self.checks.insert(check, id);
-        self.purposes.insert(id, Purpose::Check(check));
     }
 }

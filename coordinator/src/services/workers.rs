@@ -14,7 +14,7 @@ use kagetsu_proto::{
 };
 use kagetsu_schedule::{Idle, TaskId, WorkerId, WorkerStatus};
 use kagetsu_search::Engine;
-use kagetsu_verification::{Class, QuarantinedWorker, WorkerTrust};
+use kagetsu_verification::{Class, Profile, QuarantinedWorker, WorkerTrust};
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
@@ -23,7 +23,7 @@ use tonic::{Code, Request, Response, Status, Streaming};
 use crate::auth::{Principal, Role};
 use crate::book::handle::{BookHandle, JobView};
 use crate::cluster::applicant::HeldTasks;
-use crate::cluster::connections::{WorkerInfo, WorkerView};
+use crate::cluster::connections::WorkerView;
 use crate::cluster::shared::Cluster;
 use crate::config::Config;
 use crate::services::concurrency::ConcurrencyLimit;
@@ -44,44 +44,28 @@ pub(crate) struct WorkersService {
     pub(crate) shutdown: CancellationToken,
     pub(crate) limit: ConcurrencyLimit,
     pub(crate) heartbeat_limit: ConcurrencyLimit,
-    /// The oldest workers that are taken, if there is a bound.
-    pub(crate) oldest: Option<OldestWorker>,
+    pub(crate) config: Config,
     /// Bounds the log of refused workers.
     pub(crate) refusals: Arc<LogThrottle>,
 }
 
-/// The oldest workers that a coordinator takes.
-#[derive(Clone, Debug)]
-pub(crate) struct OldestWorker {
-    version: String,
-    /// Place of newer ones.
-    url: Option<String>,
-}
-
-impl OldestWorker {
-    pub(crate) fn of(config: &Config) -> Option<Self> {
-        let (version, url) = (
-            config.min_worker_version.clone()?,
-            config.worker_url.clone(),
-        );
-        Some(Self { version, url })
+/// Refuses workers that are older than the configuration allows.
+fn check_version(config: &Config, theirs: &str) -> Result<(), Status> {
+    let Some(oldest) = &config.min_worker_version else {
+        return Ok(());
+    };
+    if version_numbers(theirs) >= version_numbers(oldest) {
+        return Ok(());
     }
-
-    fn check(&self, theirs: &str) -> Result<(), Status> {
-        if version_numbers(theirs) >= version_numbers(&self.version) {
-            return Ok(());
-        }
-        let place = self
-            .url
-            .as_ref()
-            .map_or_else(String::new, |url| format!(" from {url}"));
-        Err(Status::failed_precondition(format!(
-            "this coordinator takes workers from version {} on, and this one is {}; get a newer \
-             one{place}, as --self-update does",
-            self.version,
-            quote(theirs)
-        )))
-    }
+    let place = config
+        .worker_url
+        .as_ref()
+        .map_or_else(String::new, |url| format!(" from {url}"));
+    Err(Status::failed_precondition(format!(
+        "this coordinator takes workers from version {oldest} on, and this one is {}; get a newer \
+         one{place}, as --self-update does",
+        quote(theirs)
+    )))
 }
 
 type Tasks = Pin<Box<dyn Stream<Item = Result<v1::ToWorker, Status>> + Send>>;
@@ -118,17 +102,14 @@ impl Workers for WorkersService {
                 tracing::warn!(client, others, "a worker is refused: {}", refusal.message());
             }
         };
-        let oldest = self.oldest.as_ref();
-        oldest
-            .map_or(Ok(()), |oldest| oldest.check(&hello.version))
-            .inspect_err(log)?;
+        check_version(&self.config, &hello.version).inspect_err(log)?;
         let place = self.limit.take().inspect_err(log)?;
         let (about, held) =
             introduction(&hello, token, self.cluster.epoch(), class).inspect_err(log)?;
         let plays = Arc::clone(&about.plays);
         let plays = tokio::task::spawn_blocking(move || calibration::prepare(&plays)).await;
         let plays = plays.map_err(|_| Status::internal("the calibration could not be prepared"))?;
-        let about = WorkerInfo { plays, ..about };
+        let about = Profile { plays, ..about };
         let (stream, messages) = self
             .cluster
             .connect(worker, about.clone(), held)
@@ -286,7 +267,7 @@ fn absent(worker: QuarantinedWorker) -> v1::Worker {
 }
 
 /// Explains why a worker has a free slot; empty if it has none.
-fn idle(status: &WorkerStatus, about: &WorkerInfo, jobs: &[Arc<JobView>]) -> String {
+fn idle(status: &WorkerStatus, about: &Profile, jobs: &[Arc<JobView>]) -> String {
     let Some(idle) = status.idle else {
         return String::new();
     };
@@ -321,7 +302,7 @@ fn introduction(
     token: Option<Arc<str>>,
     epoch: u64,
     class: Class,
-) -> Result<(WorkerInfo, HeldTasks), Status> {
+) -> Result<(Profile, HeldTasks), Status> {
     let theirs = ProtocolVersion {
         protocol: hello.protocol,
         program: hello.version.clone(),
@@ -336,7 +317,7 @@ fn introduction(
     check_name("the worker's name", &hello.name)
         .and_then(|()| check_name("the engine's name", &hello.engine))
         .map_err(invalid)?;
-    let about = WorkerInfo {
+    let about = Profile {
         name: hello.name.clone(),
         engine: hello.engine.as_str().into(),
         slots: hello.slots,

@@ -1,11 +1,8 @@
 //! Counters and histograms, for Prometheus.
 
-use std::collections::BTreeMap;
 use std::fmt;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use kagetsu_schedule::TaskId;
-use parking_lot::{Mutex, MutexGuard};
 use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -18,16 +15,13 @@ use crate::telemetry::labels::{Labels, labels};
 
 /// Content type of the metrics: OpenMetrics, which Prometheus reads.
 pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-/// Leases that are timed at once; beyond them the oldest are dropped.
-const MAX_TIMED_LEASES: usize = 100_000;
 
 /// Counters and histograms of a coordinator. Values that can be counted at any time are in a
 /// [`Snapshot`].
 pub(crate) struct Metrics {
     registry: Registry,
-    /// Time from the assignment of a task to its report.
-    lease_time: Histogram,
-    leases: Mutex<BTreeMap<TaskId, Instant>>,
+    /// Seconds from the assignment of a task to its report.
+    pub(crate) lease_time: Histogram,
     request_time: RequestTimes,
     http_time: RequestTimes,
     /// Answers that the book could not merge.
@@ -59,7 +53,6 @@ impl Default for Metrics {
         Self {
             registry,
             lease_time,
-            leases: Mutex::default(),
             request_time,
             http_time,
             merge_conflicts,
@@ -68,32 +61,6 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    fn leases(&self) -> MutexGuard<'_, BTreeMap<TaskId, Instant>> {
-        self.leases.lock()
-    }
-
-    /// Records the assignment of a task.
-    pub(crate) fn assigned(&self, task: TaskId) {
-        let mut leases = self.leases();
-        leases.insert(task, Instant::now());
-        if leases.len() > MAX_TIMED_LEASES {
-            leases.pop_first();
-        }
-    }
-
-    /// Records the revocation of a task.
-    pub(crate) fn revoked(&self, task: TaskId) {
-        self.leases().remove(&task);
-    }
-
-    /// Records the report of a task.
-    pub(crate) fn reported(&self, task: TaskId) {
-        let begun = self.leases().remove(&task);
-        if let Some(begun) = begun {
-            self.lease_time.observe(begun.elapsed().as_secs_f64());
-        }
-    }
-
     /// Records the time from a gRPC request to the head of its response.
     pub(crate) fn answered(&self, path: &str, time: Duration) {
         // Requests of unknown methods must not create labels.
@@ -142,21 +109,15 @@ mod tests {
     use std::sync::Arc;
 
     use kagetsu_schedule::{Counts, Totals, WorkerId, WorkerStatus};
-    use kagetsu_verification::{Class, WorkerTrust};
+    use kagetsu_verification::{Class, Profile, WorkerTrust};
 
     use super::*;
-    use crate::cluster::connections::{WorkerInfo, WorkerView};
+    use crate::cluster::connections::WorkerView;
 
     #[test]
     fn rendered_metrics_are_valid_and_unique() {
         let metrics = Metrics::default();
-        for task in [1, 2, 3].map(TaskId) {
-            metrics.assigned(task);
-        }
-        metrics.reported(TaskId(1));
-        metrics.reported(TaskId(1));
-        metrics.revoked(TaskId(2));
-        metrics.reported(TaskId(2));
+        metrics.lease_time.observe(3.0);
         metrics.answered("/kagetsu.v1.Builds/List", Duration::from_millis(3));
         metrics.answered("/no/such/path", Duration::from_millis(3));
         metrics.answered_http("POST", "/api/v1/jobs", Duration::from_millis(3));
@@ -225,7 +186,7 @@ mod tests {
                 r#"x\"} 1\nkagetsu_demand 1000000\n"#,
             ),
         ] {
-            let info = WorkerInfo {
+            let info = Profile {
                 name: name.into(),
                 engine: "kagetsu".into(),
                 slots: 1,
@@ -264,12 +225,5 @@ mod tests {
                 "{text}"
             );
         }
-    }
-
-    #[test]
-    fn timed_leases_are_bounded() {
-        let metrics = Metrics::default();
-        (0..MAX_TIMED_LEASES as u64 + 10).for_each(|task| metrics.assigned(TaskId(task)));
-        assert_eq!(metrics.leases().len(), MAX_TIMED_LEASES);
     }
 }

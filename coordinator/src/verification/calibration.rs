@@ -8,7 +8,7 @@ use kagetsu_proto::{FIRST_CALIBRATION_TASK, v1};
 use kagetsu_schedule::TaskId;
 use kagetsu_search::{Control, Engine, EngineOptions};
 
-use crate::cluster::connections::WorkerInfo;
+use kagetsu_verification::Profile;
 
 /// A question and our own engine's answer.
 #[derive(Clone, Debug)]
@@ -103,7 +103,7 @@ pub(crate) const fn is_question(task: TaskId) -> bool {
 }
 
 /// Returns the questions for a worker, as tasks.
-pub(crate) fn tasks(info: &WorkerInfo) -> Vec<v1::Task> {
+pub(crate) fn tasks(info: &Profile) -> Vec<v1::Task> {
     let mut tasks = Vec::new();
     for (first, variant) in (FIRST_CALIBRATION_TASK..)
         .step_by(TASKS_PER_VARIANT as usize)
@@ -126,7 +126,7 @@ pub(crate) fn tasks(info: &WorkerInfo) -> Vec<v1::Task> {
 ///
 /// # Errors
 /// The fault, for the operator.
-pub(crate) fn check(info: &WorkerInfo, report: &v1::Report) -> Result<bool, CalibrationFault> {
+pub(crate) fn check(info: &Profile, report: &v1::Report) -> Result<bool, CalibrationFault> {
     let number = report.task - FIRST_CALIBRATION_TASK;
     let index = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     let variant = Variant::all().nth(index(number / TASKS_PER_VARIANT));
@@ -206,10 +206,10 @@ mod tests {
 
     use super::*;
 
-    fn info(engine: &str) -> WorkerInfo {
+    fn info(engine: &str) -> Profile {
         let plays: BTreeSet<Variant> = Variant::all().collect();
         let (name, engine) = ("w".into(), engine.into());
-        WorkerInfo {
+        Profile {
             name,
             engine,
             slots: 1,

@@ -204,7 +204,7 @@ impl<'a> SimulatedCluster<'a> {
         for _ in 0..spare {
             let (question, known) = (self.question.clone(), Answer::new());
             self.scheduler
-                .submit(self.now, question, known, Split::Never, 1);
+                .submit(self.now, question, known, Split::Never, 1, ());
         }
         while let Some(effect) = self.scheduler.poll() {
             match effect {

@@ -8,7 +8,7 @@ use crate::{QuestionId, TaskId, WorkerId};
 /// An instruction to the caller, to be carried out in the order of
 /// [`Scheduler::poll`](crate::Scheduler::poll).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Effect {
+pub enum Effect<P = ()> {
     /// Send the task to the worker.
     Assign {
         /// The receiver.
@@ -63,6 +63,8 @@ pub enum Effect {
     Failed {
         /// The question.
         question: QuestionId,
+        /// What the caller gave with it; `None` if the caller has taken it.
+        payload: Option<P>,
         /// The last failure, and the number of failures.
         reason: String,
     },

@@ -20,7 +20,7 @@
 //!
 //! let now = Duration::ZERO; // since any fixed moment
 //! scheduler.join(now, WorkerId(1), 1, &[]);
-//! let id = scheduler.submit(now, question, Answer::new(), Split::Never, 0);
+//! let id = scheduler.submit(now, question, Answer::new(), Split::Never, 0, "payload");
 //! let Some(Effect::Assign { worker, task }) = scheduler.poll() else {
 //!     panic!("one task and one free worker")
 //! };
@@ -28,6 +28,7 @@
 //! let now = Duration::from_secs(2); // the worker has answered
 //! scheduler.report(now, worker, task.id, task.attempt, Report::Done(Answer::new()));
 //! assert!(matches!(scheduler.poll(), Some(Effect::Finished { question, .. }) if question == id));
+//! assert_eq!(scheduler.take_payload(id), Some("payload"));
 //!
 //! scheduler.settle(id); // the answer is on disk
 //! let (task, attempt) = (task.id, task.attempt);
@@ -51,7 +52,7 @@ mod workers;
 pub use effect::{Effect, Report, Task, TaskRole};
 pub use id::{QuestionId, TaskId, WorkerId};
 pub use options::Options;
-pub use questions::{Distribution, Split, divide, ranges};
+pub use questions::{Split, divide};
 pub use scheduler::Scheduler;
 pub use status::{Counts, Idle, Totals, WorkerStatus};
 pub use workers::Capacity;

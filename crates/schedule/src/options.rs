@@ -1,7 +1,5 @@
 use core::time::Duration;
 
-use crate::Distribution;
-
 /// Timeouts and limits of a [`Scheduler`](crate::Scheduler).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -25,8 +23,6 @@ pub struct Options {
     /// stops a question that crashes workers from emptying the cluster, but survives the restart of
     /// a cluster; default 10.
     pub max_losses: u32,
-    /// The distribution of root moves over the parts of a split question.
-    pub distribution: Distribution,
     /// Minimum number of root moves in a part, without the seed move; at least 1, default 4. Every
     /// part repeats the search of the seed move, so small parts are mostly repetition.
     pub min_moves: usize,
@@ -45,7 +41,6 @@ impl Default for Options {
             prefetch: 3,
             max_attempts: 3,
             max_losses: 10,
-            distribution: Distribution::default(),
             min_moves: 4,
             first_id: 0,
         }

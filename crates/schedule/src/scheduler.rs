@@ -20,16 +20,19 @@ use crate::{
 /// call costs O(log n) in the number of workers, tasks and questions for each task that it
 /// concerns.
 ///
+/// Each question carries a payload of its caller until the caller [takes](Self::take_payload) it, or
+/// the question has gone.
+///
 /// Invariants: every task of an unfinished question is answered, leased or waiting; a worker holds
 /// a lease exactly when the task's history says so.
 #[derive(Debug)]
-pub struct Scheduler {
+pub struct Scheduler<P = ()> {
     pub(crate) options: Options,
     pub(crate) now: Duration,
     next_id: u64,
     /// Number of assignments so far; orders workers by their last assignment.
     pub(crate) sequence: u64,
-    pub(crate) questions: BTreeMap<QuestionId, QuestionState>,
+    pub(crate) questions: BTreeMap<QuestionId, QuestionState<P>>,
     pub(crate) tasks: BTreeMap<TaskId, TaskState>,
     /// Tasks without a running lease, by priority, then by age.
     pub(crate) waiting: BTreeSet<(u64, TaskId)>,
@@ -38,13 +41,13 @@ pub struct Scheduler {
     pub(crate) shared_searches: BTreeSet<QuestionId>,
     /// Estimates how long tasks take.
     pub(crate) latency: LatencyEstimate,
-    pub(crate) effects: VecDeque<Effect>,
+    pub(crate) effects: VecDeque<Effect<P>>,
     pub(crate) totals: Totals,
     /// No more tasks are assigned.
     pub(crate) is_retired: bool,
 }
 
-impl Scheduler {
+impl<P> Scheduler<P> {
     /// Creates a scheduler without workers and questions.
     #[must_use]
     pub fn new(options: Options) -> Self {
@@ -79,8 +82,9 @@ impl Scheduler {
         shallow: Answer,
         split: Split,
         priority: u64,
+        payload: P,
     ) -> QuestionId {
-        let state = QuestionState::new(question.clone(), shallow, split, priority);
+        let state = QuestionState::new(question.clone(), shallow, split, priority, payload);
         let id = self.open(now, state);
         match split {
             Split::Shared => self.start_shared_search(id),
@@ -90,17 +94,80 @@ impl Scheduler {
         id
     }
 
-    /// Drops a question: revokes its tasks and acknowledges its reports. Ignores an unknown
-    /// question.
-    pub fn cancel(&mut self, now: Duration, id: QuestionId) {
+    /// Drops a question: revokes its tasks and acknowledges its reports. Returns its payload, unless
+    /// that was taken. Ignores an unknown question.
+    pub fn cancel(&mut self, now: Duration, id: QuestionId) -> Option<P> {
         self.advance(now);
-        let was_open = self
-            .questions
-            .get(&id)
-            .is_some_and(|question_state| !question_state.is_finished());
-        self.totals.cancelled += u64::from(was_open);
-        self.close(id);
+        self.totals.cancelled += u64::from(self.is_open(id));
+        let payload = self.close(id);
         self.assign_waiting();
+        payload
+    }
+
+    /// Whether a question is known and not answered.
+    #[must_use]
+    pub fn is_open(&self, id: QuestionId) -> bool {
+        self.questions
+            .get(&id)
+            .is_some_and(|state| !state.is_finished())
+    }
+
+    /// Returns the payload of a question, unless that was taken.
+    pub fn payload_mut(&mut self, id: QuestionId) -> Option<&mut P> {
+        self.questions.get_mut(&id)?.payload.as_mut()
+    }
+
+    /// Takes the payload of a question.
+    pub fn take_payload(&mut self, id: QuestionId) -> Option<P> {
+        self.questions.get_mut(&id)?.payload.take()
+    }
+
+    /// Returns the unanswered questions with their payloads.
+    pub fn open_payloads(&self) -> impl Iterator<Item = (QuestionId, &P)> {
+        let open = self
+            .questions
+            .iter()
+            .filter(|(_, state)| !state.is_finished());
+        open.filter_map(|(id, state)| Some((*id, state.payload.as_ref()?)))
+    }
+
+    /// Returns the question that a task belongs to; `None` for an unknown task.
+    #[must_use]
+    pub fn question_of(&self, task: TaskId) -> Option<QuestionId> {
+        self.tasks.get(&task).map(|state| state.question)
+    }
+
+    /// Returns the content of a task that a worker has or had, and when it was assigned.
+    #[must_use]
+    pub fn assignment(&self, worker: WorkerId, task: TaskId) -> Option<(&Question, Duration)> {
+        let state = self.tasks.get(&task)?;
+        Some((&state.ask, state.assigned_at(worker)?))
+    }
+
+    /// Whether a report on this attempt of a worker counts: the task is not answered yet.
+    #[must_use]
+    pub fn awaits(&self, worker: WorkerId, task: TaskId, attempt: u32) -> bool {
+        let is_open =
+            |state: &TaskState| state.answered.is_none() && state.was_given(attempt, worker);
+        self.tasks.get(&task).is_some_and(is_open)
+    }
+
+    /// Returns the leases on all tasks of the question that a task belongs to.
+    #[must_use]
+    pub fn leases_beside(&self, task: TaskId) -> Vec<(WorkerId, TaskId)> {
+        let question = self
+            .question_of(task)
+            .and_then(|id| self.questions.get(&id));
+        let tasks = question.map_or(&[][..], |state| &state.tasks);
+        let leases = |task: &TaskId| {
+            let holders = self.tasks.get(task).map(TaskState::holders);
+            holders
+                .unwrap_or_default()
+                .into_iter()
+                .map(|holder| (holder, *task))
+                .collect::<Vec<_>>()
+        };
+        tasks.iter().flat_map(leases).collect()
     }
 
     /// Acknowledges the reports of a finished question, once its answer is stored safely. Until
@@ -220,7 +287,7 @@ impl Scheduler {
     }
 
     /// Returns the next effect, in order; `None` when there is none.
-    pub fn poll(&mut self) -> Option<Effect> {
+    pub fn poll(&mut self) -> Option<Effect<P>> {
         self.effects.pop_front()
     }
 
@@ -340,30 +407,46 @@ impl Scheduler {
     }
 
     /// Adds a question without tasks.
-    pub(crate) fn open(&mut self, now: Duration, state: QuestionState) -> QuestionId {
+    pub(crate) fn open(&mut self, now: Duration, state: QuestionState<P>) -> QuestionId {
         self.advance(now);
         let id = QuestionId(self.next_task_or_question_id());
         self.questions.insert(id, state);
         id
     }
 
-    /// Removes a question and all its tasks.
-    fn close(&mut self, id: QuestionId) {
-        let Some(question_state) = self.questions.remove(&id) else {
-            return;
-        };
+    /// Adds a question with one task.
+    pub(crate) fn open_unsplit(
+        &mut self,
+        now: Duration,
+        question: Question,
+        priority: u64,
+        payload: P,
+    ) -> (QuestionId, TaskId) {
+        let (shallow, split) = (Answer::new(), Split::Never);
+        let state = QuestionState::new(question.clone(), shallow, split, priority, payload);
+        let id = self.open(now, state);
+        (id, self.add_task(id, question, priority))
+    }
+
+    /// Removes a question and all its tasks. Returns its payload.
+    fn close(&mut self, id: QuestionId) -> Option<P> {
+        let question_state = self.questions.remove(&id)?;
         self.shared_searches.remove(&id);
         for &task in &question_state.tasks {
             self.end_task(task);
         }
-        self.effects.extend(question_state.acknowledgements);
+        for (worker, task, attempt) in question_state.acknowledgements {
+            self.acknowledge(worker, task, attempt);
+        }
+        question_state.payload
     }
 
     pub(crate) fn set_aside(&mut self, id: QuestionId, reason: String) {
-        self.close(id);
+        let payload = self.close(id);
         self.totals.set_aside += 1;
         self.effects.push_back(Effect::Failed {
             question: id,
+            payload,
             reason,
         });
     }

@@ -250,6 +250,7 @@ impl Verification {
             let profile = Profile {
                 name: worker.name,
                 engine: worker.engine.into(),
+                slots: 0,
                 threads: 0,
                 token: worker.token.map(Into::into),
                 class: if worker.is_volunteer {

@@ -23,6 +23,8 @@ pub struct Profile {
     pub name: String,
     /// Name and version of its engine.
     pub engine: Arc<str>,
+    /// Searches at a time.
+    pub slots: u32,
     /// Threads of each search.
     pub threads: u32,
     /// Name of its token; `None` where no token is needed.

@@ -5,5 +5,5 @@ mod split;
 mod state;
 
 pub(crate) use split::max_parts;
-pub use split::{Distribution, Split, divide, ranges};
+pub use split::{Split, divide};
 pub(crate) use state::QuestionState;

@@ -10,7 +10,7 @@ use crate::{Effect, QuestionId, Scheduler, TaskId, WorkerId};
 const MAX_MEMBERS: usize = 64;
 
 /// Questions that every worker searches whole, exchanging table entries.
-impl Scheduler {
+impl<P> Scheduler<P> {
     /// Opens a question to all workers with a free slot.
     pub(crate) fn start_shared_search(&mut self, id: QuestionId) {
         let now = self.now;

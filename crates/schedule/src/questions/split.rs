@@ -1,6 +1,5 @@
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
-use core::ops::Range;
 
 use kagetsu_game::{Answer, Effort, Move, Question};
 
@@ -19,46 +18,17 @@ pub enum Split {
     Shared,
 }
 
-/// The distribution of root moves, best first by a shallow search, over parts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Distribution {
-    /// In turn. The expensive moves stand early in the shallow order, so every part gets its share
-    /// of them; contiguous ranges give them all to the first part, and the others wait for it.
-    #[default]
-    RoundRobin,
-    /// Contiguous ranges, see [`ranges`]; kept for comparison.
-    Contiguous,
-}
-
-/// Cuts `len` root moves into `parts` contiguous, non-empty ranges; fewer ranges if there are fewer
-/// moves.
-///
-/// 20 moves in 4 parts are 0..5, 5..10, 10..15, 15..20, as in Kou's patent (filed 2021). Where the
-/// division leaves a remainder, the ends are rounded as in the four-way split of Zheng and Kuang's
-/// paper: down in the first half, to the nearest in the second (`L/4`, `L/2`, `(L/2 + 1 + L)/2`,
-/// `L`).
-#[must_use]
-pub fn ranges(len: usize, parts: usize) -> Vec<Range<usize>> {
-    let parts = parts.min(len);
-    let end = |i: usize| (i * len + if 2 * i > parts { parts / 2 } else { 0 }) / parts;
-    (0..parts).map(|i| end(i)..end(i + 1)).collect()
-}
-
 /// Divides a question into at most `parts` smaller ones whose answers merge into its answer.
 ///
-/// The root moves are those that the question names, or else all of `shallow`. They are distributed
-/// in the order of `shallow`, moves that it lacks last. The first of them, the seed, stands once at
-/// the head of every part and gives it the bound that a single search would have had. Every part
-/// has the question's depth, time, window and width; a node limit is divided.
+/// The root moves are those that the question names, or else all of `shallow`. They are dealt in
+/// turn in the order of `shallow`, moves that it lacks last: the expensive moves stand early, and
+/// every part gets its share of them. The first of them, the seed, stands once at the head of every
+/// part and gives it the bound that a single search would have had. Every part has the question's
+/// depth, time, window and width; a node limit is divided.
 ///
 /// Returns the question itself if there is nothing to divide.
 #[must_use]
-pub fn divide(
-    question: &Question,
-    shallow: &Answer,
-    parts: usize,
-    distribution: Distribution,
-) -> Vec<Question> {
+pub fn divide(question: &Question, shallow: &Answer, parts: usize) -> Vec<Question> {
     let moves = root_moves(question, shallow);
     let Some((&seed, rest)) = moves.split_first() else {
         return [question.clone()].into();
@@ -76,9 +46,9 @@ pub fn divide(
         effort,
         ..question.clone()
     };
-    deal(&moves, parts, distribution)
-        .into_iter()
-        .map(|hand| part(with_head(seed, hand)))
+    let hand = |first| moves.iter().skip(first).step_by(parts).copied().collect();
+    (0..parts)
+        .map(|first| part(with_head(seed, hand(first))))
         .collect()
 }
 
@@ -98,18 +68,6 @@ fn root_moves(question: &Question, shallow: &Answer) -> Vec<Move> {
         .chain(question.moves.iter().copied())
         .filter(|m| missing.remove(m))
         .collect()
-}
-
-fn deal(moves: &[Move], parts: usize, distribution: Distribution) -> Vec<Vec<Move>> {
-    match distribution {
-        Distribution::RoundRobin => (0..parts)
-            .map(|i| moves.iter().skip(i).step_by(parts).copied().collect())
-            .collect(),
-        Distribution::Contiguous => ranges(moves.len(), parts)
-            .into_iter()
-            .map(|range| moves[range].to_vec())
-            .collect(),
-    }
 }
 
 /// Puts the seed move at the head, unless it is there already.

@@ -3,11 +3,13 @@ use core::time::Duration;
 
 use kagetsu_game::{Answer, Question};
 
-use crate::{Effect, Split, TaskId, WorkerId};
+use crate::{Split, TaskId, WorkerId};
 
 /// A question and the answers received so far.
 #[derive(Debug)]
-pub(crate) struct QuestionState {
+pub(crate) struct QuestionState<P> {
+    /// What the caller gave with it; `None` once the caller has taken it.
+    pub(crate) payload: Option<P>,
     pub(crate) question: Question,
     pub(crate) shallow: Answer,
     pub(crate) split: Split,
@@ -21,12 +23,22 @@ pub(crate) struct QuestionState {
     pub(crate) answer: Answer,
     nodes: u64,
     /// In the order of the reports.
-    pub(crate) acknowledgements: Vec<Effect>,
+    pub(crate) acknowledgements: Vec<Acknowledgement>,
 }
 
-impl QuestionState {
-    pub(crate) fn new(question: Question, shallow: Answer, split: Split, priority: u64) -> Self {
+/// The worker, the task and the attempt of a report.
+pub(crate) type Acknowledgement = (WorkerId, TaskId, u32);
+
+impl<P> QuestionState<P> {
+    pub(crate) fn new(
+        question: Question,
+        shallow: Answer,
+        split: Split,
+        priority: u64,
+        payload: P,
+    ) -> Self {
         Self {
+            payload: Some(payload),
             members: 0,
             until: None,
             question,
@@ -42,7 +54,7 @@ impl QuestionState {
 
     /// Merges the first answer to one of its tasks. `acknowledgement` is kept until the answer is
     /// stored.
-    pub(crate) fn learn(&mut self, answer: Answer, acknowledgement: Effect) {
+    pub(crate) fn learn(&mut self, answer: Answer, acknowledgement: Acknowledgement) {
         self.nodes = self.nodes.saturating_add(answer.nodes());
         self.answer.merge(answer);
         self.acknowledgements.push(acknowledgement);
@@ -55,13 +67,7 @@ impl QuestionState {
     /// Returns the answer, the positions visited for it, and the workers in the order of their
     /// reports. The state then only waits to be settled.
     pub(crate) fn take_answer(&mut self) -> (Answer, u64, Vec<WorkerId>) {
-        let by = self
-            .acknowledgements
-            .iter()
-            .filter_map(|acknowledgement| match acknowledgement {
-                Effect::Acknowledge { worker, .. } => Some(*worker),
-                _ => None,
-            });
+        let by = self.acknowledgements.iter().map(|(worker, ..)| *worker);
         (core::mem::take(&mut self.answer), self.nodes, by.collect())
     }
 }

@@ -7,7 +7,7 @@ use crate::{Effect, QuestionId, Scheduler, Split, Task, TaskId, TaskRole, Worker
 
 /// Assignment of tasks: free slots first, then queues. The worker served longest ago comes first,
 /// and gets the most urgent and oldest task.
-impl Scheduler {
+impl<P> Scheduler<P> {
     pub(crate) fn assign_waiting(&mut self) {
         if self.is_retired {
             return;
@@ -54,7 +54,6 @@ impl Scheduler {
             &question_state.question,
             &question_state.shallow,
             share.min(most),
-            self.options.distribution,
         );
         if parts.len() < 2 {
             return;

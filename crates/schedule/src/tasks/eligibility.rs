@@ -1,13 +1,12 @@
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use kagetsu_game::{Answer, Question, Variant};
+use kagetsu_game::{Question, Variant};
 
-use crate::questions::QuestionState;
-use crate::{QuestionId, Scheduler, Split, WorkerId};
+use crate::{QuestionId, Scheduler, WorkerId};
 
 /// Eligibility: tasks that exclude workers.
-impl Scheduler {
+impl<P> Scheduler<P> {
     /// Stops assigning tasks for good. Running tasks may still be reported.
     pub fn stop_assigning(&mut self) {
         self.is_retired = true;
@@ -21,10 +20,9 @@ impl Scheduler {
         question: Question,
         priority: u64,
         but: Vec<WorkerId>,
+        payload: P,
     ) -> QuestionId {
-        let state = QuestionState::new(question.clone(), Answer::new(), Split::Never, priority);
-        let id = self.open(now, state);
-        let task = self.add_task(id, question, priority);
+        let (id, task) = self.open_unsplit(now, question, priority, payload);
         self.tasks
             .entry(task)
             .and_modify(|state| (state.excluded, state.needs_trusted) = (but, true));

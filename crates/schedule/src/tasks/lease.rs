@@ -10,7 +10,7 @@ use crate::{Effect, Scheduler, TaskId, WorkerId};
 const MAX_DOUBLINGS: u32 = 3;
 
 /// The life of a lease: how a worker loses a task, and how it reclaims one.
-impl Scheduler {
+impl<P> Scheduler<P> {
     /// Ends all leases of a task and revokes them, except from the worker that has just reported.
     pub(crate) fn release(&mut self, task: TaskId, but: Option<WorkerId>) {
         let Some(state) = self.tasks.get_mut(&task) else {

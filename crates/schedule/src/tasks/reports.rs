@@ -3,7 +3,7 @@ use kagetsu_game::Answer;
 use crate::{Effect, Scheduler, Split, TaskId, WorkerId};
 
 /// Handling of reports.
-impl Scheduler {
+impl<P> Scheduler<P> {
     pub(crate) fn done(&mut self, worker: WorkerId, task: TaskId, attempt: u32, answer: Answer) {
         let known = self
             .tasks
@@ -46,16 +46,11 @@ impl Scheduler {
         let Some(question_state) = self.questions.get_mut(&question) else {
             return;
         };
-        let acknowledgement = Effect::Acknowledge {
-            worker,
-            task,
-            attempt,
-        };
         if question_state.split == Split::Shared {
-            self.effects.push_back(acknowledgement);
+            self.acknowledge(worker, task, attempt);
             return self.finish_shared_search(question, worker, answer);
         }
-        question_state.learn(answer, acknowledgement);
+        question_state.learn(answer, (worker, task, attempt));
         if question_state.is_finished() {
             let (answer, nodes, by) = question_state.take_answer();
             self.totals.finished += 1;
@@ -73,7 +68,7 @@ impl Scheduler {
         }
     }
 
-    fn acknowledge(&mut self, worker: WorkerId, task: TaskId, attempt: u32) {
+    pub(crate) fn acknowledge(&mut self, worker: WorkerId, task: TaskId, attempt: u32) {
         self.effects.push_back(Effect::Acknowledge {
             worker,
             task,

@@ -1,12 +1,11 @@
 use core::time::Duration;
 
-use kagetsu_game::{Answer, Question};
+use kagetsu_game::Question;
 
-use crate::questions::QuestionState;
-use crate::{QuestionId, Scheduler, Split, WorkerId};
+use crate::{QuestionId, Scheduler, WorkerId};
 
 /// Tasks that a worker has from before this scheduler was created.
-impl Scheduler {
+impl<P> Scheduler<P> {
     /// Accepts a question that a worker is already working on or has answered, and assigns it to
     /// that worker regardless of its load. The question is never split; otherwise it is as if
     /// [submitted](Self::submit).
@@ -16,10 +15,9 @@ impl Scheduler {
         question: Question,
         priority: u64,
         worker: WorkerId,
+        payload: P,
     ) -> QuestionId {
-        let state = QuestionState::new(question.clone(), Answer::new(), Split::Never, priority);
-        let id = self.open(now, state);
-        let task = self.add_task(id, question, priority);
+        let (id, task) = self.open_unsplit(now, question, priority, payload);
         if self.roster.get(worker).is_some() {
             self.assign(worker, task);
         }

@@ -122,6 +122,12 @@ impl TaskState {
         self.count(AttemptState::Overdue)
     }
 
+    /// Returns when a worker last got it.
+    pub(crate) fn assigned_at(&self, worker: WorkerId) -> Option<Duration> {
+        let is_its = |a: &&Attempt| a.worker == worker || a.to == worker;
+        self.attempts.iter().rev().find(is_its).map(|a| a.since)
+    }
+
     /// Returns when an attempt was assigned.
     pub(crate) fn since(&self, attempt: u32) -> Option<Duration> {
         let attempt = self.attempts.iter().find(|a| a.number == attempt);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use kagetsu_game::{Effort, Question};
-use kagetsu_schedule::{Distribution, Options, Split, Totals, WorkerId};
+use kagetsu_schedule::{Options, Split, Totals, WorkerId};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
@@ -50,17 +50,16 @@ fn chaos(seed: u64) -> Plan {
     let questions = (0..dice.random_range(1..30))
         .map(|n| misfortune(&mut dice, n))
         .collect();
-    let faults = (0..dice.random_range(0..25))
+    let faults: Vec<_> = (0..dice.random_range(0..25))
         .map(|_| fault(&mut dice, workers.len() as u64))
         .collect();
+    let is_crawl = |fault: &&(_, Fault)| matches!(fault.1, Fault::Crawl { .. });
+    // A worker that crawls for 200 s stalls a task up to four times.
+    let stalls = 4 * faults.iter().filter(is_crawl).count() as u32;
     let options = Options {
         prefetch: dice.random_range(0..3),
+        max_attempts: 3 + stalls,
         max_losses: 1_000,
-        distribution: if dice.random_bool(0.5) {
-            Distribution::RoundRobin
-        } else {
-            Distribution::Contiguous
-        },
         min_moves: dice.random_range(1..6),
         first_id: seed << 32,
         ..Options::default()

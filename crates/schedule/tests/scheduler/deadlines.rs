@@ -25,7 +25,7 @@ fn given() -> (Harness, Task) {
     // The next question has exactly the same size.
     harness
         .scheduler
-        .submit(harness.now, question(1), Answer::new(), Split::Never, 0);
+        .submit(harness.now, question(1), Answer::new(), Split::Never, 0, ());
     let (worker, task) = harness.one_assigned();
     assert_eq!(worker, W1);
     harness.join(W2, 1);
@@ -246,7 +246,7 @@ fn time_limit_needs_no_measured_speed() {
     let question = Question::new(engine::position(1), effort);
     harness
         .scheduler
-        .submit(harness.now, question, Answer::new(), Split::Never, 0);
+        .submit(harness.now, question, Answer::new(), Split::Never, 0, ());
     let (_, task) = harness.one_assigned();
     harness.join(W2, 1);
     beat(&mut harness, &task, 1..=54, |second| second * 1_000_000);
@@ -261,7 +261,7 @@ fn slow_worker_is_on_probation_until_it_answers() {
     harness.join(W1, 3);
     harness
         .scheduler
-        .submit(harness.now, question(1), Answer::new(), Split::Never, 0);
+        .submit(harness.now, question(1), Answer::new(), Split::Never, 0, ());
     let (_, task) = harness.one_assigned();
     beat(&mut harness, &task, 1..=48, |second| second);
     assert_eq!(harness.status(W1).idle, Some(Idle::Probation));

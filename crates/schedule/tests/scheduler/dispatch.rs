@@ -253,9 +253,10 @@ fn worker_gets_only_variants_of_its_engine() {
     harness
         .scheduler
         .join(harness.now, W1, only(question(1).position.variant()), &[]);
-    let first = harness
-        .scheduler
-        .submit(harness.now, xiangqi(), Answer::new(), Split::Seeded, 0);
+    let first =
+        harness
+            .scheduler
+            .submit(harness.now, xiangqi(), Answer::new(), Split::Seeded, 0, ());
     assert_eq!(
         (harness.effects().len(), harness.status(W1).idle),
         (0, Some(Idle::UnsupportedVariant))

@@ -10,7 +10,7 @@ fn excluding_question_waits_for_other_workers() {
     harness.join(W1, 1);
     harness
         .scheduler
-        .submit_check(harness.now, question(1), 0, vec![W1]);
+        .submit_check(harness.now, question(1), 0, vec![W1], ());
     assert_eq!(harness.effects(), []);
     harness.ask(2, Split::Never, 9);
     assert_eq!(
@@ -36,7 +36,7 @@ fn excluding() -> (Harness, Task) {
     harness.join(W2, 1);
     harness
         .scheduler
-        .submit_check(harness.now, question(1), 0, vec![W1]);
+        .submit_check(harness.now, question(1), 0, vec![W1], ());
     let (worker, task) = harness.one_assigned();
     assert_eq!(worker, W2);
     (harness, task)

@@ -61,6 +61,7 @@ impl Harness {
             engine::shallow(&question),
             split,
             priority,
+            (),
         )
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use kagetsu_game::{Answer, Effort, Move, Question};
-use kagetsu_schedule::{Distribution, divide, ranges};
+use kagetsu_schedule::divide;
 use proptest::prelude::*;
 use rand::SeedableRng;
 use rand::rngs::SmallRng;
@@ -18,46 +18,11 @@ fn question(n: usize, width: u16) -> Question {
     }
 }
 
-fn dealings() -> impl Strategy<Value = Distribution> {
-    prop_oneof![
-        Just(Distribution::RoundRobin),
-        Just(Distribution::Contiguous)
-    ]
-}
-
-#[test]
-fn twenty_moves_split_as_in_the_patent() {
-    assert_eq!(ranges(20, 4), [0..5, 5..10, 10..15, 15..20]);
-}
-
-#[test]
-fn four_parts_are_cut_as_in_the_paper() {
-    for len in 4..=40 {
-        let second = len / 2;
-        let ends = [len / 4, second, (second + 1 + len) / 2, len];
-        assert_eq!(
-            ranges(len, 4)
-                .iter()
-                .map(|range| range.end)
-                .collect::<Vec<_>>(),
-            ends,
-            "{len} moves"
-        );
-    }
-}
-
-#[test]
-fn question_has_at_most_one_range_a_move() {
-    assert_eq!(ranges(3, 8), [0..1, 1..2, 2..3]);
-    assert_eq!(ranges(0, 8), []);
-    assert_eq!(ranges(5, 0), []);
-}
-
 #[test]
 fn a_question_without_anything_to_divide_stays_whole() {
     let whole = question(1, 1);
     assert_eq!(
-        divide(&whole, &Answer::new(), 4, Distribution::RoundRobin),
+        divide(&whole, &Answer::new(), 4),
         std::slice::from_ref(&whole)
     );
     let one_move = Question {
@@ -65,12 +30,7 @@ fn a_question_without_anything_to_divide_stays_whole() {
         ..whole
     };
     assert_eq!(
-        divide(
-            &one_move,
-            &engine::shallow(&one_move),
-            4,
-            Distribution::RoundRobin
-        ),
+        divide(&one_move, &engine::shallow(&one_move), 4,),
         [one_move]
     );
 }
@@ -89,31 +49,21 @@ fn moves_unknown_to_the_shallow_search_are_dealt() {
         moves: vec![stranger, shallow.verdicts()[3].0, shallow.verdicts()[1].0],
         ..whole
     };
-    let parts = divide(&question, &shallow, 2, Distribution::Contiguous);
+    let parts = divide(&question, &shallow, 2);
     let moves: Vec<_> = parts.iter().map(|part| part.moves.clone()).collect();
     let [best, second] = [shallow.verdicts()[1].0, shallow.verdicts()[3].0];
-    assert_eq!(moves, [vec![best], vec![best, second, stranger]]);
+    assert_eq!(moves, [vec![best, stranger], vec![best, second]]);
 }
 
 proptest! {
-    #[test]
-    fn ranges_cover_all_and_are_about_even(len in 1_usize..400, parts in 1_usize..50) {
-        let cut = ranges(len, parts);
-        prop_assert_eq!(cut.len(), parts.min(len));
-        prop_assert_eq!(cut.iter().flat_map(Clone::clone).collect::<Vec<_>>(), (0..len).collect::<Vec<_>>());
-        let sizes: Vec<_> = cut.iter().map(ExactSizeIterator::len).collect();
-        let (least, most) = (sizes.iter().min().expect("one"), sizes.iter().max().expect("one"));
-        prop_assert!(*least >= 1 && most - least <= 2, "{sizes:?}");
-    }
-
     /// The seed leads every part, every other move is in exactly one part, and each part keeps the
     /// shallow order.
     #[test]
-    fn no_root_move_is_lost(n in 0_usize..100, parts in 2_usize..30, distribution in dealings(), nodes in 1_u64..1_000_000) {
+    fn no_root_move_is_lost(n in 0_usize..100, parts in 2_usize..30, nodes in 1_u64..1_000_000) {
         let whole = Question { effort: Effort::nodes(nodes), ..question(n, 1) };
         let shallow = engine::shallow(&whole);
         let order: Vec<Move> = shallow.verdicts().iter().map(|(m, _)| *m).collect();
-        let divided = divide(&whole, &shallow, parts, distribution);
+        let divided = divide(&whole, &shallow, parts);
         prop_assert_eq!(divided.len(), parts.min(order.len() - 1));
         let mut others = Vec::new();
         for part in &divided {
@@ -132,11 +82,11 @@ proptest! {
     /// bounds on the rest.
     #[test]
     fn merged_parts_equal_the_whole(
-        n in 0_usize..100, parts in 2_usize..30, width in 1_u16..6, distribution in dealings(),
+        n in 0_usize..100, parts in 2_usize..30, width in 1_u16..6,
     ) {
         let whole = question(n, width);
         let shallow = engine::shallow(&whole);
-        let answers = divide(&whole, &shallow, parts, distribution).iter().map(engine::answer).collect::<Vec<_>>();
+        let answers = divide(&whole, &shallow, parts).iter().map(engine::answer).collect::<Vec<_>>();
         assert_same(&whole, &merged(&answers));
     }
 }
@@ -145,12 +95,7 @@ proptest! {
 #[test]
 fn a_thousand_orders_of_completion_give_one_answer() {
     let whole = question(5, 3);
-    let parts = divide(
-        &whole,
-        &engine::shallow(&whole),
-        8,
-        Distribution::RoundRobin,
-    );
+    let parts = divide(&whole, &engine::shallow(&whole), 8);
     let mut answers: Vec<_> = parts.iter().map(engine::answer).collect();
     let expected = merged(&answers);
     let mut dice = SmallRng::seed_from_u64(1);

@@ -57,9 +57,10 @@ fn happen(scheduler: &mut Scheduler, now: &mut Duration, event: Event) {
                 engine::shallow(&question(n)),
                 split,
                 priority,
+                (),
             );
         }
-        Event::Cancel(id) => scheduler.cancel(*now, QuestionId(id)),
+        Event::Cancel(id) => drop(scheduler.cancel(*now, QuestionId(id))),
         Event::Settle(id) => scheduler.settle(QuestionId(id)),
         Event::Join(worker, slots, holding) => {
             let holding: Vec<_> = holding

@@ -155,7 +155,9 @@ fn failures(harness: &mut Harness) -> (Vec<WorkerId>, QuestionId, String) {
                 tried.push(*worker);
                 harness.fail(*worker, task);
             }
-            Some(Effect::Failed { question, reason }) => {
+            Some(Effect::Failed {
+                question, reason, ..
+            }) => {
                 return (tried, *question, reason.clone());
             }
             other => panic!("{tried:?}, then {other:?}"),

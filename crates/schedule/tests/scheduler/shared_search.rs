@@ -50,7 +50,14 @@ fn numbers(assigned: &[(WorkerId, Task)], of: QuestionId) -> Vec<u16> {
 }
 
 fn submit(scheduler: &mut Scheduler, question: Question) -> QuestionId {
-    scheduler.submit(Duration::ZERO, question, Answer::new(), Split::Shared, 0)
+    scheduler.submit(
+        Duration::ZERO,
+        question,
+        Answer::new(),
+        Split::Shared,
+        0,
+        (),
+    )
 }
 
 fn finish(scheduler: &mut Scheduler, second: u64, worker: WorkerId, task: &Task) {
@@ -139,7 +146,14 @@ fn questions_at_the_same_time_share_the_workers() {
 fn one_member_for_each_slot_by_priority() {
     let mut scheduler = scheduler(2);
     for _ in 0..4 {
-        scheduler.submit(Duration::ZERO, question(), Answer::new(), Split::Never, 1);
+        scheduler.submit(
+            Duration::ZERO,
+            question(),
+            Answer::new(),
+            Split::Never,
+            1,
+            (),
+        );
     }
     let (held, _) = assignments(&mut scheduler);
     assert_eq!(held.len(), 4, "one begun and one queued each");
@@ -256,7 +270,7 @@ fn node_limit_is_shared_among_startable_members() {
     busy.join(Duration::ZERO, WorkerId(1), 4, &[]);
     for n in 2..6 {
         let at_work = Question::new(engine::position(n), Effort::depth(2));
-        busy.submit(Duration::ZERO, at_work, Answer::new(), Split::Never, 5);
+        busy.submit(Duration::ZERO, at_work, Answer::new(), Split::Never, 5, ());
     }
     let (held, _) = assignments(&mut busy);
     submit(&mut busy, limited_question());

@@ -81,6 +81,7 @@ pub(crate) fn profile(name: &str, token: Option<&str>, class: Class) -> Profile 
     Profile {
         name: name.into(),
         engine: ENGINE.into(),
+        slots: 1,
         threads: 1,
         token: token.map(Into::into),
         class,

@@ -216,7 +216,7 @@ impl Cluster {
         let shallow = engine::shallow(&question);
         let id = self
             .scheduler
-            .submit(self.now, question, shallow, split, priority);
+            .submit(self.now, question, shallow, split, priority, ());
         self.submitted.insert(id, index);
     }
 
@@ -263,7 +263,9 @@ impl Cluster {
                     let sync = self.now + Duration::from_millis(self.dice.random_range(1..20));
                     self.schedule(sync, Event::Settle(question));
                 }
-                Effect::Failed { question, reason } => self.end(question, End::Failed(reason)),
+                Effect::Failed {
+                    question, reason, ..
+                } => self.end(question, End::Failed(reason)),
             }
         }
         let deadline = self.scheduler.deadline();
@@ -314,6 +316,8 @@ fn brief(effect: &Effect) -> String {
             format!("{question} finished: {} moves, {nodes}", answer.len())
         }
         Effect::Behind { worker } => format!("{worker} is behind"),
-        Effect::Failed { question, reason } => format!("{question} failed: {reason}"),
+        Effect::Failed {
+            question, reason, ..
+        } => format!("{question} failed: {reason}"),
     }
 }
