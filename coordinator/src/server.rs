@@ -1,5 +1,4 @@
 use std::hash::{BuildHasher, RandomState};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -49,7 +48,7 @@ use crate::services::archive::Archive;
 use crate::services::books::BooksService;
 use crate::services::builds::BuildsService;
 use crate::services::concurrency::ServiceLimits;
-use crate::services::workers::{OldestWorker, WorkersService};
+use crate::services::workers::WorkersService;
 use crate::telemetry::monitor::{Monitor, metered};
 use crate::verification::quarantine_file;
 
@@ -78,9 +77,8 @@ const PIPE_BYTES: usize = 64 << 10;
 pub struct Server {
     cluster: Arc<Cluster>,
     book: Option<BookHandle>,
-    /// The book's folder, where it is one.
-    folder: Option<PathBuf>,
-    /// A book that is read, where none is grown. Its analyses are not kept.
+    config: Config,
+    /// The book, which grows or is only read. Analyses of a book that is read are not kept.
     pub source: Option<Arc<Source>>,
     /// Whether it serves the book of `source` and nothing else: neither analyses nor workers.
     pub only_reads: bool,
@@ -94,11 +92,9 @@ pub struct Server {
     book_closed: CancellationToken,
     /// Cancelled when the workers' grace period after the shutdown is over.
     drained: CancellationToken,
-    grace: Duration,
     budget: ResponseBudget,
     limits: ServiceLimits,
     leadership: Leadership,
-    oldest: Option<OldestWorker>,
     /// The thread that keeps the lease of a book whose journal is in a database.
     lease_keeper: Option<JoinHandle<()>>,
 }
@@ -126,11 +122,12 @@ impl Server {
             Some(timeout) => budget.with_read_timeout(timeout),
             None => budget,
         };
-        let server = |cluster, book, thread, leadership, lease_keeper| Self {
+        let growing = |book: BookHandle| Arc::new(Source::Growing(Box::new(book)));
+        let server = |cluster, book: Option<BookHandle>, thread, leadership, lease_keeper| Self {
             cluster,
+            source: book.clone().map(growing),
             book,
-            folder: config.book.clone().filter(|path| path.is_dir()),
-            source: None,
+            config: config.clone(),
             only_reads: false,
             archive: None,
             authenticator: Authenticator::open(),
@@ -138,11 +135,9 @@ impl Server {
             shutdown: shutdown.clone(),
             book_closed: book_closed.clone(),
             drained: CancellationToken::new(),
-            grace: config.grace,
             budget,
             limits: ServiceLimits::default(),
             leadership,
-            oldest: OldestWorker::of(config),
             lease_keeper,
         };
         let Some(path) = &config.book else {
@@ -228,7 +223,7 @@ impl Server {
             authenticator: Arc::clone(&self.authenticator),
             leadership: self.leadership.clone(),
             shutdown: self.shutdown.clone(),
-            folder: self.folder.clone(),
+            folder: self.config.book.clone().filter(|path| path.is_dir()),
         }
     }
 
@@ -239,7 +234,6 @@ impl Server {
             services: self.authorized(self.services()),
             info: Arc::new(CoordinatorInfo {
                 cluster: Arc::clone(&self.cluster),
-                book: self.book.clone(),
                 source: self.source.clone(),
                 only_reads: self.only_reads,
                 leadership: self.leadership.clone(),
@@ -254,7 +248,7 @@ impl Server {
             router = router.merge(archive.clone().routes());
         }
         let router = authenticate_http(router, &self.authenticator);
-        kagetsu_http::with_browser_headers(router, access)
+        kagetsu_http::with_browser_headers(router, &access)
     }
 
     /// Holds every rpc of `routes` to its permission.
@@ -335,7 +329,7 @@ impl Server {
             () = self.shutdown.cancelled() => None,
         };
         if ended.is_none() && !self.book_closed.is_cancelled() {
-            drain(&cluster, &self.book_closed, self.grace).await;
+            drain(&cluster, &self.book_closed, self.config.grace).await;
         }
         self.drained.cancel();
         cluster.disconnect_all();
@@ -404,12 +398,8 @@ impl Server {
     /// Returns the services of `kagetsu.v1`.
     fn services(&self) -> Routes {
         let shutdown = self.shutdown.clone();
-        let books = match &self.source {
-            Some(source) => {
-                BooksService::of_source(Some(Arc::clone(source)), shutdown, &self.limits)
-            }
-            None => BooksService::of_coordinator(self.book.clone(), shutdown, &self.limits),
-        };
+        let (source, book) = (self.source.clone(), self.book.clone());
+        let books = BooksService::new(source, book, shutdown, &self.limits);
         let books = BooksServer::new(books).max_decoding_message_size(MESSAGE_LIMIT);
         if self.only_reads {
             return Routes::new(books);
@@ -438,7 +428,7 @@ impl Server {
             shutdown: self.drained.clone(),
             limit: workers,
             heartbeat_limit: heartbeats,
-            oldest: self.oldest.clone(),
+            config: self.config.clone(),
             refusals: Arc::default(),
         };
         Routes::new(AnalysisServer::new(analysis).max_decoding_message_size(MESSAGE_LIMIT))

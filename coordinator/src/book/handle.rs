@@ -271,6 +271,14 @@ impl GrowingBook for BookHandle {
         let sent = self.commands.send(Command::Inspect(read));
         sent.map_err(|_| BookClosed)
     }
+
+    fn entries(&self) -> u64 {
+        self.size.entries()
+    }
+
+    fn positions(&self) -> u64 {
+        self.size.positions()
+    }
 }
 
 /// The book writer's end of the channel.

@@ -41,32 +41,19 @@ pub(crate) struct BooksService {
 }
 
 impl BooksService {
-    /// A service of a book that does not change.
-    pub(crate) fn of_source(
+    pub(crate) fn new(
         source: Option<Arc<Source>>,
+        growing: Option<BookHandle>,
         shutdown: CancellationToken,
         limits: &ServiceLimits,
     ) -> Self {
         Self {
             source,
-            growing: None,
+            growing,
             shutdown,
             limit: limits.exports.clone(),
             lookups: Arc::clone(&limits.lookups),
             views: limits.views.clone(),
-        }
-    }
-
-    /// The service of a coordinator.
-    pub(crate) fn of_coordinator(
-        book: Option<BookHandle>,
-        shutdown: CancellationToken,
-        limits: &ServiceLimits,
-    ) -> Self {
-        let source = book.clone().map(|book| Source::Growing(Box::new(book)));
-        Self {
-            growing: book,
-            ..Self::of_source(source.map(Arc::new), shutdown, limits)
         }
     }
 
@@ -113,8 +100,7 @@ impl Books for BooksService {
         let view = RegisteredView::named(&view).map_err(|error| view_status(&error))?;
         let position = position.as_ref().map(read_position).transpose()?;
         let source = self.source()?;
-        let size = self.growing.as_ref().map(BookHandle::size);
-        let epoch = size.map_or_else(|| source.version(), |size| size.entries());
+        let epoch = source.version();
         let json = match view.is_brief {
             true => blocking(move || view.read(&source, position.as_ref(), &options)).await,
             false => {

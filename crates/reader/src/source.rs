@@ -58,6 +58,12 @@ pub trait GrowingBook: Send + Sync {
     /// # Errors
     /// If the book is closed.
     fn inspect(&self, read: Inspection) -> Result<(), BookClosed>;
+
+    /// Returns the number of journal entries on disk, which grows with every change.
+    fn entries(&self) -> u64;
+
+    /// Returns the number of positions on disk.
+    fn positions(&self) -> u64;
 }
 
 /// The writer of a growing book has ended.
@@ -207,7 +213,8 @@ impl Source {
             Self::Folder(folder) => Some(folder.book.len()),
             Self::File(file) => Some(file.newest().len()),
             Self::Certificate(certificate) => Some(certificate.proof.nodes()),
-            Self::Growing(_) | Self::Server(_) => None,
+            Self::Growing(growing) => Some(growing.positions()),
+            Self::Server(_) => None,
         }
     }
 
@@ -225,6 +232,7 @@ impl Source {
     pub fn version(&self) -> u64 {
         match self {
             Self::File(file) => file.reopened(),
+            Self::Growing(growing) => growing.entries(),
             _ => 0,
         }
     }

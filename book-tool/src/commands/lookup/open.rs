@@ -272,16 +272,15 @@ async fn show(args: &Args, opened: Opened, out: &mut dyn Write) -> Result<()> {
         trusts_workers: true,
         ..Config::default()
     };
-    let mut place = String::new();
-    let source = match opened {
-        Opened::Folder(book, begin) => {
-            (config.book, place) = (Some(book), begin);
-            None
+    let (source, place) = match opened {
+        Opened::Folder(book, place) => {
+            config.book = Some(book);
+            (None, place)
         }
-        Opened::Source(source) => Some(Arc::new(*source)),
+        Opened::Source(source) => (Some(Arc::new(*source)), String::new()),
     };
     let mut server = Server::start(&config, shutdown.clone())?;
-    server.source = source;
+    server.source = source.or(server.source);
     let listener = args.listen().await?;
     let address = listener.address();
     let router = server.http(AccessPolicy::at(address));
