@@ -4,7 +4,7 @@ pub(crate) mod embedded;
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, anyhow, bail, ensure};
 use kagetsu_book::JobChange;
 use kagetsu_game::{Answer, Question};
 use kagetsu_proto::v1::Split;
@@ -243,20 +243,6 @@ impl Builds {
         called(&self.name, self.client.get(job(name))).await
     }
 
-    /// Calls `shown` at each change of a job until it is over. Returns its last state.
-    ///
-    /// # Errors
-    /// If there is no such job, or the connection is lost.
-    pub(crate) async fn watch(
-        &mut self,
-        name: &str,
-        shown: impl FnMut(&v1::Job),
-    ) -> Result<v1::Job> {
-        self.attend(name, shown)
-            .await?
-            .map_err(|lost| anyhow!(lost))
-    }
-
     /// Calls `shown` at each change of a job until it is over or the connection is lost; the inner
     /// error says how it was lost.
     ///
@@ -292,12 +278,11 @@ impl Builds {
     /// Returns why the connection was lost.
     ///
     /// # Errors
-    /// If the error is permanent: a rejected job, or any error of a coordinator in this process.
-    /// Errors of the coordinator or the connection are transient.
+    /// If the error is permanent: a rejected job. Errors of the coordinator or the connection are
+    /// transient.
     fn unless_refused(&self, status: &Status) -> Result<String> {
         let reason = explain(&self.name, status);
-        let may_pass = is_transient(status) || retry_after(status).is_some();
-        if may_pass && self.name != IN_PROCESS {
+        if is_transient(status) || retry_after(status).is_some() {
             Ok(reason)
         } else {
             Err(anyhow!(reason))
@@ -305,7 +290,8 @@ impl Builds {
     }
 
     /// Calls `shown` at each change of a job until it is over, and returns its last state. It
-    /// reports a lost connection and waits for the coordinator to return.
+    /// reports a lost connection and waits for the coordinator to return, unless that is in this
+    /// process.
     ///
     /// # Errors
     /// If there is no such job any more, or the coordinator stays away.
@@ -336,6 +322,7 @@ impl Builds {
         tell: &mut impl FnMut(String),
     ) -> Result<Self> {
         let (at, absence) = (connector.name(), humantime::format_duration(MAX_ABSENCE));
+        ensure!(at != IN_PROCESS, "{lost}");
         tell(format!(
             "{lost}; waiting for it to come back, up to {absence}"
         ));

@@ -122,17 +122,13 @@ fn list(from: Option<&str>, folder: &Path, json: bool, out: &mut dyn Write) -> R
         writeln!(io::stderr(), "kagetsu: {hint}")?;
         return Ok(Exit::No);
     }
-    let mut rows = table::plain(&["book", "games", "positions", "bytes"]);
-    for file in listed.files {
-        let (Some(name), Some(positions)) = (file.name.strip_suffix(".kbk"), file.positions) else {
-            continue;
-        };
+    let rows = listed.files.iter().filter_map(|file| {
+        let (name, positions) = (file.name.strip_suffix(".kbk")?, file.positions?);
         let (games, bytes) = (file.games.join(", "), file.bytes.to_string());
-        let cells = [name.into(), games, positions.to_string(), bytes];
-        table::add(&mut rows, cells.map(|cell| table::one_line(&cell)));
-    }
-    table::align_right(&mut rows, &[2, 3]);
-    table::write(out, &rows)?;
+        Some([name.into(), games, positions.to_string(), bytes])
+    });
+    let heads = ["book", "games", "positions", "bytes"];
+    table::write(out, &heads, &[2, 3], rows)?;
     Ok(Exit::Done)
 }
 

@@ -10,19 +10,26 @@ use kagetsu_game::{Answer, Bound, Move, Notation, Position, Proof, Verdict, is_v
 
 use crate::colours::Colours;
 
-/// Returns an empty table without rulings.
-pub fn plain(header: &[&str]) -> Table {
+/// Returns the table that [`write`] writes.
+fn plain<R: IntoIterator<Item = String>>(
+    header: &[&str],
+    right: &[usize],
+    rows: impl IntoIterator<Item = R>,
+) -> Table {
     let mut table = Table::new();
     table
         .load_style(presets::NOTHING)
         .set_header(header.to_vec())
         .set_content_arrangement(ContentArrangement::Disabled);
+    for row in rows {
+        table.add_row(row.into_iter().map(|cell| one_line(&cell)));
+    }
+    for &column in right {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
     table
-}
-
-/// Adds a row. Characters in a cell that cannot be seen, such as line ends, are escaped.
-pub fn add(table: &mut Table, cells: impl IntoIterator<Item = String>) {
-    table.add_row(cells.into_iter().map(|cell| one_line(&cell)));
 }
 
 /// Escapes line ends, escape sequences, marks of direction and other characters that cannot be
@@ -39,21 +46,18 @@ pub fn one_line(text: &str) -> String {
     line
 }
 
-/// Aligns columns to the right.
-pub fn align_right(table: &mut Table, columns: &[usize]) {
-    for &column in columns {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-}
-
-/// Writes the table without blanks at line ends.
+/// Writes a table without rulings and without blanks at line ends. The columns of the numbers in
+/// `right` are aligned to the right. Characters in a cell that cannot be seen are escaped.
 ///
 /// # Errors
 /// If `out` is closed.
-pub fn write(out: &mut dyn Write, table: &Table) -> Result<()> {
-    for line in table.lines() {
+pub fn write<R: IntoIterator<Item = String>>(
+    out: &mut dyn Write,
+    header: &[&str],
+    right: &[usize],
+    rows: impl IntoIterator<Item = R>,
+) -> Result<()> {
+    for line in plain(header, right, rows).lines() {
         writeln!(out, "{}", line.trim_end())?;
     }
     Ok(())
@@ -92,15 +96,13 @@ pub fn write_answer(
     top: usize,
     notation: Notation,
 ) -> Result<()> {
-    let mut table = plain(&[
+    let header = [
         "move", "value", "bound", "depth", "nodes", "proof", "line", "engine", "date",
-    ]);
+    ];
     let rows = ordered(answer);
-    for (m, verdict) in rows.iter().take(top) {
-        add(&mut table, row(position, *m, verdict, notation));
-    }
-    align_right(&mut table, &[1, 3, 4]);
-    write(out, &table)?;
+    let shown = rows.iter().take(top);
+    let shown = shown.map(|(m, verdict)| row(position, *m, verdict, notation));
+    write(out, &header, &[1, 3, 4], shown)?;
     let left = rows.get(top..).unwrap_or_default();
     let bounded = left
         .iter()
@@ -131,16 +133,17 @@ pub fn write_ranked(
     top: usize,
     notation: Notation,
 ) -> Result<()> {
-    let mut table = plain(&[
+    let header = [
         "#", "move", "value", "bound", "depth", "nodes", "proof", "line",
-    ]);
-    for ((m, verdict), rank) in answer.verdicts().iter().take(top).zip(1..) {
+    ];
+    let rows = answer.verdicts().iter().take(top).zip(1..);
+    let rows = rows.map(|((m, verdict), rank)| {
         let mut cells = row(position, *m, verdict, notation);
         cells.truncate(7);
         cells.insert(0, rank.to_string());
-        add(&mut table, cells);
-    }
-    align_right(&mut table, &[0, 2, 4, 5]);
+        cells
+    });
+    let table = plain(&header, &[0, 2, 4, 5], rows);
     for (line, verdict) in table
         .lines()
         .zip(std::iter::once(None).chain(answer.verdicts().iter().map(Some)))
@@ -250,13 +253,9 @@ mod tests {
 
     #[test]
     fn a_row_stays_on_its_line() {
-        let mut rows = plain(&["name", "state"]);
-        add(
-            &mut rows,
-            ["x\ny \u{1b}[2J", "象棋 \"7\""].map(String::from),
-        );
+        let row = ["x\ny \u{1b}[2J", "象棋 \"7\""].map(String::from);
         let mut out = Vec::new();
-        write(&mut out, &rows).expect("room");
+        write(&mut out, &["name", "state"], &[], [row]).expect("room");
         let lines = String::from_utf8(out).expect("text");
         assert_eq!(lines.lines().count(), 2, "{lines}");
         assert!(lines.contains(r#"x\ny \u{1b}[2J  象棋 "7""#), "{lines}");

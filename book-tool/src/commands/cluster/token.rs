@@ -142,14 +142,13 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
             let tokens = Tokens::read(&file.tokens)?;
             let tokens: Vec<_> = tokens.entries().iter().map(TokenJson::from).collect();
             let out = &mut OutputArgs { json }.report(out, &tokens)?;
-            let mut rows = table::plain(&["name", "roles", "requests/s", "created"]);
-            for entry in tokens {
+            let rows = tokens.iter().map(|entry| {
                 let rate = entry.rate.map_or("default".into(), |rate| rate.to_string());
                 let (name, created) = (entry.name.to_string(), entry.created.to_string());
-                rows.add_row([name, entry.roles.join(", "), rate, created]);
-            }
-            table::align_right(&mut rows, &[2]);
-            table::write(out, &rows)?;
+                [name, entry.roles.join(", "), rate, created]
+            });
+            let heads = ["name", "roles", "requests/s", "created"];
+            table::write(out, &heads, &[2], rows)?;
         }
         TokenAction::Revoke { file, name, output } => {
             // A missing file is an error here, and not created.

@@ -94,8 +94,7 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
     // The column is shown only where tokens are in use.
     let has_tokens = workers.iter().any(|w| w.token.is_some());
     heads.extend(has_tokens.then_some("token"));
-    let mut rows = table::plain(&heads);
-    for w in &workers {
+    let rows = workers.iter().map(|w| {
         let numbers = [
             w.slots.into(),
             w.threads.into(),
@@ -123,19 +122,10 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
         };
         let token = has_tokens.then(|| w.token.clone().unwrap_or_default());
         let about = vec![w.name.clone(), w.engine.clone()];
-        table::add(
-            &mut rows,
-            [
-                about,
-                numbers.to_vec(),
-                vec![speed, trust, idle],
-                Vec::from_iter(token),
-            ]
-            .concat(),
-        );
-    }
-    table::align_right(&mut rows, &[2, 3, 4, 5, 6, 7, 8, 9]);
-    table::write(out, &rows)?;
+        let state = vec![speed, trust, idle];
+        [about, numbers.to_vec(), state, Vec::from_iter(token)].concat()
+    });
+    table::write(out, &heads, &[2, 3, 4, 5, 6, 7, 8, 9], rows)?;
     Ok(Exit::Done)
 }
 

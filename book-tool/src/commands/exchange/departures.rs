@@ -115,21 +115,19 @@ pub(super) fn write(out: &mut dyn Write, all: &[(&str, &DepartureJson)]) -> Resu
         "these left the book, each at its first move that the book lacks or knows a better one for:"
     )?;
     if all.len() <= MAX_LISTED_DEPARTURES {
-        let mut listed =
-            table::plain(&["game", "side", "player", "move", "played", "book", "loss"]);
-        for (file, left) in all {
-            let cells = [
-                &format!("{file} {}", left.game),
-                &left.side,
-                &left.player,
-                &left.ply.to_string(),
-                &left.played,
-                &left.book,
-                &cost(left.loss.map(f64::from)),
-            ];
-            table::add(&mut listed, cells.map(String::clone));
-        }
-        return table::write(out, &listed);
+        let rows = all.iter().map(|(file, left)| {
+            [
+                format!("{file} {}", left.game),
+                left.side.clone(),
+                left.player.clone(),
+                left.ply.to_string(),
+                left.played.clone(),
+                left.book.clone(),
+                cost(left.loss.map(f64::from)),
+            ]
+        });
+        let heads = ["game", "side", "player", "move", "played", "book", "loss"];
+        return table::write(out, &heads, &[], rows);
     }
     let mut groups: BTreeMap<(&str, &str), Vec<&DepartureJson>> = BTreeMap::new();
     for (_, left) in all {
@@ -138,19 +136,18 @@ pub(super) fn write(out: &mut dyn Write, all: &[(&str, &DepartureJson)]) -> Resu
             .or_default()
             .push(left);
     }
-    let mut gathered = table::plain(&["player", "opening", "games", "left at move", "loss"]);
-    for ((player, opening), group) in groups {
+    let heads = ["player", "opening", "games", "left at move", "loss"];
+    let rows = groups.into_iter().map(|((player, opening), group)| {
         let plies: usize = group.iter().map(|left| left.ply).sum();
         let known: Vec<u32> = group.iter().filter_map(|left| left.loss).collect();
         let mean = f64::from(known.iter().sum::<u32>()) / known.len().max(1) as f64;
-        let cells = [
+        [
             player.to_string(),
             opening.to_string(),
             group.len().to_string(),
             format!("{:.1}", plies as f64 / group.len() as f64),
             cost((!known.is_empty()).then_some(mean)),
-        ];
-        table::add(&mut gathered, cells);
-    }
-    table::write(out, &gathered)
+        ]
+    });
+    table::write(out, &heads, &[], rows)
 }

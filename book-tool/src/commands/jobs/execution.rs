@@ -165,14 +165,8 @@ pub(super) async fn follow(
         }
     };
     let tell = |line: String| bar.suspend(|| write_notice(line));
-    let watch = async {
-        match &args.coordinator {
-            Some(_) => builds.follow(connector, &name, &mut shown, &tell).await,
-            None => builds.watch(&name, &mut shown).await,
-        }
-    };
     let ended = tokio::select! {
-        job = watch => Some(job),
+        job = builds.follow(connector, &name, &mut shown, &tell) => Some(job),
         () = stop => None,
     };
     bar.finish_and_clear();

@@ -387,7 +387,7 @@ fn write_asides(out: &mut dyn Write, job: &JobJson) -> Result<()> {
 }
 
 fn write_table(out: &mut dyn Write, jobs: &[JobJson]) -> Result<()> {
-    let mut rows = table::plain(&[
+    let heads = [
         "name",
         "variant",
         "state",
@@ -398,9 +398,9 @@ fn write_table(out: &mut dyn Write, jobs: &[JobJson]) -> Result<()> {
         "frontier",
         "set aside",
         "priority",
-    ]);
-    for job in jobs {
-        let cells = [
+    ];
+    let rows = jobs.iter().map(|job| {
+        [
             job.name.clone(),
             job.variant.clone(),
             job.reason.as_ref().or(job.waits_for.as_ref()).map_or_else(
@@ -418,11 +418,9 @@ fn write_table(out: &mut dyn Write, jobs: &[JobJson]) -> Result<()> {
             job.frontier.to_string(),
             job.set_aside.to_string(),
             job.priority.to_string(),
-        ];
-        table::add(&mut rows, cells);
-    }
-    table::align_right(&mut rows, &[3, 4, 5, 6, 7, 8, 9]);
-    table::write(out, &rows)
+        ]
+    });
+    table::write(out, &heads, &[3, 4, 5, 6, 7, 8, 9], rows)
 }
 
 #[cfg(test)]

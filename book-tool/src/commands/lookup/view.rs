@@ -145,12 +145,7 @@ pub(super) fn write_result(
         match block {
             TextBlock::Line(line) => writeln!(out, "{line}")?,
             TextBlock::Note(note) => writeln!(std::io::stderr(), "{note}")?,
-            TextBlock::Table { heads, right, rows } => {
-                let mut lines = table::plain(&heads);
-                rows.into_iter().for_each(|row| table::add(&mut lines, row));
-                table::align_right(&mut lines, &right);
-                table::write(out, &lines)?;
-            }
+            TextBlock::Table { heads, right, rows } => table::write(out, &heads, &right, rows)?,
         }
     }
     Ok(())
