@@ -1,14 +1,13 @@
 //! The table as CSV, which an import reads again.
 
 use std::collections::BTreeMap;
-use std::convert::Infallible;
 use std::io::Write;
 
 use anyhow::{Context, Result, bail};
 use kagetsu_book::Book;
 use kagetsu_game::{Answer, Position, Variant};
 
-use super::columns::{COLUMNS, Cell, MoveNames, PositionRows, SHARED_COLUMNS};
+use super::columns::{COLUMNS, Cell, MoveNames, PositionRows};
 use super::parts::each_part;
 use crate::native::record::{MoveRecord, PositionRecord};
 use crate::omissions::Omissions;
@@ -33,90 +32,31 @@ pub(super) fn write(
 ) -> Result<(u64, Omissions)> {
     let names: Vec<&str> = COLUMNS.iter().map(|column| column.name).collect();
     writeln!(out, "{}", names.join(","))?;
-    each_part(
-        book,
-        variant,
-        POSITIONS_PER_PART,
-        |positions| Ok(lines(positions)),
-        |text: Vec<u8>| Ok(out.write_all(&text)?),
-    )
+    each_part(book, variant, POSITIONS_PER_PART, lines, |text: Vec<u8>| {
+        Ok(out.write_all(&text)?)
+    })
 }
 
-/// Returns the lines of positions. The crate `csv` would look at each byte of the cells that all
-/// lines of a position share again and again: with it a table takes twice the CPU time.
-fn lines(positions: &[PositionRows]) -> Vec<u8> {
-    let mut text = Vec::new();
+/// Returns the lines of positions.
+fn lines(positions: &[PositionRows]) -> Result<Vec<u8>> {
+    let mut table = csv::Writer::from_writer(Vec::new());
     let mut names = MoveNames::default();
-    let mut numbers = NumberText::default();
     for rows in positions {
-        let mut shared = None;
-        let Ok(()) = rows.each(&mut names, |cells| -> Result<(), Infallible> {
-            let (position, own) = cells.split_at(SHARED_COLUMNS);
-            match &shared {
-                None => {
-                    let begin = text.len();
-                    for cell in position {
-                        push_cell(&mut text, cell, &mut numbers);
-                        text.push(b',');
-                    }
-                    shared = Some(begin..text.len());
-                }
-                Some(shared) => text.extend_from_within(shared.clone()),
+        rows.each(&mut names, |cells| {
+            for cell in cells {
+                match cell {
+                    Cell::Empty => table.write_field(""),
+                    Cell::Text(field) => table.write_field(field),
+                    Cell::Integer(number) => table.write_field(itoa::Buffer::new().format(*number)),
+                    Cell::Count(count) => table.write_field(itoa::Buffer::new().format(*count)),
+                    Cell::Number(number) => table.write_field(number.to_string()),
+                    Cell::Boolean(is_so) => table.write_field(if *is_so { "1" } else { "0" }),
+                }?;
             }
-            for cell in own {
-                push_cell(&mut text, cell, &mut numbers);
-                text.push(b',');
-            }
-            text.pop();
-            text.push(b'\n');
-            Ok(())
-        });
+            table.write_record(None::<&[u8]>)
+        })?;
     }
-    text
-}
-
-fn push_cell(text: &mut Vec<u8>, cell: &Cell, numbers: &mut NumberText) {
-    match cell {
-        Cell::Empty => {}
-        Cell::Text(field) => push_text(text, field.as_bytes()),
-        Cell::Integer(number) => {
-            text.extend_from_slice(itoa::Buffer::new().format(*number).as_bytes())
-        }
-        Cell::Count(count) => text.extend_from_slice(itoa::Buffer::new().format(*count).as_bytes()),
-        Cell::Number(number) => text.extend_from_slice(numbers.text(*number)),
-        Cell::Boolean(is_so) => text.push(if *is_so { b'1' } else { b'0' }),
-    }
-}
-
-/// Caches the last number as text, because all moves of a position have the same one.
-#[derive(Default)]
-struct NumberText {
-    bits: Option<u64>,
-    text: Vec<u8>,
-}
-
-impl NumberText {
-    fn text(&mut self, number: f64) -> &[u8] {
-        if self.bits != Some(number.to_bits()) {
-            self.bits = Some(number.to_bits());
-            self.text = number.to_string().into_bytes();
-        }
-        &self.text
-    }
-}
-
-/// Writes a field, in quotation marks where it needs them (RFC 4180).
-fn push_text(text: &mut Vec<u8>, field: &[u8]) {
-    let needs_marks = |byte: &u8| matches!(byte, b'"' | b',' | b'\r' | b'\n');
-    if !field.iter().any(needs_marks) {
-        text.extend_from_slice(field);
-        return;
-    }
-    text.push(b'"');
-    for &byte in field {
-        text.extend(std::iter::repeat_n(byte, 1 + usize::from(byte == b'"')));
-    }
-    text.push(b'"');
+    Ok(table.into_inner()?)
 }
 
 /// Reads a table. Returns its positions with their moves, and the number of lines.
