@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, HOST, ORIGIN, TRANSFER_ENCODING};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use axum::http::{HeaderMap, HeaderName, Method, StatusCode};
 
 use crate::error::ApiError;
 
@@ -116,15 +116,6 @@ impl AccessPolicy {
         }
         Ok(())
     }
-
-    /// The request's origin, if pages of that origin may read answers.
-    pub(crate) fn allowed(&self, headers: &HeaderMap) -> Option<HeaderValue> {
-        let origin = headers.get(ORIGIN)?;
-        self.origins
-            .iter()
-            .any(|allowed| allowed.as_bytes() == origin.as_bytes())
-            .then(|| origin.clone())
-    }
 }
 
 fn forbidden(message: &str) -> ApiError {
@@ -151,6 +142,8 @@ fn is_loopback_address(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use axum::http::HeaderValue;
+
     use super::*;
 
     fn headers(all: &[(HeaderName, &str)]) -> HeaderMap {

@@ -23,17 +23,14 @@ pub fn names_tag(headers: &HeaderMap, tag: &str) -> bool {
 }
 
 /// Rejects requests of hosts that the server's [`AccessPolicy`](crate::AccessPolicy) does not
-/// allow, and answers the question of a browser before a request of its page.
+/// allow.
 pub(crate) async fn check_host(
     State(app): State<Arc<AppState>>,
     request: Request,
     next: Next,
 ) -> Response {
-    let is_preflight =
-        request.method() == Method::OPTIONS && app.access.allowed(request.headers()).is_some();
     match app.access.check_host(request.headers()) {
         Err(error) => error.into_response(),
-        Ok(()) if is_preflight => StatusCode::NO_CONTENT.into_response(),
         Ok(()) => next.run(request).await,
     }
 }

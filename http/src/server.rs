@@ -6,7 +6,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::Request;
-use axum::http::header::CONTENT_LENGTH;
+use axum::http::header::{CONTENT_LENGTH, ETAG};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use http_body::Body as _;
@@ -23,7 +23,6 @@ use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
 use crate::error::ApiError;
-use crate::headers::browser_headers;
 
 /// Time for the next request on a connection, and for the end of its head.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
@@ -60,11 +59,14 @@ async fn limit_unread(
         }
         Ok(Either::Right(small)) => Response::from_parts(head, small),
         Err(status) => {
-            let mut response = ApiError::from(status).into_response();
-            response
-                .headers_mut()
-                .extend(browser_headers(&head.headers));
-            response
+            // The headers for browsers stay.
+            let (error, body) = ApiError::from(status).into_response().into_parts();
+            for of_content in [CONTENT_LENGTH, ETAG] {
+                head.headers.remove(of_content);
+            }
+            head.headers.extend(error.headers);
+            head.status = error.status;
+            Response::from_parts(head, body)
         }
     }
 }
@@ -171,13 +173,11 @@ mod tests {
         let router = Router::new()
             .route("/large", get(async || vec![7; LARGE_BYTES]))
             .route("/small", get(async || "small"));
-        let router = with_browser_headers(
-            router,
-            AccessPolicy {
-                origins: vec![PAGE.into()],
-                ..AccessPolicy::default()
-            },
-        );
+        let access = AccessPolicy {
+            origins: vec![PAGE.into()],
+            ..AccessPolicy::default()
+        };
+        let router = with_browser_headers(router, &access);
         let socket = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let listener = Listener::new(socket, None, 64).expect("an address");
         let (address, shutdown) = (listener.address(), CancellationToken::new());

@@ -147,5 +147,5 @@ pub(crate) fn start(access: AccessPolicy) -> (Router, Arc<AtomicU64>) {
         internal: CallerExtensions::default(),
     };
     let router = router(backend, access.clone(), CancellationToken::new());
-    (with_browser_headers(router, access), epoch)
+    (with_browser_headers(router, &access), epoch)
 }
