@@ -15,6 +15,6 @@ pub use download::{download, signing_key};
 pub use exit::{Exit, replace_process, run};
 pub use file::{check_place, shown, take_file, write_whole};
 pub use kagetsu_files::Readers;
-pub use log::{LogArgs, LogError, LogFormat};
-pub use settings::{COMMON_HEADING, SettingsError, exit_with_usage, parse, parse_from};
+pub use log::{LogArgs, LogFormat};
+pub use settings::{COMMON_HEADING, exit_with_usage, parse, parse_from};
 pub use stdout::Stdout;

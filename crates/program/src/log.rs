@@ -1,5 +1,6 @@
 use std::io::IsTerminal;
 
+use anyhow::{Context, Result};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
@@ -43,22 +44,10 @@ impl LogArgs {
     ///
     /// # Errors
     /// For text that is no level.
-    pub fn start(&self, usual: &str) -> Result<(), LogError> {
+    pub fn start(&self, usual: &str) -> Result<()> {
         let level = self.log_level.as_deref().unwrap_or(usual);
         start_log(level, self.log_format)
     }
-}
-
-/// Text that does not say which log lines to show.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "{place}: '{text}' is no log level; want off, error, warn, info, debug or trace, or several for parts of the program as in \
-     kagetsu=debug,h2=warn"
-)]
-pub struct LogError {
-    /// The flag or the variable.
-    place: &'static str,
-    text: String,
 }
 
 /// Sends log lines to stderr: those that `KAGETSU_LOG` asks for, else `level`: a level and above,
@@ -68,16 +57,18 @@ pub struct LogError {
 ///
 /// # Errors
 /// For text that is neither.
-fn start_log(level: &str, format: LogFormat) -> Result<(), LogError> {
+fn start_log(level: &str, format: LogFormat) -> Result<()> {
     let variable = std::env::var("KAGETSU_LOG")
         .ok()
         .filter(|text| !text.is_empty());
     let (place, text) = variable
         .as_deref()
         .map_or(("--log-level", level), |text| ("KAGETSU_LOG", text));
-    let filter = filter(text).ok_or_else(|| LogError {
-        place,
-        text: text.into(),
+    let filter = filter(text).with_context(|| {
+        format!(
+            "{place}: '{text}' is no log level; want off, error, warn, info, debug or trace, or \
+             several for parts of the program as in kagetsu=debug,h2=warn"
+        )
     })?;
     let colours = std::io::stderr().is_terminal()
         && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());

@@ -3,6 +3,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, Id, Parser};
 use kagetsu_files::read_text;
@@ -12,45 +13,12 @@ use toml::{Table, Value};
 /// The heading in the help of the options that every program has.
 pub const COMMON_HEADING: &str = "Log and settings";
 
-/// A settings file that cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum SettingsError {
-    /// The file cannot be read.
-    #[error("cannot read the settings file {}: {}", .0.display(), .1)]
-    Read(PathBuf, std::io::Error),
-    /// The file is not TOML.
-    #[error("the settings file {} is not TOML: {}{}", .0.display(), .1.to_string().trim_end(), .2)]
-    Parse(PathBuf, Box<toml::de::Error>, &'static str),
-    /// No flag of the program has this name.
-    #[error("the settings file {} has the key '{}', but there is no such flag; see --help", .0.display(), .1)]
-    UnknownKey(PathBuf, String),
-    /// `--cluster` names a connection that the file does not have.
-    #[error(
-        "there is no [cluster.{name}] in {place}; it holds address, token-file, tls-ca, tls-cert and tls-key{known}"
-    )]
-    NoCluster {
-        /// The name that was given.
-        name: String,
-        /// The settings file, or advice to name one.
-        place: String,
-        /// The connections that the file has.
-        known: String,
-    },
-    /// The value is a table, a date or a text with control characters, which no flag takes.
-    #[error(
-        "the settings file {}: '{}' must be a string without control characters, a number, true, \
-         false, or a list of them{}", .0.display(), .1, PATH_HINT
-    )]
-    Value(PathBuf, String),
-}
-
 /// Reads a program's settings from its arguments, its environment and its settings file; exits as
 /// clap does on `--help` and wrong usage. See [`parse_from`].
 ///
 /// # Errors
 /// A settings file that cannot be used.
-pub fn parse<C: Parser>() -> Result<C, SettingsError> {
+pub fn parse<C: Parser>() -> Result<C> {
     let matches = parse_from(C::command(), std::env::args_os().collect())?
         .unwrap_or_else(|error| exit_with_usage(&error));
     Ok(C::from_arg_matches(&matches)
@@ -81,13 +49,14 @@ pub fn exit_with_usage(error: &clap::Error) -> ! {
 pub fn parse_from(
     command: Command,
     arguments: Vec<OsString>,
-) -> Result<Result<clap::ArgMatches, clap::Error>, SettingsError> {
+) -> Result<Result<clap::ArgMatches, clap::Error>> {
     let mut command = command.arg(
         Arg::new("config")
             .long("config")
             .value_name("FILE")
             .global(true)
             .value_parser(clap::value_parser!(PathBuf))
+            .env("KAGETSU_CONFIG")
             .help_heading(COMMON_HEADING)
             .hide_short_help(true)
             .help("A TOML file with settings; its keys are the flags' long names"),
@@ -100,33 +69,36 @@ pub fn parse_from(
                 .long("cluster")
                 .value_name("NAME")
                 .global(true)
+                .env("KAGETSU_CLUSTER")
                 .help_heading(COMMON_HEADING)
                 .hide_short_help(true)
                 .help("Connects as [cluster.NAME] of the settings file says: address, token-file, tls-ca ..."),
         );
     }
-    let path = early_value(&arguments, "--config", "KAGETSU_CONFIG").map(PathBuf::from);
-    let file = path
-        .as_deref()
-        .map(|path| read(path, &command))
-        .transpose()?
-        .unwrap_or_default();
-    // The whole command below reports errors.
+    // The settings file decides which arguments may be missing, so that errors are reported by the
+    // whole command below.
     let given = command
         .clone()
         .ignore_errors(true)
         .try_get_matches_from(&arguments)
         .ok();
+    let path = given
+        .as_ref()
+        .and_then(|given| given.get_one::<PathBuf>("config"));
+    let name = given
+        .as_ref()
+        .and_then(|given| given.try_get_one::<String>("cluster").ok()?);
+    let file = path
+        .map(|path| read(path, &command))
+        .transpose()?
+        .unwrap_or_default();
     if let Some(path) = std::env::var_os("KAGETSU_COORDINATOR_FILE") {
         let address = format!("file:{}", path.to_string_lossy());
         let place = vec![("coordinator".into(), vec![address])];
         insert(&mut arguments, connection(&command, given.as_ref(), &place));
     }
-    if has_flag(&command, "cluster")
-        && let Some(name) = early_value(&arguments, "--cluster", "KAGETSU_CLUSTER")
-    {
-        let name = name.to_string_lossy();
-        let cluster = cluster(&file, &name, path.as_deref())?;
+    if let Some(name) = name {
+        let cluster = cluster(&file, name, path)?;
         insert(
             &mut arguments,
             connection(&command, given.as_ref(), cluster),
@@ -181,46 +153,23 @@ fn with_address_files(arguments: Vec<OsString>) -> Vec<OsString> {
     written
 }
 
-/// Returns the value of a flag, or of its variable. It is found before all else is parsed, because
-/// the settings file decides which arguments may be missing.
-fn early_value(arguments: &[OsString], flag: &str, variable: &str) -> Option<OsString> {
-    let mut arguments = arguments
-        .iter()
-        .skip(1)
-        .take_while(|argument| *argument != "--");
-    while let Some(argument) = arguments.next() {
-        if argument == flag {
-            return arguments.next().cloned();
-        }
-        let value = argument.to_str().and_then(|text| text.strip_prefix(flag));
-        if let Some(value) = value.and_then(|value| value.strip_prefix('=')) {
-            return Some(value.into());
-        }
-    }
-    std::env::var_os(variable)
-}
-
 /// Returns the named connection of a settings file.
-fn cluster<'a>(
-    file: &'a SettingsFile,
-    name: &str,
-    path: Option<&Path>,
-) -> Result<&'a Flags, SettingsError> {
+fn cluster<'a>(file: &'a SettingsFile, name: &str, path: Option<&PathBuf>) -> Result<&'a Flags> {
     let found = file.clusters.iter().find(|(known, _)| known == name);
-    found.map(|(_, flags)| flags).ok_or_else(|| {
+    found.map(|(_, flags)| flags).with_context(|| {
+        let place = path.map_or_else(
+            || "a settings file: give --config FILE or KAGETSU_CONFIG".into(),
+            |path| format!("the settings file {}", path.display()),
+        );
         let names: Vec<&str> = file.clusters.iter().map(|(name, _)| &**name).collect();
-        SettingsError::NoCluster {
-            name: name.into(),
-            place: path.map_or_else(
-                || "a settings file: give --config FILE or KAGETSU_CONFIG".into(),
-                |path| format!("the settings file {}", path.display()),
-            ),
-            known: if names.is_empty() {
-                String::new()
-            } else {
-                format!("; the file has {}", names.join(", "))
-            },
-        }
+        let known = match &names[..] {
+            [] => String::new(),
+            names => format!("; the file has {}", names.join(", ")),
+        };
+        format!(
+            "there is no [cluster.{name}] in {place}; it holds address, token-file, tls-ca, \
+             tls-cert and tls-key{known}"
+        )
     })
 }
 
@@ -311,20 +260,23 @@ struct SettingsFile {
     clusters: Vec<(String, Flags)>,
 }
 
-fn read(path: &Path, command: &Command) -> Result<SettingsFile, SettingsError> {
-    let text = read_text(path).map_err(|error| SettingsError::Read(path.into(), error))?;
+fn read(path: &Path, command: &Command) -> Result<SettingsFile> {
+    let file = path.display();
+    let text = read_text(path)
+        .map_err(|error| anyhow!("cannot read the settings file {file}: {error}"))?;
     let hint = if text.contains('\\') { PATH_HINT } else { "" };
-    let parsed = text.parse();
-    let mut table: Table =
-        parsed.map_err(|error| SettingsError::Parse(path.into(), Box::new(error), hint))?;
+    let mut table: Table = text.parse().map_err(|error: toml::de::Error| {
+        let error = error.to_string();
+        anyhow!(
+            "the settings file {file} is not TOML: {}{hint}",
+            error.trim_end()
+        )
+    })?;
     let mut clusters = Vec::new();
     if let Some(Value::Table(named)) = table.remove(CLUSTERS) {
         for (name, connection) in named {
             let Value::Table(connection) = connection else {
-                return Err(SettingsError::UnknownKey(
-                    path.into(),
-                    format!("{CLUSTERS}.{name}"),
-                ));
+                bail!(unknown_key(path, &format!("{CLUSTERS}.{name}")));
             };
             let is_known = |key: &str| key == ADDRESS || has_flag(command, key);
             clusters.push((name, flags(path, connection, is_known)?));
@@ -337,23 +289,27 @@ fn read(path: &Path, command: &Command) -> Result<SettingsFile, SettingsError> {
     })
 }
 
+fn unknown_key(path: &Path, key: &str) -> String {
+    let file = path.display();
+    format!("the settings file {file} has the key '{key}', but there is no such flag; see --help")
+}
+
 /// Returns the values of a table whose keys are names of flags.
-fn flags(
-    path: &Path,
-    table: Table,
-    is_known: impl Fn(&str) -> bool,
-) -> Result<Flags, SettingsError> {
+fn flags(path: &Path, table: Table, is_known: impl Fn(&str) -> bool) -> Result<Flags> {
     let setting = |(key, value): (String, Value)| {
-        if !is_known(&key) {
-            return Err(SettingsError::UnknownKey(path.into(), key));
-        }
+        ensure!(is_known(&key), unknown_key(path, &key));
         let values = match value {
             Value::Array(values) => values.into_iter().map(scalar).collect(),
             value => scalar(value).map(|value| vec![value]),
         };
-        values
-            .map(|values| (key.clone(), values))
-            .ok_or_else(|| SettingsError::Value(path.into(), key))
+        let values = values.with_context(|| {
+            format!(
+                "the settings file {}: '{key}' must be a string without control characters, a \
+                 number, true, false, or a list of them{PATH_HINT}",
+                path.display()
+            )
+        })?;
+        Ok((key, values))
     };
     table.into_iter().map(setting).collect()
 }
