@@ -1,7 +1,4 @@
-use std::fs::File;
 use std::io;
-
-use crate::system;
 
 /// A file that is read and written at places, by several threads at the same time.
 pub trait PositionedFile {
@@ -16,14 +13,4 @@ pub trait PositionedFile {
     /// # Errors
     /// If there is no room, or the file cannot be written.
     fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
-}
-
-impl PositionedFile for File {
-    fn read_all_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-        system::read_all_at(self, buffer, offset)
-    }
-
-    fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        system::write_all_at(self, bytes, offset)
-    }
 }

@@ -1,7 +1,5 @@
-use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::path::Path;
 
 use crate::system;
 
@@ -17,8 +15,8 @@ pub enum Readers {
 /// Replaces a file whole or not at all: a reader, also one after a loss of power, finds the old
 /// content or the new one. `write` gets the new file.
 ///
-/// The content is written beside the file, under its name with `.NUMBER.new` behind it. A process
-/// that is killed meanwhile leaves that file; nothing reads it.
+/// The content is written beside the file, under its name with some letters and `.new` behind it. A
+/// process that is killed meanwhile leaves that file; nothing reads it.
 ///
 /// # Errors
 /// The error of `write`, or if there is no room, or the disk refuses; the file is as it was then.
@@ -27,50 +25,26 @@ pub fn replace_file<T, E: From<io::Error>>(
     readers: Readers,
     write: impl FnOnce(&mut dyn Write) -> Result<T, E>,
 ) -> Result<T, E> {
-    let new = new_name(path)?;
-    let written = write_new(&new, readers, write).and_then(|value| {
-        system::rename_over(&new, path)?;
-        system::sync_folder(folder_of(path))?;
-        Ok(value)
-    });
-    written.inspect_err(|_| {
-        // The first error is the one to report.
-        let _ = fs::remove_file(&new);
-    })
-}
-
-/// Writes a file and closes it: Windows renames no file that is open.
-fn write_new<T, E: From<io::Error>>(
-    new: &Path,
-    readers: Readers,
-    write: impl FnOnce(&mut dyn Write) -> Result<T, E>,
-) -> Result<T, E> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    if readers == Readers::Owner {
-        system::owner_only(&mut options);
+    let no_name = || io::Error::from(io::ErrorKind::InvalidFilename);
+    let name = path.file_name().ok_or_else(no_name)?;
+    let mut beside = name.to_os_string();
+    beside.push(".");
+    let mut new = tempfile::Builder::new();
+    new.prefix(&beside).suffix(".new");
+    // The library lets the owner alone read it.
+    if readers == Readers::Usual {
+        system::usual_readers(&mut new);
     }
-    let mut file: BufWriter<File> = BufWriter::new(options.open(new)?);
+    let (file, new) = new.tempfile_in(folder_of(path))?.into_parts();
+    let mut file = BufWriter::new(file);
     let value = write(&mut file)?;
     let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
     file.sync_all()?;
+    // Windows renames no file that is open.
+    drop(file);
+    system::rename_over(&new, path)?;
+    system::sync_folder(folder_of(path))?;
     Ok(value)
-}
-
-/// Returns a name beside the file that no other replacement has.
-fn new_name(path: &Path) -> io::Result<PathBuf> {
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-    let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
-    loop {
-        let (process, count) = (std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        let mut new = name.to_os_string();
-        new.push(format!(".{process}-{count}.new"));
-        let new = path.with_file_name(new);
-        // A process with the same number may have been killed.
-        if fs::symlink_metadata(&new).is_err() {
-            return Ok(new);
-        }
-    }
 }
 
 /// Returns the folder of a file; a name alone is in the present folder.
@@ -82,6 +56,8 @@ fn folder_of(path: &Path) -> &Path {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -1,7 +1,9 @@
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata, Permissions};
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, symlink};
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
+
+use crate::PositionedFile;
 
 /// Waits until the names of a folder's files are on the disk.
 ///
@@ -40,17 +42,19 @@ pub fn others_may_read(about: &Metadata) -> Option<bool> {
     Some(about.mode() & 0o007 != 0)
 }
 
-/// Options for a new file that its owner alone may read.
-pub(crate) fn owner_only(options: &mut OpenOptions) {
-    options.mode(0o600);
+/// Lets all users read a new file whom the process's mask allows.
+pub(crate) fn usual_readers(new: &mut tempfile::Builder<'_, '_>) {
+    new.permissions(Permissions::from_mode(0o666));
 }
 
-pub(crate) fn read_all_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-    file.read_exact_at(buffer, offset)
-}
+impl PositionedFile for File {
+    fn read_all_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        self.read_exact_at(buffer, offset)
+    }
 
-pub(crate) fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
-    file.write_all_at(bytes, offset)
+    fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        FileExt::write_all_at(self, bytes, offset)
+    }
 }
 
 /// Returns the device, the inode, and the time of the last change in seconds and nanoseconds.

@@ -1,7 +1,9 @@
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata};
 use std::io;
 use std::os::windows::fs::FileExt;
 use std::path::Path;
+
+use crate::PositionedFile;
 
 /// Does nothing: Windows opens no folder as a file, and has a journal of names.
 pub fn sync_folder(_: &Path) -> io::Result<()> {
@@ -50,38 +52,40 @@ pub fn others_may_read(_: &Metadata) -> Option<bool> {
     None
 }
 
-/// Options for a new file that its owner alone may read: it has the rights of its folder.
-pub(crate) fn owner_only(_: &mut OpenOptions) {}
+/// Does nothing: a new file has the rights of its folder.
+pub(crate) fn usual_readers(_: &mut tempfile::Builder<'_, '_>) {}
 
 /// Each call names its place, so the position that Windows moves meanwhile does not matter.
-pub(crate) fn read_all_at(file: &File, mut buffer: &mut [u8], mut offset: u64) -> io::Result<()> {
-    while !buffer.is_empty() {
-        match file.seek_read(buffer, offset) {
-            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-            Ok(read) => {
-                buffer = &mut buffer[read..];
-                offset += read as u64;
+impl PositionedFile for File {
+    fn read_all_at(&self, mut buffer: &mut [u8], mut offset: u64) -> io::Result<()> {
+        while !buffer.is_empty() {
+            match self.seek_read(buffer, offset) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(read) => {
+                    buffer = &mut buffer[read..];
+                    offset += read as u64;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
             }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
         }
+        Ok(())
     }
-    Ok(())
-}
 
-pub(crate) fn write_all_at(file: &File, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
-    while !bytes.is_empty() {
-        match file.seek_write(bytes, offset) {
-            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-            Ok(written) => {
-                bytes = &bytes[written..];
-                offset += written as u64;
+    fn write_all_at(&self, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
+        while !bytes.is_empty() {
+            match self.seek_write(bytes, offset) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(written) => {
+                    bytes = &bytes[written..];
+                    offset += written as u64;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
             }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
         }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Returns the time at which the file was made: one that replaces another has its own.
