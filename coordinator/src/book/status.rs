@@ -1,4 +1,4 @@
-use kagetsu_book::{BookError, IndexError, JobError, JournalError, LearnError};
+use kagetsu_book::{BookError, JobError, JournalError, LearnError};
 use kagetsu_compiled::CompiledError;
 use tonic::Status;
 
@@ -12,8 +12,8 @@ pub(crate) fn status(error: &BookError) -> Status {
         BookError::Job(JobError::Settings(_)) | BookError::Position(_) => {
             Status::invalid_argument(error.to_string())
         }
-        BookError::Index(IndexError::Record(_))
-        | BookError::Index(IndexError::Entry(_))
+        BookError::Record(_)
+        | BookError::Entry(_)
         | BookError::Learn(LearnError::Collision(_))
         | BookError::Journal(JournalError::Damaged { .. }) => Status::data_loss(error.to_string()),
         BookError::Compiled(CompiledError::Changed(_)) => Status::data_loss(error.to_string()),

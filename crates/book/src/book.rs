@@ -359,7 +359,7 @@ impl Book {
         if index.reach(id)?.is_distrusted() {
             return Ok(None);
         }
-        let derived = index.value(id)?.ok_or(BookError::entry("a value"))?;
+        let derived = index.value(id)?.ok_or(BookError::Entry("a value"))?;
         let answer = believed(&node, |m| value_after(&mut index, id, &node, m))?;
         Ok(Some(Entry {
             position: node.position.clone(),
@@ -403,7 +403,7 @@ impl Book {
     ) -> impl Iterator<Item = Result<Id, BookError>> + use<'_> {
         let rows = self.store.range(&[POSITION], from);
         let searched = rows.filter(|pair| pair.as_ref().map_or(true, |(_, row)| has_record(row)));
-        searched.map(|pair| Id::at_end(&pair?.0).ok_or(BookError::entry("a key")))
+        searched.map(|pair| Id::at_end(&pair?.0).ok_or(BookError::Entry("a key")))
     }
 
     /// Learns an answer that belongs to no job. It is durable after a [`JournalSync::sync`].

@@ -31,9 +31,7 @@ pub use base::id::Place;
 pub use book::{Book, BookOptions, BookSnapshot, Entry};
 pub use compilation::Compilation;
 pub use error::spec_fault::{SpecFault, SpecFaults};
-pub use error::{
-    BookError, IndexError, JobError, JournalError, LearnError, OpenError, without_password,
-};
+pub use error::{BookError, JobError, JournalError, LearnError, OpenError, without_password};
 pub use folder_journal::FolderJournal;
 pub use inspection::scan::{BookScan, ScannedChild, ScannedEntry, ScannedMove, StoredRecord};
 pub use inspection::standing::{Standing, StandingState};

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::book_store::BookStore;
 use kagetsu_files::FileError;
 
-use crate::error::{BookError, IndexError, JournalError, OpenError, without_password};
+use crate::error::{BookError, JournalError, OpenError, without_password};
 use crate::graph::cache::ReadCache;
 use crate::graph::growth::apply;
 use crate::graph::index::Index;
@@ -146,7 +146,7 @@ fn sound(at: &Path, cache_bytes: u64, journal: &dyn Journal) -> Result<Sound, Bo
             }
         }
         Ok(None) => Err("it did not say what it holds".into()),
-        Err(BookError::Index(IndexError::Entry(what))) => Err(what.into()),
+        Err(BookError::Entry(what)) => Err(what.into()),
         Err(error) => return Err(error),
     })
 }

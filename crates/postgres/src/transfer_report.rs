@@ -1,5 +1,5 @@
 /// The result of a copy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct TransferReport {
     /// Entries of the journal.
     pub entries: u64,

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
+use kagetsu_book::CheckReport;
 use kagetsu_program::{Exit, signing_key};
 use minisign_verify::Signature;
 use serde::Serialize;
@@ -34,11 +35,8 @@ pub(crate) struct Args {
 #[derive(Serialize)]
 struct CheckJson {
     clean: bool,
-    positions: u64,
-    links: u64,
-    frontier: u64,
-    faults: Vec<String>,
-    fault_count: u64,
+    #[serde(flatten)]
+    report: CheckReport,
     time_ms: u64,
 }
 
@@ -83,28 +81,26 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let begun = Instant::now();
     let report = book.check(&mut |done| bar.set_position(done))?;
     bar.finish_and_clear();
-    let exit = Exit::passed(report.is_clean());
+    let clean = report.is_clean();
+    let time_ms = begun.elapsed().as_millis() as u64;
     let json = CheckJson {
-        clean: report.is_clean(),
-        positions: report.positions,
-        links: report.links,
-        frontier: report.frontier,
-        fault_count: report.count,
-        faults: report.faults,
-        time_ms: begun.elapsed().as_millis() as u64,
+        clean,
+        report,
+        time_ms,
     };
     let out = &mut args.output.report(out, &json)?;
-    for fault in &json.faults {
+    let report = json.report;
+    for fault in &report.faults {
         writeln!(out, "{fault}")?;
     }
-    let faults = match json.fault_count {
+    let faults = match report.count {
         0 => "nothing is wrong".into(),
         count => format!("{count} faults"),
     };
     writeln!(
         out,
-        "{} positions, {} links, {} waiting: {faults} ({} ms)",
-        json.positions, json.links, json.frontier, json.time_ms
+        "{} positions, {} links, {} waiting: {faults} ({time_ms} ms)",
+        report.positions, report.links, report.frontier
     )?;
-    Ok(exit)
+    Ok(Exit::passed(clean))
 }

@@ -3,9 +3,8 @@ use std::path::PathBuf;
 
 use crate::output::OutputArgs;
 use anyhow::Result;
-use kagetsu_book::{BookOptions, CompactReport};
+use kagetsu_book::BookOptions;
 use kagetsu_program::{Exit, shown};
-use serde::Serialize;
 
 use kagetsu_reader::open_book;
 
@@ -25,24 +24,15 @@ pub(crate) struct Args {
     output: OutputArgs,
 }
 
-#[derive(Serialize)]
-struct CompactJson {
-    positions: u64,
-    #[serde(flatten)]
-    report: CompactReport,
-}
-
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let (book, report) = open_book(&args.book, false)?.compact(&BookOptions::default())?;
-    let positions = book.len();
     book.close()?;
-    let json = CompactJson { positions, report };
-    let out = &mut args.output.report(out, &json)?;
-    let report = json.report;
+    let out = &mut args.output.report(out, &report)?;
     writeln!(
         out,
-        "{}: {positions} positions, {} journal entries of {}; {} bytes, {} before",
+        "{}: {} positions, {} journal entries of {}; {} bytes, {} before",
         shown(&args.book),
+        report.positions,
         report.entries,
         report.entries_before,
         report.bytes,

@@ -6,7 +6,6 @@ use anyhow::Result;
 use kagetsu_games::GameStore;
 use kagetsu_postgres::{BookUrl, TransferReport, pull, push};
 use kagetsu_program::{Exit, shown};
-use serde::Serialize;
 
 /// Copies a book's journal between a folder and PostgreSQL
 ///
@@ -51,12 +50,6 @@ enum JournalCommand {
     },
 }
 
-#[derive(Serialize)]
-struct TransferJson {
-    entries: u64,
-    copied: u64,
-}
-
 /// Says that imported games do not go into a database.
 fn write_games_notice(book: &Path) -> Result<()> {
     let games = GameStore::open(book)?.map_or(Ok(0), |store| store.count())?;
@@ -83,8 +76,8 @@ pub(crate) fn run(args: &JournalArgs, out: &mut dyn Write) -> Result<Exit> {
             (pull(&book, to)?, shown(to), output)
         }
     };
+    let out = &mut output.report(out, &report)?;
     let TransferReport { entries, copied } = report;
-    let out = &mut output.report(out, &TransferJson { entries, copied })?;
     writeln!(
         out,
         "{target}: {entries} journal entries, {copied} of them new"

@@ -178,8 +178,8 @@ impl Book {
         let mut part = CompiledPart::default();
         for pair in piece.entries(&*self.store) {
             let (key, bytes) = pair?;
-            let id = Id::at_end(&key).ok_or(BookError::entry("a key"))?;
-            let record = record_in(&key, &bytes).ok_or(BookError::record(id.key()))?;
+            let id = Id::at_end(&key).ok_or(BookError::Entry("a key"))?;
+            let record = record_in(&key, &bytes).ok_or(BookError::Record(id.key()))?;
             if record.is_empty() {
                 continue;
             }
@@ -189,7 +189,7 @@ impl Book {
                 continue;
             }
             let node = read_node(id, record, &engines)?;
-            let value = about.value.ok_or(BookError::entry("a value"))?;
+            let value = about.value.ok_or(BookError::Entry("a value"))?;
             let answer = believed(&node, |m| {
                 Ok(node.child(m).and_then(|child| known.value_after(id, child)))
             })?;

@@ -1,6 +1,5 @@
 //! The errors of a book, one type for each family of operations.
 
-mod index;
 mod job;
 mod journal;
 mod learn;
@@ -17,7 +16,6 @@ use kagetsu_store::StoreError;
 
 use self::spec_fault::SpecFaults;
 
-pub use self::index::IndexError;
 pub use self::job::JobError;
 pub use self::journal::JournalError;
 pub use self::learn::LearnError;
@@ -34,9 +32,14 @@ pub enum BookError {
     /// The journal could not be read or written.
     #[error(transparent)]
     Journal(JournalError),
-    /// The index is damaged.
-    #[error(transparent)]
-    Index(#[from] IndexError),
+    /// A record in the store is damaged.
+    #[error(
+        "the record of position {0} is damaged; open the book again, and it is rebuilt from the journal"
+    )]
+    Record(Key),
+    /// Another part of the store is damaged.
+    #[error("the store is damaged ({0}); open the book again, and it is rebuilt from the journal")]
+    Entry(&'static str),
     /// A job could not be made or changed.
     #[error(transparent)]
     Job(#[from] JobError),
@@ -58,16 +61,6 @@ impl BookError {
     pub(crate) fn io(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let file = FileError::io(what, path);
         move |error| file(error).into()
-    }
-
-    /// Returns the error for a damaged record.
-    pub(crate) fn record(key: Key) -> Self {
-        IndexError::Record(key).into()
-    }
-
-    /// Returns the error for another damaged entry of the index.
-    pub(crate) fn entry(what: &'static str) -> Self {
-        IndexError::Entry(what).into()
     }
 }
 
@@ -99,8 +92,8 @@ impl From<StoreError> for BookError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::File(error) => Self::File(error),
-            StoreError::Damaged(what) => Self::entry(what),
-            _ => Self::entry("it cannot be read"),
+            StoreError::Damaged(what) => Self::Entry(what),
+            _ => Self::Entry("it cannot be read"),
         }
     }
 }

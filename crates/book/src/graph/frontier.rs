@@ -170,7 +170,7 @@ fn waiting_in(
     for pair in piece.entries(store) {
         let (key, bytes) = pair?;
         let row = Id::at_end(&key).zip(Row::read(&key, &bytes));
-        let (id, row) = row.ok_or(BookError::entry("a position"))?;
+        let (id, row) = row.ok_or(BookError::Entry("a position"))?;
         if let Some(priority) = index.waiting(job, id, &row.links)? {
             waiting.push((priority, id));
         }

@@ -345,7 +345,7 @@ fn limit(
 fn create(index: &mut Index, entry: &JobEntry) -> Result<(), BookError> {
     let spec = entry
         .spec()
-        .ok_or(BookError::entry("a job in the journal"))?;
+        .ok_or(BookError::Entry("a job in the journal"))?;
     let job = index.add_job(entry, &spec)?;
     for root in spec.roots.iter().filter(|root| root.outcome().is_none()) {
         let canonical = root.canonical();

@@ -164,7 +164,7 @@ impl<'a> Index<'a> {
     ) -> Result<Option<T>, BookError> {
         let bytes = self.get(key)?;
         bytes
-            .map(|bytes| decode(key, &bytes).ok_or(BookError::entry(what)))
+            .map(|bytes| decode(key, &bytes).ok_or(BookError::Entry(what)))
             .transpose()
     }
 
@@ -181,7 +181,7 @@ impl<'a> Index<'a> {
                 None => store.get(&key)?,
             };
             match bytes {
-                Some(bytes) => Row::read(&key, &bytes).ok_or(BookError::record(id.key())),
+                Some(bytes) => Row::read(&key, &bytes).ok_or(BookError::Record(id.key())),
                 None => Ok(Row::default()),
             }
         };
@@ -401,13 +401,13 @@ impl<'a> Index<'a> {
     pub(crate) fn job(&mut self, id: u32) -> Result<&mut JobBody, BookError> {
         if !self.jobs.contains_key(&id) {
             let body: Option<JobBody> = self.body(&key(JOB, &[&id.to_be_bytes()]), "a job")?;
-            let body = body.ok_or(BookError::entry("a job"))?;
+            let body = body.ok_or(BookError::Entry("a job"))?;
             self.jobs.insert(id, (Some(body.clone()), body));
         }
         self.jobs
             .get_mut(&id)
             .map(|(_, now)| now)
-            .ok_or(BookError::entry("a job"))
+            .ok_or(BookError::Entry("a job"))
     }
 
     /// Writes everything that follows from an entry of the journal, and ends changed jobs that have
@@ -455,7 +455,7 @@ impl<'a> Index<'a> {
     pub(crate) fn spec(&self, job: u32) -> Result<JobSpec, BookError> {
         let entry: Option<JobEntry> = self.body(&key(SPEC, &[&job.to_be_bytes()]), "a job")?;
         let spec = entry.and_then(|entry| entry.spec());
-        spec.ok_or(BookError::entry("a job"))
+        spec.ok_or(BookError::Entry("a job"))
     }
 
     /// Returns which moves a job follows.
@@ -472,7 +472,7 @@ impl<'a> Index<'a> {
     pub(crate) fn jobs(&self) -> Result<Vec<(u32, JobBody)>, BookError> {
         let body = |(key, value): &Pair| {
             let id = key.last_chunk().map(|bytes| u32::from_be_bytes(*bytes));
-            id.zip(decode(key, value)).ok_or(BookError::entry("a job"))
+            id.zip(decode(key, value)).ok_or(BookError::Entry("a job"))
         };
         self.first(&[JOB], usize::MAX)?.iter().map(body).collect()
     }
@@ -481,7 +481,7 @@ impl<'a> Index<'a> {
     pub(crate) fn engines(&mut self) -> Result<&[Arc<str>], BookError> {
         if self.cache.engines.is_empty() {
             let name =
-                |(key, value): &Pair| decode(key, value).ok_or(BookError::entry("an engine"));
+                |(key, value): &Pair| decode(key, value).ok_or(BookError::Entry("an engine"));
             let names: Vec<String> = self
                 .first(&[ENGINE], usize::MAX)?
                 .iter()
@@ -497,7 +497,7 @@ impl<'a> Index<'a> {
         let engines = self.engines()?;
         let known = engines.iter().position(|known| known == name);
         let number = u32::try_from(known.unwrap_or(engines.len()))
-            .map_err(|_| BookError::entry("the engines"))?;
+            .map_err(|_| BookError::Entry("the engines"))?;
         if known.is_none() {
             self.put(
                 key(ENGINE, &[&number.to_be_bytes()]),
@@ -515,7 +515,7 @@ impl<'a> Index<'a> {
             Some(walks) => walks,
             None => {
                 let rows = self.first(&[WALK], usize::MAX)?;
-                let place = |(key, _): &Pair| queued(key).ok_or(BookError::entry("a walk"));
+                let place = |(key, _): &Pair| queued(key).ok_or(BookError::Entry("a walk"));
                 rows.iter().map(place).collect::<Result<_, _>>()?
             }
         };
@@ -537,7 +537,7 @@ impl<'a> Index<'a> {
         let body = |(key, value): Pair| {
             Id::at_end(&key)
                 .zip(decode(&key, &value))
-                .ok_or(BookError::entry("a reason"))
+                .ok_or(BookError::Entry("a reason"))
         };
         self.first(&key(ASIDE, &[&job.to_be_bytes()]), most)?
             .into_iter()
@@ -581,7 +581,7 @@ impl<'a> Index<'a> {
         for body in bodies {
             let at = body.annotation.at;
             if at.is_some_and(|m| !is_on_board(position.variant(), m)) {
-                return Err(BookError::entry("an annotation in the journal"));
+                return Err(BookError::Entry("an annotation in the journal"));
             }
             now.merge(body);
         }
@@ -607,7 +607,7 @@ impl<'a> Index<'a> {
 /// The node of an encoded record.
 pub(crate) fn read_node(id: Id, record: &[u8], engines: &[Arc<str>]) -> Result<Node, BookError> {
     let (position, facts) = read_facts(id, record, engines)?;
-    Node::new(position, facts).map_err(|_| BookError::record(id.key()))
+    Node::new(position, facts).map_err(|_| BookError::Record(id.key()))
 }
 
 /// Returns the position of a record and its moves, which may be illegal ones.
@@ -616,7 +616,7 @@ pub(crate) fn read_facts(
     record: &[u8],
     engines: &[Arc<str>],
 ) -> Result<(Position, Answer), BookError> {
-    let damaged = || BookError::record(id.key());
+    let damaged = || BookError::Record(id.key());
     let (record, rest) = postcard::take_from_bytes::<Record>(record).map_err(|_| damaged())?;
     let position = unpack(id.variant(), &record.packed)?;
     let facts = record::read(&record.groups, |number| {

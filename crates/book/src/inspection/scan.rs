@@ -148,13 +148,13 @@ impl BookScan<'_> {
     /// If it is damaged.
     pub fn decode(&self, record: &StoredRecord) -> Result<Option<ScannedEntry>, BookError> {
         let StoredRecord { key, bytes } = record;
-        let id = Id::at_end(key).ok_or(BookError::entry("a key"))?;
-        let row = Row::read(key, bytes).ok_or(BookError::record(id.key()))?;
+        let id = Id::at_end(key).ok_or(BookError::Entry("a key"))?;
+        let row = Row::read(key, bytes).ok_or(BookError::Record(id.key()))?;
         let (Some(record), Some(number)) = (row.record, self.values.find(id)) else {
             return Ok(None);
         };
         let (position, facts) = read_facts(id, &record, &self.engines)?;
-        let derived = row.value.ok_or(BookError::entry("a value"))?;
+        let derived = row.value.ok_or(BookError::Entry("a value"))?;
         let (side, moves) = self.moves(id, &position, &facts)?;
         let best = match derived.best {
             Some(best) => Some(best),
@@ -189,7 +189,7 @@ impl BookScan<'_> {
             let mut moves = Vec::with_capacity(facts.len());
             for (m, verdict) in facts.verdicts() {
                 if !legal.contains(m) {
-                    return Err(BookError::record(id.key()));
+                    return Err(BookError::Record(id.key()));
                 }
                 game.play(*m);
                 let (key, symmetry) = game.key_and_symmetry();
@@ -228,11 +228,11 @@ impl BookScan<'_> {
     /// which the game may return is not followed.
     fn leads(&self, id: Id, number: u32) -> Result<bool, BookError> {
         let key = self.values.store_key(number);
-        let key = key.ok_or(BookError::entry("a key"))?;
+        let key = key.ok_or(BookError::Entry("a key"))?;
         let Some(bytes) = self.store.get(&key)? else {
             return Ok(false);
         };
-        let row = Row::read(&key, &bytes).ok_or(BookError::entry("a row"))?;
+        let row = Row::read(&key, &bytes).ok_or(BookError::Entry("a row"))?;
         Ok(row.links.is_from(id))
     }
 
@@ -244,7 +244,7 @@ impl BookScan<'_> {
         facts: &Answer,
     ) -> Result<Option<Move>, BookError> {
         let node = Node::new(position.clone(), facts.clone());
-        let node = node.map_err(|_| BookError::record(id.key()))?;
+        let node = node.map_err(|_| BookError::Record(id.key()))?;
         let answer = believed(&node, |m| match node.child(m) {
             Some(child) => match self.values.find(child) {
                 Some(number) => self.value_after(id, child, number),

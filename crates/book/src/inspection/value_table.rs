@@ -84,7 +84,7 @@ impl ValueTable {
             }
         }
         if u32::try_from(table.rows.len()).is_err() {
-            return Err(BookError::entry("the number of positions"));
+            return Err(BookError::Entry("the number of positions"));
         }
         table.fill_buckets();
         Ok(table)
@@ -192,8 +192,8 @@ fn read_rows(store: &dyn Store, partition: &Partition) -> Result<Vec<(Id, ValueR
         if !has_record(&bytes) {
             continue;
         }
-        let id = Id::at_end(&key).ok_or(BookError::entry("a key"))?;
-        let row = Row::read(&key, &bytes).ok_or(BookError::record(id.key()))?;
+        let id = Id::at_end(&key).ok_or(BookError::Entry("a key"))?;
+        let row = Row::read(&key, &bytes).ok_or(BookError::Record(id.key()))?;
         if !matches!(row.links.stage, Stage::Unknown | Stage::Distrusted) {
             rows.push((id, ValueRow::new(id, &row)));
         }

@@ -65,7 +65,7 @@ fn position_without_record(index: &mut Index, id: Id) -> Result<Position, BookEr
             .map(|(m, _)| *m)
     };
     let next = parent.and_then(|node| node.position.play(move_to_it(&node)?).ok());
-    let canonical = next.ok_or(BookError::entry("the frontier"))?.canonical();
+    let canonical = next.ok_or(BookError::Entry("the frontier"))?.canonical();
     unpack(id.variant(), &canonical.packed.0)
 }
 

@@ -111,7 +111,7 @@ impl AnswerBody {
         let facts = record::read(&self.groups, |number| names.get(number as usize).cloned());
         Ok(AnswerMeaning {
             id: Id::of(self.variant, &position.canonical()),
-            facts: facts.ok_or(BookError::entry("an answer in the journal"))?,
+            facts: facts.ok_or(BookError::Entry("an answer in the journal"))?,
         })
     }
 }

@@ -131,11 +131,11 @@ impl Book {
         let mut followed = Followed::default();
         for pair in piece.entries(&*self.store) {
             let (key, bytes) = pair?;
-            let id = Id::at_end(&key).ok_or(BookError::entry("a key"))?;
+            let id = Id::at_end(&key).ok_or(BookError::Entry("a key"))?;
             let node = match record_in(&key, &bytes) {
                 Some([]) => continue,
                 Some(record) => read_node(id, record, &engines),
-                None => Err(BookError::record(id.key())),
+                None => Err(BookError::Record(id.key())),
             };
             match node {
                 Ok(node) => followed.position(id, &node, known)?,
@@ -178,7 +178,7 @@ impl Book {
             }
         }
         for pair in self.store.scan(&[POSITION], Some(&[POSITION + 1])) {
-            let id = Id::at_end(&pair?.0).ok_or(BookError::entry("a link"))?;
+            let id = Id::at_end(&pair?.0).ok_or(BookError::Entry("a link"))?;
             let Ok(reach) = index.reach(id) else {
                 continue;
             };

@@ -20,6 +20,8 @@ use crate::{Book, BookOptions, Notice};
 /// The result of a compaction.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CompactReport {
+    /// Positions of the book.
+    pub positions: u64,
     /// Entries of the journal before.
     pub entries_before: u64,
     /// Entries of the journal now.
@@ -149,17 +151,15 @@ impl Book {
         };
         book.syncer().sync()?;
         book.store.compact()?;
-        let (entries, bytes) = (book.sequence().0, book.bytes()?);
-        Ok((
-            book,
-            CompactReport {
-                entries_before,
-                entries,
-                bytes_before,
-                bytes,
-                notices,
-            },
-        ))
+        let report = CompactReport {
+            positions: book.len(),
+            entries_before,
+            entries: book.sequence().0,
+            bytes_before,
+            bytes: book.bytes()?,
+            notices,
+        };
+        Ok((book, report))
     }
 
     /// Rewrites the journal and opens the book again.
@@ -193,7 +193,7 @@ impl Book {
                     LogEntry::Answer(_)
                         if number == story.first && !story.is_kept && story.answers > 1 =>
                     {
-                        let node = index.node(id)?.ok_or(BookError::record(id.key()))?;
+                        let node = index.node(id)?.ok_or(BookError::Record(id.key()))?;
                         let (job, facts) = (story.job.map(JobId), node.facts.clone());
                         let (entry, _) = answered(job, false, &node.position, facts);
                         Ok(new.add(&entry)?)

@@ -156,7 +156,7 @@ pub(crate) fn known(store: &dyn Store) -> Result<Known, BookError> {
     if content.report.is_clean() {
         Ok(known)
     } else {
-        Err(BookError::entry("an entry"))
+        Err(BookError::Entry("an entry"))
     }
 }
 

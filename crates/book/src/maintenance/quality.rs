@@ -231,8 +231,8 @@ impl Book {
         let mut count = 0;
         for id in self.ids_from(&from).take(most) {
             let id = id?;
-            let node = index.node(id)?.ok_or(BookError::entry("a position"))?;
-            let value = index.value(id)?.ok_or(BookError::entry("a value"))?;
+            let node = index.node(id)?.ok_or(BookError::Entry("a position"))?;
+            let value = index.value(id)?.ok_or(BookError::Entry("a value"))?;
             let mut damage = None;
             let is_unknown = |child| match index.reach(child) {
                 Ok(reach) => !reach.is_known(),

@@ -18,12 +18,6 @@ impl BuildField {
             .unwrap_or_default()
     }
 
-    /// Whether it may be without a value.
-    #[must_use]
-    pub fn is_optional(&self) -> bool {
-        self.default_value().is_null()
-    }
-
     /// The JSON Schema of its values, as the API description has it.
     #[must_use]
     pub fn schema(&self) -> Value {

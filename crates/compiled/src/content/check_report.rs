@@ -1,5 +1,7 @@
+use serde::Serialize;
+
 /// The result of a check.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CheckReport {
     /// Checked positions.
     pub positions: u64,
@@ -10,6 +12,7 @@ pub struct CheckReport {
     /// The first hundred faults, one line each.
     pub faults: Vec<String>,
     /// The number of faults.
+    #[serde(rename = "fault_count")]
     pub count: u64,
 }
 
