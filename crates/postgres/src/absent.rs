@@ -6,7 +6,6 @@ use std::path::Path;
 
 use kagetsu_book::{BookError, Journal, JournalError};
 
-use crate::scheme::names_database;
 use crate::shared_book::SharedBook;
 use crate::transfer_report::TransferReport;
 
@@ -23,12 +22,6 @@ pub struct BookUrl(Infallible);
 pub struct BookUrlError;
 
 impl BookUrl {
-    /// Returns whether a path or URL names a book in a database.
-    #[must_use]
-    pub fn is_one(text: &str) -> bool {
-        names_database(text)
-    }
-
     /// Refuses every address.
     ///
     /// # Errors

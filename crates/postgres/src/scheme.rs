@@ -1,8 +1,11 @@
-//! The beginning of an address that names a book in a database.
+use crate::BookUrl;
 
-/// Returns whether a path or URL names a book in a database.
-pub(crate) fn names_database(text: &str) -> bool {
-    ["postgres://", "postgresql://"]
-        .iter()
-        .any(|scheme| text.starts_with(scheme))
+impl BookUrl {
+    /// Returns whether a path or URL names a book in a database.
+    #[must_use]
+    pub fn is_one(text: &str) -> bool {
+        ["postgres://", "postgresql://"]
+            .iter()
+            .any(|scheme| text.starts_with(scheme))
+    }
 }

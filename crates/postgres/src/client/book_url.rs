@@ -5,7 +5,6 @@ use kagetsu_book::without_password;
 use url::form_urlencoded;
 
 use crate::client::password;
-use crate::scheme::names_database;
 
 /// The address of a book in a database: `postgres://user@host/database?book=NAME`.
 #[derive(Clone)]
@@ -28,12 +27,6 @@ pub struct BookUrlError {
 }
 
 impl BookUrl {
-    /// Returns whether a path or URL names a book in a database.
-    #[must_use]
-    pub fn is_one(text: &str) -> bool {
-        names_database(text)
-    }
-
     /// Reads an address. A password that it lacks comes from `PGPASSWORD`, or from the file that
     /// `PGPASSFILE` names (`~/.pgpass` without it).
     ///
