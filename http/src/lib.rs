@@ -24,10 +24,11 @@ mod services;
 mod state;
 
 pub use access::{AccessPolicy, Rights};
+pub use extract::Caller;
 pub use handlers::status::asks_for_leader;
 pub use headers::with_browser_headers;
 pub use middleware::names_tag;
 pub use page::{page_files, program_files, program_for_browsers, site};
 pub use routes::{Target, router, target};
 pub use server::{ClientAddress, serve};
-pub use services::{Backend, CallerExtensions, ServerInfo};
+pub use services::{Backend, ServerInfo};

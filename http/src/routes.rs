@@ -43,8 +43,6 @@ struct Route {
     path: &'static str,
     target: Target,
     handler: MethodRouter<Arc<AppState>>,
-    /// Whether the answer stays valid until the book changes.
-    is_cacheable: bool,
 }
 
 impl Route {
@@ -59,39 +57,20 @@ impl Route {
             path,
             target,
             handler: on(filter, handler),
-            is_cacheable: false,
-        }
-    }
-
-    fn get<H, T>(path: &'static str, target: Target, handler: H) -> Self
-    where
-        H: Handler<T, Arc<AppState>>,
-        T: 'static,
-    {
-        Self::new(Method::GET, path, target, handler)
-    }
-
-    fn post<H, T>(path: &'static str, target: Target, handler: H) -> Self
-    where
-        H: Handler<T, Arc<AppState>>,
-        T: 'static,
-    {
-        Self::new(Method::POST, path, target, handler)
-    }
-
-    fn cacheable(self) -> Self {
-        Self {
-            is_cacheable: true,
-            ..self
         }
     }
 }
 
+/// The target of the views, whose answers stay valid until the book changes.
+const READ: Target = Target::Rpc("/kagetsu.v1.Books/Read");
+
 /// The routes of the API. Each names the rpc that it stands for, whose permission it needs.
 fn routes() -> Vec<Route> {
     use Target::{Public, Rpc};
+    const GET: Method = Method::GET;
+    const POST: Method = Method::POST;
     const LOOKUP: Target = Rpc("/kagetsu.v1.Books/Lookup");
-    const READ: Target = Rpc("/kagetsu.v1.Books/Read");
+    const LIST: Target = Rpc("/kagetsu.v1.Builds/List");
     const GET_JOB: Target = Rpc("/kagetsu.v1.Builds/Get");
     const WATCH: Target = Rpc("/kagetsu.v1.Builds/Watch");
     const START: Target = Rpc("/kagetsu.v1.Builds/Start");
@@ -105,29 +84,35 @@ fn routes() -> Vec<Route> {
         let read = move |State(app): State<Arc<AppState>>, caller: Caller, query: RawQuery| {
             views::read(view, app, caller, query)
         };
-        Route::get(path, READ, read).cacheable()
+        Route::new(GET, path, READ, read)
     });
     let others = vec![
-        Route::post("/api/v1/annotations", ANNOTATE, annotations::write),
-        Route::get("/api/v1/position", LOOKUP, position::position),
-        Route::get("/api/v1/status", LOOKUP, status::status),
-        Route::get("/api/v1/jobs", Rpc("/kagetsu.v1.Builds/List"), builds::list),
-        Route::post("/api/v1/jobs", START, builds::start),
-        Route::get("/api/v1/jobs/{name}", GET_JOB, builds::get),
-        Route::get("/api/v1/jobs/{name}/history", GET_JOB, builds::history),
-        Route::get("/api/v1/jobs/{name}/events", WATCH, builds::events),
-        Route::post(
+        Route::new(POST, "/api/v1/annotations", ANNOTATE, annotations::write),
+        Route::new(GET, "/api/v1/position", LOOKUP, position::position),
+        Route::new(GET, "/api/v1/status", LOOKUP, status::status),
+        Route::new(GET, "/api/v1/jobs", LIST, builds::list),
+        Route::new(POST, "/api/v1/jobs", START, builds::start),
+        Route::new(GET, "/api/v1/jobs/{name}", GET_JOB, builds::get),
+        Route::new(GET, "/api/v1/jobs/{name}/history", GET_JOB, builds::history),
+        Route::new(GET, "/api/v1/jobs/{name}/events", WATCH, builds::events),
+        Route::new(
+            POST,
             "/api/v1/jobs/{name}/priority",
             PRIORITIZE,
             builds::prioritize,
         ),
-        Route::post("/api/v1/jobs/{name}/{change}", PAUSE, builds::change),
-        Route::get("/api/v1/workers", WORKERS, workers::list),
-        Route::post("/api/v1/analyses", ANALYZE, analyses::analyze),
-        Route::get("/api/v1/build-settings", Public, builds::build_settings),
-        Route::get("/api/v1/openapi.json", Public, openapi::description),
-        Route::get("/healthz", Public, status::health),
-        Route::get("/readyz", Public, status::ready),
+        Route::new(POST, "/api/v1/jobs/{name}/{change}", PAUSE, builds::change),
+        Route::new(GET, "/api/v1/workers", WORKERS, workers::list),
+        Route::new(POST, "/api/v1/analyses", ANALYZE, analyses::analyze),
+        Route::new(
+            GET,
+            "/api/v1/build-settings",
+            Public,
+            builds::build_settings,
+        ),
+        Route::new(GET, "/api/v1/openapi.json", Public, openapi::description),
+        Route::new(GET, "/healthz", Public, status::health),
+        Route::new(GET, "/readyz", Public, status::ready),
     ];
     views.chain(others).collect()
 }
@@ -193,12 +178,12 @@ pub fn router(backend: Backend, access: AccessPolicy, shutdown: CancellationToke
         instance: now.as_millis() as u64,
     });
     if app.has_jobs() {
-        tokio::spawn(Arc::clone(&app).record_history(Caller::from(backend.internal)));
+        tokio::spawn(Arc::clone(&app).record_history(backend.internal));
     }
     let mut router = Router::new();
     for route in routes() {
         let mut handler = route.handler;
-        if route.is_cacheable {
+        if route.target == READ {
             handler = handler.layer(middleware::from_fn_with_state(Arc::clone(&app), revalidate));
         }
         let change = middleware::from_fn_with_state(Arc::clone(&app), check_change);
@@ -270,7 +255,7 @@ mod tests {
     use tower::ServiceExt;
 
     use super::*;
-    use crate::services::{CallerExtensions, ServerInfo};
+    use crate::services::ServerInfo;
 
     fn description() -> Value {
         serde_json::to_value(openapi::describe()).expect("JSON")
@@ -356,7 +341,7 @@ mod tests {
         Backend {
             services: Router::new(),
             info: Arc::new(Empty),
-            internal: CallerExtensions::default(),
+            internal: Caller::default(),
         }
     }
 

@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::http::Extensions;
 use kagetsu_proto::v1::analysis_client::AnalysisClient;
 use kagetsu_proto::v1::books_client::BooksClient;
 use kagetsu_proto::v1::builds_client::BuildsClient;
 use kagetsu_proto::v1::workers_client::WorkersClient;
+
+use crate::extract::Caller;
 
 /// The server behind the API.
 pub struct Backend {
@@ -18,7 +19,7 @@ pub struct Backend {
     /// The server's state.
     pub info: Arc<dyn ServerInfo>,
     /// The caller of the rpcs that the API makes on its own account.
-    pub internal: CallerExtensions,
+    pub internal: Caller,
 }
 
 /// The state of a server.
@@ -40,11 +41,6 @@ pub trait ServerInfo: Send + Sync + 'static {
     /// Records the time until the head of a response, for metrics.
     fn record(&self, _method: &str, _route: &'static str, _time: Duration) {}
 }
-
-/// The extensions that identify the caller of an rpc. A layer around the API puts them into the
-/// extensions of each HTTP request; the API passes them on to the rpcs that the request makes.
-#[derive(Clone, Debug, Default)]
-pub struct CallerExtensions(pub Extensions);
 
 /// The clients of the services.
 pub(crate) struct Services(pub(crate) Router);

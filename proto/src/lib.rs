@@ -25,7 +25,7 @@ pub use messages::{
 pub use retry_info::{exhausted, invalid, retry_after};
 pub use server::{
     BudgetedBody, Connection, LimitReached, Listener, LogThrottle, PerIpLimiter, PerIpPermit,
-    ResponseBudget, ResponseSize, ServerFiles, ServerTls, on_hangup, stop_requested,
+    ResponseBudget, ResponseSize, ServerFiles, ServerTls, network, on_hangup, stop_requested,
 };
 pub use tls_files::{TlsError, certificate_validity};
 

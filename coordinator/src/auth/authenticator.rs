@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use http::Extensions;
 use kagetsu_files::FileIdentity;
-use kagetsu_http::CallerExtensions;
+use kagetsu_http::Caller;
 use parking_lot::Mutex;
 use subtle::ConstantTimeEq;
 use tokio_util::sync::CancellationToken;
@@ -115,7 +115,7 @@ impl Principal {
     }
 }
 
-impl From<Principal> for CallerExtensions {
+impl From<Principal> for Caller {
     fn from(principal: Principal) -> Self {
         let mut extensions = Extensions::new();
         extensions.insert(principal);

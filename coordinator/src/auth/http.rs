@@ -7,7 +7,7 @@ use axum::{Json, Router};
 use http::header::{AUTHORIZATION, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, Method, StatusCode};
 use kagetsu_api::ErrorJson;
-use kagetsu_http::{CallerExtensions, ClientAddress, Rights, Target};
+use kagetsu_http::{Caller, ClientAddress, Rights, Target};
 
 use super::authenticator::Authenticator;
 use super::error::AuthError;
@@ -53,9 +53,7 @@ async fn authenticate(State(auth): State<AuthState>, mut request: Request, next:
                 by_token: true,
             };
             request.extensions_mut().insert(rights);
-            request
-                .extensions_mut()
-                .insert(CallerExtensions::from(principal));
+            request.extensions_mut().insert(Caller::from(principal));
             next.run(request).await
         }
     }

@@ -1,4 +1,4 @@
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
@@ -7,6 +7,7 @@ use governor::middleware::NoOpMiddleware;
 use governor::state::keyed::HashMapStateStore;
 use governor::state::{InMemoryState, NotKeyed};
 use governor::{Quota, RateLimiter};
+use kagetsu_proto::network;
 
 /// The clock of all limits; tests move it by hand.
 #[cfg(not(test))]
@@ -82,14 +83,6 @@ impl FailureLimit {
     pub(super) fn forget_recovered(&self) {
         self.limiter.retain_recent();
         self.limiter.shrink_to_fit();
-    }
-}
-
-/// The address as one client: an IPv6 client can choose the last 64 bits.
-fn network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
-        address @ IpAddr::V4(_) => address,
     }
 }
 

@@ -1,26 +1,20 @@
 use std::convert::Infallible;
 
 use axum::extract::FromRequestParts;
+use axum::http::Extensions;
 use axum::http::request::Parts;
 use tonic::Request;
 use tonic::metadata::MetadataMap;
 
-use crate::services::CallerExtensions;
-
-/// The caller of an HTTP request, on whose account its rpcs are made.
+/// The caller of an HTTP request, as the extensions of the rpcs that the request makes on his
+/// account. A layer around the API puts it into the extensions of each request.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Caller(CallerExtensions);
+pub struct Caller(pub Extensions);
 
 impl Caller {
     /// A request of an rpc.
     pub(crate) fn request<T>(&self, message: T) -> Request<T> {
-        Request::from_parts(MetadataMap::new(), self.0.0.clone(), message)
-    }
-}
-
-impl From<CallerExtensions> for Caller {
-    fn from(extensions: CallerExtensions) -> Self {
-        Self(extensions)
+        Request::from_parts(MetadataMap::new(), self.0.clone(), message)
     }
 }
 
@@ -28,7 +22,6 @@ impl<S: Send + Sync> FromRequestParts<S> for Caller {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        let extensions = parts.extensions.get::<CallerExtensions>().cloned();
-        Ok(Self(extensions.unwrap_or_default()))
+        Ok(parts.extensions.get::<Self>().cloned().unwrap_or_default())
     }
 }

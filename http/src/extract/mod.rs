@@ -4,5 +4,5 @@ mod caller;
 pub(crate) mod position;
 mod query;
 
-pub(crate) use caller::Caller;
+pub use caller::Caller;
 pub(crate) use query::{ApiPath, ApiQuery, NoParameters, check_length};

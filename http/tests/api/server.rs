@@ -6,9 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use axum::Router;
 use kagetsu_book::{Book, BookOptions, BuildSpec, JobSpec};
 use kagetsu_game::{Answer, Position, Verdict};
-use kagetsu_http::{
-    AccessPolicy, Backend, CallerExtensions, ServerInfo, router, with_browser_headers,
-};
+use kagetsu_http::{AccessPolicy, Backend, Caller, ServerInfo, router, with_browser_headers};
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::books_server::{Books, BooksServer};
 use kagetsu_reader::{RegisteredView, Source};
@@ -144,7 +142,7 @@ pub(crate) fn start(access: AccessPolicy) -> (Router, Arc<AtomicU64>) {
     let backend = Backend {
         services: Routes::new(BooksServer::new(SmallBook::new())).into_axum_router(),
         info: Arc::new(server),
-        internal: CallerExtensions::default(),
+        internal: Caller::default(),
     };
     let router = router(backend, access.clone(), CancellationToken::new());
     (with_browser_headers(router, &access), epoch)

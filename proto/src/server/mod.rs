@@ -11,7 +11,7 @@ mod tls;
 pub use connection::Connection;
 pub use listener::Listener;
 pub use log_throttle::LogThrottle;
-pub use per_ip_limiter::{LimitReached, PerIpLimiter, PerIpPermit};
+pub use per_ip_limiter::{LimitReached, PerIpLimiter, PerIpPermit, network};
 pub use response_budget::{BudgetedBody, ResponseBudget, ResponseSize};
 pub use signals::{on_hangup, stop_requested};
 pub use tls::{ServerFiles, ServerTls};

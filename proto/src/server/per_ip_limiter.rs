@@ -39,7 +39,8 @@ pub enum LimitReached {
 
 /// Returns the network that counts as one client: an IPv4 address, or the first 64 bits of an IPv6
 /// address, because its owner chooses the other 64 freely.
-fn network(address: IpAddr) -> IpAddr {
+#[must_use]
+pub fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
         address @ IpAddr::V4(_) => address,

@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use kagetsu_book::{Book, BookOptions};
 use kagetsu_game::Position;
-use kagetsu_http::{AccessPolicy, Backend, CallerExtensions, ServerInfo, router};
+use kagetsu_http::{AccessPolicy, Backend, Caller, ServerInfo, router};
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::books_server::{Books, BooksServer};
 use kagetsu_reader::{RegisteredView, Source, VIEWS};
@@ -139,7 +139,7 @@ pub fn http_request(input: (u8, u8, &str, &[u8])) {
         let backend = Backend {
             services: Routes::new(BooksServer::new(EmptyBooks)).into_axum_router(),
             info: Arc::new(ServerWithoutJobs),
-            internal: CallerExtensions::default(),
+            internal: Caller::default(),
         };
         let router = router(backend, local, CancellationToken::new());
         router.oneshot(request).await.expect("infallible").status()
