@@ -1,11 +1,12 @@
 //! The text of a measurement: its method, then the figures of its JSON, one row a line.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use anyhow::Result;
+use kagetsu_game::quote_line;
 use kagetsu_terminal::json::write_json;
 use serde::Serialize;
-use serde_json::ser::{CharEscape, Formatter, Serializer};
+use serde_json::Value;
 
 /// Columns of the printed method.
 const WIDTH: usize = 100;
@@ -36,88 +37,41 @@ pub(crate) fn write(
     if column > 0 {
         writeln!(out)?;
     }
-    figures.serialize(&mut Serializer::with_formatter(
-        &mut *out,
-        ReportFormatter::default(),
-    ))?;
-    writeln!(out)?;
+    let figures = serde_json::to_value(figures)?;
+    for (name, value) in figures.as_object().into_iter().flatten() {
+        match value {
+            Value::Array(rows) => {
+                writeln!(out, "{name}")?;
+                for row in rows {
+                    writeln!(out, "  {}", shown(row))?;
+                }
+            }
+            value => writeln!(out, "{name} {}", shown(value))?,
+        }
+    }
     Ok(())
 }
 
-/// Writes every field of the outer object on a line, every row of its lists on a line below it.
-#[derive(Default)]
-struct ReportFormatter {
-    /// Objects and lists that have begun and not ended.
-    depth: usize,
-}
-
-impl ReportFormatter {
-    fn separate<W: Write + ?Sized>(&self, out: &mut W, is_first: bool) -> io::Result<()> {
-        match (self.depth, is_first) {
-            (1, true) | (3.., true) => Ok(()),
-            (..=2, _) => write!(out, "\n{:1$}", "", 2 * (self.depth - 1)),
-            (_, false) => out.write_all(b"  "),
+/// Writes a value on one line.
+fn shown(value: &Value) -> String {
+    let words: Vec<String> = match value {
+        Value::Object(fields) => {
+            let fields = fields.iter();
+            fields
+                .map(|(name, value)| format!("{name} {}", shown(value)))
+                .collect()
         }
-    }
-}
-
-impl Formatter for ReportFormatter {
-    fn begin_object<W: Write + ?Sized>(&mut self, _: &mut W) -> io::Result<()> {
-        self.depth += 1;
-        Ok(())
-    }
-
-    fn end_object<W: Write + ?Sized>(&mut self, _: &mut W) -> io::Result<()> {
-        self.depth -= 1;
-        Ok(())
-    }
-
-    fn begin_object_key<W: Write + ?Sized>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
-        self.separate(out, first)
-    }
-
-    fn begin_object_value<W: Write + ?Sized>(&mut self, out: &mut W) -> io::Result<()> {
-        out.write_all(b" ")
-    }
-
-    fn begin_array<W: Write + ?Sized>(&mut self, _: &mut W) -> io::Result<()> {
-        self.depth += 1;
-        Ok(())
-    }
-
-    fn end_array<W: Write + ?Sized>(&mut self, _: &mut W) -> io::Result<()> {
-        self.depth -= 1;
-        Ok(())
-    }
-
-    fn begin_array_value<W: Write + ?Sized>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
-        self.separate(out, first)
-    }
-
-    fn begin_string<W: Write + ?Sized>(&mut self, _: &mut W) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn end_string<W: Write + ?Sized>(&mut self, _: &mut W) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn write_char_escape<W: Write + ?Sized>(
-        &mut self,
-        out: &mut W,
-        _: CharEscape,
-    ) -> io::Result<()> {
-        out.write_all(b"?")
-    }
-
-    fn write_null<W: Write + ?Sized>(&mut self, out: &mut W) -> io::Result<()> {
-        out.write_all(b"-")
-    }
-
-    fn write_f64<W: Write + ?Sized>(&mut self, out: &mut W, value: f64) -> io::Result<()> {
-        let digits = if value.abs() < 10.0 { 2 } else { 1 };
-        write!(out, "{value:.digits$}")
-    }
+        Value::Array(values) => values.iter().map(shown).collect(),
+        Value::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
+            Some(number) if number.abs() < 10.0 => return format!("{number:.2}"),
+            Some(number) => return format!("{number:.1}"),
+            None => return number.to_string(),
+        },
+        Value::String(text) => return quote_line(text).to_string(),
+        Value::Bool(is_so) => return is_so.to_string(),
+        Value::Null => return "-".into(),
+    };
+    words.join("  ")
 }
 
 #[cfg(test)]
@@ -151,11 +105,8 @@ mod tests {
             write(&mut out, is_json, "A method.", &figures).expect("room");
             String::from_utf8(out).expect("text")
         };
-        let rows = "  name one  mean_ms 1234.5  moves 1  2\n  name two  mean_ms -  moves 1  2\n";
-        assert_eq!(
-            text(false),
-            format!("A method.\npositions 3\nrows \n{rows}")
-        );
+        let rows = "  mean_ms 1234.5  moves 1  2  name one\n  mean_ms -  moves 1  2  name two\n";
+        assert_eq!(text(false), format!("A method.\npositions 3\nrows\n{rows}"));
         assert!(text(true).starts_with(r#"{"positions":3,"rows":[{"name":"one","#));
     }
 }
