@@ -311,8 +311,7 @@ impl Importer {
             Format::Lines => lists::games(&text(), self.played()?),
             Format::Fen => lists::fens(&text(), xiangqi),
             Format::Pgn => pgn::read(unmarked, xiangqi),
-            Format::Xqf => xqf::read(bytes, xiangqi),
-            Format::Cbr | Format::Ubb => {
+            Format::Xqf | Format::Cbr | Format::Ubb => {
                 let mut trees = Vec::new();
                 let omissions = self.trees_of(format, bytes, &mut trees)?;
                 let (mut games, count) = (Games::default(), trees.len() as u64);

@@ -13,7 +13,7 @@ use kagetsu_game::{Move, Position, Side, Variant};
 use kagetsu_games::{GameTags, after, read_move};
 
 use crate::games::book_tree::BookTree;
-use crate::games::tally::{GameResult, Games};
+use crate::games::tally::GameResult;
 use crate::games::tree::GameTree;
 use crate::omissions::{Omissions, TRUNCATED_FILES};
 use crate::xiangqi::check_variant;
@@ -70,17 +70,6 @@ impl Keys {
             tree,
         }
     }
-}
-
-/// Reads the game or tree of a file, and counts its moves.
-///
-/// # Errors
-/// If the file is no XQF, or its pieces are no position.
-pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissions)> {
-    let (tree, omissions) = read_tree(bytes, variant)?;
-    let mut games = Games::default();
-    games.play_tree(tree);
-    Ok((games, 1, omissions))
 }
 
 /// Reads the game or tree of a file.
@@ -395,6 +384,7 @@ impl Node {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::games::tally::Games;
 
     /// Writes a file of version 1.0: a header, and nodes of squares, marks and a comment.
     fn file(nodes: &[(u8, u8, u8, &[u8])]) -> Vec<u8> {
@@ -422,8 +412,9 @@ mod tests {
             (72, 42, 0xf0, b""),
             (79, 67, 0, b"!"),
         ]);
-        let (mut games, count, _) = read(&bytes, Variant::XIANGQI).expect("a game");
-        assert_eq!((count, games.take_notes().len()), (1, 2));
+        let mut games = Games::default();
+        games.play_tree(read_tree(&bytes, Variant::XIANGQI).expect("a game").0);
+        assert_eq!(games.take_notes().len(), 2);
         let records = games.records();
         assert_eq!(records.len(), 1);
         let names = records[0].played.moves().iter();
@@ -442,15 +433,16 @@ mod tests {
             (79, 67, 0, b""),
             (12, 42, 0, b""),
         ];
-        let (games, ..) = read(&file(&nodes), Variant::XIANGQI).expect("a tree");
+        let (tree, _) = read_tree(&file(&nodes), Variant::XIANGQI).expect("a tree");
+        let parents: Vec<_> = tree.moves.iter().map(|m| m.parent).collect();
+        assert_eq!(parents, [None, Some(0), None]);
+        let mut games = Games::default();
+        games.play_tree(tree);
         assert!(
             games.records().is_empty() && games.titles == 1,
             "a tree is no game"
         );
         assert_eq!(games.answers("xqf").len(), 2, "the start, and after h2e2");
-        let (tree, _) = read_tree(&file(&nodes), Variant::XIANGQI).expect("a tree");
-        let parents: Vec<_> = tree.moves.iter().map(|m| m.parent).collect();
-        assert_eq!(parents, [None, Some(0), None]);
         // The header says that Red moves, and the first move is Black's.
         let black = file(&[(0, 0, 0xf0, b""), (79, 67, 0, b"")]);
         let (tree, omissions) = read_tree(&black, Variant::XIANGQI).expect("a tree");
@@ -461,13 +453,13 @@ mod tests {
     #[test]
     fn other_bytes_are_refused() {
         for bytes in [&b""[..], b"XQ", b"[Event \"x\"]", &[0; 2_000]] {
-            assert!(read(bytes, Variant::XIANGQI).is_err());
+            assert!(read_tree(bytes, Variant::XIANGQI).is_err());
         }
         let whole = file(&[(0, 0, 0xf0, b""), (72, 42, 0, b"")]);
         for length in 0..whole.len() {
-            let _ = read(&whole[..length], Variant::XIANGQI);
+            let _ = read_tree(&whole[..length], Variant::XIANGQI);
         }
-        let cut = read(&whole[..whole.len() - 3], Variant::XIANGQI).expect("a header");
-        assert_eq!(cut.2.get(TRUNCATED_FILES), Some(&1));
+        let cut = read_tree(&whole[..whole.len() - 3], Variant::XIANGQI).expect("a header");
+        assert_eq!(cut.1.get(TRUNCATED_FILES), Some(&1));
     }
 }
