@@ -117,11 +117,8 @@ impl Server {
         options.has_end_tables = kagetsu_search::end_table_pieces() > 0;
         options.trusts_all = config.trusts_workers;
         let mut verification = Verification::new(options);
-        let budget = ResponseBudget::default();
-        let budget = match config.read_timeout {
-            Some(timeout) => budget.with_read_timeout(timeout),
-            None => budget,
-        };
+        let mut budget = ResponseBudget::default();
+        budget.read_timeout = config.read_timeout.unwrap_or(budget.read_timeout);
         let growing = |book: BookHandle| Arc::new(Source::Growing(Box::new(book)));
         let server = |cluster, book: Option<BookHandle>, thread, leadership, lease_keeper| Self {
             cluster,
@@ -397,37 +394,33 @@ impl Server {
 
     /// Returns the services of `kagetsu.v1`.
     fn services(&self) -> Routes {
-        let shutdown = self.shutdown.clone();
-        let (source, book) = (self.source.clone(), self.book.clone());
-        let books = BooksService::new(source, book, shutdown, &self.limits);
+        let books = BooksService {
+            source: self.source.clone(),
+            growing: self.book.clone(),
+            shutdown: self.shutdown.clone(),
+            limits: self.limits.clone(),
+        };
         let books = BooksServer::new(books).max_decoding_message_size(MESSAGE_LIMIT);
         if self.only_reads {
             return Routes::new(books);
         }
-        let ServiceLimits {
-            analyses,
-            watches,
-            workers,
-            heartbeats,
-            ..
-        } = self.limits.clone();
         let analysis = AnalysisService {
             cluster: Arc::clone(&self.cluster),
             shutdown: self.shutdown.clone(),
-            limit: analyses,
+            limit: self.limits.analyses.clone(),
         };
         let builds = BuildsService {
             cluster: Arc::clone(&self.cluster),
             book: self.book.clone(),
             shutdown: self.shutdown.clone(),
-            limit: watches,
+            limit: self.limits.watches.clone(),
         };
         let workers = WorkersService {
             cluster: Arc::clone(&self.cluster),
             book: self.book.clone(),
             shutdown: self.drained.clone(),
-            limit: workers,
-            heartbeat_limit: heartbeats,
+            limit: self.limits.workers.clone(),
+            heartbeat_limit: self.limits.heartbeats.clone(),
             config: self.config.clone(),
             refusals: Arc::default(),
         };

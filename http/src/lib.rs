@@ -25,7 +25,7 @@ mod state;
 
 pub use access::{AccessPolicy, Rights};
 pub use extract::Caller;
-pub use handlers::status::asks_for_leader;
+pub use handlers::status::readiness;
 pub use headers::with_browser_headers;
 pub use middleware::names_tag;
 pub use page::{page_files, program_files, program_for_browsers, site};

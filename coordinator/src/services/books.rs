@@ -10,7 +10,6 @@ use kagetsu_proto::v1::books_server::Books;
 use kagetsu_proto::{MESSAGE_LIMIT, ResponseSize, invalid, v1};
 use kagetsu_reader::{Found, RegisteredView, Source};
 use prost::Message;
-use tokio::sync::Semaphore;
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
@@ -18,8 +17,8 @@ use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
 
 use crate::book::handle::BookHandle;
-use crate::services::concurrency::{ConcurrencyLimit, ServiceLimits};
-use crate::services::views::{ViewRunner, blocking, view_status};
+use crate::services::concurrency::ServiceLimits;
+use crate::services::views::{blocking, view_status};
 
 /// Positions of one look-up.
 const MAX_POSITIONS: usize = 1_024;
@@ -30,33 +29,14 @@ const PART: usize = 64;
 
 pub(crate) struct BooksService {
     /// The book; `None` for a coordinator without one.
-    source: Option<Arc<Source>>,
+    pub(crate) source: Option<Arc<Source>>,
     /// The way to the writer of a growing book, for look-ups.
-    growing: Option<BookHandle>,
-    shutdown: CancellationToken,
-    limit: ConcurrencyLimit,
-    /// Look-ups of many positions at work: what they have found so far takes memory.
-    lookups: Arc<Semaphore>,
-    views: ViewRunner,
+    pub(crate) growing: Option<BookHandle>,
+    pub(crate) shutdown: CancellationToken,
+    pub(crate) limits: ServiceLimits,
 }
 
 impl BooksService {
-    pub(crate) fn new(
-        source: Option<Arc<Source>>,
-        growing: Option<BookHandle>,
-        shutdown: CancellationToken,
-        limits: &ServiceLimits,
-    ) -> Self {
-        Self {
-            source,
-            growing,
-            shutdown,
-            limit: limits.exports.clone(),
-            lookups: Arc::clone(&limits.lookups),
-            views: limits.views.clone(),
-        }
-    }
-
     fn source(&self) -> Result<Arc<Source>, Status> {
         self.source.clone().ok_or_else(|| {
             Status::failed_precondition("this coordinator has no book; start it with --book DIR")
@@ -78,6 +58,7 @@ impl Books for BooksService {
         let v1::LookupManyRequest { positions, top } = request.into_inner();
         check_count(positions.len())?;
         let _turn = self
+            .limits
             .lookups
             .acquire()
             .await
@@ -104,7 +85,8 @@ impl Books for BooksService {
         let json = match view.is_brief {
             true => blocking(move || view.read(&source, position.as_ref(), &options)).await,
             false => {
-                self.views
+                self.limits
+                    .views
                     .read(view, source, epoch, position, options)
                     .await
             }
@@ -145,7 +127,7 @@ impl Books for BooksService {
         &self,
         _: Request<v1::ExportRequest>,
     ) -> Result<Response<Self::ExportStream>, Status> {
-        let place = self.limit.take()?;
+        let place = self.limits.exports.take()?;
         // A book that cannot be exported is refused before the stream.
         let source = self.source()?;
         page(&source, None, 0).await?;

@@ -8,6 +8,9 @@ use tonic::Status;
 
 use super::views::ViewRunner;
 
+/// The time after which a refused caller should try again.
+const RETRY_AFTER: Duration = Duration::from_secs(5);
+
 /// The bounds on everything that clients can keep open, over gRPC and HTTP together.
 #[derive(Clone, Debug)]
 pub(crate) struct ServiceLimits {
@@ -16,7 +19,8 @@ pub(crate) struct ServiceLimits {
     pub(crate) exports: ConcurrencyLimit,
     pub(crate) workers: ConcurrencyLimit,
     pub(crate) heartbeats: ConcurrencyLimit,
-    /// Running look-ups of many positions; further ones wait.
+    /// Running look-ups of many positions, which take memory for what they have found so far;
+    /// further ones wait.
     pub(crate) lookups: Arc<Semaphore>,
     /// Running views; further ones wait.
     pub(crate) views: ViewRunner,
@@ -24,7 +28,11 @@ pub(crate) struct ServiceLimits {
 
 impl Default for ServiceLimits {
     fn default() -> Self {
-        let limit = |what, max| ConcurrencyLimit::new(what, max, Duration::from_secs(5));
+        let limit = |what, max| ConcurrencyLimit {
+            what,
+            max,
+            free: Arc::new(Semaphore::new(max)),
+        };
         Self {
             analyses: limit("analyses", 128),
             watches: limit("watches of jobs", 1_024),
@@ -40,40 +48,23 @@ impl Default for ServiceLimits {
 /// A bound on concurrent operations of one kind.
 #[derive(Clone, Debug)]
 pub(crate) struct ConcurrencyLimit {
+    /// The operations, in the plural.
     what: &'static str,
     max: usize,
-    wait: Duration,
     free: Arc<Semaphore>,
 }
 
 impl ConcurrencyLimit {
-    /// Returns a bound of `max` operations, which `what` names in the plural. A refused caller
-    /// should try again after `wait`.
-    pub(crate) fn new(what: &'static str, max: usize, wait: Duration) -> Self {
-        Self {
-            what,
-            max,
-            wait,
-            free: Arc::new(Semaphore::new(max)),
-        }
-    }
-
     /// Returns a permit that lasts until it is dropped.
     ///
     /// # Errors
     /// `RESOURCE_EXHAUSTED` with the time after which to try again.
     pub(crate) fn take(&self) -> Result<OwnedSemaphorePermit, Status> {
         Arc::clone(&self.free).try_acquire_owned().map_err(|_| {
-            let Self {
-                what, max, wait, ..
-            } = self;
-            kagetsu_proto::exhausted(
-                format!(
-                    "{max} {what} are open, no more at a time; come again in {} s",
-                    wait.as_secs()
-                ),
-                *wait,
-            )
+            let (Self { what, max, .. }, wait) = (self, RETRY_AFTER.as_secs());
+            let message =
+                format!("{max} {what} are open, no more at a time; come again in {wait} s");
+            kagetsu_proto::exhausted(message, RETRY_AFTER)
         })
     }
 }

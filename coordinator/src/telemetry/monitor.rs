@@ -87,17 +87,12 @@ async fn metrics(State(monitor): State<Monitor>) -> Response {
     }
 }
 
-async fn ready(
-    State(monitor): State<Monitor>,
-    RawQuery(query): RawQuery,
-) -> (StatusCode, &'static str) {
-    if monitor.shutdown.is_cancelled() {
-        return (StatusCode::SERVICE_UNAVAILABLE, "the server is ending\n");
-    }
-    if kagetsu_http::asks_for_leader(query.as_deref()) && !monitor.leadership.is_leader() {
-        return (StatusCode::SERVICE_UNAVAILABLE, "another server leads\n");
-    }
-    (StatusCode::OK, "ready\n")
+async fn ready(State(monitor): State<Monitor>, RawQuery(query): RawQuery) -> Response {
+    let is_ending = monitor.shutdown.is_cancelled();
+    let leads = monitor.leadership.is_leader();
+    kagetsu_http::readiness(is_ending, leads, query.as_deref())
+        .map_err(|why| (StatusCode::SERVICE_UNAVAILABLE, format!("{why}\n")))
+        .into_response()
 }
 
 /// Measures how long the services of gRPC take to answer.

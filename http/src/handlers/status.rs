@@ -49,22 +49,26 @@ pub(crate) async fn ready(
     State(app): State<Arc<AppState>>,
     RawQuery(query): RawQuery,
 ) -> Result<&'static str, ApiError> {
-    let message = if app.shutdown.is_cancelled() {
-        "the server is ending"
-    } else if asks_for_leader(query.as_deref()) && !app.server.leads() {
-        "another server leads"
-    } else {
-        return Ok("ready\n");
-    };
-    Err(ApiError::new(
-        StatusCode::SERVICE_UNAVAILABLE,
-        "unavailable",
-        message,
-    ))
+    let (is_ending, leads) = (app.shutdown.is_cancelled(), app.server.leads());
+    readiness(is_ending, leads, query.as_deref())
+        .map_err(|why| ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", why))
 }
 
-/// Whether the query of `/readyz` asks for the server that leads its book.
-#[must_use]
-pub fn asks_for_leader(query: Option<&str>) -> bool {
-    query.is_some_and(|query| query.split('&').any(|word| word.starts_with("leader")))
+/// Answers `/readyz`, whose query may ask for the server that leads its book.
+///
+/// # Errors
+/// Why the server is not ready.
+pub fn readiness(
+    is_ending: bool,
+    leads: bool,
+    query: Option<&str>,
+) -> Result<&'static str, &'static str> {
+    let mut words = query.unwrap_or_default().split('&');
+    if is_ending {
+        Err("the server is ending")
+    } else if !leads && words.any(|word| word.starts_with("leader")) {
+        Err("another server leads")
+    } else {
+        Ok("ready\n")
+    }
 }

@@ -37,7 +37,8 @@ pub struct ResponseSize(pub usize);
 #[derive(Clone, Debug)]
 pub struct ResponseBudget {
     free_kib: Arc<Semaphore>,
-    read_timeout: Duration,
+    /// How long a client may take to read a response.
+    pub read_timeout: Duration,
 }
 
 /// The body of a response within the budget: counted and read piece by piece, or small and passed
@@ -54,15 +55,6 @@ impl Default for ResponseBudget {
 }
 
 impl ResponseBudget {
-    /// Returns the budget with another time for a client to read a response.
-    #[must_use]
-    pub fn with_read_timeout(self, read_timeout: Duration) -> Self {
-        Self {
-            read_timeout,
-            ..self
-        }
-    }
-
     /// Returns a layer for gRPC services that counts responses with a [`ResponseSize`].
     pub fn layer(
         self,
