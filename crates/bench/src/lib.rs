@@ -16,7 +16,7 @@ use std::io::Write;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use kagetsu_program::{Exit, LogArgs};
-use serde::Serialize;
+use serde_json::json;
 
 /// Measures Kagetsu on this machine; each measurement prints its method
 #[derive(Debug, Parser)]
@@ -50,11 +50,6 @@ enum Command {
     Cluster(cluster::Args),
 }
 
-#[derive(Serialize)]
-struct Signature {
-    signature: u64,
-}
-
 impl BenchCli {
     /// Runs the measurement. Results go to `out`, messages to stderr.
     ///
@@ -65,7 +60,7 @@ impl BenchCli {
         match &self.command {
             Command::Signature => {
                 let signature = kagetsu_search::seeds::signature()?;
-                report::write(out, self.json, "", &Signature { signature })?;
+                report::write(out, self.json, "", &json!({"signature": signature}))?;
             }
             Command::Seeds(args) => seeds::run(args, self.json, out)?,
             Command::Search(args) => search::run(args, self.json, out)?,
