@@ -35,7 +35,7 @@ fn main() -> ExitCode {
             .unwrap_or_else(|error| exit_with_usage(&error));
         let cli = Cli::from_arg_matches(&matches)
             .unwrap_or_else(|error| exit_with_usage(&error.format(&mut book_tool::command())));
-        let mut out = BufWriter::new(Stdout::new());
+        let mut out = BufWriter::new(Stdout::default());
         let ended = cli.run(&mut out).and_then(|exit| {
             out.flush()?;
             Ok(exit)

@@ -11,7 +11,7 @@ use kagetsu_game::{Notation, Position, Side, Variant};
 pub(crate) struct PositionArgs {
     /// The game and its rules: freestyle-15, standard-15, renju-15, xiangqi, surakarta
     #[arg(long, value_name = "VARIANT")]
-    variant: Option<Variant>,
+    pub(crate) variant: Option<Variant>,
     /// Moves from the start: "h8 i9 h9", h8,i9,h9 or h8i9h9
     #[arg(long, value_name = "LINE")]
     moves: Option<String>,
@@ -27,7 +27,7 @@ pub(crate) struct PositionArgs {
     /// Notation of xiangqi moves in the output: engine (h2e2), wxf (C2=5) or chinese (炮二平五); every
     /// notation is read
     #[arg(long, default_value_t, value_name = "NOTATION")]
-    notation: Notation,
+    pub(crate) notation: Notation,
 }
 
 /// Reads a side; names of colours mean different sides in different games.
@@ -50,11 +50,6 @@ impl PositionArgs {
              surakarta",
         )?;
         self.position_of(variant)
-    }
-
-    /// Returns the variant, if it is given.
-    pub(crate) fn variant(&self) -> Option<Variant> {
-        self.variant
     }
 
     /// Whether no position is given, so that the start of a game is meant.
@@ -98,11 +93,6 @@ impl PositionArgs {
     /// Takes the side of --side, if no drawn board needs it.
     pub(crate) fn take_side(&mut self) -> Option<Side> {
         self.side.take_if(|_| self.board.is_none())
-    }
-
-    /// Returns the notation in which to write moves.
-    pub(crate) fn notation(&self) -> Notation {
-        self.notation
     }
 
     fn drawn(&self, variant: Variant, path: &Path) -> Result<Position> {

@@ -3,7 +3,7 @@ use std::io::Write;
 use anyhow::{Result, bail};
 use kagetsu_book::Overview;
 use kagetsu_files::installed_books;
-use kagetsu_game::{Notation, Position, Side, Variant};
+use kagetsu_game::{Position, Variant};
 use kagetsu_proto::Access;
 use kagetsu_reader::Source;
 
@@ -40,7 +40,7 @@ pub(crate) struct BookPosition {
     #[command(flatten)]
     access: Access,
     #[command(flatten)]
-    place: PositionArgs,
+    pub(crate) place: PositionArgs,
 }
 
 impl BookPosition {
@@ -50,16 +50,6 @@ impl BookPosition {
     /// If the position is invalid, or as in [`kagetsu_reader::open`].
     pub(crate) fn open(&self) -> Result<(Position, Source)> {
         open_at(&self.book, &self.access, &self.place)
-    }
-
-    /// Takes the side of --side, if no drawn board needs it.
-    pub(crate) fn take_side(&mut self) -> Option<Side> {
-        self.place.take_side()
-    }
-
-    /// Returns the notation in which to write moves.
-    pub(crate) fn notation(&self) -> Notation {
-        self.place.notation()
     }
 }
 
@@ -107,9 +97,9 @@ pub(crate) fn open_at(
     place: &PositionArgs,
 ) -> Result<(Position, Source)> {
     // A wrong position is reported before a server is asked.
-    let given = place.variant().map(|variant| place.position_of(variant));
+    let given = place.variant.map(|variant| place.position_of(variant));
     let given = given.transpose()?;
-    let reader = match (book, place.variant()) {
+    let reader = match (book, place.variant) {
         ("auto", Some(variant)) => installed(variant)?,
         ("auto", None) => bail!("--book auto is the installed book of a game; give --variant"),
         _ => kagetsu_reader::open(book, access)?,
@@ -121,7 +111,7 @@ pub(crate) fn open_at(
         return Ok((position.clone(), reader));
     }
     let overview = reader.overview()?;
-    let variant = match place.variant() {
+    let variant = match place.variant {
         Some(variant) => variant,
         None => only_variant(&overview, book)?,
     };

@@ -8,15 +8,6 @@ pub struct Stdout {
 }
 
 impl Stdout {
-    /// Returns the standard output of this process.
-    #[must_use]
-    pub fn new() -> Self {
-        Self {
-            inner: io::stdout(),
-            is_closed: false,
-        }
-    }
-
     /// Whether the reader has closed the pipe. Errors of a command after that are no errors.
     #[must_use]
     pub fn is_closed(&self) -> bool {
@@ -32,7 +23,10 @@ impl Stdout {
 
 impl Default for Stdout {
     fn default() -> Self {
-        Self::new()
+        Self {
+            inner: io::stdout(),
+            is_closed: false,
+        }
     }
 }
 

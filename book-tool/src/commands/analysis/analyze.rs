@@ -102,7 +102,7 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
         .map_err(|error| with_hint(error, COORDINATOR_FLAG))?;
     let mut live = LiveProgress::new(
         &position,
-        args.place.notation(),
+        args.place.notation,
         args.top.into(),
         args.output.json,
     );
@@ -288,7 +288,7 @@ fn write_answer(
         return Ok(Exit::Done);
     };
     let (best, value) = (
-        position.write_move_in(best, args.place.notation()),
+        position.write_move_in(best, args.place.notation),
         paint.valued(verdict.score, verdict.score),
     );
     writeln!(
@@ -298,7 +298,7 @@ fn write_answer(
         paint.bold(best),
         verdict.depth
     )?;
-    table::write_ranked(out, paint, position, answer, top, args.place.notation())?;
+    table::write_ranked(out, paint, position, answer, top, args.place.notation)?;
     // The answer of a stopped search counts only the nodes of whole iterations.
     let nodes = visited.max(answer.nodes());
     let rate = nodes as f64 / time.as_secs_f64().max(1e-3) / 1e3;

@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let out = &mut args
         .output
         .report(out, &moves(&position, Notation::Engine))?;
-    let moves = moves(&position, args.place.notation());
+    let moves = moves(&position, args.place.notation);
     writeln!(
         out,
         "{} legal: {}",

@@ -7,6 +7,7 @@ use clap::Subcommand;
 use kagetsu_coordinator::{Role, TokenEntry, Tokens};
 use kagetsu_program::{Exit, Readers, check_place, write_whole};
 use serde::Serialize;
+use serde_json::json;
 
 use kagetsu_terminal::table;
 
@@ -79,18 +80,6 @@ struct FileArgs {
     tokens: PathBuf,
 }
 
-/// A token, which is shown only once.
-#[derive(Serialize)]
-struct NewTokenJson<'a> {
-    name: &'a str,
-    token: &'a str,
-}
-
-#[derive(Serialize)]
-struct RevokedJson<'a> {
-    revoked: &'a str,
-}
-
 #[derive(Serialize)]
 struct TokenJson<'a> {
     name: &'a str,
@@ -131,9 +120,9 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
             match path {
                 Some(path) => write_whole(&path, &format!("{token}\n"), Readers::Owner)
                     .with_context(|| format!("cannot write the token to {}", path.display()))?,
+                // It is shown only once.
                 None => {
-                    let (name, text) = (&*name, &*token.to_string());
-                    let json = NewTokenJson { name, token: text };
+                    let json = json!({"name": name, "token": token});
                     writeln!(output.report(out, &json)?, "{token}")?;
                 }
             }
@@ -154,7 +143,7 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
             // A missing file is an error here, and not created.
             Tokens::read(&file.tokens)?;
             Tokens::change(&file.tokens, |tokens| tokens.revoke(&name))?;
-            output.report(out, &RevokedJson { revoked: &name })?;
+            output.report(out, &json!({"revoked": name}))?;
         }
     }
     Ok(Exit::Done)

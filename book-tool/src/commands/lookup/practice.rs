@@ -44,7 +44,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(mut args: Args, out: &mut dyn Write) -> Result<Exit> {
-    let side = args.book_position.take_side();
+    let side = args.book_position.place.take_side();
     let (position, reader) = args.book_position.open()?;
     let answers = PractisedFile::open(args.file.as_deref())?;
     let due = answers.due(position.variant());
@@ -52,7 +52,7 @@ pub(crate) fn run(mut args: Args, out: &mut dyn Write) -> Result<Exit> {
         reader: &reader,
         args: &args,
         side: side.unwrap_or_else(|| position.side()),
-        notation: args.book_position.notation(),
+        notation: args.book_position.place.notation,
         line: vec![position],
         answers,
         due: if args.due { due } else { Vec::new() },

@@ -89,7 +89,7 @@ struct QueryJson {
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let (position, reader) = args.book_position.open()?;
-    let notation = args.book_position.notation();
+    let notation = args.book_position.place.notation;
     let found = if args.searched {
         reader.lookup_searched(&position)?
     } else {

@@ -99,7 +99,7 @@ pub(crate) fn run(command: &ViewCommand, out: &mut dyn Write) -> Result<Exit> {
     let (position, source, notation) = match &command.subject {
         ViewPlace::Position(at) => {
             let (position, source) = at.open()?;
-            (Some(position), source, at.notation())
+            (Some(position), source, at.place.notation)
         }
         ViewPlace::Book(book) => (None, book.open()?, Notation::Engine),
     };

@@ -38,7 +38,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit> {
     }
     let (position, reader) = open_at(&args.book, &args.access, &args.place)?;
     let book = (args.book.clone(), args.access.clone());
-    let mut walk = Walk::new(reader, book, position, args.place.notation())?;
+    let mut walk = Walk::new(reader, book, position, args.place.notation)?;
     let mut terminal = ratatui::try_init()?;
     let walked = walk_on(&mut walk, &mut terminal);
     ratatui::try_restore()?;
