@@ -30,7 +30,7 @@ struct WorkerConnection {
     info: Profile,
     out: mpsc::Sender<Outbound>,
     is_welcomed: bool,
-    /// What a worker that is not admitted has yet to do.
+    /// The steps that a worker has before it that is not admitted.
     applicant: Option<Applicant>,
 }
 

@@ -63,7 +63,7 @@ pub enum Effect<P = ()> {
     Failed {
         /// The question.
         question: QuestionId,
-        /// What the caller gave with it; `None` if the caller has taken it.
+        /// The payload of the caller; `None` if the caller has taken it.
         payload: Option<P>,
         /// The last failure, and the number of failures.
         reason: String,

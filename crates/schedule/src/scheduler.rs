@@ -20,8 +20,8 @@ use crate::{
 /// call costs O(log n) in the number of workers, tasks and questions for each task that it
 /// concerns.
 ///
-/// Each question carries a payload of its caller until the caller [takes](Self::take_payload) it, or
-/// the question has gone.
+/// Each question carries a payload of its caller until the caller [takes](Self::take_payload) it,
+/// or the question has gone.
 ///
 /// Invariants: every task of an unfinished question is answered, leased or waiting; a worker holds
 /// a lease exactly when the task's history says so.
@@ -94,8 +94,8 @@ impl<P> Scheduler<P> {
         id
     }
 
-    /// Drops a question: revokes its tasks and acknowledges its reports. Returns its payload, unless
-    /// that was taken. Ignores an unknown question.
+    /// Drops a question: revokes its tasks and acknowledges its reports. Returns its payload,
+    /// unless that was taken. Ignores an unknown question.
     pub fn cancel(&mut self, now: Duration, id: QuestionId) -> Option<P> {
         self.advance(now);
         self.totals.cancelled += u64::from(self.is_open(id));

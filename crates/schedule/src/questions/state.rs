@@ -8,7 +8,7 @@ use crate::{Split, TaskId, WorkerId};
 /// A question and the answers received so far.
 #[derive(Debug)]
 pub(crate) struct QuestionState<P> {
-    /// What the caller gave with it; `None` once the caller has taken it.
+    /// The payload of the caller; `None` once the caller has taken it.
     pub(crate) payload: Option<P>,
     pub(crate) question: Question,
     pub(crate) shallow: Answer,
