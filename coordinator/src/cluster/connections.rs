@@ -30,7 +30,7 @@ struct WorkerConnection {
     info: Profile,
     out: mpsc::Sender<Outbound>,
     is_welcomed: bool,
-    /// The steps that a worker has before it that is not admitted.
+    /// The steps left to a worker that is not admitted yet; `None` once it is.
     applicant: Option<Applicant>,
 }
 
