@@ -74,7 +74,7 @@ impl Book {
         Ok(completed(&answer, &moves, &model))
     }
 
-    /// Names the attacker's further moves of the line by which an adviser's answer to a work wins.
+    /// Names the attacker's later moves on the line of an adviser that sees a win.
     pub(crate) fn name_line(&mut self, work: &Work, answer: &Answer) -> Result<(), BookError> {
         if !is_advice(&self.jobs.spec(work.job)?.build, &work.question) {
             return Ok(());
@@ -223,8 +223,8 @@ impl Book {
     }
 }
 
-/// Whether a question asks for the attacker's best move, and not for a proof, where a threat search
-/// could find one.
+/// Whether a question asks an adviser: for the attacker's best move and not for a proof, in a game
+/// with threat searches.
 fn is_advice(build: &BuildSpec, question: &Question) -> bool {
     let Question {
         position, window, ..

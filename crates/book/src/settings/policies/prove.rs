@@ -11,8 +11,8 @@
 //! The attacker's answer lists few moves, so a position of the attacker none of whose moves wins is
 //! not disproven: when its moves have taken more than a further one promises, it is searched again,
 //! first by an adviser for the best move, then for as many moves as it has. It counts as disproven
-//! when all legal moves are. An adviser's value takes the place of the guesses for the attacker's
-//! moves; his line names further moves.
+//! when all legal moves are. No move of the attacker counts for more than an adviser's value says;
+//! the adviser's line names further moves.
 //!
 //! The numbers follow from records, links and frontier alone, so they are kept in memory only. An
 //! answer discards those of its position and of all positions that lead to it.
@@ -54,8 +54,8 @@ impl GrowthPolicy for Prove {
     /// Asks the attacker which move wins or comes nearest to it, with the effort of several threat
     /// searches, and the defender whether all moves lose, with one threat search for each move.
     /// Games without threat searches cannot answer the first question any better than a search
-    /// for the best moves, so there the attacker is asked for these. Elsewhere he is asked for his
-    /// best move at a position that resists, and the answer is an adviser's word.
+    /// for the best moves, so there the attacker is asked for these. In the other games an adviser
+    /// is asked for the best move at a position of the attacker that resists.
     fn question(&self, attacker: Side, mut question: Question, known: Option<&Answer>) -> Question {
         let is_attack = question.position.side() == attacker;
         if is_attack
@@ -166,10 +166,10 @@ const SIBLINGS_PER_NUMBER: u32 = 2;
 /// would win at once.
 const FRUITLESS_PER_NUMBER: u32 = 30;
 
-/// Number of a position that must be searched a second time for moves that have no value.
+/// Proof number of a position that must be searched a second time for moves that have no value.
 const SECOND_SEARCH: u32 = 4;
 
-/// Number of an adviser's search at a position of the attacker: moves that seem to need more wait.
+/// Proof number of an adviser's search at a position of the attacker: dearer moves wait for it.
 const ADVICE: u32 = 4;
 
 /// Value of an adviser from which the attacker's move counts as a win, in centi-units.
@@ -385,9 +385,9 @@ impl ProofOrder {
         Ok(false)
     }
 
-    /// Returns the number of an adviser's search at a known position of the attacker; after it that
-    /// of a search for further moves: the guess for the last one of its moves, and more the more
-    /// moves it has. `None` if it has all.
+    /// Returns the proof number of an adviser's search at a known position of the attacker. After
+    /// it, that of a search for further moves: the guess for the last of its moves, and more the
+    /// more moves it has. `None` if it has all.
     fn widening(
         &self,
         frontier: &mut dyn Frontier,
