@@ -3,6 +3,9 @@ mod page;
 mod regret;
 mod walks;
 
+use std::path::PathBuf;
+
+use kagetsu_engines::EngineAddress;
 use kagetsu_game::Variant;
 
 /// Quality of a book: coverage, regret of its moves, exit values, points in games
@@ -31,6 +34,13 @@ pub(crate) struct Args {
     /// Nodes of one entry's search [default: the mean of the book]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(16..))]
     nodes: Option<u64>,
+    /// A file of games, of which the share of positions in the book is counted; may be repeated
+    #[arg(long, value_name = "FILE")]
+    games: Vec<PathBuf>,
+    /// Another program that judges the worst 20 moves too: a protocol and a command, as in
+    /// uci:./engine
+    #[arg(long, value_name = "PROTOCOL:COMMAND")]
+    judge: Option<EngineAddress>,
     /// Draws other moves, replies and openings
     #[arg(long, default_value_t = 1, value_name = "S")]
     seed: u64,

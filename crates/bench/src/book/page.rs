@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
 use kagetsu_book::Overview;
+use kagetsu_formats::Importer;
 use kagetsu_game::{Effort, Position, Question, Variant};
 use kagetsu_reader::views::statistics::StatisticsView;
 use kagetsu_reader::{Source, View, WholeBook};
@@ -16,7 +17,7 @@ use serde_json::Value;
 
 use super::Args;
 use super::gain::{self, GainJson};
-use super::regret::{self, PlyGradeJson};
+use super::regret::{self, PlyGradeJson, WorstMoveJson};
 use super::walks::{Walks, units};
 use crate::matches::player::{Player, PlayerEngine, PlayerSettings};
 use crate::report;
@@ -25,6 +26,8 @@ use crate::report;
 const JUDGE_FACTOR: u64 = 16;
 /// Units of regret above which a move counts as bad.
 const MAX_GOOD: f64 = 0.5;
+/// Moves with the greatest regret that are listed.
+const MAX_WORST: usize = 20;
 /// Plies at which the coverage is counted.
 const COVERAGE_PLIES: [usize; 4] = [4, 6, 8, 10];
 
@@ -63,11 +66,14 @@ struct BookPageJson {
     holes: f64,
     lookup_us: f64,
     open_ms: f64,
+    worst: Vec<WorstMoveJson>,
 }
 
-/// The share of positions at one ply of the games that the book knows.
+/// The share of positions at one ply that the book knows.
 #[derive(Serialize)]
 struct CoverageJson {
+    /// Where the positions come from.
+    games: String,
     ply: usize,
     positions: u64,
     known: f64,
@@ -76,7 +82,7 @@ struct CoverageJson {
 /// Measures a book and prints its page.
 ///
 /// # Errors
-/// If the book or the judge fails.
+/// If the book, a file of games or a judge fails.
 pub(crate) fn run(args: &Args, is_json: bool, out: &mut dyn Write) -> Result<()> {
     let name = &*args.book;
     let begun = Instant::now();
@@ -95,11 +101,12 @@ pub(crate) fn run(args: &Args, is_json: bool, out: &mut dyn Write) -> Result<()>
     let Some(entry_nodes) = args.nodes.or(mean).filter(|nodes| *nodes >= JUDGE_FACTOR) else {
         bail!("{name} does not say how long its entries were searched; give --nodes");
     };
-    let judge = PlayerSettings {
+    let own = |nodes| PlayerSettings {
         engine: PlayerEngine::Own(EngineOptions::default()),
-        effort: Effort::nodes(entry_nodes.saturating_mul(JUDGE_FACTOR)),
+        effort: Effort::nodes(nodes),
         book: None,
     };
+    let judge = own(entry_nodes.saturating_mul(JUDGE_FACTOR));
 
     let mut dice = StdRng::seed_from_u64(args.seed);
     let walks = Walks::through(&book, &roots, args.moves, &mut dice)?;
@@ -116,6 +123,11 @@ pub(crate) fn run(args: &Args, is_json: bool, out: &mut dyn Write) -> Result<()>
     );
     let begun = Instant::now();
     let judged = regret::judge(drawn, &judge)?;
+    let another = args.judge.as_ref().map(|address| PlayerSettings {
+        engine: PlayerEngine::External(address.clone()),
+        ..own(entry_nodes * JUDGE_FACTOR)
+    });
+    let worst = regret::worst(&judged, MAX_WORST, another.as_ref())?;
     eprintln!(
         "{:.0} s; {} pairs of games for each effort",
         begun.elapsed().as_secs_f64(),
@@ -139,6 +151,10 @@ pub(crate) fn run(args: &Args, is_json: bool, out: &mut dyn Write) -> Result<()>
     let exit_units = sorted(exits.iter().map(|value| units(*value)));
     let regrets = sorted(judged.iter().map(|judged| judged.regret));
     let share = |count: usize, all: usize| count as f64 / all.max(1) as f64;
+    let mut coverage = coverage_of_games(&games.asked);
+    for path in &args.games {
+        coverage.extend(coverage_of_file(&book, path, variant)?);
+    }
     let days = counted["by_day"].as_object();
     let page = BookPageJson {
         book: name.into(),
@@ -161,7 +177,7 @@ pub(crate) fn run(args: &Args, is_json: bool, out: &mut dyn Write) -> Result<()>
                 days.keys().next_back()?.clone(),
             ])
         }),
-        coverage: coverage(&games.asked),
+        coverage,
         exits: exits.len(),
         exit_mean: mean_of(&exit_units),
         exit_5th_percentile: percentile(&exit_units, 0.05),
@@ -183,6 +199,7 @@ pub(crate) fn run(args: &Args, is_json: bool, out: &mut dyn Write) -> Result<()>
         holes: walks.holes as f64 / walks.replies.max(1) as f64,
         lookup_us,
         open_ms,
+        worst,
     };
     report::write(out, is_json, &method(args, entry_nodes), &page)
 }
@@ -246,21 +263,49 @@ fn own_speed(root: &Position, judge: &PlayerSettings) -> Result<f64> {
 }
 
 /// Counts the positions in which the book was asked, by ply; a game that left it counts on.
-fn coverage(asked: &[Vec<(Position, bool)>]) -> Vec<CoverageJson> {
+fn coverage_of_games(asked: &[Vec<(Position, bool)>]) -> Vec<CoverageJson> {
     let mut plies: BTreeMap<usize, [u64; 2]> = BTreeMap::new();
     for (position, is_known) in asked.iter().flatten() {
         let count = plies.entry(position.moves().len()).or_default();
         count[usize::from(*is_known)] += 1;
     }
-    let row = |(ply, [not, known]): (usize, [u64; 2])| CoverageJson {
-        ply,
-        positions: not + known,
-        known: known as f64 / (not + known) as f64,
-    };
+    let games =
+        |(ply, [not, known]): (usize, [u64; 2])| coverage("own games", ply, not + known, known);
     let counted = plies
         .into_iter()
         .filter(|(ply, _)| COVERAGE_PLIES.contains(ply));
-    counted.map(row).collect()
+    counted.map(games).collect()
+}
+
+/// Counts the positions of the games of a file that the book holds, by ply.
+fn coverage_of_file(book: &Source, path: &Path, variant: Variant) -> Result<Vec<CoverageJson>> {
+    let about = || path.display().to_string();
+    let bytes = std::fs::read(path).with_context(about)?;
+    let (games, _) = Importer::new(None, Some(variant))
+        .read_trees(&bytes)
+        .with_context(about)?;
+    let mut rows = Vec::new();
+    for ply in COVERAGE_PLIES {
+        let (mut all, mut known) = (0, 0);
+        for game in &games {
+            let line = game.main_line();
+            if let Some(at) = line.get(ply) {
+                all += 1;
+                known += u64::from(book.lookup(&game.moves[*at].before)?.is_some());
+            }
+        }
+        rows.push(coverage(&about(), ply, all, known));
+    }
+    Ok(rows)
+}
+
+fn coverage(games: &str, ply: usize, positions: u64, known: u64) -> CoverageJson {
+    CoverageJson {
+        games: games.into(),
+        ply,
+        positions,
+        known: known as f64 / positions.max(1) as f64,
+    }
 }
 
 fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
@@ -323,9 +368,8 @@ mod tests {
         let judged = page["judged"].as_u64().expect("a number");
         assert!((1..=2).contains(&judged), "{page:#}");
         assert_eq!(page["gain"].as_array().map(Vec::len), Some(6));
-        assert_eq!(
-            page["regret_95th_percentile"], 20.0,
-            "won and lost: {page:#}"
-        );
+        let worst = &page["worst"][0];
+        assert_eq!(worst["regret"], 20.0, "won and lost: {page:#}");
+        assert_ne!(worst["book"], worst["judge"], "{page:#}");
     }
 }

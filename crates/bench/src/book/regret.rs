@@ -16,7 +16,9 @@ const MAX_FAIR: f64 = 1.0;
 /// A move of the book as a longer search sees it.
 pub(super) struct JudgedMove {
     visit: BookVisit,
-    /// Whether the judge would play the book's move, or its image.
+    /// The move that the judge would play.
+    best: Move,
+    /// Whether that is the book's move, or its image.
     pub(super) is_stable: bool,
     /// Units by which the book's move is worse; 0 where it is not.
     pub(super) regret: f64,
@@ -35,6 +37,17 @@ pub(super) struct PlyGradeJson {
     contradicted: u32,
 }
 
+/// One of the moves with the greatest regret.
+#[derive(Serialize)]
+pub(super) struct WorstMoveJson {
+    position: String,
+    book: String,
+    judge: String,
+    regret: f64,
+    /// By another program; null without one.
+    by_another: Option<f64>,
+}
+
 /// Judges the moves of a book on all cores. Those that the book has proven are not judged.
 ///
 /// # Errors
@@ -42,8 +55,10 @@ pub(super) struct PlyGradeJson {
 pub(super) fn judge(visits: Vec<BookVisit>, settings: &PlayerSettings) -> Result<Vec<JudgedMove>> {
     on_all_cores(visits, settings, |judge, visit| {
         if visit.is_proven {
+            let best = visit.book_move;
             return Ok(JudgedMove {
                 visit,
+                best,
                 is_stable: true,
                 regret: 0.0,
             });
@@ -53,6 +68,7 @@ pub(super) fn judge(visits: Vec<BookVisit>, settings: &PlayerSettings) -> Result
         let is_stable = key(best)? == key(visit.book_move)?;
         Ok(JudgedMove {
             visit,
+            best,
             is_stable,
             regret,
         })
@@ -118,6 +134,7 @@ pub(super) fn grades(judged: &[JudgedMove]) -> Vec<PlyGradeJson> {
         visit,
         is_stable,
         regret,
+        ..
     } in judged
     {
         let ply = visit.position.moves().len();
@@ -133,4 +150,42 @@ pub(super) fn grades(judged: &[JudgedMove]) -> Vec<PlyGradeJson> {
         } += 1;
     }
     grades.into_values().collect()
+}
+
+/// Returns the moves with the greatest regret, which another program may judge too.
+///
+/// # Errors
+/// If the other program fails.
+pub(super) fn worst(
+    judged: &[JudgedMove],
+    most: usize,
+    another: Option<&PlayerSettings>,
+) -> Result<Vec<WorstMoveJson>> {
+    let mut bad: Vec<_> = judged.iter().filter(|judged| judged.regret > 0.0).collect();
+    bad.sort_by(|a, b| b.regret.total_cmp(&a.regret));
+    bad.truncate(most);
+    let mut another = match another {
+        Some(settings) => Some((Player::start(settings, &Control::new())?, settings.effort)),
+        None => None,
+    };
+    let row = |JudgedMove {
+                   visit,
+                   best,
+                   regret: by_own,
+                   ..
+               }: &JudgedMove| {
+        let name = |m| visit.position.write_move(m);
+        let by_another = another.as_mut().map(|(judge, effort)| {
+            judge.begin_game();
+            Ok::<_, anyhow::Error>(regret(judge, visit, *effort)?.1)
+        });
+        Ok(WorstMoveJson {
+            position: visit.position.to_string(),
+            book: name(visit.book_move),
+            judge: name(*best),
+            regret: *by_own,
+            by_another: by_another.transpose()?,
+        })
+    };
+    bad.into_iter().map(row).collect()
 }
